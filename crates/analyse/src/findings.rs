@@ -1,0 +1,305 @@
+//! What a run says: the types that report, terminal and JSON all draw from. Data only.
+
+use crate::chart::Chart;
+use serde::{Deserialize, Serialize};
+use stend_base::{Bytes, Nanos, Say, Share};
+use stend_record::RunState;
+use stend_spec::workload::Op;
+
+/// Everything derived from one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Id of the run.
+    pub run: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// The target as the user named it.
+    pub target: String,
+    /// Wall clock at the start, seconds since 1970 UTC.
+    pub started_unix: i64,
+    /// From the first to the last thing recorded.
+    pub elapsed: Nanos,
+    /// How far the run got.
+    pub state: RunState,
+    /// What the numbers may be used for.
+    pub grade: Grade,
+    /// The run in one or two sentences.
+    pub verdict: Say,
+    /// Cases that ran at least one trial, in the order of the plan.
+    pub cases: Vec<CaseFinding>,
+    /// Cases that did not run, with the reason.
+    pub not_run: Vec<NotRun>,
+    /// Reasons to doubt the whole run, most serious first.
+    pub caveats: Vec<Caveat>,
+    /// Charts about the whole run; those of a case are in the case.
+    pub charts: Vec<Chart>,
+    /// What Stend itself used.
+    pub cost: ToolCost,
+    /// Version of the table of limits that the checks used.
+    pub limits_version: String,
+}
+
+/// What the numbers of a run may be used for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Grade {
+    /// Screening or publishable.
+    pub level: GradeLevel,
+    /// The banner: what is missing for more.
+    pub banner: Say,
+}
+
+/// Level of a grade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GradeLevel {
+    /// Short; shown with intervals, never coloured.
+    Screening,
+    /// Every check that applies holds.
+    Publishable,
+}
+
+/// A case that did not run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NotRun {
+    /// Label of the case.
+    pub label: String,
+    /// Why.
+    pub reason: Say,
+}
+
+/// One cell of the matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CaseFinding {
+    /// Index in the plan.
+    pub case: u32,
+    /// Name and axes, e.g. `rand-read, queue_depth 32`.
+    pub label: String,
+    /// The workload in words: `random read, 4 KiB, 32 in flight`.
+    pub workload: Say,
+    /// What to show first: IOPS for small blocks, throughput for large ones (64 KiB and more).
+    pub headline: Headline,
+    /// Trials that completed and count.
+    pub trials: u32,
+    /// Trials that were interrupted, failed or stalled; they do not count.
+    pub trials_left_out: u32,
+    /// All reads and writes of the case together.
+    pub total: Rates,
+    /// By operation that occurred, in the order read, write, sync.
+    pub ops: Vec<OpFinding>,
+    /// Checks in the order of their number.
+    pub checks: Vec<CheckResult>,
+    /// Charts of this case: time series, latency distribution.
+    pub charts: Vec<Chart>,
+}
+
+/// Which rate is the headline of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Headline {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    Throughput,
+}
+
+/// Rates with their intervals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// I/Os per second (syncs not counted).
+    pub iops: Estimate,
+    /// Bytes per second.
+    pub throughput: Estimate,
+}
+
+/// A value with the interval that covers the true one with 95 % confidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The value: mean over trials.
+    pub value: f64,
+    /// 95 % interval; `None` with the reason in `basis`.
+    pub interval: Option<(f64, f64)>,
+    /// Where the interval comes from.
+    pub basis: Basis,
+}
+
+/// Where an interval comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// t interval over the means of interleaved trials.
+    Trials {
+        /// Number of trials.
+        n: u32,
+    },
+    /// t interval over batch means inside one trial, independence accepted.
+    Batches {
+        /// Number of batches.
+        n: u32,
+    },
+    /// Too few trials, and batches were not independent or too few.
+    TooFew {
+        /// Number of trials.
+        n: u32,
+    },
+}
+
+/// One operation of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpFinding {
+    /// Index of the stream.
+    pub stream: u16,
+    /// Operation.
+    pub op: Op,
+    /// Rates of this operation.
+    pub rates: Rates,
+    /// I/Os in the latency distribution.
+    pub count: u64,
+    /// Mean latency, ns.
+    pub latency_mean_ns: f64,
+    /// p50, p99, p99.9 in this order.
+    pub quantiles: Vec<Quantile>,
+    /// Largest latency; a lower bound if I/O was censored.
+    pub latency_max: Nanos,
+    /// I/Os whose end was not seen.
+    pub censored: u64,
+}
+
+/// One quantile of a latency distribution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quantile {
+    /// Share of I/Os at or below.
+    pub q: Share,
+    /// The value, or why there is none.
+    pub value: QuantileValue,
+    /// 95 % order-statistic interval.
+    pub interval: Option<(Nanos, Nanos)>,
+}
+
+/// Value of a quantile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuantileValue {
+    /// The latency.
+    At(Nanos),
+    /// It reaches I/Os whose end was not seen: more than this.
+    Above(Nanos),
+    /// Not enough I/Os for a two-sided interval.
+    NotEnough {
+        /// I/Os seen.
+        have: u64,
+        /// I/Os needed.
+        need: u64,
+    },
+}
+
+/// Result of one check.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// Number in the catalogue, e.g. `H02`.
+    pub id: String,
+    /// Short name.
+    pub name: Say,
+    /// Result.
+    pub status: CheckStatus,
+    /// What was measured, with unit.
+    pub measured: Say,
+    /// The limit it is held against.
+    pub limit: Say,
+    /// What it means here, and what to do; empty when it passed.
+    pub meaning: Say,
+}
+
+/// Result of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStatus {
+    /// Holds.
+    Pass,
+    /// The number may be published only with this label.
+    Warn,
+    /// The number may not be published as a comparison.
+    Fail,
+    /// The data to decide are not there; counts as a warning.
+    NotMeasurable,
+    /// Does not concern this case.
+    NotApplicable,
+}
+
+/// A reason to doubt, worded by what the user did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caveat {
+    /// The coordinator's file has no end.
+    NoEnd,
+    /// The run was ended early.
+    EndedEarly {
+        /// Why.
+        reason: Say,
+    },
+    /// The target is in use by others; only reads ran.
+    TargetInUse {
+        /// By whom, as refusals.
+        reasons: Vec<Say>,
+    },
+    /// The target is below a hypervisor: host caches and member drives cannot be seen.
+    VirtualDisk {
+        /// Kernel name.
+        device: String,
+    },
+    /// No device below the target could be found: bytes at the drives are not measurable.
+    NoDevice,
+    /// `io_uring` was not used.
+    Fallback {
+        /// What was used.
+        backend: String,
+        /// Why.
+        reason: String,
+    },
+    /// The kernel did not submit inline but through worker threads.
+    KernelWorkers {
+        /// How many were seen.
+        count: u32,
+    },
+    /// Load threads and telemetry had to share CPUs.
+    FewCpus {
+        /// CPUs online.
+        cpus: u32,
+    },
+    /// The wall clock stepped during the run.
+    ClockStep {
+        /// By how much, ns.
+        by_ns: i64,
+    },
+    /// Trials that failed, stalled or were interrupted.
+    TrialsLeftOut {
+        /// How many.
+        count: u32,
+    },
+    /// Intervals were merged because the stream to the coordinator was slow.
+    IntervalsMerged {
+        /// How many.
+        count: u64,
+    },
+    /// The part of the target read was never written (zeros): reads may be answered without the medium.
+    NeverWritten {
+        /// Share of sampled blocks.
+        share: Share,
+    },
+    /// The working set was filled only in part, or not at all.
+    NotFilled,
+}
+
+/// What Stend itself used on the host during measuring windows.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ToolCost {
+    /// CPU of the worker, load threads included, in CPUs (1 = one CPU fully used).
+    pub worker_cpus: Option<f64>,
+    /// CPU of the coordinator.
+    pub coordinator_cpus: Option<f64>,
+    /// CPU of telemetry.
+    pub telemetry_cpus: Option<f64>,
+    /// Largest resident memory of the worker.
+    pub worker_memory: Option<Bytes>,
+    /// Largest resident memory of the coordinator.
+    pub coordinator_memory: Option<Bytes>,
+}

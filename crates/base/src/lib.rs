@@ -1,0 +1,16 @@
+//! What every other crate stands on: units, histogram, seeded randomness, errors with hints and
+//! texts in two languages. Pure: no I/O, no clock, no global state.
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod format;
+pub mod histogram;
+pub mod permutation;
+pub mod random;
+pub mod text;
+pub mod units;
+
+pub use error::{Error, Kind, Result};
+pub use histogram::Histogram;
+pub use text::{Lang, Say};
+pub use units::{Bytes, Nanos, Share};

@@ -1,0 +1,105 @@
+//! Texts for people, always in both languages: a text that lacks one does not compile.
+
+use serde::{Deserialize, Serialize};
+
+/// Language of everything a person reads. Machine output (`--json`) is not translated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lang {
+    /// English.
+    #[default]
+    En,
+    /// Russian.
+    Ru,
+}
+
+impl Lang {
+    /// The language meant by a POSIX locale such as `ru_RU.UTF-8`; anything but Russian is English.
+    pub fn from_locale(locale: &str) -> Lang {
+        if locale.to_ascii_lowercase().starts_with("ru") { Lang::Ru } else { Lang::En }
+    }
+
+    /// The language tag used in HTML and on the command line.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Lang::En => "en",
+            Lang::Ru => "ru",
+        }
+    }
+}
+
+/// One statement in every language. Made by [`say!`](crate::say).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Say {
+    /// English text.
+    pub en: String,
+    /// Russian text.
+    pub ru: String,
+}
+
+impl Say {
+    /// The text in `lang`.
+    pub fn get(&self, lang: Lang) -> &str {
+        match lang {
+            Lang::En => &self.en,
+            Lang::Ru => &self.ru,
+        }
+    }
+
+    /// The same words in every language: names, numbers, commands.
+    pub fn same(text: impl Into<String>) -> Say {
+        let en = text.into();
+        Say { ru: en.clone(), en }
+    }
+}
+
+/// Builds a [`Say`] from an English and a Russian format string; both capture variables by name.
+#[macro_export]
+macro_rules! say {
+    ($en:literal, $ru:literal $(,)?) => {
+        $crate::text::Say { en: format!($en), ru: format!($ru) }
+    };
+}
+
+/// The Russian plural form for `n`: one (1, 21), few (2–4, 22), many (0, 5–20).
+pub fn plural_ru<'a>(n: u64, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
+    match (n % 10, n % 100) {
+        (_, 11..=14) => many,
+        (1, _) => one,
+        (2..=4, _) => few,
+        _ => many,
+    }
+}
+
+/// The English plural form for `n`.
+pub fn plural_en<'a>(n: u64, one: &'a str, many: &'a str) -> &'a str {
+    if n == 1 { one } else { many }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn russian_plurals_follow_the_last_two_digits() {
+        let word = |n| plural_ru(n, "шаг", "шага", "шагов");
+        let words: Vec<_> = [0, 1, 2, 4, 5, 11, 12, 14, 21, 22, 25, 111, 121].map(word).to_vec();
+        assert_eq!(
+            words,
+            ["шагов", "шаг", "шага", "шага", "шагов", "шагов", "шагов", "шагов", "шаг", "шага", "шагов", "шагов", "шаг"]
+        );
+    }
+
+    #[test]
+    fn a_say_captures_variables_in_both_languages() {
+        let path = "/x";
+        let say = say!("cannot open `{path}`", "не удаётся открыть `{path}`");
+        assert_eq!((say.get(Lang::En), say.get(Lang::Ru)), ("cannot open `/x`", "не удаётся открыть `/x`"));
+    }
+
+    #[test]
+    fn locales_map_to_languages() {
+        assert_eq!(Lang::from_locale("ru_RU.UTF-8"), Lang::Ru);
+        assert_eq!(Lang::from_locale("C.UTF-8"), Lang::En);
+    }
+}

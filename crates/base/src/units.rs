@@ -1,0 +1,184 @@
+//! Quantities with their unit in the type. Integers in base units; text only in `format`.
+
+use serde::{Deserialize, Serialize};
+use std::ops::{Add, Sub};
+
+/// A span of time, or a point on the run's axis, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+/// A part of a whole, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Share(pub f64);
+
+impl Nanos {
+    /// One second.
+    pub const SECOND: Nanos = Nanos(1_000_000_000);
+
+    /// Whole milliseconds.
+    pub const fn millis(n: u64) -> Nanos {
+        Nanos(n * 1_000_000)
+    }
+
+    /// Whole seconds.
+    pub const fn secs(n: u64) -> Nanos {
+        Nanos(n * 1_000_000_000)
+    }
+
+    /// As fractional seconds, for rates.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// `self - other`, or zero if `other` is later.
+    pub fn saturating_sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
+
+    /// As the standard library's duration.
+    pub fn duration(self) -> std::time::Duration {
+        std::time::Duration::from_nanos(self.0)
+    }
+}
+
+impl Bytes {
+    /// Whole kibibytes (2^10).
+    pub const fn kib(n: u64) -> Bytes {
+        Bytes(n << 10)
+    }
+
+    /// Whole mebibytes (2^20).
+    pub const fn mib(n: u64) -> Bytes {
+        Bytes(n << 20)
+    }
+
+    /// Whole gibibytes (2^30).
+    pub const fn gib(n: u64) -> Bytes {
+        Bytes(n << 30)
+    }
+
+    /// The largest multiple of `unit` that is not above `self`.
+    pub fn align_down(self, unit: Bytes) -> Bytes {
+        Bytes(self.0 - self.0 % unit.0.max(1))
+    }
+}
+
+impl Share {
+    /// A share given in percent.
+    pub fn percent(p: f64) -> Share {
+        Share(p / 100.0)
+    }
+}
+
+impl Add for Nanos {
+    type Output = Nanos;
+    fn add(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Nanos;
+    fn sub(self, other: Nanos) -> Nanos {
+        debug_assert!(self.0 >= other.0, "time went backwards: {} - {}", self.0, other.0);
+        self.saturating_sub(other)
+    }
+}
+
+impl Add for Bytes {
+    type Output = Bytes;
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0.saturating_add(other.0))
+    }
+}
+
+/// Reads a size such as `4KiB`, `512 B`, `1.5GiB` or `10MB`. IEC prefixes are powers of 1024,
+/// SI prefixes powers of 1000; a bare number is refused because its unit would be a guess.
+pub fn parse_bytes(text: &str) -> Result<Bytes, String> {
+    let (number, unit) = split_unit(text)?;
+    let factor: u64 = match unit {
+        "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "TiB" => 1 << 40,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return Err(format!("`{unit}` is not a unit of size; use B, KiB, MiB, GiB, TiB, kB, MB, GB or TB")),
+    };
+    scaled(number, factor).map(Bytes)
+}
+
+/// Reads a duration such as `250ms`, `3s`, `1.5 min` or `2h`.
+pub fn parse_nanos(text: &str) -> Result<Nanos, String> {
+    let (number, unit) = split_unit(text)?;
+    let factor: u64 = match unit {
+        "ns" => 1,
+        "us" | "µs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return Err(format!("`{unit}` is not a unit of time; use ns, us, ms, s, min, h or d")),
+    };
+    scaled(number, factor).map(Nanos)
+}
+
+fn split_unit(text: &str) -> Result<(&str, &str), String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = (&text[..end], text[end..].trim());
+    if number.is_empty() {
+        return Err(format!("`{text}` does not start with a positive number"));
+    }
+    if unit.is_empty() {
+        return Err(format!("`{text}` has no unit"));
+    }
+    Ok((number, unit))
+}
+
+/// Exact for whole numbers; a fraction is rounded to the nearest base unit.
+fn scaled(number: &str, factor: u64) -> Result<u64, String> {
+    let too_large = || format!("`{number}` is too large");
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(factor).ok_or_else(too_large);
+    }
+    let value: f64 = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
+    let scaled = value * factor as f64;
+    if scaled < 9.0e18 { Ok(scaled.round() as u64) } else { Err(too_large()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_need_a_unit_and_keep_iec_and_si_apart() {
+        assert_eq!(parse_bytes("4KiB"), Ok(Bytes(4096)));
+        assert_eq!(parse_bytes("1.5 MiB"), Ok(Bytes(1_572_864)));
+        assert_eq!(parse_bytes("10MB"), Ok(Bytes(10_000_000)));
+        assert!(parse_bytes("4096").unwrap_err().contains("no unit"));
+        assert!(parse_bytes("4k").unwrap_err().contains("not a unit of size"));
+        assert!(parse_bytes("-1KiB").unwrap_err().contains("positive"));
+        assert!(parse_bytes("99999999999TiB").unwrap_err().contains("too large"));
+        assert!(parse_bytes("1.2.3KiB").unwrap_err().contains("not a number"));
+    }
+
+    #[test]
+    fn durations_need_a_unit() {
+        assert_eq!(parse_nanos("250ms"), Ok(Nanos(250_000_000)));
+        assert_eq!(parse_nanos("1.5 min"), Ok(Nanos::secs(90)));
+        assert!(parse_nanos("3").unwrap_err().contains("no unit"));
+        assert!(parse_nanos("3 sec").unwrap_err().contains("not a unit of time"));
+    }
+}

@@ -1,0 +1,251 @@
+//! Facts about a host and a target, as inventory found them, and whether the target may be written.
+
+use serde::{Deserialize, Serialize};
+use stend_base::{Bytes, Say, say};
+
+/// The machine under the worker.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Host name.
+    pub hostname: String,
+    /// Kernel release and version.
+    pub kernel: String,
+    /// Distribution, from os-release.
+    pub os: String,
+    /// CPU model.
+    pub cpu_model: String,
+    /// CPUs that are online.
+    pub cpus: u32,
+    /// NUMA nodes.
+    pub numa_nodes: u32,
+    /// Memory.
+    pub memory: Bytes,
+    /// Hypervisor, if one shows itself.
+    pub hypervisor: Option<String>,
+    /// Clock source of the kernel.
+    pub clock_source: Option<String>,
+    /// Frequency governor of CPU 0.
+    pub governor: Option<String>,
+    /// Boot id: two facts with the same one are from the same boot.
+    pub boot_id: String,
+    /// Kernel command line.
+    pub kernel_command_line: String,
+    /// Version of Stend.
+    pub stend_version: String,
+    /// Whether the worker is root.
+    pub root: bool,
+}
+
+/// What kind of thing a target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A whole disk, partition or mapped device.
+    BlockDevice,
+    /// A regular file that Stend did not make.
+    File,
+    /// A directory in which Stend makes its own file.
+    Directory,
+}
+
+/// A path as the user named it, resolved and understood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// As the user wrote it.
+    pub named: String,
+    /// After following links.
+    pub path: String,
+    /// Kind.
+    pub kind: TargetKind,
+    /// Stable identity of a block device, e.g. `wwn:…`, `serial:…`, `loop:8:1:1234`; `None` if it has none.
+    pub identity: Option<String>,
+    /// Size: of the device or file; for a directory the size of its file system.
+    pub size: Bytes,
+    /// Free space for a directory; equals `size` otherwise.
+    pub free: Bytes,
+    /// Smallest direct I/O and its alignment, bytes.
+    pub logical_block: Bytes,
+    /// Physical block, bytes.
+    pub physical_block: Bytes,
+    /// File system the file or directory lives on, e.g. `ext4`.
+    pub file_system: Option<String>,
+    /// Mount options of that file system.
+    pub mount_options: Option<String>,
+    /// The device under the target first, then everything below it down to physical drives.
+    pub devices: Vec<Device>,
+    /// Signatures found on a block device.
+    pub signatures: Vec<Signature>,
+    /// May it be written, and if not, why.
+    pub access: WriteAccess,
+}
+
+/// One block device of a stack.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Device {
+    /// Kernel name, e.g. `nvme0n1p2`.
+    pub name: String,
+    /// `disk`, `partition`, `loop`, `md`, `dm`, `zram`, …
+    pub kind: String,
+    /// Depth below the target's own device (0).
+    pub depth: u32,
+    /// Stable identity.
+    pub identity: Option<String>,
+    /// Vendor and model.
+    pub model: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Size.
+    pub size: Bytes,
+    /// Spinning disk.
+    pub rotational: Option<bool>,
+    /// `write back` or `write through`.
+    pub write_cache: Option<String>,
+    /// I/O scheduler in use.
+    pub scheduler: Option<String>,
+    /// NUMA node; `None` if unknown or the machine has one.
+    pub numa_node: Option<i32>,
+    /// Removable medium or USB.
+    pub removable: bool,
+    /// Below a hypervisor: its own cache and members are not visible.
+    pub is_virtual: bool,
+}
+
+/// A signature found on a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    /// Name as `blkid` prints it: `ext4`, `xfs`, `LVM2_member`, `linux_raid_member`, `gpt`, …
+    pub name: String,
+    /// Byte offset of its magic.
+    pub offset: u64,
+    /// Label or UUID, if it has one.
+    pub label: Option<String>,
+}
+
+/// Whether and how a target may be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteAccess {
+    /// Files that Stend makes inside the directory; nothing else.
+    OwnDirectory,
+    /// After `--confirm=IDENTITY`, and after naming every signature listed.
+    Confirm {
+        /// What `--confirm` must be given.
+        identity: String,
+        /// Names that `--overwrite-signature` must be given; empty if the device is blank.
+        signatures: Vec<String>,
+    },
+    /// Never; no flag helps.
+    Refused(Vec<Refusal>),
+}
+
+/// Why a target is never written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// The device is mounted.
+    Mounted {
+        /// Mount point.
+        at: String,
+    },
+    /// A partition or holder of the device is mounted.
+    RelativeMounted {
+        /// Which.
+        device: String,
+        /// Mount point.
+        at: String,
+    },
+    /// Swap in use.
+    Swap {
+        /// The device or file in use.
+        device: String,
+    },
+    /// Member of a volume manager, array or pool.
+    Member {
+        /// Of what: `LVM2_member`, `linux_raid_member`, `zfs_member`, `btrfs`, …
+        of: String,
+        /// The device that carries the signature.
+        device: String,
+    },
+    /// Another block device is built on it.
+    Holder {
+        /// Its kernel name.
+        device: String,
+    },
+    /// A process holds it open.
+    HeldBy {
+        /// Process id, 0 if it cannot be seen.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// Named in fstab.
+    Fstab {
+        /// The line's mount point.
+        at: String,
+    },
+    /// The running system is on it.
+    RootDisk {
+        /// The device that is mounted as root.
+        device: String,
+    },
+    /// A file that Stend did not make.
+    ForeignFile,
+    /// Another device has the same identity.
+    DuplicateIdentity {
+        /// Its kernel name.
+        other: String,
+    },
+    /// The device or file system is read-only.
+    ReadOnly,
+    /// It has no stable identity to confirm.
+    NoIdentity,
+    /// Another run of Stend uses it.
+    InUseByRun {
+        /// Process id of its worker.
+        pid: u32,
+        /// Its run file.
+        run: String,
+    },
+}
+
+impl Refusal {
+    /// The reason in words that follow "it".
+    pub fn say(&self) -> Say {
+        match self {
+            Refusal::Mounted { at } => say!("is mounted at `{at}`", "смонтирован в `{at}`"),
+            Refusal::RelativeMounted { device, at } => say!(
+                "is in use: `{device}`, which shares its space, is mounted at `{at}`",
+                "занят: `{device}` на том же месте смонтирован в `{at}`"
+            ),
+            Refusal::Swap { device } => say!("holds active swap (`{device}`)", "содержит активный раздел подкачки (`{device}`)"),
+            Refusal::Member { of, device } => say!(
+                "is a member of something larger: `{device}` carries a `{of}` signature",
+                "входит в состав другого устройства: на `{device}` метка `{of}`"
+            ),
+            Refusal::Holder { device } => {
+                say!("is held by the block device `{device}`", "удерживается блочным устройством `{device}`")
+            }
+            Refusal::HeldBy { pid, name } => {
+                say!("is held open by process {pid} ({name})", "открыт процессом {pid} ({name})")
+            }
+            Refusal::Fstab { at } => say!("is listed in /etc/fstab for `{at}`", "указан в /etc/fstab для `{at}`"),
+            Refusal::RootDisk { device } => {
+                say!("carries the running system (`{device}` is the root)", "содержит работающую систему (корень — `{device}`)")
+            }
+            Refusal::ForeignFile => say!(
+                "is a file that Stend did not create; foreign files are only read",
+                "файл создан не Stend; чужие файлы только читаются"
+            ),
+            Refusal::DuplicateIdentity { other } => {
+                say!("has the same identity as `{other}`", "имеет ту же идентичность, что и `{other}`")
+            }
+            Refusal::ReadOnly => say!("is read-only", "доступен только для чтения"),
+            Refusal::NoIdentity => {
+                say!("has no stable identity that could be confirmed", "не имеет устойчивой идентичности, которую можно подтвердить")
+            }
+            Refusal::InUseByRun { pid, run } => {
+                say!("is in use by another run of Stend (process {pid}, `{run}`)", "занят другим прогоном Stend (процесс {pid}, `{run}`)")
+            }
+        }
+    }
+}

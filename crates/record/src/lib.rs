@@ -1,0 +1,14 @@
+//! Everything recorded: what was observed, what was decided, what others claimed. No statistic of ours.
+#![forbid(unsafe_code)]
+
+pub mod facts;
+pub mod observed;
+pub mod run;
+pub mod sample;
+#[cfg(feature = "store")]
+pub mod store;
+
+pub use facts::{Device, HostFacts, Signature, TargetFacts, TargetKind, Refusal, WriteAccess};
+pub use observed::{Censored, EngineFacts, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus, ZeroSample};
+pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
+pub use sample::Sample;

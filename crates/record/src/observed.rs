@@ -1,0 +1,231 @@
+//! What the load engine observed during one trial.
+
+use serde::{Deserialize, Serialize};
+use stend_base::histogram::Sparse;
+use stend_base::{Bytes, Nanos};
+use stend_spec::workload::Op;
+
+/// Counters of one stream and operation in one interval, merged over jobs.
+///
+/// Several slices may carry the same (trial, interval, stream, op): late parts of an interval arrive
+/// on their own and readers add them up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Index of the interval since the start of load (ramp included).
+    pub interval: u32,
+    /// How many base intervals this slice spans (more than 1 after merging on a slow stream).
+    pub span: u32,
+    /// Index of the stream in the trial.
+    pub stream: u16,
+    /// Operation.
+    pub op: Op,
+    /// Completed I/Os.
+    pub ops: u64,
+    /// Bytes of completed I/Os.
+    pub bytes: u64,
+    /// Failed I/Os.
+    pub errors: u64,
+    /// Largest latency, ns.
+    pub latency_max_ns: u64,
+    /// Latencies of the completed I/Os. Present once per second: it then covers every interval since
+    /// the last slice that had one.
+    pub latency: Option<Sparse>,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialStatus {
+    /// The whole window was measured.
+    Complete,
+    /// Stopped early by the user, a signal or a lost stream; what was measured is kept.
+    Interrupted,
+    /// Stopped because the target failed I/O.
+    Failed,
+    /// I/O was still in flight when the drain limit ended.
+    Stalled,
+}
+
+/// Everything about a trial that is known at its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialOutcome {
+    /// How it ended.
+    pub status: TrialStatus,
+    /// Start of load, CLOCK_MONOTONIC ns.
+    pub load_start: Nanos,
+    /// Start of the measuring window, CLOCK_MONOTONIC ns.
+    pub window_start: Nanos,
+    /// End of the measuring window as it really was (earlier than planned if interrupted).
+    pub window_end: Nanos,
+    /// How I/O was really submitted.
+    pub engine: EngineFacts,
+    /// One entry per job, over the window only.
+    pub jobs: Vec<JobTotals>,
+    /// I/Os in flight at the end of the window that completed while draining, with their full latency;
+    /// part of the latency distribution, not of throughput. One entry per (stream, op).
+    pub drained: Vec<Drained>,
+    /// I/Os that did not complete within the drain limit.
+    pub censored: Vec<Censored>,
+    /// Failed I/Os by class.
+    pub errors: Vec<IoErrors>,
+    /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.
+    pub clocks: [(u64, u64, u64); 2],
+}
+
+/// Latencies of I/Os that completed after the window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drained {
+    /// Index of the stream in the trial.
+    pub stream: u16,
+    /// Operation.
+    pub op: Op,
+    /// Latencies.
+    pub latency: Sparse,
+}
+
+/// How the engine submitted I/O.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct EngineFacts {
+    /// `io_uring` or `psync`.
+    pub backend: String,
+    /// Why not the first choice; empty if it was.
+    pub fallback_reason: String,
+    /// Kernel worker threads (`iou-wrk`) seen: above 0 means the kernel did not submit inline.
+    pub kernel_workers: u32,
+    /// CPUs that load threads were pinned to, by thread.
+    pub cpus: Vec<u32>,
+    /// Files and buffers were registered with the ring.
+    pub registered: bool,
+}
+
+/// Totals of one job over the measuring window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobTotals {
+    /// Index of the stream in the trial.
+    pub stream: u16,
+    /// Index of the job in the stream.
+    pub job: u32,
+    /// Completed (ops, bytes) by operation, in the order of [`Op::ALL`].
+    pub done: [(u64, u64); 3],
+    /// Latencies by operation, in the order of [`Op::ALL`].
+    pub latency: [Sparse; 3],
+    /// Time its threads were on a CPU, ns (schedstat).
+    pub cpu_ns: Option<u64>,
+    /// Time its threads were runnable but waited for a CPU, ns (schedstat), of the worst thread.
+    pub run_delay_ns: Option<u64>,
+    /// Time the busiest thread of the job was on a CPU, ns.
+    pub cpu_max_ns: Option<u64>,
+}
+
+/// An I/O whose end was not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Censored {
+    /// Index of the stream in the trial.
+    pub stream: u16,
+    /// Operation.
+    pub op: Op,
+    /// How long it had been in flight when we stopped waiting: its latency is more than this.
+    pub age: Nanos,
+}
+
+/// Failed I/Os of one class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoErrors {
+    /// Index of the stream in the trial.
+    pub stream: u16,
+    /// Operation.
+    pub op: Op,
+    /// The kernel's error number; 0 for a short transfer.
+    pub errno: i32,
+    /// How many.
+    pub count: u64,
+    /// Byte offset of the first one.
+    pub first_offset: u64,
+}
+
+/// Blocks read before the first read case to see whether the range was ever written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ZeroSample {
+    /// 4 KiB blocks read at random offsets.
+    pub sampled: u32,
+    /// Blocks that held only zero bytes.
+    pub zero: u32,
+}
+
+/// Something that happened at a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// CLOCK_MONOTONIC ns of the host that saw it.
+    pub at: Nanos,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// Kinds of events; data only, worded by `analyse` and the binary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// A phase of the run began.
+    Phase(Phase),
+    /// The user or a signal asked to stop.
+    StopRequested,
+    /// The worker's stream ended without a goodbye.
+    HostLost {
+        /// What the coordinator saw.
+        detail: String,
+    },
+    /// Intervals were merged because the stream to the coordinator was slow.
+    IntervalsMerged {
+        /// How many were folded into others.
+        count: u64,
+    },
+    /// The run file could not be written any more.
+    RunFileFull {
+        /// The store's own words.
+        detail: String,
+    },
+    /// A command was executed on the host.
+    Command {
+        /// Its words.
+        argv: Vec<String>,
+        /// Exit code, `None` if killed.
+        exit: Option<i32>,
+        /// Both outputs, cut to 64 KiB.
+        output: String,
+    },
+    /// A step changed the machine, or undid a change.
+    Step {
+        /// What it did, e.g. `create /var/tmp/.stend-x/data`.
+        action: String,
+    },
+    /// Anything else worth keeping, in English.
+    Note {
+        /// The note.
+        text: String,
+    },
+}
+
+/// Phases of a run, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Looking at the target and the machine.
+    Preflight,
+    /// Creating the test file.
+    Provision,
+    /// Writing the range once.
+    Fill,
+    /// Trials.
+    Measure,
+    /// Undoing what was made.
+    CleanUp,
+}
+
+/// Size of the slice of target that was filled, and how long it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FillOutcome {
+    /// Bytes written.
+    pub written: Bytes,
+    /// Time it took.
+    pub elapsed: Nanos,
+}

@@ -1,0 +1,200 @@
+//! A run as a whole: what is appended while it goes on, and what a reader gets back.
+
+use crate::facts::{HostFacts, TargetFacts};
+use crate::observed::{Event, FillOutcome, Slice, TrialOutcome, ZeroSample};
+use crate::sample::Sample;
+use serde::{Deserialize, Serialize};
+use stend_base::Nanos;
+use stend_spec::plan::{Decision, PlanInputs};
+use stend_spec::workload::Trial;
+
+/// The first entry of every run file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// `R-<UTC time>-<4 letters>`.
+    pub id: String,
+    /// Wall clock at the start, seconds since 1970 UTC.
+    pub started_unix: i64,
+    /// Version of the binary that wrote the file.
+    pub stend_version: String,
+    /// The command line, as given.
+    pub command_line: Vec<String>,
+    /// Everything the plan follows from.
+    pub inputs: PlanInputs,
+    /// The suite file, verbatim.
+    pub suite_text: String,
+    /// Wall clock minus CLOCK_MONOTONIC at the start, ns: turns times on the run's axis into dates.
+    pub realtime_offset_ns: i64,
+}
+
+/// How far a run got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// No end is recorded: it is going on, or its coordinator was killed.
+    Open,
+    /// The plan was walked to its end.
+    Complete,
+    /// Ended early; the reason is for people.
+    Ended {
+        /// Exit code class.
+        kind: stend_base::Kind,
+        /// Why.
+        reason: stend_base::Say,
+    },
+}
+
+/// One thing appended to a run file, in the order in which it became known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Entry {
+    /// Always first, once.
+    Header(Box<RunHeader>),
+    /// Facts of the host.
+    Host(Box<HostFacts>),
+    /// Facts of the target.
+    Target(Box<TargetFacts>),
+    /// The plan decided.
+    Decision {
+        /// Ordinal of the decision.
+        seq: u32,
+        /// What.
+        decision: Decision,
+    },
+    /// A trial began.
+    TrialStart {
+        /// Ordinal of the trial in the run.
+        trial: u32,
+        /// Index of the case in the plan.
+        case: u32,
+        /// Index of the block.
+        block: u32,
+        /// What was asked of the engine.
+        asked: Box<Trial>,
+        /// Start, CLOCK_MONOTONIC ns of the coordinator.
+        at: Nanos,
+    },
+    /// Counters of intervals of the trial in progress.
+    Slices {
+        /// Ordinal of the trial.
+        trial: u32,
+        /// The slices.
+        slices: Vec<Slice>,
+    },
+    /// The trial ended.
+    TrialEnd {
+        /// Ordinal of the trial.
+        trial: u32,
+        /// What is known at its end.
+        outcome: Box<TrialOutcome>,
+    },
+    /// The range was filled.
+    Fill(FillOutcome),
+    /// Blocks were sampled for zeros.
+    Zeros(ZeroSample),
+    /// Telemetry.
+    Sample(Box<Sample>),
+    /// Something happened.
+    Event(Event),
+    /// The run is over; last entry.
+    End(RunState),
+}
+
+/// One trial as read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialRecord {
+    /// Ordinal in the run.
+    pub trial: u32,
+    /// Index of the case in the plan.
+    pub case: u32,
+    /// Index of the block.
+    pub block: u32,
+    /// What was asked.
+    pub asked: Trial,
+    /// Start, CLOCK_MONOTONIC ns of the coordinator.
+    pub started: Nanos,
+    /// All slices, ramp included, in order of arrival.
+    pub slices: Vec<Slice>,
+    /// `None` if the run ended before the trial did.
+    pub outcome: Option<TrialOutcome>,
+}
+
+/// A whole run in memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRecord {
+    /// Header.
+    pub header: RunHeader,
+    /// How far it got.
+    pub state: RunState,
+    /// Host facts, `None` if it ended before they were known.
+    pub host: Option<HostFacts>,
+    /// Target facts.
+    pub target: Option<TargetFacts>,
+    /// Decisions in order.
+    pub decisions: Vec<Decision>,
+    /// Fill, if one ran.
+    pub fill: Option<FillOutcome>,
+    /// Zero sample, if one was taken.
+    pub zeros: Option<ZeroSample>,
+    /// Trials in order.
+    pub trials: Vec<TrialRecord>,
+    /// Telemetry in order.
+    pub samples: Vec<Sample>,
+    /// Events in order.
+    pub events: Vec<Event>,
+}
+
+impl RunRecord {
+    /// An empty record of a run that has only begun.
+    pub fn new(header: RunHeader) -> RunRecord {
+        RunRecord {
+            header,
+            state: RunState::Open,
+            host: None,
+            target: None,
+            decisions: Vec::new(),
+            fill: None,
+            zeros: None,
+            trials: Vec::new(),
+            samples: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Adds what one entry says. An entry of a trial that is not known is dropped: its start is lost.
+    pub fn apply(&mut self, entry: Entry) {
+        match entry {
+            Entry::Header(header) => self.header = *header,
+            Entry::Host(facts) => self.host = Some(*facts),
+            Entry::Target(facts) => self.target = Some(*facts),
+            Entry::Decision { decision, .. } => self.decisions.push(decision),
+            Entry::TrialStart { trial, case, block, asked, at } => self.trials.push(TrialRecord {
+                trial,
+                case,
+                block,
+                asked: *asked,
+                started: at,
+                slices: Vec::new(),
+                outcome: None,
+            }),
+            Entry::Slices { trial, slices } => {
+                if let Some(record) = self.trial_mut(trial) {
+                    record.slices.extend(slices);
+                }
+            }
+            Entry::TrialEnd { trial, outcome } => {
+                if let Some(record) = self.trial_mut(trial) {
+                    record.outcome = Some(*outcome);
+                }
+            }
+            Entry::Fill(outcome) => self.fill = Some(outcome),
+            Entry::Zeros(zeros) => self.zeros = Some(zeros),
+            Entry::Sample(sample) => self.samples.push(*sample),
+            Entry::Event(event) => self.events.push(event),
+            Entry::End(state) => self.state = state,
+        }
+    }
+
+    fn trial_mut(&mut self, trial: u32) -> Option<&mut TrialRecord> {
+        self.trials.iter_mut().rev().find(|t| t.trial == trial)
+    }
+}

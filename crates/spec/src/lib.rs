@@ -1,0 +1,10 @@
+//! Everything asked for: suites as users write them, workloads as the engine runs them, and the plan
+//! that decides what comes next. Pure: reads text, never files, clocks or devices.
+#![forbid(unsafe_code)]
+
+pub mod plan;
+pub mod suite;
+pub mod workload;
+
+pub use plan::{Decision, Plan, PlanInputs};
+pub use suite::Suite;

@@ -1,0 +1,408 @@
+//! Suite × repeats → what comes next. Pure: the same inputs, seed and history give the same decision.
+
+use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
+use crate::workload::{Region, Stream, Trial};
+use serde::{Deserialize, Serialize};
+use stend_base::random::{Random, draw};
+use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, format, say};
+
+/// A fill larger than this is only made when asked for by size.
+const FILL_AUTO_MAX: Bytes = Bytes::gib(8);
+/// Below this a working set says more about caches in the path than about storage.
+const FILL_MIN: Bytes = Bytes::mib(64);
+/// Time for which `FILL_AUTO_MAX` is meant; a shorter budget fills proportionally less.
+const FILL_BUDGET: Nanos = Nanos::secs(180);
+/// Part of a time budget that goes to trials; the rest is left for the fill and the steps between.
+const TRIAL_SHARE: f64 = 0.8;
+/// Shortest window a time budget may shrink a trial to, by eye: ten counter intervals.
+const WINDOW_MIN: Nanos = Nanos::millis(1000);
+/// Shortest ramp, by eye: the first interval after start-up.
+const RAMP_MIN: Nanos = Nanos::millis(200);
+/// Waiting longer for I/O in flight at the end of a trial is recorded as a stalled target.
+const DRAIN_LIMIT: Nanos = Nanos::secs(30);
+/// A case is given up after this many failed trials.
+const FAILURES_PER_CASE: usize = 2;
+/// Most trials a plan may hold.
+const TRIALS_MAX: usize = 100_000;
+/// Most cells a suite may expand to.
+const CASES_MAX: usize = 10_000;
+
+/// Everything a plan follows from; stored in the run file, so that a plan can be made again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanInputs {
+    /// The suite.
+    pub suite: Suite,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// What the plan must know of the target.
+    pub target: PlanTarget,
+    /// Wall time the run should take, if the user gave one.
+    pub time_budget: Option<Nanos>,
+}
+
+/// What a plan must know of its target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanTarget {
+    /// Range that exists now: device or file size; 0 for a directory.
+    pub size: Bytes,
+    /// Room for a test file of our own; `None` for devices and foreign files.
+    pub room: Option<Room>,
+    /// Smallest direct I/O.
+    pub logical_block: Bytes,
+    /// Writes are allowed and confirmed; otherwise the reason why write cases do not run.
+    pub writes: std::result::Result<(), Say>,
+}
+
+/// Space of the file system in which a test file is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Room {
+    /// Total size.
+    pub total: Bytes,
+    /// Free for us.
+    pub free: Bytes,
+}
+
+/// One cell of the matrix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    /// Name in the suite.
+    pub name: String,
+    /// Values of the axes that vary in its suite case, e.g. `[("queue_depth", "32")]`.
+    pub axes: Vec<(String, String)>,
+    /// What the engine is asked to do; `seed` is set per trial.
+    pub trial: Trial,
+    /// Why it does not run.
+    pub not_run: Option<Say>,
+}
+
+impl Case {
+    /// Name with its axes, e.g. `rand-read, queue_depth 32`.
+    pub fn label(&self) -> String {
+        self.axes.iter().fold(self.name.clone(), |label, (axis, value)| format!("{label}, {axis} {value}"))
+    }
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Write the region once, in order.
+    Fill {
+        /// Bytes from the start of the region.
+        len: Bytes,
+    },
+    /// Run one trial.
+    Trial {
+        /// Index into [`Plan::cases`].
+        case: u32,
+        /// Index of the block.
+        block: u32,
+        /// Seed of this trial.
+        seed: u64,
+    },
+    /// Nothing more to do.
+    Stop(StopReason),
+}
+
+/// Why a plan stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// Every block of every case ran.
+    Done,
+    /// The target stalled or the fill failed: more trials would say nothing.
+    TargetFailed,
+    /// Every case that was left has been given up.
+    AllCasesFailed,
+}
+
+/// What became of a decision; the history is the list of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// The step did what it should.
+    Ok,
+    /// The target failed I/O.
+    Failed,
+    /// I/O was still in flight when waiting ended.
+    Stalled,
+}
+
+/// A suite laid out for one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Cells of the matrix, those that do not run included.
+    pub cases: Vec<Case>,
+    /// Bytes written before measuring; `None` if nothing is.
+    pub fill: Option<Bytes>,
+    /// Size of the test file to make; `None` if the target itself is used.
+    pub file_size: Option<Bytes>,
+    /// (block, case) in order of execution.
+    pub order: Vec<(u32, u32)>,
+    seed: u64,
+}
+
+impl Plan {
+    /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
+    pub fn new(inputs: &PlanInputs) -> Result<Plan> {
+        let region = region(inputs)?;
+        let factor = time_factor(inputs)?;
+        let mut cases = Vec::new();
+        for case in &inputs.suite.cases {
+            for cell in expand(case)? {
+                cases.push(lay_out(case, cell, region, factor, inputs));
+                if cases.len() > CASES_MAX {
+                    return Err(Error::new(
+                        Kind::Spec,
+                        say!("the suite expands to more than {CASES_MAX} cases", "набор разворачивается более чем в {CASES_MAX} случаев"),
+                    ));
+                }
+            }
+        }
+        let runnable: Vec<u32> = (0..cases.len() as u32).filter(|&i| cases[i as usize].not_run.is_none()).collect();
+        if runnable.is_empty() {
+            return Err(nothing_to_run(&cases, &inputs.target));
+        }
+        if runnable.len() * inputs.suite.blocks as usize > TRIALS_MAX {
+            return Err(Error::new(
+                Kind::Spec,
+                say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"),
+            ));
+        }
+        let fill = inputs.suite.fill.and(inputs.target.writes.is_ok().then_some(region.len));
+        Ok(Plan {
+            order: interleave(&runnable, inputs.suite.blocks, inputs.seed),
+            cases,
+            fill,
+            file_size: inputs.target.room.map(|_| region.len),
+            seed: inputs.seed,
+        })
+    }
+
+    /// What comes after `history`, the outcomes of all decisions so far in order.
+    pub fn next(&self, history: &[Outcome]) -> Decision {
+        let fill_steps = usize::from(self.fill.is_some());
+        if let (Some(len), true) = (self.fill, history.is_empty()) {
+            return Decision::Fill { len };
+        }
+        if fill_steps == 1 && history[0] != Outcome::Ok || history.last() == Some(&Outcome::Stalled) {
+            return Decision::Stop(StopReason::TargetFailed);
+        }
+        let mut failures = vec![0usize; self.cases.len()];
+        let mut done = history[fill_steps..].iter();
+        for (ordinal, &(block, case)) in self.order.iter().enumerate() {
+            if failures[case as usize] >= FAILURES_PER_CASE {
+                continue;
+            }
+            match done.next() {
+                Some(Outcome::Ok) => {}
+                Some(_) => failures[case as usize] += 1,
+                None => return Decision::Trial { case, block, seed: draw(self.seed, ordinal as u64) },
+            }
+        }
+        let every_case_failed = self.order.iter().all(|&(_, case)| failures[case as usize] >= FAILURES_PER_CASE);
+        Decision::Stop(if every_case_failed { StopReason::AllCasesFailed } else { StopReason::Done })
+    }
+
+    /// What the engine is asked to do in a trial.
+    pub fn trial(&self, case: u32, seed: u64) -> Trial {
+        Trial { seed, ..self.cases[case as usize].trial.clone() }
+    }
+
+    /// Time of all trials, without the fill and the steps between.
+    pub fn trial_time(&self) -> Nanos {
+        let time = |&(_, case): &(u32, u32)| {
+            let trial = &self.cases[case as usize].trial;
+            trial.ramp.0 + trial.window.0
+        };
+        Nanos(self.order.iter().map(time).sum())
+    }
+}
+
+/// The range that trials may touch: a new file of the fill's size, or what exists.
+fn region(inputs: &PlanInputs) -> Result<Region> {
+    let target = &inputs.target;
+    let whole = |len: Bytes| Region { start: Bytes(0), len: len.align_down(Bytes::kib(4)) };
+    let scale = inputs.time_budget.map_or(1.0, |b| (b.0 as f64 / FILL_BUDGET.0 as f64).min(1.0));
+    let auto = |available: u64| Bytes((FILL_AUTO_MAX.0.min(available) as f64 * scale) as u64).align_down(Bytes::mib(1));
+    let Some(room) = target.room else {
+        let len = match (inputs.suite.fill, &target.writes) {
+            (Some(Fill::Size(size)), Ok(())) => size.min(target.size),
+            (Some(Fill::Auto), Ok(())) => auto(target.size.0).max(FILL_MIN).min(target.size),
+            _ => target.size,
+        };
+        return Ok(whole(len));
+    };
+    let ceiling = Bytes((room.total.0 / 5 * 4).saturating_sub(room.total.0 - room.free.0));
+    let len = match inputs.suite.fill {
+        Some(Fill::Size(size)) => size,
+        _ => auto(room.free.0 / 10).max(FILL_MIN),
+    };
+    if len > ceiling {
+        let (need, free) = (|l| format::bytes(len, l), |l| format::bytes(room.free, l));
+        use stend_base::Lang::{En, Ru};
+        return Err(Error::new(
+            Kind::Preflight,
+            Say {
+                en: format!(
+                    "no room for a test file of {}: {} are free and the file system may be filled to 80 % at most",
+                    need(En),
+                    free(En)
+                ),
+                ru: format!(
+                    "нет места для файла размером {}: свободно {}, а файловую систему можно заполнить не более чем на 80 %",
+                    need(Ru),
+                    free(Ru)
+                ),
+            },
+        )
+        .hint(say!("name a directory with more free space", "укажите каталог, где больше свободного места")));
+    }
+    Ok(whole(len))
+}
+
+/// Factor by which ramps and windows are stretched to meet the time budget.
+fn time_factor(inputs: &PlanInputs) -> Result<f64> {
+    let Some(budget) = inputs.time_budget else { return Ok(1.0) };
+    let mut nominal = 0.0;
+    let mut cells = 0;
+    for case in &inputs.suite.cases {
+        let n = expand(case)?.len() as u64;
+        cells += n;
+        nominal += (n * (case.ramp.0 + case.window.0)) as f64 * f64::from(inputs.suite.blocks);
+    }
+    let least = Nanos((cells * u64::from(inputs.suite.blocks) * (RAMP_MIN.0 + WINDOW_MIN.0)) as u64);
+    let wanted = budget.0 as f64 * TRIAL_SHARE;
+    if wanted < least.0 as f64 {
+        let least = Nanos((least.0 as f64 / TRIAL_SHARE) as u64);
+        let (en, ru) = (format::duration(least, stend_base::Lang::En), format::duration(least, stend_base::Lang::Ru));
+        return Err(Error::new(
+            Kind::Usage,
+            say!("--time-budget is too small for this suite", "--time-budget слишком мал для этого набора"),
+        )
+        .hint(say!("give it at least {en}", "дайте ему не менее {ru}")));
+    }
+    Ok(wanted / nominal)
+}
+
+/// One combination of axis values: the concrete streams and the axes that vary.
+struct Cell {
+    streams: Vec<Stream>,
+    axes: Vec<(String, String)>,
+}
+
+/// All combinations of a case's axes, first axis slowest.
+fn expand(case: &SuiteCase) -> Result<Vec<Cell>> {
+    let mut cells = vec![Cell { streams: Vec::new(), axes: Vec::new() }];
+    for (index, spec) in case.streams.iter().enumerate() {
+        let prefix = if case.streams.len() > 1 { format!("stream {} ", index + 1) } else { String::new() };
+        let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len();
+        if cells.len().saturating_mul(size) > CASES_MAX {
+            let name = &case.name;
+            return Err(Error::new(
+                Kind::Spec,
+                say!(
+                    "case `{name}` expands to more than {CASES_MAX} combinations",
+                    "случай `{name}` разворачивается более чем в {CASES_MAX} сочетаний"
+                ),
+            ));
+        }
+        cells = cells.iter().flat_map(|cell| with_stream(cell, spec, &prefix)).collect();
+    }
+    Ok(cells)
+}
+
+fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
+    let mut out = Vec::new();
+    for &block_size in &spec.block_size {
+        for &queue_depth in &spec.queue_depth {
+            for &jobs in &spec.jobs {
+                let mut axes = cell.axes.clone();
+                let mut vary = |values: usize, axis: &str, value: String| {
+                    if values > 1 {
+                        axes.push((format!("{prefix}{axis}"), value));
+                    }
+                };
+                vary(spec.block_size.len(), "block_size", format::bytes(block_size, stend_base::Lang::En));
+                vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
+                vary(spec.jobs.len(), "jobs", jobs.to_string());
+                let mut streams = cell.streams.clone();
+                streams.push(Stream { mix: spec.mix, pattern: spec.pattern, block_size, queue_depth, jobs, sync: spec.sync });
+                out.push(Cell { streams, axes });
+            }
+        }
+    }
+    out
+}
+
+fn lay_out(case: &SuiteCase, cell: Cell, region: Region, factor: f64, inputs: &PlanInputs) -> Case {
+    let stretch = |span: Nanos, least: Nanos| {
+        if factor == 1.0 { span } else { Nanos(((span.0 as f64 * factor) as u64).max(least.0)) }
+    };
+    let trial = Trial {
+        streams: cell.streams,
+        ramp: stretch(case.ramp, RAMP_MIN),
+        window: stretch(case.window, WINDOW_MIN),
+        drain_limit: DRAIN_LIMIT,
+        seed: 0,
+        direct: case.direct,
+        backend: case.backend,
+        region,
+    };
+    let not_run = why_not(&trial, &inputs.target);
+    Case { name: case.name.clone(), axes: cell.axes, trial, not_run }
+}
+
+/// The reason why a case cannot run on a target, if there is one.
+fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
+    if let (true, Err(reason)) = (trial.writes(), &target.writes) {
+        return Some(reason.clone());
+    }
+    for stream in &trial.streams {
+        let least = stream.block_size.0.saturating_mul(u64::from(stream.jobs));
+        if trial.region.len.0 < least {
+            return Some(say!(
+                "the range is smaller than one block per job",
+                "область меньше одного блока на задание"
+            ));
+        }
+        if trial.direct && stream.block_size.0 % target.logical_block.0 != 0 {
+            let block = target.logical_block.0;
+            return Some(say!(
+                "direct I/O on this target needs block sizes that are multiples of {block} B",
+                "прямой ввод-вывод на этом объекте требует блоков, кратных {block} Б"
+            ));
+        }
+    }
+    None
+}
+
+/// Refusal when no case is left: as unsafe if only permission to write is missing.
+fn nothing_to_run(cases: &[Case], target: &PlanTarget) -> Box<Error> {
+    match &target.writes {
+        Err(reason) if cases.iter().all(|c| c.trial.writes()) => {
+            let (en, ru) = (&reason.en, &reason.ru);
+            Error::new(Kind::Unsafe, say!("every case of the suite writes: {en}", "каждый случай набора пишет: {ru}"))
+        }
+        _ => {
+            let reason = cases.iter().find_map(|c| c.not_run.clone()).unwrap_or_else(|| Say::same(""));
+            let (en, ru) = (reason.en, reason.ru);
+            Error::new(Kind::Preflight, say!("no case of the suite can run: {en}", "ни один случай набора не может быть выполнен: {ru}"))
+        }
+    }
+}
+
+/// Blocks in pairs: a random order, then its mirror, so that a linear drift cancels (method S4).
+fn interleave(cases: &[u32], blocks: u32, seed: u64) -> Vec<(u32, u32)> {
+    let mut order = Vec::with_capacity(cases.len() * blocks as usize);
+    let mut current = cases.to_vec();
+    for block in 0..blocks {
+        if block % 2 == 0 {
+            current = cases.to_vec();
+            Random::new(draw(seed, u64::from(block) | 1 << 63)).shuffle(&mut current);
+        } else {
+            current.reverse();
+        }
+        order.extend(current.iter().map(|&case| (block, case)));
+    }
+    order
+}

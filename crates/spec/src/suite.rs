@@ -1,0 +1,62 @@
+//! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
+
+use crate::workload::{Backend, Mix, Pattern, Sync};
+use serde::{Deserialize, Serialize};
+use stend_base::{Bytes, Nanos};
+
+/// What to measure: ordered cases with their preparation and repeats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suite {
+    /// Short name, e.g. `quick`.
+    pub name: String,
+    /// Whether and how much of the target is written once before measuring.
+    pub fill: Option<Fill>,
+    /// Cases in the order of the file.
+    pub cases: Vec<SuiteCase>,
+    /// Interleaved blocks; every block runs every case once.
+    pub blocks: u32,
+}
+
+/// How much of the target is written once, in order, before the first trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fill {
+    /// The smaller of 8 GiB and 10 % of the free space, scaled down with the time budget.
+    Auto,
+    /// Exactly this much.
+    Size(Bytes),
+}
+
+/// One case of a suite; axes with several values make several cells of the matrix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuiteCase {
+    /// Name, unique in the suite.
+    pub name: String,
+    /// Streams that run together.
+    pub streams: Vec<StreamSpec>,
+    /// Load time before the window.
+    pub ramp: Nanos,
+    /// Length of the measuring window.
+    pub window: Nanos,
+    /// Bypass the page cache.
+    pub direct: bool,
+    /// How I/O is submitted.
+    pub backend: Backend,
+}
+
+/// One stream with its axes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamSpec {
+    /// Reads, writes or a mix.
+    pub mix: Mix,
+    /// Order of offsets.
+    pub pattern: Pattern,
+    /// Bytes per I/O.
+    pub block_size: Vec<Bytes>,
+    /// I/Os in flight per job.
+    pub queue_depth: Vec<u32>,
+    /// Jobs.
+    pub jobs: Vec<u32>,
+    /// Durability.
+    pub sync: Sync,
+}

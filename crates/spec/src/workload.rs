@@ -1,0 +1,141 @@
+//! What load to make, without a word about how: the concrete form that the load engine executes.
+//!
+//! Everything here is already checked and expanded (no axes left); `suite` holds what users write.
+
+use serde::{Deserialize, Serialize};
+use stend_base::{Bytes, Nanos};
+
+/// One execution of one case: the unit of replication.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Streams that run at the same time.
+    pub streams: Vec<Stream>,
+    /// Load time before the window whose completions are not counted.
+    pub ramp: Nanos,
+    /// Length of the measuring window.
+    pub window: Nanos,
+    /// How long I/O still in flight at the end may take before it is recorded as censored.
+    pub drain_limit: Nanos,
+    /// Seed of offsets, operation order and start positions; recorded with the trial.
+    pub seed: u64,
+    /// Bypass the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// How I/O is submitted.
+    pub backend: Backend,
+    /// Range of the target that the trial may touch, from `start`; aligned to 4 KiB.
+    pub region: Region,
+}
+
+/// A range of bytes on the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// First byte.
+    pub start: Bytes,
+    /// Length.
+    pub len: Bytes,
+}
+
+/// A homogeneous part of a workload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stream {
+    /// Reads, writes or a mix.
+    pub mix: Mix,
+    /// Order of offsets.
+    pub pattern: Pattern,
+    /// Bytes per I/O.
+    pub block_size: Bytes,
+    /// I/Os in flight per job (fio: `iodepth`).
+    pub queue_depth: u32,
+    /// Independent load threads, each with a region of its own (fio: `numjobs`).
+    pub jobs: u32,
+    /// When written data must be durable.
+    pub sync: Sync,
+}
+
+/// Share of reads by operations, in percent; the rest are writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mix {
+    /// 100 = only reads, 0 = only writes.
+    pub read_percent: u8,
+}
+
+impl Mix {
+    /// Whether any operation writes.
+    pub fn writes(self) -> bool {
+        self.read_percent < 100
+    }
+
+    /// Whether any operation reads.
+    pub fn reads(self) -> bool {
+        self.read_percent > 0
+    }
+}
+
+/// Order of offsets inside a job's region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// Ascending from a seeded start, wrapping at the end of the region.
+    Sequential,
+    /// Every block once in an order fixed by the seed, then again in another order.
+    Random,
+}
+
+/// When written data must have reached stable storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sync {
+    /// The target may keep writes in volatile caches.
+    None,
+    /// `fdatasync` after every `n` writes of a job. With `n` = 1 a write counts as complete, and its
+    /// latency ends, when its sync does.
+    Fdatasync(u32),
+    /// `fsync` after every `n` writes of a job; as above.
+    Fsync(u32),
+}
+
+/// How I/O is submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// The best that probing finds; the choice and its reason are recorded.
+    Auto,
+    /// `io_uring`, or an error.
+    IoUring,
+    /// `pread`/`pwrite`, one thread per I/O in flight.
+    Psync,
+}
+
+/// Operation kinds that are counted and timed apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// A read.
+    Read,
+    /// A write; with a sync after every write, including that sync.
+    Write,
+    /// An `fsync` or `fdatasync` alone.
+    Sync,
+}
+
+impl Op {
+    /// All kinds, in the order of their index.
+    pub const ALL: [Op; 3] = [Op::Read, Op::Write, Op::Sync];
+
+    /// Position in [`Op::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Trial {
+    /// Whether any stream writes.
+    pub fn writes(&self) -> bool {
+        self.streams.iter().any(|s| s.mix.writes())
+    }
+
+    /// I/Os in flight that the trial asks for, over all streams and jobs.
+    pub fn in_flight(&self) -> u64 {
+        self.streams.iter().map(|s| u64::from(s.queue_depth) * u64::from(s.jobs)).sum()
+    }
+}
