@@ -1,1 +1,16 @@
-//! Placeholder.
+//! System calls, wrapped so that the rest of the tool needs no `unsafe`: io_uring, direct I/O, block
+//! device ioctls and signatures, affinity, clocks, process set-up, and the [`claim::Claim`] without
+//! which nothing can be opened for writing. Must not decide anything: callers do.
+
+pub mod affinity;
+pub mod block;
+pub mod buffer;
+pub mod claim;
+pub mod clock;
+pub mod file;
+pub mod process;
+pub mod signature;
+pub mod uring;
+
+pub use claim::Claim;
+pub use file::IoFile;
