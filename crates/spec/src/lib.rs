@@ -2,9 +2,11 @@
 //! that decides what comes next. Pure: reads text, never files, clocks or devices.
 #![forbid(unsafe_code)]
 
+pub mod parse;
 pub mod plan;
 pub mod suite;
 pub mod workload;
+mod yaml;
 
 pub use plan::{Decision, Plan, PlanInputs};
 pub use suite::Suite;

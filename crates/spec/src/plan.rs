@@ -14,10 +14,10 @@ const FILL_MIN: Bytes = Bytes::mib(64);
 const FILL_BUDGET: Nanos = Nanos::secs(180);
 /// Part of a time budget that goes to trials; the rest is left for the fill and the steps between.
 const TRIAL_SHARE: f64 = 0.8;
-/// Shortest window a time budget may shrink a trial to, by eye: ten counter intervals.
-const WINDOW_MIN: Nanos = Nanos::millis(1000);
+/// Shortest window a time budget may shrink a trial to, by eye: four counter intervals.
+const WINDOW_MIN: Nanos = Nanos::millis(400);
 /// Shortest ramp, by eye: the first interval after start-up.
-const RAMP_MIN: Nanos = Nanos::millis(200);
+const RAMP_MIN: Nanos = Nanos::millis(100);
 /// Waiting longer for I/O in flight at the end of a trial is recorded as a stalled target.
 const DRAIN_LIMIT: Nanos = Nanos::secs(30);
 /// A case is given up after this many failed trials.
@@ -153,7 +153,10 @@ impl Plan {
                 if cases.len() > CASES_MAX {
                     return Err(Error::new(
                         Kind::Spec,
-                        say!("the suite expands to more than {CASES_MAX} cases", "набор разворачивается более чем в {CASES_MAX} случаев"),
+                        say!(
+                            "the suite expands to more than {CASES_MAX} cases",
+                            "набор разворачивается более чем в {CASES_MAX} случаев"
+                        ),
                     ));
                 }
             }
@@ -326,7 +329,14 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                 vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
                 vary(spec.jobs.len(), "jobs", jobs.to_string());
                 let mut streams = cell.streams.clone();
-                streams.push(Stream { mix: spec.mix, pattern: spec.pattern, block_size, queue_depth, jobs, sync: spec.sync });
+                streams.push(Stream {
+                    mix: spec.mix,
+                    pattern: spec.pattern,
+                    block_size,
+                    queue_depth,
+                    jobs,
+                    sync: spec.sync,
+                });
                 out.push(Cell { streams, axes });
             }
         }
@@ -360,10 +370,7 @@ fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
     for stream in &trial.streams {
         let least = stream.block_size.0.saturating_mul(u64::from(stream.jobs));
         if trial.region.len.0 < least {
-            return Some(say!(
-                "the range is smaller than one block per job",
-                "область меньше одного блока на задание"
-            ));
+            return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
         }
         if trial.direct && stream.block_size.0 % target.logical_block.0 != 0 {
             let block = target.logical_block.0;
@@ -386,7 +393,10 @@ fn nothing_to_run(cases: &[Case], target: &PlanTarget) -> Box<Error> {
         _ => {
             let reason = cases.iter().find_map(|c| c.not_run.clone()).unwrap_or_else(|| Say::same(""));
             let (en, ru) = (reason.en, reason.ru);
-            Error::new(Kind::Preflight, say!("no case of the suite can run: {en}", "ни один случай набора не может быть выполнен: {ru}"))
+            Error::new(
+                Kind::Preflight,
+                say!("no case of the suite can run: {en}", "ни один случай набора не может быть выполнен: {ru}"),
+            )
         }
     }
 }
@@ -406,3 +416,7 @@ fn interleave(cases: &[u32], blocks: u32, seed: u64) -> Vec<(u32, u32)> {
     }
     order
 }
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

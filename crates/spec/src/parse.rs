@@ -1,0 +1,423 @@
+//! From YAML nodes to a [`Suite`]: strict, with a position and a hint for everything that is refused.
+
+use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
+use crate::workload::{Backend, Mix, Pattern, Sync};
+use crate::yaml::{self, Key, Node, Value, error_at};
+use stend_base::units::{parse_bytes, parse_nanos};
+use stend_base::{Bytes, Kind, Nanos, Result, Say, say};
+
+/// Largest block: one I/O of this size is already far beyond what drives split.
+const BLOCK_MAX: Bytes = Bytes::mib(64);
+/// Deepest queue per job.
+const DEPTH_MAX: i128 = 4096;
+/// Most jobs per stream.
+const JOBS_MAX: i128 = 1024;
+/// Most I/Os in flight of one case.
+const IN_FLIGHT_MAX: u64 = 65_536;
+/// Longest ramp or window of one trial.
+const SPAN_MAX: Nanos = Nanos::secs(7 * 86_400);
+/// Most blocks.
+const BLOCKS_MAX: i128 = 1000;
+
+/// Parses a suite. `file` names it in errors; kind of every error is `Spec`.
+pub fn suite(text: &str, file: &str) -> Result<Suite> {
+    let root = yaml::parse(text, file)?;
+    let mut map = Map::of(&root, file, "suite", "набор")?;
+    let name = map.required("suite", name)?;
+    let defaults = map.optional("defaults", Defaults::parse)?.unwrap_or_default();
+    let fill = map.optional("fill", fill)?.flatten();
+    let blocks = map.optional("repeats", repeats)?.unwrap_or(6);
+    let cases: Vec<SuiteCase> =
+        map.required("cases", |node, file| list(node, file)?.iter().map(|item| case(item, file, &defaults)).collect())?;
+    map.finish()?;
+    if cases.is_empty() {
+        return Err(root.error(file, say!("`cases` is empty", "список `cases` пуст")));
+    }
+    for (index, later) in cases.iter().enumerate() {
+        if cases[..index].iter().any(|earlier| earlier.name == later.name) {
+            let name = &later.name;
+            return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
+        }
+    }
+    Ok(Suite { name, fill, cases, blocks })
+}
+
+#[derive(Debug, Clone)]
+struct Defaults {
+    direct: bool,
+    ramp: Nanos,
+    window: Nanos,
+    backend: Backend,
+}
+
+impl Default for Defaults {
+    fn default() -> Self {
+        Defaults { direct: true, ramp: Nanos::secs(1), window: Nanos::secs(3), backend: Backend::Auto }
+    }
+}
+
+impl Defaults {
+    fn parse(node: &Node, file: &str) -> Result<Defaults> {
+        let mut map = Map::of(node, file, "defaults", "defaults")?;
+        let settings = Defaults::default().overridden(&mut map)?;
+        map.finish()?;
+        Ok(settings)
+    }
+
+    /// The settings that a case may repeat from `defaults`.
+    fn overridden(&self, map: &mut Map) -> Result<Defaults> {
+        Ok(Defaults {
+            direct: map.optional("direct", boolean)?.unwrap_or(self.direct),
+            ramp: map.optional("ramp", span)?.unwrap_or(self.ramp),
+            window: map.optional("trial", window)?.unwrap_or(self.window),
+            backend: map.optional("backend", backend)?.unwrap_or(self.backend),
+        })
+    }
+}
+
+fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
+    let mut map = Map::of(node, file, "a case", "случай")?;
+    let name = map.required("name", name)?;
+    let Defaults { direct, ramp, window, backend } = defaults.overridden(&mut map)?;
+    let streams: Vec<StreamSpec> =
+        map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file)).collect())?;
+    map.finish()?;
+    if streams.is_empty() || streams.len() > 64 {
+        return Err(node.error(file, say!("a case needs 1 to 64 streams", "случаю нужно от 1 до 64 потоков")));
+    }
+    let largest = |values: &[u32]| u64::from(values.iter().copied().max().unwrap_or(0));
+    let in_flight: u64 = streams.iter().map(|s| largest(&s.queue_depth) * largest(&s.jobs)).sum();
+    if in_flight > IN_FLIGHT_MAX {
+        return Err(node.error(
+            file,
+            say!(
+                "the case asks for {in_flight} I/Os in flight; the limit is {IN_FLIGHT_MAX}",
+                "случай требует {in_flight} одновременных операций; предел — {IN_FLIGHT_MAX}"
+            ),
+        ));
+    }
+    Ok(SuiteCase { name, streams, ramp, window, direct, backend })
+}
+
+fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
+    let mut map = Map::of(node, file, "a stream", "поток")?;
+    let mix = map.required("op", mix)?;
+    let spec = StreamSpec {
+        mix,
+        pattern: map.required("pattern", pattern)?,
+        block_size: map.required("block_size", |node, file| axis(node, file, block_size))?,
+        queue_depth: map
+            .optional("queue_depth", |node, file| axis(node, file, |n, f| whole(n, f, 1, DEPTH_MAX)))?
+            .unwrap_or_else(|| vec![1]),
+        jobs: map
+            .optional("jobs", |node, file| axis(node, file, |n, f| whole(n, f, 1, JOBS_MAX)))?
+            .unwrap_or_else(|| vec![1]),
+        sync: map.optional("sync", |node, file| sync(node, file, mix))?.unwrap_or(Sync::None),
+    };
+    map.finish()?;
+    Ok(spec)
+}
+
+fn mix(node: &Node, file: &str) -> Result<Mix> {
+    match &node.value {
+        Value::Text(word) if word == "read" => Ok(Mix { read_percent: 100 }),
+        Value::Text(word) if word == "write" => Ok(Mix { read_percent: 0 }),
+        Value::Map(_) => {
+            let mut map = Map::of(node, file, "op", "op")?;
+            let percent = |node: &Node, file: &str| whole(node, file, 0, 100);
+            let (read, write) = (map.required("read", percent)?, map.required("write", percent)?);
+            map.finish()?;
+            if read + write != 100 {
+                let sum = read + write;
+                return Err(node.error(
+                    file,
+                    say!(
+                        "the shares of `op` are percent and add up to {sum}, not to 100",
+                        "доли в `op` указаны в процентах и дают в сумме {sum}, а не 100"
+                    ),
+                ));
+            }
+            Ok(Mix { read_percent: read as u8 })
+        }
+        _ => Err(node.error(
+            file,
+            say!(
+                "`op` is `read`, `write` or a mix such as `{{read: 70, write: 30}}`",
+                "`op` — это `read`, `write` или смесь, например `{{read: 70, write: 30}}`"
+            ),
+        )),
+    }
+}
+
+fn pattern(node: &Node, file: &str) -> Result<Pattern> {
+    word(node, file, &[("sequential", Pattern::Sequential), ("random", Pattern::Random)])
+}
+
+fn backend(node: &Node, file: &str) -> Result<Backend> {
+    word(node, file, &[("auto", Backend::Auto), ("io_uring", Backend::IoUring), ("psync", Backend::Psync)])
+}
+
+fn sync(node: &Node, file: &str, mix: Mix) -> Result<Sync> {
+    if let Value::Text(word) = &node.value
+        && word == "none"
+    {
+        return Ok(Sync::None);
+    }
+    let mut map = Map::of(node, file, "sync", "sync")?;
+    let every = |node: &Node, file: &str| whole(node, file, 1, 1_000_000);
+    let (data, full) = (map.optional("fdatasync", every)?, map.optional("fsync", every)?);
+    map.finish()?;
+    let sync = match (data, full) {
+        (Some(n), None) => Sync::Fdatasync(n),
+        (None, Some(n)) => Sync::Fsync(n),
+        _ => {
+            return Err(node.error(
+                file,
+                say!(
+                    "`sync` is `none`, `{{fdatasync: N}}` or `{{fsync: N}}` with N writes per sync",
+                    "`sync` — это `none`, `{{fdatasync: N}}` или `{{fsync: N}}`, где N — число записей на один сброс"
+                ),
+            ));
+        }
+    };
+    if !mix.writes() {
+        return Err(node.error(
+            file,
+            say!(
+                "`sync` contradicts `op: read`: a read leaves nothing to sync",
+                "`sync` противоречит `op: read`: после чтения нечего сбрасывать"
+            ),
+        ));
+    }
+    Ok(sync)
+}
+
+fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {
+    if let Value::Text(word) = &node.value
+        && word == "none"
+    {
+        return Ok(None);
+    }
+    let mut map = Map::of(node, file, "fill", "fill")?;
+    let size = map.required("size", |node, file| match &node.value {
+        Value::Text(word) if word == "auto" => Ok(Fill::Auto),
+        _ => bytes(node, file).and_then(|size| {
+            if size < Bytes::mib(1) {
+                return Err(node.error(file, say!("a fill is at least 1 MiB", "заполнение не бывает меньше 1 МиБ")));
+            }
+            Ok(Fill::Size(size))
+        }),
+    })?;
+    map.finish()?;
+    Ok(Some(size))
+}
+
+fn repeats(node: &Node, file: &str) -> Result<u32> {
+    let mut map = Map::of(node, file, "repeats", "repeats")?;
+    let blocks = map.required("blocks", |node, file| whole(node, file, 1, BLOCKS_MAX))?;
+    map.finish()?;
+    Ok(blocks)
+}
+
+fn block_size(node: &Node, file: &str) -> Result<Bytes> {
+    let size = bytes(node, file)?;
+    if size.0 == 0 || size.0 % 512 != 0 || size > BLOCK_MAX {
+        return Err(node.error(
+            file,
+            say!("a block is a multiple of 512 B, at most 64 MiB", "блок кратен 512 Б и не больше 64 МиБ"),
+        ));
+    }
+    Ok(size)
+}
+
+fn name(node: &Node, file: &str) -> Result<String> {
+    let text = text(node, file)?;
+    let length = text.chars().count();
+    if length == 0 || length > 200 || text.chars().any(char::is_control) {
+        return Err(node.error(
+            file,
+            say!(
+                "a name has 1 to 200 characters and no control characters",
+                "имя содержит от 1 до 200 символов без управляющих"
+            ),
+        ));
+    }
+    Ok(text)
+}
+
+fn span(node: &Node, file: &str) -> Result<Nanos> {
+    let text = text(node, file)?;
+    match parse_nanos(&text) {
+        Ok(span) if span <= SPAN_MAX => Ok(span),
+        Ok(_) => Err(node.error(file, say!("a trial lasts 7 days at most", "испытание длится не более 7 дней"))),
+        Err(why) => {
+            Err(node
+                .error(file, say!("not a duration: {why}", "не длительность: `{text}`; пример: `250ms`, `3s`, `2min`")))
+        }
+    }
+}
+
+fn window(node: &Node, file: &str) -> Result<Nanos> {
+    let span = span(node, file)?;
+    if span < Nanos::millis(200) {
+        return Err(node.error(file, say!("a trial lasts at least 200 ms", "испытание длится не менее 200 мс")));
+    }
+    Ok(span)
+}
+
+fn bytes(node: &Node, file: &str) -> Result<Bytes> {
+    if let Value::Int(number) = node.value {
+        return Err(node
+            .error(file, say!("`{number}` has no unit", "`{number}` без единицы измерения"))
+            .hint(say!("write `{number}B` or, for example, `4KiB`", "напишите `{number}B` или, например, `4KiB`")));
+    }
+    let text = text(node, file)?;
+    parse_bytes(&text).map_err(|why| {
+        node.error(file, say!("not a size: {why}", "не размер: `{text}`; пример: `512B`, `4KiB`, `8GiB`"))
+    })
+}
+
+fn axis<T>(node: &Node, file: &str, one: impl Fn(&Node, &str) -> Result<T>) -> Result<Vec<T>> {
+    let Value::List(items) = &node.value else { return Ok(vec![one(node, file)?]) };
+    if items.is_empty() {
+        return Err(node.error(file, say!("an axis needs at least one value", "оси нужно хотя бы одно значение")));
+    }
+    items.iter().map(|item| one(item, file)).collect()
+}
+
+fn whole(node: &Node, file: &str, least: i128, most: i128) -> Result<u32> {
+    match node.value {
+        Value::Int(n) if (least..=most).contains(&n) => Ok(n as u32),
+        Value::Int(n) => {
+            Err(node.error(file, say!("{n} is outside {least} to {most}", "{n} вне пределов от {least} до {most}")))
+        }
+        _ => Err(expected(node, file, say!("a whole number", "целое число"))),
+    }
+}
+
+fn boolean(node: &Node, file: &str) -> Result<bool> {
+    match node.value {
+        Value::Bool(b) => Ok(b),
+        _ => Err(expected(node, file, say!("`true` or `false`", "`true` или `false`"))),
+    }
+}
+
+fn text(node: &Node, file: &str) -> Result<String> {
+    match &node.value {
+        Value::Text(text) => Ok(text.clone()),
+        _ => Err(expected(node, file, say!("text", "текст"))),
+    }
+}
+
+fn list<'a>(node: &'a Node, file: &str) -> Result<&'a [Node]> {
+    match &node.value {
+        Value::List(items) => Ok(items),
+        _ => Err(expected(node, file, say!("a list", "список"))),
+    }
+}
+
+fn word<T: Copy>(node: &Node, file: &str, words: &[(&str, T)]) -> Result<T> {
+    let known = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    match &node.value {
+        Value::Text(text) => {
+            words.iter().find(|(word, _)| word == text).map(|&(_, value)| value).ok_or_else(|| {
+                node.error(file, say!("`{text}` is not one of {known}", "`{text}` — не одно из {known}"))
+            })
+        }
+        _ => Err(expected(node, file, Say::same(known))),
+    }
+}
+
+fn expected(node: &Node, file: &str, what: Say) -> Box<stend_base::Error> {
+    let found = node.kind();
+    let (en, ru) = (what.en, what.ru);
+    let (found_en, found_ru) = (found.en, found.ru);
+    node.error(file, say!("expected {en}, found {found_en}", "ожидалось: {ru}, найдено: {found_ru}"))
+}
+
+/// A mapping whose keys are taken one by one; what is left over is unknown.
+struct Map<'a> {
+    file: &'a str,
+    node: &'a Node,
+    pairs: Vec<(&'a Key, &'a Node)>,
+    known: Vec<&'static str>,
+    what: Say,
+}
+
+impl<'a> Map<'a> {
+    fn of(node: &'a Node, file: &'a str, en: &str, ru: &str) -> Result<Map<'a>> {
+        let Value::Map(pairs) = &node.value else {
+            return Err(expected(node, file, say!("a mapping ({en})", "отображение ({ru})")));
+        };
+        let what = say!("{en}", "{ru}");
+        Ok(Map { file, node, pairs: pairs.iter().map(|(k, v)| (k, v)).collect(), known: Vec::new(), what })
+    }
+
+    fn optional<T>(&mut self, key: &'static str, parse: impl Fn(&Node, &str) -> Result<T>) -> Result<Option<T>> {
+        self.known.push(key);
+        let Some(index) = self.pairs.iter().position(|(k, _)| k.name == key) else { return Ok(None) };
+        let (_, node) = self.pairs.remove(index);
+        parse(node, self.file).map(Some)
+    }
+
+    fn required<T>(&mut self, key: &'static str, parse: impl Fn(&Node, &str) -> Result<T>) -> Result<T> {
+        if let Some(value) = self.optional(key, parse)? {
+            return Ok(value);
+        }
+        // A mistyped required key is better reported as unknown, with the right name beside it.
+        self.unknown_like(key)?;
+        let (en, ru) = (&self.what.en, &self.what.ru);
+        Err(self.node.error(self.file, say!("{en}: the key `{key}` is missing", "{ru}: нет ключа `{key}`")))
+    }
+
+    fn unknown_like(&self, key: &str) -> Result<()> {
+        match self.pairs.iter().find(|(k, _)| distance(&k.name, key) <= 2) {
+            Some((k, _)) => Err(self.unknown(k, Some(key))),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        let Some((key, _)) = self.pairs.first() else { return Ok(()) };
+        let near = self.known.iter().copied().min_by_key(|k| distance(&key.name, k));
+        Err(self.unknown(key, near.filter(|k| distance(&key.name, k) <= 2)))
+    }
+
+    fn unknown(&self, key: &Key, near: Option<&str>) -> Box<stend_base::Error> {
+        let shown: String = key.name.chars().take(60).collect();
+        let (en, ru) = (&self.what.en, &self.what.ru);
+        let error =
+            error_at(self.file, key.at, say!("{en}: unknown key `{shown}`", "{ru}: неизвестный ключ `{shown}`"));
+        debug_assert_eq!(error.kind, Kind::Spec);
+        match near {
+            Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?")),
+            None => {
+                let known = self.known.join("`, `");
+                error.hint(say!("known keys: `{known}`", "известные ключи: `{known}`"))
+            }
+        }
+    }
+}
+
+/// Edit distance, for hints; long keys (hostile files) count as far away.
+fn distance(a: &str, b: &str) -> usize {
+    if a.len() > 40 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let cost = corner + usize::from(x != y);
+            corner = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

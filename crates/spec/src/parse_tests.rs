@@ -1,0 +1,109 @@
+//! What a suite file may say, and how everything else is refused.
+
+use super::*;
+use expect_test::{Expect, expect};
+use stend_base::Lang;
+
+fn check_error(text: &str, expected: Expect) {
+    expected.assert_eq(&suite(text, "suite.yaml").unwrap_err().render(Lang::En));
+}
+
+fn with_stream(stream: &str) -> String {
+    format!("suite: x\ncases:\n  - name: a\n    streams:\n      - {stream}\n")
+}
+
+#[test]
+fn the_built_in_suite_parses() {
+    let quick = suite(include_str!("../../../suites/quick/suite.yaml"), "quick").unwrap();
+    assert_eq!((quick.name.as_str(), quick.cases.len(), quick.blocks), ("quick", 6, 6));
+    assert_eq!(quick.cases[2].streams[0].queue_depth, [1, 32]);
+    assert_eq!(quick.cases[5].streams[0].sync, Sync::Fdatasync(1));
+}
+
+#[test]
+fn an_unknown_key_names_its_place_and_its_neighbour() {
+    check_error(
+        &with_stream("{op: read, pattern: random, block_size: 4KiB, que_depth: 3}"),
+        expect![[r#"
+            error: suite.yaml:5:55: a stream: unknown key `que_depth`
+            hint: did you mean `queue_depth`?"#]],
+    );
+    check_error(
+        &with_stream("{op: read, pattern: random, block_size: 4KiB, rate: 3}"),
+        expect![[r#"
+            error: suite.yaml:5:55: a stream: unknown key `rate`
+            hint: known keys: `op`, `pattern`, `block_size`, `queue_depth`, `jobs`, `sync`"#]],
+    );
+}
+
+#[test]
+fn a_mistyped_required_key_is_not_called_missing() {
+    check_error(
+        &with_stream("{op: read, patern: random, block_size: 4KiB}"),
+        expect![[r#"
+            error: suite.yaml:5:20: a stream: unknown key `patern`
+            hint: did you mean `pattern`?"#]],
+    );
+}
+
+#[test]
+fn contradictions_are_refused_not_ignored() {
+    check_error(
+        &with_stream("{op: read, pattern: random, block_size: 4KiB, sync: {fsync: 1}}"),
+        expect!["error: suite.yaml:5:61: `sync` contradicts `op: read`: a read leaves nothing to sync"],
+    );
+    check_error(
+        &with_stream("{op: {read: 70, write: 40}, pattern: random, block_size: 4KiB}"),
+        expect!["error: suite.yaml:5:14: the shares of `op` are percent and add up to 110, not to 100"],
+    );
+}
+
+#[test]
+fn numbers_without_units_and_out_of_range_are_refused() {
+    check_error(
+        &with_stream("{op: read, pattern: random, block_size: 4096}"),
+        expect![[r#"
+            error: suite.yaml:5:49: `4096` has no unit
+            hint: write `4096B` or, for example, `4KiB`"#]],
+    );
+    check_error(
+        &with_stream("{op: read, pattern: random, block_size: 1000B}"),
+        expect!["error: suite.yaml:5:49: a block is a multiple of 512 B, at most 64 MiB"],
+    );
+    check_error(
+        &with_stream("{op: read, pattern: random, block_size: 4KiB, queue_depth: -1}"),
+        expect!["error: suite.yaml:5:68: -1 is outside 1 to 4096"],
+    );
+    check_error(
+        &with_stream("{op: read, pattern: random, block_size: 4KiB, queue_depth: 99999999999999999999999}"),
+        expect!["error: suite.yaml:5:68: expected a whole number, found a number"],
+    );
+}
+
+#[test]
+fn shapes_and_duplicates_are_refused() {
+    check_error("suite: x\ncases: []\n", expect!["error: suite.yaml:1:1: `cases` is empty"]);
+    check_error("[1, 2]", expect!["error: suite.yaml:1:1: expected a mapping (suite), found a list"]);
+    let twice =
+        "suite: x\ncases:\n  - &c {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n  - *c\n";
+    check_error(twice, expect!["error: suite.yaml:1:1: two cases are named `a`"]);
+    check_error(
+        "suite: x\nsuite: y\n",
+        expect!["error: suite.yaml:2:1: duplicate mapping key: suite"],
+    );
+    check_error("", expect!["error: suite.yaml:1:1: expected a mapping (suite), found nothing"]);
+}
+
+#[test]
+fn errors_are_also_russian() {
+    let error = suite(&with_stream("{op: read, pattern: random, block_size: 4k}"), "suite.yaml").unwrap_err();
+    expect!["ошибка: suite.yaml:5:49: не размер: `4k`; пример: `512B`, `4KiB`, `8GiB`"]
+        .assert_eq(&error.render(Lang::Ru));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "[\\x00-\\x7f]{0,80}|(suite|cases|op|- |: |\\n|\\{|\\}|\\[|\\]|&a|\\*a|4KiB| ){0,40}") {
+        let _ = suite(&text, "fuzz.yaml");
+    }
+}

@@ -1,0 +1,200 @@
+//! Plans of real suites on imagined targets, and the decisions that follow from histories.
+
+use super::*;
+use expect_test::{Expect, expect};
+use stend_base::Lang;
+
+const GIB: u64 = 1 << 30;
+
+fn inputs(target: PlanTarget) -> PlanInputs {
+    let suite = crate::parse::suite(include_str!("../../../suites/quick/suite.yaml"), "quick").unwrap();
+    PlanInputs { suite, seed: 1, target, time_budget: None }
+}
+
+fn directory(total: u64, free: u64) -> PlanTarget {
+    PlanTarget {
+        size: Bytes(0),
+        room: Some(Room { total: Bytes(total), free: Bytes(free) }),
+        logical_block: Bytes(512),
+        writes: Ok(()),
+    }
+}
+
+fn device(size: u64, writes: bool) -> PlanTarget {
+    let refused = || Err(say!("needs --confirm=serial:X", "нужен --confirm=serial:X"));
+    PlanTarget {
+        size: Bytes(size),
+        room: None,
+        logical_block: Bytes(512),
+        writes: if writes { Ok(()) } else { refused() },
+    }
+}
+
+fn describe(plan: &Plan) -> String {
+    let mut out = format!(
+        "fill {:?} file {:?} trials {} time {}\n",
+        plan.fill.map(|b| format::bytes(b, Lang::En)),
+        plan.file_size.map(|b| format::bytes(b, Lang::En)),
+        plan.order.len(),
+        format::duration(plan.trial_time(), Lang::En)
+    );
+    for case in &plan.cases {
+        let state = case.not_run.as_ref().map_or("runs", |reason| &reason.en);
+        out += &format!("{}: {state}\n", case.label());
+    }
+    for block in plan.order.chunk_by(|a, b| a.0 == b.0) {
+        let cases: Vec<_> = block.iter().map(|(_, case)| case.to_string()).collect();
+        out += &format!("block {}: {}\n", block[0].0, cases.join(" "));
+    }
+    out
+}
+
+fn check_plan(inputs: &PlanInputs, expected: Expect) {
+    expected.assert_eq(&describe(&Plan::new(inputs).unwrap()));
+}
+
+#[test]
+fn a_directory_runs_everything_in_mirrored_blocks() {
+    check_plan(
+        &inputs(directory(200 * GIB, 100 * GIB)),
+        expect![[r#"
+        fill Some("8 GiB") file Some("8 GiB") trials 48 time 2 min 24 s
+        seq-read: runs
+        seq-write: runs
+        rand-read, queue_depth 1: runs
+        rand-read, queue_depth 32: runs
+        rand-write, queue_depth 1: runs
+        rand-write, queue_depth 32: runs
+        rand-mix: runs
+        durable-write: runs
+        block 0: 5 3 7 0 4 6 2 1
+        block 1: 1 2 6 4 0 7 3 5
+        block 2: 6 1 4 7 5 3 2 0
+        block 3: 0 2 3 5 7 4 1 6
+        block 4: 7 3 0 2 6 1 5 4
+        block 5: 4 5 1 6 2 0 3 7
+    "#]],
+    );
+}
+
+#[test]
+fn an_unconfirmed_device_runs_only_the_reads() {
+    check_plan(
+        &inputs(device(40 * GIB, false)),
+        expect![[r#"
+        fill None file None trials 18 time 54 s
+        seq-read: runs
+        seq-write: needs --confirm=serial:X
+        rand-read, queue_depth 1: runs
+        rand-read, queue_depth 32: runs
+        rand-write, queue_depth 1: needs --confirm=serial:X
+        rand-write, queue_depth 32: needs --confirm=serial:X
+        rand-mix: needs --confirm=serial:X
+        durable-write: needs --confirm=serial:X
+        block 0: 2 3 0
+        block 1: 0 3 2
+        block 2: 2 3 0
+        block 3: 0 3 2
+        block 4: 0 3 2
+        block 5: 2 3 0
+    "#]],
+    );
+}
+
+#[test]
+fn a_time_budget_scales_windows_and_the_fill() {
+    let mut half = inputs(directory(200 * GIB, 100 * GIB));
+    half.time_budget = Some(Nanos::secs(90));
+    let plan = Plan::new(&half).unwrap();
+    assert!(plan.trial_time() <= Nanos::secs(72), "{:?}", plan.trial_time());
+    assert_eq!(plan.fill, Some(Bytes::gib(4)));
+    half.time_budget = Some(Nanos::secs(5));
+    let error = Plan::new(&half).unwrap_err().render(Lang::En);
+    expect![[r#"
+        error: --time-budget is too small for this suite
+        hint: give it at least 30 s"#]]
+    .assert_eq(&error);
+}
+
+#[test]
+fn a_directory_without_room_is_refused() {
+    let error = Plan::new(&inputs(directory(GIB, 50 << 20))).unwrap_err();
+    assert_eq!(error.kind, Kind::Preflight);
+    expect![[r#"
+        error: no room for a test file of 64 MiB: 50 MiB are free and the file system may be filled to 80 % at most
+        hint: name a directory with more free space"#]]
+    .assert_eq(&error.render(Lang::En));
+}
+
+#[test]
+fn a_device_smaller_than_one_block_per_job_has_no_case() {
+    let error = Plan::new(&inputs(device(2048, true))).unwrap_err();
+    assert_eq!(error.kind, Kind::Preflight);
+}
+
+#[test]
+fn a_suite_that_only_writes_is_unsafe_without_confirmation() {
+    let mut inputs = inputs(device(40 * GIB, false));
+    inputs.suite.cases.retain(|case| case.streams.iter().all(|s| s.mix.writes()));
+    assert_eq!(Plan::new(&inputs).unwrap_err().kind, Kind::Unsafe);
+}
+
+#[test]
+fn the_same_history_gives_the_same_decision_until_done() {
+    let plan = Plan::new(&inputs(directory(200 * GIB, 100 * GIB))).unwrap();
+    let mut history = Vec::new();
+    assert_eq!(plan.next(&history), Decision::Fill { len: Bytes::gib(8) });
+    let mut trials = 0;
+    loop {
+        assert_eq!(plan.next(&history), plan.next(&history));
+        match plan.next(&history) {
+            Decision::Stop(reason) => break assert_eq!(reason, StopReason::Done),
+            Decision::Trial { .. } => trials += 1,
+            Decision::Fill { .. } => {}
+        }
+        history.push(Outcome::Ok);
+    }
+    assert_eq!(trials, 48);
+}
+
+#[test]
+fn a_case_is_given_up_after_two_failures_and_a_stall_ends_the_run() {
+    let plan = Plan::new(&inputs(device(40 * GIB, false))).unwrap();
+    let mut history = Vec::new();
+    let mut trials = 0;
+    while let Decision::Trial { .. } = plan.next(&history) {
+        history.push(Outcome::Failed);
+        trials += 1;
+    }
+    assert_eq!((trials, plan.next(&history)), (6, Decision::Stop(StopReason::AllCasesFailed)));
+    assert_eq!(plan.next(&[Outcome::Ok, Outcome::Stalled]), Decision::Stop(StopReason::TargetFailed));
+}
+
+#[test]
+fn a_failed_fill_ends_the_run() {
+    let plan = Plan::new(&inputs(directory(200 * GIB, 100 * GIB))).unwrap();
+    assert_eq!(plan.next(&[Outcome::Failed]), Decision::Stop(StopReason::TargetFailed));
+}
+
+#[test]
+fn mirrored_blocks_give_every_case_the_same_mean_position() {
+    let plan = Plan::new(&inputs(directory(200 * GIB, 100 * GIB))).unwrap();
+    let n = plan.cases.len();
+    let mut position = vec![0; n];
+    for (index, (_, case)) in plan.order.iter().enumerate() {
+        position[*case as usize] += index;
+    }
+    assert!(position.iter().all(|p| *p == position[0]), "{position:?}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_target_makes_it_panic(total: u64, free: u64, size: u64, budget: Option<u64>, explicit: Option<u64>) {
+        let mut a = inputs(directory(total, free.min(total)));
+        a.time_budget = budget.map(Nanos);
+        a.suite.fill = explicit.map(|b| Fill::Size(Bytes(b))).or(a.suite.fill);
+        let mut b = a.clone();
+        b.target = device(size, true);
+        let _ = (Plan::new(&a), Plan::new(&b));
+    }
+}

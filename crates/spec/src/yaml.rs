@@ -1,0 +1,270 @@
+//! YAML as a tree of nodes that know their line and column, within limits that a hostile file cannot pass.
+//!
+//! The library parses; everything a user reads is worded here, because errors must name file, line,
+//! column and the way out in both languages.
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Spanned;
+use serde_saphyr::options::AliasLimits;
+use stend_base::{Error, Kind, Result, Say, say};
+
+/// Largest file that is read.
+pub const SIZE_MAX: usize = 1 << 20;
+/// Deepest nesting.
+const DEPTH_MAX: usize = 32;
+/// Most nodes: a thousand lines of settings are far below it.
+const NODES_MAX: usize = 200_000;
+
+/// Where a node stands in its file; lines and columns count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Line.
+    pub line: u64,
+    /// Column.
+    pub column: u64,
+}
+
+/// A value with its position.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Where it starts.
+    pub at: Position,
+    /// What it is.
+    pub value: Value,
+}
+
+/// What a node holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// `null`, `~` or nothing.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// A number with a fraction.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// A mapping in the order of the file.
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// Where it stands.
+    pub at: Position,
+    /// Its text.
+    pub name: String,
+}
+
+/// Parses a file's text. `file` is only used in errors.
+pub fn parse(text: &str, file: &str) -> Result<Node> {
+    if text.len() > SIZE_MAX {
+        return Err(Error::new(Kind::Spec, say!("{file}: the file is larger than 1 MiB", "{file}: файл больше 1 МиБ")));
+    }
+    let budget = serde_saphyr::budget! {
+        max_depth: DEPTH_MAX,
+        max_nodes: NODES_MAX,
+        max_events: 4 * NODES_MAX,
+        max_aliases: 100,
+        max_anchors: 100,
+    };
+    let mut alias_limits = AliasLimits::default();
+    alias_limits.max_total_replayed_events = NODES_MAX;
+    alias_limits.max_replay_stack_depth = DEPTH_MAX;
+    alias_limits.max_alias_expansions_per_anchor = 100;
+    let options = serde_saphyr::options! {
+        budget: budget,
+        alias_limits: alias_limits,
+        with_snippet: false,
+        strict_booleans: true,
+    };
+    match serde_saphyr::from_str_with_options::<Spanned<Raw>>(text, options) {
+        Ok(raw) => Ok(raw.value.at(position(&raw.referenced))),
+        Err(error) => Err(syntax_error(&error, file)),
+    }
+}
+
+fn syntax_error(error: &serde_saphyr::Error, file: &str) -> Box<Error> {
+    let place = error.location().map(|l| format!(":{}:{}", l.line(), l.column())).unwrap_or_default();
+    let detail = error.without_snippet().to_string();
+    // The library's sentence ends with its own copy of the place.
+    let detail = detail.split(" at line ").next().unwrap_or_default();
+    // Advice for programmers, not for whoever wrote the file.
+    let detail = detail.split(", set ").next().unwrap_or_default().trim();
+    Error::new(Kind::Spec, say!("{file}{place}: {detail}", "{file}{place}: {detail} (сообщение разборщика YAML)"))
+}
+
+fn position(location: &serde_saphyr::Location) -> Position {
+    Position { line: location.line(), column: location.column() }
+}
+
+impl Node {
+    /// An error about this node.
+    pub fn error(&self, file: &str, message: Say) -> Box<Error> {
+        error_at(file, self.at, message)
+    }
+
+    /// The kind of value, as used in "expected …, found …".
+    pub fn kind(&self) -> Say {
+        match self.value {
+            Value::Null => say!("nothing", "пусто"),
+            Value::Bool(_) => say!("a truth value", "логическое значение"),
+            Value::Int(_) | Value::Float(_) => say!("a number", "число"),
+            Value::Text(_) => say!("text", "текст"),
+            Value::List(_) => say!("a list", "список"),
+            Value::Map(_) => say!("a mapping", "отображение"),
+        }
+    }
+}
+
+/// An error that starts with `file:line:column`.
+pub fn error_at(file: &str, at: Position, message: Say) -> Box<Error> {
+    let Position { line, column } = at;
+    let (en, ru) = (message.en, message.ru);
+    Error::new(Kind::Spec, say!("{file}:{line}:{column}: {en}", "{file}:{line}:{column}: {ru}"))
+}
+
+/// A value as the library hands it over, children still with the library's locations.
+enum Raw {
+    Null,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Text(String),
+    List(Vec<Spanned<Raw>>),
+    Map(Vec<(Spanned<String>, Spanned<Raw>)>),
+}
+
+impl Raw {
+    fn at(self, at: Position) -> Node {
+        let child = |raw: Spanned<Raw>| raw.value.at(position(&raw.referenced));
+        let value = match self {
+            Raw::Null => Value::Null,
+            Raw::Bool(b) => Value::Bool(b),
+            Raw::Int(i) => Value::Int(i),
+            Raw::Float(f) => Value::Float(f),
+            Raw::Text(s) => Value::Text(s),
+            Raw::List(items) => Value::List(items.into_iter().map(child).collect()),
+            Raw::Map(pairs) => Value::Map(
+                pairs
+                    .into_iter()
+                    .map(|(key, raw)| (Key { at: position(&key.referenced), name: key.value }, child(raw)))
+                    .collect(),
+            ),
+        };
+        Node { at, value }
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+
+    fn visit_none<E>(self) -> std::result::Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Raw, D::Error> {
+        deserializer.deserialize_any(RawVisitor)
+    }
+
+    fn visit_bool<E>(self, b: bool) -> std::result::Result<Raw, E> {
+        Ok(Raw::Bool(b))
+    }
+
+    fn visit_i64<E>(self, i: i64) -> std::result::Result<Raw, E> {
+        Ok(Raw::Int(i.into()))
+    }
+
+    fn visit_u64<E>(self, u: u64) -> std::result::Result<Raw, E> {
+        Ok(Raw::Int(u.into()))
+    }
+
+    fn visit_i128<E>(self, i: i128) -> std::result::Result<Raw, E> {
+        Ok(Raw::Int(i))
+    }
+
+    fn visit_u128<E>(self, u: u128) -> std::result::Result<Raw, E> {
+        Ok(i128::try_from(u).map_or(Raw::Float(u as f64), Raw::Int))
+    }
+
+    fn visit_f64<E>(self, f: f64) -> std::result::Result<Raw, E> {
+        Ok(Raw::Float(f))
+    }
+
+    fn visit_str<E>(self, s: &str) -> std::result::Result<Raw, E> {
+        Ok(Raw::Text(s.to_string()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Raw, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Raw::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Raw, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Raw::Map(pairs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fails(text: &str) -> String {
+        parse(text, "s.yaml").unwrap_err().render(stend_base::Lang::En)
+    }
+
+    #[test]
+    fn nodes_know_their_line_and_column() {
+        let node = parse("a: 1\nb:\n  - x\n  - {c: yes please}\n", "s.yaml").unwrap();
+        let Value::Map(pairs) = &node.value else { panic!("not a map") };
+        assert_eq!(pairs[1].0, Key { at: Position { line: 2, column: 1 }, name: "b".into() });
+        let Value::List(items) = &pairs[1].1.value else { panic!("not a list") };
+        assert_eq!(items[1].at, Position { line: 4, column: 5 });
+    }
+
+    #[test]
+    fn a_bomb_of_aliases_is_refused() {
+        let mut text = String::from("a: &a [x,x,x,x,x,x,x,x,x]\n");
+        for (name, last) in ('b'..='k').zip('a'..='j') {
+            text +=
+                &format!("{name}: &{name} [*{last},*{last},*{last},*{last},*{last},*{last},*{last},*{last},*{last}]\n");
+        }
+        assert!(fails(&text).starts_with("error: s.yaml"), "{}", fails(&text));
+    }
+
+    #[test]
+    fn duplicate_keys_depth_and_size_have_limits() {
+        assert!(fails("a: 1\na: 2\n").contains("s.yaml:2"), "{}", fails("a: 1\na: 2\n"));
+        let deep = "[".repeat(40) + &"]".repeat(40);
+        assert!(fails(&deep).starts_with("error: s.yaml"));
+        assert!(fails(&"x".repeat(SIZE_MAX + 1)).contains("larger than 1 MiB"));
+    }
+}
