@@ -78,9 +78,10 @@ pub struct CaseFinding {
     pub workload: Say,
     /// What to show first: IOPS for small blocks, throughput for large ones (64 KiB and more).
     pub headline: Headline,
-    /// Trials that completed and count.
+    /// Trials that count: their whole window was measured. One that stalled afterwards counts too;
+    /// leaving out the worst would flatter.
     pub trials: u32,
-    /// Trials that were interrupted, failed or stalled; they do not count.
+    /// Trials that were interrupted, failed or cut short; they do not count.
     pub trials_left_out: u32,
     /// All reads and writes of the case together.
     pub total: Rates,
@@ -152,9 +153,9 @@ pub struct OpFinding {
     pub op: Op,
     /// Rates of this operation.
     pub rates: Rates,
-    /// I/Os in the latency distribution.
+    /// I/Os in the latency distribution: completed in the window, completed after it, and censored.
     pub count: u64,
-    /// Mean latency, ns.
+    /// Mean latency, ns; a lower bound if I/O was censored.
     pub latency_mean_ns: f64,
     /// p50, p99, p99.9 in this order.
     pub quantiles: Vec<Quantile>,
@@ -171,7 +172,8 @@ pub struct Quantile {
     pub q: Share,
     /// The value, or why there is none.
     pub value: QuantileValue,
-    /// 95 % order-statistic interval.
+    /// 95 % order-statistic interval over the effective number of I/Os; `None` where the I/Os are too
+    /// few or too correlated for a finite one, or where it reaches I/Os whose end was not seen.
     pub interval: Option<(Nanos, Nanos)>,
 }
 
@@ -270,7 +272,7 @@ pub enum Caveat {
         /// By how much, ns.
         by_ns: i64,
     },
-    /// Trials that failed, stalled or were interrupted.
+    /// Trials that failed, were interrupted or cut short, and do not count.
     TrialsLeftOut {
         /// How many.
         count: u32,
@@ -287,6 +289,15 @@ pub enum Caveat {
     },
     /// The working set was filled only in part, or not at all.
     NotFilled,
+    /// Cases with fewer trials than a publishable interval needs.
+    FewTrials {
+        /// How many cases.
+        cases: u32,
+        /// Fewest trials of any of them.
+        trials: u32,
+        /// Trials needed.
+        need: u32,
+    },
 }
 
 /// What Stend itself used on the host during measuring windows.

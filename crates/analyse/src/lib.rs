@@ -1,8 +1,30 @@
 //! Records in, findings out: every statistic, every check, every verdict. Pure: no clock, no I/O.
 #![forbid(unsafe_code)]
 
+mod analysis;
+mod case;
+mod caveat;
 pub mod chart;
+mod charts;
+mod check;
+mod cost;
+pub mod eta;
 pub mod findings;
+#[cfg(test)]
+mod fixture;
+mod grade;
+mod latency;
+pub mod limits;
+pub mod live;
+mod phrase;
+mod rates;
+mod series;
+pub mod stats;
+mod trials;
+mod verdict;
 
+pub use analysis::analyse;
 pub use chart::Chart;
+pub use eta::{Eta, EtaQuality, eta};
 pub use findings::Findings;
+pub use live::{LiveFigures, live};

@@ -168,9 +168,9 @@ impl Histogram {
         if rank == 0 || rank > self.count {
             return None;
         }
-        let mut seen = 0;
+        let mut seen = 0u64;
         for (index, &n) in self.counts.iter().enumerate() {
-            seen += n;
+            seen = seen.saturating_add(n);
             if seen >= rank {
                 return Some(Nanos(upper_edge(index).min(self.max)));
             }

@@ -1,1 +1,16 @@
-//! Placeholder.
+//! The worker, and what the coordinator holds of it: two byte streams and nothing else.
+//!
+//! The worker is the only part of the tool that may run as root; it makes, loads and watches targets
+//! on request. It decides nothing: plans are walked by `run`.
+#![forbid(unsafe_code)]
+
+pub mod link;
+mod outbox;
+pub mod protocol;
+mod telemetry;
+pub mod worker;
+
+pub use link::{FromHost, Host};
+pub use protocol::{Facts, Inspect, Prepare, Reply, Request};
+pub use stend_stand::Permission;
+pub use stend_sys::clock::{now, stamps};

@@ -1,1 +1,35 @@
-//! Placeholder.
+//! Turns one trial into I/O and yields intervals: the load engine, the fill, and the look for unwritten
+//! blocks. Must not judge what it measures, and must not open anything: it is given an open file.
+//!
+//! One pinned thread per job with a ring of its own (`ring_lane`), or one per I/O in flight where
+//! io_uring is not to be had (`sync_lane`). Each accumulates into a [`part::Part`] and hands it over at the
+//! common interval edges (`recorder`); the calling thread merges parts into slices (`collector`).
+
+#![forbid(unsafe_code)]
+
+mod backend;
+mod collector;
+mod control;
+mod crew;
+mod engine;
+mod fill;
+mod layout;
+mod part;
+mod payload;
+mod placement;
+mod recorder;
+mod ring_lane;
+mod sequence;
+mod shared;
+mod sync_lane;
+mod trial;
+mod zeros;
+
+pub use backend::{Choice, Lane, choose_backend};
+pub use control::Control;
+pub use fill::fill;
+pub use trial::run_trial;
+pub use zeros::sample_zeros;
+
+/// Length of an interval. Every thread cuts at the same edges, counted from the start of load.
+pub const INTERVAL: stend_base::Nanos = stend_base::Nanos::millis(100);

@@ -197,6 +197,11 @@ pub enum Refusal {
     },
     /// The device or file system is read-only.
     ReadOnly,
+    /// Its signatures cannot be read, so nobody knows what is on it.
+    Unreadable {
+        /// The system's own words.
+        why: String,
+    },
     /// It has no stable identity to confirm.
     NoIdentity,
     /// Another run of Stend uses it.
@@ -225,6 +230,10 @@ impl Refusal {
             Refusal::Holder { device } => {
                 say!("is held by the block device `{device}`", "удерживается блочным устройством `{device}`")
             }
+            Refusal::HeldBy { pid: 0, .. } => say!(
+                "is held exclusively by a program or driver that cannot be seen from here",
+                "удерживается монопольно программой или драйвером, которых отсюда не видно"
+            ),
             Refusal::HeldBy { pid, name } => {
                 say!("is held open by process {pid} ({name})", "открыт процессом {pid} ({name})")
             }
@@ -240,6 +249,9 @@ impl Refusal {
                 say!("has the same identity as `{other}`", "имеет ту же идентичность, что и `{other}`")
             }
             Refusal::ReadOnly => say!("is read-only", "доступен только для чтения"),
+            Refusal::Unreadable { why } => {
+                say!("cannot be read to see what is on it ({why})", "не читается, и неизвестно, что на нём ({why})")
+            }
             Refusal::NoIdentity => {
                 say!("has no stable identity that could be confirmed", "не имеет устойчивой идентичности, которую можно подтвердить")
             }

@@ -2,6 +2,7 @@
 
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::workload::{Backend, Mix, Pattern, Sync};
+pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
 use stend_base::units::{parse_bytes, parse_nanos};
 use stend_base::{Bytes, Kind, Nanos, Result, Say, say};

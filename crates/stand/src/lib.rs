@@ -1,1 +1,25 @@
-//! Placeholder.
+//! Inventory of a host, and the steps that make a target ready, each with its undo. The only crate that
+//! changes a machine; it never makes a target disappear that it did not create, and generates no I/O.
+#![forbid(unsafe_code)]
+
+mod access;
+mod claims;
+mod devices;
+mod drives;
+mod host;
+mod identity;
+mod inspect;
+mod marks;
+mod mounts;
+mod owner;
+mod permission;
+mod prepare;
+mod roots;
+mod testfile;
+mod users;
+
+pub use host::host_facts;
+pub use inspect::{inspect, shares_drive};
+pub use owner::Owner;
+pub use permission::{Permission, may_write};
+pub use prepare::{Need, Prepared, dry_run, prepare};

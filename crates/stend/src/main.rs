@@ -1,2 +1,42 @@
-//! x
-fn main(){}
+//! The binary: reads the command line, builds the real world and hands it down. The only code that
+//! prints to the terminal.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod cmd;
+mod out;
+mod progress;
+
+use clap::ArgMatches;
+use out::Out;
+use std::process::ExitCode;
+use stend_base::{Error, Kind, Result, say};
+
+fn main() -> ExitCode {
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let lang = cli::language(&arguments);
+    let matches = match cli::command(lang).try_get_matches_from(&arguments) {
+        Ok(matches) => matches,
+        Err(error) => return cli::refuse(&error, lang),
+    };
+    let out = Out::new(&matches, lang);
+    match dispatch(&matches, &out) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            out.error(&error);
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}
+
+fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
+    match matches.subcommand() {
+        Some(("run", arguments)) => cmd::run::run(arguments, out),
+        Some(("show", arguments)) => cmd::show::show(arguments, out),
+        Some(("report", arguments)) => cmd::report::report(arguments, out),
+        Some(("inspect", arguments)) => cmd::inspect::inspect(arguments, out),
+        Some(("worker", _)) => cmd::worker::worker(),
+        _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))
+            .hint(say!("`stend --help` lists them", "`stend --help` покажет список"))),
+    }
+}

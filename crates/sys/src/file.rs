@@ -19,7 +19,23 @@ impl IoFile {
         let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         flags.set(OFlags::DIRECT, direct);
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
+        blocking(&fd)?;
         Ok(IoFile { fd, direct, writable: false })
+    }
+
+    /// A new file of `len` bytes without a name in the directory `dir`; it is gone when it is closed and
+    /// no existing file can be touched this way.
+    pub fn create_scratch(dir: &Path, len: u64, direct: bool) -> io::Result<IoFile> {
+        let mut flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE | OFlags::EXCL;
+        flags.set(OFlags::DIRECT, direct);
+        let fd = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR)?;
+        rustix::fs::ftruncate(&fd, len)?;
+        Ok(IoFile { fd, direct, writable: true })
+    }
+
+    /// A second handle on the same open file, with the same rights.
+    pub fn try_clone(&self) -> io::Result<IoFile> {
+        Ok(IoFile { fd: self.fd.try_clone()?, direct: self.direct, writable: self.writable })
     }
 
     /// Wraps a descriptor that a claim opened for writing.
@@ -58,8 +74,41 @@ impl IoFile {
     }
 }
 
+/// Clears O_NONBLOCK, which opening needs so as not to hang on a pipe: io_uring would answer EAGAIN for
+/// files that it cannot submit inline, instead of handing them to a kernel worker.
+fn blocking(fd: &OwnedFd) -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(fd)?;
+    Ok(rustix::fs::fcntl_setfl(fd, flags - OFlags::NONBLOCK)?)
+}
+
 impl AsFd for IoFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scratch_file_has_its_size_no_name_and_reads_back_what_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = IoFile::create_scratch(dir.path(), 10_000, false).unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert_eq!(file.write_at(b"storage", 9_990).unwrap(), 7);
+        let mut data = [0; 20];
+        assert_eq!(file.try_clone().unwrap().read_at(&mut data, 9_990).unwrap(), 10);
+        assert_eq!(&data[..10], b"storage\0\0\0");
+        assert!(file.is_writable() && !file.is_direct());
+    }
+
+    #[test]
+    fn a_file_opened_for_reading_blocks_and_refuses_writes() {
+        let named = tempfile::NamedTempFile::new().unwrap();
+        let file = IoFile::open_read(named.path(), false).unwrap();
+        assert!(!rustix::fs::fcntl_getfl(&file).unwrap().contains(OFlags::NONBLOCK));
+        assert!(file.write_at(b"x", 0).is_err());
+        assert!(!file.is_writable());
     }
 }

@@ -9,6 +9,7 @@ pub mod claim;
 pub mod clock;
 pub mod file;
 pub mod process;
+pub mod seccomp;
 pub mod signature;
 pub mod uring;
 

@@ -1,0 +1,35 @@
+# `make demo` measures this machine's disk; `make test` does everything that CI does.
+
+HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+ARCH := $(firstword $(subst -, ,$(HOST)))
+STEND := target/$(HOST)/release/stend
+
+# Static, so that the binary runs on any host it is copied to; x86-64-v2 is what every server since 2009 has.
+STATIC := -C target-feature=+crt-static
+ifeq ($(ARCH),x86_64)
+STATIC += -C target-cpu=x86-64-v2
+endif
+
+.PHONY: help setup build test demo clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: ## install what building and testing need (the only target that uses the network)
+	@scripts/setup.sh
+
+build: ## build the static release binary
+	@RUSTFLAGS="$(STATIC)" cargo build --release --locked --offline --target "$(HOST)" -p stend
+
+test: ## everything that CI does
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --offline --quiet -- -D warnings
+	cargo test --workspace --locked --offline --no-fail-fast
+
+demo: ## measure this machine's disk (a file under /var/tmp) and print verdict and report
+	@scripts/setup.sh build
+	@$(MAKE) --no-print-directory build
+	@scripts/demo.sh "$(STEND)"
+
+clean: ## remove everything that was built
+	cargo clean

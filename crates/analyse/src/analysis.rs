@@ -1,0 +1,85 @@
+//! A whole run in, its findings out.
+
+use crate::findings::{CaseFinding, Findings, NotRun};
+use crate::limits::LIMITS_VERSION;
+use crate::{case, caveat, charts, cost, grade, series, trials, verdict};
+use stend_base::{Nanos, Result, Say, say};
+use stend_record::{RunRecord, RunState};
+use stend_spec::plan::{Decision, Plan, StopReason};
+
+/// Everything that a run says. Takes any record, however early the run ended.
+///
+/// Errors: only those of [`Plan::new`], if the recorded inputs no longer make a plan.
+pub fn analyse(run: &RunRecord) -> Result<Findings> {
+    let plan = Plan::new(&run.header.inputs)?;
+    let (start, end) = span(run);
+    let trials = trials::by_case(run);
+    let cases: Vec<CaseFinding> = trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
+    let caveats = caveat::all(run, &plan, &cases);
+    Ok(Findings {
+        run: run.header.id.clone(),
+        suite: run.header.inputs.suite.name.clone(),
+        target: target(run),
+        started_unix: run.header.started_unix,
+        elapsed: end.saturating_sub(start),
+        state: run.state.clone(),
+        grade: grade::grade(&trials, &cases),
+        verdict: verdict::verdict(&trials, &cases, &caveats),
+        not_run: not_run(run, &plan, &cases),
+        cases,
+        caveats,
+        charts: charts::cpu(run, start, end).into_iter().collect(),
+        cost: cost::cost(run),
+        limits_version: LIMITS_VERSION.to_string(),
+    })
+}
+
+/// First and last moment that anything was recorded at.
+fn span(run: &RunRecord) -> (Nanos, Nanos) {
+    let trials = run.trials.iter().flat_map(|trial| {
+        let start = series::load_start(trial);
+        [trial.started, start, start + series::observed(&trial.slices)]
+    });
+    let ends = run.trials.iter().filter_map(|t| t.outcome.as_ref()).map(|o| o.window_end);
+    let moments = || {
+        trials
+            .clone()
+            .chain(ends.clone())
+            .chain(run.samples.iter().map(|s| s.at))
+            .chain(run.events.iter().map(|e| e.at))
+    };
+    (moments().min().unwrap_or_default(), moments().max().unwrap_or_default())
+}
+
+fn label(plan: &Plan, case: u32) -> String {
+    plan.cases.get(case as usize).map_or_else(|| format!("case {case}"), |case| case.label())
+}
+
+/// The target as the user named it; from the command line if the run ended before it was looked at.
+fn target(run: &RunRecord) -> String {
+    if let Some(facts) = &run.target {
+        return facts.named.clone();
+    }
+    let words = &run.header.command_line;
+    let after = words.iter().position(|word| word == "--on").and_then(|at| words.get(at + 1)).cloned();
+    after.or_else(|| words.iter().find_map(|word| word.strip_prefix("--on=")).map(String::from)).unwrap_or_default()
+}
+
+/// Cases of the plan without any trial.
+fn not_run(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<NotRun> {
+    let gave_up = matches!(run.decisions.last(), Some(Decision::Stop(StopReason::TargetFailed)));
+    let reason = |planned: &stend_spec::plan::Case| -> Say {
+        match (&planned.not_run, &run.state) {
+            (Some(reason), _) => reason.clone(),
+            (None, _) if gave_up => say!("the target had failed before its turn", "до него объект уже отказал"),
+            (None, RunState::Open) => say!("its turn has not come yet", "его очередь ещё не наступила"),
+            (None, _) => say!("the run ended before its turn", "прогон закончился раньше его очереди"),
+        }
+    };
+    let ran = |index: usize| cases.iter().any(|case| case.case as usize == index);
+    let missing = plan.cases.iter().enumerate().filter(|(index, _)| !ran(*index));
+    missing.map(|(_, case)| NotRun { label: case.label(), reason: reason(case) }).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! The whole way: a small run against a golden file, and records that no run should leave.
+
+use super::*;
+use crate::fixture::{case, run, run_of};
+use expect_test::expect_file;
+use proptest::prelude::*;
+use stend_base::histogram::Sparse;
+use stend_base::{Lang, Share};
+use stend_record::observed::{Drained, Phase};
+use stend_record::{
+    Censored, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus, ZeroSample,
+};
+use stend_spec::workload::{Op, Sync};
+
+/// Two cases in six blocks, and one that was not allowed to run.
+fn small_run() -> RunRecord {
+    let cases = vec![case("rand-read", 100, 32, Sync::None), case("durable-write", 0, 1, Sync::Fdatasync(1))];
+    let mut record = run_of(cases).six_blocks(&[84_200.0, 1_234.0]).record();
+    for (at, phase) in [(100, Phase::Preflight), (101, Phase::Measure), (140, Phase::CleanUp)] {
+        record.events.push(Event { at: Nanos::secs(at), kind: EventKind::Phase(phase) });
+    }
+    record
+}
+
+#[test]
+fn the_findings_of_a_small_run_are_those_of_the_golden_file() {
+    let mut findings = analyse(&small_run()).unwrap();
+    // Charts have their own golden file; here they would hide the rest.
+    findings.charts.clear();
+    findings.cases.iter_mut().for_each(|case| case.charts.clear());
+    let json = serde_json::to_string_pretty(&findings).unwrap();
+    expect_file!["../../tests/golden/small_run.json"].assert_eq(&(json + "\n"));
+}
+
+#[test]
+fn findings_survive_a_way_through_json() {
+    let findings = analyse(&small_run()).unwrap();
+    let json = serde_json::to_string(&findings).unwrap();
+    assert!(!json.contains("null,null"));
+    assert_eq!(serde_json::from_str::<Findings>(&json).unwrap().verdict, findings.verdict);
+}
+
+#[test]
+fn a_run_that_has_only_begun_has_findings() {
+    let mut record = RunRecord::new(run().record().header);
+    let findings = analyse(&record).unwrap();
+    assert_eq!((findings.cases.len(), findings.elapsed, findings.target.as_str()), (0, Nanos(0), "/srv"));
+    assert_eq!(findings.not_run[0].reason.en, "its turn has not come yet");
+    record.decisions.push(Decision::Stop(StopReason::TargetFailed));
+    assert_eq!(analyse(&record).unwrap().not_run[0].reason.en, "the target had failed before its turn");
+}
+
+#[test]
+fn a_case_that_was_not_allowed_says_why() {
+    let mut record =
+        run_of(vec![case("read", 100, 1, Sync::None), case("write", 0, 1, Sync::None)]).trial(0).done().record();
+    record.header.inputs.target.writes = Err(say!("needs --confirm", "нужен --confirm"));
+    let findings = analyse(&record).unwrap();
+    assert_eq!(
+        (findings.not_run[0].label.as_str(), findings.not_run[0].reason.en.as_str()),
+        ("write", "needs --confirm")
+    );
+}
+
+#[test]
+fn a_run_killed_in_any_trial_keeps_the_trials_before() {
+    let whole = small_run();
+    for keep in 0..whole.trials.len() {
+        let mut cut = whole.clone();
+        cut.state = RunState::Open;
+        cut.trials.truncate(keep + 1);
+        let last = &mut cut.trials[keep];
+        last.outcome = None;
+        last.slices.truncate(keep);
+        let findings = analyse(&cut).unwrap();
+        let counted: u32 = findings.cases.iter().map(|case| case.trials).sum();
+        assert_eq!(counted as usize, keep);
+    }
+}
+
+/// Numbers that a damaged file may hold: small, typical, and the edges.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), 1u64..200, any::<u32>().prop_map(u64::from), any::<u64>(), Just(u64::MAX)]
+}
+
+fn sparse() -> impl Strategy<Value = Sparse> {
+    (prop::collection::vec((any::<u32>().prop_map(|g| g % 3000), number()), 0..4), any::<u128>(), number(), number())
+        .prop_map(|(buckets, sum_ns, min_ns, max_ns)| Sparse { buckets, sum_ns, min_ns, max_ns })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop::sample::select(Op::ALL.to_vec())
+}
+
+prop_compose! {
+    fn slice()(
+        interval in prop_oneof![0u32..40, any::<u32>()], span in 0u32..4, stream in 0u16..3, op in op(),
+        numbers in [number(), number(), number(), number()], latency in prop::option::of(sparse()),
+    ) -> Slice {
+        let [ops, bytes, errors, latency_max_ns] = numbers;
+        Slice { interval: interval.min(100_000), span, stream, op, ops, bytes, errors, latency_max_ns, latency }
+    }
+}
+
+prop_compose! {
+    fn job()(
+        stream in 0u16..3, done in [(number(), number()), (number(), number()), (number(), number())],
+        latency in [sparse(), sparse(), sparse()], times in [prop::option::of(number()), prop::option::of(number()), prop::option::of(number())],
+    ) -> JobTotals {
+        JobTotals { stream, job: 0, done, latency, cpu_ns: times[0], run_delay_ns: times[1], cpu_max_ns: times[2] }
+    }
+}
+
+prop_compose! {
+    fn outcome()(
+        status in prop::sample::select(vec![TrialStatus::Complete, TrialStatus::Stalled, TrialStatus::Failed]),
+        times in [number(), number(), number()], jobs in prop::collection::vec(job(), 0..3),
+        drained in prop::collection::vec((0u16..3, op(), sparse()), 0..2),
+        censored in prop::collection::vec((0u16..3, op(), number()), 0..2),
+        errors in prop::collection::vec((op(), any::<i32>(), number()), 0..2),
+        clocks in [(number(), number(), number()), (number(), number(), number())],
+    ) -> TrialOutcome {
+        TrialOutcome {
+            status,
+            load_start: Nanos(times[0]),
+            window_start: Nanos(times[1]),
+            window_end: Nanos(times[2]),
+            engine: Default::default(),
+            jobs,
+            drained: drained.into_iter().map(|(stream, op, latency)| Drained { stream, op, latency }).collect(),
+            censored: censored.into_iter().map(|(stream, op, age)| Censored { stream, op, age: Nanos(age) }).collect(),
+            errors: errors
+                .into_iter()
+                .map(|(op, errno, count)| IoErrors { stream: 0, op, errno, count, first_offset: 0 })
+                .collect(),
+            clocks,
+        }
+    }
+}
+
+prop_compose! {
+    fn trial()(
+        case in prop_oneof![0u32..3, any::<u32>()], block in any::<u32>(), started in number(), window in number(),
+        slices in prop::collection::vec(slice(), 0..6), outcome in prop::option::of(outcome()),
+    ) -> TrialRecord {
+        let mut asked = small_asked();
+        asked.window = Nanos(window);
+        TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, outcome }
+    }
+}
+
+fn small_asked() -> stend_spec::workload::Trial {
+    run().trial(0).done().record().trials[0].asked.clone()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_record_however_damaged_makes_it_panic_or_leave_the_numbers(
+        trials in prop::collection::vec(trial(), 0..5),
+        samples in prop::collection::vec((number(), number(), number()), 0..8),
+        zeros in prop::option::of((any::<u32>(), any::<u32>())),
+        merged in number(),
+    ) {
+        let mut record = small_run();
+        let mut kept = record.samples[0].clone();
+        record.trials = trials;
+        record.samples = samples.into_iter().map(|(at, bytes, cpu)| {
+            kept.at = Nanos(at);
+            kept.disks.iter_mut().for_each(|d| (d.read_bytes, d.write_bytes) = (bytes, cpu));
+            kept.cpus.iter_mut().flatten().for_each(|c| (c.user_ns, c.idle_ns) = (cpu, bytes));
+            kept.worker.iter_mut().for_each(|w| w.cpu_ns = cpu);
+            kept.cost_ns = bytes;
+            kept.clone()
+        }).collect();
+        record.zeros = zeros.map(|(sampled, zero)| ZeroSample { sampled, zero });
+        record.events.push(Event { at: Nanos(merged), kind: EventKind::IntervalsMerged { count: merged } });
+        let findings = analyse(&record).unwrap();
+        for case in &findings.cases {
+            let estimates = case.ops.iter().map(|op| &op.rates).chain([&case.total]).flat_map(|r| [&r.iops, &r.throughput]);
+            for estimate in estimates {
+                prop_assert!(estimate.value.is_finite());
+                prop_assert!(estimate.interval.is_none_or(|(low, high)| 0.0 <= low && low <= high && high.is_finite()));
+            }
+            prop_assert_eq!(case.checks.len(), 7);
+        }
+        for chart in findings.charts.iter().chain(findings.cases.iter().flat_map(|c| &c.charts)) {
+            check_chart(chart)?;
+        }
+        for say in findings.caveats.iter().map(|c| c.say()).chain([findings.verdict]) {
+            prop_assert!(!say.get(Lang::En).is_empty() && !say.get(Lang::Ru).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_quantile_lies_inside_its_interval(parts in prop::collection::vec(sparse(), 1..4), q in 0.01f64..0.9999, effect in 1.0f64..9.0) {
+        let mut distribution = crate::latency::Distribution::default();
+        parts.iter().for_each(|part| distribution.add(part));
+        let found = distribution.quantile(Share(q), Some(effect));
+        if let (crate::findings::QuantileValue::At(value), Some((low, high))) = (found.value, found.interval) {
+            prop_assert!(low <= value && value <= high, "{:?}", found);
+        }
+    }
+}
+
+/// What every chart keeps: finite numbers, ascending x, ranges with an inside, few lines and points.
+fn check_chart(chart: &crate::Chart) -> std::result::Result<(), TestCaseError> {
+    let axes = chart.panes.iter().map(|pane| &pane.y).chain([&chart.x]);
+    for axis in axes {
+        prop_assert!(axis.from.is_finite() && axis.to.is_finite() && axis.from < axis.to, "{:?}", axis);
+    }
+    for pane in &chart.panes {
+        prop_assert!(!pane.series.is_empty() && pane.series.len() <= 6);
+        for series in &pane.series {
+            prop_assert!(series.points.len() <= 600 && series.variant < 6);
+            prop_assert!(series.points.windows(2).all(|w| w[0].x <= w[1].x));
+            let finite = |p: &crate::chart::Point| p.x.is_finite() && p.y.is_none_or(f64::is_finite);
+            prop_assert!(series.points.iter().all(finite));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Each caveat appears when its cause is there and only then.
+
+use super::*;
+use crate::analyse;
+use crate::fixture::{RunBuilder, run};
+use stend_base::{Kind, Lang, Nanos, say};
+use stend_record::{Event, TrialOutcome, TrialStatus, ZeroSample};
+
+/// Caveats of a record.
+fn caveats(record: &RunRecord) -> Vec<Caveat> {
+    analyse(record).unwrap().caveats
+}
+
+/// A run without any reason to doubt.
+fn clean() -> RunBuilder {
+    run().six_blocks(&[10_000.0])
+}
+
+/// Caveats after one change of a clean run.
+fn after(change: impl FnOnce(&mut RunRecord)) -> Vec<Caveat> {
+    let mut record = clean().record();
+    change(&mut record);
+    caveats(&record)
+}
+
+fn outcome(record: &mut RunRecord) -> &mut TrialOutcome {
+    record.trials[3].outcome.as_mut().unwrap()
+}
+
+#[test]
+fn a_clean_run_has_no_caveats() {
+    assert_eq!(caveats(&clean().record()), []);
+}
+
+#[test]
+fn a_run_without_an_end_or_with_an_early_one_says_so_first() {
+    assert_eq!(after(|r| r.state = RunState::Open), [Caveat::NoEnd]);
+    let reason = say!("stopped by the user", "остановлен пользователем");
+    let ended = RunState::Ended { kind: Kind::Interrupted, reason: reason.clone() };
+    assert_eq!(after(|r| r.state = ended), [Caveat::EndedEarly { reason }]);
+}
+
+#[test]
+fn zeros_in_the_range_are_told_with_their_share() {
+    let found = after(|r| r.zeros = Some(ZeroSample { sampled: 1000, zero: 500 }));
+    assert_eq!(found, [Caveat::NeverWritten { share: Share(0.5) }]);
+}
+
+#[test]
+fn a_fill_that_is_missing_or_short_is_told_when_something_reads() {
+    assert_eq!(after(|r| r.fill = None), [Caveat::NotFilled]);
+    assert_eq!(after(|r| r.fill.as_mut().unwrap().written.0 -= 1), [Caveat::NotFilled]);
+    let writes = after(|r| {
+        r.fill = None;
+        r.trials.iter_mut().for_each(|t| t.asked.streams[0].mix.read_percent = 0);
+    });
+    assert!(!writes.contains(&Caveat::NotFilled));
+}
+
+#[test]
+fn the_engine_says_when_it_was_not_the_first_choice() {
+    let found = after(|r| {
+        outcome(r).engine.backend = "psync".into();
+        outcome(r).engine.fallback_reason = "forbidden".into();
+        outcome(r).engine.kernel_workers = 4;
+    });
+    let fallback = Caveat::Fallback { backend: "psync".into(), reason: "forbidden".into() };
+    assert_eq!(found, [fallback, Caveat::KernelWorkers { count: 4 }]);
+}
+
+#[test]
+fn a_target_in_use_is_told_and_a_foreign_file_is_not_in_use() {
+    let access = |refusals| move |r: &mut RunRecord| r.target.as_mut().unwrap().access = WriteAccess::Refused(refusals);
+    let mounted = Refusal::Mounted { at: "/srv".into() };
+    let found = after(access(vec![mounted.clone(), Refusal::Fstab { at: "/srv".into() }]));
+    assert_eq!(found, [Caveat::TargetInUse { reasons: vec![mounted.say()] }]);
+    assert_eq!(after(access(vec![Refusal::ForeignFile])), []);
+}
+
+#[test]
+fn what_lies_below_the_target_may_be_invisible() {
+    assert_eq!(
+        after(|r| r.target.as_mut().unwrap().devices[1].is_virtual = true),
+        [Caveat::VirtualDisk { device: "sda".into() }]
+    );
+    assert_eq!(after(|r| r.target.as_mut().unwrap().devices.clear()), [Caveat::NoDevice]);
+}
+
+#[test]
+fn trials_that_do_not_count_are_told_and_leave_too_few() {
+    let found = after(|r| outcome(r).status = TrialStatus::Interrupted);
+    assert_eq!(found, [Caveat::TrialsLeftOut { count: 1 }, Caveat::FewTrials { cases: 1, trials: 5, need: 6 }]);
+}
+
+#[test]
+fn a_clock_that_was_set_is_told_and_one_that_is_steered_is_not() {
+    let set = after(|r| outcome(r).clocks[1].2 += 3_000_000_000);
+    // Set forward inside the trial, and the next trial reads the old clock again: the first is as large.
+    assert!(matches!(set.as_slice(), [Caveat::ClockStep { by_ns }] if by_ns.unsigned_abs() == 3_000_000_000));
+    assert_eq!(after(|r| outcome(r).clocks[1].2 += 1_500_000), []);
+}
+
+#[test]
+fn few_cpus_and_merged_intervals_are_told_last() {
+    let found = after(|r| {
+        r.host.as_mut().unwrap().cpus = 2;
+        let merged = |count| Event { at: Nanos::secs(101), kind: EventKind::IntervalsMerged { count } };
+        r.events.extend([merged(3), merged(4)]);
+    });
+    assert_eq!(found, [Caveat::FewCpus { cpus: 2 }, Caveat::IntervalsMerged { count: 7 }]);
+}
+
+/// Every kind of caveat, to look at the words.
+fn every() -> Vec<Caveat> {
+    vec![
+        Caveat::NoEnd,
+        Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
+        Caveat::TargetInUse { reasons: vec![Refusal::Mounted { at: "/srv".into() }.say()] },
+        Caveat::VirtualDisk { device: "vda".into() },
+        Caveat::NoDevice,
+        Caveat::Fallback { backend: "psync".into(), reason: "io_uring is forbidden here (EPERM)".into() },
+        Caveat::KernelWorkers { count: 4 },
+        Caveat::FewCpus { cpus: 2 },
+        Caveat::ClockStep { by_ns: -2_500_000_000 },
+        Caveat::TrialsLeftOut { count: 3 },
+        Caveat::IntervalsMerged { count: 12_345 },
+        Caveat::NeverWritten { share: Share(0.25) },
+        Caveat::NotFilled,
+        Caveat::FewTrials { cases: 2, trials: 1, need: 6 },
+    ]
+}
+
+#[test]
+fn every_caveat_is_a_sentence_in_both_languages_with_advice() {
+    let mut text = String::new();
+    for caveat in every() {
+        for lang in [Lang::En, Lang::Ru] {
+            text += &format!("{}\n  {}\n", caveat.say().get(lang), caveat.advice().get(lang));
+        }
+    }
+    expect_test::expect_file!["../../tests/golden/caveats.txt"].assert_eq(&text);
+}

@@ -1,0 +1,150 @@
+//! The course of a case: its rate, and p50, p99 and the largest latency per second, over the run's time.
+
+use super::thin::{self, Join};
+use super::{few, from_zero, latency_axis, since, time_axis};
+use crate::chart::{Band, Chart, Pane, Point, Quantity, Series, Unit};
+use crate::findings::Headline;
+use crate::phrase::{both, op as op_name, pick};
+use crate::series::{self, Cell, INTERVAL, INTERVALS_MAX};
+use crate::trials::CaseTrials;
+use stend_base::{Histogram, Nanos, Say, Share, format, say};
+use stend_record::TrialRecord;
+use stend_spec::workload::Op;
+
+/// With more trials than this their bands would only be stripes.
+const BANDS_MAX: usize = 24;
+
+/// Panes: rate of reads and writes, then latency per operation. `None` if nothing was recorded.
+pub fn chart(case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Option<Chart> {
+    let mut trials = case.all.clone();
+    trials.sort_by_key(|trial| series::load_start(trial));
+    let ops: Vec<Op> =
+        Op::ALL.into_iter().filter(|&op| trials.iter().any(|t| t.slices.iter().any(|s| s.op == op))).collect();
+    let rates: Vec<Series> = ops
+        .iter()
+        .filter(|&&op| op != Op::Sync)
+        .enumerate()
+        .map(|(variant, &op)| rate(&trials, op, headline, variant as u8, run_start))
+        .collect();
+    if rates.iter().all(|s| s.points.is_empty()) {
+        return None;
+    }
+    let (label, unit) = match headline {
+        Headline::Iops => (Say::same("IOPS"), Unit::Plain),
+        Headline::Throughput => (say!("throughput, MB/s", "пропускная способность, МБ/с"), Unit::BytesPerSecond),
+    };
+    let mut panes = vec![Pane { y: from_zero(label.clone(), unit, &rates), series: rates }];
+    panes.extend(ops.iter().filter_map(|&op| latency(&trials, op, run_start)));
+    let bounds = |trial: &&TrialRecord| {
+        let start = series::load_start(trial);
+        (since(run_start, start), since(run_start, start + shown(trial)))
+    };
+    let from = trials.iter().map(bounds).map(|b| b.0).fold(f64::INFINITY, f64::min);
+    let to = trials.iter().map(bounds).map(|b| b.1).fold(0.0, f64::max);
+    let (count, name) = (trials.len(), label);
+    Some(Chart {
+        id: format!("case-{}-time", case.case),
+        title: both(|l| format!("{}{}", name.get(l), pick(l, " and latency over time", " и задержка по времени"))),
+        summary: summary(count, &panes),
+        x: time_axis(from, to),
+        panes,
+        bands: bands(&trials, run_start),
+    })
+}
+
+/// Length of a trial that is drawn: ramp and window; I/O that drains afterwards is not load.
+fn shown(trial: &TrialRecord) -> Nanos {
+    let observed = series::observed(&trial.slices);
+    trial.outcome.as_ref().map_or(observed, |o| observed.min(o.window_end.saturating_sub(o.load_start)))
+}
+
+/// Rate of one operation per interval, a stretch per trial.
+fn rate(trials: &[&TrialRecord], op: Op, headline: Headline, variant: u8, run_start: Nanos) -> Series {
+    let value = |cell: &Cell| match headline {
+        Headline::Iops => cell.ops / INTERVAL.as_secs(),
+        Headline::Throughput => cell.bytes / INTERVAL.as_secs(),
+    };
+    let stretch = |trial: &&TrialRecord| -> Vec<Point> {
+        let mut cells = series::cells(&trial.slices, |s| s.op == op);
+        // An operation may have stalled while the other went on: that is zero, not the end.
+        cells.resize((shown(trial).0 / INTERVAL.0).min(INTERVALS_MAX as u64) as usize, Cell::default());
+        let start = series::load_start(trial);
+        let x = |index: usize| since(run_start, start) + (index as f64 + 0.5) * INTERVAL.as_secs();
+        cells.iter().enumerate().map(|(i, cell)| Point { x: x(i), y: Some(value(cell)), envelope: None }).collect()
+    };
+    let points = thin::line(trials.iter().map(stretch).collect(), Join::Mean);
+    let quantity = match headline {
+        Headline::Iops => Quantity::Iops,
+        Headline::Throughput => Quantity::Throughput,
+    };
+    Series { name: op_name(op), quantity, variant, dots: few(&points), points }
+}
+
+/// Latency of one operation per second; `None` if there were no histograms.
+fn latency(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Option<Pane> {
+    let of: [(&str, &str, fn(&Histogram) -> Option<Nanos>); 3] = [
+        ("p50", "p50", |h| h.quantile(Share(0.5))),
+        ("p99", "p99", |h| h.quantile(Share(0.99))),
+        ("max", "макс.", Histogram::max),
+    ];
+    let mut stretches: [Vec<Vec<Point>>; 3] = Default::default();
+    for trial in trials {
+        let start = since(run_start, series::load_start(trial));
+        let end = shown(trial).as_secs();
+        let seconds = series::seconds(&trial.slices, op);
+        for (stretch, (_, _, value)) in stretches.iter_mut().zip(of) {
+            // A last, shorter second is drawn in the middle of its own part.
+            let x = |second: u64| start + (second as f64 + (second as f64 + 1.0).min(end.max(second as f64))) / 2.0;
+            let point = |(&second, histogram): (&u64, &Histogram)| {
+                Some(Point { x: x(second), y: Some(value(histogram)?.0.max(1) as f64), envelope: None })
+            };
+            stretch.push(seconds.iter().filter_map(point).collect());
+        }
+    }
+    let series: Vec<Series> = stretches
+        .into_iter()
+        .zip(of)
+        .enumerate()
+        .map(|(variant, (stretches, (en, ru, _)))| {
+            let points = thin::line(stretches, Join::Largest);
+            let name = both(|l| pick(l, en, ru).to_string());
+            Series { name, quantity: Quantity::Latency, variant: variant as u8, dots: few(&points), points }
+        })
+        .collect();
+    let label = both(|l| format!("{}{}", op_name(op).get(l), pick(l, " latency", ", задержка")));
+    series.iter().any(|s| !s.points.is_empty()).then(|| Pane { y: latency_axis(label, &series), series })
+}
+
+/// The measuring window of each trial.
+fn bands(trials: &[&TrialRecord], run_start: Nanos) -> Vec<Band> {
+    if trials.len() > BANDS_MAX {
+        return Vec::new();
+    }
+    let band = |trial: &&TrialRecord| {
+        let outcome = trial.outcome.as_ref()?;
+        let (from, to) = (since(run_start, outcome.window_start), since(run_start, outcome.window_end));
+        let number = trial.block.saturating_add(1);
+        (to > from).then(|| Band { from, to, label: say!("block {number}", "блок {number}") })
+    };
+    trials.iter().filter_map(band).collect()
+}
+
+/// The chart in one sentence: how far the rate moved.
+fn summary(trials: usize, panes: &[Pane]) -> Say {
+    let rates = panes.first();
+    let drawn = || rates.iter().flat_map(|p| super::values(&p.series));
+    let (low, high) = (drawn().fold(f64::INFINITY, f64::min), drawn().fold(0.0, f64::max));
+    let unit = rates.map_or(Unit::Plain, |p| p.y.unit);
+    both(|l| {
+        let value = |v: f64| match unit {
+            Unit::BytesPerSecond => format::throughput(v, l),
+            _ => format!("{} IOPS", format::iops(v, l)),
+        };
+        let text = pick(
+            l,
+            "Trials: {n}. Each point of the rate is 0.1 s or more; the values drawn lie between {low} and {high}.",
+            "Испытаний: {n}. Каждая точка скорости — 0,1 с или больше; показанные значения — от {low} до {high}.",
+        );
+        text.replace("{n}", &trials.to_string()).replace("{low}", &value(low)).replace("{high}", &value(high))
+    })
+}

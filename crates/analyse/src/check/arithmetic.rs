@@ -1,0 +1,238 @@
+//! H01 and H08: do the numbers agree with each other?
+
+use super::{Check, worst};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{BANDWIDTH_DEVIATION, SUM_DEVIATION, WINDOW_DEVIATION};
+use crate::phrase::{both, pick};
+use crate::series::INTERVAL;
+use crate::trials::{CaseTrials, Counting};
+use stend_base::{Lang, Nanos, Say, format, say};
+use stend_spec::workload::Op;
+
+/// H01: bytes equal I/Os times block size.
+pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H01",
+        name: say!("I/Os × block size = bytes", "операции × блок = байты"),
+        limit: both(|l| format!("± {}", format::percent(BANDWIDTH_DEVIATION, l))),
+    };
+    let Some((deviation, _)) = worst(case, bandwidth_deviation) else { return check.no_trials() };
+    let measured = both(|l| {
+        let shown = format::percent(deviation, l);
+        pick(l, "differ by ", "расходятся на ").to_string() + &shown
+    });
+    if deviation <= BANDWIDTH_DEVIATION {
+        return check.pass(measured);
+    }
+    let slip = unit_slip(deviation);
+    check.result(
+        CheckStatus::Fail,
+        measured,
+        both(|l| {
+            let text = pick(
+                l,
+                "The counters of I/Os and of bytes contradict each other; neither can be used.",
+                "Счётчики операций и байтов противоречат друг другу; нельзя верить ни одному.",
+            );
+            format!("{text}{}", slip.as_ref().map_or(String::new(), |s| format!(" {}", s.get(l))))
+        }),
+    )
+}
+
+/// Largest relative deviation over the streams of a trial.
+fn bandwidth_deviation(trial: &Counting<'_>) -> f64 {
+    let streams = trial.record.asked.streams.iter().enumerate();
+    let deviation = |(index, stream): (usize, &stend_spec::workload::Stream)| {
+        let (ops, bytes) = trial.done(Some(index as u16), &[Op::Read, Op::Write]);
+        relative(bytes as f64, ops as f64 * stream.block_size.0 as f64)
+    };
+    streams.map(deviation).fold(0.0, f64::max)
+}
+
+/// The mistake that a deviation of this size is known for.
+fn unit_slip(deviation: f64) -> Option<Say> {
+    // 2^20 / 10^6 = 1.0486, 2^30 / 10^9 = 1.0737; seen from the other side 0.0463 and 0.0687.
+    let near = |value: f64| (deviation - value).abs() < 0.0005;
+    if near(0.048_576) || near(0.046_326) {
+        return Some(say!("This is the ratio of MiB to MB.", "Это отношение МиБ к МБ."));
+    }
+    (near(0.073_742) || near(0.068_677)).then(|| say!("This is the ratio of GiB to GB.", "Это отношение ГиБ к ГБ."))
+}
+
+/// |a / b − 1|; 0 if both are zero, 1 if only one is.
+fn relative(a: f64, b: f64) -> f64 {
+    match (a == 0.0, b == 0.0) {
+        (true, true) => 0.0,
+        (true, false) | (false, true) => 1.0,
+        (false, false) => (a / b - 1.0).abs(),
+    }
+}
+
+/// H08: interval counters, job totals and histograms count the same I/Os, over the planned window.
+pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
+    let (sum, window) = (SUM_DEVIATION, WINDOW_DEVIATION);
+    let check = Check {
+        id: "H08",
+        name: say!("sums agree", "суммы сходятся"),
+        limit: both(|l| {
+            let text = pick(l, "sums ± {s}, window ± {w}", "суммы ± {s}, окно ± {w}");
+            text.replace("{s}", &format::percent(sum, l)).replace("{w}", &format::percent(window, l))
+        }),
+    };
+    let Some((sums_off, _)) = worst(case, sums_deviation) else { return check.no_trials() };
+    let Some((window_off, worst_window)) = worst(case, window_deviation) else { return check.no_trials() };
+    let (is, planned) = (worst_window.window, worst_window.record.asked.window);
+    let measured = both(|l| {
+        let text =
+            pick(l, "sums differ by {s}; window {is} of {planned}", "суммы расходятся на {s}; окно {is} из {planned}");
+        text.replace("{s}", &format::percent(sums_off, l))
+            .replace("{is}", &seconds(is, l))
+            .replace("{planned}", &seconds(planned, l))
+    });
+    if sums_off <= sum && window_off <= window {
+        return check.pass(measured);
+    }
+    let meaning = if sums_off > sum {
+        say!(
+            "Interval counters, job totals and histograms do not count the same I/Os: part of the data is lost or double.",
+            "Счётчики интервалов, итоги заданий и гистограммы насчитали разное: часть данных потеряна или удвоена."
+        )
+    } else {
+        say!(
+            "The measuring window was not as long as planned; trials of this case cannot be compared with each other.",
+            "Окно измерения не той длины, что в плане; испытания этого случая нельзя сравнивать между собой."
+        )
+    };
+    check.result(CheckStatus::Fail, measured, meaning)
+}
+
+fn seconds(span: Nanos, lang: Lang) -> String {
+    format!("{} {}", format::fixed(span.as_secs(), 2, lang), pick(lang, "s", "с"))
+}
+
+fn window_deviation(trial: &Counting<'_>) -> f64 {
+    relative(trial.window.0 as f64, trial.record.asked.window.0 as f64)
+}
+
+/// Largest relative difference between the ways to count the I/Os of a trial.
+fn sums_deviation(trial: &Counting<'_>) -> f64 {
+    let per_op = Op::ALL.into_iter().map(|op| {
+        let (ops, bytes) = trial.done(None, &[op]);
+        let in_histograms = trial.sum(None, |job| job.latency[op.index()].count());
+        let (inside, touching) = slices(trial, op);
+        relative(in_histograms as f64, ops as f64).max(outside(ops as f64, inside.0, touching.0)).max(outside(
+            bytes as f64,
+            inside.1,
+            touching.1,
+        ))
+    });
+    per_op.fold(0.0, f64::max)
+}
+
+/// How far a value is outside of a range, relative to the nearer end; 0 inside.
+fn outside(value: f64, low: f64, high: f64) -> f64 {
+    if value < low {
+        relative(value, low)
+    } else if value > high {
+        relative(value, high)
+    } else {
+        0.0
+    }
+}
+
+/// (I/Os, bytes) of the slices that lie inside the window as a whole, and of those that touch it:
+/// equal where the window's edges are edges of intervals.
+fn slices(trial: &Counting<'_>, op: Op) -> ((f64, f64), (f64, f64)) {
+    let start = trial.outcome.load_start.0;
+    let (from, to) = (trial.outcome.window_start.0, trial.outcome.window_end.0);
+    let (mut inside, mut touching) = ((0.0, 0.0), (0.0, 0.0));
+    for slice in trial.record.slices.iter().filter(|s| s.op == op) {
+        let intervals = |n: u64| start.saturating_add(n.saturating_mul(INTERVAL.0));
+        let first = intervals(u64::from(slice.interval));
+        let last = intervals(u64::from(slice.interval) + u64::from(slice.span.max(1)));
+        let (ops, bytes) = (slice.ops as f64, slice.bytes as f64);
+        if first < to && last > from {
+            touching = (touching.0 + ops, touching.1 + bytes);
+        }
+        if first >= from && last <= to {
+            inside = (inside.0 + ops, inside.1 + bytes);
+        }
+    }
+    (inside, touching)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+    use stend_record::{Slice, TrialOutcome};
+
+    fn check(of: fn(&CaseTrials<'_>) -> CheckResult, change: fn(&mut TrialOutcome, &mut Vec<Slice>)) -> CheckResult {
+        let record = run().trial(0).done().trial(0).change(change).done().record();
+        of(&by_case(&record)[0])
+    }
+
+    #[test]
+    fn h01_holds_when_bytes_are_ios_times_block_size() {
+        assert_eq!(check(bandwidth, |_, _| {}).status, CheckStatus::Pass);
+    }
+
+    #[test]
+    fn h01_fails_on_a_unit_slip_and_names_it() {
+        let found = check(bandwidth, |outcome, _| {
+            outcome.jobs[0].done[0].1 = (outcome.jobs[0].done[0].1 as f64 * 1.048_576) as u64;
+        });
+        assert_eq!(found.status, CheckStatus::Fail);
+        assert!(found.meaning.en.contains("MiB") && found.meaning.ru.contains("МиБ"));
+    }
+
+    #[test]
+    fn h08_holds_when_every_count_agrees() {
+        let found = check(sums, |_, _| {});
+        assert_eq!(found.status, CheckStatus::Pass, "{found:?}");
+        assert_eq!(found.measured.en, "sums differ by 0.0 %; window 2.00 s of 2.00 s");
+    }
+
+    #[test]
+    fn h08_fails_when_slices_are_lost() {
+        assert_eq!(check(sums, |_, slices| slices.retain(|s| s.interval != 12)).status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn h08_fails_when_a_histogram_misses_io() {
+        assert_eq!(check(sums, |o, _| o.jobs[0].latency[0].buckets.truncate(50)).status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn h08_fails_when_the_window_is_short() {
+        let found = check(sums, |o, slices| {
+            o.window_end = o.window_end.saturating_sub(Nanos::millis(100));
+            slices.retain(|s| s.interval < 24);
+            let lost = o.jobs[0].done[0].0 / 20;
+            o.jobs[0].done[0].0 -= lost;
+            o.jobs[0].done[0].1 -= lost * 4096;
+        });
+        assert_eq!(found.status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn h08_takes_a_window_that_cuts_intervals() {
+        let found = check(sums, |o, _| {
+            // Half an interval into the ramp: the jobs counted half of the interval more.
+            o.window_start = o.window_start.saturating_sub(Nanos::millis(20));
+            let job = &mut o.jobs[0];
+            let more = job.done[0].0 / 100;
+            job.done[0] = (job.done[0].0 + more, job.done[0].1 + more * 4096);
+            job.latency[0].buckets[0].1 += more;
+        });
+        assert_eq!(found.status, CheckStatus::Pass, "{found:?}");
+    }
+
+    #[test]
+    fn without_a_whole_trial_neither_can_be_measured() {
+        let record = run().trial(0).unfinished().record();
+        let case = &by_case(&record)[0];
+        assert_eq!([bandwidth(case).status, sums(case).status], [CheckStatus::NotMeasurable; 2]);
+    }
+}

@@ -1,0 +1,204 @@
+//! H11: did the bytes reach the drives, or were they served from a cache above them?
+
+use super::Check;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{BYTES_AT_DRIVES, SAMPLES_COVER};
+use crate::phrase::{both, op as op_name, pick};
+use crate::series::{self, Cell};
+use crate::trials::CaseTrials;
+use stend_base::{Nanos, Say, format, say};
+use stend_record::{Device, RunRecord, Sample, TargetFacts, TrialRecord};
+use stend_spec::workload::Op;
+
+/// Bytes of one operation, over the stretches of load that lie between two samples.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Bytes {
+    application: f64,
+    drives: f64,
+}
+
+/// H11: bytes at the lowest visible devices against bytes of the application.
+pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H11",
+        name: say!("bytes at the drives", "байты на накопителях"),
+        limit: both(|l| format!("≥ {}", format::fixed(BYTES_AT_DRIVES, 2, l))),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let drives = run.target.as_ref().map(lowest).unwrap_or_default();
+    if drives.is_empty() {
+        return check.not_measurable(say!(
+            "no block device below the target is visible",
+            "под объектом не видно ни одного блочного устройства"
+        ));
+    }
+    let ops: Vec<Op> = [Op::Read, Op::Write].into_iter().filter(|&op| asked(case, op)).collect();
+    let found = match ops.iter().map(|&op| reconcile(run, case, &drives, op)).collect::<Option<Vec<Bytes>>>() {
+        Some(found) if found.iter().all(|b| b.application > 0.0) => found,
+        _ => {
+            return check.not_measurable(say!(
+                "there are too few readings of the drives' counters during the load",
+                "во время нагрузки слишком мало показаний счётчиков накопителей"
+            ));
+        }
+    };
+    let ratios: Vec<(Op, f64)> = ops.into_iter().zip(found.iter().map(|b| b.drives / b.application)).collect();
+    let measured = measured(&ratios, &drives);
+    if ratios.iter().all(|(_, ratio)| *ratio >= BYTES_AT_DRIVES) {
+        return check.pass(measured);
+    }
+    if !case.asked.direct {
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "The case goes through the page cache, which answered a part: this is not the drives alone.",
+                "Случай идёт через страничный кэш, и часть обслужил он: это не только накопители."
+            ),
+        );
+    }
+    check.result(
+        CheckStatus::Fail,
+        measured,
+        say!(
+            "A part never reached the drives: a cache above them answered, or it was still holding the data. Use a larger range, or find and name that cache.",
+            "Часть данных не дошла до накопителей: ответил кэш над ними или данные остались в нём. Увеличьте область или найдите и назовите этот кэш."
+        ),
+    )
+}
+
+fn asked(case: &CaseTrials<'_>, op: Op) -> bool {
+    let of = |mix: stend_spec::workload::Mix| if op == Op::Read { mix.reads() } else { mix.writes() };
+    case.asked.streams.iter().any(|s| of(s.mix))
+}
+
+/// The lowest devices that are visible: the disks, or whatever is deepest.
+fn lowest(target: &TargetFacts) -> Vec<&Device> {
+    let disks: Vec<&Device> = target.devices.iter().filter(|d| d.kind == "disk").collect();
+    if !disks.is_empty() {
+        return disks;
+    }
+    let depth = target.devices.iter().map(|d| d.depth).max();
+    target.devices.iter().filter(|d| Some(d.depth) == depth).collect()
+}
+
+/// Bytes over all trials of the case; `None` if the samples cover too little or a counter is missing.
+fn reconcile(run: &RunRecord, case: &CaseTrials<'_>, drives: &[&Device], op: Op) -> Option<Bytes> {
+    let (mut sum, mut covered, mut load) = (Bytes::default(), 0.0, 0.0);
+    for trial in &case.counting {
+        let (start, end) = (trial.outcome.load_start, trial.outcome.window_end);
+        load += end.saturating_sub(start).as_secs();
+        let Some((first, last)) = bracket(&run.samples, start, end) else { continue };
+        covered += last.at.saturating_sub(first.at).as_secs();
+        sum.application += application(trial.record, start, first.at, last.at, op);
+        for drive in drives {
+            sum.drives += counter(last, &drive.name, op)?.checked_sub(counter(first, &drive.name, op)?)? as f64;
+        }
+    }
+    (covered >= load * SAMPLES_COVER).then_some(sum)
+}
+
+/// The first and the last sample between two moments; `None` if there are not two.
+fn bracket(samples: &[Sample], from: Nanos, to: Nanos) -> Option<(&Sample, &Sample)> {
+    let inside = |s: &&Sample| from <= s.at && s.at <= to;
+    let first = samples.iter().find(inside)?;
+    let last = samples.iter().rev().find(inside)?;
+    (first.at < last.at).then_some((first, last))
+}
+
+fn application(trial: &TrialRecord, start: Nanos, from: Nanos, to: Nanos, op: Op) -> f64 {
+    let cells: Vec<Cell> = series::cells(&trial.slices, |s| s.op == op);
+    series::bytes_between(&cells, from.saturating_sub(start), to.saturating_sub(start))
+}
+
+fn counter(sample: &Sample, name: &str, op: Op) -> Option<u64> {
+    let disk = sample.disks.iter().find(|d| d.name == name)?;
+    Some(if op == Op::Read { disk.read_bytes } else { disk.write_bytes })
+}
+
+fn measured(ratios: &[(Op, f64)], drives: &[&Device]) -> Say {
+    let names = drives.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", ");
+    let is_virtual = drives.iter().any(|d| d.is_virtual);
+    both(|l| {
+        let ratio = |&(op, ratio): &(Op, f64)| format!("{} {}", op_name(op).get(l), format::fixed(ratio, 3, l));
+        let ratios = ratios.iter().map(ratio).collect::<Vec<_>>().join(", ");
+        let at = pick(l, "at", "на");
+        let beyond = if is_virtual {
+            pick(l, " (virtual: caches of its host are not visible)", " (виртуальный: кэш его хоста не виден)")
+        } else {
+            ""
+        };
+        format!("{ratios} {at} {names}{beyond}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run, run_of};
+    use crate::trials::by_case;
+    use stend_spec::workload::Sync;
+
+    fn check(record: &RunRecord) -> CheckResult {
+        bytes(record, &by_case(record)[0])
+    }
+
+    #[test]
+    fn every_byte_at_the_drive_passes() {
+        let found = check(&run().trial(0).done().trial(0).done().record());
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "read 1.000 at sda"));
+    }
+
+    #[test]
+    fn reads_from_a_cache_above_the_drives_fail() {
+        let found = check(&run().trial(0).at_drives(0.1).done().record());
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "read 0.100 at sda"));
+    }
+
+    #[test]
+    fn writes_that_stay_in_memory_fail_beside_reads_that_arrive() {
+        let mut record = run_of(vec![case("mix", 70, 32, Sync::None)]).trial(0).done().record();
+        assert_eq!(check(&record).status, CheckStatus::Pass);
+        record.samples.iter_mut().flat_map(|s| &mut s.disks).for_each(|d| d.write_bytes /= 2);
+        let found = check(&record);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "read 1.000, write 0.500 at sda"));
+    }
+
+    #[test]
+    fn a_declared_page_cache_is_a_warning() {
+        let mut record = run().trial(0).at_drives(0.1).done().record();
+        record.trials[0].asked.direct = false;
+        assert_eq!(check(&record).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn a_virtual_disk_says_what_it_cannot_show() {
+        let mut record = run().trial(0).done().record();
+        record.target.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
+        let found = check(&record);
+        assert_eq!(found.status, CheckStatus::Pass);
+        assert!(found.measured.en.contains("not visible") && found.measured.ru.contains("не виден"));
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_measurable() {
+        let whole = run().trial(0).done().record();
+        let mut no_device = whole.clone();
+        no_device.target.iter_mut().for_each(|t| t.devices.clear());
+        let mut no_target = whole.clone();
+        no_target.target = None;
+        let mut no_samples = whole.clone();
+        no_samples.samples.clear();
+        let mut few_samples = whole.clone();
+        few_samples.samples.drain(4..);
+        let mut no_counter = whole.clone();
+        no_counter.samples.iter_mut().for_each(|s| s.disks.clear());
+        let mut reset = whole.clone();
+        reset.samples.last_mut().unwrap().disks.iter_mut().for_each(|d| d.read_bytes = 0);
+        for record in [no_device, no_target, no_samples, few_samples, no_counter, reset] {
+            assert_eq!(check(&record).status, CheckStatus::NotMeasurable);
+        }
+    }
+}

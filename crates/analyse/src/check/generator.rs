@@ -1,0 +1,127 @@
+//! H40: was it the storage that was measured, or the CPU under the load threads?
+
+use super::Check;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY};
+use crate::phrase::{both, pick};
+use crate::trials::{CaseTrials, Counting};
+use stend_base::{format, say};
+use stend_record::JobTotals;
+
+/// H40: load threads got a CPU when they wanted one, and none was busy all the time.
+pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H40",
+        name: say!("the generator kept up", "генератор успевал"),
+        limit: both(|l| {
+            pick(l, "waiting ≤ {w}, busy < {b} of a CPU", "ожидание ≤ {w}, занятость < {b} процессора")
+                .replace("{w}", &format::percent(RUN_DELAY_VISIBLE, l))
+                .replace("{b}", &format::percent(THREAD_BUSY, l))
+        }),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let waited = largest(case, |job| job.run_delay_ns);
+    let busy = largest(case, |job| job.cpu_max_ns);
+    let Some(waited) = waited else {
+        return check.not_measurable(say!(
+            "this kernel does not say how long threads wait for a CPU",
+            "это ядро не сообщает, сколько потоки ждут процессора"
+        ));
+    };
+    let measured = both(|l| {
+        let waited = format::percent(waited, l);
+        let busy = busy.map(|b| format::percent(b, l));
+        let text = pick(l, "worst thread waited {w}", "худший поток ждал {w}").replace("{w}", &waited);
+        match busy {
+            Some(busy) => text + &pick(l, ", busiest used {b}", ", самый занятый работал {b}").replace("{b}", &busy),
+            None => text,
+        }
+    });
+    if waited > RUN_DELAY_BOUND || busy.is_some_and(|b| b >= THREAD_BUSY) {
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "Generator-bound: the load threads had no CPU to spare, so this is the limit of the machine, not of the storage. Use more jobs, free the CPUs, or read the rate as a lower bound.",
+                "Упёрлись в генератор: потокам нагрузки не хватало процессора, так что это предел машины, а не хранилища. Возьмите больше заданий, освободите процессоры или считайте скорость нижней границей."
+            ),
+        );
+    }
+    if waited > RUN_DELAY_VISIBLE {
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "Load threads waited for a CPU; latencies include that wait. Stop what else runs on this machine.",
+                "Потоки нагрузки ждали процессора, и это ожидание вошло в задержки. Остановите на машине всё лишнее."
+            ),
+        );
+    }
+    check.pass(measured)
+}
+
+/// Largest share of its window over all trials and jobs; `None` if it was never recorded.
+fn largest(case: &CaseTrials<'_>, of: fn(&JobTotals) -> Option<u64>) -> Option<f64> {
+    let share = |trial: &Counting<'_>| {
+        let most = trial.outcome.jobs.iter().filter_map(of).max()?;
+        Some(most as f64 / trial.window.0 as f64)
+    };
+    case.counting.iter().filter_map(share).max_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+    use stend_base::Nanos;
+
+    /// Check of a window of 2 s.
+    fn check(waited: Option<Nanos>, busy: Option<Nanos>) -> CheckResult {
+        let record = run()
+            .trial(0)
+            .done()
+            .trial(0)
+            .change(move |o, _| {
+                o.jobs[0].run_delay_ns = waited.map(|n| n.0);
+                o.jobs[0].cpu_max_ns = busy.map(|n| n.0);
+            })
+            .done()
+            .record();
+        let mut record = record;
+        if waited.is_none() {
+            record.trials.remove(0);
+        }
+        super::busy(&by_case(&record)[0])
+    }
+
+    #[test]
+    fn threads_with_a_cpu_at_hand_pass() {
+        let found = check(Some(Nanos::millis(100)), Some(Nanos::millis(1700)));
+        assert_eq!(found.status, CheckStatus::Pass);
+        assert_eq!(found.measured.en, "worst thread waited 5.0 %, busiest used 85.0 %");
+    }
+
+    #[test]
+    fn waiting_for_a_cpu_is_visible_from_five_percent_and_decides_from_twenty() {
+        let some = check(Some(Nanos::millis(120)), None);
+        assert_eq!(some.status, CheckStatus::Warn);
+        assert!(!some.meaning.en.contains("Generator-bound"));
+        let much = check(Some(Nanos::millis(420)), None);
+        assert_eq!(much.status, CheckStatus::Warn);
+        assert!(much.meaning.en.contains("Generator-bound"));
+    }
+
+    #[test]
+    fn a_thread_that_fills_a_cpu_is_the_limit() {
+        let found = check(Some(Nanos(0)), Some(Nanos::millis(1800)));
+        assert!(found.status == CheckStatus::Warn && found.meaning.en.contains("Generator-bound"));
+    }
+
+    #[test]
+    fn a_kernel_without_the_counter_is_not_measurable() {
+        assert_eq!(check(None, None).status, CheckStatus::NotMeasurable);
+    }
+}

@@ -1,0 +1,177 @@
+//! H02: Little's law. The I/Os in flight that latencies and rates imply, against those asked for.
+
+use super::Check;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
+use crate::phrase::{both, pick};
+use crate::trials::{CaseTrials, Counting};
+use stend_base::format;
+use stend_base::say;
+use stend_spec::workload::{Op, Stream, Sync};
+
+/// What a trial implies about the I/Os it had in flight, relative to those asked for.
+#[derive(Debug, Clone, Copy)]
+struct InFlight {
+    /// Mean number in flight: sum of latencies over length of the window.
+    mean: f64,
+    /// Asked for.
+    asked: f64,
+    /// Least that the latencies leave possible: each lane may have begun one of them before the window.
+    least: f64,
+    /// Most: I/O that was in flight at the end was so for all of its latency, as far as it fits.
+    most: f64,
+}
+
+/// H02: in a closed loop there are never more I/Os in flight than asked for, and hardly fewer.
+pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
+    let (most, least) = (IN_FLIGHT_IMPOSSIBLE - 1.0, 1.0 - IN_FLIGHT_REACHED);
+    let check = Check {
+        id: "H02",
+        name: say!("Little's law", "закон Литтла"),
+        limit: both(|l| format!("+ {} / − {}", format::percent(most, l), format::percent(least, l))),
+    };
+    let trials: Vec<InFlight> = case.counting.iter().map(implied).collect();
+    let low = |t: &InFlight| t.most / t.asked;
+    let high = |t: &InFlight| t.least / t.asked;
+    let Some(emptiest) = trials.iter().min_by(|a, b| low(a).total_cmp(&low(b))) else { return check.no_trials() };
+    let Some(fullest) = trials.iter().max_by(|a, b| high(a).total_cmp(&high(b))) else { return check.no_trials() };
+    let measured = |t: &InFlight| {
+        let (mean, asked) = (t.mean, t.asked);
+        both(|l| {
+            let (mean, asked) = (format::number(mean, l), format::number(asked, l));
+            pick(l, "{m} in flight of {a}", "{m} в очереди из {a}").replace("{m}", &mean).replace("{a}", &asked)
+        })
+    };
+    if high(fullest) > IN_FLIGHT_IMPOSSIBLE {
+        return check.result(
+            CheckStatus::Fail,
+            measured(fullest),
+            say!(
+                "More I/Os in flight than were ever submitted: rates or latencies are wrong.",
+                "В очереди больше операций, чем было отправлено: неверны скорости или задержки."
+            ),
+        );
+    }
+    if low(emptiest) < IN_FLIGHT_REACHED {
+        return check.result(
+            CheckStatus::Warn,
+            measured(emptiest),
+            say!(
+                "The queue was not kept full: the target was idle part of the time because the generator did not submit. Read the rate as a lower bound.",
+                "Очередь не была заполнена: часть времени объект простаивал, потому что генератор не успевал отправлять. Считайте скорость нижней границей."
+            ),
+        );
+    }
+    check.pass(measured(emptiest))
+}
+
+fn implied(trial: &Counting<'_>) -> InFlight {
+    let window = trial.window.0 as f64;
+    let streams = &trial.record.asked.streams;
+    let (mut sum, mut pending, mut edge, mut asked) = (0.0, 0.0, 0.0f64, 0.0);
+    for (index, stream) in streams.iter().enumerate() {
+        let index = index as u16;
+        let lanes = lanes(stream);
+        let mut longest = 0u64;
+        for &op in occupying(stream) {
+            for job in trial.outcome.jobs.iter().filter(|job| job.stream == index) {
+                sum += job.latency[op.index()].sum_ns as f64;
+                longest = longest.max(job.latency[op.index()].max_ns);
+            }
+            for drained in trial.outcome.drained.iter().filter(|d| d.stream == index && d.op == op) {
+                pending += (drained.latency.sum_ns as f64).min(drained.latency.count() as f64 * window);
+            }
+        }
+        let censored = trial.outcome.censored.iter().filter(|c| c.stream == index);
+        pending += censored.map(|c| (c.age.0 as f64).min(window)).sum::<f64>();
+        edge += lanes * longest as f64;
+        asked += lanes;
+    }
+    InFlight {
+        mean: sum / window,
+        asked: asked.max(1.0),
+        least: (sum - edge).max(0.0) / window,
+        most: (sum + pending) / window,
+    }
+}
+
+/// Operations that take a place in the queue. With a sync after each write, the write's latency
+/// includes its sync: counting both would count the time twice.
+fn occupying(stream: &Stream) -> &'static [Op] {
+    match stream.sync {
+        Sync::None | Sync::Fdatasync(0 | 1) | Sync::Fsync(0 | 1) => &[Op::Read, Op::Write],
+        Sync::Fdatasync(_) | Sync::Fsync(_) => &Op::ALL,
+    }
+}
+
+/// I/Os that a stream may have in flight.
+fn lanes(stream: &Stream) -> f64 {
+    f64::from(stream.queue_depth) * f64::from(stream.jobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run, run_of};
+    use crate::trials::by_case;
+    use stend_base::histogram::Sparse;
+    use stend_record::observed::Drained;
+    use stend_record::{Slice, TrialOutcome};
+
+    fn check(change: impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static) -> CheckResult {
+        let record = run().trial(0).done().trial(0).change(change).done().record();
+        in_flight(&by_case(&record)[0])
+    }
+
+    fn scale(factor: f64) -> CheckResult {
+        check(move |o, _| {
+            let latency = &mut o.jobs[0].latency[0];
+            latency.sum_ns = (latency.sum_ns as f64 * factor) as u128;
+        })
+    }
+
+    #[test]
+    fn a_full_queue_passes() {
+        let found = scale(1.0);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "32.0 in flight of 32.0"));
+    }
+
+    #[test]
+    fn more_in_flight_than_submitted_is_impossible() {
+        assert_eq!(scale(1.2).status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn a_queue_that_was_not_filled_is_a_warning() {
+        assert_eq!(scale(0.7).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn a_stall_that_began_before_the_window_is_not_impossible() {
+        let found = check(|o, _| {
+            let latency = &mut o.jobs[0].latency[0];
+            // 32 I/Os that hung for a second before the window and another one inside.
+            latency.sum_ns += 32 * 2_000_000_000;
+            latency.max_ns = 2_000_000_000;
+        });
+        assert_eq!(found.status, CheckStatus::Pass, "{found:?}");
+    }
+
+    #[test]
+    fn io_that_hangs_at_the_end_was_in_flight_all_the_time() {
+        let found = check(|o, _| {
+            o.jobs[0].latency[0].sum_ns /= 2;
+            let hung = Sparse { buckets: vec![(5000, 32)], sum_ns: 32 * 1_000_000_000, min_ns: 0, max_ns: 1 };
+            o.drained.push(Drained { stream: 0, op: Op::Read, latency: hung });
+        });
+        assert_eq!(found.status, CheckStatus::Pass, "{found:?}");
+    }
+
+    #[test]
+    fn the_time_of_a_sync_after_each_write_is_counted_once() {
+        let durable = run_of(vec![case("durable", 0, 1, Sync::Fdatasync(1))]);
+        let record = durable.trial(0).iops(1_000.0).done().record();
+        let found = in_flight(&by_case(&record)[0]);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "1.00 in flight of 1.00"));
+    }
+}

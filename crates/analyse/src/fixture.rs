@@ -1,0 +1,335 @@
+//! Builder of small run records for tests: a default that passes every check, and the means to spoil it.
+
+use stend_base::histogram::{Histogram, Sparse};
+use stend_base::{Bytes, Nanos};
+use stend_record::observed::FillOutcome;
+use stend_record::sample::{CpuTimes, DiskCounters, ProcessCost};
+use stend_record::{
+    Device, EngineFacts, HostFacts, JobTotals, RunHeader, RunRecord, RunState, Sample, Slice, TargetFacts, TargetKind,
+    TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
+};
+use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
+use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
+use stend_spec::workload::{Backend, Mix, Op, Pattern, Sync, Trial};
+
+/// A slice of stream 0 with 4 KiB I/Os and no histogram.
+pub fn slice(interval: u32, op: Op, ops: u64) -> Slice {
+    Slice { interval, span: 1, stream: 0, op, ops, bytes: ops * 4096, errors: 0, latency_max_ns: 0, latency: None }
+}
+
+/// A histogram of `count` values spread evenly over ± 50 % around `centre`, whose sum is exactly
+/// `count × centre`.
+fn spread(count: u64, centre: Nanos) -> Sparse {
+    let mut histogram = Histogram::new();
+    const STEPS: u64 = 101;
+    for step in 0..STEPS {
+        let share = count / STEPS + u64::from(step < count % STEPS);
+        let value = Nanos(centre.0 / 2 + centre.0 * step / (STEPS - 1));
+        if share > 0 {
+            histogram.merge_sparse(&Sparse {
+                buckets: vec![(stend_base::histogram::bucket(value.0) as u32, share)],
+                sum_ns: u128::from(share) * u128::from(centre.0),
+                min_ns: value.0,
+                max_ns: value.0,
+            });
+        }
+    }
+    histogram.sparse()
+}
+
+/// One case of 4 KiB with a window of 2 s.
+pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> SuiteCase {
+    SuiteCase {
+        name: name.to_string(),
+        streams: vec![StreamSpec {
+            mix: Mix { read_percent },
+            pattern: Pattern::Random,
+            block_size: vec![Bytes::kib(4)],
+            queue_depth: vec![queue_depth],
+            jobs: vec![1],
+            sync,
+        }],
+        ramp: Nanos::millis(500),
+        window: Nanos::secs(2),
+        direct: true,
+        backend: Backend::Auto,
+    }
+}
+
+/// A run of one random-read case at depth 32 on a directory, complete and without trials.
+pub fn run() -> RunBuilder {
+    run_of(vec![case("rand-read", 100, 32, Sync::None)])
+}
+
+/// A run of these cases, as [`run`].
+pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
+    let inputs = PlanInputs {
+        suite: Suite { name: "small".into(), fill: Some(Fill::Auto), cases, blocks: 6 },
+        seed: 7,
+        target: PlanTarget {
+            size: Bytes(0),
+            room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
+            logical_block: Bytes(512),
+            writes: Ok(()),
+        },
+        time_budget: None,
+    };
+    let fill = Plan::new(&inputs).expect("the fixture's plan").fill.unwrap_or_default();
+    let mut record = RunRecord::new(RunHeader {
+        id: "R-20260102T030405Z-abcd".into(),
+        started_unix: 1_767_323_045,
+        stend_version: "0.1.0".into(),
+        command_line: ["stend", "run", "small", "--on", "/srv"].map(String::from).to_vec(),
+        inputs,
+        suite_text: String::new(),
+        realtime_offset_ns: 0,
+    });
+    record.state = RunState::Complete;
+    record.host = Some(HostFacts { hostname: "lab".into(), cpus: 8, ..HostFacts::default() });
+    record.target = Some(target());
+    record.fill = Some(FillOutcome { written: fill, elapsed: Nanos::secs(4) });
+    record.zeros = Some(ZeroSample { sampled: 1000, zero: 0 });
+    record.samples.push(sample(Nanos::secs(100)));
+    RunBuilder { now: Nanos::secs(100), record }
+}
+
+fn target() -> TargetFacts {
+    TargetFacts {
+        named: "/srv".into(),
+        path: "/srv".into(),
+        kind: TargetKind::Directory,
+        identity: None,
+        size: Bytes::gib(100),
+        free: Bytes::gib(50),
+        logical_block: Bytes(512),
+        physical_block: Bytes(4096),
+        file_system: Some("ext4".into()),
+        mount_options: None,
+        devices: vec![
+            Device { name: "sda1".into(), kind: "partition".into(), ..Device::default() },
+            Device { name: "sda".into(), kind: "disk".into(), depth: 1, ..Device::default() },
+        ],
+        signatures: Vec::new(),
+        access: WriteAccess::OwnDirectory,
+    }
+}
+
+/// A first sample: every counter is zero.
+fn sample(at: Nanos) -> Sample {
+    let disk = |name: &str| DiskCounters { name: name.into(), ..DiskCounters::default() };
+    Sample {
+        at,
+        cpus: Some((0..8).map(|cpu| CpuTimes { cpu, ..CpuTimes::default() }).collect()),
+        disks: vec![disk("sda1"), disk("sda")],
+        worker: Some(ProcessCost { cpu_ns: 0, resident_bytes: 64 << 20 }),
+        coordinator: Some(ProcessCost { cpu_ns: 0, resident_bytes: 16 << 20 }),
+        cost_ns: 200_000,
+        ..Sample::default()
+    }
+}
+
+/// Builds a run trial by trial; a second passes between trials.
+pub struct RunBuilder {
+    record: RunRecord,
+    now: Nanos,
+}
+
+impl RunBuilder {
+    /// Begins a trial of `case`, by default at 10 000 IOPS over a window of 2 s with nothing wrong.
+    pub fn trial(self, case: u32) -> TrialBuilder {
+        let plan = Plan::new(&self.record.header.inputs).expect("the fixture's plan");
+        let asked = plan.trial(case, self.record.trials.len() as u64);
+        TrialBuilder {
+            run: self,
+            case,
+            asked,
+            iops: 10_000.0,
+            status: TrialStatus::Complete,
+            at_drives: 1.0,
+            shape: |_| 1.0,
+            changes: Vec::new(),
+        }
+    }
+
+    /// Six trials of every case, ± 1 % around the rates given per case.
+    pub fn six_blocks(mut self, iops: &[f64]) -> RunBuilder {
+        for block in 0..6 {
+            for (case, &rate) in iops.iter().enumerate() {
+                let factor = 1.0 + 0.002 * (f64::from(block) - 2.5) * 2.0;
+                self = self.trial(case as u32).iops(rate * factor).done();
+            }
+        }
+        self
+    }
+
+    /// The record so far.
+    pub fn record(self) -> RunRecord {
+        self.record
+    }
+}
+
+type Change = Box<dyn FnOnce(&mut TrialOutcome, &mut Vec<Slice>)>;
+
+/// Builds one trial.
+pub struct TrialBuilder {
+    run: RunBuilder,
+    case: u32,
+    asked: Trial,
+    iops: f64,
+    status: TrialStatus,
+    at_drives: f64,
+    shape: fn(u32) -> f64,
+    changes: Vec<Change>,
+}
+
+impl TrialBuilder {
+    /// Mean rate over the window.
+    pub fn iops(mut self, iops: f64) -> Self {
+        self.iops = iops;
+        self
+    }
+
+    /// Length of the window.
+    pub fn window(mut self, window: Nanos) -> Self {
+        self.asked.window = window;
+        self
+    }
+
+    /// How it ends.
+    pub fn status(mut self, status: TrialStatus) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// Bytes at the drives per byte of the application.
+    pub fn at_drives(mut self, share: f64) -> Self {
+        self.at_drives = share;
+        self
+    }
+
+    /// Factor on the rate by interval of the window.
+    pub fn shape(mut self, shape: fn(u32) -> f64) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// A last change of what was recorded.
+    pub fn change(mut self, change: impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static) -> Self {
+        self.changes.push(Box::new(change));
+        self
+    }
+
+    /// Ends the trial.
+    pub fn done(self) -> RunBuilder {
+        self.end(true)
+    }
+
+    /// Ends the run within the trial: there is no outcome.
+    pub fn unfinished(self) -> RunBuilder {
+        self.end(false)
+    }
+
+    fn end(mut self, finished: bool) -> RunBuilder {
+        let load_start = self.run.now;
+        let window_start = load_start + self.asked.ramp;
+        let window_end = window_start + self.asked.window;
+        let (ramp, window) = (self.asked.ramp.0 / 100_000_000, self.asked.window.0 / 100_000_000);
+        let stream = self.asked.streams[0].clone();
+        // In a closed loop the latency follows from the rate: N = X · R.
+        let latency = Nanos((self.asked.in_flight() as f64 / self.iops * 1e9) as u64);
+        let (mut slices, mut done) = (Vec::new(), [(0u64, 0u64); 3]);
+        let ops_of = |interval: u64| {
+            let factor = (self.shape)(interval.saturating_sub(ramp) as u32);
+            let all = (self.iops / 10.0 * factor) as u64;
+            let reads = all * u64::from(stream.mix.read_percent) / 100;
+            let syncs = if stream.sync == Sync::Fdatasync(1) { all - reads } else { 0 };
+            [reads, all - reads, syncs]
+        };
+        for interval in 0..ramp + window {
+            for (op, ops) in Op::ALL.into_iter().zip(ops_of(interval)).filter(|(_, ops)| *ops > 0) {
+                let bytes = if op == Op::Sync { 0 } else { ops * stream.block_size.0 };
+                let full_second = (interval + 1) % 10 == 0;
+                slices.push(Slice {
+                    interval: interval as u32,
+                    op,
+                    bytes,
+                    latency_max_ns: latency.0 * 3 / 2,
+                    latency: full_second.then(|| spread(ops * 10, latency)),
+                    ..slice(0, op, ops)
+                });
+                if interval >= ramp {
+                    let sum = &mut done[op.index()];
+                    *sum = (sum.0 + ops, sum.1 + bytes);
+                }
+            }
+        }
+        let mut outcome = TrialOutcome {
+            status: self.status,
+            load_start,
+            window_start,
+            window_end,
+            engine: EngineFacts { backend: "io_uring".into(), registered: true, ..EngineFacts::default() },
+            jobs: vec![JobTotals {
+                stream: 0,
+                job: 0,
+                done,
+                latency: done.map(|(ops, _)| spread(ops, latency)),
+                cpu_ns: Some(self.asked.window.0 / 10),
+                run_delay_ns: Some(self.asked.window.0 / 1000),
+                cpu_max_ns: Some(self.asked.window.0 / 10),
+            }],
+            drained: Vec::new(),
+            censored: Vec::new(),
+            errors: Vec::new(),
+            clocks: [load_start, window_end].map(|t| (t.0, t.0, t.0 + 1_767_000_000_000_000_000)),
+        };
+        self.telemetry(&slices, load_start, window_end);
+        for change in self.changes {
+            change(&mut outcome, &mut slices);
+        }
+        self.run.record.trials.push(TrialRecord {
+            trial: self.run.record.trials.len() as u32,
+            case: self.case,
+            block: 0,
+            asked: self.asked,
+            started: load_start,
+            slices,
+            outcome: finished.then_some(outcome),
+        });
+        self.run.now = window_end + Nanos::secs(1);
+        self.run
+    }
+
+    /// Samples every half second of load, with what the trial moves at the drive.
+    fn telemetry(&mut self, slices: &[Slice], from: Nanos, to: Nanos) {
+        let mut last = self.run.record.samples.last().cloned().unwrap_or_default();
+        let intervals = ((to.0 - from.0) / 100_000_000) as u32;
+        last.at = from;
+        self.run.record.samples.push(last.clone());
+        for interval in 0..intervals {
+            for slice in slices.iter().filter(|s| s.interval == interval) {
+                let bytes = (slice.bytes as f64 * self.at_drives) as u64;
+                for disk in &mut last.disks {
+                    match slice.op {
+                        Op::Read => disk.read_bytes += bytes,
+                        Op::Write => disk.write_bytes += bytes,
+                        Op::Sync => {}
+                    }
+                }
+            }
+            for cpu in last.cpus.iter_mut().flatten() {
+                cpu.user_ns += 25_000_000;
+                cpu.idle_ns += 75_000_000;
+            }
+            for (process, share) in [(&mut last.worker, 10), (&mut last.coordinator, 1)] {
+                if let Some(cost) = process {
+                    cost.cpu_ns += share * 1_000_000;
+                }
+            }
+            last.at = last.at + Nanos::millis(100);
+            if interval % 5 == 4 {
+                self.run.record.samples.push(last.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Figures of the last seconds of a trial that is going on, for a progress line.
+
+use crate::series::INTERVAL;
+use stend_base::{Histogram, Nanos, Share};
+use stend_record::Slice;
+use stend_spec::workload::Op;
+
+/// What happened in the last seconds, reads and writes of all streams together.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LiveFigures {
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Median latency; `None` before the first histogram (one per second).
+    pub p50: Option<Nanos>,
+    /// 99th percentile.
+    pub p99: Option<Nanos>,
+    /// Largest latency of the counters; `None` if nothing completed.
+    pub max: Option<Nanos>,
+    /// Failed I/Os.
+    pub errors: u64,
+}
+
+/// Figures of the last `span` before the newest slice of a trial.
+///
+/// A trial that has run for less is taken as it is. All zero and `None` without slices: the caller
+/// knows when the last one came and says "no data" itself.
+pub fn live(slices: &[Slice], span: Nanos) -> LiveFigures {
+    let end_of = |s: &Slice| u64::from(s.interval) + u64::from(s.span.max(1));
+    let end = slices.iter().map(end_of).max().unwrap_or(0);
+    let first = end.saturating_sub((span.0 / INTERVAL.0).max(1));
+    let seconds = (end - first) as f64 * INTERVAL.as_secs();
+    let (mut ops, mut bytes, mut figures) = (0.0, 0.0, LiveFigures::default());
+    let mut latency = Histogram::new();
+    for slice in slices.iter().filter(|s| end_of(s) > first) {
+        figures.errors = figures.errors.saturating_add(slice.errors);
+        if slice.op == Op::Sync {
+            continue;
+        }
+        // Of a merged slice only the part inside.
+        let inside = (end_of(slice) - u64::from(slice.interval).max(first)) as f64 / f64::from(slice.span.max(1));
+        ops += slice.ops as f64 * inside;
+        bytes += slice.bytes as f64 * inside;
+        if slice.ops > 0 {
+            figures.max = figures.max.max(Some(Nanos(slice.latency_max_ns)));
+        }
+        if let Some(histogram) = &slice.latency {
+            latency.merge_sparse(histogram);
+        }
+    }
+    if seconds > 0.0 {
+        (figures.iops, figures.bytes_per_s) = (ops / seconds, bytes / seconds);
+    }
+    LiveFigures { p50: latency.quantile(Share(0.5)), p99: latency.quantile(Share(0.99)), ..figures }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{run, slice};
+
+    #[test]
+    fn the_last_seconds_are_told_and_what_was_before_is_not() {
+        let mut slices: Vec<Slice> = (0..50).map(|i| slice(i, Op::Read, 100)).collect();
+        slices[3].errors = 9;
+        slices[45].errors = 2;
+        slices[45].latency_max_ns = 77;
+        slices.push(slice(49, Op::Sync, 1_000));
+        let found = live(&slices, Nanos::secs(2));
+        assert_eq!((found.iops, found.bytes_per_s, found.errors), (1000.0, 4_096_000.0, 2));
+        assert_eq!((found.max, found.p50), (Some(Nanos(77)), None));
+    }
+
+    #[test]
+    fn a_trial_that_has_just_begun_is_taken_as_it_is() {
+        assert_eq!(live(&[slice(0, Op::Write, 100)], Nanos::secs(5)).iops, 1000.0);
+        assert_eq!(live(&[], Nanos::secs(5)), LiveFigures::default());
+        let merged = Slice { span: 10, ..slice(0, Op::Read, 100) };
+        assert_eq!(live(&[merged], Nanos::millis(500)).iops, 100.0);
+    }
+
+    #[test]
+    fn percentiles_come_from_merged_histograms() {
+        let record = run().trial(0).iops(10_000.0).done().record();
+        let found = live(&record.trials[0].slices, Nanos::secs(2));
+        assert!(found.p50 < found.p99 && found.p99 <= found.max);
+        assert!(found.p50.unwrap().0.abs_diff(3_200_000) < 3_200_000 / 50, "{found:?}");
+    }
+}

@@ -1,0 +1,148 @@
+//! Phrases that several findings share: workloads, operations and rates in words, in both languages.
+
+use crate::findings::{Estimate, Headline};
+use stend_base::{Bytes, Lang, Say, format};
+use stend_spec::workload::{Op, Pattern, Stream, Sync, Trial};
+
+/// From here on a case is told by its throughput.
+const LARGE_BLOCK: Bytes = Bytes::kib(64);
+
+/// Builds a statement from a function of the language; for texts with formatted numbers in them.
+pub fn both(text: impl Fn(Lang) -> String) -> Say {
+    Say { en: text(Lang::En), ru: text(Lang::Ru) }
+}
+
+/// One of two words.
+pub fn pick<'a>(lang: Lang, en: &'a str, ru: &'a str) -> &'a str {
+    match lang {
+        Lang::En => en,
+        Lang::Ru => ru,
+    }
+}
+
+/// A workload in words: `random read, 4 KiB, 32 in flight`; streams joined by ` + `.
+pub fn workload(trial: &Trial) -> Say {
+    both(|lang| {
+        let mut text = trial.streams.iter().map(|s| stream(s, lang)).collect::<Vec<_>>().join(" + ");
+        if !trial.direct {
+            text.push_str(pick(lang, ", through the page cache", ", через страничный кэш"));
+        }
+        text
+    })
+}
+
+fn stream(stream: &Stream, lang: Lang) -> String {
+    let random = stream.pattern == Pattern::Random;
+    let (reads, writes) = (stream.mix.read_percent, 100u8.saturating_sub(stream.mix.read_percent));
+    let durable = stream.sync != Sync::None;
+    let what = match (lang, reads, random) {
+        (Lang::En, 100, true) => "random read".to_string(),
+        (Lang::En, 100, false) => "sequential read".to_string(),
+        (Lang::Ru, 100, true) => "случайное чтение".to_string(),
+        (Lang::Ru, 100, false) => "последовательное чтение".to_string(),
+        (Lang::En, 0, true) => pick_durable(durable, "durable random write", "random write"),
+        (Lang::En, 0, false) => pick_durable(durable, "durable sequential write", "sequential write"),
+        (Lang::Ru, 0, true) => pick_durable(durable, "надёжная случайная запись", "случайная запись"),
+        (Lang::Ru, 0, false) => pick_durable(durable, "надёжная последовательная запись", "последовательная запись"),
+        (Lang::En, _, _) => {
+            format!("{}, {reads} % reads and {writes} % writes", if random { "random" } else { "sequential" })
+        }
+        (Lang::Ru, _, _) => {
+            let order = if random {
+                "случайный доступ"
+            } else {
+                "последовательный доступ"
+            };
+            format!("{order}, {reads} % чтения и {writes} % записи")
+        }
+    };
+    let size = format::bytes(stream.block_size, lang);
+    let depth = stream.queue_depth;
+    let jobs = if stream.jobs == 1 { String::new() } else { format!("{} × ", stream.jobs) };
+    let in_flight = pick(lang, "in flight", "в очереди");
+    format!("{what}, {size}, {jobs}{depth} {in_flight}{}", sync(stream.sync, lang))
+}
+
+fn pick_durable(durable: bool, yes: &str, no: &str) -> String {
+    if durable { yes.to_string() } else { no.to_string() }
+}
+
+fn sync(sync: Sync, lang: Lang) -> String {
+    let (name, every) = match sync {
+        Sync::None => return String::new(),
+        Sync::Fdatasync(every) => ("fdatasync", every),
+        Sync::Fsync(every) => ("fsync", every),
+    };
+    match (lang, every) {
+        (Lang::En, 0 | 1) => format!(", {name} after each"),
+        (Lang::En, n) => format!(", {name} after every {n}"),
+        (Lang::Ru, 0 | 1) => format!(", {name} после каждой"),
+        (Lang::Ru, n) => format!(", {name} после каждых {n}"),
+    }
+}
+
+/// An operation as a noun.
+pub fn op(op: Op) -> Say {
+    match op {
+        Op::Read => both(|l| pick(l, "read", "чтение").into()),
+        Op::Write => both(|l| pick(l, "write", "запись").into()),
+        Op::Sync => both(|l| pick(l, "sync", "синхронизация").into()),
+    }
+}
+
+/// Which rate tells a workload: throughput where every stream has large blocks, I/Os otherwise.
+pub fn headline(trial: &Trial) -> Headline {
+    let large = trial.streams.iter().all(|s| s.block_size >= LARGE_BLOCK);
+    if large { Headline::Throughput } else { Headline::Iops }
+}
+
+/// A rate with half its interval: `84 200 IOPS ± 1.3 %`.
+pub fn rate(headline: Headline, estimate: &Estimate, lang: Lang) -> String {
+    let value = match headline {
+        Headline::Iops => format!("{} IOPS", format::iops(estimate.value, lang)),
+        Headline::Throughput => format::throughput(estimate.value, lang),
+    };
+    match half_width(estimate) {
+        Some(half) => format!("{value} ± {}", format::percent(half, lang)),
+        None => value,
+    }
+}
+
+/// Half the width of an interval relative to its value; `None` without an interval or value.
+pub fn half_width(estimate: &Estimate) -> Option<f64> {
+    let (low, high) = estimate.interval?;
+    (estimate.value > 0.0).then(|| (high - estimate.value).max(estimate.value - low) / estimate.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run_of};
+    use expect_test::expect;
+
+    #[test]
+    fn workloads_read_naturally_in_both_languages() {
+        let mut text = String::new();
+        for (read, depth, sync) in
+            [(100, 32, Sync::None), (0, 1, Sync::Fdatasync(1)), (70, 32, Sync::None), (0, 4, Sync::Fsync(8))]
+        {
+            let record = run_of(vec![case("x", read, depth, sync)]).trial(0).done().record();
+            let mut asked = record.trials[0].asked.clone();
+            asked.streams[0].jobs = if depth == 4 { 2 } else { 1 };
+            asked.direct = depth != 4;
+            let say = workload(&asked);
+            text += &format!("{}\n{}\n", say.en, say.ru);
+        }
+        expect![[r#"
+            random read, 4 KiB, 32 in flight
+            случайное чтение, 4 КиБ, 32 в очереди
+            durable random write, 4 KiB, 1 in flight, fdatasync after each
+            надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой
+            random, 70 % reads and 30 % writes, 4 KiB, 32 in flight
+            случайный доступ, 70 % чтения и 30 % записи, 4 КиБ, 32 в очереди
+            durable random write, 4 KiB, 2 × 4 in flight, fsync after every 8, through the page cache
+            надёжная случайная запись, 4 КиБ, 2 × 4 в очереди, fsync после каждых 8, через страничный кэш
+        "#]]
+        .assert_eq(&text);
+    }
+}

@@ -1,0 +1,89 @@
+//! Rates of a case over its measuring windows, with their intervals.
+
+use crate::findings::{Basis, Estimate, Rates};
+use crate::series::{self, Cell};
+use crate::stats::{batch_means, mean, t_interval};
+use crate::trials::{CaseTrials, Counting};
+use stend_spec::workload::Op;
+
+/// Rates of the operations `ops` of one stream, or of all.
+///
+/// I/O that completed while draining is not in them: it ended after the window.
+pub fn rates(case: &CaseTrials<'_>, stream: Option<u16>, ops: &[Op]) -> Rates {
+    let per_second = |of: fn((u64, u64)) -> u64| -> Vec<f64> {
+        case.counting.iter().map(|trial| of(trial.done(stream, ops)) as f64 / trial.window.as_secs()).collect()
+    };
+    let series = |of: fn(&Cell) -> f64| match case.counting.as_slice() {
+        [single] => window_series(single, stream, ops, of),
+        _ => Vec::new(),
+    };
+    Rates {
+        iops: estimate(&per_second(|done| done.0), &series(|cell| cell.ops)),
+        throughput: estimate(&per_second(|done| done.1), &series(|cell| cell.bytes)),
+    }
+}
+
+/// Values per second of each interval inside a trial's window.
+pub fn window_series(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op], of: fn(&Cell) -> f64) -> Vec<f64> {
+    let cells = series::cells(&trial.record.slices, |s| ops.contains(&s.op) && stream.is_none_or(|n| n == s.stream));
+    let window = series::inside_window(trial.record, &cells);
+    window.iter().map(|cell| of(cell) / series::INTERVAL.as_secs()).collect()
+}
+
+/// Mean of the trials with the t interval over them; with a single trial, over its batch means.
+fn estimate(trials: &[f64], single_series: &[f64]) -> Estimate {
+    let value = mean(trials).unwrap_or(0.0);
+    let n = trials.len() as u32;
+    if let Some(interval) = t_interval::interval(trials) {
+        return Estimate { value, interval: Some(interval), basis: Basis::Trials { n } };
+    }
+    match batch_means::batches(single_series) {
+        Some(found) if n == 1 => {
+            let half = found.half_width();
+            let interval = Some(((value - half).max(0.0), value + half));
+            Estimate { value, interval, basis: Basis::Batches { n: found.means.len() as u32 } }
+        }
+        _ => Estimate { value, interval: None, basis: Basis::TooFew { n } },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+    use stend_base::Nanos;
+
+    const IO: [Op; 2] = [Op::Read, Op::Write];
+
+    #[test]
+    fn the_rate_is_that_of_the_window_and_its_interval_that_of_the_trials() {
+        let record = run().trial(0).iops(900.0).done().trial(0).iops(1100.0).done().record();
+        let found = rates(&by_case(&record)[0], None, &IO).iops;
+        assert_eq!((found.value, found.basis), (1000.0, Basis::Trials { n: 2 }));
+        // t(0.975, 1) · s / √2 = 12.706 · 141.4 / 1.414 = 1270.6
+        let (low, high) = found.interval.unwrap();
+        assert!(low == 0.0 && (high - 2270.6).abs() < 0.1, "{low} {high}");
+    }
+
+    #[test]
+    fn one_trial_has_the_interval_of_its_batches_if_they_are_independent() {
+        let trial = |wave: fn(u32) -> f64| {
+            let record = run().trial(0).iops(1000.0).window(Nanos::secs(4)).shape(wave).done().record();
+            rates(&by_case(&record)[0], None, &IO).iops
+        };
+        // A period of three does not divide the batches of two.
+        let rough = trial(|i| 0.9 + 0.1 * f64::from(i % 3));
+        assert_eq!(rough.basis, Basis::Batches { n: 20 });
+        assert!(rough.interval.unwrap().0 > 900.0);
+        let drift = trial(|i| 0.5 + 0.025 * f64::from(i));
+        assert_eq!((drift.basis, drift.interval), (Basis::TooFew { n: 1 }, None));
+    }
+
+    #[test]
+    fn a_case_without_a_whole_trial_has_no_interval() {
+        let record = run().trial(0).unfinished().record();
+        let found = rates(&by_case(&record)[0], None, &IO);
+        assert_eq!((found.iops.value, found.iops.basis), (0.0, Basis::TooFew { n: 0 }));
+    }
+}

@@ -1,0 +1,148 @@
+//! The slices of a trial as a regular series: one value per interval, late parts added up.
+
+use std::collections::BTreeMap;
+use stend_base::{Histogram, Nanos};
+use stend_record::{Slice, TrialRecord};
+use stend_spec::workload::Op;
+
+/// Length of a counter interval.
+pub const INTERVAL: Nanos = Nanos::millis(100);
+/// Intervals per second.
+const PER_SECOND: u64 = 10;
+/// Longest series: 58 h of intervals, 32 MiB; slices beyond (a hostile file) are ignored.
+pub const INTERVALS_MAX: usize = 1 << 21;
+
+/// What completed in one interval; fractions come from slices that span several.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cell {
+    /// I/Os.
+    pub ops: f64,
+    /// Bytes.
+    pub bytes: f64,
+}
+
+/// Intervals of a trial since the start of load, of the slices that `select` picks. Intervals in
+/// which nothing was counted are zero: a stall is a fact, not a gap.
+pub fn cells(slices: &[Slice], select: impl Fn(&Slice) -> bool) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for slice in slices.iter().filter(|s| select(s)) {
+        let first = slice.interval as usize;
+        let span = slice.span.max(1) as usize;
+        let last = first.saturating_add(span).min(INTERVALS_MAX);
+        if cells.len() < last {
+            cells.resize(last, Cell::default());
+        }
+        for cell in cells.iter_mut().take(last).skip(first) {
+            cell.ops += slice.ops as f64 / span as f64;
+            cell.bytes += slice.bytes as f64 / span as f64;
+        }
+    }
+    cells
+}
+
+/// End of the last interval that any slice of the trial covers, since the start of load.
+pub fn observed(slices: &[Slice]) -> Nanos {
+    let end = slices.iter().map(|s| u64::from(s.interval) + u64::from(s.span.max(1))).max().unwrap_or(0);
+    Nanos(end.saturating_mul(INTERVAL.0))
+}
+
+/// Start of load on the run's axis; before the end of the trial is known, its start by the coordinator.
+pub fn load_start(trial: &TrialRecord) -> Nanos {
+    trial.outcome.as_ref().map_or(trial.started, |outcome| outcome.load_start)
+}
+
+/// The cells that lie inside the measuring window as a whole, padded with zeros to its end. Empty
+/// before the outcome is known.
+pub fn inside_window(trial: &TrialRecord, cells: &[Cell]) -> Vec<Cell> {
+    let Some(outcome) = &trial.outcome else { return Vec::new() };
+    let from = outcome.window_start.saturating_sub(outcome.load_start).0.div_ceil(INTERVAL.0);
+    let to = outcome.window_end.saturating_sub(outcome.load_start).0 / INTERVAL.0;
+    let at = |index: u64| cells.get(index as usize).copied().unwrap_or_default();
+    (from..to.min(INTERVALS_MAX as u64)).map(at).collect()
+}
+
+/// Bytes that completed between two moments since the start of load; parts of intervals in proportion.
+pub fn bytes_between(cells: &[Cell], from: Nanos, to: Nanos) -> f64 {
+    let first = (from.0 / INTERVAL.0).min(cells.len() as u64) as usize;
+    let last = to.0.div_ceil(INTERVAL.0).min(cells.len() as u64) as usize;
+    let part = |index: usize| {
+        let start = index as u64 * INTERVAL.0;
+        let covered = to.0.min(start + INTERVAL.0).saturating_sub(from.0.max(start));
+        covered as f64 / INTERVAL.0 as f64
+    };
+    (first..last).map(|index| cells[index].bytes * part(index)).sum()
+}
+
+/// Latency histograms by second since the start of load (0 = the first second), all jobs merged.
+///
+/// A slice that carries a histogram comes once per second, so its end is rounded to a full second;
+/// late parts of the same second fall into the same one.
+pub fn seconds(slices: &[Slice], op: Op) -> BTreeMap<u64, Histogram> {
+    let mut seconds: BTreeMap<u64, Histogram> = BTreeMap::new();
+    for slice in slices.iter().filter(|s| s.op == op) {
+        let Some(latency) = &slice.latency else { continue };
+        let end = u64::from(slice.interval) + u64::from(slice.span.max(1));
+        let second = ((end + PER_SECOND / 2) / PER_SECOND).max(1) - 1;
+        seconds.entry(second).or_default().merge_sparse(latency);
+    }
+    seconds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::slice;
+    use stend_base::histogram::Sparse;
+
+    fn ops(cells: &[Cell]) -> Vec<f64> {
+        cells.iter().map(|c| c.ops).collect()
+    }
+
+    #[test]
+    fn late_parts_add_up_and_missing_intervals_are_zero() {
+        let slices = [slice(0, Op::Read, 5), slice(3, Op::Read, 2), slice(0, Op::Read, 1), slice(1, Op::Write, 9)];
+        assert_eq!(ops(&cells(&slices, |s| s.op == Op::Read)), [6.0, 0.0, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn a_merged_slice_is_spread_over_its_span() {
+        let merged = Slice { span: 4, ..slice(1, Op::Read, 8) };
+        assert_eq!(ops(&cells(&[merged], |_| true)), [0.0, 2.0, 2.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn a_stall_until_the_end_of_the_window_is_zeros() {
+        let run = crate::fixture::run().trial(0).window(Nanos::secs(1)).done().record();
+        let trial = &run.trials[0];
+        let early = cells(&trial.slices, |s| s.interval < 8);
+        let window = inside_window(trial, &early);
+        assert_eq!((window.len(), window.iter().filter(|c| c.ops == 0.0).count()), (10, 7));
+    }
+
+    #[test]
+    fn a_hostile_interval_does_not_take_all_memory() {
+        let hostile = Slice { span: u32::MAX, ..slice(u32::MAX, Op::Read, 8) };
+        assert!(cells(&[hostile.clone()], |_| true).len() <= INTERVALS_MAX);
+        assert_eq!(seconds(&[hostile], Op::Read).len(), 0);
+    }
+
+    #[test]
+    fn parts_of_intervals_count_in_proportion() {
+        let cells = [Cell { ops: 1.0, bytes: 100.0 }, Cell { ops: 1.0, bytes: 200.0 }];
+        assert_eq!(bytes_between(&cells, Nanos::millis(50), Nanos::millis(150)), 150.0);
+        assert_eq!(bytes_between(&cells, Nanos(0), Nanos::secs(9)), 300.0);
+        assert_eq!(bytes_between(&cells, Nanos::secs(5), Nanos::secs(1)), 0.0);
+    }
+
+    #[test]
+    fn a_histogram_belongs_to_the_second_at_whose_end_it_came() {
+        let with = |interval| Slice {
+            latency: Some(Sparse { buckets: vec![(9, 1)], sum_ns: 9, min_ns: 9, max_ns: 9 }),
+            ..slice(interval, Op::Read, 1)
+        };
+        // Second 0 ends with interval 9; a part that came late (interval 10) still belongs to it.
+        let found = seconds(&[with(9), with(10), with(19), with(24)], Op::Read);
+        let counts: Vec<_> = found.iter().map(|(&second, h)| (second, h.count())).collect();
+        assert_eq!(counts, [(0, 2), (1, 1), (2, 1)]);
+    }
+}

@@ -1,0 +1,106 @@
+//! The trials of one case, and which of them count.
+
+use stend_base::Nanos;
+use stend_record::{JobTotals, RunRecord, TrialOutcome, TrialRecord, TrialStatus};
+use stend_spec::workload::{Op, Trial};
+
+use crate::limits::WINDOW_DEVIATION;
+
+/// All trials of one case, in the order in which they ran.
+#[derive(Debug, Clone)]
+pub struct CaseTrials<'a> {
+    /// Index in the plan.
+    pub case: u32,
+    /// What its first trial was asked; the others differ in the seed only.
+    pub asked: &'a Trial,
+    /// Every trial that began.
+    pub all: Vec<&'a TrialRecord>,
+    /// Those whose whole window was measured.
+    pub counting: Vec<Counting<'a>>,
+}
+
+/// A trial whose whole window was measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Counting<'a> {
+    /// The trial.
+    pub record: &'a TrialRecord,
+    /// Its outcome.
+    pub outcome: &'a TrialOutcome,
+    /// Real length of its window, above 0.
+    pub window: Nanos,
+}
+
+impl<'a> Counting<'a> {
+    /// The trial, if it counts: it is complete, or it stalled after its whole window was measured.
+    /// Leaving out a trial because its last I/Os hung would flatter the target.
+    fn of(record: &'a TrialRecord) -> Option<Counting<'a>> {
+        let outcome = record.outcome.as_ref()?;
+        let window = outcome.window_end.saturating_sub(outcome.window_start);
+        let least = record.asked.window.0 as f64 * (1.0 - WINDOW_DEVIATION);
+        let whole = match outcome.status {
+            TrialStatus::Complete => true,
+            TrialStatus::Stalled => window.0 as f64 >= least,
+            TrialStatus::Interrupted | TrialStatus::Failed => false,
+        };
+        (whole && window.0 > 0).then_some(Counting { record, outcome, window })
+    }
+
+    /// Sum of a quantity over the jobs that are of `stream` (of all streams if `None`).
+    pub fn sum(&self, stream: Option<u16>, of: impl Fn(&JobTotals) -> u64) -> u64 {
+        let jobs = self.outcome.jobs.iter().filter(|job| stream.is_none_or(|s| s == job.stream));
+        jobs.fold(0, |sum, job| sum.saturating_add(of(job)))
+    }
+
+    /// (I/Os, bytes) completed in the window by the operations `ops`.
+    pub fn done(&self, stream: Option<u16>, ops: &[Op]) -> (u64, u64) {
+        let total = |part: fn(&(u64, u64)) -> u64| {
+            self.sum(stream, |job| ops.iter().fold(0, |sum: u64, op| sum.saturating_add(part(&job.done[op.index()]))))
+        };
+        (total(|d| d.0), total(|d| d.1))
+    }
+}
+
+/// The trials of a run by case, in the order of the plan.
+pub fn by_case(run: &RunRecord) -> Vec<CaseTrials<'_>> {
+    let mut cases: std::collections::BTreeMap<u32, CaseTrials<'_>> = std::collections::BTreeMap::new();
+    for record in &run.trials {
+        let case = cases.entry(record.case).or_insert_with(|| CaseTrials {
+            case: record.case,
+            asked: &record.asked,
+            all: Vec::new(),
+            counting: Vec::new(),
+        });
+        case.all.push(record);
+        case.counting.extend(Counting::of(record));
+    }
+    cases.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+
+    #[test]
+    fn a_stalled_trial_with_its_whole_window_counts_and_a_cut_one_does_not() {
+        let record = run()
+            .trial(0)
+            .done()
+            .trial(0)
+            .status(TrialStatus::Stalled)
+            .done()
+            .trial(0)
+            .status(TrialStatus::Stalled)
+            .change(|t, _| t.window_end = t.window_start + Nanos::millis(100))
+            .done()
+            .trial(0)
+            .status(TrialStatus::Interrupted)
+            .done()
+            .trial(0)
+            .unfinished()
+            .record();
+        let cases = by_case(&record);
+        let counting: Vec<u32> = cases[0].counting.iter().map(|c| c.record.trial).collect();
+        assert_eq!((counting, cases[0].all.len()), (vec![0, 1], 5));
+    }
+}

@@ -1,0 +1,193 @@
+//! The run in one or two sentences for someone who has not read the tables: what does not hold comes
+//! first, then the two numbers that tell most, then the most serious reason to doubt.
+
+use crate::findings::{CaseFinding, Caveat, CheckResult, CheckStatus, Headline, QuantileValue};
+use crate::phrase::{both, pick, rate};
+use crate::trials::CaseTrials;
+use stend_base::text::{plural_en, plural_ru};
+use stend_base::{Lang, Say, format, say};
+use stend_spec::workload::{Op, Pattern, Sync, Trial};
+
+/// The verdict. `trials` and `cases` are in the same order.
+pub fn verdict(trials: &[CaseTrials<'_>], cases: &[CaseFinding], caveats: &[Caveat]) -> Say {
+    let measured: Vec<(&Trial, &CaseFinding)> =
+        trials.iter().map(|t| t.asked).zip(cases).filter(|(_, case)| case.trials > 0).collect();
+    if measured.is_empty() {
+        return nothing(cases, caveats);
+    }
+    let telling = telling(&measured);
+    let numbers = both(|l| telling.iter().map(|case| line(case, l)).collect::<Vec<_>>().join(". ") + ".");
+    match (failed(cases), doubt(cases, caveats)) {
+        (Some(failed), _) => join(failed, numbers),
+        (None, Some(doubt)) => join(numbers, doubt),
+        (None, None) => numbers,
+    }
+}
+
+fn join(first: Say, second: Say) -> Say {
+    let (a, b, c, d) = (first.en, second.en, first.ru, second.ru);
+    say!("{a} {b}", "{c} {d}")
+}
+
+/// Nothing was measured: the first failed check or caveat says why.
+fn nothing(cases: &[CaseFinding], caveats: &[Caveat]) -> Say {
+    let nothing = say!("Nothing was measured.", "Ничего не измерено.");
+    match failed(cases).or_else(|| caveats.first().map(Caveat::say)) {
+        Some(why) => join(nothing, why),
+        None => nothing,
+    }
+}
+
+/// The check that fails in most cases, with what it means in the first of them.
+fn failed(cases: &[CaseFinding]) -> Option<Say> {
+    let (count, check) = most_frequent(cases, CheckStatus::Fail)?;
+    let (id, name, meaning) = (&check.id, &check.name, &check.meaning);
+    let total = cases.len() as u64;
+    Some(both(|l| {
+        let noun = match l {
+            Lang::En => plural_en(total, "case", "cases"),
+            Lang::Ru => plural_ru(total, "случая", "случаев", "случаев"),
+        };
+        let head = match l {
+            Lang::En => {
+                format!("Do not rely on these numbers: check {id} ({}) fails in {count} of {total} {noun}", name.get(l))
+            }
+            Lang::Ru => format!(
+                "На эти числа полагаться нельзя: проверка {id} ({}) не пройдена в {count} из {total} {noun}",
+                name.get(l)
+            ),
+        };
+        format!("{head}. {}", meaning.get(l))
+    }))
+}
+
+/// The most serious caveat; without one, the check that warns most often.
+fn doubt(cases: &[CaseFinding], caveats: &[Caveat]) -> Option<Say> {
+    caveats.first().map(Caveat::say).or_else(|| Some(most_frequent(cases, CheckStatus::Warn)?.1.meaning.clone()))
+}
+
+/// How many cases have a check of this status most often, and its first result; ties keep the lower number.
+fn most_frequent(cases: &[CaseFinding], status: CheckStatus) -> Option<(usize, &CheckResult)> {
+    let of = |id: &str| cases.iter().flat_map(|c| &c.checks).filter(|c| c.status == status && c.id == id).count();
+    let found = cases.iter().flat_map(|case| &case.checks).filter(|check| check.status == status);
+    found.map(|check| (of(&check.id), check)).fold(None, |best: Option<(usize, &CheckResult)>, next| match best {
+        Some(best) if (best.0, std::cmp::Reverse(&best.1.id)) >= (next.0, std::cmp::Reverse(&next.1.id)) => Some(best),
+        _ => Some(next),
+    })
+}
+
+/// The two cases that tell a stranger most: random reads at the highest depth (what it does in
+/// parallel) and durable writes (what a commit costs); without these, the first two.
+fn telling<'a>(measured: &[(&Trial, &'a CaseFinding)]) -> Vec<&'a CaseFinding> {
+    let reads = measured
+        .iter()
+        .filter(|(asked, _)| asked.streams.iter().all(|s| s.pattern == Pattern::Random && !s.mix.writes()))
+        .max_by_key(|(asked, case)| (asked.in_flight(), std::cmp::Reverse(case.case)));
+    let durable = measured.iter().find(|(asked, _)| asked.streams.iter().all(|s| s.sync != Sync::None));
+    let found: Vec<&CaseFinding> = reads.into_iter().chain(durable).map(|&(_, case)| case).collect();
+    if found.is_empty() { measured.iter().take(2).map(|&(_, case)| case).collect() } else { found }
+}
+
+/// One case in words: `random read, 4 KiB, 32 in flight: 84 200 IOPS ± 1.3 %, p99 0.84 ms`.
+fn line(case: &CaseFinding, lang: Lang) -> String {
+    let estimate = match case.headline {
+        Headline::Iops => &case.total.iops,
+        Headline::Throughput => &case.total.throughput,
+    };
+    let latencies = case.ops.iter().filter(|op| op.op != Op::Sync).filter_map(|op| {
+        let p99 = op.quantiles.iter().find(|q| q.q.0 == 0.99)?;
+        match p99.value {
+            QuantileValue::At(value) => Some(format::latency(value, lang)),
+            QuantileValue::Above(value) => Some(format!("> {}", format::latency(value, lang))),
+            QuantileValue::NotEnough { .. } => None,
+        }
+    });
+    let latencies = latencies.collect::<Vec<_>>().join(" / ");
+    let p99 = if latencies.is_empty() { String::new() } else { format!(", p99 {latencies}") };
+    let alone = if estimate.interval.is_some() {
+        ""
+    } else {
+        pick(lang, " (no interval: too few trials)", " (без интервала: мало испытаний)")
+    };
+    format!("{}: {}{alone}{p99}", capital(case.workload.get(lang)), rate(case.headline, estimate, lang))
+}
+
+/// The text with its first letter in upper case.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analyse;
+    use crate::fixture::{case, run, run_of};
+    use expect_test::{Expect, expect};
+    use stend_base::Say;
+    use stend_record::{RunRecord, RunState, ZeroSample};
+    use stend_spec::workload::Sync;
+
+    fn verdict(record: &RunRecord) -> Say {
+        analyse(record).unwrap().verdict
+    }
+
+    fn check(record: &RunRecord, expected: Expect) {
+        let Say { en, ru } = verdict(record);
+        expected.assert_eq(&format!("{en}\n{ru}\n"));
+    }
+
+    fn two_cases() -> RunRecord {
+        let cases = vec![
+            case("shallow", 100, 1, Sync::None),
+            case("deep", 100, 32, Sync::None),
+            case("durable", 0, 1, Sync::Fdatasync(1)),
+        ];
+        run_of(cases).six_blocks(&[9_000.0, 84_200.0, 1_234.0]).record()
+    }
+
+    #[test]
+    fn the_two_numbers_that_tell_most() {
+        check(&two_cases(), expect![[r#"
+            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
+            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
+        "#]]);
+    }
+
+    #[test]
+    fn a_failed_check_comes_before_the_numbers() {
+        let mut record = two_cases();
+        record.zeros = Some(ZeroSample { sampled: 1000, zero: 400 });
+        check(&record, expect![[r#"
+            Do not rely on these numbers: check H18 (the range was written) fails in 2 of 3 cases. Reads of blocks that were never written are answered from a map, not from the medium. Fill the range first. Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
+            На эти числа полагаться нельзя: проверка H18 (область записана) не пройдена в 2 из 3 случаев. Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область. Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
+        "#]]);
+    }
+
+    #[test]
+    fn the_worst_caveat_follows_the_numbers() {
+        let mut record = two_cases();
+        record.state = RunState::Open;
+        check(&record, expect![[r#"
+            Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms. The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.
+            Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться.
+        "#]]);
+    }
+
+    #[test]
+    fn nothing_measured_says_why() {
+        let mut record = run().record();
+        record.state = RunState::Open;
+        check(&record, expect![[r#"
+            Nothing was measured. The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.
+            Ничего не измерено. У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться.
+        "#]]);
+    }
+
+    #[test]
+    fn one_trial_of_one_case_says_what_it_lacks() {
+        check(&run().trial(0).done().record(), expect![[r#"
+            Random read, 4 KiB, 32 in flight: 10 000 IOPS ± 0.0 %, p99 4.78 ms. 1 case has fewer than 6 trials (down to 1): the intervals are wide, or missing.
+            Случайное чтение, 4 КиБ, 32 в очереди: 10 000 IOPS ± 0,0 %, p99 4,78 мс. У 1 случая меньше 6 испытаний (в худшем — 1): интервалы широки или их нет.
+        "#]]);
+    }
+}

@@ -1,0 +1,240 @@
+//! What coordinator and worker say to each other. Both ends are the same build, so messages need no
+//! compatibility: a hello with magic and version, then frames of `u32` length and postcard.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::io::{self, Read, Write};
+use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_record::observed::FillOutcome;
+use stend_record::{Event, HostFacts, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
+use stend_spec::workload::{Region, Trial};
+use stend_stand::Permission;
+
+/// First bytes of each stream.
+const MAGIC: [u8; 8] = *b"stend\r\n\x01";
+/// Largest frame. A trial of 64 streams with full histograms is far below it.
+pub const FRAME_MAX: usize = 16 << 20;
+
+/// From the coordinator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Look at a target and the host.
+    Inspect(Inspect),
+    /// Make the target ready for I/O.
+    Prepare(Prepare),
+    /// Write a range once, in order.
+    Fill {
+        /// What to write.
+        region: Region,
+        /// Seed of the data.
+        seed: u64,
+    },
+    /// Read blocks at random and count those that hold only zeros.
+    SampleZeros {
+        /// Where.
+        region: Region,
+        /// Seed of the offsets.
+        seed: u64,
+    },
+    /// Run one trial.
+    Trial {
+        /// Its ordinal, repeated in every answer.
+        ordinal: u32,
+        /// What to do.
+        trial: Box<Trial>,
+    },
+    /// End whatever I/O is going on, keep what was measured.
+    Stop,
+    /// Undo what `Prepare` made and give up every claim.
+    Release,
+}
+
+/// What to look at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Inspect {
+    /// Path or identity as the user gave it.
+    pub target: String,
+    /// What the user allowed to be written.
+    pub permission: Permission,
+    /// Directory of the run file on this host.
+    pub run_directory: String,
+}
+
+/// How to make the target ready.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prepare {
+    /// Size of the test file to make; `None` uses the target itself.
+    pub file_size: Option<Bytes>,
+    /// The plan writes.
+    pub write: bool,
+    /// Id of the run.
+    pub run: String,
+    /// Path of its run file, shown to whoever finds the target taken.
+    pub run_file: String,
+    /// Process id of the coordinator on this host, for its cost.
+    pub coordinator: u32,
+    /// Time between telemetry samples.
+    pub sample_every: Nanos,
+}
+
+/// From the worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// Answer to `Inspect`.
+    Facts(Box<Facts>),
+    /// Answer to `Prepare`.
+    Prepared,
+    /// Progress of a fill, about ten times a second.
+    Filling {
+        /// Bytes written so far.
+        done: Bytes,
+    },
+    /// End of a fill.
+    Filled(FillOutcome),
+    /// Answer to `SampleZeros`.
+    Zeros(ZeroSample),
+    /// Intervals of the trial in progress.
+    Slices {
+        /// Ordinal of the trial.
+        ordinal: u32,
+        /// The slices.
+        slices: Vec<Slice>,
+    },
+    /// End of a trial.
+    TrialDone {
+        /// Ordinal of the trial.
+        ordinal: u32,
+        /// What is known at its end.
+        outcome: Box<TrialOutcome>,
+    },
+    /// Telemetry; also the sign of life.
+    Sample(Box<Sample>),
+    /// Something happened.
+    Event(Event),
+    /// The step in progress could not be done.
+    Failed(Box<Error>),
+    /// Answer to `Release`.
+    Released,
+}
+
+/// What a worker knows of its host and target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The host.
+    pub host: HostFacts,
+    /// The target.
+    pub target: TargetFacts,
+    /// Whether it may be written, and if not, why write cases do not run.
+    pub writes: std::result::Result<(), Say>,
+    /// The run file would share a physical drive with the target.
+    pub shares_drive: bool,
+}
+
+/// First message in each direction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Version of the binary.
+    pub version: String,
+    /// Process id.
+    pub pid: u32,
+}
+
+impl Hello {
+    /// The hello of this process.
+    pub fn ours() -> Hello {
+        Hello { version: env!("CARGO_PKG_VERSION").to_string(), pid: std::process::id() }
+    }
+}
+
+/// Sends magic and hello.
+pub fn write_hello(to: &mut impl Write) -> io::Result<()> {
+    to.write_all(&MAGIC)?;
+    write_frame(to, &Hello::ours())
+}
+
+/// Receives magic and hello, and refuses another build.
+pub fn read_hello(from: &mut impl Read) -> Result<Hello> {
+    let lost = |detail: String| {
+        Error::new(Kind::HostLost, say!("the worker did not start: {detail}", "рабочий процесс не запустился: {detail}"))
+    };
+    let mut magic = [0; MAGIC.len()];
+    from.read_exact(&mut magic).map_err(|e| lost(e.to_string()))?;
+    if magic != MAGIC {
+        return Err(lost("its first bytes are not a hello".to_string()));
+    }
+    let hello: Hello = read_frame(from).map_err(|e| lost(e.to_string()))?.ok_or_else(|| lost("no hello".to_string()))?;
+    let ours = Hello::ours().version;
+    if hello.version != ours {
+        let theirs = &hello.version;
+        return Err(Error::new(
+            Kind::HostLost,
+            say!("the worker is version {theirs}, this is {ours}", "версия рабочего процесса {theirs}, а наша {ours}"),
+        ));
+    }
+    Ok(hello)
+}
+
+/// Sends one message and flushes.
+pub fn write_frame(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let body = postcard::to_stdvec(message).map_err(io::Error::other)?;
+    if body.len() > FRAME_MAX {
+        return Err(io::Error::other(format!("a frame of {} bytes is over the limit", body.len())));
+    }
+    to.write_all(&(body.len() as u32).to_le_bytes())?;
+    to.write_all(&body)?;
+    to.flush()
+}
+
+/// Receives one message; `None` at a clean end of the stream.
+pub fn read_frame<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
+    let mut length = [0; 4];
+    match from.read(&mut length)? {
+        0 => return Ok(None),
+        n => from.read_exact(&mut length[n..])?,
+    }
+    let length = u32::from_le_bytes(length) as usize;
+    if length > FRAME_MAX {
+        return Err(io::Error::other(format!("a frame of {length} bytes is over the limit")));
+    }
+    let mut body = vec![0; length];
+    from.read_exact(&mut body)?;
+    postcard::from_bytes(&body).map(Some).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_survive_the_stream_and_end_cleanly() {
+        let mut stream = Vec::new();
+        write_hello(&mut stream).unwrap();
+        write_frame(&mut stream, &Request::Stop).unwrap();
+        let mut from = stream.as_slice();
+        assert_eq!(read_hello(&mut from).unwrap(), Hello::ours());
+        assert_eq!(read_frame::<Request>(&mut from).unwrap(), Some(Request::Stop));
+        assert_eq!(read_frame::<Request>(&mut from).unwrap(), None);
+    }
+
+    #[test]
+    fn a_stream_that_is_no_worker_is_refused() {
+        let text = b"bash: stend: command not found\n";
+        let error = read_hello(&mut text.as_slice()).unwrap_err();
+        assert_eq!(error.kind, Kind::HostLost);
+        assert!(error.message.en.contains("not a hello"), "{error}");
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        let mut stream = MAGIC.to_vec();
+        write_frame(&mut stream, &Hello { version: "0.0.1".into(), pid: 1 }).unwrap();
+        assert!(read_hello(&mut stream.as_slice()).unwrap_err().message.en.contains("version 0.0.1"));
+    }
+
+    #[test]
+    fn an_oversized_or_cut_frame_is_an_error_not_an_allocation() {
+        let huge = u32::MAX.to_le_bytes();
+        assert!(read_frame::<Request>(&mut huge.as_slice()).unwrap_err().to_string().contains("over the limit"));
+        let cut = [9, 0, 0, 0, 1, 2];
+        assert!(read_frame::<Request>(&mut cut.as_slice()).is_err());
+    }
+}

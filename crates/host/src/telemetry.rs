@@ -1,0 +1,65 @@
+//! The thread that reads telemetry while the target is prepared. It never touches the load's state.
+
+use crate::outbox::Outbox;
+use crate::protocol::Reply;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use stend_base::Nanos;
+use stend_probe::Probe;
+use stend_record::TargetFacts;
+
+/// Reads samples at a fixed pace until dropped, and on demand at the edges of trials.
+pub struct Telemetry {
+    probe: Arc<Mutex<Probe>>,
+    outbox: Outbox,
+    stopped: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Telemetry {
+    /// Starts reading for a target; `coordinator` is the process whose cost is reported too.
+    pub fn start(target: &TargetFacts, coordinator: u32, every: Nanos, outbox: &Outbox) -> std::io::Result<Telemetry> {
+        let devices = target.devices.iter().map(|d| d.name.clone()).collect();
+        let root = std::path::Path::new("/");
+        let probe = Probe::new(root, devices, std::process::id(), (coordinator > 0).then_some(coordinator));
+        let mut telemetry = Telemetry {
+            probe: Arc::new(Mutex::new(probe)),
+            outbox: outbox.clone(),
+            stopped: Arc::new(AtomicBool::new(false)),
+            thread: None,
+        };
+        let (probe, outbox, stopped) =
+            (telemetry.probe.clone(), telemetry.outbox.clone(), telemetry.stopped.clone());
+        telemetry.thread = Some(std::thread::Builder::new().name("telemetry".into()).spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                read(&probe, &outbox);
+                std::thread::park_timeout(every.duration());
+            }
+        })?);
+        Ok(telemetry)
+    }
+
+    /// Reads one sample now, so that the counters of a trial are bracketed exactly.
+    pub fn mark(&self) {
+        read(&self.probe, &self.outbox);
+    }
+}
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A panic of the thread has already been reported on stderr; there is nothing to save.
+            drop(thread.join());
+        }
+    }
+}
+
+fn read(probe: &Mutex<Probe>, outbox: &Outbox) {
+    // The lock also orders the samples: none may reach the coordinator before an earlier one.
+    let mut probe = probe.lock().unwrap_or_else(PoisonError::into_inner);
+    let sample = probe.read(stend_sys::clock::now());
+    outbox.send(Reply::Sample(Box::new(sample)));
+}

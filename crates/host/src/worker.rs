@@ -1,0 +1,190 @@
+//! The worker's side: takes requests from one stream, does them one at a time, answers on the other.
+//!
+//! When the request stream ends, for whatever reason, load stops, what was made is undone, claims are
+//! given up and the process ends. Nothing here decides what to do next.
+
+use crate::outbox::Outbox;
+use crate::protocol::{Facts, Inspect, Prepare, Reply, Request, read_frame, read_hello, write_hello};
+use crate::telemetry::Telemetry;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_load::Control;
+use stend_record::{Event, EventKind, TargetFacts};
+use stend_spec::workload::{Region, Trial};
+use stend_stand::{Need, Permission, Prepared};
+
+/// How long the last messages may take to leave when the worker ends.
+const FLUSH_LIMIT: Duration = Duration::from_secs(2);
+/// How long load and undo may take after the stream was cut; then the process ends anyway.
+const UNDO_LIMIT: Duration = Duration::from_secs(10);
+/// A fill reports this often.
+const FILL_REPORT: Nanos = Nanos::millis(200);
+
+/// Serves one coordinator until its stream ends. Returns when everything is undone.
+pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result<()> {
+    let io = |e: std::io::Error| {
+        Error::new(Kind::HostLost, say!("the coordinator is gone: {e}", "координатор недоступен: {e}"))
+    };
+    write_hello(&mut to).map_err(io)?;
+    read_hello(&mut from)?;
+    let outbox = Outbox::new();
+    let control = Arc::new(Control::new());
+    let (steps, queue) = channel();
+    let (done, finished) = channel();
+    let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+        std::thread::Builder::new().name(name.into()).spawn(work).map(drop).map_err(io)
+    };
+    let writer = outbox.clone();
+    spawn("writer", Box::new(move || drop(writer.drain(&mut to))))?;
+    let mut session = Session { outbox: outbox.clone(), control: control.clone(), ready: None };
+    spawn("steps", Box::new(move || session.run(queue, &done)))?;
+
+    let result = take_requests(&mut from, &control, &steps).map_err(io);
+    control.stop();
+    drop(steps);
+    if finished.recv_timeout(UNDO_LIMIT).is_err() {
+        let message = say!("undo did not end in time", "откат не завершился вовремя");
+        outbox.send(Reply::Failed(Error::new(Kind::HostLost, message)));
+    }
+    outbox.flush(FLUSH_LIMIT);
+    outbox.close();
+    result
+}
+
+/// Hands requests to the step thread; `Stop` takes effect at once.
+fn take_requests(from: &mut impl Read, control: &Control, steps: &Sender<Request>) -> std::io::Result<()> {
+    while let Some(request) = read_frame::<Request>(from)? {
+        if request == Request::Stop {
+            control.stop();
+        } else if steps.send(request).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What the step thread holds.
+struct Session {
+    outbox: Outbox,
+    control: Arc<Control>,
+    ready: Option<Ready>,
+}
+
+/// A target that is ready for I/O.
+struct Ready {
+    prepared: Prepared,
+    telemetry: Telemetry,
+}
+
+impl Session {
+    fn run(&mut self, queue: Receiver<Request>, done: &Sender<()>) {
+        let mut seen = None;
+        while let Ok(request) = queue.recv() {
+            if let Err(error) = self.step(request, &mut seen) {
+                self.outbox.send(Reply::Failed(error));
+            }
+        }
+        self.release();
+        // Nobody waits any more only if the process is already ending.
+        drop(done.send(()));
+    }
+
+    fn step(&mut self, request: Request, seen: &mut Option<(TargetFacts, Permission)>) -> Result<()> {
+        match request {
+            Request::Inspect(inspect) => {
+                let facts = look(&inspect)?;
+                *seen = Some((facts.target.clone(), inspect.permission));
+                self.outbox.send(Reply::Facts(Box::new(facts)));
+            }
+            Request::Prepare(prepare) => {
+                let (target, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
+                self.ready = Some(make_ready(target, permission, &prepare, &self.outbox)?);
+                self.outbox.send(Reply::Prepared);
+            }
+            Request::Fill { region, seed } => self.fill(region, seed)?,
+            Request::SampleZeros { region, seed } => {
+                let file = self.ready()?.prepared.open(false, true)?;
+                let zeros = stend_load::sample_zeros(&file, region, seed)?;
+                self.outbox.send(Reply::Zeros(zeros));
+            }
+            Request::Trial { ordinal, trial } => self.trial(ordinal, &trial)?,
+            Request::Release => {
+                self.release();
+                self.outbox.send(Reply::Released);
+            }
+            Request::Stop => self.control.stop(),
+        }
+        Ok(())
+    }
+
+    fn fill(&self, region: Region, seed: u64) -> Result<()> {
+        let file = self.ready()?.prepared.open(true, true)?;
+        let mut last = Nanos(0);
+        let outcome = stend_load::fill(&file, region, seed, &self.control, &mut |done| {
+            let now = stend_sys::clock::now();
+            if now.saturating_sub(last) >= FILL_REPORT {
+                last = now;
+                self.outbox.send(Reply::Filling { done });
+            }
+        })?;
+        self.outbox.send(Reply::Filled(outcome));
+        Ok(())
+    }
+
+    fn trial(&self, ordinal: u32, trial: &Trial) -> Result<()> {
+        let ready = self.ready()?;
+        let file = ready.prepared.open(trial.writes(), trial.direct)?;
+        ready.telemetry.mark();
+        let outcome = stend_load::run_trial(trial, &file, &self.control, &mut |slices| {
+            self.outbox.send(Reply::Slices { ordinal, slices });
+        })?;
+        ready.telemetry.mark();
+        self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
+        Ok(())
+    }
+
+    fn ready(&self) -> Result<&Ready> {
+        self.ready.as_ref().ok_or_else(|| out_of_order("I/O"))
+    }
+
+    fn release(&mut self) {
+        let Some(Ready { prepared, telemetry }) = self.ready.take() else { return };
+        drop(telemetry);
+        let outbox = self.outbox.clone();
+        if let Err(error) = prepared.undo(&mut |kind| send_event(&outbox, kind)) {
+            self.outbox.send(Reply::Failed(error));
+        }
+    }
+}
+
+fn look(inspect: &Inspect) -> Result<Facts> {
+    let target = stend_stand::inspect(&inspect.target)?;
+    let writes = stend_stand::may_write(&target, &inspect.permission)?;
+    let shares_drive = stend_stand::shares_drive(Path::new(&inspect.run_directory), &target);
+    Ok(Facts { host: stend_stand::host_facts(), target, writes, shares_drive })
+}
+
+fn make_ready(target: &TargetFacts, permission: &Permission, prepare: &Prepare, outbox: &Outbox) -> Result<Ready> {
+    let need = match prepare.file_size {
+        Some(size) => Need::TestFile { size, run: prepare.run.clone(), run_file: prepare.run_file.clone() },
+        None if prepare.write => Need::Write { run_file: prepare.run_file.clone() },
+        None => Need::Read,
+    };
+    let prepared = stend_stand::prepare(target, permission, need, &mut |kind| send_event(outbox, kind))?;
+    let telemetry = Telemetry::start(target, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
+        Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
+    })?;
+    Ok(Ready { prepared, telemetry })
+}
+
+fn send_event(outbox: &Outbox, kind: EventKind) {
+    outbox.send(Reply::Event(Event { at: stend_sys::clock::now(), kind }));
+}
+
+fn out_of_order(what: &str) -> Box<Error> {
+    Error::new(Kind::Bug, say!("{what} was asked before the target was ready", "{what}: объект ещё не подготовлен"))
+}

@@ -1,0 +1,241 @@
+//! Merges the parts of all threads into slices and totals. Pure: no clock, no threads.
+
+use crate::part::{Counter, Part, Phase};
+use crate::ring_lane::every;
+use std::collections::BTreeMap;
+use stend_base::histogram::Histogram;
+use stend_record::observed::{Drained, JobTotals, Slice};
+use stend_spec::workload::{Op, Stream};
+
+/// Slices carry latencies once in this many intervals: every second.
+const LATENCY_EVERY: u32 = 10;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Collector<'a> {
+    streams: &'a [Stream],
+    /// By (first interval, span, stream, operation), since the last slices.
+    pending: BTreeMap<(u32, u32, u16, Op), Counter>,
+    /// By stream, since the last slice with latencies.
+    recent: Vec<[Histogram; 3]>,
+    /// By stream.
+    drained: Vec<[Histogram; 3]>,
+    completed: u64,
+}
+
+/// What a job did inside the window.
+#[derive(Debug)]
+pub(crate) struct JobSum {
+    done: [(u64, u64); 3],
+    latency: [Histogram; 3],
+}
+
+impl JobSum {
+    /// Nothing yet.
+    pub fn new() -> JobSum {
+        JobSum { done: [(0, 0); 3], latency: histograms() }
+    }
+
+    /// As recorded, without the costs.
+    pub fn totals(&self, stream: u16, job: u32) -> JobTotals {
+        JobTotals {
+            stream,
+            job,
+            done: self.done,
+            latency: std::array::from_fn(|i| self.latency[i].sparse()),
+            cpu_ns: None,
+            run_delay_ns: None,
+            cpu_max_ns: None,
+        }
+    }
+}
+
+fn histograms() -> [Histogram; 3] {
+    std::array::from_fn(|_| Histogram::new())
+}
+
+impl<'a> Collector<'a> {
+    /// Nothing yet.
+    pub fn new(streams: &'a [Stream]) -> Collector<'a> {
+        Collector {
+            streams,
+            pending: BTreeMap::new(),
+            recent: streams.iter().map(|_| histograms()).collect(),
+            drained: streams.iter().map(|_| histograms()).collect(),
+            completed: 0,
+        }
+    }
+
+    /// Adds a part of a thread of `stream` whose job is `job`.
+    pub fn absorb(&mut self, part: &Part, stream: u16, job: &mut JobSum) {
+        for op in Op::ALL {
+            let (counter, latency) = (&part.counters[op.index()], &part.latencies[op.index()]);
+            if counter.is_empty() {
+                continue;
+            }
+            self.completed += counter.ops;
+            if part.phase == Phase::Drain {
+                merge(&mut self.drained[stream as usize][op.index()], latency);
+                continue;
+            }
+            self.pending.entry((part.interval, part.span, stream, op)).or_default().add(counter);
+            merge(&mut self.recent[stream as usize][op.index()], latency);
+            if part.phase == Phase::Window {
+                let done = &mut job.done[op.index()];
+                *done = (done.0 + counter.ops, done.1 + counter.bytes);
+                merge(&mut job.latency[op.index()], latency);
+            }
+        }
+    }
+
+    /// I/Os completed so far, in every phase.
+    pub fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// Slices of all that was absorbed since the last call, when interval number `interval` has just
+    /// ended. Every operation in use has a slice in it, if only to say that nothing completed.
+    pub fn interval_over(&mut self, interval: u32) -> Vec<Slice> {
+        for (stream, spec) in self.streams.iter().enumerate() {
+            for op in Op::ALL.into_iter().filter(|&op| uses(spec, op)) {
+                self.pending.entry((interval, 1, stream as u16, op)).or_default();
+            }
+        }
+        self.slices(interval, (interval + 1) % LATENCY_EVERY == 0)
+    }
+
+    /// Slices of all that is left, after the end of the load in interval number `interval`.
+    pub fn rest(&mut self, interval: u32) -> Vec<Slice> {
+        self.slices(interval, true)
+    }
+
+    fn slices(&mut self, interval: u32, with_latency: bool) -> Vec<Slice> {
+        let mut latency = BTreeMap::new();
+        if with_latency {
+            for (stream, histograms) in self.recent.iter_mut().enumerate() {
+                for (op, histogram) in Op::ALL.into_iter().zip(histograms).filter(|(_, h)| h.count() > 0) {
+                    latency.insert((stream as u16, op), histogram.sparse());
+                    histogram.clear();
+                    if !self.pending.keys().any(|&(.., s, o)| (s, o) == (stream as u16, op)) {
+                        self.pending.insert((interval, 1, stream as u16, op), Counter::default());
+                    }
+                }
+            }
+        }
+        let mut slices = Vec::with_capacity(self.pending.len());
+        // From the end, so that the latest slice of each stream and operation takes the latencies.
+        for ((interval, span, stream, op), counter) in std::mem::take(&mut self.pending).into_iter().rev() {
+            slices.push(Slice {
+                interval,
+                span,
+                stream,
+                op,
+                ops: counter.ops,
+                bytes: counter.bytes,
+                errors: counter.errors,
+                latency_max_ns: counter.latency_max_ns,
+                latency: latency.remove(&(stream, op)),
+            });
+        }
+        slices.reverse();
+        slices
+    }
+
+    /// Latencies of I/Os that completed after the window, where there are any.
+    pub fn drained(&self) -> Vec<Drained> {
+        let by_stream = self.drained.iter().enumerate();
+        let all = by_stream.flat_map(|(s, h)| Op::ALL.into_iter().zip(h).map(move |(op, h)| (s as u16, op, h)));
+        all.filter(|(.., h)| h.count() > 0).map(|(stream, op, h)| Drained { stream, op, latency: h.sparse() }).collect()
+    }
+}
+
+fn merge(into: &mut Histogram, from: &Histogram) {
+    if from.count() > 0 {
+        into.merge(from);
+    }
+}
+
+fn uses(stream: &Stream, op: Op) -> bool {
+    match op {
+        Op::Read => stream.mix.reads(),
+        Op::Write => stream.mix.writes(),
+        Op::Sync => stream.mix.writes() && every(stream.sync) > 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::tests::stream;
+    use stend_base::Nanos;
+    use stend_spec::workload::{Mix, Sync};
+
+    fn part(phase: Phase, interval: u32, op: Op, latencies: &[u64]) -> Part {
+        let mut part = Part::new();
+        (part.phase, part.interval) = (phase, interval);
+        latencies.iter().for_each(|&ns| part.record(op, 4096, Nanos(ns)));
+        part
+    }
+
+    #[test]
+    fn parts_of_all_threads_add_up_and_only_the_window_counts_for_the_job() {
+        let streams = [stream()];
+        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new());
+        collector.absorb(&part(Phase::Ramp, 0, Op::Read, &[5]), 0, &mut job);
+        collector.absorb(&part(Phase::Window, 0, Op::Read, &[7, 9]), 0, &mut job);
+        collector.absorb(&part(Phase::Drain, 1, Op::Read, &[11]), 0, &mut job);
+        let slices = collector.interval_over(0);
+        assert_eq!(slices.len(), 1);
+        assert_eq!((slices[0].ops, slices[0].bytes, slices[0].latency_max_ns), (3, 12_288, 9));
+        let totals = job.totals(0, 0);
+        assert_eq!((totals.done[0], totals.latency[0].count()), ((2, 8192), 2));
+        assert_eq!(collector.drained()[0].latency.count(), 1);
+    }
+
+    #[test]
+    fn latencies_come_once_per_second_and_cover_every_interval_since() {
+        let streams = [stream()];
+        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new());
+        for interval in 0..20 {
+            collector.absorb(&part(Phase::Window, interval, Op::Read, &[1, 2, 3]), 0, &mut job);
+            let slices = collector.interval_over(interval);
+            let counts: Vec<_> = slices.iter().filter_map(|s| s.latency.as_ref()).map(|l| l.count()).collect();
+            assert_eq!(counts, if interval % 10 == 9 { vec![30] } else { vec![] }, "interval {interval}");
+        }
+    }
+
+    #[test]
+    fn a_late_part_is_a_slice_of_its_own_interval_and_its_latencies_are_not_lost() {
+        let streams = [stream()];
+        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new());
+        assert_eq!(collector.interval_over(9)[0].ops, 0);
+        collector.absorb(&part(Phase::Window, 9, Op::Read, &[1]), 0, &mut job);
+        let late = collector.interval_over(10);
+        assert_eq!(late.iter().map(|s| (s.interval, s.ops)).collect::<Vec<_>>(), [(9, 1), (10, 0)]);
+        let rest = collector.rest(11);
+        assert_eq!((rest.len(), rest[0].ops, rest[0].latency.as_ref().unwrap().count()), (1, 0, 1));
+    }
+
+    #[test]
+    fn silence_is_a_slice_for_every_operation_in_use() {
+        let streams = [stream_of(70, Sync::Fdatasync(4)), stream_of(0, Sync::None)];
+        let slices = Collector::new(&streams).interval_over(3);
+        let kinds: Vec<_> = slices.iter().map(|s| (s.stream, s.op)).collect();
+        assert_eq!(kinds, [(0, Op::Read), (0, Op::Write), (0, Op::Sync), (1, Op::Write)]);
+    }
+
+    fn stream_of(read_percent: u8, sync: Sync) -> Stream {
+        Stream { mix: Mix { read_percent }, sync, ..stream() }
+    }
+
+    #[test]
+    fn intervals_that_a_thread_merged_keep_their_span() {
+        let streams = [stream()];
+        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new());
+        let mut merged = part(Phase::Window, 2, Op::Read, &[1]);
+        merged.span = 3;
+        collector.absorb(&merged, 0, &mut job);
+        let slices = collector.interval_over(4);
+        assert_eq!(slices.iter().map(|s| (s.interval, s.span)).collect::<Vec<_>>(), [(2, 3), (4, 1)]);
+    }
+}

@@ -1,0 +1,210 @@
+//! The load threads of one trial: starting them, telling them apart, letting them go. Must not measure.
+
+use crate::backend::Lane;
+use crate::layout::Job;
+use crate::part::Part;
+use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message, Recorder};
+use crate::ring_lane::RingLane;
+use crate::shared::{InFlight, Shared, Times};
+use crate::sync_lane::{Progress, SyncLane};
+use crate::{Control, placement};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use stend_base::{Error, Kind, Result, say};
+use stend_spec::workload::Op;
+use stend_sys::{IoFile, affinity};
+
+/// How often the start looks whether somebody asked to stop, or a thread died.
+const POLL: Duration = Duration::from_millis(100);
+/// Stack of a load thread; its own data are on the heap, the deepest call chain needs a few KiB.
+const STACK: usize = 256 << 10;
+
+/// All load threads of a trial. Dropping it ends the load at once.
+pub(crate) struct Crew {
+    /// What the threads share.
+    pub shared: Arc<Shared>,
+    /// Parts and farewells.
+    pub inbox: Receiver<Message>,
+    /// The threads, in the order of their numbers.
+    pub members: Vec<Member>,
+    /// CPU by thread.
+    pub cpus: Vec<u32>,
+    /// Every thread has its file and buffers registered.
+    pub registered: bool,
+}
+
+/// One load thread, seen from outside.
+pub(crate) struct Member {
+    /// Index of its job.
+    pub job: usize,
+    /// Index of its stream.
+    pub stream: u16,
+    /// How it ended, once it has.
+    pub finished: Option<Finished>,
+    handle: JoinHandle<()>,
+    in_flight: Arc<InFlight>,
+    give_back: SyncSender<Box<Part>>,
+}
+
+impl Member {
+    /// (operation, start) of what it has in flight now.
+    pub fn in_flight(&self) -> Vec<(Op, u64)> {
+        self.in_flight.list()
+    }
+
+    /// Returns an emptied part to the thread it came from.
+    pub fn give_back(&self, mut part: Box<Part>) {
+        part.clear();
+        // A thread that is gone needs none.
+        let _ = self.give_back.try_send(part);
+    }
+
+    /// Whether the thread is gone, be it by a panic.
+    pub fn is_gone(&self) -> bool {
+        self.handle.is_finished()
+    }
+}
+
+/// Where a thread finds its work.
+struct Post {
+    lane: Lane,
+    job: Job,
+    thread_of_job: u32,
+    cpu: Option<u32>,
+    file: Arc<IoFile>,
+    progress: Arc<Progress>,
+}
+
+impl Crew {
+    /// Starts the threads for `jobs` and waits until every one is set up.
+    pub fn muster(jobs: &[Job], lane: Lane, file: &Arc<IoFile>, fault_limit: u64, control: &Control) -> Result<Crew> {
+        let threads_of = |job: &Job| if lane == Lane::Psync { job.spec.queue_depth } else { 1 };
+        let count: usize = jobs.iter().map(|job| threads_of(job) as usize).sum();
+        let cpus = placement::place(&affinity::allowed().unwrap_or_default(), count);
+        let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
+        let shared = Arc::new(Shared::new(fault_limit));
+        let mut crew =
+            Crew { shared, inbox, members: Vec::with_capacity(count), cpus, registered: lane == Lane::IoUring };
+        for (index, job) in jobs.iter().enumerate() {
+            let progress = Arc::new(Progress::default());
+            for thread_of_job in 0..threads_of(job) {
+                let cpu = crew.cpus.get(crew.members.len()).copied();
+                let (job, file, progress) = (job.clone(), file.clone(), progress.clone());
+                crew.start_thread(index, Post { lane, job, thread_of_job, cpu, file, progress }, out.clone())?;
+            }
+        }
+        crew.wait_until_ready(control)?;
+        Ok(crew)
+    }
+
+    fn start_thread(&mut self, job: usize, post: Post, out: SyncSender<Message>) -> Result<()> {
+        let number = self.members.len();
+        let slots = if post.lane == Lane::Psync { 1 } else { post.job.spec.queue_depth as usize };
+        let (in_flight, stream) = (Arc::new(InFlight::new(slots)), post.job.stream);
+        let (recorder, give_back) = Recorder::new(number, stream, self.shared.clone(), in_flight.clone(), out);
+        let builder = std::thread::Builder::new().name(format!("load-{number}")).stack_size(STACK);
+        let handle = builder.spawn(move || work(post, recorder)).map_err(|e| {
+            Error::new(
+                Kind::Preflight,
+                say!(
+                    "cannot start load thread number {number}: {e}",
+                    "не удаётся запустить поток нагрузки номер {number}: {e}"
+                ),
+            )
+        })?;
+        self.members.push(Member { job, stream, finished: None, handle, in_flight, give_back });
+        Ok(())
+    }
+
+    fn wait_until_ready(&mut self, control: &Control) -> Result<()> {
+        let mut ready = 0;
+        while ready < self.members.len() {
+            match self.inbox.recv_timeout(POLL) {
+                Ok(Message::Ready(registered)) => {
+                    self.registered &= registered?;
+                    ready += 1;
+                }
+                Ok(_) => {}
+                Err(_) if self.members.iter().any(Member::is_gone) => return Err(died()),
+                Err(_) if control.stopped() => {
+                    return Err(Error::new(
+                        Kind::Interrupted,
+                        say!("stopped before the load began", "остановлено до начала нагрузки"),
+                    ));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets all threads begin at `times.load_start`.
+    pub fn go(&self, times: Times, end: u64, give_up: u64) {
+        self.shared.publish(times, end, give_up);
+        self.members.iter().for_each(|member| member.handle.thread().unpark());
+    }
+
+    /// Waits for the threads that ended cleanly. One that left I/O behind may hang in the kernel while
+    /// it exits, and one that has not said goodbye hangs already: they are left to themselves.
+    pub fn dismiss(&mut self) {
+        for member in self.members.drain(..) {
+            if member.finished.is_some_and(|f| !f.stalled) {
+                let _ = member.handle.join();
+            }
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.shared.abort();
+        self.members.iter().for_each(|member| member.handle.thread().unpark());
+    }
+}
+
+/// A load thread from its first to its last instruction.
+fn work(post: Post, mut recorder: Recorder) {
+    if let Some(cpu) = post.cpu
+        && let Err(e) = affinity::pin_current(cpu)
+    {
+        let error =
+            say!("cannot pin a load thread to CPU {cpu}: {e}", "не удаётся закрепить поток нагрузки за CPU {cpu}: {e}");
+        recorder.wait_for_start(Err(Error::new(Kind::Preflight, error)));
+        return;
+    }
+    match post.lane {
+        Lane::IoUring => match RingLane::new(&post.job, post.file) {
+            Ok(lane) => {
+                let start = recorder.wait_for_start(Ok(lane.registered()));
+                lane.run(recorder, start);
+            }
+            Err(e) => drop(recorder.wait_for_start(Err(no_setup(Lane::IoUring, &e)))),
+        },
+        Lane::Psync => match SyncLane::new(&post.job, u64::from(post.thread_of_job), post.file, post.progress) {
+            Ok(lane) => {
+                let start = recorder.wait_for_start(Ok(false));
+                lane.run(recorder, start);
+            }
+            Err(e) => drop(recorder.wait_for_start(Err(no_setup(Lane::Psync, &e)))),
+        },
+    }
+}
+
+fn no_setup(lane: Lane, e: &std::io::Error) -> Box<Error> {
+    let name = lane.name();
+    Error::new(
+        Kind::Preflight,
+        say!("cannot set up a load thread ({name}): {e}", "не удаётся подготовить поток нагрузки ({name}): {e}"),
+    )
+    .hint(say!(
+        "lower queue depth, jobs or block size, or raise the limits of memory and open files",
+        "уменьшите глубину очереди, число заданий или размер блока либо поднимите пределы памяти и открытых файлов"
+    ))
+}
+
+/// A load thread panicked.
+pub(crate) fn died() -> Box<Error> {
+    Error::new(Kind::Bug, say!("a load thread died", "поток нагрузки аварийно завершился"))
+}

@@ -1,0 +1,245 @@
+//! Runs jobs to their end and says what was seen: the one loop between load threads and caller. Must not
+//! know what the load is for (trial or fill).
+
+use crate::backend::Lane;
+use crate::collector::{Collector, JobSum};
+use crate::crew::{Crew, Member, died};
+use crate::layout::Job;
+use crate::recorder::Message;
+use crate::shared::Times;
+use crate::{Control, INTERVAL};
+use std::sync::Arc;
+use std::time::Duration;
+use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_record::observed::{Censored, EngineFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
+
+use stend_spec::workload::Trial;
+use stend_sys::{IoFile, affinity, clock};
+
+/// Slices of an interval are made this long after its end, ns, so that the parts of all threads that are
+/// not stuck have arrived; by eye: threads hand over within microseconds when they have a CPU.
+const GRACE: u64 = 10_000_000;
+/// From the order to start until load starts, ns: all threads must be awake by then.
+const START_DELAY: u64 = 5_000_000;
+/// More of that per thread, ns: one wake-up.
+const START_DELAY_PER_THREAD: u64 = 20_000;
+/// After a stop, I/O in flight may take this long, ns: the worker promises to be quiet within 2 s.
+const STOP_PATIENCE: u64 = 1_000_000_000;
+/// A thread that could go on says goodbye within this time after waiting ended, ns.
+const FAREWELL: u64 = 200_000_000;
+/// A target from which only errors came for this long is not waited for, ns.
+const ONLY_ERRORS: u64 = 1_000_000_000;
+
+/// What to run, and on what.
+pub(crate) struct Task<'a> {
+    /// Streams, times and limits.
+    pub trial: &'a Trial,
+    /// Its jobs.
+    pub jobs: &'a [Job],
+    /// How to submit.
+    pub lane: Lane,
+    /// The target.
+    pub file: Arc<IoFile>,
+    /// Failed I/Os that end the load.
+    pub fault_limit: u64,
+}
+
+/// Runs the task; calls `emit` about every 100 ms.
+pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<TrialOutcome> {
+    let crew = Crew::muster(task.jobs, task.lane, &task.file, task.fault_limit, control)?;
+    let clocks = clock::stamps();
+    let now = clock::now().0;
+    let load_start = now + START_DELAY + START_DELAY_PER_THREAD * crew.members.len() as u64;
+    let times = Times { load_start, window_start: load_start.saturating_add(task.trial.ramp.0) };
+    let end = times.window_start.saturating_add(task.trial.window.0);
+    crew.go(times, end, end.saturating_add(task.trial.drain_limit.0));
+    let mut watch = Watch {
+        task,
+        crew,
+        times,
+        collector: Collector::new(&task.trial.streams),
+        sums: task.jobs.iter().map(|_| JobSum::new()).collect(),
+        interval: 0,
+        kernel_workers: 0,
+        interrupted: false,
+        only_errors: false,
+    };
+    watch.until_the_end(control, emit)?;
+    watch.outcome(clocks, emit)
+}
+
+/// The state of the loop.
+struct Watch<'a> {
+    task: &'a Task<'a>,
+    crew: Crew,
+    times: Times,
+    collector: Collector<'a>,
+    sums: Vec<JobSum>,
+    /// The interval whose slices are due next.
+    interval: u32,
+    kernel_workers: u32,
+    interrupted: bool,
+    only_errors: bool,
+}
+
+impl Watch<'_> {
+    /// The loop: the only place that waits.
+    fn until_the_end(&mut self, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<()> {
+        loop {
+            let last = self.crew.shared.give_up().saturating_add(FAREWELL);
+            let wait = self.due().min(last).saturating_sub(clock::now().0);
+            let message = self.crew.inbox.recv_timeout(Duration::from_nanos(wait)).ok();
+            let idle = message.is_none();
+            message.map_or(Ok(()), |message| self.receive(message))?;
+            let now = clock::now().0;
+            if now >= last || self.crew.members.iter().all(|m| m.finished.is_some()) {
+                return self.receive_all();
+            }
+            if idle && self.someone_died()? {
+                return Err(died());
+            }
+            if now >= self.due() {
+                self.interval_over(now, emit);
+            }
+            self.end_early_if_needed(now, control);
+        }
+    }
+
+    /// When slices of the current interval are made.
+    fn due(&self) -> u64 {
+        self.times.load_start + (u64::from(self.interval) + 1) * INTERVAL.0 + GRACE
+    }
+
+    fn receive(&mut self, message: Message) -> Result<()> {
+        match message {
+            Message::Part(thread, part) => {
+                let member = &self.crew.members[thread];
+                self.collector.absorb(&part, member.stream, &mut self.sums[member.job]);
+                member.give_back(part);
+            }
+            Message::Finished(thread, mut finished) => {
+                if let Some(e) = finished.failure.take() {
+                    return Err(Error::new(
+                        Kind::Bug,
+                        say!("a load thread could not go on: {e}", "поток нагрузки не смог продолжить работу: {e}"),
+                    ));
+                }
+                self.crew.members[thread].finished = Some(finished);
+            }
+            Message::Ready(_) => {}
+        }
+        Ok(())
+    }
+
+    fn receive_all(&mut self) -> Result<()> {
+        while let Ok(message) = self.crew.inbox.try_recv() {
+            self.receive(message)?;
+        }
+        Ok(())
+    }
+
+    /// A thread is gone without a goodbye. Whatever it sent before is looked at first.
+    fn someone_died(&mut self) -> Result<bool> {
+        let gone: Vec<usize> = (0..self.crew.members.len())
+            .filter(|&i| self.crew.members[i].finished.is_none() && self.crew.members[i].is_gone())
+            .collect();
+        if !gone.is_empty() {
+            self.receive_all()?;
+        }
+        Ok(gone.iter().any(|&i| self.crew.members[i].finished.is_none()))
+    }
+
+    fn interval_over(&mut self, now: u64, emit: &mut dyn FnMut(Vec<Slice>)) {
+        // After the end of the load there is nothing to say until everything is drained.
+        if self.due() - GRACE <= self.crew.shared.end() {
+            emit(self.collector.interval_over(self.interval));
+        }
+        // Once a second is enough for what comes and goes in seconds (idle workers live for 5 s).
+        if self.interval % 10 == 0 {
+            self.count_kernel_workers();
+        }
+        let nothing_done = self.collector.completed() == 0 && self.crew.shared.fault_count() > 0;
+        self.only_errors |= nothing_done && now >= self.times.load_start + ONLY_ERRORS;
+        self.interval += 1;
+    }
+
+    fn count_kernel_workers(&mut self) {
+        if self.task.lane == Lane::IoUring {
+            self.kernel_workers = self.kernel_workers.max(affinity::kernel_workers());
+        }
+    }
+
+    fn end_early_if_needed(&mut self, now: u64, control: &Control) {
+        if control.stopped() && !self.interrupted {
+            self.interrupted = true;
+            self.crew.shared.end_early(now, STOP_PATIENCE);
+        } else if (self.only_errors || self.crew.shared.too_many_faults()) && now < self.crew.shared.end() {
+            self.crew.shared.end_early(now, self.task.trial.drain_limit.0);
+        }
+    }
+
+    fn outcome(mut self, start: (u64, u64, u64), emit: &mut dyn FnMut(Vec<Slice>)) -> Result<TrialOutcome> {
+        let now = clock::now().0;
+        let shared = self.crew.shared.clone();
+        self.count_kernel_workers();
+        let censored = censored(&self.crew.members, now);
+        let window_end = shared.end().min(now);
+        let rest = self.collector.rest(self.times.interval(window_end.saturating_sub(1)));
+        if !rest.is_empty() {
+            emit(rest);
+        }
+        let planned = self.times.window_start.saturating_add(self.task.trial.window.0);
+        let cut_short = self.interrupted && (window_end < planned || !censored.is_empty());
+        let status = if self.only_errors || shared.too_many_faults() {
+            TrialStatus::Failed
+        } else if cut_short {
+            TrialStatus::Interrupted
+        } else if censored.is_empty() {
+            TrialStatus::Complete
+        } else {
+            TrialStatus::Stalled
+        };
+        let engine = EngineFacts {
+            backend: self.task.lane.name().into(),
+            fallback_reason: String::new(),
+            kernel_workers: self.kernel_workers,
+            cpus: self.crew.cpus.clone(),
+            registered: self.crew.registered,
+        };
+        let outcome = TrialOutcome {
+            status,
+            load_start: Nanos(self.times.load_start),
+            window_start: Nanos(self.times.window_start.min(window_end)),
+            window_end: Nanos(window_end),
+            engine,
+            jobs: self.job_totals(),
+            drained: self.collector.drained(),
+            censored,
+            errors: shared.faults(),
+            clocks: [start, clock::stamps()],
+        };
+        self.crew.dismiss();
+        Ok(outcome)
+    }
+
+    fn job_totals(&self) -> Vec<JobTotals> {
+        let mut totals: Vec<JobTotals> =
+            self.task.jobs.iter().zip(&self.sums).map(|(job, sum)| sum.totals(job.stream, job.job)).collect();
+        for member in &self.crew.members {
+            let Some(usage) = member.finished.as_ref().and_then(|f| f.usage) else { continue };
+            let job = &mut totals[member.job];
+            job.cpu_ns = Some(job.cpu_ns.unwrap_or(0) + usage.cpu_ns);
+            job.cpu_max_ns = job.cpu_max_ns.max(Some(usage.cpu_ns));
+            job.run_delay_ns = job.run_delay_ns.max(Some(usage.run_delay_ns));
+        }
+        totals
+    }
+}
+
+fn censored(members: &[Member], now: u64) -> Vec<Censored> {
+    let stuck = members.iter().filter(|m| m.finished.as_ref().is_none_or(|f| f.stalled));
+    stuck
+        .flat_map(|m| m.in_flight().into_iter().map(|(op, start)| (m.stream, op, start)))
+        .map(|(stream, op, start)| Censored { stream, op, age: Nanos(now.saturating_sub(start)) })
+        .collect()
+}

@@ -1,0 +1,173 @@
+//! Writes a region once, in order, so that reads find data and not holes. Same engine as a trial, with an
+//! end by count. Must not be used for measuring: nothing is kept but bytes and time.
+
+use crate::backend::choose_backend;
+use crate::engine::{self, Task};
+use crate::trial::share;
+use crate::{Control, layout};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_record::observed::{FillOutcome, IoErrors, TrialOutcome, TrialStatus};
+use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial};
+use stend_sys::{IoFile, clock};
+
+/// Bytes per write: large enough for any device's full throughput, small enough to be sent whole.
+const BLOCK: Bytes = Bytes::mib(1);
+/// The end of a region that is not a multiple of [`BLOCK`] is written in these.
+const TAIL_BLOCK: Bytes = Bytes::kib(4);
+/// Writes in flight.
+const DEPTH: u32 = 8;
+/// A target that completes nothing for this long has stalled: twice the usual timeout of a Linux block
+/// device (30 s), after which the kernel itself would have failed or retried the request.
+const STALL: Nanos = Nanos::secs(60);
+/// Emptying a volatile cache of many GiB takes minutes; no device takes longer than this.
+const SYNC_LIMIT: Nanos = Nanos::secs(600);
+/// How often a waiting fill looks whether somebody asked to stop.
+const POLL: Duration = Duration::from_millis(100);
+
+/// Writes every block of `region` (aligned to 4 KiB) once with incompressible data, then makes it
+/// durable. `progress` gets the bytes written so far about every 100 ms. After a stop the outcome says
+/// what was written. A failed or stalled target is an error of kind `TargetIo`.
+pub fn fill(
+    file: &IoFile,
+    region: Region,
+    seed: u64,
+    control: &Control,
+    progress: &mut dyn FnMut(Bytes),
+) -> Result<FillOutcome> {
+    let file = share(file)?;
+    let started = clock::now();
+    let whole = region.len.align_down(BLOCK);
+    let tail = Region { start: region.start + whole, len: Bytes(region.len.0 - whole.0).align_down(TAIL_BLOCK) };
+    let mut written = Bytes(0);
+    for (part, block) in [(Region { len: whole, ..region }, BLOCK), (tail, TAIL_BLOCK)] {
+        if part.len.0 > 0 && !control.stopped() {
+            let before = written;
+            let now = write(&file, part, block, seed, control, &mut |bytes| progress(before + bytes))?;
+            written = written + now;
+        }
+    }
+    if !control.stopped() {
+        make_durable(&file, control)?;
+    }
+    Ok(FillOutcome { written, elapsed: clock::now() - started })
+}
+
+/// Writes a region in blocks of one size; returns the bytes written.
+fn write(
+    file: &Arc<IoFile>,
+    region: Region,
+    block: Bytes,
+    seed: u64,
+    control: &Control,
+    progress: &mut dyn FnMut(Bytes),
+) -> Result<Bytes> {
+    let stream = Stream {
+        mix: Mix { read_percent: 0 },
+        pattern: Pattern::Sequential,
+        block_size: block,
+        queue_depth: DEPTH,
+        jobs: 1,
+        sync: Sync::None,
+    };
+    let trial = Trial {
+        streams: vec![stream],
+        ramp: Nanos(0),
+        // It ends by count; no clock of ours reaches this.
+        window: Nanos(u64::MAX / 4),
+        drain_limit: STALL,
+        seed,
+        direct: file.is_direct(),
+        backend: Backend::Auto,
+        region,
+    };
+    let jobs = layout::jobs(&trial, region.len.0 / block.0)?;
+    let lane = choose_backend(Backend::Auto)?.lane;
+    let task = Task { trial: &trial, jobs: &jobs, lane, file: file.clone(), fault_limit: 1 };
+    let (inner, mut bytes, mut last, mut stalled) = (Control::new(), 0, clock::now(), false);
+    let outcome = engine::run(&task, &inner, &mut |slices| {
+        let more: u64 = slices.iter().map(|slice| slice.bytes).sum();
+        if more > 0 {
+            (bytes, last) = (bytes + more, clock::now());
+        }
+        stalled |= clock::now().saturating_sub(last) >= STALL;
+        if stalled || control.stopped() {
+            inner.stop();
+        }
+        progress(Bytes(bytes));
+    })?;
+    judge(&outcome, stalled)?;
+    Ok(Bytes(bytes + drained(&outcome) * block.0))
+}
+
+fn drained(outcome: &TrialOutcome) -> u64 {
+    outcome.drained.iter().map(|d| d.latency.count()).sum()
+}
+
+/// What became of the writes, as an error if it is one.
+fn judge(outcome: &TrialOutcome, stalled: bool) -> Result<()> {
+    if let Some(error) = outcome.errors.first() {
+        return Err(failed(error));
+    }
+    if stalled || outcome.status == TrialStatus::Stalled {
+        let seconds = STALL.as_secs();
+        return Err(Error::new(
+            Kind::TargetIo,
+            say!(
+                "the target stopped answering while it was filled: no write completed for {seconds} s",
+                "цель перестала отвечать во время заполнения: за {seconds} с не завершилось ни одной записи"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn failed(error: &IoErrors) -> Box<Error> {
+    let offset = error.first_offset;
+    Error::new(
+        Kind::TargetIo,
+        match error.errno {
+            0 => say!(
+                "filling failed at byte {offset}: the target took only part of a write",
+                "ошибка заполнения со смещения {offset}: цель приняла запись лишь частично"
+            ),
+            errno => {
+                let reason = std::io::Error::from_raw_os_error(errno);
+                say!("filling failed at byte {offset}: {reason}", "ошибка заполнения со смещения {offset}: {reason}")
+            }
+        },
+    )
+}
+
+/// `fdatasync`, on a thread of its own so that a stop is heard meanwhile.
+fn make_durable(file: &Arc<IoFile>, control: &Control) -> Result<()> {
+    let (done, result) = channel();
+    let copy = file.clone();
+    std::thread::spawn(move || {
+        // Nobody listens any more after a stop.
+        let _ = done.send(copy.sync_data());
+    });
+    let refused = |text: Say| Err(Error::new(Kind::TargetIo, text));
+    let deadline = clock::now() + SYNC_LIMIT;
+    while !control.stopped() {
+        match result.recv_timeout(POLL) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(e)) => {
+                return refused(say!(
+                    "what was filled could not be made durable (fdatasync): {e}",
+                    "не удалось сохранить заполненное (fdatasync): {e}"
+                ));
+            }
+            Err(RecvTimeoutError::Timeout) if clock::now() < deadline => {}
+            Err(_) => {
+                return refused(say!(
+                    "the target did not make the fill durable in time (fdatasync)",
+                    "цель не сохранила заполненное за отведённое время (fdatasync)"
+                ));
+            }
+        }
+    }
+    Ok(())
+}

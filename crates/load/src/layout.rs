@@ -1,0 +1,144 @@
+//! Cuts the region of a trial into one area per job. Must not overlap areas: each block has one writer.
+
+use stend_base::random::draw;
+use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format};
+use stend_spec::workload::{Stream, Trial};
+
+/// The blocks a job works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Area {
+    /// Byte offset of the first block on the target.
+    pub start: u64,
+    /// Number of blocks, at least 1.
+    pub blocks: u64,
+}
+
+/// One job of one stream, ready to be run.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    /// Index of the stream in the trial.
+    pub stream: u16,
+    /// Index of the job in its stream.
+    pub job: u32,
+    /// What it does.
+    pub spec: Stream,
+    /// Where.
+    pub area: Area,
+    /// Follows from the trial's seed, the stream and the job.
+    pub seed: u64,
+    /// I/Os after which it ends on its own.
+    pub limit: u64,
+}
+
+/// All jobs of a trial, each with an area of its own. Fails if the region has no block for each.
+///
+/// The region is cut into equal cells, as many as there are jobs; blocks are counted from the start of
+/// the region, and a job gets those that lie wholly inside its cell.
+pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
+    let count: u64 = trial.streams.iter().map(|s| u64::from(s.jobs)).sum();
+    let largest = trial.streams.iter().map(|s| s.block_size.0).max().unwrap_or(0);
+    // A cell of whole largest blocks wastes nothing where block sizes divide one another.
+    let cell = Bytes(trial.region.len.0 / count.max(1)).align_down(Bytes(largest)).0;
+    let mut jobs = Vec::new();
+    for (stream, spec) in trial.streams.iter().enumerate() {
+        for job in 0..spec.jobs {
+            let (begin, size) = (jobs.len() as u64 * cell, spec.block_size.0.max(1));
+            let (first, last) = (begin.div_ceil(size), (begin + cell) / size);
+            if first >= last {
+                return Err(too_small(trial, count, largest));
+            }
+            jobs.push(Job {
+                stream: stream as u16,
+                job,
+                spec: spec.clone(),
+                area: Area { start: trial.region.start.0 + first * size, blocks: last - first },
+                seed: draw(draw(trial.seed, stream as u64), u64::from(job)),
+                limit,
+            });
+        }
+    }
+    Ok(jobs)
+}
+
+fn too_small(trial: &Trial, count: u64, largest: u64) -> Box<Error> {
+    let sizes = |lang: Lang| (format::bytes(trial.region.len, lang), format::bytes(Bytes(largest), lang));
+    let ((region, block), (region_ru, block_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
+    let message = Say {
+        en: format!("a region of {region} is too small for {count} jobs with blocks of up to {block}"),
+        ru: format!("область в {region_ru} мала для заданий числом {count} с блоками до {block_ru}"),
+    };
+    Error::new(Kind::Preflight, message).hint(stend_base::say!(
+        "use a larger target, fewer jobs or smaller blocks",
+        "возьмите цель больше, заданий меньше или блоки мельче"
+    ))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use stend_base::Nanos;
+    use stend_spec::workload::{Backend, Mix, Pattern, Region, Sync};
+
+    /// A stream of random 4 KiB reads at depth 1, to be varied.
+    pub(crate) fn stream() -> Stream {
+        Stream {
+            mix: Mix { read_percent: 100 },
+            pattern: Pattern::Random,
+            block_size: Bytes::kib(4),
+            queue_depth: 1,
+            jobs: 1,
+            sync: Sync::None,
+        }
+    }
+
+    /// A short direct trial over `len` bytes, to be varied.
+    pub(crate) fn trial(len: Bytes, streams: Vec<Stream>) -> Trial {
+        Trial {
+            streams,
+            ramp: Nanos(0),
+            window: Nanos::millis(300),
+            drain_limit: Nanos::secs(10),
+            seed: 7,
+            direct: true,
+            backend: Backend::Auto,
+            region: Region { start: Bytes(0), len },
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn areas_lie_inside_the_region_and_never_overlap(
+            streams in prop::collection::vec((1u32..7, prop::sample::select(vec![512u64, 4096, 12_288, 65_536, 1 << 20])), 1..5),
+            start in 0u64..50, len in 0u64..20_000,
+        ) {
+            let streams = streams.into_iter().map(|(jobs, size)| Stream { jobs, block_size: Bytes(size), ..stream() }).collect();
+            let mut trial = trial(Bytes(len * 4096), streams);
+            trial.region.start = Bytes(start * 4096);
+            let Ok(jobs) = jobs(&trial, u64::MAX) else { return Ok(()) };
+            let mut end = trial.region.start.0;
+            for job in &jobs {
+                let size = job.spec.block_size.0;
+                prop_assert!(job.area.start >= end && job.area.blocks >= 1);
+                prop_assert_eq!((job.area.start - trial.region.start.0) % size, 0);
+                end = job.area.start + job.area.blocks * size;
+            }
+            prop_assert!(end <= trial.region.start.0 + trial.region.len.0);
+        }
+    }
+
+    #[test]
+    fn equal_jobs_get_equal_areas() {
+        let jobs = jobs(&trial(Bytes::kib(40), vec![Stream { jobs: 3, ..stream() }]), u64::MAX).unwrap();
+        let areas: Vec<_> = jobs.iter().map(|j| (j.area.start, j.area.blocks)).collect();
+        assert_eq!(areas, [(0, 3), (12_288, 3), (24_576, 3)]);
+        assert_ne!(jobs[0].seed, jobs[1].seed);
+    }
+
+    #[test]
+    fn a_region_without_a_block_for_every_job_is_refused() {
+        let error = jobs(&trial(Bytes::kib(8), vec![Stream { jobs: 3, ..stream() }]), 1).unwrap_err();
+        assert_eq!(error.kind, Kind::Preflight);
+        assert!(error.message.en.contains("8 KiB") && error.message.ru.contains("8 КиБ"), "{error}");
+    }
+}

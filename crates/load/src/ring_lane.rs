@@ -1,0 +1,199 @@
+//! A load thread on io_uring: one call submits a batch and waits for at least one completion. Must not
+//! allocate, lock, or make any other system call between two interval edges.
+
+use crate::layout::Job;
+use crate::payload::Payload;
+use crate::recorder::Recorder;
+use crate::sequence::Sequence;
+use std::io;
+use std::sync::Arc;
+use stend_base::Nanos;
+use stend_spec::workload::{Op, Sync};
+use stend_sys::uring::{Completion, Request, Ring};
+use stend_sys::{IoFile, clock};
+
+/// One job's ring and everything its I/O follows from.
+pub(crate) struct RingLane {
+    ring: Ring,
+    sequence: Sequence,
+    payload: Payload,
+    block: usize,
+    limit: u64,
+    sync: Sync,
+    slots: Box<[Slot]>,
+    free: Vec<u32>,
+    done: Vec<Completion>,
+    next: u64,
+    writes: u64,
+}
+
+/// The I/O that a slot works on.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    op: Op,
+    offset: u64,
+    at: usize,
+    writes: u64,
+    /// Start of the sync that follows a transfer or stands alone; 0 while transferring.
+    sync_start: u64,
+}
+
+impl RingLane {
+    /// Sets the ring and its data up; on the thread that will use it.
+    pub fn new(job: &Job, file: Arc<IoFile>) -> io::Result<RingLane> {
+        let payload = Payload::new(&job.spec, job.seed);
+        let depth = job.spec.queue_depth;
+        let mut ring = Ring::new(file, depth, payload.slot_len())?;
+        (0..depth).for_each(|slot| payload.prime(u64::from(slot), ring.slot_mut(slot)));
+        let idle = Slot { op: Op::Read, offset: 0, at: 0, writes: 0, sync_start: 0 };
+        Ok(RingLane {
+            ring,
+            sequence: Sequence::new(job),
+            payload,
+            block: job.spec.block_size.0 as usize,
+            limit: job.limit,
+            sync: job.spec.sync,
+            slots: vec![idle; depth as usize].into_boxed_slice(),
+            free: (0..depth).rev().collect(),
+            done: Vec::with_capacity(depth as usize),
+            next: 0,
+            writes: 0,
+        })
+    }
+
+    /// Whether file and buffers are registered.
+    pub fn registered(&self) -> bool {
+        self.ring.registered()
+    }
+
+    /// Makes I/O from `start` until the recorder says stop, then waits for what is in flight.
+    pub fn run(mut self, mut recorder: Recorder, start: Nanos) {
+        let failure = self.load(&mut recorder, start).err();
+        // Given up: the ring leaks itself, the kernel may still write into its memory.
+        let stalled = self.ring.in_flight() > 0;
+        recorder.finish(stalled, failure);
+    }
+
+    fn load(&mut self, recorder: &mut Recorder, start: Nanos) -> io::Result<()> {
+        let mut now = start;
+        loop {
+            if recorder.accepting() {
+                self.refill(recorder);
+            }
+            if self.ring.in_flight() == 0 || recorder.given_up(now) {
+                return Ok(());
+            }
+            self.ring.submit_and_wait(1, recorder.patience(now))?;
+            self.ring.reap(&mut self.done);
+            // One reading for all completions found: they were complete by now, and a reading for each
+            // would only add the time we spend on the ones before it.
+            now = clock::now();
+            recorder.observe(now);
+            for i in 0..self.done.len() {
+                self.complete(self.done[i], recorder, now);
+            }
+            self.done.clear();
+        }
+    }
+
+    /// Queues the job's next I/O in every free slot.
+    fn refill(&mut self, recorder: &mut Recorder) {
+        while self.next < self.limit {
+            let Some(slot) = self.free.pop() else { return };
+            let (op, offset) = self.sequence.at(self.next);
+            let state = &mut self.slots[slot as usize];
+            let (request, at) = match op {
+                Op::Write => {
+                    let at = self.payload.stamp(self.ring.slot_mut(slot), state.writes, self.next);
+                    state.writes += 1;
+                    (Request::Write, at)
+                }
+                _ => (Request::Read, self.payload.read_at()),
+            };
+            (state.op, state.offset, state.at, state.sync_start) = (op, offset, at, 0);
+            self.next += 1;
+            recorder.begin(slot as usize, op, clock::now());
+            self.ring.push(slot, request, at, self.block, offset);
+        }
+    }
+
+    fn complete(&mut self, completion: Completion, recorder: &mut Recorder, now: Nanos) {
+        let (slot, result) = (completion.slot, completion.result);
+        let state = self.slots[slot as usize];
+        if result == -EAGAIN || result == -EINTR {
+            return self.resume(slot);
+        }
+        let syncing = state.sync_start > 0;
+        let op = if syncing { Op::Sync } else { state.op };
+        let expected = if syncing { 0 } else { self.block as i32 };
+        if result != expected {
+            recorder.fault(op, (-result).max(0), state.offset);
+            return self.release(slot, recorder);
+        }
+        if syncing {
+            recorder.done(Op::Sync, 0, now.saturating_sub(Nanos(state.sync_start)));
+            if state.op == Op::Write {
+                self.count_write(slot, recorder, now);
+            }
+            return self.release(slot, recorder);
+        }
+        match (op, every(self.sync)) {
+            (Op::Write, 1) => return self.begin_sync(slot, now),
+            (Op::Write, n) => {
+                self.count_write(slot, recorder, now);
+                self.writes += 1;
+                if n > 0 && self.writes.is_multiple_of(n) && recorder.accepting() {
+                    self.slots[slot as usize].op = Op::Sync;
+                    recorder.begin(slot as usize, Op::Sync, now);
+                    return self.begin_sync(slot, now);
+                }
+            }
+            (op, _) => recorder.done(op, self.block as u64, self.latency(slot, recorder, now)),
+        }
+        self.release(slot, recorder);
+    }
+
+    fn latency(&self, slot: u32, recorder: &Recorder, now: Nanos) -> Nanos {
+        now.saturating_sub(Nanos(recorder.started(slot as usize)))
+    }
+
+    fn count_write(&self, slot: u32, recorder: &mut Recorder, now: Nanos) {
+        let latency = self.latency(slot, recorder, now);
+        recorder.done(Op::Write, self.block as u64, latency);
+    }
+
+    fn begin_sync(&mut self, slot: u32, now: Nanos) {
+        self.slots[slot as usize].sync_start = now.0;
+        self.resume(slot);
+    }
+
+    /// Queues what the slot is at, again or for the first time.
+    fn resume(&mut self, slot: u32) {
+        let state = self.slots[slot as usize];
+        let request = match (state.sync_start > 0, self.sync, state.op) {
+            (true, Sync::Fsync(_), _) => Request::Fsync,
+            (true, ..) => Request::Fdatasync,
+            (false, _, Op::Write) => Request::Write,
+            (false, ..) => Request::Read,
+        };
+        self.ring.push(slot, request, state.at, self.block, state.offset);
+    }
+
+    fn release(&mut self, slot: u32, recorder: &mut Recorder) {
+        recorder.release(slot as usize);
+        self.free.push(slot);
+    }
+}
+
+/// The kernel wants the request again.
+const EAGAIN: i32 = 11;
+/// A signal came first.
+const EINTR: i32 = 4;
+
+/// A sync follows this many writes; 0 if none does.
+pub(crate) fn every(sync: Sync) -> u64 {
+    match sync {
+        Sync::None => 0,
+        Sync::Fdatasync(n) | Sync::Fsync(n) => u64::from(n),
+    }
+}

@@ -1,0 +1,134 @@
+//! A load thread on `pread` and `pwrite`, one I/O in flight. As many threads as the job has queue depth
+//! share its sequence, so that the experiment is the same as with io_uring.
+
+use crate::layout::Job;
+use crate::payload::Payload;
+use crate::recorder::Recorder;
+use crate::ring_lane::every;
+use crate::sequence::Sequence;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use stend_base::Nanos;
+use stend_spec::workload::{Op, Sync};
+use stend_sys::buffer::Pool;
+use stend_sys::{IoFile, clock};
+
+/// How far the threads of a job have come together.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    next: AtomicU64,
+    writes: AtomicU64,
+}
+
+/// One thread of a job.
+pub(crate) struct SyncLane {
+    file: Arc<IoFile>,
+    progress: Arc<Progress>,
+    pool: Pool,
+    sequence: Sequence,
+    payload: Payload,
+    block: usize,
+    limit: u64,
+    sync: Sync,
+    own_writes: u64,
+}
+
+impl SyncLane {
+    /// Sets the memory of the job's thread number `thread` up.
+    pub fn new(job: &Job, thread: u64, file: Arc<IoFile>, progress: Arc<Progress>) -> io::Result<SyncLane> {
+        let payload = Payload::new(&job.spec, job.seed);
+        let mut pool = Pool::new(1, payload.slot_len())?;
+        payload.prime(thread, pool.slot_mut(0));
+        Ok(SyncLane {
+            file,
+            progress,
+            pool,
+            sequence: Sequence::new(job),
+            payload,
+            block: job.spec.block_size.0 as usize,
+            limit: job.limit,
+            sync: job.spec.sync,
+            own_writes: 0,
+        })
+    }
+
+    /// Makes I/O from `start` until the recorder says stop. May be stuck in the kernel for good; the
+    /// collector does not wait for that.
+    pub fn run(mut self, mut recorder: Recorder, start: Nanos) {
+        recorder.observe(start);
+        while recorder.accepting() {
+            let index = self.progress.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.limit {
+                break;
+            }
+            self.one(index, &mut recorder);
+            recorder.release(0);
+        }
+        recorder.finish(false, None);
+    }
+
+    fn one(&mut self, index: u64, recorder: &mut Recorder) {
+        let (op, offset) = self.sequence.at(index);
+        let memory = self.pool.slot_mut(0);
+        let at = match op {
+            Op::Write => self.payload.stamp(memory, self.own_writes, index),
+            _ => self.payload.read_at(),
+        };
+        let start = clock::now();
+        recorder.begin(0, op, start);
+        let data = &mut memory[at..at + self.block];
+        let result = match op {
+            Op::Write => retried(|| self.file.write_at(data, offset)),
+            _ => retried(|| self.file.read_at(data, offset)),
+        };
+        let now = clock::now();
+        recorder.observe(now);
+        match result {
+            Ok(len) if len == self.block => {}
+            Ok(_) => return recorder.fault(op, 0, offset),
+            Err(e) => return recorder.fault(op, e.raw_os_error().unwrap_or(0), offset),
+        }
+        if op == Op::Read {
+            return recorder.done(op, self.block as u64, now.saturating_sub(start));
+        }
+        self.own_writes += 1;
+        self.written(start, now, offset, recorder);
+    }
+
+    /// Counts a write that began at `start` and was transferred at `now`, and makes the sync it is due.
+    fn written(&mut self, start: Nanos, now: Nanos, offset: u64, recorder: &mut Recorder) {
+        let n = every(self.sync);
+        if n != 1 {
+            recorder.done(Op::Write, self.block as u64, now.saturating_sub(start));
+            let writes = self.progress.writes.fetch_add(1, Ordering::Relaxed) + 1;
+            if n == 0 || !writes.is_multiple_of(n) || !recorder.accepting() {
+                return;
+            }
+            recorder.begin(0, Op::Sync, now);
+        }
+        let result = retried(|| match self.sync {
+            Sync::Fsync(_) => self.file.sync_all(),
+            _ => self.file.sync_data(),
+        });
+        let synced = clock::now();
+        recorder.observe(synced);
+        if let Err(e) = result {
+            return recorder.fault(Op::Sync, e.raw_os_error().unwrap_or(0), offset);
+        }
+        recorder.done(Op::Sync, 0, synced.saturating_sub(now));
+        if n == 1 {
+            recorder.done(Op::Write, self.block as u64, synced.saturating_sub(start));
+        }
+    }
+}
+
+/// Signals and a kernel that is short of something for a moment are not failures of the target.
+fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(e) if matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
+            result => return result,
+        }
+    }
+}

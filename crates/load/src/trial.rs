@@ -1,0 +1,114 @@
+//! One trial from the order to its outcome: checks, choice of backend, and the run. Must not retry.
+
+use crate::Control;
+use crate::backend::{Lane, choose_backend};
+use crate::engine::{self, Task};
+use crate::layout::{self, Job};
+use crate::payload::Payload;
+use std::sync::Arc;
+use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
+use stend_record::observed::{Slice, TrialOutcome};
+use stend_spec::workload::Trial;
+use stend_sys::{IoFile, buffer, uring};
+
+/// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
+/// lie, few enough not to hammer a drive that is on its way out.
+const FAULT_LIMIT: u64 = 100;
+/// Most threads of the psync lane; each costs a stack and half a megabyte of histograms.
+const PSYNC_THREADS_MAX: u64 = 1024;
+/// Largest I/O: the kernel cuts longer ones at 2 GiB less a page (MAX_RW_COUNT).
+const BLOCK_MAX: u64 = 1 << 30;
+
+/// Runs `trial` on `file`, which must have been opened as the trial says (direct, writable).
+///
+/// `emit` is called from this thread about every 100 ms with what became known since; it should return
+/// soon, and while it does not, intervals are merged and the load goes on. Failed and stalled I/O is part
+/// of the outcome. Errors are `Preflight` (cannot start), `Interrupted` (stopped before the start) or
+/// `Bug`.
+pub fn run_trial(
+    trial: &Trial,
+    file: &IoFile,
+    control: &Control,
+    emit: &mut dyn FnMut(Vec<Slice>),
+) -> Result<TrialOutcome> {
+    check(trial, file)?;
+    let choice = choose_backend(trial.backend)?;
+    let jobs = layout::jobs(trial, u64::MAX)?;
+    check_size(trial, &jobs, choice.lane)?;
+    let file = share(file)?;
+    let task = Task { trial, jobs: &jobs, lane: choice.lane, file, fault_limit: FAULT_LIMIT };
+    let mut outcome = engine::run(&task, control, emit)?;
+    outcome.engine.fallback_reason = choice.fallback_reason;
+    Ok(outcome)
+}
+
+/// A handle for the load threads, which may outlive the caller's when a target stalls.
+pub(crate) fn share(file: &IoFile) -> Result<Arc<IoFile>> {
+    let copy = file.try_clone().map_err(|e| {
+        Error::new(
+            Kind::Preflight,
+            say!("cannot duplicate the target's descriptor: {e}", "не удаётся дублировать дескриптор цели: {e}"),
+        )
+    })?;
+    Ok(Arc::new(copy))
+}
+
+/// What the planner must not ask for.
+fn check(trial: &Trial, file: &IoFile) -> Result<()> {
+    let defect = |text: Say| Err(Error::new(Kind::Bug, text));
+    if trial.writes() && !file.is_writable() {
+        return defect(say!(
+            "a trial that writes was given a target that is open for reading only",
+            "испытанию с записью передана цель, открытая только на чтение"
+        ));
+    }
+    if trial.direct != file.is_direct() {
+        return defect(say!(
+            "the trial and the open target disagree about direct I/O",
+            "испытание и открытая цель расходятся в том, прямой ли ввод-вывод"
+        ));
+    }
+    let sane = |s: &stend_spec::workload::Stream| {
+        s.jobs > 0
+            && (1..=uring::SLOTS_MAX).contains(&s.queue_depth)
+            && (1..=BLOCK_MAX).contains(&s.block_size.0)
+            && s.mix.read_percent <= 100
+    };
+    if trial.streams.is_empty() || !trial.streams.iter().all(sane) {
+        return defect(say!(
+            "a stream of the trial is out of range (jobs, queue depth, block size or mix)",
+            "поток испытания вне допустимых границ (задания, глубина очереди, размер блока или доля чтения)"
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what would take the machine down before it measures anything.
+fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
+    let threads = trial.in_flight();
+    if lane == Lane::Psync && threads > PSYNC_THREADS_MAX {
+        return Err(Error::new(
+            Kind::Preflight,
+            say!(
+                "without io_uring {threads} I/Os in flight need as many threads; the limit is {PSYNC_THREADS_MAX}",
+                "без io_uring одновременный ввод-вывод в {threads} операций требует столько же потоков; предел — {PSYNC_THREADS_MAX}"
+            ),
+        )
+        .hint(say!("lower queue depth or jobs", "уменьшите глубину очереди или число заданий")));
+    }
+    let of = |job: &Job| Payload::new(&job.spec, job.seed).slot_len() as u64 * u64::from(job.spec.queue_depth);
+    let (need, have) = (jobs.iter().fold(0, |sum: u64, job| sum.saturating_add(of(job))), buffer::memory_total());
+    if need > have / 2 {
+        let sizes = |lang| (format::bytes(Bytes(need), lang), format::bytes(Bytes(have), lang));
+        let ((need, have), (need_ru, have_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
+        let message = Say {
+            en: format!("the trial needs {need} of buffers, more than half of this machine's {have}"),
+            ru: format!("испытанию нужно {need_ru} под буферы, больше половины памяти машины ({have_ru})"),
+        };
+        return Err(Error::new(Kind::Preflight, message).hint(say!(
+            "lower queue depth, jobs or block size",
+            "уменьшите глубину очереди, число заданий или размер блока"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Looks whether a range was ever written: blocks of only zeros are often answered without the medium.
+//! Must not judge; it counts.
+
+use stend_base::random::Random;
+use stend_base::{Error, Kind, Result, say};
+use stend_record::observed::ZeroSample;
+use stend_spec::workload::Region;
+use stend_sys::IoFile;
+use stend_sys::buffer::Pool;
+
+/// Blocks read. With n = 1000 a share of 1 % of zero blocks is missed with probability 0.99^1000 < 10^-4.
+const SAMPLES: u32 = 1000;
+/// Bytes per block.
+const BLOCK: usize = 4096;
+
+/// Reads 1000 blocks of 4 KiB at random places of `region` and counts those that hold only zeros. A
+/// region without a whole block yields an empty sample. A failed read is an error of kind `TargetIo`.
+pub fn sample_zeros(file: &IoFile, region: Region, seed: u64) -> Result<ZeroSample> {
+    let blocks = region.len.0 / BLOCK as u64;
+    if blocks == 0 {
+        return Ok(ZeroSample::default());
+    }
+    let mut pool = Pool::new(1, BLOCK)
+        .map_err(|e| Error::new(Kind::Preflight, say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}")))?;
+    let mut random = Random::new(seed);
+    let mut sample = ZeroSample::default();
+    for _ in 0..SAMPLES {
+        let offset = region.start.0 + random.below(blocks) * BLOCK as u64;
+        let memory = pool.slot_mut(0);
+        read_block(file, memory, offset)?;
+        sample.sampled += 1;
+        sample.zero += u32::from(memory.iter().all(|&byte| byte == 0));
+    }
+    Ok(sample)
+}
+
+fn read_block(file: &IoFile, memory: &mut [u8], offset: u64) -> Result<()> {
+    let failed = |text| Err(Error::new(Kind::TargetIo, text));
+    loop {
+        match file.read_at(memory, offset) {
+            Ok(BLOCK) => return Ok(()),
+            Ok(len) => {
+                return failed(say!(
+                    "reading {BLOCK} bytes at byte {offset} of the target gave only {len}",
+                    "чтение {BLOCK} байт со смещения {offset} цели дало только {len}"
+                ));
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => {
+                return failed(say!(
+                    "reading at byte {offset} of the target failed: {e}",
+                    "ошибка чтения цели со смещения {offset}: {e}"
+                ));
+            }
+        }
+    }
+}

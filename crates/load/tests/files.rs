@@ -1,0 +1,287 @@
+//! The engine on real files: what is counted, where it goes, and what is written.
+
+mod support;
+
+use std::collections::HashSet;
+use std::path::Path;
+use stend_base::{Bytes, Nanos};
+use stend_load::{Control, run_trial, sample_zeros};
+use stend_record::observed::{Slice, TrialStatus};
+use stend_spec::workload::{Backend, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_sys::IoFile;
+use stend_sys::buffer::Pool;
+use support::{DISK, contents, done, filled, run, stream, trial};
+
+const LEN: Bytes = Bytes::mib(16);
+const LANES: [Backend; 2] = [Backend::Auto, Backend::Psync];
+
+fn scratch(direct: bool) -> IoFile {
+    IoFile::create_scratch(Path::new(DISK), LEN.0, direct).unwrap()
+}
+
+fn sum(slices: &[Slice], op: Op) -> (u64, u64, u64) {
+    let of_op = slices.iter().filter(|s| s.op == op);
+    of_op
+        .fold((0, 0, 0), |sum, s| (sum.0 + s.ops, sum.1 + s.bytes, sum.2 + s.latency.as_ref().map_or(0, |l| l.count())))
+}
+
+#[test]
+fn counters_histograms_and_bytes_say_the_same() {
+    for backend in LANES {
+        let mixed = Stream { queue_depth: 8, jobs: 2, ..stream(70) };
+        let trial = Trial { backend, window: Nanos::millis(1250), ..trial(LEN, vec![mixed]) };
+        let (outcome, slices) = run(&trial, &filled(LEN)).unwrap();
+        assert_eq!(outcome.status, TrialStatus::Complete);
+        for op in [Op::Read, Op::Write] {
+            let (ops, bytes) = done(&outcome, op);
+            assert!(ops > 0 && bytes == ops * 4096);
+            assert_eq!(sum(&slices, op), (ops, bytes, ops), "without a ramp slices hold the window");
+            let counts: u64 = outcome.jobs.iter().map(|j| j.latency[op.index()].count()).sum();
+            assert_eq!(counts, ops);
+        }
+        let drained: u64 = outcome.drained.iter().map(|d| d.latency.count()).sum();
+        assert!(drained <= 16, "{drained} of at most 16 in flight");
+        assert!(outcome.errors.is_empty() && outcome.censored.is_empty());
+    }
+}
+
+#[test]
+fn every_interval_has_a_slice_and_every_second_its_latencies() {
+    let trial = Trial { ramp: Nanos::millis(350), window: Nanos::millis(1800), ..trial(LEN, vec![stream(100)]) };
+    let (outcome, slices) = run(&trial, &filled(LEN)).unwrap();
+    let seen: HashSet<u32> = slices.iter().flat_map(|s| s.interval..s.interval + s.span).collect();
+    // 2.15 s: the last one is half an interval.
+    assert!((0..21).all(|interval| seen.contains(&interval)), "{seen:?}");
+    assert!(seen.iter().all(|&interval| interval < 22));
+    let with_latency: Vec<_> = slices.iter().filter(|s| s.latency.is_some()).map(|s| s.interval).collect();
+    assert!(with_latency.len() >= 3 && with_latency[0] == 9, "{with_latency:?}");
+    let (all, window) = (sum(&slices, Op::Read), done(&outcome, Op::Read).0);
+    assert_eq!(all.0, all.2);
+    assert!(window < all.0, "the ramp is in the slices and not in the window");
+    assert_eq!(outcome.window_end.0 - outcome.window_start.0, trial.window.0);
+    assert_eq!(outcome.window_start.0 - outcome.load_start.0, trial.ramp.0);
+}
+
+#[test]
+fn a_write_with_a_sync_each_spans_both_and_the_sync_is_timed_alone() {
+    for backend in LANES {
+        let durable = Stream { sync: Sync::Fdatasync(1), queue_depth: 2, ..stream(0) };
+        let (outcome, _) = run(&Trial { backend, ..trial(LEN, vec![durable]) }, &filled(LEN)).unwrap();
+        let (writes, syncs) = (done(&outcome, Op::Write).0, done(&outcome, Op::Sync).0);
+        assert_eq!(writes, syncs);
+        let [_, write, sync] = &outcome.jobs[0].latency;
+        assert!(writes > 0 && write.sum_ns > sync.sum_ns && sync.sum_ns > 0);
+    }
+}
+
+#[test]
+fn a_sync_every_n_writes_comes_once_per_n() {
+    for backend in LANES {
+        let durable = Stream { sync: Sync::Fsync(4), queue_depth: 4, ..stream(0) };
+        let trial = Trial { backend, ..trial(LEN, vec![durable]) };
+        let (outcome, slices) = run(&trial, &filled(LEN)).unwrap();
+        let (writes, syncs) = (sum(&slices, Op::Write).0, sum(&slices, Op::Sync).0);
+        // At the end of the window up to 4 syncs are still in flight.
+        assert!(syncs > 0 && writes / 4 >= syncs && writes / 4 <= syncs + 4, "{writes} writes, {syncs} syncs");
+        assert_eq!(done(&outcome, Op::Sync).1, 0, "a sync moves no bytes");
+    }
+}
+
+#[test]
+fn nothing_outside_the_region_is_touched() {
+    for (backend, pattern) in LANES.into_iter().flat_map(|b| [(b, Pattern::Random), (b, Pattern::Sequential)]) {
+        let file = scratch(true);
+        let mut canary = Pool::new(1, LEN.0 as usize).unwrap();
+        canary.slot_mut(0).fill(0xA5);
+        assert_eq!(file.write_at(canary.slot(0), 0).unwrap() as u64, LEN.0);
+        let region = Region { start: Bytes::kib(1028), len: Bytes::kib(516) };
+        let streams = vec![
+            Stream { pattern, queue_depth: 4, jobs: 3, ..stream(0) },
+            Stream { pattern, block_size: Bytes::kib(12), ..stream(30) },
+        ];
+        let (outcome, _) = run(&Trial { backend, region, ..trial(LEN, streams) }, &file).unwrap();
+        assert!(done(&outcome, Op::Write).0 > 200, "enough writes to leave every job's area once");
+        let after = contents(&file, LEN.0 as usize);
+        let (start, end) = (region.start.0 as usize, (region.start.0 + region.len.0) as usize);
+        assert!(after[..start].iter().chain(&after[end..]).all(|&byte| byte == 0xA5));
+        assert!(after[start..start + 4096].iter().any(|&byte| byte != 0xA5));
+    }
+}
+
+#[test]
+fn no_two_sectors_of_what_is_written_are_alike() {
+    for backend in LANES {
+        let file = scratch(true);
+        let writer = Stream { queue_depth: 4, jobs: 2, ..stream(0) };
+        let window = Nanos::millis(600);
+        let (outcome, _) = run(&Trial { backend, window, ..trial(Bytes::mib(2), vec![writer]) }, &file).unwrap();
+        assert!(done(&outcome, Op::Write).0 >= 512, "the region was covered");
+        let data = contents(&file, 2 << 20);
+        let sectors: HashSet<_> = data.chunks(512).collect();
+        assert_eq!(sectors.len(), data.len() / 512);
+        let words: HashSet<_> = data.chunks(8).collect();
+        assert!(words.len() > data.len() / 8 * 999 / 1000, "repeated words would compress");
+    }
+}
+
+#[test]
+fn mean_latency_times_throughput_is_the_queue_depth() {
+    for backend in LANES {
+        let deep = Stream { queue_depth: 32, ..stream(100) };
+        let trial = Trial { backend, window: Nanos::millis(800), ..trial(LEN, vec![deep]) };
+        let (outcome, _) = run(&trial, &filled(LEN)).unwrap();
+        let in_flight = outcome.jobs[0].latency[0].sum_ns as f64 / trial.window.0 as f64;
+        // Little's law; below 32 by the time between a completion and the next submission, which on a
+        // busy machine includes waiting for a CPU.
+        assert!((20.0..33.0).contains(&in_flight), "{in_flight:.2} in flight through {}", outcome.engine.backend);
+    }
+}
+
+#[test]
+fn a_stop_ends_the_load_and_keeps_what_was_measured() {
+    for backend in LANES {
+        let long = Trial { backend, window: Nanos::secs(600), ..trial(LEN, vec![stream(100)]) };
+        let (control, mut slices) = (Control::new(), Vec::new());
+        let outcome = run_trial(&long, &filled(LEN), &control, &mut |more: Vec<Slice>| {
+            slices.extend(more);
+            if slices.len() >= 2 {
+                control.stop();
+            }
+        })
+        .unwrap();
+        assert_eq!(outcome.status, TrialStatus::Interrupted);
+        assert!(outcome.window_end < outcome.window_start + long.window);
+        assert!(outcome.window_end > outcome.window_start);
+        assert_eq!(done(&outcome, Op::Read).0, sum(&slices, Op::Read).0);
+    }
+}
+
+#[test]
+fn a_stop_before_the_start_leaves_no_load_behind() {
+    let control = Control::new();
+    control.stop();
+    let outcome = run_trial(&trial(LEN, vec![stream(100)]), &filled(LEN), &control, &mut |_| {}).unwrap();
+    assert_eq!(outcome.status, TrialStatus::Interrupted);
+}
+
+#[test]
+fn without_io_uring_the_trial_runs_and_says_why() {
+    let outcome = std::thread::spawn(|| {
+        stend_sys::seccomp::forbid_io_uring().unwrap();
+        run(&trial(LEN, vec![Stream { queue_depth: 4, ..stream(50) }]), &filled(LEN)).unwrap().0
+    })
+    .join()
+    .unwrap();
+    assert_eq!(outcome.status, TrialStatus::Complete);
+    assert_eq!((outcome.engine.backend.as_str(), outcome.engine.registered), ("psync", false));
+    assert!(outcome.engine.fallback_reason.contains("io_uring"));
+    assert_eq!(outcome.engine.cpus.len(), 4, "one thread per I/O in flight");
+}
+
+#[test]
+fn reading_past_the_end_is_a_short_transfer_and_the_trial_fails() {
+    for backend in LANES {
+        let mut beyond = trial(LEN, vec![Stream { queue_depth: 4, ..stream(100) }]);
+        (beyond.backend, beyond.region.start, beyond.window) = (backend, LEN, Nanos::secs(600));
+        let (outcome, _) = run(&beyond, &scratch(true)).unwrap();
+        assert_eq!(outcome.status, TrialStatus::Failed);
+        let errors = &outcome.errors[0];
+        assert_eq!((outcome.errors.len(), errors.errno, errors.op), (1, 0, Op::Read));
+        assert!((100..=104).contains(&errors.count), "{} failed", errors.count);
+        assert!(errors.first_offset >= LEN.0 && done(&outcome, Op::Read) == (0, 0));
+    }
+}
+
+#[test]
+fn a_few_errors_are_counted_and_the_trial_goes_on() {
+    // 1 block in 4096 lies beyond the end; psync keeps the pace of errors low.
+    let mut edge = trial(LEN, vec![stream(100)]);
+    edge.region.start = Bytes::kib(4);
+    let (outcome, slices) = run(&edge, &filled(LEN)).unwrap();
+    let failed: u64 = outcome.errors.iter().map(|e| e.count).sum();
+    assert_eq!(failed, slices.iter().map(|s| s.errors).sum::<u64>());
+    if outcome.status == TrialStatus::Complete && failed > 0 {
+        assert_eq!((outcome.errors[0].errno, outcome.errors[0].first_offset), (0, LEN.0));
+    }
+}
+
+#[test]
+fn a_target_that_is_punted_to_kernel_workers_is_noticed() {
+    let file = IoFile::create_scratch(Path::new("/dev/shm"), LEN.0, false).unwrap();
+    let deep = Stream { queue_depth: 8, ..stream(0) };
+    let (outcome, _) = run(&Trial { direct: false, ..trial(LEN, vec![deep]) }, &file).unwrap();
+    if outcome.engine.backend == "io_uring" {
+        assert!(outcome.engine.kernel_workers > 0, "{:?}", outcome.engine);
+    }
+}
+
+#[test]
+fn load_threads_report_cpu_time_and_where_they_ran() {
+    let two = Stream { jobs: 2, ..stream(100) };
+    let (outcome, _) = run(&trial(LEN, vec![two, stream(100)]), &filled(LEN)).unwrap();
+    assert_eq!(outcome.engine.cpus.len(), 3);
+    assert_eq!(outcome.jobs.iter().map(|j| (j.stream, j.job)).collect::<Vec<_>>(), [(0, 0), (0, 1), (1, 0)]);
+    if stend_sys::affinity::thread_times().is_some() {
+        assert!(
+            outcome.jobs.iter().all(|j| j.cpu_ns > Some(0) && j.cpu_ns == j.cpu_max_ns && j.run_delay_ns.is_some())
+        );
+    }
+}
+
+#[test]
+fn a_fill_writes_every_block_once_and_leaves_no_zeros() {
+    let region = Region { start: Bytes::kib(8), len: Bytes(3 * (1 << 20) + 12_288) };
+    let file = scratch(true);
+    assert_eq!(sample_zeros(&file, region, 1).unwrap().zero, 1000);
+    let mut seen = Vec::new();
+    let outcome = stend_load::fill(&file, region, 5, &Control::new(), &mut |bytes| seen.push(bytes)).unwrap();
+    assert_eq!(outcome.written, region.len);
+    assert!(seen.is_sorted() && seen.last().is_some_and(|&last| last <= region.len), "{seen:?}");
+    let zeros = sample_zeros(&file, region, 2).unwrap();
+    assert_eq!((zeros.sampled, zeros.zero), (1000, 0));
+    let data = contents(&file, LEN.0 as usize);
+    assert!(data[..8192].iter().all(|&byte| byte == 0), "before the region");
+    assert!(data[(region.start.0 + region.len.0) as usize..].iter().all(|&byte| byte == 0), "after it");
+    let sectors: HashSet<_> = data[8192..8192 + region.len.0 as usize].chunks(512).collect();
+    assert_eq!(sectors.len() as u64, region.len.0 / 512);
+}
+
+#[test]
+fn a_stopped_fill_says_what_was_written() {
+    let control = Control::new();
+    let file = IoFile::create_scratch(Path::new(DISK), 1 << 34, true).unwrap();
+    let region = Region { start: Bytes(0), len: Bytes::gib(16) };
+    let outcome = stend_load::fill(&file, region, 5, &control, &mut |_| control.stop()).unwrap();
+    assert!(outcome.written.0 > 0 && outcome.written < region.len, "{outcome:?}");
+    let written = contents(&file, outcome.written.0 as usize);
+    assert!(written.chunks(4096).all(|block| block.iter().any(|&byte| byte != 0)));
+}
+
+#[test]
+fn a_full_file_system_is_a_target_error_with_its_offset() {
+    let file = IoFile::open_read(Path::new("/dev/full"), false).unwrap();
+    let error = stend_load::fill(&file, trial(LEN, vec![]).region, 1, &Control::new(), &mut |_| {}).unwrap_err();
+    assert_eq!(error.kind, stend_base::Kind::TargetIo);
+    assert!(error.message.en.contains("at byte") && error.message.ru.contains("со смещения"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_its_kind() {
+    let file = scratch(true);
+    let refused = |trial: Trial| run(&trial, &file).unwrap_err().kind;
+    let good = trial(LEN, vec![stream(100)]);
+    assert_eq!(refused(Trial { direct: false, ..good.clone() }), stend_base::Kind::Bug);
+    assert_eq!(refused(Trial { streams: vec![], ..good.clone() }), stend_base::Kind::Bug);
+    let many = Stream { queue_depth: 2000, ..stream(100) };
+    let crowd = Trial { backend: Backend::Psync, streams: vec![many], ..good.clone() };
+    assert_eq!(refused(crowd), stend_base::Kind::Preflight);
+    let huge = Stream { queue_depth: 32_768, block_size: Bytes::gib(1), ..stream(100) };
+    let mut vast = Trial { streams: vec![huge], ..good.clone() };
+    vast.region.len = Bytes::gib(64);
+    assert_eq!(refused(vast), stend_base::Kind::Preflight);
+    let read_only = IoFile::open_read(Path::new("/dev/zero"), true);
+    if let Ok(read_only) = read_only {
+        let writes = trial(LEN, vec![stream(0)]);
+        assert_eq!(run(&writes, &read_only).unwrap_err().kind, stend_base::Kind::Bug);
+    }
+}

@@ -1,1 +1,0 @@
-//! The run file: one SQLite database per run.

@@ -1,0 +1,62 @@
+//! Who a run file belongs to: under sudo the user who called it, not root. Must not change anything
+//! that this process did not just create.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+/// User and group that new files are handed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+}
+
+impl Owner {
+    /// The caller of sudo, if this process is root on behalf of somebody else.
+    pub fn behind_sudo() -> Option<Owner> {
+        let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
+        Owner::from_sudo(rustix::process::geteuid().is_root(), number("SUDO_UID"), number("SUDO_GID"))
+    }
+
+    fn from_sudo(root: bool, uid: Option<u32>, gid: Option<u32>) -> Option<Owner> {
+        let uid = uid.filter(|&uid| root && uid != 0)?;
+        Some(Owner { uid, gid: gid.unwrap_or(uid) })
+    }
+
+    /// Hands over an open file that was just created.
+    pub fn take_file(self, file: &File) -> io::Result<()> {
+        Ok(rustix::fs::fchown(file.as_fd(), Some(self.user()), Some(self.group()))?)
+    }
+
+    /// Hands over a directory that was just created; a link put in its place is not followed.
+    pub fn take_directory(self, path: &Path) -> io::Result<()> {
+        let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+        Ok(rustix::fs::chownat(rustix::fs::CWD, path, Some(self.user()), Some(self.group()), flags)?)
+    }
+
+    fn user(self) -> rustix::fs::Uid {
+        rustix::fs::Uid::from_raw(self.uid)
+    }
+
+    fn group(self) -> rustix::fs::Gid {
+        rustix::fs::Gid::from_raw(self.gid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_root_on_behalf_of_another_user_gives_files_away() {
+        assert_eq!(Owner::from_sudo(true, Some(1000), Some(100)), Some(Owner { uid: 1000, gid: 100 }));
+        assert_eq!(Owner::from_sudo(true, Some(1000), None), Some(Owner { uid: 1000, gid: 1000 }));
+        assert_eq!(Owner::from_sudo(true, Some(0), Some(0)), None);
+        assert_eq!(Owner::from_sudo(true, None, None), None);
+        assert_eq!(Owner::from_sudo(false, Some(1000), Some(100)), None);
+    }
+}

@@ -1,0 +1,264 @@
+//! Reads a run file back: finished, being written, or left by a coordinator that was killed. Never
+//! changes the file or its log, and believes nothing it says about its own size.
+
+use super::recorder::beside;
+use super::schema::{self, BODY_MAX, key};
+use super::{FORMAT_VERSION, spool};
+use crate::observed::{Event, EventKind};
+use crate::run::{Entry, RunRecord, RunState};
+use rusqlite::types::{FromSql, Type, ValueRef};
+use rusqlite::{Connection, OpenFlags, Row};
+use serde::de::DeserializeOwned;
+use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stend_base::{Error, Kind, Nanos, Result, Say, say};
+
+/// First bytes of every SQLite database.
+const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// Where SQLite keeps `user_version` and `application_id` in the first page, big-endian.
+const VERSION_AT: usize = 60;
+const APPLICATION_AT: usize = 68;
+
+/// How long reading waits for a writer that is just folding its log into the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Least bytes that a row takes on disk: its cell pointer, length, key and header.
+const ROW_MIN: u64 = 5;
+
+/// Reads a whole run.
+///
+/// A run whose coordinator is at work, or was killed, reads as [`RunState::Open`], including what still
+/// waits in a spool. A damaged part costs only itself; a note among the events then says what is missing.
+/// Errors are of kind `RunFile`: no such file, not a run file, a version this binary does not know, or
+/// damage that leaves no header.
+pub fn read(path: &Path) -> Result<RunRecord> {
+    let budget = check_file(path)?;
+    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let db = open(path).map_err(unreadable)?;
+    check_tables(&db).map_err(|why| damaged(path, &why))?;
+    let header = schema::get_header(&db).map_err(unreadable)?;
+    let header = header.ok_or_else(|| damaged(path, "it has no header"))?;
+    // Before the tables: what moves from the spool into the database meanwhile is then found there.
+    let spooled: Option<PathBuf> = schema::get_meta(&db, key::SPOOL).map_err(unreadable)?;
+    let spooled = spooled.map(|spool| spool::read(&spool, &header.id)).unwrap_or_default();
+    let mut reading = Reading { record: RunRecord::new(header), damage: Vec::new(), budget };
+    // One snapshot of all tables, however long reading them takes.
+    db.execute_batch("BEGIN").map_err(unreadable)?;
+    reading.tables(&db);
+    let written = schema::get_meta::<u64>(&db, key::WRITTEN).unwrap_or_default().unwrap_or_default();
+    for (_, entry) in spooled.into_iter().filter(|(ordinal, _)| *ordinal > written) {
+        reading.record.apply(entry);
+    }
+    Ok(reading.finish())
+}
+
+/// What a file of a given size can hold at most: a crafted one may refer to the same page many times.
+struct Budget {
+    rows: u64,
+    bytes: u64,
+}
+
+/// A record in the making.
+struct Reading {
+    record: RunRecord,
+    damage: Vec<String>,
+    budget: Budget,
+}
+
+impl Reading {
+    fn tables(&mut self, db: &Connection) {
+        self.record.host = self.meta(db, key::HOST);
+        self.record.target = self.meta(db, key::TARGET);
+        self.record.fill = self.meta(db, key::FILL);
+        self.record.zeros = self.meta(db, key::ZEROS);
+        self.record.state = self.meta(db, key::END).unwrap_or(RunState::Open);
+        let sql = "SELECT seq, body, octet_length(body) FROM decision ORDER BY seq";
+        self.rows(db, sql, |row| Ok(Entry::Decision { seq: row.get(0)?, decision: json(row, 1)? }));
+        let sql = "SELECT trial, case_index, block, started_ns, asked, octet_length(asked) FROM trial ORDER BY trial";
+        self.rows(db, sql, |row| {
+            let started: i64 = row.get(3)?;
+            Ok(Entry::TrialStart {
+                trial: row.get(0)?,
+                case: row.get(1)?,
+                block: row.get(2)?,
+                at: Nanos(started.max(0) as u64),
+                asked: json(row, 4)?,
+            })
+        });
+        let sql = "SELECT trial, body, octet_length(body) FROM slice ORDER BY id";
+        self.rows(db, sql, |row| Ok(Entry::Slices { trial: row.get(0)?, slices: binary(row, 1)? }));
+        let sql = "SELECT trial, outcome, octet_length(outcome) FROM trial WHERE outcome IS NOT NULL ORDER BY trial";
+        self.rows(db, sql, |row| Ok(Entry::TrialEnd { trial: row.get(0)?, outcome: binary(row, 1)? }));
+        let sql = "SELECT body, octet_length(body) FROM sample ORDER BY id";
+        self.rows(db, sql, |row| Ok(Entry::Sample(binary(row, 0)?)));
+        let sql = "SELECT body, octet_length(body) FROM event ORDER BY id";
+        self.rows(db, sql, |row| Ok(Entry::Event(json(row, 0)?)));
+    }
+
+    fn meta<T: DeserializeOwned>(&mut self, db: &Connection, key: &str) -> Option<T> {
+        let value = schema::get_meta(db, key);
+        value.unwrap_or_else(|error| {
+            self.damage.push(format!("{key}: {error}"));
+            None
+        })
+    }
+
+    /// Applies every row of a query whose last column is the length of the stored value.
+    fn rows(&mut self, db: &Connection, sql: &str, decode: fn(&Row) -> rusqlite::Result<Entry>) {
+        let mut unreadable = 0u64;
+        let outcome = db.prepare(sql).and_then(|mut statement| {
+            let length_at = statement.column_count() - 1;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if !self.budget.spend(row.get_ref(length_at)?) {
+                    self.damage.push(format!("more rows than fit into the file: {sql}"));
+                    return Ok(());
+                }
+                match decode(row) {
+                    Ok(entry) => self.record.apply(entry),
+                    Err(_) => unreadable += 1,
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = outcome {
+            self.damage.push(format!("{error}: {sql}"));
+        }
+        if unreadable > 0 {
+            self.damage.push(format!("{unreadable} rows cannot be understood: {sql}"));
+        }
+    }
+
+    fn finish(mut self) -> RunRecord {
+        let at = self.record.events.last().map_or(Nanos(0), |event| event.at);
+        for what in self.damage {
+            let text = format!("the run file is damaged, a part is missing: {what}");
+            self.record.events.push(Event { at, kind: EventKind::Note { text } });
+        }
+        self.record
+    }
+}
+
+impl Budget {
+    /// Whether a row whose value has this length can still come from the file.
+    fn spend(&mut self, length: ValueRef) -> bool {
+        let length = i64::column_result(length).ok().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
+        let left = (self.rows.checked_sub(1), self.bytes.checked_sub(length));
+        let (Some(rows), Some(bytes)) = left else { return false };
+        (self.rows, self.bytes) = (rows, bytes);
+        true
+    }
+}
+
+fn json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+    check_length(row, Type::Text)?;
+    let body = row.get_ref(column)?.as_bytes()?;
+    serde_json::from_slice(body).map_err(|error| conversion(column, Type::Text, error))
+}
+
+fn binary<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+    check_length(row, Type::Blob)?;
+    let body = row.get_ref(column)?.as_blob()?;
+    postcard::from_bytes(body).map_err(|error| conversion(column, Type::Blob, error))
+}
+
+/// Looks at the length in the last column, before SQLite loads the value itself.
+fn check_length(row: &Row, kind: Type) -> rusqlite::Result<()> {
+    let column = row.as_ref().column_count() - 1;
+    let length: i64 = row.get(column)?;
+    if length > BODY_MAX as i64 {
+        return Err(conversion(column, kind, std::io::Error::other("the value is too large")));
+    }
+    Ok(())
+}
+
+fn conversion(column: usize, kind: Type, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
+}
+
+/// Looks at the first page without SQLite: is it ours, and do we know its version?
+fn check_file(path: &Path) -> Result<Budget> {
+    let shown = path.display();
+    let cannot = |why: Say| {
+        let (en, ru) = (why.en, why.ru);
+        Error::new(
+            Kind::RunFile,
+            say!("cannot read the run file `{shown}`: {en}", "не удаётся прочитать файл прогона `{shown}`: {ru}"),
+        )
+    };
+    let io = |error: std::io::Error| cannot(Say::same(error.to_string()));
+    let found = std::fs::metadata(path).map_err(io)?;
+    if !found.is_file() {
+        return Err(cannot(say!("it is not a regular file", "это не обычный файл")));
+    }
+    let mut first = [0; 100];
+    let whole = File::open(path).map_err(io)?.read_exact(&mut first);
+    let word = |at: usize| u32::from_be_bytes([first[at], first[at + 1], first[at + 2], first[at + 3]]);
+    if whole.is_err() || !first.starts_with(SQLITE_MAGIC) || word(APPLICATION_AT) != schema::APPLICATION_ID {
+        return Err(cannot(say!("it is not a run file of Stend", "это не файл прогона Stend")));
+    }
+    let version = word(VERSION_AT);
+    if version != FORMAT_VERSION {
+        return Err(cannot(say!(
+            "it has format version {version}, and this binary knows only version {FORMAT_VERSION}",
+            "у него версия формата {version}, а эта программа знает только версию {FORMAT_VERSION}"
+        ))
+        .hint(say!("use a newer Stend", "воспользуйтесь более новой версией Stend")));
+    }
+    let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
+    let bytes = found.len().saturating_add(log);
+    Ok(Budget { rows: bytes / ROW_MIN, bytes })
+}
+
+/// Without a log beside it the file is finished: then nothing is created beside it, and a read-only
+/// place will do. With a log SQLite needs its index, which it may have to build anew.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = match beside(path, "-wal").exists() {
+        true => Connection::open_with_flags(path, flags)?,
+        false => Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)?,
+    };
+    db.busy_timeout(PATIENCE)?;
+    db.pragma_update(None, "trusted_schema", false)?;
+    db.pragma_update(None, "cell_size_check", true)?;
+    Ok(db)
+}
+
+/// The path as a URI that tells SQLite that nobody changes the file.
+fn immutable(path: &Path) -> String {
+    let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => uri.push(char::from(byte)),
+            // Writing to a string cannot fail.
+            _ => drop(write!(uri, "%{byte:02X}")),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+/// The tables must be ours, word for word: a view or trigger could make reading run for ever.
+fn check_tables(db: &Connection) -> std::result::Result<(), String> {
+    let text = |error: rusqlite::Error| error.to_string();
+    let mut statement = db.prepare("SELECT sql FROM sqlite_schema ORDER BY rowid LIMIT 100").map_err(text)?;
+    let rows = statement.query_map([], |row| row.get::<_, Option<String>>(0)).map_err(text)?;
+    let found: Vec<Option<String>> = rows.collect::<rusqlite::Result<_>>().map_err(text)?;
+    let ours = found.iter().map(Option::as_deref).eq(schema::TABLES.iter().map(|&table| Some(table)));
+    if ours { Ok(()) } else { Err("its tables are not those of a run file".to_string()) }
+}
+
+fn damaged(path: &Path, why: &str) -> Box<Error> {
+    let shown = path.display();
+    Error::new(
+        Kind::RunFile,
+        say!("the run file `{shown}` is damaged: {why}", "файл прогона `{shown}` повреждён: {why}"),
+    )
+    .hint(say!(
+        "take a copy of it from before the damage, together with the `-wal` file beside it if there is one",
+        "возьмите копию, сделанную до повреждения, вместе с файлом `-wal` рядом с ней, если он есть"
+    ))
+}

@@ -1,0 +1,381 @@
+//! The run file as its writer sees it: entries wait in a backlog and move into the database in
+//! transactions. Runs on the writer thread; must not decide when a trial begins or ends.
+//!
+//! The database is in WAL mode and is never checkpointed on its own. A commit then only appends to the
+//! log, without any sync. A sync happens at an edge: checkpoint, then one small commit that begins the
+//! log anew, so that no later commit has to (restarting a log is the one thing for which SQLite would
+//! sync inside a commit).
+
+use super::ballast::Ballast;
+use super::owner::Owner;
+use super::queue::entry_weight;
+use super::schema::{self, key};
+use super::spool::Spool;
+use super::writer::Options;
+use crate::observed::{Event, EventKind};
+use crate::run::{Entry, RunHeader, RunState};
+use rusqlite::{Connection, ErrorCode};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+
+/// Longest time an entry waits for its commit when nothing is spooled: half of what may be lost, less
+/// the time that a commit takes.
+const COMMIT_EVERY: Duration = Duration::from_millis(250);
+
+/// Memory that uncommitted entries may take. A spooled trial of one mixed stream reaches it after an hour
+/// and a half; its entries then move to the disk before it ends, and the run file says so.
+const BACKLOG_MAX: usize = 128 << 20;
+
+/// Outside a window the log is folded into the database above this size, by eye.
+const LOG_MAX: u64 = 64 << 20;
+
+/// Inside a window it may grow further; only a trial of more than an hour gets there.
+const LOG_MAX_IN_WINDOW: u64 = 256 << 20;
+
+/// Attempts to turn the log off at the end while a reader has the file open, and the pause between them.
+const CLOSE_ATTEMPTS: u32 = 30;
+const CLOSE_PAUSE: Duration = Duration::from_millis(100);
+
+/// An open run file and what has not reached it yet.
+#[derive(Debug)]
+pub struct Recorder {
+    db: Connection,
+    path: PathBuf,
+    /// Ordinal of the next entry; the header is 0.
+    next: u64,
+    /// Checkpoints so far.
+    syncs: u64,
+    backlog: Vec<Entry>,
+    backlog_weight: usize,
+    oldest: Option<Instant>,
+    /// Entries move to the disk at edges only.
+    at_edges: bool,
+    spool: Option<Spool>,
+    ballast: Option<Ballast>,
+    in_window: bool,
+    /// The last commit failed; the next edge tries again.
+    stuck: bool,
+    lost: u64,
+    failure: Option<Box<Error>>,
+}
+
+impl Recorder {
+    /// Creates the file with its header, durably, and reserves space. Leaves nothing behind on failure.
+    pub fn create(
+        path: &Path,
+        header: &RunHeader,
+        options: Options,
+        owner: Option<Owner>,
+        memory: &Path,
+    ) -> Result<Recorder> {
+        let file = new_file(path, owner)?;
+        let recorder = Recorder::begin(path, &file, header, options, owner, memory);
+        recorder.inspect_err(|_| {
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                drop(std::fs::remove_file(beside(path, suffix)));
+            }
+        })
+    }
+
+    fn begin(
+        path: &Path,
+        file: &File,
+        header: &RunHeader,
+        options: Options,
+        owner: Option<Owner>,
+        memory: &Path,
+    ) -> Result<Recorder> {
+        let failed = |error: rusqlite::Error| cannot_write(path, &reason(&error));
+        let db = open(path).map_err(failed)?;
+        schema::insert(&db, &Entry::Header(Box::new(header.clone()))).map_err(failed)?;
+        schema::put_meta(&db, key::WRITTEN, &0u64).map_err(failed)?;
+        let mut recorder = Recorder {
+            db,
+            path: path.to_path_buf(),
+            next: 1,
+            syncs: 0,
+            backlog: Vec::new(),
+            backlog_weight: 0,
+            oldest: None,
+            at_edges: options.spool,
+            spool: None,
+            ballast: None,
+            in_window: false,
+            stuck: false,
+            lost: 0,
+            failure: None,
+        };
+        if options.spool {
+            recorder.open_spool(memory, &header.id, owner).map_err(failed)?;
+        }
+        recorder.checkpoint().map_err(failed)?;
+        if options.reserve > Bytes(0) {
+            recorder.ballast = Some(Ballast::new(path, options.reserve).map_err(|e| no_room(path, options.reserve, &e))?);
+        }
+        // Without the directory's own sync a power loss may take the name of a synced file.
+        let synced = file.sync_all().and_then(|()| File::open(directory_of(path))?.sync_all());
+        synced.map_err(|error| cannot_write(path, &Say::same(error.to_string())))?;
+        Ok(recorder)
+    }
+
+    fn open_spool(&mut self, memory: &Path, run: &str, owner: Option<Owner>) -> rusqlite::Result<()> {
+        match Spool::create(memory, run, owner) {
+            Ok(spool) => {
+                schema::put_meta(&self.db, key::SPOOL, &spool.path())?;
+                self.spool = Some(spool);
+            }
+            Err(error) => self.note(format!(
+                "no spool in {}: {error}; entries of a trial are kept in memory and are lost if the coordinator is killed",
+                memory.display()
+            )),
+        }
+        Ok(())
+    }
+
+    /// Takes an entry. It survives the death of this process at once if spooled, else after the next commit.
+    pub fn record(&mut self, entry: Entry) {
+        if self.stuck && self.backlog_weight > BACKLOG_MAX {
+            self.lost += 1;
+            return;
+        }
+        self.keep(entry);
+        if !self.stuck && self.backlog_weight > BACKLOG_MAX {
+            if self.at_edges {
+                self.note("the spool reached its limit; its entries move to the disk during a trial".to_string());
+            }
+            self.commit();
+        }
+    }
+
+    fn keep(&mut self, entry: Entry) {
+        let spooled = self.spool.as_mut().map_or(Ok(()), |spool| spool.append(self.next, &entry));
+        self.next += 1;
+        self.backlog_weight += entry_weight(&entry);
+        self.backlog.push(entry);
+        self.oldest.get_or_insert_with(Instant::now);
+        if let Err(error) = spooled {
+            self.spool = None;
+            self.note(format!("the spool cannot be written any more: {error}; entries of a trial are kept in memory"));
+        }
+    }
+
+    /// When entries must be committed at the latest; `None` if nothing waits for that.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.oldest.filter(|_| !self.at_edges && !self.stuck).map(|oldest| oldest + COMMIT_EVERY)
+    }
+
+    /// Moves the backlog into the database, without a sync. If that fails, the backlog is kept.
+    pub fn commit(&mut self) {
+        self.stuck = !self.insist(Recorder::try_commit);
+        self.fold_large_log();
+    }
+
+    /// Takes a step that may find the disk full: then releases the reserved space and tries once more.
+    fn insist(&mut self, step: fn(&mut Recorder) -> rusqlite::Result<()>) -> bool {
+        let Err(first) = step(self) else { return true };
+        let had_reserve = self.ballast.take().is_some();
+        self.fail(&first);
+        had_reserve && step(self).is_ok()
+    }
+
+    fn try_commit(&mut self) -> rusqlite::Result<()> {
+        if self.backlog.is_empty() {
+            return Ok(());
+        }
+        let transaction = self.db.transaction()?;
+        self.backlog.iter().try_for_each(|entry| schema::insert(&transaction, entry))?;
+        schema::put_meta(&transaction, key::WRITTEN, &(self.next - 1))?;
+        transaction.commit()?;
+        self.backlog.clear();
+        (self.backlog_weight, self.oldest) = (0, None);
+        if let Some(error) = self.spool.as_mut().and_then(|spool| spool.clear().err()) {
+            self.spool = None;
+            self.note(format!("the spool cannot be emptied: {error}; entries of a trial are kept in memory"));
+        }
+        Ok(())
+    }
+
+    /// Keeps the log of a run without edges from growing for ever; readers get slower with its size.
+    fn fold_large_log(&mut self) {
+        let limit = if self.in_window { LOG_MAX_IN_WINDOW } else { LOG_MAX };
+        if size(&beside(&self.path, "-wal")) <= limit {
+            return;
+        }
+        if self.in_window {
+            self.note("the log of the run file reached its limit; it was synced inside a measuring window".to_string());
+        }
+        self.insist(Recorder::checkpoint);
+    }
+
+    /// A measuring window begins or ends.
+    pub fn window(&mut self, on: bool) {
+        self.in_window = on;
+    }
+
+    /// Makes everything durable.
+    pub fn edge(&mut self) {
+        self.commit();
+        self.insist(Recorder::checkpoint);
+        let used = size(&self.path) + size(&beside(&self.path, "-wal"));
+        if let Some(ballast) = &mut self.ballast {
+            ballast.shrink_by(Bytes(used));
+        }
+    }
+
+    /// Syncs the log, copies it into the database, syncs that, and begins the log anew.
+    fn checkpoint(&mut self) -> rusqlite::Result<()> {
+        self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        // A value that was there already would change no page, and the log would not begin anew.
+        self.syncs += 1;
+        schema::put_meta(&self.db, key::SYNCS, &self.syncs)
+    }
+
+    /// Records the end, if there is one, moves everything into one file and closes it. `Err` if
+    /// something could not be recorded.
+    pub fn close(mut self, state: Option<RunState>) -> Result<PathBuf> {
+        self.ballast = None;
+        if self.lost > 0 {
+            let lost = self.lost;
+            self.note(format!("{lost} entries were lost because the run file could not be written"));
+        }
+        if let Some(state) = state {
+            self.keep(Entry::End(state));
+        }
+        let done = self.try_commit().and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        if let Err(error) = done {
+            self.fail(&error);
+            return Err(cannot_write(&self.path, &reason(&error)));
+        }
+        for _ in 0..CLOSE_ATTEMPTS {
+            if set_journal_mode(&self.db, "DELETE").is_ok() {
+                break;
+            }
+            // A reader has the file open. Without success the log stays beside it, empty: still readable.
+            std::thread::sleep(CLOSE_PAUSE);
+        }
+        Ok(self.path)
+    }
+
+    /// Why the file could not be written, from the first time that happened on.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.as_deref()
+    }
+
+    /// Records something about the run file itself.
+    pub fn note(&mut self, text: String) {
+        self.keep(Entry::Event(Event { at: now(), kind: EventKind::Note { text } }));
+    }
+
+    fn fail(&mut self, error: &rusqlite::Error) {
+        if self.failure.is_some() {
+            return;
+        }
+        let failure = cannot_write(&self.path, &reason(error));
+        let detail = failure.message.en.clone();
+        self.failure = Some(failure);
+        self.keep(Entry::Event(Event { at: now(), kind: EventKind::RunFileFull { detail } }));
+    }
+}
+
+/// Creates the empty file; refuses to replace anything.
+fn new_file(path: &Path, owner: Option<Owner>) -> Result<File> {
+    let shown = path.display();
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+    let file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::new(
+            Kind::RunFile,
+            say!("cannot create the run file `{shown}`: it exists", "не удаётся создать файл прогона `{shown}`: он уже существует"),
+        )
+        .hint(say!("name another file; a run file is never replaced", "укажите другое имя: файл прогона никогда не заменяется")),
+        _ => Error::new(
+            Kind::RunFile,
+            say!("cannot create the run file `{shown}`: {error}", "не удаётся создать файл прогона `{shown}`: {error}"),
+        )
+        .hint(say!(
+            "name a file in a directory that exists and that you may write to",
+            "укажите файл в существующем каталоге, доступном для записи"
+        )),
+    })?;
+    // Before SQLite makes the log and its index: they take over the owner of the database.
+    let owned = owner.map_or(Ok(()), |owner| owner.take_file(&file));
+    owned.map_err(|error| cannot_write(path, &Say::same(error.to_string())))?;
+    Ok(file)
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    use rusqlite::OpenFlags;
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // Readers never block a writer in WAL mode; only closing waits for them, in its own loop.
+    db.busy_timeout(Duration::ZERO)?;
+    schema::lay_out(&db)?;
+    set_journal_mode(&db, "WAL")?;
+    db.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(()))?;
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    db.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(db)
+}
+
+fn set_journal_mode(db: &Connection, mode: &str) -> rusqlite::Result<()> {
+    let set: String = db.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get(0))?;
+    if set.eq_ignore_ascii_case(mode) {
+        return Ok(());
+    }
+    let error = io::Error::other(format!("this file system does not take SQLite's journal mode {mode}"));
+    Err(rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+fn now() -> Nanos {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// The name of a file that SQLite keeps beside a database.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn size(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |found| found.len())
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// What SQLite says, with the most common cause in words.
+fn reason(error: &rusqlite::Error) -> Say {
+    if error.sqlite_error_code() == Some(ErrorCode::DiskFull) {
+        return say!("no space is left on its file system", "на его файловой системе не осталось места");
+    }
+    Say::same(error.to_string())
+}
+
+fn cannot_write(path: &Path, why: &Say) -> Box<Error> {
+    let (shown, en, ru) = (path.display(), &why.en, &why.ru);
+    Error::new(
+        Kind::RunFile,
+        say!("cannot write the run file `{shown}`: {en}", "не удаётся записать файл прогона `{shown}`: {ru}"),
+    )
+    .hint(say!(
+        "what was recorded so far is kept; make room, or name another place with `-o`",
+        "записанное до сих пор сохранено; освободите место или укажите другое с помощью `-o`"
+    ))
+}
+
+fn no_room(path: &Path, reserve: Bytes, error: &io::Error) -> Box<Error> {
+    let shown = path.display();
+    let [en, ru] = [stend_base::Lang::En, stend_base::Lang::Ru].map(|lang| stend_base::format::bytes(reserve, lang));
+    Error::new(
+        Kind::RunFile,
+        say!(
+            "cannot reserve {en} for the run file `{shown}`: {error}",
+            "не удаётся зарезервировать {ru} для файла прогона `{shown}`: {error}"
+        ),
+    )
+    .hint(say!("make room, or name another place with `-o`", "освободите место или укажите другое с помощью `-o`"))
+}

@@ -1,0 +1,135 @@
+//! Made-up entries for the tests of this module: one of each kind, and runs of any length.
+
+use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
+use crate::observed::{
+    EngineFacts, Event, EventKind, FillOutcome, JobTotals, Phase, Slice, TrialOutcome, TrialStatus, ZeroSample,
+};
+use crate::run::{Entry, RunHeader, RunRecord};
+use crate::sample::{CpuTimes, Sample};
+use stend_base::histogram::Sparse;
+use stend_base::{Bytes, Histogram, Nanos, say};
+use stend_spec::plan::{Decision, PlanInputs, PlanTarget};
+use stend_spec::suite::Suite;
+use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+
+pub fn header() -> RunHeader {
+    let writes = Err(say!("needs --confirm=x", "нужно --confirm=x"));
+    let target = PlanTarget { size: Bytes::gib(1), room: None, logical_block: Bytes(512), writes };
+    let suite = Suite { name: "quick".to_string(), fill: None, cases: Vec::new(), blocks: 6 };
+    RunHeader {
+        id: "R-1".to_string(),
+        started_unix: 1_795_296_153,
+        stend_version: "0.1.0".to_string(),
+        command_line: vec!["stend".to_string(), "run".to_string()],
+        inputs: PlanInputs { suite, seed: u64::MAX, target, time_budget: Some(Nanos::secs(180)) },
+        suite_text: "suite: quick # проверка\n".to_string(),
+        realtime_offset_ns: -5,
+    }
+}
+
+pub fn trial() -> Trial {
+    let mix = Mix { read_percent: 70 };
+    let stream = Stream { mix, pattern: Pattern::Random, block_size: Bytes::kib(4), queue_depth: 32, jobs: 1, sync: Sync::None };
+    Trial {
+        streams: vec![stream],
+        ramp: Nanos::secs(1),
+        window: Nanos::secs(3),
+        drain_limit: Nanos::secs(30),
+        seed: 7,
+        direct: true,
+        backend: Backend::Auto,
+        region: Region { start: Bytes(0), len: Bytes::gib(1) },
+    }
+}
+
+/// A latency distribution as wide as that of a real drive: about 300 used buckets.
+pub fn latency(seed: u64) -> Sparse {
+    let mut histogram = Histogram::new();
+    for i in 0..2000 {
+        histogram.record(Nanos(60_000 + stend_base::random::draw(seed, i) % 400_000));
+    }
+    histogram.sparse()
+}
+
+pub fn slice(interval: u32, latency: Option<Sparse>) -> Slice {
+    Slice { interval, span: 1, stream: 0, op: Op::Read, ops: 2000, bytes: 8_192_000, errors: 0, latency_max_ns: 460_000, latency }
+}
+
+pub fn outcome() -> TrialOutcome {
+    let job = JobTotals {
+        stream: 0,
+        job: 0,
+        done: [(6000, 24_576_000), (0, 0), (0, 0)],
+        latency: [latency(1), Sparse::default(), Sparse::default()],
+        cpu_ns: Some(1),
+        run_delay_ns: None,
+        cpu_max_ns: Some(1),
+    };
+    TrialOutcome {
+        status: TrialStatus::Complete,
+        load_start: Nanos(1),
+        window_start: Nanos(2),
+        window_end: Nanos(3),
+        engine: EngineFacts { backend: "io_uring".to_string(), ..EngineFacts::default() },
+        jobs: vec![job],
+        drained: Vec::new(),
+        censored: Vec::new(),
+        errors: Vec::new(),
+        clocks: [(1, 2, 3), (4, 5, u64::MAX)],
+    }
+}
+
+pub fn target() -> TargetFacts {
+    TargetFacts {
+        named: "/x".to_string(),
+        path: "/x".to_string(),
+        kind: TargetKind::Directory,
+        identity: None,
+        size: Bytes(1),
+        free: Bytes(1),
+        logical_block: Bytes(512),
+        physical_block: Bytes(4096),
+        file_system: Some("ext4".to_string()),
+        mount_options: None,
+        devices: Vec::new(),
+        signatures: Vec::new(),
+        access: WriteAccess::OwnDirectory,
+    }
+}
+
+pub fn sample(at: u64) -> Sample {
+    let cpus = (0..2).map(|cpu| CpuTimes { cpu, user_ns: at, ..CpuTimes::default() }).collect();
+    Sample { at: Nanos(at), cpus: Some(cpus), ..Sample::default() }
+}
+
+pub fn event(at: u64) -> Entry {
+    Entry::Event(Event { at: Nanos(at), kind: EventKind::Note { text: "a note".to_string() } })
+}
+
+pub fn trial_start(trial: u32) -> Entry {
+    Entry::TrialStart { trial, case: 3, block: 1, asked: Box::new(self::trial()), at: Nanos(99) }
+}
+
+/// One entry of each kind but the header and the end, in an order that happens.
+pub fn one_of_each() -> Vec<Entry> {
+    vec![
+        Entry::Event(Event { at: Nanos(1), kind: EventKind::Phase(Phase::Preflight) }),
+        Entry::Host(Box::new(HostFacts { hostname: "h".to_string(), ..HostFacts::default() })),
+        Entry::Target(Box::new(target())),
+        Entry::Fill(FillOutcome { written: Bytes::gib(1), elapsed: Nanos::secs(4) }),
+        Entry::Zeros(ZeroSample { sampled: 1000, zero: 1 }),
+        Entry::Decision { seq: 0, decision: Decision::Trial { case: 3, block: 1, seed: u64::MAX } },
+        trial_start(0),
+        Entry::Slices { trial: 0, slices: vec![slice(0, None), slice(1, Some(latency(3)))] },
+        Entry::Sample(Box::new(sample(5))),
+        Entry::TrialEnd { trial: 0, outcome: Box::new(outcome()) },
+        event(7),
+    ]
+}
+
+/// What a reader must give back after these entries.
+pub fn record_of(entries: impl IntoIterator<Item = Entry>) -> RunRecord {
+    let mut record = RunRecord::new(header());
+    entries.into_iter().for_each(|entry| record.apply(entry));
+    record
+}

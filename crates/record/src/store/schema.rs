@@ -1,0 +1,129 @@
+//! Tables of the run file and how an entry becomes rows. Must not decide when anything is written.
+//!
+//! What people may want to query, or what changes its shape with the tool, is JSON; numeric bulk is
+//! postcard, ten times smaller.
+
+use crate::run::{Entry, RunHeader};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// "Stnd": tells our databases from everybody else's (SQLite's `application_id`, file offset 68).
+pub const APPLICATION_ID: u32 = 0x5374_6e64;
+
+/// No single stored value may be larger: the same limit as a frame from a worker.
+pub const BODY_MAX: usize = 16 << 20;
+
+/// Tables of version 1, verbatim as SQLite keeps them; a reader refuses a file with anything else.
+pub const TABLES: [&str; 6] = [
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE decision (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+    "CREATE TABLE trial (trial INTEGER PRIMARY KEY, case_index INTEGER NOT NULL, block INTEGER NOT NULL, \
+     started_ns INTEGER NOT NULL, asked TEXT NOT NULL, outcome BLOB)",
+    "CREATE TABLE slice (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, body BLOB NOT NULL)",
+    "CREATE TABLE sample (id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE TABLE event (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+];
+
+/// Keys of the table `meta`.
+pub mod key {
+    /// The [`RunHeader`](crate::run::RunHeader).
+    pub const HEADER: &str = "header";
+    /// Host facts.
+    pub const HOST: &str = "host";
+    /// Target facts.
+    pub const TARGET: &str = "target";
+    /// The fill.
+    pub const FILL: &str = "fill";
+    /// The sample of zeros.
+    pub const ZEROS: &str = "zeros";
+    /// The final state; absent while the run is open.
+    pub const END: &str = "end";
+    /// Ordinal of the last entry in the database: a left-over spool is merged from the next one on.
+    pub const WRITTEN: &str = "written";
+    /// How often the file has been synced.
+    pub const SYNCS: &str = "syncs";
+    /// Path of the spool file, if the run has one.
+    pub const SPOOL: &str = "spool";
+}
+
+/// Lays out an empty database. Identity and version go into the file itself before the log exists, so
+/// that they can be read without SQLite.
+pub fn lay_out(db: &Connection) -> rusqlite::Result<()> {
+    db.pragma_update(None, "application_id", APPLICATION_ID)?;
+    db.pragma_update(None, "user_version", super::FORMAT_VERSION)?;
+    TABLES.iter().try_for_each(|table| db.execute(table, []).map(drop))
+}
+
+/// Stores one entry. What can be known only once replaces an earlier value, as in `RunRecord::apply`.
+pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
+    match entry {
+        Entry::Header(header) => put_meta(db, key::HEADER, header.as_ref()),
+        Entry::Host(facts) => put_meta(db, key::HOST, facts.as_ref()),
+        Entry::Target(facts) => put_meta(db, key::TARGET, facts.as_ref()),
+        Entry::Fill(outcome) => put_meta(db, key::FILL, outcome),
+        Entry::Zeros(zeros) => put_meta(db, key::ZEROS, zeros),
+        Entry::End(state) => put_meta(db, key::END, state),
+        Entry::Decision { seq, decision } => {
+            let sql = "INSERT OR REPLACE INTO decision (seq, body) VALUES (?1, ?2)";
+            db.execute(sql, params![seq, json(decision)?]).map(drop)
+        }
+        Entry::TrialStart { trial, case, block, asked, at } => {
+            let sql = "INSERT OR REPLACE INTO trial (trial, case_index, block, started_ns, asked) VALUES (?1, ?2, ?3, ?4, ?5)";
+            // SQLite's integers are signed; 2^63 ns are 292 years after boot.
+            let started = i64::try_from(at.0).unwrap_or(i64::MAX);
+            db.execute(sql, params![trial, case, block, started, json(asked)?]).map(drop)
+        }
+        Entry::TrialEnd { trial, outcome } => {
+            let sql = "UPDATE trial SET outcome = ?2 WHERE trial = ?1";
+            db.execute(sql, params![trial, binary(outcome)?]).map(drop)
+        }
+        Entry::Slices { trial, slices } => {
+            let sql = "INSERT INTO slice (trial, body) VALUES (?1, ?2)";
+            db.execute(sql, params![trial, binary(slices)?]).map(drop)
+        }
+        Entry::Sample(sample) => {
+            db.execute("INSERT INTO sample (body) VALUES (?1)", [binary(sample)?]).map(drop)
+        }
+        Entry::Event(event) => db.execute("INSERT INTO event (body) VALUES (?1)", [json(event)?]).map(drop),
+    }
+}
+
+/// Stores one value under a key of `meta`.
+pub fn put_meta<T: Serialize>(db: &Connection, key: &str, value: &T) -> rusqlite::Result<()> {
+    db.execute("INSERT OR REPLACE INTO meta (key, body) VALUES (?1, ?2)", params![key, json(value)?]).map(drop)
+}
+
+/// The value under a key of `meta`; `None` if it was never stored.
+pub fn get_meta<T: DeserializeOwned>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
+    let sql = "SELECT body FROM meta WHERE key = ?1 AND octet_length(body) <= ?2";
+    let body: Option<String> = db.query_row(sql, params![key, BODY_MAX as i64], |row| row.get(0)).optional()?;
+    body.map(|text| serde_json::from_str(&text).map_err(conversion)).transpose()
+}
+
+/// The header, without which nothing else in the file means anything.
+pub fn get_header(db: &Connection) -> rusqlite::Result<Option<RunHeader>> {
+    get_meta(db, key::HEADER)
+}
+
+fn json<T: Serialize>(value: &T) -> rusqlite::Result<String> {
+    let text = serde_json::to_string(value).map_err(conversion)?;
+    bounded(text.len()).map(|()| text)
+}
+
+fn binary<T: Serialize>(value: &T) -> rusqlite::Result<Vec<u8>> {
+    let bytes = postcard::to_stdvec(value).map_err(conversion)?;
+    bounded(bytes.len()).map(|()| bytes)
+}
+
+/// Refuses to store what no reader would accept.
+fn bounded(len: usize) -> rusqlite::Result<()> {
+    if len > BODY_MAX {
+        return Err(conversion(std::io::Error::other(format!("an entry of {len} bytes is above the limit of {BODY_MAX}"))));
+    }
+    Ok(())
+}
+
+fn conversion(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}

@@ -1,0 +1,231 @@
+//! Entries kept in memory-backed storage while a trial must not be disturbed by writes to its drive.
+//!
+//! The file lives on tmpfs, so it survives the death of the process but not of the machine. It is only
+//! appended to; the recorder empties it once its entries are in the database.
+//! Layout: magic, length and text of the run id, then frames of u32 length, u32 CRC-32 and the
+//! postcard of (ordinal, entry), all little-endian.
+
+use super::crc::crc32;
+use super::owner::Owner;
+use super::schema::BODY_MAX;
+use crate::run::Entry;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Start of every spool file; the last byte is the version of its layout.
+const MAGIC: &[u8; 8] = b"stnd-sp1";
+
+/// Longest run id a reader believes, far above the 23 characters of ours.
+const ID_MAX: u64 = 255;
+
+/// Largest spool a reader takes into memory: eight times what a writer lets it grow to.
+const READ_MAX: u64 = 1 << 30;
+
+/// The spool of a run that is being written. Dropping it removes the file only if it is empty.
+#[derive(Debug)]
+pub struct Spool {
+    file: File,
+    path: PathBuf,
+    start: u64,
+    empty: bool,
+}
+
+impl Spool {
+    /// Creates `<memory>/stend-<uid>/<run id>.spool`, for its owner only.
+    ///
+    /// Fails if there is no such place, or if somebody else made the directory.
+    pub fn create(memory: &Path, run: &str, owner: Option<Owner>) -> io::Result<Spool> {
+        let uid = owner.map_or_else(|| rustix::process::geteuid().as_raw(), |owner| owner.uid);
+        let directory = memory.join(format!("stend-{uid}"));
+        match DirBuilder::new().mode(0o700).create(&directory) {
+            Ok(()) => owner.map_or(Ok(()), |owner| owner.take_directory(&directory))?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        let found = std::fs::symlink_metadata(&directory)?;
+        if !found.is_dir() || found.uid() != uid {
+            let text = format!("{} belongs to user {}, not {uid}", directory.display(), found.uid());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+        }
+        let path = directory.join(format!("{run}.spool"));
+        let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+        let mut start = MAGIC.to_vec();
+        start.push(run.len().min(ID_MAX as usize) as u8);
+        start.extend(run.bytes().take(ID_MAX as usize));
+        let spool = owner.map_or(Ok(()), |owner| owner.take_file(&file)).and_then(|()| file.write_all(&start));
+        if let Err(error) = spool {
+            remove(&path);
+            return Err(error);
+        }
+        Ok(Spool { file, path, start: start.len() as u64, empty: true })
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends one entry; it survives the death of this process from here on.
+    pub fn append(&mut self, ordinal: u64, entry: &Entry) -> io::Result<()> {
+        let mut frame = vec![0; 8];
+        frame = postcard::to_extend(&(ordinal, entry), frame).map_err(io::Error::other)?;
+        let len = frame.len() - 8;
+        if len > BODY_MAX {
+            return Err(io::Error::other(format!("an entry of {len} bytes is above the limit of {BODY_MAX}")));
+        }
+        let crc = crc32(&frame[8..]);
+        frame[..4].copy_from_slice(&(len as u32).to_le_bytes());
+        frame[4..8].copy_from_slice(&crc.to_le_bytes());
+        self.empty = false;
+        self.file.write_all(&frame)
+    }
+
+    /// Forgets all entries: they are in the database now.
+    pub fn clear(&mut self) -> io::Result<()> {
+        self.file.set_len(self.start)?;
+        self.empty = true;
+        Ok(())
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        if self.empty {
+            remove(&self.path);
+        }
+    }
+}
+
+/// Removes a spool that nobody needs; one that cannot be removed costs memory until the next boot, no data.
+fn remove(path: &Path) {
+    drop(std::fs::remove_file(path));
+    if let Some(directory) = path.parent() {
+        drop(std::fs::remove_dir(directory));
+    }
+}
+
+/// The whole frames of a left-over spool in order, up to the first one that is torn.
+///
+/// Empty if the file is gone, is not a regular file, is too large, or belongs to another run.
+pub fn read(path: &Path, run: &str) -> Vec<(u64, Entry)> {
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let Ok(file) = OpenOptions::new().read(true).custom_flags(nonblocking).open(path) else { return Vec::new() };
+    if !file.metadata().is_ok_and(|found| found.is_file() && found.len() <= READ_MAX) {
+        return Vec::new();
+    }
+    let mut bytes = Vec::new();
+    // What could be read before an error is as good as a spool that was cut there.
+    drop(file.take(READ_MAX).read_to_end(&mut bytes));
+    frames(&bytes, run)
+}
+
+fn frames(bytes: &[u8], run: &str) -> Vec<(u64, Entry)> {
+    let mut entries = Vec::new();
+    let Some(mut rest) = after_start(bytes, run) else { return entries };
+    while let Some((entry, next)) = frame(rest) {
+        entries.push(entry);
+        rest = next;
+    }
+    entries
+}
+
+fn after_start<'a>(bytes: &'a [u8], run: &str) -> Option<&'a [u8]> {
+    let (&len, rest) = bytes.strip_prefix(MAGIC)?.split_first()?;
+    let (id, rest) = rest.split_at_checked(usize::from(len))?;
+    (id == run.as_bytes()).then_some(rest)
+}
+
+fn frame(bytes: &[u8]) -> Option<((u64, Entry), &[u8])> {
+    let (len, rest) = bytes.split_first_chunk::<4>()?;
+    let (crc, rest) = rest.split_first_chunk::<4>()?;
+    let len = u32::from_le_bytes(*len) as usize;
+    if len > BODY_MAX {
+        return None;
+    }
+    let (body, rest) = rest.split_at_checked(len)?;
+    if crc32(body) != u32::from_le_bytes(*crc) {
+        return None;
+    }
+    Some((postcard::from_bytes(body).ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::samples;
+    use proptest::prelude::*;
+
+    fn filled(memory: &Path, entries: &[Entry]) -> Spool {
+        let mut spool = Spool::create(memory, "R-1", None).unwrap();
+        for (ordinal, entry) in entries.iter().enumerate() {
+            spool.append(ordinal as u64, entry).unwrap();
+        }
+        spool
+    }
+
+    #[test]
+    fn what_was_appended_is_read_back_until_the_spool_is_cleared() {
+        let memory = tempfile::tempdir().unwrap();
+        let entries = samples::one_of_each();
+        let mut spool = filled(memory.path(), &entries);
+        let back: Vec<Entry> = read(spool.path(), "R-1").into_iter().map(|(_, entry)| entry).collect();
+        assert_eq!(back, entries);
+        spool.clear().unwrap();
+        assert!(read(spool.path(), "R-1").is_empty());
+        spool.append(7, &entries[0]).unwrap();
+        assert_eq!(read(spool.path(), "R-1"), [(7, entries[0].clone())]);
+    }
+
+    #[test]
+    fn a_spool_of_another_run_is_not_believed() {
+        let memory = tempfile::tempdir().unwrap();
+        let spool = filled(memory.path(), &samples::one_of_each());
+        assert!(read(spool.path(), "R-2").is_empty());
+    }
+
+    #[test]
+    fn an_empty_spool_leaves_nothing_behind_and_a_full_one_stays() {
+        let memory = tempfile::tempdir().unwrap();
+        drop(filled(memory.path(), &[]));
+        assert_eq!(std::fs::read_dir(memory.path()).unwrap().count(), 0);
+        let spool = filled(memory.path(), &samples::one_of_each());
+        let path = spool.path().to_path_buf();
+        drop(spool);
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn a_directory_that_is_a_link_is_not_trusted() {
+        let memory = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let uid = rustix::process::geteuid().as_raw();
+        std::os::unix::fs::symlink(elsewhere.path(), memory.path().join(format!("stend-{uid}"))).unwrap();
+        let error = Spool::create(memory.path(), "R-1", None).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    }
+
+    proptest! {
+        #[test]
+        fn a_torn_or_damaged_tail_costs_only_itself(cut in 0usize..4000, flip in any::<u8>()) {
+            let memory = tempfile::tempdir().unwrap();
+            let entries = samples::one_of_each();
+            let spool = filled(memory.path(), &entries);
+            let mut bytes = std::fs::read(spool.path()).unwrap();
+            let at = cut.min(bytes.len() - 1);
+            bytes[at] ^= flip;
+            let back = frames(&bytes[..=at], "R-1");
+            let expected = back.len();
+            prop_assert!(back.into_iter().map(|(_, entry)| entry).eq(entries.into_iter().take(expected)));
+        }
+
+        #[test]
+        fn arbitrary_bytes_are_never_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let mut spool = MAGIC.to_vec();
+            spool.extend([3, b'R', b'-', b'1']);
+            spool.extend(&bytes);
+            frames(&spool, "R-1");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A disk that fills up while the run file is written: what is known is kept, and the failure is said.
+
+use super::*;
+use crate::observed::EventKind;
+use crate::run::Entry;
+use std::process::Command;
+use stend_base::{Bytes, Kind};
+
+/// A small file system of its own, unmounted again whatever happens.
+struct SmallDisk {
+    mount: TempDir,
+}
+
+impl SmallDisk {
+    fn new(size: Bytes) -> SmallDisk {
+        let mount = tempfile::tempdir().unwrap();
+        let options = format!("size={}", size.0);
+        let status = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "stend-test"]).arg(mount.path()).status();
+        assert!(status.unwrap().success(), "mount failed");
+        SmallDisk { mount }
+    }
+
+    /// Writes until nothing more fits.
+    fn fill(&self) {
+        use std::io::Write;
+        let mut file = std::fs::File::create(self.mount.path().join("filler")).unwrap();
+        while file.write_all(&[1; 4096]).is_ok() {}
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(self.mount.path()).status());
+    }
+}
+
+fn slices(interval: u32) -> Entry {
+    Entry::Slices { trial: 0, slices: vec![samples::slice(interval, Some(samples::latency(u64::from(interval))))] }
+}
+
+/// Fills the disk in the middle of a run and returns what a reader gets afterwards.
+fn run_into_a_full_disk(options: Options) -> (RunRecord, u32) {
+    let disk = SmallDisk::new(Bytes::mib(16));
+    let memory = tempfile::tempdir().unwrap();
+    let path = disk.mount.path().join("R-1.stend");
+    let writer = create_with(&path, &samples::header(), options, None, memory.path()).unwrap();
+    writer.append(samples::trial_start(0));
+    writer.edge();
+    settle(&writer);
+    disk.fill();
+    let mut interval = 0;
+    // Until the space that the log already has is used up; about 1.5 KiB each.
+    while writer.failure().is_none() {
+        assert!(interval < 20_000, "the disk never got full");
+        for _ in 0..100 {
+            writer.append(slices(interval));
+            interval += 1;
+        }
+        writer.edge();
+        settle(&writer);
+    }
+    assert_eq!(writer.failure().unwrap().kind, Kind::RunFile);
+    assert!(writer.failure().unwrap().message.en.contains("no space"), "{:?}", writer.failure());
+    let failure = writer.failure().unwrap();
+    let end = RunState::Ended { kind: failure.kind, reason: failure.message.clone() };
+    let closed = writer.close(end).unwrap();
+    let names: Vec<_> = std::fs::read_dir(disk.mount.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    (crate::store::read(&closed).unwrap(), interval)
+}
+
+#[test]
+fn a_full_disk_releases_the_reserve_and_loses_nothing() {
+    if !root_or_skip("a_full_disk_releases_the_reserve_and_loses_nothing") {
+        return;
+    }
+    for spool in [false, true] {
+        let (record, appended) = run_into_a_full_disk(Options { spool, reserve: Bytes::mib(6) });
+        assert_eq!(record.trials[0].slices.len(), appended as usize);
+        let full = |kind: &EventKind| matches!(kind, EventKind::RunFileFull { .. });
+        assert_eq!(record.events.iter().filter(|event| full(&event.kind)).count(), 1);
+        assert!(matches!(record.state, RunState::Ended { kind: Kind::RunFile, .. }), "{:?}", record.state);
+    }
+}
+
+#[test]
+fn without_any_space_the_file_still_opens_and_closing_says_what_happened() {
+    if !root_or_skip("without_any_space_the_file_still_opens_and_closing_says_what_happened") {
+        return;
+    }
+    let disk = SmallDisk::new(Bytes::mib(4));
+    let memory = tempfile::tempdir().unwrap();
+    let path = disk.mount.path().join("R-1.stend");
+    let writer = create_with(&path, &samples::header(), PLAIN, None, memory.path()).unwrap();
+    writer.append(samples::trial_start(0));
+    writer.edge();
+    settle(&writer);
+    disk.fill();
+    (0..2000).for_each(|interval| writer.append(slices(interval)));
+    let error = writer.close(RunState::Complete).unwrap_err();
+    assert_eq!(error.kind, Kind::RunFile);
+    let record = crate::store::read(&path).unwrap();
+    assert_eq!((record.state, record.trials.len()), (RunState::Open, 1));
+}
+
+#[test]
+fn a_reserve_that_does_not_fit_is_an_error_that_leaves_nothing_behind() {
+    if !root_or_skip("a_reserve_that_does_not_fit_is_an_error_that_leaves_nothing_behind") {
+        return;
+    }
+    let disk = SmallDisk::new(Bytes::mib(4));
+    let options = Options { spool: false, reserve: Bytes::mib(64) };
+    let path = disk.mount.path().join("R-1.stend");
+    let error = create_with(&path, &samples::header(), options, None, Path::new("/dev/shm")).unwrap_err();
+    assert_eq!(error.kind, Kind::RunFile);
+    assert!(error.message.en.contains("64 MiB"), "{error}");
+    assert_eq!(std::fs::read_dir(disk.mount.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,65 @@
+//! A run file that shares a drive with its target is not written between trial edges.
+
+use super::*;
+use crate::observed::EventKind;
+use crate::store::samples::record_of;
+use std::os::unix::fs::MetadataExt;
+
+/// Identity, size and time of change of everything in the directory of the run file.
+fn state_of_disk(place: &Place) -> Vec<(String, u64, i64, i64)> {
+    let state = |name: String| {
+        let found = std::fs::metadata(place.runs.path().join(&name)).unwrap();
+        (name, found.len(), found.mtime(), found.mtime_nsec())
+    };
+    place.names().into_iter().map(state).collect()
+}
+
+#[test]
+fn between_edges_nothing_is_written_to_the_disk_and_readers_see_everything() {
+    let place = Place::new();
+    let writer = place.create(SPOOLED);
+    let before = state_of_disk(&place);
+    append_all(&writer, &samples::one_of_each());
+    settle(&writer);
+    assert_eq!(state_of_disk(&place), before);
+    assert_eq!(crate::store::read(&place.file()).unwrap(), record_of(samples::one_of_each()));
+    writer.edge();
+    settle(&writer);
+    assert_ne!(state_of_disk(&place), before);
+    assert_eq!(crate::store::read(&place.file()).unwrap(), record_of(samples::one_of_each()));
+}
+
+#[test]
+fn a_left_over_spool_is_merged_once() {
+    let place = Place::new();
+    let writer = place.create(SPOOLED);
+    let entries = samples::one_of_each();
+    append_all(&writer, &entries[..7]);
+    settle(&writer);
+    let spool = place.memory.path().join(format!("stend-{}/R-1.spool", rustix::process::geteuid().as_raw()));
+    let early = std::fs::read(&spool).unwrap();
+    writer.edge();
+    append_all(&writer, &entries[7..]);
+    settle(&writer);
+    let killed = place.copy_as_killed();
+    assert_eq!(crate::store::read(&killed.file()).unwrap(), record_of(entries.clone()));
+    // Killed between the commit and the clearing of the spool: its entries are in both.
+    let whole = std::fs::read(&spool).unwrap();
+    let start = 8 + 1 + "R-1".len();
+    std::fs::write(&spool, [&early, &whole[start..]].concat()).unwrap();
+    assert_eq!(crate::store::read(&killed.file()).unwrap(), record_of(entries));
+}
+
+#[test]
+fn without_memory_backed_files_the_trial_is_kept_in_memory_and_that_is_recorded() {
+    let place = Place::new();
+    let absent = place.memory.path().join("absent");
+    let writer = create_with(&place.file(), &samples::header(), SPOOLED, None, &absent).unwrap();
+    let before = state_of_disk(&place);
+    append_all(&writer, &samples::one_of_each());
+    settle(&writer);
+    assert_eq!(state_of_disk(&place), before);
+    let record = crate::store::read(&writer.close(RunState::Complete).unwrap()).unwrap();
+    assert_eq!(record.trials, record_of(samples::one_of_each()).trials);
+    assert!(matches!(&record.events[0].kind, EventKind::Note { text } if text.starts_with("no spool in")), "{record:?}");
+}

@@ -1,0 +1,113 @@
+//! What is written is read back, while it is written and afterwards.
+
+use super::*;
+use crate::store::samples::record_of;
+use stend_base::{Bytes, Kind};
+
+#[test]
+fn a_run_reads_back_as_it_was_written_and_is_one_file() {
+    for options in [PLAIN, SPOOLED] {
+        let place = Place::new();
+        let writer = place.create(Options { reserve: Bytes::mib(8), ..options });
+        append_all(&writer, &samples::one_of_each());
+        let path = writer.close(RunState::Complete).unwrap();
+        assert_eq!(crate::store::read(&path).unwrap(), ended(record_of(samples::one_of_each())));
+        assert_eq!(place.names(), ["R-1.stend"]);
+        assert_eq!(std::fs::read_dir(place.memory.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_run_can_be_read_while_it_is_written() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    let entries = samples::one_of_each();
+    for (n, entry) in entries.iter().enumerate() {
+        writer.append(entry.clone());
+        read_until(&place.file(), &record_of(entries[..=n].iter().cloned()));
+    }
+    writer.edge();
+    settle(&writer);
+    assert_eq!(crate::store::read(&place.file()).unwrap(), record_of(entries));
+    assert_eq!(writer.failure(), None);
+}
+
+#[test]
+fn a_new_run_has_its_header_before_anything_else() {
+    let place = Place::new();
+    let _writer = place.create(PLAIN);
+    assert_eq!(crate::store::read(&place.copy_as_killed().file()).unwrap(), record_of([]));
+}
+
+#[test]
+fn a_writer_that_is_dropped_leaves_one_file_without_an_end() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    append_all(&writer, &samples::one_of_each());
+    drop(writer);
+    assert_eq!(place.names(), ["R-1.stend"]);
+    assert_eq!(crate::store::read(&place.file()).unwrap(), record_of(samples::one_of_each()));
+}
+
+#[test]
+fn an_existing_file_is_never_replaced() {
+    let place = Place::new();
+    std::fs::write(place.file(), "precious").unwrap();
+    let error = create_with(&place.file(), &samples::header(), PLAIN, None, place.memory.path()).unwrap_err();
+    assert_eq!(error.kind, Kind::RunFile);
+    assert!(error.message.en.contains("exists"), "{error}");
+    assert_eq!(std::fs::read(place.file()).unwrap(), b"precious");
+}
+
+#[test]
+fn a_place_that_does_not_exist_is_an_error() {
+    let place = Place::new();
+    let path = place.runs.path().join("absent/R-1.stend");
+    let error = create_with(&path, &samples::header(), PLAIN, None, place.memory.path()).unwrap_err();
+    assert_eq!((error.kind, error.hint.is_some()), (Kind::RunFile, true));
+}
+
+#[test]
+fn inside_a_window_entries_are_committed_without_an_edge() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    writer.window(true);
+    append_all(&writer, &samples::one_of_each());
+    read_until(&place.file(), &record_of(samples::one_of_each()));
+    writer.window(false);
+}
+
+#[test]
+fn a_reader_that_stays_does_not_keep_the_run_from_closing() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    append_all(&writer, &samples::one_of_each());
+    writer.edge();
+    settle(&writer);
+    let reader = rusqlite::Connection::open(place.file()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM meta").unwrap();
+    let path = writer.close(RunState::Complete).unwrap();
+    assert_eq!(crate::store::read(&path).unwrap(), ended(record_of(samples::one_of_each())));
+}
+
+#[test]
+fn a_run_file_belongs_to_the_user_behind_sudo() {
+    use crate::store::owner::Owner;
+    use std::os::unix::fs::MetadataExt;
+    if !root_or_skip("a_run_file_belongs_to_the_user_behind_sudo") {
+        return;
+    }
+    let place = Place::new();
+    let owner = Some(Owner { uid: 12_345, gid: 54_321 });
+    let writer = create_with(&place.file(), &samples::header(), SPOOLED, owner, place.memory.path()).unwrap();
+    append_all(&writer, &samples::one_of_each());
+    settle(&writer);
+    let memory = place.memory.path().join("stend-12345");
+    let files = place.names().into_iter().map(|name| place.runs.path().join(name));
+    let paths: Vec<PathBuf> = files.chain([memory.clone(), memory.join("R-1.spool")]).collect();
+    assert_eq!(paths.len(), 5, "{paths:?}");
+    for path in paths {
+        let found = std::fs::metadata(&path).unwrap();
+        assert_eq!((found.uid(), found.gid()), (12_345, 54_321), "{}", path.display());
+    }
+}

@@ -1,0 +1,208 @@
+//! The writer's handle and its thread: the event loop appends and goes on, the thread waits for disks.
+
+use super::owner::Owner;
+use super::queue::{Message, Queue};
+use super::recorder::Recorder;
+use crate::run::{Entry, RunHeader, RunState};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use stend_base::{Bytes, Error, Kind, Result, say};
+
+/// Where memory-backed files live on Linux.
+const MEMORY: &str = "/dev/shm";
+
+/// How long an append waits when the queue has been full; then the run file counts as lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long closing may take: several times what a slow disk needs for the largest log.
+const CLOSE_LIMIT: Duration = Duration::from_secs(60);
+
+/// How a run file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// It shares a physical drive with the target: nothing is written to it between trial edges.
+    pub spool: bool,
+    /// Space to allocate before the first trial: the expected size of the file.
+    pub reserve: Bytes,
+}
+
+/// A run file that is being written. Dropping it closes the file without an end: it then reads as open.
+#[derive(Debug)]
+pub struct Writer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    path: PathBuf,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Queue,
+    failure: Mutex<Option<Box<Error>>>,
+    closed: Mutex<Option<Result<PathBuf>>>,
+}
+
+/// Creates a run file with its header; both are durable when this returns.
+///
+/// Errors are of kind `RunFile`: the file exists (it is never replaced), cannot be created, or there is
+/// no room for the reserve. Under sudo the file belongs to the user behind it.
+pub fn create(path: &Path, header: RunHeader, options: Options) -> Result<Writer> {
+    create_with(path, &header, options, Owner::behind_sudo(), Path::new(MEMORY))
+}
+
+/// [`create`] with its surroundings given.
+pub(super) fn create_with(
+    path: &Path,
+    header: &RunHeader,
+    options: Options,
+    owner: Option<Owner>,
+    memory: &Path,
+) -> Result<Writer> {
+    let recorder = Recorder::create(path, header, options, owner, memory)?;
+    let shared = Arc::new(Shared::default());
+    let theirs = Arc::clone(&shared);
+    let thread = std::thread::Builder::new().name("run-file".to_string()).spawn(move || serve(recorder, &theirs));
+    let thread = thread.map_err(|error| {
+        let shown = path.display();
+        Error::new(
+            Kind::RunFile,
+            say!(
+                "cannot start the thread that writes `{shown}`: {error}",
+                "не удаётся запустить поток записи файла `{shown}`: {error}"
+            ),
+        )
+    })?;
+    Ok(Writer { shared, thread: Some(thread), path: path.to_path_buf() })
+}
+
+impl Writer {
+    /// Records an entry, in order, without waiting for the disk.
+    ///
+    /// Waits only when 64 MiB of entries wait already, at most 10 seconds; if the disk has taken nothing
+    /// by then, the entry is lost and [`failure`](Self::failure) says so. The number of waits is recorded.
+    pub fn append(&self, entry: Entry) {
+        if !self.shared.queue.push(Message::Entry(Box::new(entry)), PATIENCE) {
+            let shown = self.path.display();
+            self.shared.set_failure(&Error::new(
+                Kind::RunFile,
+                say!(
+                    "cannot write the run file `{shown}`: its disk has taken nothing for a long time",
+                    "не удаётся записать файл прогона `{shown}`: его диск долго не принимает данные"
+                ),
+            ));
+        }
+    }
+
+    /// Says that a measuring window begins or ends; inside one nothing is synced.
+    pub fn window(&self, on: bool) {
+        self.shared.queue.push(Message::Window(on), PATIENCE);
+    }
+
+    /// Asks for everything so far to be made durable: at the edges of a trial. Does not wait.
+    pub fn edge(&self) {
+        self.shared.queue.push(Message::Edge, PATIENCE);
+    }
+
+    /// Waits until everything asked so far has been dealt with (after [`edge`](Self::edge): is durable, so
+    /// that its writes cannot disturb the next trial). `false` if that takes longer than `limit`; with a
+    /// limit of zero it only asks.
+    pub fn settle(&self, limit: Duration) -> bool {
+        self.shared.queue.settle(limit)
+    }
+
+    /// Why the file cannot be written any more: kind `RunFile`, exit code 12. What was recorded before is
+    /// kept, and reserved space has been released to record the end.
+    pub fn failure(&self) -> Option<Box<Error>> {
+        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Records how the run ended, folds everything into one file and closes it.
+    ///
+    /// `Err` if something could not be recorded, or if the disk does not answer for a minute.
+    pub fn close(mut self, state: RunState) -> Result<PathBuf> {
+        self.finish(Message::Close(state));
+        let result = self.shared.closed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        result.unwrap_or_else(|| {
+            let shown = self.path.display();
+            Err(Error::new(
+                Kind::RunFile,
+                say!("cannot close the run file `{shown}`: its disk does not answer", "не удаётся закрыть файл прогона `{shown}`: его диск не отвечает"),
+            ))
+        })
+    }
+
+    fn finish(&mut self, last: Message) {
+        let Some(thread) = self.thread.take() else { return };
+        self.shared.queue.push(last, PATIENCE);
+        // A thread that hangs in the kernel cannot be joined; it dies with the process.
+        if self.shared.queue.wait_finished(CLOSE_LIMIT) {
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.finish(Message::Abandon);
+    }
+}
+
+impl Shared {
+    fn set_failure(&self, error: &Error) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert_with(|| Box::new(error.clone()));
+    }
+}
+
+/// Tells waiters that the thread is gone, also after a panic.
+struct Goodbye<'a>(&'a Queue);
+
+impl Drop for Goodbye<'_> {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
+/// The writer thread: the only place that waits, for a message or for the next commit.
+fn serve(mut recorder: Recorder, shared: &Shared) {
+    let _goodbye = Goodbye(&shared.queue);
+    loop {
+        let message = shared.queue.pop(recorder.deadline());
+        let popped = message.is_some();
+        match message {
+            None => {}
+            Some(Message::Entry(entry)) => recorder.record(*entry),
+            Some(Message::Window(on)) => recorder.window(on),
+            Some(Message::Edge) => recorder.edge(),
+            Some(Message::Close(state)) => return close(recorder, Some(state), shared),
+            Some(Message::Abandon) => return close(recorder, None, shared),
+        }
+        if recorder.deadline().is_some_and(|at| at <= Instant::now()) {
+            recorder.commit();
+        }
+        if let Some(failure) = recorder.failure() {
+            shared.set_failure(failure);
+        }
+        if popped {
+            shared.queue.handled();
+        }
+    }
+}
+
+fn close(mut recorder: Recorder, state: Option<RunState>, shared: &Shared) {
+    let waits = shared.queue.waits();
+    if waits > 0 {
+        recorder.note(format!("the coordinator waited {waits} times for the run file's disk"));
+    }
+    let result = recorder.close(state);
+    if let Err(error) = &result {
+        shared.set_failure(error);
+    }
+    *shared.closed.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+}

@@ -1,0 +1,200 @@
+//! Numbers of findings as texts, shared by page and terminal, so that both print the same digits.
+
+use crate::words;
+use stend_analyse::findings::{CaseFinding, Estimate, Headline, OpFinding, Quantile, QuantileValue, Rates};
+use stend_base::{Lang, Nanos, Say, Share, format, say};
+
+/// Stands for a number that is not there.
+pub const NONE: &str = "—";
+
+/// A text made for each language.
+pub fn both(text: impl Fn(Lang) -> String) -> Say {
+    Say { en: text(Lang::En), ru: text(Lang::Ru) }
+}
+
+/// The one unit of latency of a table: cells of a column compare at a glance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LatencyUnit {
+    /// Nanoseconds.
+    Nanosecond,
+    /// Microseconds.
+    Microsecond,
+    /// Milliseconds.
+    Millisecond,
+    /// Seconds.
+    Second,
+}
+
+impl LatencyUnit {
+    /// The largest unit in which the smallest median still keeps three significant digits at three
+    /// decimals (0.1 of the unit).
+    pub fn for_cases(cases: &[CaseFinding]) -> LatencyUnit {
+        let medians = cases.iter().flat_map(|c| &c.ops).filter_map(|op| match op.quantiles.first()?.value {
+            QuantileValue::At(v) | QuantileValue::Above(v) => Some(v.0),
+            QuantileValue::NotEnough { .. } => None,
+        });
+        match medians.min() {
+            Some(0..100) => LatencyUnit::Nanosecond,
+            Some(100..100_000) | None => LatencyUnit::Microsecond,
+            Some(100_000..100_000_000) => LatencyUnit::Millisecond,
+            Some(_) => LatencyUnit::Second,
+        }
+    }
+
+    /// Its sign.
+    pub fn name(self) -> Say {
+        match self {
+            LatencyUnit::Nanosecond => say!("ns", "нс"),
+            LatencyUnit::Microsecond => say!("µs", "мкс"),
+            LatencyUnit::Millisecond => say!("ms", "мс"),
+            LatencyUnit::Second => say!("s", "с"),
+        }
+    }
+
+    /// A latency in this unit, without its sign.
+    pub fn number(self, value: Nanos, lang: Lang) -> String {
+        let scale = match self {
+            LatencyUnit::Nanosecond => return format::count(value.0),
+            LatencyUnit::Microsecond => 1e3,
+            LatencyUnit::Millisecond => 1e6,
+            LatencyUnit::Second => 1e9,
+        };
+        format::number(value.0 as f64 / scale, lang)
+    }
+}
+
+/// Name of an operation; with its stream where a case has several.
+pub fn op_name(case: &CaseFinding, op: &OpFinding) -> Say {
+    let name = words::op(op.op);
+    if case.ops.iter().all(|o| o.stream == 0) {
+        return name;
+    }
+    let (number, en, ru) = (u32::from(op.stream) + 1, name.en, name.ru);
+    say!("stream {number}: {en}", "поток {number}: {ru}")
+}
+
+/// The estimate that a case shows first.
+pub fn headline(rates: &Rates, headline: Headline) -> &Estimate {
+    match headline {
+        Headline::Iops => &rates.iops,
+        Headline::Throughput => &rates.throughput,
+    }
+}
+
+/// A rate with its unit: `412 000 IOPS`, `1 234 MB/s`.
+pub fn rate(value: f64, headline: Headline) -> Say {
+    if !value.is_finite() {
+        return Say::same(NONE);
+    }
+    both(|lang| match headline {
+        Headline::Iops => format!("{} IOPS", format::iops(value, lang)),
+        Headline::Throughput => format::throughput(value, lang),
+    })
+}
+
+/// Half the 95 % interval as a part of the value: `± 1.2 %`. `None` without an interval.
+pub fn plus_minus(estimate: &Estimate) -> Option<Say> {
+    let (low, high) = estimate.interval?;
+    let percent = (high - low) / 2.0 / estimate.value * 100.0;
+    if !percent.is_finite() || percent < 0.0 {
+        return None;
+    }
+    let digits = match percent {
+        p if p >= 9.95 => 0,
+        p if p >= 0.095 => 1,
+        _ => 2,
+    };
+    Some(both(|lang| format!("± {} %", format::fixed(percent, digits, lang))))
+}
+
+/// Both ends of an interval in the unit of the headline: `408 120 … 416 200 IOPS`.
+pub fn interval(estimate: &Estimate, headline: Headline) -> Option<Say> {
+    let (low, high) = estimate.interval.filter(|(l, h)| l.is_finite() && h.is_finite())?;
+    Some(both(|lang| match headline {
+        Headline::Iops => format!("{} … {} IOPS", format::iops(low, lang), format::iops(high, lang)),
+        Headline::Throughput => {
+            format!("{} … {}", format::number(low / 1e6, lang), format::throughput(high, lang))
+        }
+    }))
+}
+
+/// A quantile in the unit of its table: `84.2`, `> 20 000`, or a dash when there is not enough data.
+pub fn quantile(quantile: &Quantile, unit: LatencyUnit) -> Say {
+    match quantile.value {
+        QuantileValue::At(v) => both(|lang| unit.number(v, lang)),
+        QuantileValue::Above(v) => both(|lang| format!("> {}", unit.number(v, lang))),
+        QuantileValue::NotEnough { .. } => Say::same(NONE),
+    }
+}
+
+/// The largest latency; with I/Os whose end was not seen it is only known to be more.
+pub fn latency_max(max: Nanos, censored: u64, unit: LatencyUnit) -> Say {
+    let sign = if censored > 0 { "> " } else { "" };
+    both(|lang| format!("{sign}{}", unit.number(max, lang)))
+}
+
+/// `p50`, `p99.9`; with a comma in Russian.
+pub fn quantile_name(q: Share) -> Say {
+    let percent = (q.0 * 100.0 * 1e6).round() / 1e6;
+    let name = format!("p{percent}");
+    Say { ru: name.replace('.', ","), en: name }
+}
+
+/// Date and time of day in UTC, e.g. `2026-11-21 21:30 UTC`; years outside 0 to 9999 are cut to them.
+pub fn utc(unix: i64) -> String {
+    /// 0000-01-01 and 9999-12-31 23:59:59.
+    const RANGE: (i64, i64) = (-62_167_219_200, 253_402_300_799);
+    let unix = unix.clamp(RANGE.0, RANGE.1);
+    let (days, seconds) = (unix.div_euclid(86_400), unix.rem_euclid(86_400));
+    // Days are counted from 1 March of year 0, so that the leap day ends a year of 365.2425 days on
+    // average: 146,097 days are 400 years exactly.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", seconds / 3600, seconds % 3600 / 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_analyse::findings::Basis;
+
+    #[test]
+    fn dates_are_right_around_leap_days_and_at_the_ends_of_time() {
+        let texts: Vec<_> = [0, 951_782_399, 951_782_400, 1_795_296_600, i64::MIN, i64::MAX].map(utc).to_vec();
+        assert_eq!(
+            texts,
+            [
+                "1970-01-01 00:00 UTC",
+                "2000-02-28 23:59 UTC",
+                "2000-02-29 00:00 UTC",
+                "2026-11-21 21:30 UTC",
+                "0000-01-01 00:00 UTC",
+                "9999-12-31 23:59 UTC"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_relative_interval_is_half_its_width_and_absent_without_one() {
+        let estimate = |interval| Estimate { value: 200.0, interval, basis: Basis::Trials { n: 6 } };
+        assert_eq!(plus_minus(&estimate(Some((196.0, 204.0)))), Some(say!("± 2.0 %", "± 2,0 %")));
+        assert_eq!(plus_minus(&estimate(Some((100.0, 300.0)))), Some(Say::same("± 50 %")));
+        assert_eq!(plus_minus(&estimate(None)), None);
+        assert_eq!(
+            plus_minus(&Estimate { value: 0.0, interval: Some((0.0, 0.0)), basis: Basis::Trials { n: 6 } }),
+            None
+        );
+    }
+
+    #[test]
+    fn quantile_names_have_no_float_noise() {
+        let names: Vec<_> = [0.5, 0.99, 0.999, 0.9999].map(|q| quantile_name(Share(q)).ru).to_vec();
+        assert_eq!(names, ["p50", "p99", "p99,9", "p99,99"]);
+    }
+}

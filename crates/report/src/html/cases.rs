@@ -1,0 +1,171 @@
+//! One card per case: rates, latencies by operation, charts, checks.
+
+use super::results::{checks, failed, number};
+use super::{Page, figure, table};
+use crate::figures::{self, NONE, both};
+use crate::markup::Markup;
+use crate::words;
+use stend_analyse::findings::{CaseFinding, CheckResult, Headline, Quantile, QuantileValue};
+use stend_base::{Say, format, say};
+
+/// The section. The first card is open: it shows what the others hold.
+pub fn section(m: &mut Markup, page: &Page) {
+    if page.findings.cases.is_empty() {
+        return;
+    }
+    super::section(m, "cases", &say!("Case by case", "Подробно по случаям"), |m| {
+        for (i, case) in page.findings.cases.iter().enumerate() {
+            let class = if failed(case) { "card void" } else { "card" };
+            let open = [("class", class), ("open", "open")];
+            m.with("details", if i == 0 { &open } else { &open[..1] }, |m| card(m, page, case));
+        }
+    });
+}
+
+fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
+    m.el("summary", "", |m| {
+        m.el("h3", "", |m| m.text(&case.label));
+        m.el("span", "figure", |m| {
+            let estimate = figures::headline(&case.total, case.headline);
+            m.line("b", "", &figures::rate(estimate.value, case.headline));
+            if let Some(spread) = figures::plus_minus(estimate) {
+                m.raw(" ");
+                m.say(&spread);
+            }
+        });
+        m.el("span", "checks", |m| checks(m, case));
+    });
+    // The anchor is inside the card: following a link to it opens the card.
+    let anchor = format!("case-{}", number(case));
+    m.with("div", &[("class", "body"), ("id", &anchor)], |m| {
+        m.el("p", "about", |m| {
+            m.say(&case.workload);
+            m.raw(" · ");
+            m.say(&words::trials(case.trials));
+            if case.trials_left_out > 0 {
+                let n = case.trials_left_out;
+                m.raw(", ");
+                m.say(&say!("{n} left out", "{n} не учтено"));
+            }
+        });
+        rates(m, case);
+        operations(m, page, case);
+        m.el("div", "charts", |m| {
+            for chart in &case.charts {
+                figure::draw(m, chart, page.lang);
+            }
+        });
+        check_table(m, &case.checks);
+    });
+}
+
+/// Both rates with their intervals and where these come from.
+fn rates(m: &mut Markup, case: &CaseFinding) {
+    let rows = [(Headline::Iops, &case.total.iops), (Headline::Throughput, &case.total.throughput)];
+    m.el("dl", "rates", |m| {
+        for (headline, estimate) in rows {
+            m.el("div", "", |m| {
+                m.line("dt", "", &words::headline_unit(headline));
+                m.el("dd", "", |m| {
+                    m.line("b", "", &figures::rate(estimate.value, headline));
+                    if let Some(interval) = figures::interval(estimate, headline) {
+                        m.line("span", "note", &interval);
+                    }
+                    m.line("span", "note", &words::basis(&estimate.basis));
+                });
+            });
+        }
+    });
+}
+
+fn operations(m: &mut Markup, page: &Page, case: &CaseFinding) {
+    let unit = page.unit.name();
+    let named = |name: Say| {
+        let (en, ru, unit_en, unit_ru) = (name.en, name.ru, &unit.en, &unit.ru);
+        say!("{en}, {unit_en}", "{ru}, {unit_ru}")
+    };
+    let mut columns =
+        vec![say!("Operation", "Операция"), Say::same("IOPS"), say!("MB/s", "МБ/с"), say!("I/Os", "Операций")];
+    columns.push(named(say!("mean", "среднее")));
+    let quantiles = case.ops.first().map_or(&[][..], |op| &op.quantiles);
+    columns.extend(quantiles.iter().map(|q| named(figures::quantile_name(q.q))));
+    columns.push(named(say!("max", "макс.")));
+    table(m, "numbers", &columns, |m| {
+        for op in &case.ops {
+            m.el("tr", "", |m| {
+                m.with("th", &[("scope", "row")], |m| m.say(&figures::op_name(case, op)));
+                m.line("td", "", &plain(op.rates.iops.value));
+                m.line("td", "", &plain(op.rates.throughput.value / 1e6));
+                m.el("td", "", |m| {
+                    m.text(&format::count(op.count));
+                    if op.censored > 0 {
+                        let n = format::count(op.censored);
+                        m.line("span", "note", &say!("end of {n} not seen", "конец {n} не наблюдался"));
+                    }
+                });
+                m.line("td", "", &mean(page, op.latency_mean_ns));
+                for quantile in &op.quantiles {
+                    m.el("td", "", |m| quantile_cell(m, page, quantile));
+                }
+                m.line("td", "", &figures::latency_max(op.latency_max, op.censored, page.unit));
+            });
+        }
+    });
+}
+
+fn plain(value: f64) -> Say {
+    if value.is_finite() { both(|lang| format::number(value, lang)) } else { Say::same(NONE) }
+}
+
+fn mean(page: &Page, ns: f64) -> Say {
+    if !ns.is_finite() || ns < 0.0 {
+        return Say::same(NONE);
+    }
+    both(|lang| page.unit.number(stend_base::Nanos(ns.round() as u64), lang))
+}
+
+fn quantile_cell(m: &mut Markup, page: &Page, quantile: &Quantile) {
+    if let QuantileValue::NotEnough { have, need } = quantile.value {
+        let (have, need) = (format::count(have), format::count(need));
+        return m.line("span", "note", &say!("not enough data: {have} of {need}", "мало данных: {have} из {need}"));
+    }
+    m.say(&figures::quantile(quantile, page.unit));
+    if let Some((low, high)) = quantile.interval {
+        let text = both(|lang| format!("{} … {}", page.unit.number(low, lang), page.unit.number(high, lang)));
+        m.line("span", "note", &text);
+    }
+}
+
+fn check_table(m: &mut Markup, checks: &[CheckResult]) {
+    if checks.is_empty() {
+        return;
+    }
+    let columns = [
+        say!("Check", "Проверка"),
+        say!("Result", "Итог"),
+        say!("Measured", "Измерено"),
+        say!("Limit", "Предел"),
+        say!("What it means here", "Что это значит"),
+    ];
+    table(m, "check-table", &columns, |m| {
+        for check in checks {
+            m.el("tr", "", |m| {
+                m.with("th", &[("scope", "row")], |m| {
+                    m.el("span", "code", |m| m.text(&check.id));
+                    m.raw(" ");
+                    m.say(&check.name);
+                });
+                m.el("td", "", |m| {
+                    m.el("span", words::check_class(check.status), |m| {
+                        m.text(words::check_glyph(check.status));
+                        m.raw(" ");
+                        m.say(&words::check(check.status));
+                    });
+                });
+                m.line("td", "", &check.measured);
+                m.line("td", "", &check.limit);
+                m.line("td", "", &check.meaning);
+            });
+        }
+    });
+}

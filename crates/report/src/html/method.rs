@@ -1,0 +1,259 @@
+//! How the numbers came about: the plan in words, the order of trials, definitions, what bounds which
+//! error, and the suite as it was written.
+
+use super::{Page, facts};
+use crate::figures::both;
+use crate::markup::Markup;
+use crate::words;
+use std::collections::BTreeMap;
+use stend_base::text::{plural_en, plural_ru};
+use stend_base::{Lang, Nanos, Say, format, say};
+use stend_record::{RunRecord, TrialRecord};
+use stend_spec::workload::{Stream, Sync, Trial};
+
+/// More blocks than this are not listed: the run file has them all.
+const BLOCKS_MAX: usize = 24;
+
+/// The section.
+pub fn section(m: &mut Markup, page: &Page) {
+    super::section(m, "method", &say!("Method", "Методика"), |m| {
+        plan(m, page);
+        order(m, page.run);
+        definitions(m);
+        errors(m, page);
+        m.el("details", "data", |m| {
+            m.line("summary", "", &say!("Suite file, verbatim", "Файл набора, дословно"));
+            m.with("pre", &[("tabindex", "0")], |m| m.el("code", "", |m| m.text(&page.run.header.suite_text)));
+        });
+    });
+}
+
+fn plan(m: &mut Markup, page: &Page) {
+    let inputs = &page.run.header.inputs;
+    let (trials, blocks) = (page.run.trials.len() as u64, u64::from(inputs.suite.blocks));
+    let (trials_en, blocks_en) = (plural_en(trials, "trial", "trials"), plural_en(blocks, "block", "blocks"));
+    let trials_ru = plural_ru(trials, "испытание", "испытания", "испытаний");
+    let blocks_ru = plural_ru(blocks, "блок", "блока", "блоков");
+    m.line("p", "", &say!(
+        "The plan: {blocks} interleaved {blocks_en}, each running every case once, in an order drawn from the seed; every second block runs the order of the one before it backwards, so that a steady drift cancels out. {trials} {trials_en} began.",
+        "План: {blocks} чередующихся {blocks_ru}, в каждом каждый случай выполняется один раз в порядке, заданном зерном; каждый второй блок повторяет порядок предыдущего в обратную сторону, так что равномерный дрейф взаимно гасится. Начато {trials} {trials_ru}."
+    ));
+    let mut rows = vec![(say!("Before measuring", "Перед измерением"), fill(page.run))];
+    let label = |case: u32| page.findings.cases.iter().find(|c| c.case == case).map_or("", |c| &c.label);
+    let asked = first_trials(page.run).into_iter();
+    rows.extend(
+        asked.map(|(case, trial)| (Say::same(format!("{} · {}", u64::from(case) + 1, label(case))), describe(trial))),
+    );
+    facts(m, &rows);
+}
+
+fn fill(run: &RunRecord) -> Say {
+    let Some(fill) = run.fill else {
+        return say!(
+            "nothing was written; the range was used as it was",
+            "ничего не записывалось; область использована как есть"
+        );
+    };
+    let written = both(|lang| format::bytes(fill.written, lang));
+    let elapsed = both(|lang| format::duration(fill.elapsed, lang));
+    let (en, ru, time_en, time_ru) = (written.en, written.ru, elapsed.en, elapsed.ru);
+    say!(
+        "{en} written once, in order, with incompressible data, in {time_en}",
+        "{ru} записаны один раз подряд несжимаемыми данными за {time_ru}"
+    )
+}
+
+/// What was asked of the engine, for every case that began.
+fn first_trials(run: &RunRecord) -> BTreeMap<u32, &Trial> {
+    run.trials.iter().rev().map(|trial| (trial.case, &trial.asked)).collect()
+}
+
+fn describe(trial: &Trial) -> Say {
+    let time = |span: Nanos| both(|lang| format::duration(span, lang));
+    let (ramp, window) = (time(trial.ramp), time(trial.window));
+    let (ramp_en, ramp_ru, window_en, window_ru) = (ramp.en, ramp.ru, window.en, window.ru);
+    let streams = both(|lang| trial.streams.iter().map(|s| stream(s, lang)).collect::<Vec<_>>().join("; "));
+    let (streams_en, streams_ru) = (streams.en, streams.ru);
+    let cache = if trial.direct {
+        say!("direct I/O", "прямой ввод-вывод")
+    } else {
+        say!("through the page cache", "через страничный кэш")
+    };
+    let (cache_en, cache_ru) = (cache.en, cache.ru);
+    say!(
+        "{streams_en}; {cache_en}; {ramp_en} ramp, not counted, then a window of {window_en}",
+        "{streams_ru}; {cache_ru}; разгон {ramp_ru} не учитывается, затем окно {window_ru}"
+    )
+}
+
+fn stream(stream: &Stream, lang: Lang) -> String {
+    use stend_spec::workload::Pattern::Sequential;
+    let (size, depth, jobs) = (format::bytes(stream.block_size, lang), stream.queue_depth, stream.jobs);
+    let (reads, writes) = (stream.mix.read_percent, 100 - stream.mix.read_percent.min(100));
+    let sequential = stream.pattern == Sequential;
+    let text = match lang {
+        Lang::En => {
+            let pattern = if sequential { "sequential" } else { "random" };
+            let operation = match reads {
+                100.. => "read".to_string(),
+                0 => "write".to_string(),
+                _ => format!("{reads} % read, {writes} % write"),
+            };
+            format!(
+                "{pattern} {operation}, {size}, queue depth {depth}, {jobs} {}",
+                plural_en(jobs.into(), "job", "jobs")
+            )
+        }
+        Lang::Ru => {
+            let operation = match (reads, sequential) {
+                (100.., true) => "последовательное чтение".to_string(),
+                (100.., false) => "случайное чтение".to_string(),
+                (0, true) => "последовательная запись".to_string(),
+                (0, false) => "случайная запись".to_string(),
+                (_, true) => format!("последовательно, {reads} % чтений, {writes} % записей"),
+                (_, false) => format!("случайно, {reads} % чтений, {writes} % записей"),
+            };
+            let jobs_ru = plural_ru(jobs.into(), "задание", "задания", "заданий");
+            format!("{operation}, {size}, глубина очереди {depth}, {jobs} {jobs_ru}")
+        }
+    };
+    text + &sync(stream.sync, lang)
+}
+
+fn sync(sync: Sync, lang: Lang) -> String {
+    let (call, n) = match sync {
+        Sync::None => return String::new(),
+        Sync::Fdatasync(n) => ("fdatasync", n),
+        Sync::Fsync(n) => ("fsync", n),
+    };
+    match (lang, n) {
+        (Lang::En, 1) => format!(", {call} after every write"),
+        (Lang::En, n) => format!(", {call} after every {n} writes"),
+        (Lang::Ru, 1) => format!(", {call} после каждой записи"),
+        (Lang::Ru, n) => format!(", {call} после каждых {n} записей"),
+    }
+}
+
+/// Blocks with the numbers of their cases in the order in which they ran.
+fn order(m: &mut Markup, run: &RunRecord) {
+    let mut blocks: BTreeMap<u32, Vec<&TrialRecord>> = BTreeMap::new();
+    for trial in &run.trials {
+        blocks.entry(trial.block).or_default().push(trial);
+    }
+    if blocks.is_empty() {
+        return;
+    }
+    m.line("h3", "", &say!("Order of trials", "Порядок испытаний"));
+    let columns = [say!("Block", "Блок"), say!("Cases, by number", "Случаи, по номерам")];
+    super::table(m, "order", &columns, |m| {
+        for (block, trials) in blocks.iter().take(BLOCKS_MAX) {
+            m.el("tr", "", |m| {
+                m.with("th", &[("scope", "row")], |m| m.text(&(u64::from(*block) + 1).to_string()));
+                m.el("td", "", |m| {
+                    for trial in trials {
+                        trial_number(m, trial);
+                    }
+                });
+            });
+        }
+    });
+    if let Some(rest) = blocks.len().checked_sub(BLOCKS_MAX).filter(|n| *n > 0) {
+        m.line("p", "note", &say!("and {rest} more blocks", "и ещё блоков: {rest}"));
+    }
+}
+
+fn trial_number(m: &mut Markup, trial: &TrialRecord) {
+    m.el("span", "trial", |m| {
+        m.text(&(u64::from(trial.case) + 1).to_string());
+        if let Some(word) = words::trial_status(trial.outcome.as_ref().map(|o| o.status)) {
+            m.raw(" ✖ ");
+            m.say(&word);
+        }
+    });
+}
+
+fn definitions(m: &mut Markup) {
+    m.line("h3", "", &say!("What the words mean", "Что значат слова"));
+    let rows = [
+        (
+            say!("Latency", "Задержка"),
+            say!(
+                "From the moment before an I/O is submitted to the moment its completion is seen by the load thread, of every I/O. Where every write is followed by a sync, the write ends when its sync does.",
+                "От момента перед отправкой операции до момента, когда поток нагрузки увидел её завершение; для каждой операции. Если за каждой записью следует синхронизация, запись заканчивается вместе с ней."
+            ),
+        ),
+        (
+            say!("Closed loop", "Замкнутый цикл"),
+            say!(
+                "A new I/O starts when one ends, so a stalled target also receives less load: percentiles describe the I/Os that were sent, not users who keep arriving.",
+                "Новая операция начинается по завершении предыдущей, поэтому зависший объект получает и меньше нагрузки: процентили описывают отправленные операции, а не пользователей, которые продолжают приходить."
+            ),
+        ),
+        (
+            Say::same("IOPS"),
+            say!(
+                "Reads and writes completed inside the window, divided by its length. Syncs are not counted.",
+                "Чтения и записи, завершённые внутри окна, делённые на его длину. Синхронизации не считаются."
+            ),
+        ),
+        (
+            say!("Percentile", "Процентиль"),
+            say!(
+                "The latency within which that share of all I/Os completed, by nearest rank, from the histograms of all trials of a case added together; percentiles are never averaged.",
+                "Задержка, в пределах которой завершилась эта доля всех операций (ближайший ранг), по сумме гистограмм всех испытаний случая; процентили никогда не усредняются."
+            ),
+        ),
+        (
+            say!("± of a rate", "± скорости"),
+            say!(
+                "Half of the 95 % Student t interval over the means of trials; with a single trial, over its batch means if these are independent.",
+                "Половина 95 %-го интервала Стьюдента по средним испытаний; при единственном испытании — по его групповым средним, если они независимы."
+            ),
+        ),
+        (
+            say!("Interval of a percentile", "Интервал процентиля"),
+            say!(
+                "Between the two order statistics that enclose it with 95 % confidence. Below the number of I/Os at which both exist, no percentile is printed.",
+                "Между двумя порядковыми статистиками, охватывающими его с доверием 95 %. Если операций меньше, чем нужно для обеих, процентиль не печатается."
+            ),
+        ),
+    ];
+    facts(m, &rows);
+}
+
+fn errors(m: &mut Markup, page: &Page) {
+    m.line("h3", "", &say!("Which error is bounded by what", "Чем ограничена какая погрешность"));
+    let limits = &page.findings.limits_version;
+    let rows = [
+        (say!("Chance", "Случайность"), say!("By the interval beside each number.", "Интервалом при каждом числе.")),
+        (
+            say!("Drift during the run", "Дрейф за время прогона"),
+            say!(
+                "By interleaving: it widens the interval of every case instead of favouring one of them.",
+                "Чередованием: он расширяет интервал каждого случая, а не даёт преимущество одному."
+            ),
+        ),
+        (
+            say!("Rounding of latencies", "Округление задержек"),
+            say!(
+                "Histogram buckets: a latency is never printed below its true value and at most 1/128 (0.8 %) above it.",
+                "Корзинами гистограммы: напечатанная задержка никогда не меньше истинной и больше неё не более чем на 1/128 (0,8 %)."
+            ),
+        ),
+        (
+            say!("Our own delay, caches, other load", "Собственная задержка, кэши, чужая нагрузка"),
+            say!(
+                "By the checks of each case, as far as they could be measured; limits: version {limits}.",
+                "Проверками каждого случая, насколько их удалось измерить; пределы: версия {limits}."
+            ),
+        ),
+        (
+            say!("Not bounded here", "Здесь не ограничено"),
+            say!(
+                "Steady state, wear and fill of the medium, other machines, other days.",
+                "Установившийся режим, износ и заполнение носителя, другие машины, другие дни."
+            ),
+        ),
+    ];
+    facts(m, &rows);
+}

@@ -1,0 +1,162 @@
+//! The report: one HTML file that opens from disk, without network and without scripts, in both
+//! languages at once; a pair of radio inputs decides which one the style sheet shows.
+
+mod cases;
+mod figure;
+mod method;
+mod results;
+mod summary;
+mod system;
+
+use crate::figures::LatencyUnit;
+use crate::markup::Markup;
+use stend_analyse::Findings;
+use stend_base::{Lang, Say, say};
+use stend_record::RunRecord;
+
+/// The whole look of the page.
+const STYLE: &str = include_str!("style.css");
+/// Nothing may be fetched from anywhere, not even by a mistake of ours.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// What every part of the page draws from.
+struct Page<'a> {
+    findings: &'a Findings,
+    run: &'a RunRecord,
+    /// Language of the title and of the switch's first state.
+    lang: Lang,
+    /// The one unit of latency of all tables.
+    unit: LatencyUnit,
+}
+
+/// The report of a run as one HTML file that starts in `lang`.
+pub fn html(findings: &Findings, run: &RunRecord, lang: Lang) -> String {
+    let page = Page { findings, run, lang, unit: LatencyUnit::for_cases(&findings.cases) };
+    let mut m = Markup::new();
+    m.raw("<!doctype html>\n");
+    m.with("html", &[("lang", lang.tag())], |m| {
+        m.el("head", "", |m| head(m, &page));
+        m.raw("\n");
+        m.el("body", "", |m| body(m, &page));
+    });
+    m.raw("\n");
+    m.finish()
+}
+
+fn head(m: &mut Markup, page: &Page) {
+    m.start("meta", &[("charset", "utf-8")]);
+    m.start("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+    m.start("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
+    m.start("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+    let title = summary::title(page.findings);
+    m.el("title", "", |m| m.text(title.get(page.lang)));
+    m.el("style", "", |m| m.raw(STYLE));
+}
+
+/// The inputs of the switch come first: the style sheet finds everything else as their sibling.
+fn body(m: &mut Markup, page: &Page) {
+    for lang in [Lang::En, Lang::Ru] {
+        let id = format!("lang-{}", lang.tag());
+        let mut attributes = vec![("class", "switch"), ("type", "radio"), ("name", "lang"), ("id", id.as_str())];
+        attributes.push(("aria-label", language(lang)));
+        if lang == page.lang {
+            attributes.push(("checked", "checked"));
+        }
+        m.start("input", &attributes);
+    }
+    m.with("a", &[("class", "skip"), ("href", "#results")], |m| {
+        m.say(&say!("Skip to the results", "К результатам"));
+    });
+    m.raw("\n");
+    m.el("header", "top", |m| summary::header(m, page));
+    m.raw("\n");
+    m.el("main", "", |m| {
+        summary::caveats(m, page);
+        results::section(m, page);
+        cases::section(m, page);
+        not_run(m, page);
+        whole_run(m, page);
+        method::section(m, page);
+        system::section(m, page);
+        system::repeat(m, page);
+    });
+    m.raw("\n");
+    m.el("footer", "", |m| summary::footer(m, page));
+}
+
+/// A language's own name.
+fn language(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "English",
+        Lang::Ru => "Русский",
+    }
+}
+
+/// A section with an anchor and a heading.
+fn section(m: &mut Markup, id: &'static str, heading: &Say, inside: impl FnOnce(&mut Markup)) {
+    m.raw("\n");
+    m.with("section", &[("id", id)], |m| {
+        m.line("h2", "", heading);
+        inside(m);
+    });
+}
+
+/// A table in a box of its own that scrolls when it is wider than the screen.
+fn table(m: &mut Markup, class: &'static str, columns: &[Say], rows: impl FnOnce(&mut Markup)) {
+    m.with("div", &[("class", "scroll"), ("tabindex", "0")], |m| {
+        m.el("table", class, |m| {
+            m.el("thead", "", |m| {
+                m.el("tr", "", |m| {
+                    for column in columns {
+                        m.with("th", &[("scope", "col")], |m| m.say(column));
+                    }
+                });
+            });
+            m.el("tbody", "", rows);
+        });
+    });
+}
+
+/// A list of names and values.
+fn facts(m: &mut Markup, rows: &[(Say, Say)]) {
+    m.el("dl", "facts", |m| {
+        for (name, value) in rows.iter().filter(|(_, value)| !value.en.is_empty()) {
+            m.el("div", "", |m| {
+                m.line("dt", "", name);
+                m.line("dd", "", value);
+            });
+        }
+    });
+}
+
+fn not_run(m: &mut Markup, page: &Page) {
+    if page.findings.not_run.is_empty() {
+        return;
+    }
+    section(m, "not-run", &say!("Not run", "Не выполнено"), |m| {
+        table(m, "", &[say!("Case", "Случай"), say!("Reason", "Причина")], |m| {
+            for case in &page.findings.not_run {
+                m.el("tr", "", |m| {
+                    m.with("th", &[("scope", "row")], |m| m.text(&case.label));
+                    m.line("td", "", &case.reason);
+                });
+            }
+        });
+    });
+}
+
+fn whole_run(m: &mut Markup, page: &Page) {
+    if page.findings.charts.is_empty() {
+        return;
+    }
+    section(m, "whole-run", &say!("The whole run", "Весь прогон"), |m| {
+        m.el("div", "charts wide", |m| {
+            for chart in &page.findings.charts {
+                figure::draw(m, chart, page.lang);
+            }
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests;

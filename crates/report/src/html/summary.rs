@@ -1,0 +1,117 @@
+//! Top and bottom of the page: what was measured, the verdict, the grade, the caveats.
+
+use super::{Page, language};
+use crate::figures::{both, utc};
+use crate::markup::Markup;
+use crate::words;
+use stend_analyse::Findings;
+use stend_analyse::findings::GradeLevel;
+use stend_base::{Lang, Say, format, say};
+
+/// `quick on /var/tmp`.
+pub fn title(findings: &Findings) -> Say {
+    let (suite, target) = (&findings.suite, &findings.target);
+    say!("{suite} on {target}", "{suite} на {target}")
+}
+
+/// Everything above the first section.
+pub fn header(m: &mut Markup, page: &Page) {
+    let findings = page.findings;
+    m.el("div", "bar", |m| {
+        m.line("span", "brand", &say!("Stend", "Стенд"));
+        m.el("span", "languages", |m| {
+            for lang in [Lang::En, Lang::Ru] {
+                let id = format!("lang-{}", lang.tag());
+                m.with("label", &[("for", &id), ("lang", lang.tag())], |m| m.text(language(lang)));
+            }
+        });
+    });
+    m.line("h1", "", &title(findings));
+    m.el("p", "meta", |m| {
+        m.text(&utc(findings.started_unix));
+        m.raw(" · ");
+        m.say(&both(|lang| format::duration(findings.elapsed, lang)));
+        if let Some(host) = &page.run.host {
+            m.raw(" · ");
+            m.text(&host.hostname);
+        }
+        m.raw(" · ");
+        m.el("code", "", |m| m.text(&findings.run));
+    });
+    m.line("p", "verdict", &findings.verdict);
+    if let Some(state) = words::unfinished(&findings.state) {
+        m.el("p", "unfinished", |m| {
+            m.el("b", "mark fail", |m| m.raw("✖"));
+            m.raw(" ");
+            m.say(&state);
+        });
+    }
+    grade(m, page);
+    contents(m, page);
+}
+
+fn grade(m: &mut Markup, page: &Page) {
+    let grade = &page.findings.grade;
+    let class = match grade.level {
+        GradeLevel::Screening => "grade screening",
+        GradeLevel::Publishable => "grade publishable",
+    };
+    m.el("aside", class, |m| {
+        m.line("b", "", &words::grade(grade.level));
+        m.raw(" ");
+        m.say(&grade.banner);
+    });
+}
+
+fn contents(m: &mut Markup, page: &Page) {
+    let findings = page.findings;
+    let entries = [
+        ("#caveats", say!("Caveats", "Оговорки"), !findings.caveats.is_empty()),
+        ("#results", say!("Results", "Результаты"), true),
+        ("#cases", say!("Cases", "Случаи"), !findings.cases.is_empty()),
+        ("#not-run", say!("Not run", "Не выполнено"), !findings.not_run.is_empty()),
+        ("#whole-run", say!("Whole run", "Весь прогон"), !findings.charts.is_empty()),
+        ("#method", say!("Method", "Методика"), true),
+        ("#system", say!("System", "Система"), true),
+        ("#repeat", say!("Repeat", "Повторить"), true),
+    ];
+    let label = say!("Contents", "Содержание");
+    m.with("nav", &[("aria-label", label.get(page.lang))], |m| {
+        for (href, name, _) in entries.iter().filter(|(_, _, present)| *present) {
+            m.with("a", &[("href", href)], |m| m.say(name));
+        }
+    });
+}
+
+/// Reasons to doubt the whole run, each with what to do about it.
+pub fn caveats(m: &mut Markup, page: &Page) {
+    let caveats = &page.findings.caveats;
+    if caveats.is_empty() {
+        return;
+    }
+    super::section(m, "caveats", &say!("What to keep in mind", "Что учитывать"), |m| {
+        m.el("ul", "caveats", |m| {
+            for caveat in caveats {
+                m.el("li", "", |m| {
+                    m.say(&caveat.say());
+                    let advice = caveat.advice();
+                    if !advice.en.is_empty() {
+                        m.line("span", "advice", &advice);
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// What the file is and what it was made from.
+pub fn footer(m: &mut Markup, page: &Page) {
+    let (run, header) = (&page.findings.run, &page.run.header);
+    let version = &header.stend_version;
+    m.el("p", "", |m| {
+        m.say(&say!(
+            "Computed from run {run}, recorded by Stend {version}. A run file holds only what was observed; every number here is derived from it anew each time a report is made.",
+            "Вычислено по прогону {run}, записанному Stend {version}. Файл прогона хранит только наблюдения; каждое число здесь выводится из них заново при каждом построении отчёта."
+        ));
+    });
+}

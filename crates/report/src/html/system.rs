@@ -1,0 +1,219 @@
+//! What was measured on what: host, target, device stack, engine, what the tool itself cost, and how
+//! to repeat the run.
+
+use super::{Page, facts, table};
+use crate::figures::{NONE, both};
+use crate::markup::Markup;
+use crate::shell;
+use crate::words;
+use stend_analyse::findings::ToolCost;
+use stend_base::{Bytes, Lang, Say, format, say};
+use stend_record::{Device, EngineFacts, HostFacts, RunRecord, TargetFacts};
+
+/// The section.
+pub fn section(m: &mut Markup, page: &Page) {
+    super::section(m, "system", &say!("System", "Система"), |m| {
+        let unknown = say!("not recorded", "не записано");
+        m.line("h3", "", &say!("Target", "Объект"));
+        match &page.run.target {
+            Some(target) => {
+                facts(m, &target_rows(target));
+                stack(m, &target.devices);
+            }
+            None => m.line("p", "", &unknown),
+        }
+        m.line("h3", "", &say!("Host", "Хост"));
+        match &page.run.host {
+            Some(host) => facts(m, &host_rows(host)),
+            None => m.line("p", "", &unknown),
+        }
+        m.line("h3", "", &say!("Load engine", "Генератор нагрузки"));
+        facts(m, &engine_rows(page.run));
+        m.line("h3", "", &say!("What Stend itself used", "Что израсходовал сам Stend"));
+        facts(m, &cost_rows(&page.findings.cost));
+    });
+}
+
+fn target_rows(target: &TargetFacts) -> Vec<(Say, Say)> {
+    let text = |value: &Option<String>| Say::same(value.clone().unwrap_or_default());
+    let size = |bytes: Bytes| both(|lang| format::bytes(bytes, lang));
+    let (logical, physical) = (target.logical_block.0, target.physical_block.0);
+    let mut rows = vec![
+        (say!("Named", "Указан как"), Say::same(&target.named)),
+        (say!("Path", "Путь"), Say::same(&target.path)),
+        (say!("Kind", "Вид"), words::target_kind(target.kind)),
+        (say!("Identity", "Идентичность"), text(&target.identity)),
+        (say!("Size", "Размер"), size(target.size)),
+    ];
+    if target.free != target.size {
+        rows.push((say!("Free", "Свободно"), size(target.free)));
+    }
+    rows.push((
+        say!("Blocks", "Блоки"),
+        say!("logical {logical} B, physical {physical} B", "логический {logical} Б, физический {physical} Б"),
+    ));
+    rows.push((say!("File system", "Файловая система"), text(&target.file_system)));
+    rows.push((say!("Mount options", "Параметры монтирования"), text(&target.mount_options)));
+    rows
+}
+
+/// The device under the target and everything below it, indented by depth.
+fn stack(m: &mut Markup, devices: &[Device]) {
+    if devices.is_empty() {
+        return m.line(
+            "p",
+            "",
+            &say!(
+                "No block device could be found below the target.",
+                "Под объектом не найдено ни одного блочного устройства."
+            ),
+        );
+    }
+    m.line("h4", "", &say!("Devices, from the target down", "Устройства, от объекта вниз"));
+    let columns = [
+        say!("Device", "Устройство"),
+        say!("Kind", "Вид"),
+        say!("Model, firmware", "Модель, прошивка"),
+        say!("Size", "Размер"),
+        say!("Identity", "Идентичность"),
+        say!("Cache, scheduler", "Кэш, планировщик"),
+    ];
+    table(m, "stack", &columns, |m| {
+        for device in devices {
+            m.el("tr", "", |m| {
+                m.with("th", &[("scope", "row")], |m| {
+                    m.el("code", "", |m| {
+                        for _ in 1..device.depth.min(16) {
+                            m.raw("\u{2003}");
+                        }
+                        m.raw(if device.depth > 0 { "└ " } else { "" });
+                        m.text(&device.name);
+                    });
+                });
+                m.line("td", "", &kind(device));
+                m.line("td", "", &joined([device.model.as_deref(), device.firmware.as_deref()]));
+                m.line("td", "", &both(|lang| format::bytes(device.size, lang)));
+                m.el("td", "", |m| m.el("code", "", |m| m.text(device.identity.as_deref().unwrap_or(NONE))));
+                m.line("td", "", &joined([device.write_cache.as_deref(), device.scheduler.as_deref()]));
+            });
+        }
+    });
+}
+
+fn kind(device: &Device) -> Say {
+    let words = [
+        (device.is_virtual, say!("virtual", "виртуальное")),
+        (device.rotational == Some(true), say!("spinning", "вращающееся")),
+        (device.rotational == Some(false) && !device.is_virtual, say!("solid state", "твердотельное")),
+        (device.removable, say!("removable", "съёмное")),
+    ];
+    let list = |lang| {
+        let mut parts = vec![device.kind.as_str()];
+        parts.extend(words.iter().filter(|(holds, _)| *holds).map(|(_, word)| word.get(lang)));
+        parts.join(", ")
+    };
+    both(list)
+}
+
+fn joined(parts: [Option<&str>; 2]) -> Say {
+    let present: Vec<&str> = parts.into_iter().flatten().filter(|p| !p.is_empty()).collect();
+    Say::same(if present.is_empty() { NONE.to_string() } else { present.join(", ") })
+}
+
+fn host_rows(host: &HostFacts) -> Vec<(Say, Say)> {
+    let text = |value: &Option<String>| Say::same(value.clone().unwrap_or_default());
+    let (cpus, nodes) = (host.cpus, host.numa_nodes);
+    vec![
+        (say!("Name", "Имя"), Say::same(&host.hostname)),
+        (say!("System", "Система"), Say::same(&host.os)),
+        (say!("Kernel", "Ядро"), Say::same(&host.kernel)),
+        (say!("Processor", "Процессор"), Say::same(&host.cpu_model)),
+        (say!("CPUs", "Процессоров"), say!("{cpus}, NUMA nodes: {nodes}", "{cpus}, узлов NUMA: {nodes}")),
+        (say!("Memory", "Память"), both(|lang| format::bytes(host.memory, lang))),
+        (say!("Hypervisor", "Гипервизор"), text(&host.hypervisor)),
+        (say!("Clock source", "Источник времени"), text(&host.clock_source)),
+        (say!("Frequency governor", "Управление частотой"), text(&host.governor)),
+        (say!("Kernel command line", "Командная строка ядра"), Say::same(&host.kernel_command_line)),
+        (
+            say!("Worker", "Исполнитель"),
+            if host.root { say!("as root", "от root") } else { say!("as a user", "от пользователя") },
+        ),
+    ]
+}
+
+/// Every way in which trials were really submitted, with how many there were of each.
+fn engine_rows(run: &RunRecord) -> Vec<(Say, Say)> {
+    let mut ways: Vec<(EngineFacts, u32)> = Vec::new();
+    for outcome in run.trials.iter().filter_map(|t| t.outcome.as_ref()) {
+        let mut engine = EngineFacts { kernel_workers: 0, ..outcome.engine.clone() };
+        engine.cpus.sort_unstable();
+        engine.cpus.dedup();
+        match ways.iter_mut().find(|(known, _)| *known == engine) {
+            Some((_, n)) => *n += 1,
+            None => ways.push((engine, 1)),
+        }
+    }
+    ways.into_iter().map(|(engine, n)| (Say::same(engine.backend.clone()), way(&engine, n))).collect()
+}
+
+fn way(engine: &EngineFacts, trials: u32) -> Say {
+    let trials = words::trials(trials);
+    let cpus: Vec<String> = engine.cpus.iter().map(u32::to_string).collect();
+    let cpus = if cpus.is_empty() { NONE.to_string() } else { cpus.join(", ") };
+    let registered = match engine.registered {
+        true => say!("files and buffers registered", "файлы и буферы зарегистрированы"),
+        false => say!("nothing registered", "без регистрации"),
+    };
+    let why = match engine.fallback_reason.as_str() {
+        "" => Say::same(""),
+        reason => say!("; not the first choice: {reason}", "; не первый выбор: {reason}"),
+    };
+    both(|lang| {
+        let threads = match lang {
+            Lang::En => format!("load threads on CPU {cpus}"),
+            Lang::Ru => format!("потоки нагрузки на процессорах {cpus}"),
+        };
+        format!("{}; {}; {threads}{}", trials.get(lang), registered.get(lang), why.get(lang))
+    })
+}
+
+fn cost_rows(cost: &ToolCost) -> Vec<(Say, Say)> {
+    let missing = || say!("not measurable", "не измерить");
+    let cpu = |value: Option<f64>| {
+        value.filter(|v| v.is_finite()).map_or_else(missing, |v| {
+            both(|lang| match lang {
+                Lang::En => format!("{} of a CPU", format::percent(v, lang)),
+                Lang::Ru => format!("{} одного процессора", format::percent(v, lang)),
+            })
+        })
+    };
+    let memory = |value: Option<Bytes>| value.map_or_else(missing, |v| both(|lang| format::bytes(v, lang)));
+    vec![
+        (say!("Worker, load included", "Исполнитель вместе с нагрузкой"), cpu(cost.worker_cpus)),
+        (say!("Coordinator", "Координатор"), cpu(cost.coordinator_cpus)),
+        (say!("Telemetry", "Телеметрия"), cpu(cost.telemetry_cpus)),
+        (say!("Memory of the worker", "Память исполнителя"), memory(cost.worker_memory)),
+        (say!("Memory of the coordinator", "Память координатора"), memory(cost.coordinator_memory)),
+    ]
+}
+
+/// How to run the same plan again.
+pub fn repeat(m: &mut Markup, page: &Page) {
+    let header = &page.run.header;
+    super::section(m, "repeat", &say!("How to repeat", "Как повторить"), |m| {
+        m.line("p", "", &say!(
+            "Run this command again; with the same version, seed and range the same I/Os are asked for in the same order.",
+            "Выполните эту команду ещё раз; с той же версией, зерном и областью те же операции запрашиваются в том же порядке."
+        ));
+        m.with("pre", &[("class", "command"), ("tabindex", "0")], |m| {
+            m.el("code", "", |m| m.text(&shell::join(&header.command_line)));
+        });
+        let facts = [
+            (say!("Seed", "Зерно"), Say::same(header.inputs.seed.to_string())),
+            (say!("Version of Stend", "Версия Stend"), Say::same(&header.stend_version)),
+            (say!("Limits of the checks", "Пределы проверок"), Say::same(&page.findings.limits_version)),
+            (say!("Run", "Прогон"), Say::same(&header.id)),
+        ];
+        super::facts(m, &facts);
+    });
+}

@@ -1,0 +1,104 @@
+//! What must hold of every page.
+
+use crate::fixture::{self, assert_well_formed};
+use crate::html;
+use expect_test::expect_file;
+use stend_base::Lang;
+use stend_record::RunState;
+
+#[test]
+fn a_small_page_looks_as_reviewed() {
+    let (mut findings, run) = (fixture::findings(), fixture::run());
+    findings.cases.truncate(1);
+    findings.cases[0].charts.truncate(1);
+    findings.charts.clear();
+    let page = html(&findings, &run, Lang::En);
+    // The style sheet is reviewed where it is written; tags on lines of their own make a readable diff.
+    let (before, rest) = page.split_once("<style>").unwrap();
+    let (_, after) = rest.split_once("</style>").unwrap();
+    let shown = format!("{before}<style></style>{after}").replace("><", ">\n<");
+    expect_file!["../../tests/golden/page.html"].assert_eq(&shown);
+}
+
+#[test]
+fn the_page_fetches_nothing_and_runs_nothing() {
+    for (findings, run) in [(fixture::findings(), fixture::run()), (fixture::hostile_findings(), fixture::run())] {
+        let page = html(&findings, &run, Lang::Ru);
+        assert_well_formed(&page);
+        let lower = page.to_lowercase();
+        for forbidden in ["<script", "http:", "https:", "url(", "@import", "<link", "<img", "<iframe", " on", " src="] {
+            let tags = lower.split('<').filter_map(|t| t.split('>').next());
+            let found =
+                tags.into_iter().any(|tag| format!("<{tag}").contains(forbidden) && !inside_quotes(tag, forbidden));
+            assert!(!found, "{forbidden}");
+        }
+        assert!(lower.contains("default-src 'none'") || lower.contains("default-src &#39;none&#39;"));
+        assert!(!lower.contains("url(") && !lower.contains("@import"));
+    }
+}
+
+/// Text of an attribute may say anything; only the tag's own words count.
+fn inside_quotes(tag: &str, word: &str) -> bool {
+    let own: String = tag.split('"').step_by(2).collect();
+    !format!("<{own}").contains(word)
+}
+
+#[test]
+fn hostile_names_do_not_change_the_structure() {
+    let (mut plain, run) = (fixture::hostile_findings(), fixture::run());
+    let hostile = html(&plain, &run, Lang::En);
+    assert_well_formed(&hostile);
+    assert!(!hostile.contains("<script") && !hostile.contains('\u{1b}') && !hostile.contains('\u{202e}'));
+    assert!(!hostile.contains("NaN"), "a number that is not there is a dash");
+    plain.suite = "quick".into();
+    let count = |page: &str| page.matches("<tr").count();
+    assert_eq!(count(&hostile), count(&html(&plain, &run, Lang::En)));
+}
+
+#[test]
+fn both_languages_are_inside_and_the_asked_one_is_shown_first() {
+    let page = html(&fixture::findings(), &fixture::run(), Lang::Ru);
+    assert!(page.contains("Случайное чтение") && page.contains("Random reads"));
+    assert!(page.contains("id=\"lang-ru\" aria-label=\"Русский\" checked"));
+    assert!(page.contains("<html lang=\"ru\">"));
+}
+
+#[test]
+fn a_failed_check_takes_the_number_out_of_comparison() {
+    let page = html(&fixture::findings(), &fixture::run(), Lang::En);
+    assert_eq!(page.matches("<tbody class=\"void\">").count(), 1);
+    assert!(page.contains("✖ H18 "));
+}
+
+#[test]
+fn a_run_killed_before_anything_was_known_still_has_a_page() {
+    let mut findings = fixture::findings();
+    findings.cases.clear();
+    findings.charts.clear();
+    findings.state = RunState::Open;
+    let mut run = stend_record::RunRecord::new(fixture::run().header);
+    run.state = RunState::Open;
+    let page = html(&findings, &run, Lang::En);
+    assert_well_formed(&page);
+    assert!(page.contains("No end is recorded") && page.contains("No trial of any case completed"));
+}
+
+#[test]
+fn anchors_are_unique_and_links_lead_somewhere() {
+    let page = html(&fixture::findings(), &fixture::run(), Lang::En);
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|s| s.split('"').next()).collect();
+    ids.sort_unstable();
+    let all = ids.len();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+    for link in page.split("href=\"#").skip(1).filter_map(|s| s.split('"').next()) {
+        assert!(ids.contains(&link), "{link}");
+    }
+}
+#[test]
+fn preview() {
+    let (findings, run) = (fixture::findings(), fixture::run());
+    std::fs::write("/tmp/rep-en.html", html(&findings, &run, Lang::En)).unwrap();
+    std::fs::write("/tmp/rep-ru.html", html(&findings, &run, Lang::Ru)).unwrap();
+    std::fs::write("/tmp/rep-bad.html", html(&fixture::hostile_findings(), &run, Lang::Ru)).unwrap();
+}

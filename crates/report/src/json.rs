@@ -1,0 +1,259 @@
+//! Findings for machines: a stable form of its own, so that findings may change inside. Numbers in base
+//! units whose names say so (ns, bytes, per second), a point for decimals, one schema version.
+
+use serde::Serialize;
+use stend_analyse::findings::{
+    Basis, CaseFinding, CheckStatus, Estimate, Headline, OpFinding, Quantile, QuantileValue,
+};
+use stend_analyse::{Chart, Findings};
+use stend_base::{Kind, Say};
+use stend_record::RunState;
+use stend_spec::workload::Op;
+
+/// Raised when a field changes its meaning or goes away; new fields do not raise it.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Findings as JSON, indented, with a line feed at the end. A number that is not finite is `null`.
+pub fn json(findings: &Findings) -> String {
+    // A tree of structs, strings and numbers has no case in which it cannot be written.
+    let text = serde_json::to_string_pretty(&document(findings)).unwrap_or_default();
+    text + "\n"
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    run: &'a str,
+    suite: &'a str,
+    target: &'a str,
+    started_unix_s: i64,
+    elapsed_ns: u64,
+    state: State<'a>,
+    grade: stend_analyse::findings::GradeLevel,
+    grade_banner: &'a Say,
+    verdict: &'a Say,
+    limits_version: &'a str,
+    caveats: Vec<CaveatOut>,
+    cases: Vec<Case<'a>>,
+    not_run: Vec<NotRunOut<'a>>,
+    cost: Cost,
+    charts: &'a [Chart],
+}
+
+#[derive(Serialize)]
+struct State<'a> {
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<Kind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a Say>,
+}
+
+#[derive(Serialize)]
+struct CaveatOut {
+    caveat: serde_json::Value,
+    text: Say,
+    advice: Say,
+}
+
+#[derive(Serialize)]
+struct NotRunOut<'a> {
+    label: &'a str,
+    reason: &'a Say,
+}
+
+#[derive(Serialize)]
+struct Cost {
+    worker_cpus: Option<f64>,
+    coordinator_cpus: Option<f64>,
+    telemetry_cpus: Option<f64>,
+    worker_memory_bytes: Option<u64>,
+    coordinator_memory_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Case<'a> {
+    case: u32,
+    label: &'a str,
+    workload: &'a Say,
+    headline: Headline,
+    trials: u32,
+    trials_left_out: u32,
+    iops: Number,
+    throughput_bytes_per_s: Number,
+    operations: Vec<Operation>,
+    checks: Vec<Check<'a>>,
+    charts: &'a [Chart],
+}
+
+#[derive(Serialize)]
+struct Number {
+    value: f64,
+    interval_95: Option<(f64, f64)>,
+    basis: &'static str,
+    n: u32,
+}
+
+#[derive(Serialize)]
+struct Operation {
+    stream: u16,
+    operation: Op,
+    iops: Number,
+    throughput_bytes_per_s: Number,
+    count: u64,
+    censored: u64,
+    latency_mean_ns: f64,
+    latency_max_ns: u64,
+    latency_quantiles: Vec<QuantileOut>,
+}
+
+#[derive(Serialize)]
+struct QuantileOut {
+    share: f64,
+    /// `at`, `above` (a lower bound) or `not_enough`.
+    state: &'static str,
+    value_ns: Option<u64>,
+    interval_95_ns: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    have: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    need: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Check<'a> {
+    id: &'a str,
+    name: &'a Say,
+    status: CheckStatus,
+    measured: &'a Say,
+    limit: &'a Say,
+    meaning: &'a Say,
+}
+
+fn document(findings: &Findings) -> Document<'_> {
+    let cost = findings.cost;
+    Document {
+        schema: "stend-findings",
+        schema_version: SCHEMA_VERSION,
+        run: &findings.run,
+        suite: &findings.suite,
+        target: &findings.target,
+        started_unix_s: findings.started_unix,
+        elapsed_ns: findings.elapsed.0,
+        state: state(&findings.state),
+        grade: findings.grade.level,
+        grade_banner: &findings.grade.banner,
+        verdict: &findings.verdict,
+        limits_version: &findings.limits_version,
+        caveats: findings.caveats.iter().map(caveat).collect(),
+        cases: findings.cases.iter().map(case).collect(),
+        not_run: findings.not_run.iter().map(|n| NotRunOut { label: &n.label, reason: &n.reason }).collect(),
+        cost: Cost {
+            worker_cpus: cost.worker_cpus,
+            coordinator_cpus: cost.coordinator_cpus,
+            telemetry_cpus: cost.telemetry_cpus,
+            worker_memory_bytes: cost.worker_memory.map(|b| b.0),
+            coordinator_memory_bytes: cost.coordinator_memory.map(|b| b.0),
+        },
+        charts: &findings.charts,
+    }
+}
+
+fn state(state: &RunState) -> State<'_> {
+    let named = |state| State { state, kind: None, reason: None };
+    match state {
+        RunState::Open => named("open"),
+        RunState::Complete => named("complete"),
+        RunState::Ended { kind, reason } => State { state: "ended", kind: Some(*kind), reason: Some(reason) },
+    }
+}
+
+fn caveat(caveat: &stend_analyse::findings::Caveat) -> CaveatOut {
+    CaveatOut { caveat: serde_json::to_value(caveat).unwrap_or_default(), text: caveat.say(), advice: caveat.advice() }
+}
+
+fn case(case: &CaseFinding) -> Case<'_> {
+    Case {
+        case: case.case,
+        label: &case.label,
+        workload: &case.workload,
+        headline: case.headline,
+        trials: case.trials,
+        trials_left_out: case.trials_left_out,
+        iops: number(&case.total.iops),
+        throughput_bytes_per_s: number(&case.total.throughput),
+        operations: case.ops.iter().map(operation).collect(),
+        checks: case
+            .checks
+            .iter()
+            .map(|c| Check {
+                id: &c.id,
+                name: &c.name,
+                status: c.status,
+                measured: &c.measured,
+                limit: &c.limit,
+                meaning: &c.meaning,
+            })
+            .collect(),
+        charts: &case.charts,
+    }
+}
+
+fn number(estimate: &Estimate) -> Number {
+    let (basis, n) = match estimate.basis {
+        Basis::Trials { n } => ("trials", n),
+        Basis::Batches { n } => ("batches", n),
+        Basis::TooFew { n } => ("too_few", n),
+    };
+    Number { value: estimate.value, interval_95: estimate.interval, basis, n }
+}
+
+fn operation(op: &OpFinding) -> Operation {
+    Operation {
+        stream: op.stream,
+        operation: op.op,
+        iops: number(&op.rates.iops),
+        throughput_bytes_per_s: number(&op.rates.throughput),
+        count: op.count,
+        censored: op.censored,
+        latency_mean_ns: op.latency_mean_ns,
+        latency_max_ns: op.latency_max.0,
+        latency_quantiles: op.quantiles.iter().map(quantile).collect(),
+    }
+}
+
+fn quantile(quantile: &Quantile) -> QuantileOut {
+    let (state, value_ns, have, need) = match quantile.value {
+        QuantileValue::At(v) => ("at", Some(v.0), None, None),
+        QuantileValue::Above(v) => ("above", Some(v.0), None, None),
+        QuantileValue::NotEnough { have, need } => ("not_enough", None, Some(have), Some(need)),
+    };
+    let interval_95_ns = quantile.interval.map(|(low, high)| (low.0, high.0));
+    QuantileOut { share: quantile.q.0, state, value_ns, interval_95_ns, have, need }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use expect_test::expect_file;
+
+    #[test]
+    fn the_machine_form_is_stable() {
+        let mut findings = fixture::findings();
+        findings.charts.truncate(0);
+        findings.cases.truncate(2);
+        findings.cases.iter_mut().for_each(|c| c.charts.clear());
+        expect_file!["../tests/golden/findings.json"].assert_eq(&json(&findings));
+    }
+
+    #[test]
+    fn any_findings_give_valid_json() {
+        for findings in [fixture::findings(), fixture::hostile_findings()] {
+            let value: serde_json::Value = serde_json::from_str(&json(&findings)).unwrap();
+            assert_eq!(value["schema_version"], 1);
+            assert_eq!(value["cases"].as_array().map(Vec::len), Some(findings.cases.len()));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A chart document as inline SVG. Deterministic; places ink, derives nothing.
+//!
+//! Horizontal places are percentages and vertical ones are pixels, so that a chart fills any width with
+//! letters of one size; only the plotted lines live in a stretched view box of their own. Colours come
+//! from classes of the page's style sheet: light, dark and print differ there.
+
+mod axis;
+mod scale;
+mod series;
+
+pub use axis::text;
+pub use scale::Ruler;
+pub use series::{LABEL_LETTERS, swatch};
+
+use crate::markup::{Markup, coordinate};
+use stend_analyse::Chart;
+use stend_analyse::chart::Pane;
+use stend_base::Lang;
+
+/// Height of the only pane, pixels; by eye: twice as wide as high in a column of the report.
+const HEIGHT_ALONE: f64 = 210.0;
+/// Height of one of several panes.
+const HEIGHT_STACKED: f64 = 140.0;
+/// Room above the first pane for the name of its axis.
+const HEAD: f64 = 24.0;
+/// Room above it for the names of shaded ranges, below the name of the axis.
+const BAND_NAMES: f64 = 15.0;
+/// Room between panes: the lowest label of one, the name of the axis of the next.
+const BETWEEN: f64 = 32.0;
+/// Room below the last pane for the horizontal axis.
+const FOOT: f64 = 40.0;
+/// Width of the view box of the plotted lines; the page stretches it.
+const PLOT_WIDTH: f64 = 1000.0;
+
+/// Place of a pane in the drawing.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    top: f64,
+    height: f64,
+}
+
+impl Frame {
+    /// Vertical pixel of a place on the axis (0 is the bottom).
+    fn y(&self, place: f64) -> f64 {
+        self.top + self.height * (1.0 - place)
+    }
+}
+
+/// The chart as an `<svg>` element. `lang` is the language of its title and description; the other
+/// texts are there in both, for the page's language switch.
+pub fn svg(chart: &Chart, lang: Lang) -> String {
+    let mut m = Markup::new();
+    draw(&mut m, chart, lang);
+    m.finish()
+}
+
+/// Id of the caption that names a chart. What an id may not hold becomes a dash.
+pub fn caption_id(chart: &Chart) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    format!("chart-{}", chart.id.chars().map(allowed).collect::<String>())
+}
+
+/// Writes the `<svg>` element of a chart.
+pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang) {
+    let height = if chart.panes.len() == 1 { HEIGHT_ALONE } else { HEIGHT_STACKED };
+    let frames: Vec<Frame> =
+        (0..chart.panes.len()).map(|i| Frame { top: HEAD + i as f64 * (height + HEAD), height }).collect();
+    let bottom = frames.last().map_or(HEAD, |f| f.top + f.height);
+    let (total, caption) = (coordinate(bottom + FOOT), caption_id(chart));
+    let attributes =
+        [("class", "plot"), ("width", "100%"), ("height", &total), ("role", "img"), ("aria-labelledby", &caption)];
+    m.with("svg", &attributes, |m| {
+        m.with("title", &[], |m| m.text(chart.title.get(lang)));
+        m.with("desc", &[], |m| m.text(chart.summary.get(lang)));
+        let x = Ruler::new(&chart.x);
+        axis::bands(m, &chart.bands, &x, bottom);
+        for (pane, frame) in chart.panes.iter().zip(&frames) {
+            draw_pane(m, pane, &x, *frame);
+        }
+        axis::horizontal(m, &chart.x, &x, bottom);
+    });
+}
+
+fn draw_pane(m: &mut Markup, pane: &Pane, x: &Ruler, frame: Frame) {
+    let y = Ruler::new(&pane.y);
+    axis::vertical(m, &pane.y, &y, frame);
+    let (top, height) = (coordinate(frame.top), coordinate(frame.height));
+    let view = format!("0 0 {PLOT_WIDTH} {height}");
+    let attributes = [
+        ("x", "0"),
+        ("y", &top),
+        ("width", "100%"),
+        ("height", &height),
+        ("viewBox", &view),
+        ("preserveAspectRatio", "none"),
+    ];
+    m.with("svg", &attributes, |m| {
+        for line in &pane.series {
+            series::lines(m, line, x, &y, frame.height);
+        }
+    });
+    for line in &pane.series {
+        series::dots(m, line, x, &y, frame);
+    }
+    if pane.series.len() > 1 {
+        series::labels(m, &pane.series, x, &y, frame);
+    }
+}
+
+/// A place on the horizontal axis as a percentage of the width.
+fn percent(place: f64) -> String {
+    format!("{}%", coordinate(place * 100.0))
+}
+
+#[cfg(test)]
+mod tests;

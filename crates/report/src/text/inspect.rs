@@ -1,0 +1,150 @@
+//! `stend inspect`: what a path is, what lies below it, who uses it, and whether it may be written.
+
+use super::layout::{clean, paragraph, width};
+use crate::figures::both;
+use crate::shell;
+use crate::words;
+use stend_base::{Lang, Say, format, say};
+use stend_record::{Device, TargetFacts, TargetKind, WriteAccess};
+
+/// The facts of a target for a person, at most `width` columns wide (40 at least).
+pub fn inspect_text(facts: &TargetFacts, lang: Lang, width: usize) -> String {
+    let columns = width.clamp(super::WIDTH_MIN, super::WIDTH_MAX);
+    let mut out = paragraph("", &format!("{}: {}", clean(&facts.named), what(facts).get(lang)), columns);
+    out.push('\n');
+    out.push_str(&fields(facts, lang, columns));
+    out.push_str(&stack(&facts.devices, lang, columns));
+    out.push('\n');
+    out.push_str(&access(facts, lang, columns));
+    out
+}
+
+/// `directory on ext4`, `block device, 894 GiB`.
+fn what(facts: &TargetFacts) -> Say {
+    let kind = words::target_kind(facts.kind);
+    let size = both(|lang| format::bytes(facts.size, lang));
+    match (&facts.file_system, facts.kind) {
+        (Some(fs), TargetKind::File | TargetKind::Directory) => {
+            let fs = clean(fs);
+            both(|lang| match lang {
+                Lang::En => format!("{} on {fs}", kind.en),
+                Lang::Ru => format!("{} на {fs}", kind.ru),
+            })
+        }
+        _ => both(|lang| format!("{}, {}", kind.get(lang), size.get(lang))),
+    }
+}
+
+fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
+    let size = both(|lang| format::bytes(facts.size, lang));
+    let free = both(|lang| format::bytes(facts.free, lang));
+    let (logical, physical) = (facts.logical_block.0, facts.physical_block.0);
+    let signatures: Vec<String> = facts.signatures.iter().map(signature).collect();
+    let signatures = match (signatures.is_empty(), facts.kind) {
+        (true, TargetKind::BlockDevice) => say!("none found", "не найдены"),
+        _ => Say::same(signatures.join(", ")),
+    };
+    let rows = [
+        (say!("path", "путь"), Say::same(&facts.path)),
+        (say!("identity", "идентичность"), Say::same(facts.identity.clone().unwrap_or_default())),
+        (say!("size", "размер"), size),
+        (say!("free", "свободно"), if facts.kind == TargetKind::Directory { free } else { Say::same("") }),
+        (
+            say!("blocks", "блоки"),
+            say!("logical {logical} B, physical {physical} B", "логический {logical} Б, физический {physical} Б"),
+        ),
+        (say!("mounted with", "монтирование"), Say::same(facts.mount_options.clone().unwrap_or_default())),
+        (say!("signatures", "метки"), signatures),
+    ];
+    let rows: Vec<_> = rows.iter().map(|(name, value)| (name.get(lang), value.get(lang))).collect();
+    let names = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let present = rows.into_iter().filter(|(_, value)| !value.is_empty());
+    present
+        .map(|(name, value)| paragraph(&format!("  {}  ", super::layout::left(name, names)), value, columns))
+        .collect()
+}
+
+fn signature(signature: &stend_record::Signature) -> String {
+    match &signature.label {
+        Some(label) => format!("{} ({label})", signature.name),
+        None => signature.name.clone(),
+    }
+}
+
+/// The device under the target and everything below it, indented by depth.
+fn stack(devices: &[Device], lang: Lang, columns: usize) -> String {
+    if devices.is_empty() {
+        let none =
+            say!("No block device could be found below it.", "Под ним не найдено ни одного блочного устройства.");
+        return format!("\n{}", paragraph("", none.get(lang), columns));
+    }
+    let heading = say!("Devices, from the target down:", "Устройства, от объекта вниз:");
+    let mut out = format!("\n{}\n", heading.get(lang));
+    for device in devices {
+        let branch = match device.depth.min(8) {
+            0 => "  ".to_string(),
+            depth => format!("  {}└ ", "  ".repeat(depth as usize - 1)),
+        };
+        out.push_str(&paragraph(&branch, &describe(device, lang), columns));
+    }
+    out
+}
+
+fn describe(device: &Device, lang: Lang) -> String {
+    let mut parts = vec![device.kind.clone(), format::bytes(device.size, lang)];
+    parts.extend(device.model.clone());
+    parts.extend(device.identity.clone());
+    let marks = [
+        (device.rotational == Some(true), say!("spinning", "вращающийся")),
+        (device.removable, say!("removable", "съёмный")),
+        (device.is_virtual, say!("virtual: what lies below cannot be seen", "виртуальный: что под ним, не видно")),
+    ];
+    parts.extend(marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| word.get(lang).to_string()));
+    parts.retain(|p| !p.is_empty());
+    format!("{}: {}", device.name, parts.join(", "))
+}
+
+/// Whether it may be written: how, or why not.
+fn access(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
+    let put = |first: &str, say: Say| paragraph(first, say.get(lang), columns);
+    match &facts.access {
+        WriteAccess::OwnDirectory => put(
+            "✔ ",
+            say!(
+                "Writing: in a directory of its own that Stend makes here and removes again; nothing else is touched.",
+                "Запись: в отдельном каталоге, который Stend создаёт здесь и затем удаляет; остальное не затрагивается."
+            ),
+        ),
+        WriteAccess::Confirm { identity, signatures } => {
+            let mut words = vec![format!("--confirm={identity}")];
+            words.extend(signatures.iter().map(|name| format!("--overwrite-signature={name}")));
+            let mut out = put(
+                "! ",
+                say!(
+                    "Writing destroys what is on it and needs your confirmation:",
+                    "Запись уничтожит содержимое и требует подтверждения:"
+                ),
+            );
+            // Never wrapped: it is there to be copied.
+            out.push_str(&format!("    {}\n", clean(&shell::join(&words))));
+            out
+        }
+        WriteAccess::Refused(reasons) => {
+            let mut out = put(
+                "✖ ",
+                say!("Never written, no flag helps; it", "Запись невозможна, и никакой ключ её не разрешит; объект"),
+            );
+            for reason in reasons {
+                out.push_str(&put("    – ", reason.say()));
+            }
+            out.push_str(&put(
+                "  ",
+                say!(
+                    "It can be read; other users of it are named in the result.",
+                    "Читать его можно; кто ещё им пользуется, будет сказано в результате."
+                ),
+            ));
+            out
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Text in columns of a terminal: display widths, wrapping, padding. No escape codes except those
+//! asked for.
+
+use crate::markup::visible;
+
+/// Columns that a text takes. By ranges of code points: marks that combine take none, East Asian wide
+/// characters and pictographs two (Unicode Annex 11), everything else one.
+pub fn width(text: &str) -> usize {
+    text.chars().map(char_width).sum()
+}
+
+fn char_width(c: char) -> usize {
+    match c as u32 {
+        0x0300..=0x036f | 0x0483..=0x0489 | 0x0591..=0x05bd | 0x064b..=0x065f => 0,
+        0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f => 0,
+        0x1100..=0x115f | 0x2e80..=0x303e | 0x3041..=0xa4cf | 0xac00..=0xd7a3 => 2,
+        0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 => 2,
+        0x1f300..=0x1f64f | 0x1f680..=0x1f6ff | 0x1f900..=0x1f9ff | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+/// The text on one line, with nothing in it that would steer a terminal.
+pub fn clean(text: &str) -> String {
+    text.chars().map(|c| if c == '\n' || c == '\t' { ' ' } else { visible(c) }).collect()
+}
+
+/// Lines of at most `columns`; broken at spaces, and inside words that are longer than a line.
+/// No-break spaces hold a number and its unit together.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut lines = vec![String::new()];
+    for word in clean(text).split(' ').filter(|w| !w.is_empty()) {
+        for piece in pieces(word, columns) {
+            let last = lines.len() - 1;
+            let line = &mut lines[last];
+            if line.is_empty() {
+                *line = piece;
+            } else if width(line) + 1 + width(&piece) <= columns {
+                line.push(' ');
+                line.push_str(&piece);
+            } else {
+                lines.push(piece);
+            }
+        }
+    }
+    lines
+}
+
+/// A word cut into pieces that fit.
+fn pieces(word: &str, columns: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for c in word.chars() {
+        let last = pieces.len() - 1;
+        if width(&pieces[last]) + char_width(c) > columns && !pieces[last].is_empty() {
+            pieces.push(String::new());
+        }
+        let last = pieces.len() - 1;
+        pieces[last].push(c);
+    }
+    pieces
+}
+
+/// The first `max` lines; what is left out shows as an ellipsis.
+pub fn at_most(mut lines: Vec<String>, max: usize, columns: usize) -> Vec<String> {
+    if lines.len() > max.max(1) {
+        lines.truncate(max.max(1));
+        let last = lines.len() - 1;
+        while width(&lines[last]) + 1 > columns.max(1) {
+            lines[last].pop();
+        }
+        lines[last].push('…');
+    }
+    lines
+}
+
+/// Padded on the right.
+pub fn left(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// Padded on the left.
+pub fn right(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// A paragraph: `first` before its first line, as much space before the others.
+pub fn paragraph(first: &str, text: &str, columns: usize) -> String {
+    let indent = width(first);
+    let mut out = String::new();
+    for (i, line) in wrap(text, columns.saturating_sub(indent)).iter().enumerate() {
+        out.push_str(if i == 0 { first } else { "" });
+        out.push_str(&" ".repeat(if i == 0 { 0 } else { indent }));
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_count_columns_not_bytes() {
+        let widths: Vec<_> = ["abc", "задержка", "é", "e\u{301}", "日本", "💾", "\u{a0}"].map(width).to_vec();
+        assert_eq!(widths, [3, 8, 1, 1, 4, 2, 1]);
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_inside_words_only_when_they_must() {
+        assert_eq!(wrap("случайное чтение 4\u{a0}КиБ", 10), ["случайное", "чтение", "4\u{a0}КиБ"]);
+        assert_eq!(wrap("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
+        assert_eq!(wrap("", 10), [""]);
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31mb\nc\u{202e}"), "a\u{fffd}[31mb c\u{fffd}");
+    }
+
+    #[test]
+    fn left_out_lines_show_as_an_ellipsis() {
+        assert_eq!(at_most(wrap("aaa bbb ccc", 3), 2, 3), ["aaa", "bb…"]);
+        assert_eq!(at_most(wrap("aaa bbb", 3), 2, 3), ["aaa", "bbb"]);
+    }
+}

@@ -1,0 +1,148 @@
+//! A run on one screen of a terminal: verdict, grade, table, what did not run, caveats.
+
+pub mod inspect;
+mod layout;
+mod table;
+
+use crate::figures::{both, utc};
+use crate::words;
+use layout::{clean, paragraph};
+use stend_analyse::Findings;
+use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus};
+use stend_base::{Lang, Say, format, say};
+
+/// Narrower terminals are treated as this wide: words would break into letters.
+const WIDTH_MIN: usize = 40;
+/// Wider terminals are used up to this: longer lines are hard to read.
+const WIDTH_MAX: usize = 110;
+
+/// What `stend show` prints and `stend run` ends with, at most `width` columns wide (40 at least).
+/// Escape codes only with `colour`; nothing is told by colour alone.
+pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> String {
+    let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
+    let mut out = screen.bold(&paragraph("", findings.verdict.get(lang), screen.width));
+    if let Some(state) = words::unfinished(&findings.state) {
+        out.push_str(&screen.alarm(&paragraph("✖ ", state.get(lang), screen.width)));
+    }
+    let (grade, banner) = (words::grade(findings.grade.level), findings.grade.banner.get(lang));
+    out.push_str(&paragraph("", &format!("{}: {banner}", grade.get(lang)), screen.width));
+    out.push('\n');
+    out.push_str(&table::table(&findings.cases, &screen));
+    out.push_str(&checks(&findings.cases, &screen));
+    out.push_str(&list(
+        &say!("Not run", "Не выполнено"),
+        &screen,
+        findings.not_run.iter().map(|case| {
+            let reason = case.reason.get(lang);
+            ("–".to_string(), format!("{}: {reason}", case.label))
+        }),
+    ));
+    out.push_str(&list(
+        &say!("Keep in mind", "Что учитывать"),
+        &screen,
+        findings.caveats.iter().map(|caveat| ("!".to_string(), caveat.say().get(lang).to_string())),
+    ));
+    out.push('\n');
+    out.push_str(&screen.faint(&paragraph("", &origin(findings).get(lang).to_string(), screen.width)));
+    out
+}
+
+/// How to write on a terminal.
+struct Screen {
+    lang: Lang,
+    width: usize,
+    colour: bool,
+}
+
+impl Screen {
+    fn bold(&self, text: &str) -> String {
+        self.escape("1", text)
+    }
+
+    fn faint(&self, text: &str) -> String {
+        self.escape("2", text)
+    }
+
+    /// Something is wrong: red, and never without its glyph.
+    fn alarm(&self, text: &str) -> String {
+        self.escape("31", text)
+    }
+
+    /// Codes go around each line, so that a pager or a cut line never leaves the terminal coloured.
+    fn escape(&self, code: &str, text: &str) -> String {
+        if !self.colour {
+            return text.to_string();
+        }
+        let mut out = String::new();
+        for line in text.split_inclusive('\n') {
+            let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
+            out.push_str(&format!("\u{1b}[{code}m{body}\u{1b}[0m{end}"));
+        }
+        out
+    }
+}
+
+/// Failed checks and warnings, each once with the cases it concerns.
+fn checks(cases: &[CaseFinding], screen: &Screen) -> String {
+    let mut seen: Vec<(&CheckResult, Vec<&str>)> = Vec::new();
+    for status in [CheckStatus::Fail, CheckStatus::Warn] {
+        for case in cases {
+            for check in case.checks.iter().filter(|c| c.status == status) {
+                match seen.iter_mut().find(|(c, _)| c.id == check.id && c.status == status) {
+                    Some((_, labels)) => labels.push(&case.label),
+                    None => seen.push((check, vec![&case.label])),
+                }
+            }
+        }
+    }
+    let mut out = String::new();
+    for (check, labels) in seen {
+        if out.is_empty() {
+            out.push_str(&format!("\n{}\n", screen.bold(say!("Checks", "Проверки").get(screen.lang))));
+        }
+        out.push_str(&one_check(check, &labels, screen));
+    }
+    out
+}
+
+/// One check; its numbers only where it concerns a single case, its meaning always.
+fn one_check(check: &CheckResult, labels: &[&str], screen: &Screen) -> String {
+    let (lang, cases) = (screen.lang, labels.len());
+    let name = check.name.get(lang);
+    let whose = match (labels, lang) {
+        ([label], _) => label.to_string(),
+        (_, Lang::En) => format!("{cases} cases"),
+        (_, Lang::Ru) => {
+            format!("{cases} {}", stend_base::text::plural_ru(cases as u64, "случай", "случая", "случаев"))
+        }
+    };
+    let mut text = format!("{} {name} ({whose}): ", check.id);
+    if cases == 1 {
+        let limit = say!("limit", "предел");
+        text.push_str(&format!("{}, {} {}. ", check.measured.get(lang), limit.get(lang), check.limit.get(lang)));
+    }
+    text.push_str(check.meaning.get(lang));
+    let line = paragraph(&format!("{} ", words::check_glyph(check.status)), &text, screen.width);
+    if check.status == CheckStatus::Fail { screen.alarm(&line) } else { line }
+}
+
+fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (String, String)>) -> String {
+    let mut out = String::new();
+    for (glyph, text) in items {
+        if out.is_empty() {
+            out.push_str(&format!("\n{}\n", screen.bold(heading.get(screen.lang))));
+        }
+        out.push_str(&paragraph(&format!("{glyph} "), &text, screen.width));
+    }
+    out
+}
+
+fn origin(findings: &Findings) -> Say {
+    let (run, suite, target) = (clean(&findings.run), clean(&findings.suite), clean(&findings.target));
+    let (began, elapsed) = (utc(findings.started_unix), both(|lang| format::duration(findings.elapsed, lang)));
+    let (en, ru) = (elapsed.en, elapsed.ru);
+    say!("{run}: {suite} on {target}, {began}, {en}", "{run}: {suite} на {target}, {began}, {ru}")
+}
+
+#[cfg(test)]
+mod tests;

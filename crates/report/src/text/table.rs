@@ -1,0 +1,158 @@
+//! The table of cases on a terminal. Where it does not fit, each case becomes a few lines of its own.
+
+use super::Screen;
+use super::layout::{at_most, left, right, width, wrap};
+use crate::figures::{self, LatencyUnit, NONE};
+use crate::words;
+use stend_analyse::findings::{CaseFinding, CheckStatus, Headline, OpFinding, Quantile, QuantileValue, Rates};
+use stend_base::{Share, say};
+
+/// A label column narrower than this reads worse than one case below the other.
+const LABEL_MIN: usize = 14;
+/// Lines that a label may take.
+const LABEL_LINES: usize = 3;
+const GAP: &str = "  ";
+const QUANTILES: [Share; 3] = [Share(0.5), Share(0.99), Share(0.999)];
+
+/// One line of the table, as texts.
+struct Row {
+    label: String,
+    /// Case of its own, not one of its operations.
+    case: bool,
+    /// Rate, ±, p50, p99, p99.9, max, checks.
+    cells: [String; 7],
+}
+
+/// The table, and what its signs mean.
+pub fn table(cases: &[CaseFinding], screen: &Screen) -> String {
+    if cases.is_empty() {
+        let nothing = say!("No trial of any case completed.", "Ни одно испытание ни одного случая не завершилось.");
+        return super::paragraph("", nothing.get(screen.lang), screen.width);
+    }
+    let unit = LatencyUnit::for_cases(cases);
+    let rows: Vec<Row> = cases.iter().flat_map(|case| rows(case, unit, screen)).collect();
+    let heads = heads(screen);
+    let widths: [usize; 7] =
+        std::array::from_fn(|i| rows.iter().map(|r| width(&r.cells[i])).chain([width(&heads[i])]).max().unwrap_or(0));
+    let columns: usize = widths.iter().map(|w| w + GAP.len()).sum();
+    let longest = rows.iter().map(|r| width(&r.label)).max().unwrap_or(0);
+    let label = longest.min(screen.width.saturating_sub(columns)).max(width(case_head(screen)));
+    let unit_name = unit.name();
+    let unit = unit_name.get(screen.lang);
+    let mut out = if label >= LABEL_MIN.min(longest) && label + columns <= screen.width {
+        wide(&rows, &heads, &widths, label, unit, screen)
+    } else {
+        stacked(&rows, &heads, unit, screen)
+    };
+    if cases.iter().flat_map(|c| &c.ops).flat_map(|op| &op.quantiles).any(not_enough) {
+        let note = say!("—: not enough data for this percentile", "—: данных для этого процентиля недостаточно");
+        out.push_str(&screen.faint(&super::paragraph("", note.get(screen.lang), screen.width)));
+    }
+    out
+}
+
+fn heads(screen: &Screen) -> [String; 7] {
+    let words = [
+        say!("result", "результат"),
+        say!("± 95 %", "± 95 %"),
+        figures::quantile_name(QUANTILES[0]),
+        figures::quantile_name(QUANTILES[1]),
+        figures::quantile_name(QUANTILES[2]),
+        say!("max", "макс."),
+        say!("checks", "проверки"),
+    ];
+    words.map(|word| word.get(screen.lang).to_string())
+}
+
+fn case_head(screen: &Screen) -> &'static str {
+    match screen.lang {
+        stend_base::Lang::En => "case",
+        stend_base::Lang::Ru => "случай",
+    }
+}
+
+/// A case with one operation is one row; with several, a row for all and one for each.
+fn rows(case: &CaseFinding, unit: LatencyUnit, screen: &Screen) -> Vec<Row> {
+    let only = (case.ops.len() == 1).then(|| &case.ops[0]);
+    let [rate, spread] = rate(&case.total, case.headline, screen);
+    let [p50, p99, p999, max] = only.map_or_else(Default::default, |op| latencies(op, unit, screen));
+    let cells = [rate, spread, p50, p99, p999, max, checks(case)];
+    let mut rows = vec![Row { label: super::clean(&case.label), case: true, cells }];
+    for op in case.ops.iter().filter(|_| only.is_none()) {
+        let [rate, spread] = self::rate(&op.rates, case.headline, screen);
+        let [p50, p99, p999, max] = latencies(op, unit, screen);
+        let label = format!("  {}", figures::op_name(case, op).get(screen.lang));
+        rows.push(Row { label, case: false, cells: [rate, spread, p50, p99, p999, max, String::new()] });
+    }
+    rows
+}
+
+fn rate(rates: &Rates, headline: Headline, screen: &Screen) -> [String; 2] {
+    let estimate = figures::headline(rates, headline);
+    let spread = figures::plus_minus(estimate).map_or(NONE.to_string(), |s| s.get(screen.lang).to_string());
+    [figures::rate(estimate.value, headline).get(screen.lang).to_string(), spread]
+}
+
+fn latencies(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> [String; 4] {
+    let quantile = |i: usize| match op.quantiles.get(i) {
+        Some(q) => figures::quantile(q, unit).get(screen.lang).to_string(),
+        None => NONE.to_string(),
+    };
+    let max = figures::latency_max(op.latency_max, op.censored, unit);
+    [quantile(0), quantile(1), quantile(2), max.get(screen.lang).to_string()]
+}
+
+/// Failed checks and warnings by number; a tick when there are none.
+fn checks(case: &CaseFinding) -> String {
+    let count = |status| case.checks.iter().filter(|c| c.status == status).count();
+    let shown = [CheckStatus::Fail, CheckStatus::Warn, CheckStatus::NotMeasurable].map(|s| (s, count(s)));
+    let parts: Vec<String> =
+        shown.iter().filter(|(_, n)| *n > 0).map(|(s, n)| format!("{}{n}", words::check_glyph(*s))).collect();
+    if parts.is_empty() { words::check_glyph(CheckStatus::Pass).to_string() } else { parts.join(" ") }
+}
+
+fn wide(rows: &[Row], heads: &[String; 7], widths: &[usize; 7], label: usize, unit: &str, screen: &Screen) -> String {
+    let line = |first: &str, cells: &[String; 7]| {
+        let mut line = left(first, label);
+        for (i, (cell, w)) in cells.iter().zip(widths).enumerate() {
+            line.push_str(GAP);
+            line.push_str(&if i == 6 { left(cell, *w) } else { right(cell, *w) });
+        }
+        line.trim_end().to_string() + "\n"
+    };
+    let latency = say!("latency, {unit}", "задержка, {unit}");
+    let before = label + widths[..2].iter().map(|w| w + GAP.len()).sum::<usize>() + GAP.len();
+    let over: usize = widths[2..6].iter().sum::<usize>() + 3 * GAP.len();
+    let mut out = screen.faint(&format!("{}{}\n", " ".repeat(before), right(latency.get(screen.lang), over)));
+    out.push_str(&screen.faint(&line(case_head(screen), heads)));
+    for row in rows {
+        let indent = if row.case { 0 } else { 2 };
+        let text = at_most(wrap(&row.label, label - indent), LABEL_LINES, label - indent);
+        for (i, part) in text.iter().enumerate() {
+            let part = format!("{}{part}", " ".repeat(if i == 0 { indent } else { 2.min(label - width(part)) }));
+            out.push_str(&if i == 0 { line(&part, &row.cells) } else { part + "\n" });
+        }
+    }
+    out
+}
+
+fn stacked(rows: &[Row], heads: &[String; 7], unit: &str, screen: &Screen) -> String {
+    let mut out = String::new();
+    for row in rows {
+        let lines = at_most(wrap(&row.label, screen.width), LABEL_LINES, screen.width);
+        let label = lines.join("\n") + "\n";
+        out.push_str(&if row.case { screen.bold(&label) } else { label });
+        let [rate, spread, latencies @ .., checks] = &row.cells;
+        out.push_str(&super::paragraph("  ", &format!("{rate}  {spread}  {checks}"), screen.width));
+        let named = heads[2..6].iter().zip(latencies).filter(|(_, v)| !v.is_empty());
+        let named: Vec<String> = named.map(|(name, v)| format!("{name}\u{a0}{v}\u{a0}{unit}")).collect();
+        if !named.is_empty() {
+            out.push_str(&super::paragraph("  ", &named.join("  "), screen.width));
+        }
+    }
+    out
+}
+
+fn not_enough(quantile: &Quantile) -> bool {
+    matches!(quantile.value, QuantileValue::NotEnough { .. })
+}

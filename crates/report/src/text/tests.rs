@@ -1,0 +1,95 @@
+//! Screens as people see them.
+
+use super::layout::width;
+use super::{inspect::inspect_text, text};
+use crate::fixture;
+use expect_test::expect_file;
+use stend_base::{Bytes, Lang};
+use stend_record::{Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
+
+/// The longest line of a screen may not be wider than the terminal.
+fn assert_fits(screen: &str, columns: usize) {
+    for line in screen.lines() {
+        assert!(width(line) <= columns, "{} > {columns}: {line}", width(line));
+    }
+}
+
+#[test]
+fn a_run_fits_eighty_columns_in_both_languages() {
+    let findings = fixture::findings();
+    let (en, ru) = (text(&findings, Lang::En, 80, false), text(&findings, Lang::Ru, 80, false));
+    assert_fits(&en, 80);
+    assert_fits(&ru, 80);
+    expect_file!["../../tests/golden/show_en_80.txt"].assert_eq(&en);
+    expect_file!["../../tests/golden/show_ru_80.txt"].assert_eq(&ru);
+}
+
+#[test]
+fn a_narrow_terminal_gets_one_case_below_the_other() {
+    let screen = text(&fixture::findings(), Lang::Ru, 40, false);
+    assert_fits(&screen, 40);
+    expect_file!["../../tests/golden/show_ru_40.txt"].assert_eq(&screen);
+}
+
+#[test]
+fn hostile_names_fit_and_steer_nothing() {
+    for columns in [40, 60, 80, 110] {
+        let screen = text(&fixture::hostile_findings(), Lang::En, columns, false);
+        assert_fits(&screen, columns);
+        assert!(!screen.contains('\u{1b}') && !screen.contains('\u{202e}') && !screen.contains("NaN"));
+    }
+}
+
+#[test]
+fn escape_codes_only_when_asked_for_and_never_across_lines() {
+    assert!(!text(&fixture::findings(), Lang::En, 80, false).contains('\u{1b}'));
+    let screen = text(&fixture::findings(), Lang::En, 80, true);
+    assert!(screen.contains("\u{1b}[1m"));
+    for line in screen.lines().filter(|l| l.contains('\u{1b}')) {
+        assert!(line.ends_with("\u{1b}[0m"), "{line:?}");
+    }
+}
+
+fn refused() -> TargetFacts {
+    let mut facts = fixture::target();
+    facts.named = "nvme0n1".into();
+    facts.path = "/dev/nvme0n1".into();
+    facts.kind = TargetKind::BlockDevice;
+    facts.identity = Some("serial:S64GNN0TB01234".into());
+    facts.size = Bytes::gib(894);
+    facts.file_system = None;
+    facts.mount_options = None;
+    facts.devices = vec![facts.devices.remove(2)];
+    facts.devices[0].depth = 0;
+    facts.signatures =
+        vec![Signature { name: "linux_raid_member".into(), offset: 4096, label: Some("stand-7:0".into()) }];
+    facts.access = WriteAccess::Refused(vec![
+        Refusal::Member { of: "linux_raid_member".into(), device: "nvme0n1".into() },
+        Refusal::RelativeMounted { device: "dm-0".into(), at: "/var".into() },
+    ]);
+    facts
+}
+
+#[test]
+fn inspect_says_what_it_is_and_how_it_may_be_written() {
+    let (directory, refused) = (fixture::target(), refused());
+    let confirm = TargetFacts {
+        access: WriteAccess::Confirm { identity: "serial:S64 1".into(), signatures: vec!["ext4".into()] },
+        ..refused.clone()
+    };
+    let mut all = String::new();
+    for facts in [&directory, &refused, &confirm] {
+        for lang in [Lang::En, Lang::Ru] {
+            let screen = inspect_text(facts, lang, 80);
+            assert_fits(&screen, 80);
+            all.push_str(&screen);
+            all.push_str("\n════\n");
+        }
+    }
+    expect_file!["../../tests/golden/inspect.txt"].assert_eq(&all);
+}
+
+#[test]
+fn inspect_fits_a_narrow_terminal() {
+    assert_fits(&inspect_text(&refused(), Lang::Ru, 40), 40);
+}

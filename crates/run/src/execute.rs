@@ -1,0 +1,241 @@
+//! The one event loop: waits for the worker, the user and the clock; does what the walk decides.
+
+use crate::progress::{Progress, Update};
+use crate::walk::{Action, Asked, Input, Step, Walk, Wish};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
+use stend_host::{Host, Inspect, Permission, Request};
+use stend_record::store::{Options, Writer, create};
+use stend_record::RunHeader;
+use stend_spec::plan::{Plan, PlanInputs};
+use stend_spec::suite::Suite;
+
+/// Longest wait of the loop: how often progress is shown and limits are looked at.
+const TICK: Duration = Duration::from_millis(250);
+/// How long a worker may take to undo and exit at the end of a run.
+const END_LIMIT: Duration = Duration::from_secs(15);
+/// The same after the user asked twice.
+const ABORT_LIMIT: Duration = Duration::from_secs(3);
+/// How long a trial may wait for the run file of the one before to reach its disk.
+const SETTLE_LIMIT: Duration = Duration::from_secs(2);
+/// Space taken per second and stream by counters and histograms, measured on runs of `quick`: 2 to 5 KiB.
+const BYTES_PER_STREAM_SECOND: u64 = 8 << 10;
+/// Space taken per trial by its start, its outcome and its job histograms.
+const BYTES_PER_TRIAL: u64 = 32 << 10;
+/// Most space that is reserved for a run file.
+const RESERVE_MAX: Bytes = Bytes::gib(1);
+
+/// Everything a run needs from outside.
+pub struct Setup {
+    /// The suite.
+    pub suite: Suite,
+    /// Its text, kept verbatim.
+    pub suite_text: String,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Wall time the run should take.
+    pub time_budget: Option<Nanos>,
+    /// Target as the user named it.
+    pub target: String,
+    /// What the user allowed to be written.
+    pub permission: Permission,
+    /// Id of the run.
+    pub id: String,
+    /// Where the run file goes; must not exist.
+    pub run_file: PathBuf,
+    /// The command line, kept with the run.
+    pub command_line: Vec<String>,
+    /// Command that is the worker.
+    pub worker: Command,
+    /// Wall clock now, seconds since 1970 UTC.
+    pub started_unix: i64,
+}
+
+/// How a run ended.
+pub struct Done {
+    /// The run file; `None` if the run never began.
+    pub run_file: Option<PathBuf>,
+    /// Why it ended early, or what went wrong on the way; decides the exit code.
+    pub error: Option<Box<Error>>,
+}
+
+/// Where everything that happens to a run arrives.
+pub struct Channel {
+    sender: Sender<Input>,
+    receiver: Receiver<Input>,
+}
+
+/// A handle for signal handlers and other outsiders.
+#[derive(Clone)]
+pub struct Stopper {
+    sender: Sender<Input>,
+}
+
+/// A fresh channel and a handle to stop the run that will use it.
+pub fn channel() -> (Channel, Stopper) {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    (Channel { sender: sender.clone(), receiver }, Stopper { sender })
+}
+
+impl Stopper {
+    /// Ends the run softly: the trial in progress is cut short and kept, what was made is undone.
+    pub fn stop(&self, kind: Kind) {
+        // A run that is already over needs no stopping.
+        drop(self.sender.send(Input::Wish(Wish::Stop(kind))));
+    }
+
+    /// Ends the run now.
+    pub fn abort(&self) {
+        drop(self.sender.send(Input::Wish(Wish::Abort)));
+    }
+}
+
+/// Executes a run to its end and shows progress about four times a second.
+pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -> Done {
+    let Channel { sender, receiver } = channel;
+    let mut setup = setup;
+    let worker = std::mem::replace(&mut setup.worker, Command::new("false"));
+    let host = Host::start(worker, move |message| drop(sender.send(Input::Host(message))));
+    let host = match host {
+        Ok(host) => host,
+        Err(error) => return Done { run_file: None, error: Some(error) },
+    };
+    let now = stend_host::now();
+    let walk = Walk::new(asked(&setup), now);
+    Loop { setup, host, walk, writer: None, file_error: None, progress: Progress::new(now) }.run(&receiver, watch)
+}
+
+fn asked(setup: &Setup) -> Asked {
+    let directory = setup.run_file.parent().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
+    Asked {
+        suite: setup.suite.clone(),
+        seed: setup.seed,
+        time_budget: setup.time_budget,
+        inspect: Inspect {
+            target: setup.target.clone(),
+            permission: setup.permission.clone(),
+            run_directory: directory,
+        },
+        run: setup.id.clone(),
+        run_file: setup.run_file.to_string_lossy().into_owned(),
+        coordinator: std::process::id(),
+    }
+}
+
+struct Loop {
+    setup: Setup,
+    host: Host,
+    walk: Walk,
+    writer: Option<Writer>,
+    file_error: Option<Box<Error>>,
+    progress: Progress,
+}
+
+impl Loop {
+    fn run(mut self, receiver: &Receiver<Input>, watch: &mut dyn FnMut(&Update)) -> Done {
+        loop {
+            self.act();
+            self.check_file();
+            if self.walk.step == Step::Over {
+                return self.finish();
+            }
+            let input = match receiver.recv_timeout(TICK) {
+                Ok(input) => input,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Input::Tick,
+            };
+            let now = stend_host::now();
+            self.progress.notice(&input, now);
+            self.walk.apply(input, now);
+            self.walk.apply(Input::Tick, now);
+            self.progress.show(&self.walk, now, watch);
+        }
+    }
+
+    fn act(&mut self) {
+        for action in self.walk.take_actions() {
+            match action {
+                Action::Send(request) => {
+                    if matches!(request, Request::Trial { .. }) {
+                        // Between trials nothing else is going on, and a sync must not run into the next one.
+                        self.with_writer(|writer| drop(writer.settle(SETTLE_LIMIT)));
+                    }
+                    self.host.send(&request);
+                }
+                Action::Create { inputs, spool } => match self.create(*inputs, spool) {
+                    Ok(writer) => self.writer = Some(writer),
+                    Err(error) => self.file_error = Some(error),
+                },
+                Action::Append(entry) => self.with_writer(|writer| writer.append(entry)),
+                Action::Window(on) => self.with_writer(|writer| writer.window(on)),
+                Action::Edge => self.with_writer(|writer| writer.edge()),
+                Action::Warn(say) => self.progress.warn(say),
+            }
+        }
+    }
+
+    fn with_writer(&self, work: impl FnOnce(&Writer)) {
+        if let Some(writer) = &self.writer {
+            work(writer);
+        }
+    }
+
+    fn create(&self, inputs: PlanInputs, spool: bool) -> Result<Writer> {
+        let reserve = expected_size(&Plan::new(&inputs)?);
+        let (_, monotonic, realtime) = stend_host::stamps();
+        let header = RunHeader {
+            id: self.setup.id.clone(),
+            started_unix: self.setup.started_unix,
+            stend_version: env!("CARGO_PKG_VERSION").to_string(),
+            command_line: self.setup.command_line.clone(),
+            inputs,
+            suite_text: self.setup.suite_text.clone(),
+            realtime_offset_ns: realtime as i64 - monotonic as i64,
+        };
+        create(&self.setup.run_file, header, Options { spool, reserve })
+    }
+
+    /// A run whose file cannot be written ends, softly, with what it has.
+    fn check_file(&mut self) {
+        let failure = self.file_error.take().or_else(|| self.writer.as_ref().and_then(Writer::failure));
+        if let Some(error) = failure
+            && self.walk.ending.is_none()
+        {
+            self.walk.apply(Input::RunFile(error), stend_host::now());
+            self.act();
+        }
+    }
+
+    fn finish(mut self) -> Done {
+        let aborted = self.walk.aborted;
+        let ended = self.host.end(if aborted { ABORT_LIMIT } else { END_LIMIT });
+        let mut error = self.walk.ending.take();
+        if !ended && !aborted && error.is_none() {
+            error = Some(Error::new(
+                Kind::HostLost,
+                say!("the worker did not end and was killed", "рабочий процесс не завершился и был остановлен"),
+            ));
+        }
+        let state = self.walk.state.clone();
+        let run_file = self.writer.and_then(|writer| match writer.close(state) {
+            Ok(path) => Some(path),
+            Err(failure) => {
+                error.get_or_insert(failure);
+                Some(self.setup.run_file)
+            }
+        });
+        Done { run_file, error }
+    }
+}
+
+/// Space a run is expected to take.
+fn expected_size(plan: &Plan) -> Bytes {
+    let per_trial = |&(_, case): &(u32, u32)| {
+        let trial = &plan.cases[case as usize].trial;
+        let seconds = (trial.ramp.0 + trial.window.0).div_ceil(Nanos::SECOND.0);
+        BYTES_PER_TRIAL + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
+    };
+    Bytes(plan.order.iter().map(per_trial).sum::<u64>()).min(RESERVE_MAX)
+}

@@ -1,0 +1,156 @@
+//! What a run shows while it goes on: facts and figures, no text layout.
+
+use crate::walk::{Input, Step, Walk};
+use std::collections::VecDeque;
+use stend_analyse::{Eta, LiveFigures};
+use stend_base::{Bytes, Nanos, Say, say};
+use stend_host::{FromHost, Reply};
+use stend_record::observed::Phase;
+use stend_record::{Slice, TrialOutcome};
+use stend_spec::plan::Plan;
+
+/// Live figures cover this much of the past.
+const LIVE_SPAN: Nanos = Nanos::secs(2);
+
+/// A picture of the run at one moment.
+#[derive(Debug, Clone)]
+pub struct Update<'a> {
+    /// What is going on.
+    pub phase: Phase,
+    /// Trial in progress, from 1; 0 before the first.
+    pub step: u32,
+    /// Trials planned; 0 until the plan is known.
+    pub steps: u32,
+    /// Label of the case in progress; empty outside trials.
+    pub label: String,
+    /// Since the start of the run.
+    pub elapsed: Nanos,
+    /// Share of the planned work that is done, 0 to 1.
+    pub done: f64,
+    /// Time left, with its quality.
+    pub eta: Eta,
+    /// Figures of the last seconds of the trial in progress; `None` outside trials.
+    pub live: Option<LiveFigures>,
+    /// Bytes filled and to fill, during the fill.
+    pub fill: Option<(Bytes, Bytes)>,
+    /// Time since the worker last sent anything.
+    pub silent: Nanos,
+    /// Warnings so far, oldest first.
+    pub warnings: &'a [Say],
+}
+
+/// What is remembered between updates.
+pub(crate) struct Progress {
+    started: Nanos,
+    heard: Nanos,
+    measuring_since: Option<Nanos>,
+    recent: VecDeque<(Nanos, Vec<Slice>)>,
+    warnings: Vec<Say>,
+}
+
+impl Progress {
+    pub(crate) fn new(now: Nanos) -> Progress {
+        Progress { started: now, heard: now, measuring_since: None, recent: VecDeque::new(), warnings: Vec::new() }
+    }
+
+    /// Adds a warning unless it has been given already.
+    pub(crate) fn warn(&mut self, warning: Say) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Looks at what arrives before the walk takes it.
+    pub(crate) fn notice(&mut self, input: &Input, now: Nanos) {
+        let Input::Host(FromHost::Reply(reply)) = input else { return };
+        self.heard = now;
+        match reply {
+            Reply::Slices { slices, .. } => {
+                self.recent.push_back((now, slices.clone()));
+                while self.recent.front().is_some_and(|(at, _)| now.saturating_sub(*at) > LIVE_SPAN) {
+                    self.recent.pop_front();
+                }
+            }
+            Reply::TrialDone { outcome, .. } => {
+                self.recent.clear();
+                self.notice_engine(outcome);
+            }
+            _ => {}
+        }
+    }
+
+    fn notice_engine(&mut self, outcome: &TrialOutcome) {
+        let engine = &outcome.engine;
+        if !engine.fallback_reason.is_empty() {
+            let (backend, reason) = (&engine.backend, &engine.fallback_reason);
+            self.warn(say!("using {backend}: {reason}", "используется {backend}: {reason}"));
+        }
+        if engine.kernel_workers > 0 {
+            self.warn(say!(
+                "io_uring hands I/O to kernel worker threads on this target; it costs CPU and latency",
+                "io_uring на этом объекте передаёт операции рабочим потокам ядра; это стоит процессора и задержки"
+            ));
+        }
+    }
+
+    /// Shows the present state.
+    pub(crate) fn show(&mut self, walk: &Walk, now: Nanos, watch: &mut dyn FnMut(&Update)) {
+        let in_trial = matches!(walk.step, Step::Trial { .. } | Step::Sampling(_));
+        if in_trial {
+            self.measuring_since.get_or_insert(now);
+        }
+        let steps = walk.plan.as_ref().map_or(0, |p| p.order.len() as u32);
+        let done = done_share(walk, steps);
+        let label = match (walk.step, &walk.plan) {
+            (Step::Trial { case, .. }, Some(plan)) => plan.cases[case as usize].label(),
+            _ => String::new(),
+        };
+        let slices: Vec<Slice> = self.recent.iter().flat_map(|(_, s)| s.iter().cloned()).collect();
+        watch(&Update {
+            phase: phase(walk.step),
+            step: walk.trials,
+            steps,
+            label,
+            elapsed: now.saturating_sub(self.started),
+            done,
+            eta: self.eta(walk, now),
+            live: (matches!(walk.step, Step::Trial { .. }) && !slices.is_empty()).then(|| stend_analyse::live(&slices, LIVE_SPAN)),
+            fill: match (walk.step, walk.plan.as_ref().and_then(|p| p.fill)) {
+                (Step::Filling, Some(len)) => Some((walk.filled, len)),
+                _ => None,
+            },
+            silent: now.saturating_sub(self.heard),
+            warnings: &self.warnings,
+        });
+    }
+
+    /// Time left: the pace of the trials done so far, applied to those that are left.
+    fn eta(&self, walk: &Walk, now: Nanos) -> Eta {
+        let planned = walk.plan.as_ref().map_or(Nanos(0), Plan::trial_time);
+        let measuring = self.measuring_since.map_or(Nanos(0), |since| now.saturating_sub(since));
+        stend_analyse::eta(walk.measured, planned, measuring)
+    }
+}
+
+fn phase(step: Step) -> Phase {
+    match step {
+        Step::Inspecting => Phase::Preflight,
+        Step::Preparing => Phase::Provision,
+        Step::Filling => Phase::Fill,
+        Step::Sampling(_) | Step::Trial { .. } => Phase::Measure,
+        Step::Releasing | Step::Over => Phase::CleanUp,
+    }
+}
+
+/// The fill counts as a tenth of the work, the trials as the rest.
+fn done_share(walk: &Walk, steps: u32) -> f64 {
+    let fill = walk.plan.as_ref().and_then(|p| p.fill);
+    let filled = fill.map_or(1.0, |len| (walk.filled.0 as f64 / len.0.max(1) as f64).min(1.0));
+    let trials = f64::from(walk.trials.saturating_sub(1)) / f64::from(steps.max(1));
+    match (walk.step, fill) {
+        (Step::Inspecting | Step::Preparing, _) => 0.0,
+        (Step::Releasing | Step::Over, _) => 1.0,
+        (_, Some(_)) => 0.1 * filled + 0.9 * trials,
+        (_, None) => trials,
+    }
+}

@@ -1,0 +1,444 @@
+//! What to do next, given what just happened. No clock, no I/O: tests feed any order of events.
+
+use stend_base::random::draw;
+use stend_base::{Error, Kind, Nanos, Say, say};
+use stend_host::{Facts, FromHost, Inspect, Prepare, Reply, Request};
+use stend_record::observed::{FillOutcome, Phase};
+use stend_record::{Entry, Event, EventKind, RunState, TargetKind, TrialOutcome, TrialStatus};
+use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, PlanTarget, Room, StopReason};
+use stend_spec::suite::Suite;
+use stend_spec::workload::Region;
+
+/// Longest look at a target: a slow device answers its inquiry within it.
+const INSPECT_LIMIT: Nanos = Nanos::secs(60);
+/// Longest preparation: allocating a large file on a slow file system.
+const PREPARE_LIMIT: Nanos = Nanos::secs(300);
+/// Longest time without progress of a fill or a sampling of zeros.
+const SILENCE_LIMIT: Nanos = Nanos::secs(60);
+/// Time on top of ramp, window and drain limit after which a trial is given up.
+const TRIAL_GRACE: Nanos = Nanos::secs(15);
+/// Longest undo.
+const RELEASE_LIMIT: Nanos = Nanos::secs(60);
+/// Time between telemetry samples.
+const SAMPLE_EVERY: Nanos = Nanos::SECOND;
+
+/// What the user asked for.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The suite.
+    pub suite: Suite,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Wall time the run should take.
+    pub time_budget: Option<Nanos>,
+    /// What to look at.
+    pub inspect: Inspect,
+    /// Id of the run.
+    pub run: String,
+    /// Path of the run file.
+    pub run_file: String,
+    /// Our process id.
+    pub coordinator: u32,
+}
+
+/// Something the user or a signal wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// End softly: keep what was measured, undo what was made. The kind decides the exit code.
+    Stop(Kind),
+    /// End now.
+    Abort,
+}
+
+/// Anything that can happen to a run.
+#[derive(Debug)]
+pub enum Input {
+    /// From the worker.
+    Host(FromHost),
+    /// From the user.
+    Wish(Wish),
+    /// The run file cannot be written any more.
+    RunFile(Box<Error>),
+    /// Time has passed.
+    Tick,
+}
+
+/// Anything a run can want done.
+#[derive(Debug, PartialEq)]
+pub enum Action {
+    /// Say this to the worker.
+    Send(Request),
+    /// Begin the run file.
+    Create {
+        /// Everything the plan follows from.
+        inputs: Box<PlanInputs>,
+        /// Keep entries off the drive while trials run.
+        spool: bool,
+    },
+    /// Keep this.
+    Append(Entry),
+    /// A measuring window begins or ends.
+    Window(bool),
+    /// Make everything so far durable.
+    Edge,
+    /// The plan's warnings, for people.
+    Warn(Say),
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Waiting for facts.
+    Inspecting,
+    /// Waiting for the target to be ready.
+    Preparing,
+    /// Waiting for the fill.
+    Filling,
+    /// Waiting for the zero sample; the decision to carry out then.
+    Sampling(Decision),
+    /// A trial is going on.
+    Trial {
+        /// Its case.
+        case: u32,
+        /// Its block.
+        block: u32,
+    },
+    /// Waiting for undo.
+    Releasing,
+    /// Over.
+    Over,
+}
+
+/// The state of a run.
+pub struct Walk {
+    asked: Asked,
+    /// Laid out once the target is known.
+    pub plan: Option<Plan>,
+    /// Where we are.
+    pub step: Step,
+    /// Trials begun.
+    pub trials: u32,
+    /// Planned time of the trials that have ended.
+    pub measured: Nanos,
+    /// Bytes filled so far.
+    pub filled: stend_base::Bytes,
+    history: Vec<Outcome>,
+    zeros_sampled: bool,
+    created: bool,
+    deadline: Nanos,
+    /// Why the run ends early.
+    pub ending: Option<Box<Error>>,
+    /// The user asked twice.
+    pub aborted: bool,
+    /// How the run ended; `Open` until it is over.
+    pub state: RunState,
+    trial_errors: u64,
+    actions: Vec<Action>,
+}
+
+impl Walk {
+    /// A run at its beginning; its first action asks for facts.
+    pub fn new(asked: Asked, now: Nanos) -> Walk {
+        let inspect = Request::Inspect(asked.inspect.clone());
+        Walk {
+            asked,
+            plan: None,
+            step: Step::Inspecting,
+            trials: 0,
+            measured: Nanos(0),
+            filled: stend_base::Bytes(0),
+            history: Vec::new(),
+            zeros_sampled: false,
+            created: false,
+            deadline: now + INSPECT_LIMIT,
+            ending: None,
+            aborted: false,
+            state: RunState::Open,
+            trial_errors: 0,
+            actions: vec![Action::Send(inspect)],
+        }
+    }
+
+    /// What is to be done now.
+    pub fn take_actions(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Takes notice of one thing that happened at `now`.
+    pub fn apply(&mut self, input: Input, now: Nanos) {
+        if self.step == Step::Over {
+            return;
+        }
+        match input {
+            Input::Host(FromHost::Reply(reply)) => self.reply(reply, now),
+            Input::Host(FromHost::Lost(detail)) => self.lost(detail, now),
+            Input::Wish(Wish::Stop(kind)) => self.stop(kind, now),
+            Input::Wish(Wish::Abort) => {
+                self.aborted = true;
+                self.end_with(interrupted(Kind::Interrupted));
+                self.over();
+            }
+            Input::RunFile(error) => {
+                self.end_with(error);
+                self.actions.push(Action::Send(Request::Stop));
+            }
+            Input::Tick if now > self.deadline => {
+                let step = self.step;
+                self.lost(format!("no answer in time while {step:?}"), now);
+            }
+            Input::Tick => {}
+        }
+    }
+
+    fn reply(&mut self, reply: Reply, now: Nanos) {
+        match reply {
+            Reply::Facts(facts) => self.facts(*facts, now),
+            Reply::Prepared => self.decide(now),
+            Reply::Filling { done } => {
+                self.filled = done;
+                self.deadline = now + SILENCE_LIMIT;
+            }
+            Reply::Filled(outcome) => self.filled(outcome, now),
+            Reply::Zeros(zeros) => {
+                self.append(Entry::Zeros(zeros));
+                match self.step {
+                    Step::Sampling(decision) if self.ending.is_none() => self.carry_out(decision, now),
+                    _ => self.decide(now),
+                }
+            }
+            Reply::Slices { ordinal, slices } => self.append(Entry::Slices { trial: ordinal, slices }),
+            Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
+            Reply::Sample(sample) => self.append(Entry::Sample(sample)),
+            Reply::Event(event) => self.append(Entry::Event(event)),
+            Reply::Failed(error) => self.failed(error, now),
+            Reply::Released => self.over(),
+        }
+    }
+
+    fn facts(&mut self, facts: Facts, now: Nanos) {
+        let inputs = PlanInputs {
+            suite: self.asked.suite.clone(),
+            seed: self.asked.seed,
+            target: plan_target(&facts),
+            time_budget: self.asked.time_budget,
+        };
+        let plan = match Plan::new(&inputs) {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.end_with(error);
+                return self.over();
+            }
+        };
+        for case in plan.cases.iter().filter(|c| c.not_run.is_some()) {
+            let label = case.label();
+            if let Some(Say { en, ru }) = &case.not_run {
+                self.actions.push(Action::Warn(say!("not run: {label}: {en}", "не выполняется: {label}: {ru}")));
+            }
+        }
+        let write = plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes());
+        self.actions.push(Action::Create { inputs: Box::new(inputs), spool: facts.shares_drive });
+        self.created = true;
+        self.append(Entry::Host(Box::new(facts.host)));
+        self.append(Entry::Target(Box::new(facts.target)));
+        self.phase(Phase::Provision, now);
+        self.actions.push(Action::Edge);
+        self.actions.push(Action::Send(Request::Prepare(Prepare {
+            file_size: plan.file_size,
+            write,
+            run: self.asked.run.clone(),
+            run_file: self.asked.run_file.clone(),
+            coordinator: self.asked.coordinator,
+            sample_every: SAMPLE_EVERY,
+        })));
+        self.plan = Some(plan);
+        self.step = Step::Preparing;
+        self.deadline = now + PREPARE_LIMIT;
+    }
+
+    fn decide(&mut self, now: Nanos) {
+        let decision = match (&self.plan, &self.ending) {
+            (Some(plan), None) => plan.next(&self.history),
+            _ => return self.release(now),
+        };
+        self.append(Entry::Decision { seq: self.history.len() as u32, decision });
+        let reads = |plan: &Plan| plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()));
+        if let (Decision::Trial { .. }, false, Some(plan)) = (decision, self.zeros_sampled, &self.plan)
+            && reads(plan)
+        {
+            self.zeros_sampled = true;
+            let region = plan.cases[0].trial.region;
+            self.actions.push(Action::Send(Request::SampleZeros { region, seed: draw(self.asked.seed, u64::MAX) }));
+            self.step = Step::Sampling(decision);
+            self.deadline = now + SILENCE_LIMIT;
+            return;
+        }
+        self.carry_out(decision, now);
+    }
+
+    fn carry_out(&mut self, decision: Decision, now: Nanos) {
+        let Some(plan) = &self.plan else { return };
+        match decision {
+            Decision::Fill { len } => {
+                let region = Region { start: stend_base::Bytes(0), len };
+                self.actions.push(Action::Send(Request::Fill { region, seed: self.asked.seed }));
+                self.phase(Phase::Fill, now);
+                self.step = Step::Filling;
+                self.deadline = now + SILENCE_LIMIT;
+            }
+            Decision::Trial { case, block, seed } => {
+                let trial = plan.trial(case, seed);
+                let limit = trial.ramp + trial.window + trial.drain_limit + TRIAL_GRACE;
+                if self.trials == 0 {
+                    self.phase(Phase::Measure, now);
+                }
+                let ordinal = self.trials;
+                self.trials += 1;
+                let asked = Box::new(trial.clone());
+                self.append(Entry::TrialStart { trial: ordinal, case, block, asked, at: now });
+                self.actions.push(Action::Window(true));
+                self.actions.push(Action::Send(Request::Trial { ordinal, trial: Box::new(trial) }));
+                self.step = Step::Trial { case, block };
+                self.deadline = now + limit;
+            }
+            Decision::Stop(reason) => {
+                match reason {
+                    StopReason::Done => {}
+                    StopReason::TargetFailed => self.end_with(Error::new(
+                        Kind::TargetIo,
+                        say!("the target failed or stalled; the run was ended", "объект отказал или завис; прогон завершён"),
+                    )),
+                    StopReason::AllCasesFailed => self.end_with(Error::new(
+                        Kind::TargetIo,
+                        say!("every case failed with I/O errors", "каждый случай завершился ошибками ввода-вывода"),
+                    )),
+                }
+                self.release(now);
+            }
+        }
+    }
+
+    fn filled(&mut self, outcome: FillOutcome, now: Nanos) {
+        let wanted = self.plan.as_ref().and_then(|p| p.fill).unwrap_or_default();
+        self.append(Entry::Fill(outcome));
+        self.history.push(if outcome.written >= wanted { Outcome::Ok } else { Outcome::Failed });
+        self.actions.push(Action::Edge);
+        self.decide(now);
+    }
+
+    fn trial_done(&mut self, ordinal: u32, outcome: TrialOutcome, now: Nanos) {
+        let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
+        if errors > 0 && self.trial_errors == 0 {
+            self.actions.push(Action::Warn(say!(
+                "the target returned I/O errors; see check H76",
+                "объект вернул ошибки ввода-вывода; см. проверку H76"
+            )));
+        }
+        self.trial_errors += errors;
+        if let (Step::Trial { case, .. }, Some(plan)) = (self.step, &self.plan) {
+            let trial = &plan.cases[case as usize].trial;
+            self.measured = self.measured + trial.ramp + trial.window;
+        }
+        self.history.push(match outcome.status {
+            TrialStatus::Complete | TrialStatus::Interrupted => Outcome::Ok,
+            TrialStatus::Failed => Outcome::Failed,
+            TrialStatus::Stalled => Outcome::Stalled,
+        });
+        self.append(Entry::TrialEnd { trial: ordinal, outcome: Box::new(outcome) });
+        self.actions.push(Action::Window(false));
+        self.actions.push(Action::Edge);
+        self.decide(now);
+    }
+
+    fn failed(&mut self, error: Box<Error>, now: Nanos) {
+        let text = error.message.en.clone();
+        self.append(Entry::Event(Event { at: now, kind: EventKind::Note { text } }));
+        self.end_with(error);
+        match self.step {
+            Step::Inspecting => self.over(),
+            // Undo failed: nothing more can be done, and the error says what is left behind.
+            Step::Releasing => {}
+            _ => self.release(now),
+        }
+    }
+
+    fn stop(&mut self, kind: Kind, now: Nanos) {
+        if self.ending.is_some() {
+            return;
+        }
+        self.append(Entry::Event(Event { at: now, kind: EventKind::StopRequested }));
+        self.end_with(interrupted(kind));
+        self.actions.push(Action::Send(Request::Stop));
+        if self.step == Step::Inspecting {
+            self.over();
+        }
+    }
+
+    fn lost(&mut self, detail: String, now: Nanos) {
+        self.append(Entry::Event(Event { at: now, kind: EventKind::HostLost { detail: detail.clone() } }));
+        self.end_with(Error::new(
+            Kind::HostLost,
+            say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"),
+        ));
+        self.over();
+    }
+
+    fn release(&mut self, now: Nanos) {
+        if self.step == Step::Releasing {
+            return;
+        }
+        self.phase(Phase::CleanUp, now);
+        self.actions.push(Action::Send(Request::Release));
+        self.step = Step::Releasing;
+        self.deadline = now + RELEASE_LIMIT;
+    }
+
+    fn over(&mut self) {
+        self.step = Step::Over;
+        self.state = match &self.ending {
+            None => RunState::Complete,
+            Some(error) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
+        };
+        if self.ending.is_none() && self.trial_errors > 0 {
+            let count = self.trial_errors;
+            self.end_with(Error::new(
+                Kind::TargetIo,
+                say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций"),
+            ));
+        }
+    }
+
+    fn phase(&mut self, phase: Phase, at: Nanos) {
+        self.append(Entry::Event(Event { at, kind: EventKind::Phase(phase) }));
+    }
+
+    /// Keeps an entry; before the run file exists there is nothing to keep it in.
+    fn append(&mut self, entry: Entry) {
+        if self.created {
+            self.actions.push(Action::Append(entry));
+        }
+    }
+
+    /// The first reason to end is the one that counts.
+    fn end_with(&mut self, error: Box<Error>) {
+        self.ending.get_or_insert(error);
+    }
+}
+
+fn interrupted(kind: Kind) -> Box<Error> {
+    Error::new(kind, say!("interrupted; what was measured is kept", "прервано; измеренное сохранено"))
+}
+
+fn plan_target(facts: &Facts) -> PlanTarget {
+    let target = &facts.target;
+    let directory = target.kind == TargetKind::Directory;
+    PlanTarget {
+        size: if directory { stend_base::Bytes(0) } else { target.size },
+        room: directory.then_some(Room { total: target.size, free: target.free }),
+        logical_block: target.logical_block,
+        writes: facts.writes.clone(),
+    }
+}
+
+#[cfg(test)]
+#[path = "walk_tests.rs"]
+mod tests;

@@ -1,0 +1,172 @@
+//! Any order of events leads to a defined end, and everything that was made is undone.
+
+use super::*;
+use stend_base::Bytes;
+use stend_host::Permission;
+use stend_record::facts::WriteAccess;
+use stend_record::{HostFacts, TargetFacts, ZeroSample};
+
+fn asked() -> Asked {
+    let text = "suite: t\nfill: {size: 64MiB}\nrepeats: {blocks: 2}\ncases:\n  - name: r\n    streams: [{op: read, pattern: random, block_size: 4KiB}]\n";
+    Asked {
+        suite: stend_spec::parse::suite(text, "t.yaml").unwrap(),
+        seed: 5,
+        time_budget: None,
+        inspect: Inspect { target: "/t".into(), permission: Permission::default(), run_directory: "/r".into() },
+        run: "R-1".into(),
+        run_file: "/r/R-1.stend".into(),
+        coordinator: 1,
+    }
+}
+
+fn facts() -> Reply {
+    let target = TargetFacts {
+        named: "/t".into(),
+        path: "/t".into(),
+        kind: TargetKind::Directory,
+        identity: None,
+        size: Bytes::gib(100),
+        free: Bytes::gib(50),
+        logical_block: Bytes(512),
+        physical_block: Bytes(512),
+        file_system: None,
+        mount_options: None,
+        devices: Vec::new(),
+        signatures: Vec::new(),
+        access: WriteAccess::OwnDirectory,
+    };
+    Reply::Facts(Box::new(Facts { host: HostFacts::default(), target, writes: Ok(()), shares_drive: true }))
+}
+
+fn done(ordinal: u32, status: TrialStatus) -> Reply {
+    let outcome = TrialOutcome {
+        status,
+        load_start: Nanos(0),
+        window_start: Nanos(0),
+        window_end: Nanos(1),
+        engine: Default::default(),
+        jobs: Vec::new(),
+        drained: Vec::new(),
+        censored: Vec::new(),
+        errors: Vec::new(),
+        clocks: [(0, 0, 0); 2],
+    };
+    Reply::TrialDone { ordinal, outcome: Box::new(outcome) }
+}
+
+/// Feeds replies and returns the requests that were sent, in words.
+fn requests(walk: &mut Walk) -> Vec<String> {
+    let word = |action| match action {
+        Action::Send(Request::Inspect(_)) => Some("inspect"),
+        Action::Send(Request::Prepare(_)) => Some("prepare"),
+        Action::Send(Request::Fill { .. }) => Some("fill"),
+        Action::Send(Request::SampleZeros { .. }) => Some("zeros"),
+        Action::Send(Request::Trial { .. }) => Some("trial"),
+        Action::Send(Request::Stop) => Some("stop"),
+        Action::Send(Request::Release) => Some("release"),
+        _ => None,
+    };
+    walk.take_actions().into_iter().filter_map(word).map(String::from).collect()
+}
+
+fn say_to(walk: &mut Walk, reply: Reply) -> Vec<String> {
+    walk.apply(Input::Host(FromHost::Reply(reply)), Nanos(1));
+    requests(walk)
+}
+
+fn filled(written: Bytes) -> Reply {
+    Reply::Filled(FillOutcome { written, elapsed: Nanos(1) })
+}
+
+/// A walk whose target is ready and filled, with its first trial going on.
+fn in_first_trial() -> Walk {
+    let mut walk = Walk::new(asked(), Nanos(0));
+    requests(&mut walk);
+    for reply in [facts(), Reply::Prepared, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+        say_to(&mut walk, reply);
+    }
+    assert!(matches!(walk.step, Step::Trial { .. }));
+    walk
+}
+
+#[test]
+fn a_run_goes_from_facts_to_release_in_order() {
+    let mut walk = Walk::new(asked(), Nanos(0));
+    assert_eq!(requests(&mut walk), ["inspect"]);
+    assert_eq!(say_to(&mut walk, facts()), ["prepare"]);
+    assert_eq!(say_to(&mut walk, Reply::Prepared), ["fill"]);
+    assert_eq!(say_to(&mut walk, filled(Bytes::mib(64))), ["zeros"]);
+    assert_eq!(say_to(&mut walk, Reply::Zeros(ZeroSample::default())), ["trial"]);
+    assert_eq!(say_to(&mut walk, done(0, TrialStatus::Complete)), ["trial"]);
+    assert_eq!(say_to(&mut walk, done(1, TrialStatus::Complete)), ["release"]);
+    assert_eq!(say_to(&mut walk, Reply::Released), [""; 0]);
+    assert_eq!((walk.step, walk.ending, walk.state), (Step::Over, None, RunState::Complete));
+}
+
+#[test]
+fn a_soft_stop_keeps_the_trial_and_undoes_what_was_made() {
+    let mut walk = in_first_trial();
+    walk.apply(Input::Wish(Wish::Stop(Kind::Terminated)), Nanos(2));
+    assert_eq!(requests(&mut walk), ["stop"]);
+    assert_eq!(say_to(&mut walk, done(0, TrialStatus::Interrupted)), ["release"]);
+    assert_eq!(say_to(&mut walk, Reply::Released), [""; 0]);
+    assert_eq!(walk.ending.unwrap().kind, Kind::Terminated);
+}
+
+#[test]
+fn a_second_wish_ends_at_once() {
+    let mut walk = in_first_trial();
+    walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(2));
+    walk.apply(Input::Wish(Wish::Abort), Nanos(2));
+    assert_eq!(requests(&mut walk), ["stop"]);
+}
+
+#[test]
+fn a_stalled_target_ends_the_run_with_its_own_exit_code() {
+    let mut walk = in_first_trial();
+    assert_eq!(say_to(&mut walk, done(0, TrialStatus::Stalled)), ["release"]);
+    assert_eq!(walk.ending.as_ref().unwrap().kind, Kind::TargetIo);
+}
+
+#[test]
+fn a_lost_worker_and_a_silent_one_end_the_run() {
+    let mut walk = in_first_trial();
+    walk.apply(Input::Host(FromHost::Lost("gone".into())), Nanos(2));
+    assert_eq!((requests(&mut walk).len(), walk.step), (0, Step::Over));
+    assert_eq!(walk.ending.unwrap().kind, Kind::HostLost);
+
+    let mut silent = in_first_trial();
+    silent.apply(Input::Tick, Nanos::secs(10));
+    assert_eq!(silent.step, Step::Trial { case: 0, block: 0 }, "ten seconds are not yet too long");
+    silent.apply(Input::Tick, Nanos::secs(3600));
+    assert_eq!(silent.ending.unwrap().kind, Kind::HostLost);
+}
+
+#[test]
+fn a_full_disk_under_the_run_file_stops_and_releases() {
+    let mut walk = in_first_trial();
+    let full = Error::new(Kind::RunFile, say!("full", "полон"));
+    walk.apply(Input::RunFile(full), Nanos(2));
+    assert_eq!(requests(&mut walk), ["stop"]);
+    assert_eq!(say_to(&mut walk, done(0, TrialStatus::Interrupted)), ["release"]);
+    assert_eq!(walk.ending.unwrap().kind, Kind::RunFile);
+}
+
+#[test]
+fn a_refused_target_makes_no_run_file() {
+    let mut walk = Walk::new(asked(), Nanos(0));
+    requests(&mut walk);
+    let refused = Error::new(Kind::Unsafe, say!("mounted", "смонтирован"));
+    walk.apply(Input::Host(FromHost::Reply(Reply::Failed(refused))), Nanos(1));
+    assert_eq!(walk.take_actions(), []);
+    assert_eq!((walk.step, walk.ending.unwrap().kind), (Step::Over, Kind::Unsafe));
+}
+
+#[test]
+fn a_short_fill_measures_nothing() {
+    let mut walk = Walk::new(asked(), Nanos(0));
+    for reply in [facts(), Reply::Prepared] {
+        say_to(&mut walk, reply);
+    }
+    assert_eq!(say_to(&mut walk, filled(Bytes::mib(1))), ["release"]);
+}

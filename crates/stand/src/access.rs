@@ -1,0 +1,191 @@
+//! May a block device be written, and if not, every reason why. Reads only, decides once, in one place.
+
+use crate::devices::{Devices, Node};
+use crate::marks::{self, Part};
+use crate::roots::Roots;
+use crate::{claims, identity, mounts, users};
+use std::path::Path;
+use stend_record::{Refusal, Signature, WriteAccess};
+use stend_sys::block;
+use stend_sys::signature::Found;
+
+/// Marks of what spans devices, carries other devices or belongs to a cluster: overwriting one harms more
+/// than this device. btrfs and bcachefs join them when they have several devices.
+const MEMBERS: [&str; 14] = [
+    "LVM2_member",
+    "linux_raid_member",
+    "ddf_raid_member",
+    "isw_raid_member",
+    "zfs_member",
+    "bcache",
+    "ceph_bluestore",
+    "vdo",
+    "drbd",
+    "stratis",
+    "oracleasm",
+    "VMFS_volume_member",
+    "DM_snapshot_cow",
+    "DM_integrity",
+];
+
+/// Who looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Viewer {
+    /// Anyone.
+    Stranger,
+    /// The holder of the claim, whose own lease and lock are no reasons.
+    Claimant,
+}
+
+/// What a look at a device gave.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub identity: Option<String>,
+    /// On the device and inside its partitions, offsets from its start.
+    pub signatures: Vec<Signature>,
+    pub access: WriteAccess,
+}
+
+/// Looks at a device from every side.
+pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewer) -> Verdict {
+    let identity = identity::of(roots, devices, node);
+    let contents = marks::on(devices, node).and_then(|own| Ok((own, marks::parts(devices, node)?)));
+    let (own, parts, unreadable) = match contents {
+        Ok((own, parts)) => (own, parts, None),
+        Err(error) => (Vec::new(), Vec::new(), Some(Refusal::Unreadable { why: error.to_string() })),
+    };
+    let mut reasons = mounted(roots, devices, node);
+    reasons.extend(swap(roots, devices, node));
+    reasons.extend(members(node, &own, &parts));
+    reasons.extend(holders(devices, node));
+    let numbers: Vec<_> = devices.same_space(node).iter().map(|n| n.number).collect();
+    reasons.extend(users::of(roots, &numbers).into_iter().map(|p| Refusal::HeldBy { pid: p.pid, name: p.name }));
+    reasons.extend(fstab(roots, devices, node, &own, &parts));
+    if viewer == Viewer::Stranger {
+        let name = claims::lease_name(roots, devices, node);
+        reasons.extend(name.and_then(|name| claims::live(roots, &name)));
+    }
+    reasons.extend(unreadable);
+    reasons.extend(node.read_only.then_some(Refusal::ReadOnly));
+    let other = identity.as_deref().and_then(|id| identity::duplicate(roots, devices, node, id));
+    reasons.extend(other.map(|other| Refusal::DuplicateIdentity { other: other.name.clone() }));
+    // Taking a device for an instant may disturb others, so it is asked only when nothing else speaks.
+    let exclusive = || block::is_held_exclusively(&devices.path(node)).unwrap_or(false);
+    if reasons.is_empty() && viewer == Viewer::Stranger && exclusive() {
+        reasons.push(Refusal::HeldBy { pid: 0, name: String::new() });
+    }
+    let signatures = signatures(&own, &parts);
+    let access = match &identity {
+        Some(identity) if reasons.is_empty() => {
+            WriteAccess::Confirm { identity: identity.clone(), signatures: distinct_names(&signatures) }
+        }
+        Some(_) => WriteAccess::Refused(reasons),
+        None => {
+            reasons.push(Refusal::NoIdentity);
+            WriteAccess::Refused(reasons)
+        }
+    };
+    Verdict { identity, signatures, access }
+}
+
+/// The root of the running system first, then one mount of every device involved.
+fn mounted(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
+    let all = mounts::everywhere(roots);
+    let mut reasons = Vec::new();
+    let root = mounts::of_path(&all, Path::new("/")).map(|m| mounts::devices_of(roots, devices, &all, m));
+    let root = root.unwrap_or_default();
+    if let Some(top) = root.iter().find(|top| devices.stack(&[top]).iter().any(|(_, below)| below.name == node.name)) {
+        reasons.push(Refusal::RootDisk { device: top.name.clone() });
+    }
+    let related: Vec<&str> =
+        devices.same_space(node).into_iter().chain(devices.above(node)).map(|n| n.name.as_str()).collect();
+    let mut seen: Vec<String> = Vec::new();
+    for mount in &all {
+        for device in mounts::devices_of(roots, devices, &all, mount) {
+            if !related.contains(&device.name.as_str()) || seen.contains(&device.name) {
+                continue;
+            }
+            seen.push(device.name.clone());
+            let at = mount.at.display().to_string();
+            reasons.push(match device.name == node.name {
+                true => Refusal::Mounted { at },
+                false => Refusal::RelativeMounted { device: device.name.clone(), at },
+            });
+        }
+    }
+    reasons
+}
+
+/// Swap on the device, on a part of it or on something built on it. A swap file lies on a mounted file system.
+fn swap(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
+    let related = || devices.same_space(node).into_iter().chain(devices.above(node));
+    let active = mounts::swaps(roots).into_iter().filter_map(|path| mounts::device_at(roots, devices, &path));
+    active
+        .filter(|area| related().any(|n| n.name == area.name))
+        .map(|area| Refusal::Swap { device: area.name.clone() })
+        .collect()
+}
+
+fn members(node: &Node, own: &[Found], parts: &[Part]) -> Vec<Refusal> {
+    let is_member = |m: &&Found| MEMBERS.contains(&m.name) || m.devices > 1;
+    let here = own.iter().filter(is_member).map(|m| (m, &node.name));
+    let inside = parts.iter().flat_map(|p| p.marks.iter().filter(is_member).map(move |m| (m, &p.name)));
+    here.chain(inside).map(|(m, device)| Refusal::Member { of: m.name.to_string(), device: device.clone() }).collect()
+}
+
+fn holders(devices: &Devices, node: &Node) -> Vec<Refusal> {
+    let mut names: Vec<&String> = devices.same_space(node).into_iter().flat_map(|n| &n.holders).collect();
+    names.sort();
+    names.dedup();
+    names.into_iter().map(|device| Refusal::Holder { device: device.clone() }).collect()
+}
+
+/// Lines of fstab that mean the device, a part of it, or the disk that it is on.
+fn fstab(roots: &Roots, devices: &Devices, node: &Node, own: &[Found], parts: &[Part]) -> Vec<Refusal> {
+    let lines = mounts::fstab(roots);
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let mut tags: Vec<String> = Vec::new();
+    let mut tag = |key: &str, value: &Option<String>| tags.extend(value.iter().map(|v| format!("{key}={v}")));
+    for mark in own.iter().chain(parts.iter().flat_map(|p| &p.marks)) {
+        tag("UUID", &mark.uuid);
+        tag("LABEL", &mark.label);
+    }
+    // A partition's own entry is in the table of its disk, which was not read for the partition itself.
+    let table = node.partition.as_ref().and_then(|slot| {
+        marks::table(devices, devices.disk(node)).ok()?.into_iter().find(|entry| entry.start == slot.start)
+    });
+    for entry in parts.iter().map(|p| &p.entry).chain(&table) {
+        tag("PARTUUID", &entry.uuid);
+        tag("PARTLABEL", &entry.label);
+    }
+    let space = devices.same_space(node);
+    let meant = |device: &str| {
+        let tagged = tags.iter().any(|tag| tag.eq_ignore_ascii_case(device));
+        tagged || mounts::device_at(roots, devices, device).is_some_and(|d| space.iter().any(|s| s.name == d.name))
+    };
+    lines.into_iter().filter(|(device, _)| meant(device)).map(|(_, at)| Refusal::Fstab { at }).collect()
+}
+
+fn signatures(own: &[Found], parts: &[Part]) -> Vec<Signature> {
+    let signature = |start: u64, m: &Found| Signature {
+        name: m.name.to_string(),
+        offset: start + m.offset,
+        label: m.label.clone().or_else(|| m.uuid.clone()),
+    };
+    let here = own.iter().map(|m| signature(0, m));
+    let inside = parts.iter().flat_map(|p| p.marks.iter().map(move |m| signature(p.entry.start, m)));
+    let mut all: Vec<Signature> = here.chain(inside).collect();
+    all.sort_by_key(|s| s.offset);
+    // What lies in the first or last megabytes of a disk is seen both there and in its partition.
+    all.dedup();
+    all
+}
+
+fn distinct_names(signatures: &[Signature]) -> Vec<String> {
+    let mut names: Vec<String> = signatures.iter().map(|s| s.name.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}

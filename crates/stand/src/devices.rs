@@ -1,0 +1,188 @@
+//! The block devices of a host as sysfs shows them, and how they lie on each other. Reads only; must not
+//! judge who may write.
+
+use crate::roots::{Roots, names, number, text};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use stend_sys::IoFile;
+use stend_sys::block::{self, DevNo, LoopBacking};
+
+/// Deepest stack that is followed; real ones have about five layers.
+const DEPTH_MAX: u32 = 16;
+
+/// One block device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// Kernel name.
+    pub name: String,
+    pub number: DevNo,
+    /// Bytes.
+    pub size: u64,
+    /// Its directory in sysfs.
+    pub sysfs: PathBuf,
+    /// For a partition: the disk, and where on it.
+    pub partition: Option<Slot>,
+    pub holders: Vec<String>,
+    pub slaves: Vec<String>,
+    pub read_only: bool,
+    /// For a loop device: what is behind it.
+    pub backing: Option<LoopBacking>,
+}
+
+/// Place of a partition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Slot {
+    /// Kernel name of the disk.
+    pub disk: String,
+    pub number: u32,
+    /// First byte.
+    pub start: u64,
+}
+
+/// All block devices of a host at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Devices {
+    roots: Roots,
+    nodes: BTreeMap<String, Node>,
+}
+
+impl Devices {
+    pub(crate) fn read(roots: &Roots) -> Devices {
+        let class = roots.sys.join("class/block");
+        let nodes = names(&class).into_iter().filter_map(|name| Some((name.clone(), node(roots, &class, name)?))).collect();
+        let mut devices = Devices { roots: roots.clone(), nodes };
+        devices.stack_loops();
+        devices
+    }
+
+    /// A loop device over a block device is built on it like any other, but the kernel lists no holder.
+    fn stack_loops(&mut self) {
+        let over = |n: &Node| Some((n.name.clone(), self.by_number(n.backing?.block?)?.name.clone()));
+        let pairs: Vec<(String, String)> = self.all().filter_map(over).collect();
+        for (above, below) in pairs {
+            if let Some(node) = self.nodes.get_mut(&above) {
+                node.slaves.push(below.clone());
+            }
+            if let Some(node) = self.nodes.get_mut(&below) {
+                node.holders.push(above);
+            }
+        }
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.values()
+    }
+
+    pub(crate) fn by_name(&self, name: &str) -> Option<&Node> {
+        self.nodes.get(name)
+    }
+
+    pub(crate) fn by_number(&self, number: DevNo) -> Option<&Node> {
+        self.nodes.values().find(|n| n.number == number)
+    }
+
+    /// Device node in `/dev`.
+    pub(crate) fn path(&self, node: &Node) -> PathBuf {
+        device_path(&self.roots, &node.name)
+    }
+
+    /// The disk that a partition is on; any other device itself.
+    pub(crate) fn disk<'a>(&'a self, node: &'a Node) -> &'a Node {
+        node.partition.as_ref().and_then(|slot| self.by_name(&slot.disk)).unwrap_or(node)
+    }
+
+    pub(crate) fn partitions<'a>(&'a self, disk: &'a Node) -> impl Iterator<Item = &'a Node> {
+        self.all().filter(|n| n.partition.as_ref().is_some_and(|slot| slot.disk == disk.name))
+    }
+
+    /// Every device whose bytes are also bytes of `node`: itself, its partitions, and the disk it is on.
+    pub(crate) fn same_space<'a>(&'a self, node: &'a Node) -> Vec<&'a Node> {
+        let disk = node.partition.as_ref().and_then(|slot| self.by_name(&slot.disk));
+        std::iter::once(node).chain(self.partitions(node)).chain(disk).collect()
+    }
+
+    /// Everything built on `node` or on what shares its space, all layers up.
+    pub(crate) fn above<'a>(&'a self, node: &'a Node) -> Vec<&'a Node> {
+        let mut found: Vec<&Node> = Vec::new();
+        let mut from = self.same_space(node);
+        for _ in 0..DEPTH_MAX {
+            let next: Vec<&Node> = from.iter().flat_map(|n| &n.holders).filter_map(|name| self.by_name(name)).collect();
+            let next: Vec<&Node> = next.into_iter().flat_map(|n| std::iter::once(n).chain(self.partitions(n))).collect();
+            from = next.into_iter().filter(|n| !found.iter().any(|f| f.name == n.name)).collect();
+            if from.is_empty() {
+                break;
+            }
+            found.extend(&from);
+        }
+        found
+    }
+
+    /// `tops` and everything below them down to physical drives, with the depth, nearest first.
+    pub(crate) fn stack<'a>(&'a self, tops: &[&'a Node]) -> Vec<(u32, &'a Node)> {
+        let mut found: Vec<(u32, &Node)> = Vec::new();
+        let mut layer: Vec<&Node> = tops.to_vec();
+        for depth in 0..DEPTH_MAX {
+            layer.retain(|n| !found.iter().any(|(_, f)| f.name == n.name));
+            layer.dedup_by(|a, b| a.name == b.name);
+            if layer.is_empty() {
+                break;
+            }
+            found.extend(layer.iter().map(|n| (depth, *n)));
+            layer = layer.iter().flat_map(|n| self.directly_below(n)).collect();
+        }
+        found
+    }
+
+    fn directly_below<'a>(&'a self, node: &'a Node) -> Vec<&'a Node> {
+        if node.partition.is_some() {
+            return vec![self.disk(node)];
+        }
+        let mut below: Vec<&Node> = node.slaves.iter().filter_map(|name| self.by_name(name)).collect();
+        below.extend(node.backing.and_then(|file| self.by_number(file.device)));
+        below
+    }
+}
+
+fn device_path(roots: &Roots, name: &str) -> PathBuf {
+    // Kernel names write `!` for the `/` of names such as `cciss/c0d0`.
+    roots.dev.join(name.replace('!', "/"))
+}
+
+/// What is behind a loop device; from the kernel, or from its path where the device may not be opened.
+fn loop_backing(roots: &Roots, name: &str, sysfs: &Path) -> Option<LoopBacking> {
+    let named = text(sysfs.join("loop/backing_file"))?;
+    let asked = IoFile::open_read(&device_path(roots, name), false).and_then(block::loop_backing);
+    asked.ok().or_else(|| {
+        use std::os::unix::fs::MetadataExt;
+        let file = std::fs::metadata(named).ok()?;
+        let block = Some(DevNo::from_raw(file.rdev())).filter(|number| !number.is_anonymous());
+        Some(LoopBacking { device: DevNo::from_raw(file.dev()), inode: file.ino(), block })
+    })
+}
+
+fn node(roots: &Roots, class: &Path, name: String) -> Option<Node> {
+    let sysfs = std::fs::canonicalize(class.join(&name)).ok()?;
+    if number(sysfs.join("hidden")) == Some(1) {
+        // A path below NVMe multipath: it has no device node and nobody can use it.
+        return None;
+    }
+    let partition = match number(sysfs.join("partition")) {
+        Some(n) => Some(Slot {
+            disk: sysfs.parent()?.file_name()?.to_string_lossy().into_owned(),
+            number: u32::try_from(n).ok()?,
+            start: number(sysfs.join("start"))? * 512,
+        }),
+        None => None,
+    };
+    Some(Node {
+        number: DevNo::parse(&text(sysfs.join("dev"))?)?,
+        size: number(sysfs.join("size")).unwrap_or(0) * 512,
+        partition,
+        holders: names(sysfs.join("holders")),
+        slaves: names(sysfs.join("slaves")),
+        read_only: number(sysfs.join("ro")) == Some(1),
+        backing: loop_backing(roots, &name, &sysfs),
+        sysfs,
+        name,
+    })
+}

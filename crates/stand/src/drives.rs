@@ -1,0 +1,94 @@
+//! Facts about every device of a stack, for reports. Reads only.
+
+use crate::devices::{Devices, Node};
+use crate::identity;
+use crate::roots::{Roots, number, text};
+use stend_base::Bytes;
+use stend_record::Device;
+
+/// Words in vendor, model or place that only a hypervisor uses.
+const VIRTUAL: [&str; 8] = ["virtio", "qemu", "vmware", "virtual disk", "msft", "xen", "amazon elastic", "google"];
+
+/// Facts of the devices of a stack, target first.
+pub(crate) fn describe(roots: &Roots, devices: &Devices, stack: &[(u32, &Node)]) -> Vec<Device> {
+    stack.iter().map(|(depth, node)| device(roots, devices, node, *depth)).collect()
+}
+
+fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
+    // Queue and hardware belong to the disk; a partition has none of its own.
+    let disk = devices.disk(node);
+    let of_disk = |file: &str| text(disk.sysfs.join(file));
+    let vendor = of_disk("device/vendor").filter(|v| !v.starts_with("0x"));
+    let model = match (vendor, of_disk("device/model")) {
+        (Some(vendor), Some(model)) => Some(format!("{vendor} {model}")),
+        (_, model) => model,
+    };
+    let place = disk.sysfs.to_string_lossy().to_lowercase();
+    let named = model.as_deref().unwrap_or_default().to_lowercase();
+    Device {
+        name: node.name.clone(),
+        kind: kind(node).to_string(),
+        depth,
+        identity: identity::of(roots, devices, node),
+        firmware: of_disk("device/firmware_rev").or_else(|| of_disk("device/rev")),
+        size: Bytes(node.size),
+        rotational: number(disk.sysfs.join("queue/rotational")).map(|n| n == 1),
+        write_cache: of_disk("queue/write_cache"),
+        scheduler: of_disk("queue/scheduler").map(|list| chosen(&list)),
+        numa_node: numa_node(roots, disk),
+        removable: number(disk.sysfs.join("removable")) == Some(1) || place.contains("/usb"),
+        is_virtual: VIRTUAL.iter().any(|word| place.contains(word) || named.contains(word)),
+        model,
+    }
+}
+
+fn kind(node: &Node) -> &'static str {
+    if node.partition.is_some() {
+        return "partition";
+    }
+    let has = |dir: &str| node.sysfs.join(dir).is_dir();
+    let starts = |prefix: &str| node.name.starts_with(prefix);
+    match () {
+        () if has("dm") => "dm",
+        () if has("md") => "md",
+        () if has("bcache") && starts("bcache") => "bcache",
+        () if starts("loop") => "loop",
+        () if starts("zram") => "zram",
+        () if starts("ram") => "ram",
+        () if starts("nbd") => "nbd",
+        () if starts("rbd") => "rbd",
+        () if starts("drbd") => "drbd",
+        () if starts("zd") => "zvol",
+        () => "disk",
+    }
+}
+
+/// `[none] mq-deadline` → `none`.
+fn chosen(list: &str) -> String {
+    let bracketed = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(list, |(name, _)| name).to_string()
+}
+
+/// Unknown on a machine with one node, where the kernel says -1.
+fn numa_node(roots: &Roots, disk: &Node) -> Option<i32> {
+    let mut place = disk.sysfs.as_path();
+    // The attribute is on the controller, a few directories up, never above `/sys/devices`.
+    while place.starts_with(&roots.sys) {
+        if let Some(node) = text(place.join("numa_node")).or_else(|| text(place.join("device/numa_node"))) {
+            return node.parse().ok().filter(|&n: &i32| n >= 0);
+        }
+        place = place.parent()?;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheduler_in_use_is_the_one_in_brackets() {
+        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(chosen("none"), "none");
+    }
+}

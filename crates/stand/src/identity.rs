@@ -1,0 +1,94 @@
+//! A name for a device that stays when cables, slots and boots change: what a person confirms before data
+//! are overwritten. Reads only.
+
+use crate::devices::{Devices, Node};
+use crate::marks;
+use crate::roots::{Roots, names, text};
+
+/// Prefixes of every identity that is printed.
+pub(crate) const PREFIXES: [&str; 7] = ["wwn:", "serial:", "md:", "dm:", "loop:", "fs-uuid:", "path:"];
+
+/// Identity of a device: WWN, serial number, UUID of an array or mapping, file behind a loop device, UUID of
+/// the file system, place in the machine with the size; the first that it has. A partition is its disk's
+/// identity and its number.
+pub(crate) fn of(roots: &Roots, devices: &Devices, node: &Node) -> Option<String> {
+    if let Some(slot) = &node.partition {
+        let disk = of_hardware(devices, devices.disk(node)).or_else(|| of_place(roots, devices.disk(node)));
+        let part = slot.number;
+        return disk.map(|disk| format!("{disk}-part{part}")).or_else(|| of_file_system(devices, node));
+    }
+    of_hardware(devices, node).or_else(|| of_file_system(devices, node)).or_else(|| of_place(roots, node))
+}
+
+/// The part that needs no look at the contents and is meant to be unique in the world.
+fn of_hardware(devices: &Devices, node: &Node) -> Option<String> {
+    let wwn = wwid(node).and_then(|id| match id.strip_prefix("naa.") {
+        Some(number) => Some(format!("wwn:0x{number}")),
+        // `t10.` repeats vendor, model and serial number; the serial number alone is what is on the label.
+        None => (!id.starts_with("t10.")).then(|| format!("wwn:{id}")),
+    });
+    wwn.or_else(|| serial(node).map(|serial| format!("serial:{serial}")))
+        .or_else(|| wwid(node).map(|id| format!("serial:{id}")))
+        .or_else(|| text(node.sysfs.join("dm/uuid")).map(|uuid| format!("dm:{uuid}")))
+        .or_else(|| md(devices, node))
+        .or_else(|| node.backing.map(|file| format!("loop:{}:{}", file.device, file.inode)))
+        // Spaces would have to be quoted in every command line.
+        .map(|id| id.split_whitespace().collect::<Vec<_>>().join("_"))
+}
+
+fn wwid(node: &Node) -> Option<String> {
+    ["wwid", "device/wwid"].iter().find_map(|file| text(node.sysfs.join(file)))
+}
+
+fn serial(node: &Node) -> Option<String> {
+    let plain = ["serial", "device/serial"].iter().find_map(|file| text(node.sysfs.join(file)));
+    plain.or_else(|| {
+        // SCSI page 80h: four bytes of header, then the serial number.
+        let page = std::fs::read(node.sysfs.join("device/vpd_pg80")).ok()?;
+        let serial = String::from_utf8_lossy(page.get(4..)?).trim_matches(['\0', ' ']).to_string();
+        (!serial.is_empty()).then_some(serial)
+    })
+}
+
+/// An array is known by the UUID in the superblock of its members.
+fn md(devices: &Devices, node: &Node) -> Option<String> {
+    if !node.sysfs.join("md").is_dir() {
+        return None;
+    }
+    let uuid = text(node.sysfs.join("md/uuid")).or_else(|| {
+        let members = node.slaves.iter().filter_map(|name| devices.by_name(name));
+        members.filter_map(|m| marks::on(devices, m).ok()).flatten().find(|m| m.name == "linux_raid_member")?.uuid
+    });
+    uuid.map(|uuid| format!("md:{uuid}"))
+}
+
+fn of_file_system(devices: &Devices, node: &Node) -> Option<String> {
+    let marks = marks::on(devices, node).ok()?;
+    marks.into_iter().find_map(|m| m.uuid).map(|uuid| format!("fs-uuid:{uuid}"))
+}
+
+/// udev's name of the place, or the place itself where nothing in it is numbered in order of discovery.
+fn of_place(roots: &Roots, node: &Node) -> Option<String> {
+    let links = roots.dev.join("disk/by-path");
+    let by_udev = names(&links).into_iter().find(|name| {
+        let target = std::fs::read_link(links.join(name)).ok();
+        target.is_some_and(|t| t.file_name().is_some_and(|f| f.to_string_lossy() == node.name))
+    });
+    let size = node.size;
+    if let Some(place) = by_udev {
+        return Some(format!("path:{place},{size}"));
+    }
+    let place = node.sysfs.to_str()?.split_once("/devices/")?.1.rsplit_once("/block/")?.0.to_string();
+    let discovered = place.split('/').any(|part| part.starts_with("host") || part.starts_with("virtual"));
+    (!discovered && size > 0).then(|| format!("path:{place},{size}"))
+}
+
+/// Another device of the host with the same identity. An fs-uuid is compared with those of all devices, even
+/// of those that are better known by something else: a copy of a file system is a duplicate wherever it is.
+pub(crate) fn duplicate<'a>(roots: &Roots, devices: &'a Devices, node: &Node, identity: &str) -> Option<&'a Node> {
+    let by_contents = identity.strip_prefix("fs-uuid:");
+    devices.all().filter(|other| other.name != node.name && other.size > 0).find(|other| match by_contents {
+        Some(uuid) => marks::on(devices, other).unwrap_or_default().iter().any(|m| m.uuid.as_deref() == Some(uuid)),
+        None => of(roots, devices, other).as_deref() == Some(identity),
+    })
+}

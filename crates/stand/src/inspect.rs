@@ -1,0 +1,213 @@
+//! From a path or identity to everything that is known of the target. Reads only.
+
+use crate::access::{self, Viewer};
+use crate::devices::{Devices, Node};
+use crate::mounts::{self, Mount};
+use crate::roots::{Roots, number};
+use crate::{drives, identity, testfile};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_record::{Refusal, TargetFacts, TargetKind, WriteAccess};
+use stend_sys::IoFile;
+use stend_sys::block::{self, DevNo, Geometry};
+
+/// Direct I/O of file systems that do not tell their alignment: every one of them takes 4 KiB.
+const BLOCK_UNKNOWN: Bytes = Bytes::kib(4);
+
+/// Looks at a target: a directory, a file, a block device or a link to one, the name of a device in `/dev` or
+/// `/dev/disk/by-id`, or an identity as printed. Changes nothing.
+///
+/// Errors: `Usage` if there is no such thing, `Preflight` if it may not be read.
+pub fn inspect(name: &str) -> Result<TargetFacts> {
+    inspect_under(&Roots::host(), name)
+}
+
+/// Whether a run file in `directory` would be written to a drive that the target is on. Then writing it
+/// while measuring would disturb the measurement. False where the drives cannot be told, e.g. on a network
+/// file system.
+pub fn shares_drive(directory: &Path, target: &TargetFacts) -> bool {
+    let roots = Roots::host();
+    let Ok(directory) = std::fs::canonicalize(directory) else { return false };
+    let number = |path: &Path| std::fs::metadata(path).map(|m| m.dev());
+    if target.kind != TargetKind::BlockDevice
+        && let (Ok(ours), Ok(theirs)) = (number(&directory), number(Path::new(&target.path)))
+        && ours == theirs
+    {
+        return true;
+    }
+    let devices = Devices::read(&roots);
+    let mounts = mounts::own(&roots);
+    let below = mounts::of_path(&mounts, &directory).map(|m| mounts::devices_of(&roots, &devices, &mounts, m));
+    let stack = devices.stack(&below.unwrap_or_default());
+    stack.iter().any(|(_, node)| target.devices.iter().any(|device| device.name == node.name))
+}
+
+/// [`inspect`] over given roots.
+pub(crate) fn inspect_under(roots: &Roots, name: &str) -> Result<TargetFacts> {
+    let devices = Devices::read(roots);
+    if identity::PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        let node = devices.all().find(|node| identity::of(roots, &devices, node).as_deref() == Some(name));
+        let node = node.ok_or_else(|| absent_identity(name))?;
+        return Ok(device_facts(roots, &devices, node, name, Viewer::Stranger));
+    }
+    let path = resolve(roots, name)?;
+    let meta = std::fs::metadata(&path).map_err(|error| unreadable(name, &error))?;
+    let kind = meta.file_type();
+    if kind.is_block_device() {
+        let number = DevNo::from_raw(meta.rdev());
+        let node = devices.by_number(number).ok_or_else(|| dead_node(name, number))?;
+        return Ok(device_facts(roots, &devices, node, name, Viewer::Stranger));
+    }
+    match (kind.is_dir(), kind.is_file()) {
+        (true, _) => directory_facts(roots, &devices, name, &path),
+        (_, true) => file_facts(roots, &devices, name, &path),
+        _ => Err(Error::new(
+            Kind::Usage,
+            say!(
+                "`{name}` is neither a directory, nor a file, nor a block device",
+                "`{name}` — не каталог, не файл и не блочное устройство"
+            ),
+        )),
+    }
+}
+
+/// Facts of a block device, with the verdict.
+pub(crate) fn device_facts(roots: &Roots, devices: &Devices, node: &Node, named: &str, viewer: Viewer) -> TargetFacts {
+    let verdict = access::judge(roots, devices, node, viewer);
+    let queue = devices.disk(node).sysfs.join("queue");
+    let block = |file: &str| number(queue.join(file)).map(Bytes);
+    let logical_block = block("logical_block_size").unwrap_or(Bytes(512));
+    TargetFacts {
+        named: named.to_string(),
+        path: devices.path(node).display().to_string(),
+        kind: TargetKind::BlockDevice,
+        identity: verdict.identity,
+        size: Bytes(node.size),
+        free: Bytes(node.size),
+        logical_block,
+        physical_block: block("physical_block_size").unwrap_or(logical_block),
+        file_system: None,
+        mount_options: None,
+        devices: drives::describe(roots, devices, &devices.stack(&[node])),
+        signatures: verdict.signatures,
+        access: verdict.access,
+    }
+}
+
+fn file_facts(roots: &Roots, devices: &Devices, named: &str, path: &Path) -> Result<TargetFacts> {
+    let file = IoFile::open_read(path, false).map_err(|error| unreadable(named, &error))?;
+    let shape = block::geometry(&file).map_err(|error| unreadable(named, &error))?;
+    let mut facts = lying_on(roots, devices, named, path);
+    facts.kind = TargetKind::File;
+    facts.size = Bytes(shape.size);
+    facts.free = facts.size;
+    facts.logical_block = Bytes(u64::from(shape.logical_block));
+    facts.physical_block = facts.physical_block.max(facts.logical_block);
+    facts.access = WriteAccess::Refused(vec![Refusal::ForeignFile]);
+    Ok(facts)
+}
+
+fn directory_facts(roots: &Roots, devices: &Devices, named: &str, path: &Path) -> Result<TargetFacts> {
+    let (total, free) = block::space(path).map_err(|error| unreadable(named, &error))?;
+    let mut facts = lying_on(roots, devices, named, path);
+    facts.size = Bytes(total);
+    facts.free = Bytes(free);
+    let read_only = facts.mount_options.as_ref().is_some_and(|o| o.split(',').any(|option| option == "ro"));
+    let live = testfile::live(roots, path);
+    facts.access = match (read_only, live) {
+        (true, _) => WriteAccess::Refused(vec![Refusal::ReadOnly]),
+        (false, Some(run)) => WriteAccess::Refused(vec![run]),
+        (false, None) => WriteAccess::OwnDirectory,
+    };
+    Ok(facts)
+}
+
+/// What file and directory have in common: the file system and the devices below it.
+fn lying_on(roots: &Roots, devices: &Devices, named: &str, path: &Path) -> TargetFacts {
+    let mounts = mounts::own(roots);
+    let mount = mounts::of_path(&mounts, path);
+    let below = mount.map(|m| mounts::devices_of(roots, devices, &mounts, m)).unwrap_or_default();
+    let stack = devices.stack(&below);
+    let largest = |file: &str| {
+        let sizes = below.iter().filter_map(|node| number(devices.disk(node).sysfs.join("queue").join(file)));
+        sizes.max().map_or(BLOCK_UNKNOWN, Bytes)
+    };
+    let logical_block = if mount.is_some_and(takes_device_blocks) { largest("logical_block_size") } else { BLOCK_UNKNOWN };
+    TargetFacts {
+        named: named.to_string(),
+        path: path.display().to_string(),
+        kind: TargetKind::Directory,
+        identity: None,
+        size: Bytes(0),
+        free: Bytes(0),
+        logical_block,
+        physical_block: largest("physical_block_size").max(logical_block),
+        file_system: mount.map(|m| m.kind.clone()),
+        mount_options: mount.map(|m| m.options.clone()),
+        devices: drives::describe(roots, devices, &stack),
+        signatures: Vec::new(),
+        access: WriteAccess::OwnDirectory,
+    }
+}
+
+/// File systems whose direct I/O is aligned to the blocks of the device, not to their own.
+fn takes_device_blocks(mount: &Mount) -> bool {
+    matches!(mount.kind.as_str(), "ext2" | "ext3" | "ext4" | "xfs")
+}
+
+/// Follows links; a bare name that is no file is looked for among the devices.
+fn resolve(roots: &Roots, name: &str) -> Result<PathBuf> {
+    let given = match std::fs::canonicalize(name) {
+        Ok(path) => return Ok(path),
+        Err(error) => error,
+    };
+    if !name.is_empty() && !name.contains('/') {
+        let places = [roots.dev.join(name), roots.dev.join("disk/by-id").join(name)];
+        if let Some(path) = places.iter().find_map(|place| std::fs::canonicalize(place).ok()) {
+            return Ok(path);
+        }
+    }
+    match given.kind() {
+        std::io::ErrorKind::NotFound => Err(Error::new(
+            Kind::Usage,
+            say!("cannot find `{name}`: {given}", "не удаётся найти `{name}`: {given}"),
+        )
+        .hint(say!(
+            "name a directory, a file, a block device such as /dev/sda, or an identity as `stend inspect` prints it",
+            "укажите каталог, файл, блочное устройство вроде /dev/sda или идентичность, как её печатает `stend inspect`"
+        ))),
+        _ => Err(unreadable(name, &given)),
+    }
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
+    let refused = Error::new(Kind::Preflight, say!("cannot look at `{name}`: {error}", "не удаётся прочитать `{name}`: {error}"));
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            refused.hint(say!("run it as a user who may read it", "запустите от имени пользователя, которому это разрешено"))
+        }
+        _ => refused,
+    }
+}
+
+fn absent_identity(name: &str) -> Box<Error> {
+    Error::new(
+        Kind::Usage,
+        say!("no block device here has the identity `{name}`", "здесь нет блочного устройства с идентичностью `{name}`"),
+    )
+    .hint(say!(
+        "`stend inspect /dev/NAME` prints the identity of a device; reading it may need root",
+        "`stend inspect /dev/ИМЯ` печатает идентичность устройства; для чтения могут понадобиться права root"
+    ))
+}
+
+fn dead_node(name: &str, number: DevNo) -> Box<Error> {
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "`{name}` leads to device {number}, which the kernel does not have",
+            "`{name}` указывает на устройство {number}, которого нет в ядре"
+        ),
+    )
+}

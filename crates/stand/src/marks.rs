@@ -1,0 +1,55 @@
+//! Signatures on a device and inside the partitions on it, also those that the kernel does not know. Reads
+//! only.
+
+use crate::devices::{Devices, Node};
+use std::io;
+use stend_sys::IoFile;
+use stend_sys::block;
+use stend_sys::signature::{Found, Image, partition};
+
+pub(crate) use stend_sys::signature::partition::Partition;
+
+/// A part of a device that a partition table names.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub entry: Partition,
+    /// Kernel name, or the disk's name and the number where the kernel does not know the partition.
+    pub name: String,
+    /// Offsets count from the start of the partition.
+    pub marks: Vec<Found>,
+}
+
+/// Signatures on the device itself.
+pub(crate) fn on(devices: &Devices, node: &Node) -> io::Result<Vec<Found>> {
+    let file = IoFile::open_read(&devices.path(node), false)?;
+    Ok(Image::read(&file, 0, node.size)?.signatures())
+}
+
+/// Partitions of a whole disk: those of its table and those of the kernel, which may differ.
+pub(crate) fn parts(devices: &Devices, disk: &Node) -> io::Result<Vec<Part>> {
+    let entries = table(devices, disk)?;
+    let mut parts = Vec::new();
+    for kernel in devices.partitions(disk) {
+        let Some(slot) = &kernel.partition else { continue };
+        let entry = entries.iter().find(|e| e.start == slot.start).cloned();
+        let bare = Partition { number: slot.number, start: slot.start, len: kernel.size, uuid: None, label: None };
+        let marks = on(devices, kernel)?;
+        parts.push(Part { entry: entry.unwrap_or(bare), name: kernel.name.clone(), marks });
+    }
+    let file = IoFile::open_read(&devices.path(disk), false)?;
+    let unknown: Vec<&Partition> = entries.iter().filter(|e| !parts.iter().any(|p| p.entry.start == e.start)).collect();
+    for entry in unknown {
+        let name = format!("{} #{}", disk.name, entry.number);
+        let marks = Image::read(&file, entry.start, entry.len)?.signatures();
+        parts.push(Part { entry: entry.clone(), name, marks });
+    }
+    Ok(parts)
+}
+
+/// Entries of the partition table of a disk.
+pub(crate) fn table(devices: &Devices, disk: &Node) -> io::Result<Vec<Partition>> {
+    let file = IoFile::open_read(&devices.path(disk), false)?;
+    let block = u64::from(block::geometry(&file)?.logical_block);
+    let sector = |at: u64| (at.checked_add(512)? <= disk.size).then(|| Image::read(&file, at, 512).ok())?;
+    Ok(partition::table(&Image::read(&file, 0, disk.size)?, block, &sector))
+}

@@ -1,0 +1,204 @@
+//! From what a target is and what the user said: may it be written? Pure.
+
+use serde::{Deserialize, Serialize};
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::{Refusal, TargetFacts, TargetKind, WriteAccess};
+
+/// What the user allowed on the command line.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Permission {
+    /// Every `--confirm=IDENTITY`.
+    pub confirm: Vec<String>,
+    /// Every `--overwrite-signature=NAME`.
+    pub overwrite_signatures: Vec<String>,
+}
+
+impl Permission {
+    /// Whether writing to an existing target was asked for at all.
+    fn asks(&self) -> bool {
+        !self.confirm.is_empty() || !self.overwrite_signatures.is_empty()
+    }
+}
+
+/// Whether a target may be written.
+///
+/// `Ok(Ok(()))`: yes. `Ok(Err(reason))`: nobody asked for it, so writes are not run and the reason is shown.
+/// `Err` of kind `Unsafe`: it was asked for and is refused: the target is in use, the confirmation names
+/// something else, or a signature is not named. A directory that cannot be used at all is an error too,
+/// of kind `Preflight` if its file system is read-only.
+pub fn may_write(facts: &TargetFacts, permission: &Permission) -> Result<std::result::Result<(), Say>> {
+    match &facts.access {
+        WriteAccess::OwnDirectory if permission.asks() => Err(nothing_to_confirm(facts)),
+        WriteAccess::OwnDirectory => Ok(Ok(())),
+        WriteAccess::Confirm { identity, signatures } => confirmed(facts, permission, identity, signatures),
+        WriteAccess::Refused(reasons) if facts.kind == TargetKind::Directory => Err(unusable(facts, reasons)),
+        WriteAccess::Refused(reasons) if permission.asks() => Err(refused(&facts.path, reasons)),
+        WriteAccess::Refused(reasons) => Ok(Err(read_only_use(&facts.path, reasons))),
+    }
+}
+
+fn confirmed(
+    facts: &TargetFacts,
+    permission: &Permission,
+    identity: &str,
+    signatures: &[String],
+) -> Result<std::result::Result<(), Say>> {
+    let path = &facts.path;
+    if !permission.asks() {
+        let flags = flags(identity, signatures);
+        return Ok(Err(say!("needs {flags}", "требуется {flags}")));
+    }
+    if !permission.confirm.iter().any(|given| given == identity) {
+        let flags = flags(identity, signatures);
+        let hint = say!(
+            "if everything on it may be lost, give {flags}",
+            "если всё, что на ней есть, можно потерять, укажите {flags}"
+        );
+        let message = match permission.confirm.first() {
+            Some(given) => say!(
+                "refused to write to `{path}`: `--confirm={given}` names something else, its identity is `{identity}`",
+                "запись в `{path}` отклонена: `--confirm={given}` указывает на другое, идентичность цели — `{identity}`"
+            ),
+            None => say!(
+                "refused to write to `{path}`: `--overwrite-signature` without `--confirm`",
+                "запись в `{path}` отклонена: `--overwrite-signature` без `--confirm`"
+            ),
+        };
+        return Err(Error::new(Kind::Unsafe, message).hint(hint));
+    }
+    let missing: Vec<&String> = signatures.iter().filter(|s| !permission.overwrite_signatures.contains(s)).collect();
+    if !missing.is_empty() {
+        let found = list(signatures);
+        let flags = signature_flags(&missing);
+        return Err(Error::new(
+            Kind::Unsafe,
+            say!(
+                "refused to write to `{path}`: it carries {found}",
+                "запись в `{path}` отклонена: на цели обнаружено: {found}"
+            ),
+        )
+        .hint(say!("if that may be lost, add {flags}", "если это можно потерять, добавьте {flags}")));
+    }
+    match permission.overwrite_signatures.iter().find(|named| !signatures.contains(named)) {
+        Some(named) => Err(Error::new(
+            Kind::Unsafe,
+            say!(
+                "refused to write to `{path}`: there is no `{named}` signature on it to overwrite",
+                "запись в `{path}` отклонена: на цели нет сигнатуры `{named}`, которую можно было бы затереть"
+            ),
+        )
+        .hint(say!(
+            "check with `stend inspect {path}` that this is the device you mean",
+            "проверьте командой `stend inspect {path}`, то ли это устройство"
+        ))),
+        None => Ok(Ok(())),
+    }
+}
+
+/// A refusal with all its reasons, of kind `Unsafe`.
+pub(crate) fn refused(path: &str, reasons: &[Refusal]) -> Box<Error> {
+    let why = joined(reasons);
+    let (en, ru) = (why.en, why.ru);
+    let error = Error::new(
+        Kind::Unsafe,
+        say!("refused to write to `{path}`: it {en}", "запись в `{path}` отклонена: {ru}"),
+    );
+    match reasons.first().and_then(way_out) {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+fn unusable(facts: &TargetFacts, reasons: &[Refusal]) -> Box<Error> {
+    if reasons != [Refusal::ReadOnly] {
+        return refused(&facts.path, reasons);
+    }
+    let path = &facts.path;
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "cannot make a test file in `{path}`: its file system is read-only",
+            "не удаётся создать тестовый файл в `{path}`: файловая система доступна только для чтения"
+        ),
+    )
+    .hint(say!("name a directory on another file system", "укажите каталог на другой файловой системе"))
+}
+
+fn nothing_to_confirm(facts: &TargetFacts) -> Box<Error> {
+    let path = &facts.path;
+    Error::new(
+        Kind::Unsafe,
+        say!(
+            "`--confirm` and `--overwrite-signature` are for devices, but `{path}` is a directory",
+            "`--confirm` и `--overwrite-signature` относятся к устройствам, а `{path}` — каталог"
+        ),
+    )
+    .hint(say!(
+        "leave them out to use a test file in the directory, or name the device",
+        "уберите их, чтобы использовать тестовый файл в каталоге, или укажите устройство"
+    ))
+}
+
+/// Why a target is only read; nothing is wrong with that.
+fn read_only_use(path: &str, reasons: &[Refusal]) -> Say {
+    let why = joined(reasons);
+    let (en, ru) = (why.en, why.ru);
+    say!("`{path}` {en}", "`{path}`: {ru}")
+}
+
+/// What the user can do about the most telling reason.
+fn way_out(reason: &Refusal) -> Option<Say> {
+    Some(match reason {
+        Refusal::Mounted { at } | Refusal::RelativeMounted { at, .. } => say!(
+            "unmount `{at}` first, or name a directory on it to use a test file",
+            "сначала размонтируйте `{at}` или укажите каталог на нём, чтобы использовать тестовый файл"
+        ),
+        Refusal::Swap { device } => say!("switch it off with `swapoff /dev/{device}`", "отключите его: `swapoff /dev/{device}`"),
+        Refusal::Member { of, .. } => say!(
+            "take it out of what it belongs to; if `{of}` is only a remainder, clear it yourself with `wipefs`",
+            "выведите его из состава; если `{of}` — лишь остаток, удалите его сами командой `wipefs`"
+        ),
+        Refusal::Holder { device } => say!("stop or close `/dev/{device}` first", "сначала остановите или закройте `/dev/{device}`"),
+        Refusal::HeldBy { .. } | Refusal::InUseByRun { .. } => {
+            say!("wait until it ends, or stop it", "дождитесь завершения или остановите его")
+        }
+        Refusal::Fstab { at } => {
+            say!("remove the line of `{at}` from /etc/fstab", "удалите строку `{at}` из /etc/fstab")
+        }
+        Refusal::ForeignFile => say!(
+            "name its directory instead: Stend makes a test file of its own there",
+            "укажите вместо него каталог: Stend создаст там свой тестовый файл"
+        ),
+        Refusal::RootDisk { .. } => say!(
+            "name a directory on it to use a test file",
+            "укажите каталог на нём, чтобы использовать тестовый файл"
+        ),
+        Refusal::Unreadable { .. } => say!("devices need root", "для устройств нужны права root"),
+        Refusal::DuplicateIdentity { .. } | Refusal::ReadOnly | Refusal::NoIdentity => return None,
+    })
+}
+
+fn joined(reasons: &[Refusal]) -> Say {
+    let says: Vec<Say> = reasons.iter().map(Refusal::say).collect();
+    let join = |texts: Vec<&str>, and: &str| texts.join(and);
+    Say {
+        en: join(says.iter().map(|s| s.en.as_str()).collect(), "; it "),
+        ru: join(says.iter().map(|s| s.ru.as_str()).collect(), "; "),
+    }
+}
+
+fn flags(identity: &str, signatures: &[String]) -> String {
+    let named = signature_flags(&signatures.iter().collect::<Vec<_>>());
+    format!("--confirm={identity} {named}").trim_end().to_string()
+}
+
+fn signature_flags(signatures: &[&String]) -> String {
+    signatures.iter().map(|s| format!("--overwrite-signature={s}")).collect::<Vec<_>>().join(" ")
+}
+
+fn list(signatures: &[String]) -> String {
+    signatures.iter().map(|s| format!("`{s}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,244 @@
+//! Makes a target ready for a run and undoes that: the only place that changes a machine. Every change is a
+//! step that says what it does before it does it; a dry run prints the same list.
+
+use crate::access::Viewer;
+use crate::claims;
+use crate::devices::{Devices, Node};
+use crate::inspect::device_facts;
+use crate::owner::Owner;
+use crate::permission::{self, Permission, may_write};
+use crate::roots::Roots;
+use crate::testfile::{self, TestFile};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use stend_base::{Bytes, Error, Kind, Lang, Result, format, say};
+use stend_record::{EventKind, TargetFacts, TargetKind, WriteAccess};
+use stend_sys::block;
+use stend_sys::{Claim, IoFile};
+
+/// What a run needs of its target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Need {
+    /// Only to read a device or file as it is.
+    Read,
+    /// To write to the device itself.
+    WriteDevice(Owner),
+    /// A test file of its own in the directory.
+    TestFile {
+        /// Its size.
+        size: Bytes,
+        /// The run.
+        owner: Owner,
+    },
+}
+
+/// One change of the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    RemoveDead(PathBuf),
+    MakeDirectory(PathBuf, Owner),
+    AllocateFile(PathBuf, Bytes),
+}
+
+impl Step {
+    fn describe(&self) -> String {
+        match self {
+            Step::RemoveDead(path) => format!("remove {}, left by a run that is gone", path.display()),
+            Step::MakeDirectory(path, _) => format!("make directory {}", path.display()),
+            Step::AllocateFile(path, size) => format!("create {} of {}", path.display(), format::bytes(*size, Lang::En)),
+        }
+    }
+
+    /// `None`: what was there is of no use to anyone.
+    fn describe_undo(&self) -> Option<String> {
+        match self {
+            Step::RemoveDead(_) => None,
+            Step::MakeDirectory(path, _) | Step::AllocateFile(path, _) => Some(format!("remove {}", path.display())),
+        }
+    }
+}
+
+/// A target that is ready. Dropping it lets go of everything and removes what was made.
+#[derive(Debug)]
+pub struct Prepared {
+    held: Held,
+    path: PathBuf,
+    size: Bytes,
+    undo: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Held {
+    Nothing,
+    Device(Claim),
+    File(TestFile),
+}
+
+/// What [`prepare`] would change, in order, in English; empty if nothing. Changes nothing.
+pub fn dry_run(facts: &TargetFacts, need: &Need) -> Vec<String> {
+    steps(&Roots::host(), facts, need).iter().map(Step::describe).collect()
+}
+
+/// Makes a target ready for what a run needs. Each change goes to `log` when it has been made.
+///
+/// Errors: `Unsafe` where writing is refused, not confirmed, or the target is not what `facts` say any more;
+/// `Preflight` where the system refuses, e.g. without room for the test file. After an error nothing is held
+/// and nothing of ours is left.
+pub fn prepare(
+    facts: &TargetFacts,
+    permission: &Permission,
+    need: &Need,
+    log: &mut dyn FnMut(EventKind),
+) -> Result<Prepared> {
+    let roots = Roots::host();
+    match (need, facts.kind) {
+        (Need::Read, TargetKind::BlockDevice | TargetKind::File) => Ok(Prepared {
+            held: Held::Nothing,
+            path: PathBuf::from(&facts.path),
+            size: facts.size,
+            undo: Vec::new(),
+        }),
+        (Need::WriteDevice(owner), TargetKind::BlockDevice) => {
+            must_be_allowed(facts, permission)?;
+            let held = Held::Device(claim_device(&roots, facts, owner)?);
+            Ok(Prepared { held, path: PathBuf::from(&facts.path), size: facts.size, undo: Vec::new() })
+        }
+        (Need::TestFile { size, .. }, TargetKind::Directory) => {
+            must_be_allowed(facts, permission)?;
+            make_file(&roots, &steps(&roots, facts, need), *size, log)
+        }
+        (Need::WriteDevice(_), TargetKind::File) => {
+            Err(permission::refused(&facts.path, &[stend_record::Refusal::ForeignFile]))
+        }
+        (Need::Read | Need::WriteDevice(_), TargetKind::Directory) | (Need::TestFile { .. }, _) => {
+            let path = &facts.path;
+            Err(Error::new(
+                Kind::Usage,
+                say!(
+                    "a test file is made in a directory and only there, and `{path}` does not fit what the run needs",
+                    "тестовый файл создаётся только в каталоге, и `{path}` не подходит для того, что требуется прогону"
+                ),
+            ))
+        }
+    }
+}
+
+impl Prepared {
+    /// Opens what I/O goes to: the device, the file, or the test file. `direct` bypasses the page cache.
+    ///
+    /// Errors: `Preflight` if direct I/O is refused; `Unsafe` if writing was not prepared, or if the target
+    /// changed between the claim and its first opening for writing.
+    pub fn open(&self, writable: bool, direct: bool) -> Result<IoFile> {
+        let name = self.path.display().to_string();
+        if !writable {
+            return IoFile::open_read(&self.path, direct).map_err(|error| cannot_read(&name, direct, &error));
+        }
+        let claim = match &self.held {
+            Held::Device(claim) => Some(claim),
+            Held::File(file) => file.claim(),
+            Held::Nothing => None,
+        };
+        let claim = claim.ok_or_else(|| {
+            Error::new(
+                Kind::Unsafe,
+                say!("`{name}` was prepared for reading only", "`{name}` подготовлен только для чтения"),
+            )
+        })?;
+        claim.open_write(direct).map_err(|error| claims::explain(&name, error))
+    }
+
+    /// What I/O goes to.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes that I/O may use.
+    pub fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// Removes what was made and lets go of the target. Dropping does the same without a word.
+    pub fn undo(mut self, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+        if let Held::File(file) = &mut self.held {
+            let path = self.path.display().to_string();
+            let what = say!("remove the test file", "удалить тестовый файл");
+            file.remove().map_err(|error| claims::preflight(&path, &what, &error))?;
+        }
+        self.undo.drain(..).rev().for_each(|action| log(EventKind::Step { action }));
+        Ok(())
+    }
+}
+
+fn steps(roots: &Roots, facts: &TargetFacts, need: &Need) -> Vec<Step> {
+    let Need::TestFile { size, owner } = need else { return Vec::new() };
+    let parent = Path::new(&facts.path);
+    let directory = testfile::directory_for(parent, &owner.run_id);
+    let mut steps: Vec<Step> = testfile::dead(roots, parent).into_iter().map(Step::RemoveDead).collect();
+    steps.push(Step::MakeDirectory(directory.clone(), owner.clone()));
+    steps.push(Step::AllocateFile(testfile::data_in(&directory), *size));
+    steps
+}
+
+/// Applies the steps in order. A step that fails drops what the earlier ones made, which removes it.
+fn make_file(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(EventKind)) -> Result<Prepared> {
+    let mut made: Option<TestFile> = None;
+    let mut undo = Vec::new();
+    for step in steps {
+        match (step, &mut made) {
+            (Step::RemoveDead(path), _) => testfile::remove_dead(roots, path)?,
+            (Step::MakeDirectory(path, owner), _) => made = Some(TestFile::make_directory(roots, path, owner)?),
+            (Step::AllocateFile(_, size), Some(file)) if !file.allocate(size.0)? => {
+                let text = "this file system cannot reserve space: the test file is sparse until it is filled".to_string();
+                log(EventKind::Note { text });
+            }
+            (Step::AllocateFile(..), _) => {}
+        }
+        log(EventKind::Step { action: step.describe() });
+        undo.extend(step.describe_undo());
+    }
+    let file = made.ok_or_else(|| Error::new(Kind::Bug, say!("no step made a test file", "ни один шаг не создал тестовый файл")))?;
+    Ok(Prepared { path: file.data(), held: Held::File(file), size, undo })
+}
+
+fn must_be_allowed(facts: &TargetFacts, permission: &Permission) -> Result<()> {
+    may_write(facts, permission)?.map_err(|reason| {
+        let path = &facts.path;
+        let (en, ru) = (reason.en, reason.ru);
+        Error::new(Kind::Unsafe, say!("refused to write to `{path}`: {en}", "запись в `{path}` отклонена: {ru}"))
+    })
+}
+
+/// Looks again, claims, and looks once more with the claim in hand, when nobody can change it any more.
+fn claim_device(roots: &Roots, facts: &TargetFacts, owner: &Owner) -> Result<Claim> {
+    let devices = Devices::read(roots);
+    let number = block::block_device_at(Path::new(&facts.path)).ok().flatten();
+    let gone = || claims::changed(&facts.path, &say!("it is gone", "устройство исчезло"));
+    let node = number.and_then(|number| devices.by_number(number)).ok_or_else(gone)?;
+    must_be_same(roots, &devices, node, facts, Viewer::Stranger)?;
+    let claim = claims::claim(roots, &devices, node, owner)?;
+    let devices = Devices::read(roots);
+    let node = devices.by_number(node.number).ok_or_else(gone)?;
+    must_be_same(roots, &devices, node, facts, Viewer::Claimant)?;
+    Ok(claim)
+}
+
+fn must_be_same(roots: &Roots, devices: &Devices, node: &Node, facts: &TargetFacts, viewer: Viewer) -> Result<()> {
+    let now = device_facts(roots, devices, node, &facts.named, viewer);
+    if let WriteAccess::Refused(reasons) = &now.access {
+        return Err(permission::refused(&facts.path, reasons));
+    }
+    let differs = match () {
+        () if now.identity != facts.identity => say!("identity", "идентичность"),
+        () if now.size != facts.size => say!("size", "размер"),
+        () if now.signatures != facts.signatures => say!("signatures", "сигнатуры"),
+        () => return Ok(()),
+    };
+    Err(claims::changed(&facts.path, &differs))
+}
+
+fn cannot_read(path: &str, direct: bool, error: &std::io::Error) -> Box<Error> {
+    if direct && error.kind() == std::io::ErrorKind::InvalidInput {
+        return claims::direct_refused(path);
+    }
+    claims::preflight(path, &say!("open for reading", "открыть на чтение"), error)
+}

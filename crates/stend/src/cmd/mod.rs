@@ -1,0 +1,27 @@
+//! One file per verb.
+
+pub mod inspect;
+pub mod report;
+pub mod run;
+pub mod show;
+pub mod worker;
+
+use clap::ArgMatches;
+use stend_base::Result;
+use stend_record::{RunRecord, store};
+
+/// A required argument; clap has checked that it is there.
+fn required<'a>(arguments: &'a ArgMatches, name: &str) -> &'a str {
+    arguments.get_one::<String>(name).map_or("", String::as_str)
+}
+
+/// All values of a repeatable option.
+fn many(arguments: &ArgMatches, name: &str) -> Vec<String> {
+    arguments.get_many::<String>(name).into_iter().flatten().cloned().collect()
+}
+
+/// Reads the run that the user means by an id, a unique prefix, a path or `last`.
+fn read_run(arguments: &ArgMatches) -> Result<RunRecord> {
+    let path = store::locate(required(arguments, "RUN"), &store::directory())?;
+    store::read(&path)
+}

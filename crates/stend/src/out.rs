@@ -1,0 +1,88 @@
+//! Printing: results to standard output, everything else to standard error.
+
+use clap::ArgMatches;
+use std::io::{IsTerminal, Write};
+use stend_base::{Error, Kind, Lang, Result, say};
+
+/// Widest text we lay out, even on wider terminals.
+const WIDTH_MAX: usize = 120;
+/// Width when the terminal does not say.
+const WIDTH_DEFAULT: usize = 80;
+
+/// How this process talks to people and programs.
+pub struct Out {
+    /// Language of texts for people.
+    pub lang: Lang,
+    /// Results as JSON.
+    pub json: bool,
+    colour: Option<bool>,
+}
+
+impl Out {
+    /// As the global flags say.
+    pub fn new(matches: &ArgMatches, lang: Lang) -> Out {
+        let arguments = matches.subcommand().map_or(matches, |(_, arguments)| arguments);
+        let colour = match arguments.get_one::<String>("color").map(String::as_str) {
+            Some("always") => Some(true),
+            Some("never") => Some(false),
+            _ => None,
+        };
+        Out { lang, json: arguments.get_flag("json"), colour }
+    }
+
+    /// Whether the standard output gets colours: as asked, else on a terminal without `NO_COLOR`.
+    pub fn colour(&self) -> bool {
+        self.colour.unwrap_or_else(|| std::io::stdout().is_terminal() && plain_environment().is_none())
+    }
+
+    /// Columns of the terminal.
+    pub fn width(&self) -> usize {
+        let columns = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+        let columns = columns.filter(|c| *c > 0).or_else(|| std::env::var("COLUMNS").ok()?.parse().ok());
+        columns.unwrap_or(WIDTH_DEFAULT).clamp(20, WIDTH_MAX)
+    }
+
+    /// Writes a result. A reader that closed the pipe has seen enough.
+    pub fn result(&self, text: &str) -> Result<()> {
+        let mut stdout = std::io::stdout().lock();
+        let newline = if text.ends_with('\n') { "" } else { "\n" };
+        match write!(stdout, "{text}{newline}").and_then(|()| stdout.flush()) {
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(Error::new(Kind::Preflight, say!("cannot write the result: {e}", "не удаётся вывести результат: {e}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a line for people, beside the result.
+    pub fn note(&self, text: &str) {
+        // Nobody is left to tell if even the standard error is closed.
+        drop(writeln!(std::io::stderr(), "{text}"));
+    }
+
+    /// Writes an error.
+    pub fn error(&self, error: &Error) {
+        print_error(error, self.lang, self.json);
+    }
+}
+
+/// Writes an error as text, or as JSON where a program reads.
+pub fn print_error(error: &Error, lang: Lang, json: bool) {
+    let mut stderr = std::io::stderr();
+    let text = if json {
+        serde_json::json!({"error": error, "exit_code": error.kind.exit_code()}).to_string()
+    } else {
+        error.render(lang)
+    };
+    drop(writeln!(stderr, "{text}"));
+}
+
+/// The reason not to use colours, if the environment gives one.
+pub fn plain_environment() -> Option<&'static str> {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    match () {
+        () if set("NO_COLOR") => Some("NO_COLOR"),
+        () if std::env::var_os("TERM").is_some_and(|t| t == "dumb") => Some("TERM"),
+        () => None,
+    }
+}

@@ -1,0 +1,169 @@
+//! Progress on the standard error: a live block on a terminal, plain lines elsewhere.
+
+use crate::out::Out;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+use stend_analyse::{Eta, EtaQuality, LiveFigures};
+use stend_base::{Lang, Nanos, Say, format, say};
+use stend_record::observed::Phase;
+use stend_run::Update;
+
+/// Longest silence of plain progress.
+const PLAIN_EVERY: Nanos = Nanos::secs(10);
+/// A worker that is silent for longer is worth a word.
+const SILENCE: Nanos = Nanos::secs(3);
+
+/// How progress is shown.
+pub struct Display {
+    lang: Lang,
+    form: Form,
+    warned: usize,
+    phase: Option<Phase>,
+    last_line: Nanos,
+}
+
+enum Form {
+    /// A block that is redrawn.
+    Live(Box<ProgressBar>),
+    /// A line now and then.
+    Plain,
+    /// Nothing.
+    None,
+}
+
+impl Display {
+    /// `how` is `auto`, `tty`, `plain` or `none`.
+    pub fn new(how: &str, out: &Out) -> Display {
+        let terminal = std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
+        let form = match how {
+            "none" => Form::None,
+            "tty" => Form::Live(Box::new(live_block())),
+            "auto" if terminal => Form::Live(Box::new(live_block())),
+            _ => Form::Plain,
+        };
+        Display { lang: out.lang, form, warned: 0, phase: None, last_line: Nanos(0) }
+    }
+
+    /// Says what begins.
+    pub fn begin(&mut self, run: &str, suite: &str, target: &str) {
+        let hint = say!("Ctrl-C stops softly, twice aborts", "Ctrl-C — мягкая остановка, дважды — прервать");
+        let hint = hint.get(self.lang);
+        self.line(&format!("stend ▸ {run}  {suite} ▸ {target}    {hint}"));
+    }
+
+    /// Shows one picture of the run.
+    pub fn show(&mut self, update: &Update) {
+        for warning in &update.warnings[self.warned.min(update.warnings.len())..] {
+            self.line(&format!("! {}", warning.get(self.lang)));
+        }
+        self.warned = update.warnings.len();
+        let entered = self.phase.replace(update.phase) != Some(update.phase);
+        if let Form::Live(bar) = &self.form {
+            bar.set_position((update.done * 1000.0) as u64);
+            bar.set_message(self.lines(update).join("\n"));
+            bar.tick();
+            return;
+        }
+        if entered || update.elapsed.saturating_sub(self.last_line) >= PLAIN_EVERY {
+            self.last_line = update.elapsed;
+            let line = self.lines(update).join("  ");
+            self.line(&line);
+        }
+    }
+
+    /// Takes the live block away.
+    pub fn end(&mut self) {
+        if let Form::Live(bar) = &self.form {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.form {
+            Form::Live(bar) => bar.suspend(|| drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes()))),
+            // A closed standard error must not end a measurement.
+            Form::Plain => drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes())),
+            Form::None => {}
+        }
+    }
+
+    /// Where we are, how long it takes, what is happening now.
+    fn lines(&self, update: &Update) -> Vec<String> {
+        let lang = self.lang;
+        let mut lines = vec![self.position(update), times(update, lang)];
+        if let Some(live) = &update.live {
+            lines.push(figures(live, lang));
+        } else if update.silent > SILENCE {
+            let silent = format::duration(update.silent, lang);
+            lines.push(say!("no data for {silent}", "нет данных {silent}").get(lang).to_string());
+        }
+        lines
+    }
+
+    fn position(&self, update: &Update) -> String {
+        let phase = phase_name(update.phase);
+        let phase = phase.get(self.lang);
+        match (update.fill, update.step) {
+            (Some((done, all)), _) => {
+                let (done, all) = (format::bytes(done, self.lang), format::bytes(all, self.lang));
+                say!("{phase}: {done} of {all}", "{phase}: {done} из {all}").get(self.lang).to_string()
+            }
+            (None, step) if update.phase == Phase::Measure && step > 0 => {
+                let (steps, label) = (update.steps, &update.label);
+                let separator = if label.is_empty() { "" } else { ": " };
+                format!("{phase} {step}/{steps}{separator}{label}")
+            }
+            _ => phase.to_string(),
+        }
+    }
+}
+
+fn live_block() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent:>3} %\n{msg}") {
+        bar.set_style(style.progress_chars("█▌░"));
+    }
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+fn times(update: &Update, lang: Lang) -> String {
+    let elapsed = format::duration(update.elapsed, lang);
+    let left = left(&update.eta, lang);
+    say!("elapsed {elapsed}, left {left}", "прошло {elapsed}, осталось {left}").get(lang).to_string()
+}
+
+fn left(eta: &Eta, lang: Lang) -> String {
+    let left = format::duration(eta.left, lang);
+    let (low, high) = (format::duration(eta.low, lang), format::duration(eta.high, lang));
+    let text = match eta.quality {
+        EtaQuality::Unknown => say!("unknown", "неизвестно"),
+        EtaQuality::Rough => say!("about {left} (rough, {low} to {high})", "около {left} (грубо, от {low} до {high})"),
+        EtaQuality::Good => say!("about {left}", "около {left}"),
+    };
+    text.get(lang).to_string()
+}
+
+fn figures(live: &LiveFigures, lang: Lang) -> String {
+    let iops = format::iops(live.iops, lang);
+    let throughput = format::throughput(live.bytes_per_s, lang);
+    let latency = |value: Option<Nanos>| value.map_or("–".to_string(), |v| format::latency(v, lang));
+    let (p50, p99, max) = (latency(live.p50), latency(live.p99), latency(live.max));
+    let errors = live.errors;
+    let text = say!(
+        "{iops} IOPS  {throughput}  p50 {p50}  p99 {p99}  max {max}  errors {errors}",
+        "{iops} IOPS  {throughput}  p50 {p50}  p99 {p99}  макс. {max}  ошибок {errors}"
+    );
+    text.get(lang).to_string()
+}
+
+fn phase_name(phase: Phase) -> Say {
+    match phase {
+        Phase::Preflight => say!("looking at the target", "осмотр объекта"),
+        Phase::Provision => say!("preparing", "подготовка"),
+        Phase::Fill => say!("filling", "заполнение"),
+        Phase::Measure => say!("measuring", "измерение"),
+        Phase::CleanUp => say!("cleaning up", "уборка"),
+    }
+}

@@ -1,0 +1,108 @@
+//! Everything that is wrong from the start ends with the right exit code and a sentence that helps.
+
+mod support;
+
+use support::*;
+
+fn fails(words: &[&str], code: i32, part: &str) {
+    let scratch = Scratch::new();
+    let (stdout, stderr) = expect_exit(&mut stend(&scratch, words), code);
+    assert!(stderr.contains(part), "`{part}` is not in:\n{stderr}");
+    assert!(stdout.is_empty(), "{stdout}");
+}
+
+#[test]
+fn an_absent_path_is_said_at_once() {
+    fails(&["run", "quick", "--on", "/does/not/exist", "--progress", "none"], 2, "/does/not/exist");
+    fails(&["inspect", "/does/not/exist"], 2, "/does/not/exist");
+}
+
+#[test]
+fn an_unknown_suite_names_the_known_ones() {
+    fails(&["run", "quik", "--on", "/var/tmp"], 3, "built-in suites: quick");
+}
+
+#[test]
+fn a_wrong_command_line_is_answered_in_the_users_language() {
+    fails(&["run", "quick"], 2, "--on");
+    fails(&["run", "quick", "--onn", "/x"], 2, "did you mean");
+    fails(&["--lang", "ru", "измерь"], 2, "неизвестная команда `измерь`");
+    fails(&["run", "quick", "--on", "/var/tmp", "--time-budget", "5"], 2, "--time-budget");
+}
+
+#[test]
+fn an_invalid_suite_names_file_line_and_column() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("bad.yaml", &SMALL.replace("block_size", "blok_size"));
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", "/var/tmp"]), 3);
+    assert!(stderr.contains("bad.yaml:7:") && stderr.contains("did you mean `block_size`"), "{stderr}");
+}
+
+#[test]
+fn a_file_that_is_no_run_is_refused() {
+    let scratch = Scratch::new();
+    let text = scratch.file("text.stend", "not a database");
+    expect_exit(&mut stend(&scratch, &["show", &text]), 12);
+}
+
+#[test]
+fn an_existing_run_file_is_never_overwritten() {
+    let scratch = Scratch::new();
+    let (suite, target) = (scratch.file("small.yaml", SMALL), scratch.directory("target"));
+    let precious = scratch.file("precious.stend", "precious");
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &precious]), 12);
+    assert_eq!(std::fs::read_to_string(precious).expect("the file"), "precious");
+    assert!(leftovers(&target).is_empty());
+}
+
+#[test]
+fn a_file_system_without_room_is_refused_before_anything_is_made() {
+    if !root("a_file_system_without_room_is_refused_before_anything_is_made") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("small.yaml", SMALL);
+    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=32m", "tmpfs"], scratch.join("small"));
+    let on = mount.0.to_string_lossy().into_owned();
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &on]), 4);
+    assert!(stderr.contains("no room"), "{stderr}");
+    assert!(leftovers(&on).is_empty());
+}
+
+#[test]
+fn a_read_only_file_system_is_refused() {
+    if !root("a_read_only_file_system_is_refused") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("small.yaml", SMALL);
+    let mount = Mount::new(&["-t", "tmpfs", "-o", "ro,size=512m", "tmpfs"], scratch.join("ro"));
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &mount.0.to_string_lossy()]), 5);
+    assert!(stderr.contains("read-only"), "{stderr}");
+}
+
+#[test]
+fn a_device_smaller_than_the_workload_is_refused() {
+    if !root("a_device_smaller_than_the_workload_is_refused") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("big.yaml", &SMALL.replace("4KiB", "1MiB").replace("queue_depth: 4", "jobs: 8"));
+    let device = Loop::new(&scratch, "tiny.img", 1 << 20);
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &device.device]), 4);
+    assert!(stderr.contains("smaller than one block per job"), "{stderr}");
+}
+
+#[test]
+fn a_file_system_that_refuses_direct_io_is_said_so() {
+    if !root("a_file_system_that_refuses_direct_io_is_said_so") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("small.yaml", SMALL);
+    let mount = Mount::new(&["-t", "ramfs", "ramfs"], scratch.join("ramfs"));
+    let file = mount.0.join("file");
+    std::fs::write(&file, vec![7u8; 4 << 20]).expect("a file");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &file.to_string_lossy()]), 4);
+    assert!(stderr.contains("O_DIRECT") || stderr.contains("direct I/O"), "{stderr}");
+}

@@ -1,0 +1,211 @@
+//! What breaks while a run goes on: killed processes, full disks, failing and stalled targets. Each has
+//! a defined end, and nothing that was measured is lost.
+
+mod support;
+
+use std::path::Path;
+use std::time::Duration;
+use stend_base::random::Random;
+use support::*;
+
+/// A suite that measures long enough to be interrupted: 40 trials of half a second.
+fn long_suite(scratch: &Scratch) -> String {
+    scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 20"))
+}
+
+fn start(scratch: &Scratch, suite: &str, on: &str, run_file: &Path) -> Running {
+    let words = ["run", suite, "--on", on, "-o", &run_file.to_string_lossy(), "--progress", "none"];
+    Running(stend(scratch, &words).stdout(std::process::Stdio::null()).spawn().expect("the binary starts"))
+}
+
+/// Waits until the worker of a run exists and returns its process id.
+fn worker(run: &Running) -> u32 {
+    eventually("a worker", Duration::from_secs(10), || !run.workers().is_empty());
+    run.workers()[0]
+}
+
+/// Trials in a run file, as they are read back.
+fn trials(run_file: &Path) -> Vec<stend_record::TrialRecord> {
+    stend_record::store::read(run_file).expect("the run file opens").trials
+}
+
+fn signal(pid: u32, signal: &str) {
+    tool(&["kill", signal, &pid.to_string()]);
+}
+
+#[test]
+fn a_soft_stop_keeps_what_was_measured_and_cleans_up() {
+    for (name, code) in [("-INT", 130), ("-TERM", 143)] {
+        let scratch = Scratch::new();
+        let (suite, target, file) = (long_suite(&scratch), scratch.directory("t"), scratch.join("r.stend"));
+        let mut run = start(&scratch, &suite, &target, &file);
+        let worker = worker(&run);
+        eventually("three trials", Duration::from_secs(60), || {
+            file.exists() && stend_record::store::read(&file).is_ok_and(|run| run.trials.len() > 3)
+        });
+        signal(run.0.id(), name);
+        assert_eq!(run.wait(Duration::from_secs(20)), Some(code));
+        assert!(!alive(worker), "the worker is gone");
+        assert!(leftovers(&target).is_empty());
+        let complete = trials(&file).iter().filter(|t| t.outcome.is_some()).count();
+        assert!(complete >= 3, "{complete} trials");
+        assert!(show_json(&scratch, &file)["state"].to_string().contains("interrupted"));
+    }
+}
+
+#[test]
+fn a_killed_worker_ends_the_run_with_its_own_exit_code_and_the_next_run_cleans_up() {
+    let scratch = Scratch::new();
+    let (suite, target, file) = (long_suite(&scratch), scratch.directory("t"), scratch.join("r.stend"));
+    let mut run = start(&scratch, &suite, &target, &file);
+    let worker = worker(&run);
+    eventually("a trial", Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|t| t.outcome.is_some()))
+    });
+    signal(worker, "-KILL");
+    assert_eq!(run.wait(Duration::from_secs(20)), Some(8));
+    assert!(show_json(&scratch, &file)["state"].to_string().contains("host_lost"));
+    let suite = scratch.file("small.yaml", SMALL);
+    let second = scratch.join("second.stend").to_string_lossy().into_owned();
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &second]), 0);
+    assert!(leftovers(&target).is_empty(), "the dead directory of the first run is removed too");
+}
+
+#[test]
+fn a_coordinator_killed_at_twenty_random_moments_leaves_a_file_that_opens_and_no_load() {
+    let seed = 20;
+    let mut random = Random::new(seed);
+    for round in 0..20 {
+        let scratch = Scratch::new();
+        let (suite, target, file) = (long_suite(&scratch), scratch.directory("t"), scratch.join("r.stend"));
+        let mut run = start(&scratch, &suite, &target, &file);
+        let worker = worker(&run);
+        eventually("a run file", Duration::from_secs(30), || file.exists());
+        // The moment itself is what is random here; nothing is waited for.
+        std::thread::sleep(Duration::from_millis(random.below(4000)));
+        let killed_at = stend_host::now();
+        signal(run.0.id(), "-KILL");
+        run.wait(Duration::from_secs(5));
+        eventually("the worker is gone", Duration::from_secs(10), || !alive(worker));
+        assert!(leftovers(&target).is_empty(), "round {round}: {:?}", leftovers(&target));
+
+        let record = stend_record::store::read(&file).unwrap_or_else(|e| panic!("seed {seed} round {round}: {e}"));
+        assert_eq!(record.state, stend_record::RunState::Open, "round {round}");
+        let last = record.samples.last().map(|s| s.at.0).max(record.trials.last().map(|t| t.started.0));
+        if let Some(last) = last {
+            let missing = Duration::from_nanos(killed_at.0.saturating_sub(last));
+            // Samples come once a second and at most the last second may be missing.
+            assert!(missing < Duration::from_millis(2500), "seed {seed} round {round}: {missing:?} are missing");
+        }
+        let findings = show_json(&scratch, &file);
+        assert!(findings["caveats"].to_string().contains("no_end"), "{findings}");
+    }
+}
+
+#[test]
+fn a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured() {
+    if !root("a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (suite, target) = (long_suite(&scratch), scratch.directory("t"));
+    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=16m", "tmpfs"], scratch.join("small"));
+    let file = mount.0.join("r.stend");
+    let mut run = start(&scratch, &suite, &target, &file);
+    eventually("a trial", Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| run.trials.len() > 1)
+    });
+    // Whoever else uses the file system takes the rest of it, also what is released later.
+    let hog = mount.0.join("hog");
+    let mut filled = std::fs::File::create(&hog).expect("a file");
+    let mut code = None;
+    for _ in 0..600 {
+        let _full = std::io::Write::write_all(&mut filled, &[0; 64 << 10]);
+        code = run.0.try_wait().expect("a child");
+        if code.is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(code.and_then(|c| c.code()), Some(12));
+    assert!(trials(&file).len() > 1);
+    assert!(leftovers(&target).is_empty());
+}
+
+#[test]
+fn a_target_that_fails_io_is_counted_and_ends_with_its_own_exit_code() {
+    if !root("a_target_that_fails_io_is_counted_and_ends_with_its_own_exit_code") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("small.yaml", SMALL);
+    let device = Loop::new(&scratch, "failing.img", 128 << 20);
+    // Beyond the end of its file a loop device answers EIO.
+    std::fs::File::options().write(true).open(&device.backing).and_then(|f| f.set_len(16 << 20)).expect("truncated");
+    let file = scratch.join("r.stend");
+    let words = ["run", &suite, "--on", &device.device, "-o", &file.to_string_lossy()];
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 6);
+    assert!(stderr.contains("I/O"), "{stderr}");
+    let errors: u64 = trials(&file).iter().filter_map(|t| t.outcome.as_ref()).flat_map(|o| &o.errors).map(|e| e.count).sum();
+    assert!(errors > 0);
+}
+
+#[test]
+fn a_target_that_stalls_shows_the_stall() {
+    if !root("a_target_that_stalls_shows_the_stall") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("stall.yaml", &SMALL.replace("op: read", "op: write").replace("trial: 400ms", "trial: 2s").replace("name: write", "name: write2"));
+    let image = scratch.join("fs.img");
+    std::fs::File::create(&image).and_then(|f| f.set_len(512 << 20)).expect("an image");
+    tool(&["mkfs.ext4", "-q", "-F", &image.to_string_lossy()]);
+    let mount = Mount::new(&["-o", "loop", &image.to_string_lossy()], scratch.join("fs"));
+    let on = mount.0.to_string_lossy().into_owned();
+    let file = scratch.join("r.stend");
+    let mut run = start(&scratch, &suite, &on, &file);
+    eventually("a trial in progress", Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|t| !t.slices.is_empty()))
+    });
+    tool(&["fsfreeze", "-f", &on]);
+    std::thread::sleep(Duration::from_secs(20));
+    tool(&["fsfreeze", "-u", &on]);
+    assert_eq!(run.wait(Duration::from_secs(90)), Some(0));
+    let findings = show_json(&scratch, &file);
+    let longest = findings["cases"]
+        .as_array()
+        .expect("cases")
+        .iter()
+        .flat_map(|c| c["ops"].as_array().expect("ops"))
+        .filter_map(|op| op["latency_max"].as_u64())
+        .max();
+    assert!(longest > Some(15_000_000_000), "the stall of 20 s must show as a latency: {longest:?}");
+    assert!(leftovers(&on).is_empty());
+}
+
+#[test]
+fn a_kernel_that_forbids_io_uring_is_worked_around_and_said() {
+    const MARK: &str = "STEND_TEST_FORBID_IO_URING";
+    if let Some(words) = std::env::var_os(MARK) {
+        // The child of this test: forbid io_uring for itself, then become the binary.
+        stend_sys::seccomp::forbid_io_uring().expect("seccomp");
+        let words = words.into_string().expect("UTF-8");
+        let error = std::os::unix::process::CommandExt::exec(
+            std::process::Command::new(env!("CARGO_BIN_EXE_stend")).args(words.split('\n')).env_remove(MARK),
+        );
+        panic!("exec: {error}");
+    }
+    let scratch = Scratch::new();
+    let (suite, target) = (scratch.file("small.yaml", SMALL), scratch.directory("t"));
+    let file = scratch.join("r.stend");
+    let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy()].join("\n");
+    let name = "a_kernel_that_forbids_io_uring_is_worked_around_and_said";
+    let mut child = std::process::Command::new(std::env::current_exe().expect("this test"));
+    child.args(["--exact", name, "--nocapture"]).env(MARK, words).env("LANG", "C");
+    let (_, stderr) = expect_exit(&mut child, 0);
+    assert!(stderr.contains("psync"), "{stderr}");
+    let findings = show_json(&scratch, &file);
+    assert!(findings["caveats"].to_string().contains("fallback"), "{findings}");
+    let engine = trials(&file)[0].outcome.clone().expect("an outcome").engine;
+    assert_eq!(engine.backend, "psync");
+}

@@ -1,0 +1,214 @@
+//! What the end-to-end tests share: the real binary, scratch directories on a real disk, loop devices
+//! and mounts that go away even when a test fails.
+#![allow(dead_code, reason = "every test binary uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A suite of two cases that takes about three seconds.
+pub const SMALL: &str = "suite: small
+defaults: {ramp: 100ms, trial: 400ms}
+fill: {size: 64MiB}
+repeats: {blocks: 2}
+cases:
+  - name: read
+    streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 4}]
+  - name: write
+    streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]
+";
+
+/// A directory on the machine's disk (not RAM), removed with everything in it.
+pub struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        Scratch(tempfile::Builder::new().prefix("stend-e2e-").tempdir_in("/var/tmp").expect("a scratch directory"))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Writes a file and returns its path as text.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.join(name);
+        std::fs::write(&path, text).expect("a scratch file");
+        path.to_string_lossy().into_owned()
+    }
+
+    /// A directory inside, as text.
+    pub fn directory(&self, name: &str) -> String {
+        let path = self.join(name);
+        std::fs::create_dir_all(&path).expect("a scratch directory");
+        path.to_string_lossy().into_owned()
+    }
+}
+
+/// The binary, in English, with its own data directory and no terminal.
+pub fn stend(scratch: &Scratch, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stend"));
+    command
+        .args(arguments)
+        .env("LANG", "C")
+        .env_remove("LC_ALL")
+        .env_remove("LC_MESSAGES")
+        .env("XDG_DATA_HOME", scratch.path())
+        .env("COLUMNS", "100")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+pub fn output(command: &mut Command) -> Output {
+    command.output().expect("the binary runs")
+}
+
+/// (exit code, standard output, standard error)
+pub fn texts(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// Runs to the end and expects an exit code; returns (stdout, stderr).
+pub fn expect_exit(command: &mut Command, code: i32) -> (String, String) {
+    let (got, stdout, stderr) = texts(&output(command));
+    assert_eq!(got, code, "stdout:\n{stdout}\nstderr:\n{stderr}");
+    (stdout, stderr)
+}
+
+/// `stend show FILE --json` of a run file that must open.
+pub fn show_json(scratch: &Scratch, run_file: &Path) -> serde_json::Value {
+    let (stdout, _) = expect_exit(&mut stend(scratch, &["show", &run_file.to_string_lossy(), "--json"]), 0);
+    serde_json::from_str(&stdout).expect("JSON")
+}
+
+/// Whether root-only tests can run; without root they are a named skip, under CI a failure.
+pub fn root(test: &str) -> bool {
+    let root = rustix::process::geteuid().is_root();
+    assert!(root || std::env::var("CI").as_deref() != Ok("true"), "{test} needs root");
+    if !root {
+        eprintln!("skipped, needs root: {test}");
+    }
+    root
+}
+
+/// Runs a tool that must succeed.
+pub fn tool(words: &[&str]) -> String {
+    let out = Command::new(words[0]).args(&words[1..]).output().unwrap_or_else(|e| panic!("{words:?}: {e}"));
+    assert!(out.status.success(), "{words:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).trim().to_string()
+}
+
+/// A loop device over a sparse file.
+pub struct Loop {
+    pub device: String,
+    pub backing: PathBuf,
+}
+
+impl Loop {
+    pub fn new(scratch: &Scratch, name: &str, size: u64) -> Loop {
+        let backing = scratch.join(name);
+        std::fs::File::create(&backing).and_then(|f| f.set_len(size)).expect("a backing file");
+        Loop { device: tool(&["losetup", "--find", "--show", &backing.to_string_lossy()]), backing }
+    }
+
+    /// What `--confirm` takes.
+    pub fn identity(&self, scratch: &Scratch) -> String {
+        let (stdout, _) = expect_exit(&mut stend(scratch, &["inspect", &self.device, "--json"]), 0);
+        let facts: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+        facts["identity"].as_str().expect("an identity").to_string()
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        drop(Command::new("losetup").args(["--detach", &self.device]).output());
+    }
+}
+
+/// A mount that is taken away again.
+pub struct Mount(pub PathBuf);
+
+impl Mount {
+    /// `mount ARGUMENTS POINT`
+    pub fn new(arguments: &[&str], point: PathBuf) -> Mount {
+        std::fs::create_dir_all(&point).expect("a mount point");
+        let mut words = vec!["mount"];
+        words.extend(arguments);
+        let text = point.to_string_lossy().into_owned();
+        words.push(&text);
+        tool(&words);
+        Mount(point)
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        drop(Command::new("umount").args(["--lazy", &self.0.to_string_lossy()]).output());
+    }
+}
+
+/// A child that is killed when the test ends early.
+pub struct Running(pub Child);
+
+impl Running {
+    /// Waits for the end, at most `limit`.
+    pub fn wait(&mut self, limit: Duration) -> Option<i32> {
+        let deadline = Instant::now() + limit;
+        while Instant::now() < deadline {
+            if let Some(status) = self.0.try_wait().expect("a child") {
+                return Some(status.code().unwrap_or(-1));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        None
+    }
+
+    /// Process ids of the workers of this coordinator.
+    pub fn workers(&self) -> Vec<u32> {
+        workers_of(self.0.id())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+fn workers_of(parent: u32) -> Vec<u32> {
+    let list = format!("/proc/{parent}/task/{parent}/children");
+    let children = std::fs::read_to_string(list).unwrap_or_default();
+    children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Whether a process still exists and is not only waiting to be reaped.
+pub fn alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// Waits until a condition holds, at most `limit`.
+pub fn eventually(what: &str, limit: Duration, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + limit;
+    while !holds() {
+        assert!(Instant::now() < deadline, "not within {limit:?}: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Names in a directory that Stend made.
+pub fn leftovers(directory: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    entries
+        .filter_map(|e| e.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with(".stend-"))
+        .collect()
+}

@@ -1,0 +1,128 @@
+//! A directory of our own, held open: everything in it is reached from its descriptor, so that nobody can
+//! put a link in its way. Must not follow links and must not touch what lies beside it.
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+const OPEN: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// A directory of ours holds two files; one that holds more than this many is not ours.
+const ENTRIES_MAX: usize = 16;
+
+/// A directory that was opened as itself, not through a link.
+#[derive(Debug)]
+pub struct OwnDirectory {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl OwnDirectory {
+    /// Makes a directory that only its owner may enter. Fails if the name exists.
+    pub fn create(path: &Path) -> io::Result<OwnDirectory> {
+        rustix::fs::mkdirat(CWD, path, Mode::RWXU)?;
+        Self::open(path)
+    }
+
+    /// Opens an existing directory; a link is an error.
+    pub fn open(path: &Path) -> io::Result<OwnDirectory> {
+        let fd = openat(CWD, path, OPEN, Mode::empty())?;
+        Ok(OwnDirectory { fd, path: path.to_path_buf() })
+    }
+
+    /// Where it was when it was opened; for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Names in it, at most 16 of them: more than any directory of ours has.
+    pub fn names(&self) -> io::Result<Vec<std::ffi::OsString>> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                names.push(name.to_os_string());
+            }
+            if names.len() >= ENTRIES_MAX {
+                break;
+            }
+        }
+        Ok(names)
+    }
+
+    /// Whether `name` in it is a regular file.
+    pub fn has_file(&self, name: &str) -> bool {
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::RegularFile)
+    }
+
+    /// Removes one file; absent is fine.
+    pub fn remove_file(&self, name: &str) -> io::Result<()> {
+        match unlinkat(&self.fd, name, AtFlags::empty()) {
+            Err(rustix::io::Errno::NOENT) => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    /// Removes the directory, which must be empty, if it still is where it was opened.
+    pub fn remove(&self) -> io::Result<()> {
+        let there = statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW)?;
+        let here = fstat(&self.fd)?;
+        if (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino) {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the directory was moved away"));
+        }
+        Ok(unlinkat(CWD, &self.path, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Makes names in it survive a loss of power.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.fd)?)
+    }
+}
+
+impl AsFd for OwnDirectory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_not_taken_for_a_directory() {
+        let scratch = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(scratch.path(), scratch.path().join("link")).unwrap();
+        assert!(OwnDirectory::open(&scratch.path().join("link")).is_err());
+    }
+
+    #[test]
+    fn a_directory_that_was_swapped_for_another_is_not_removed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let ours = OwnDirectory::create(&scratch.path().join("ours")).unwrap();
+        std::fs::rename(scratch.path().join("ours"), scratch.path().join("away")).unwrap();
+        std::fs::create_dir(scratch.path().join("ours")).unwrap();
+        assert!(ours.remove().is_err());
+        assert!(scratch.path().join("ours").exists());
+    }
+
+    #[test]
+    fn files_are_listed_and_removed_by_name() {
+        let scratch = tempfile::tempdir().unwrap();
+        let ours = OwnDirectory::create(&scratch.path().join("ours")).unwrap();
+        std::fs::write(ours.path().join("data"), "x").unwrap();
+        std::os::unix::fs::symlink("data", ours.path().join("link")).unwrap();
+        assert_eq!(ours.names().unwrap().len(), 2);
+        assert!(ours.has_file("data") && !ours.has_file("link"));
+        ours.remove_file("data").unwrap();
+        ours.remove_file("data").unwrap();
+        assert!(ours.remove().is_err(), "not empty yet");
+        ours.remove_file("link").unwrap();
+        ours.remove().unwrap();
+        assert!(!ours.path().exists());
+    }
+}

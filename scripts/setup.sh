@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs what building and testing need and fetches the crates. The only script that uses the network.
+# Safe to run again: what is there already is left alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# A C compiler for SQLite, which is built from source.
+build_packages=(gcc libc6-dev make)
+# Tools that the tests hold our own code against, and file systems for them to make.
+test_packages=(util-linux e2fsprogs xfsprogs btrfs-progs lvm2 fdisk kmod chromium)
+
+if ! command -v cargo >/dev/null || ! rustc --version | awk '{split($2, v, "."); exit !(v[1] > 1 || v[2] >= 95)}'; then
+    echo "setup: Rust 1.95 or newer is needed. Install it with:" >&2
+    echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --default-toolchain stable" >&2
+    exit 4
+fi
+
+packages=("${build_packages[@]}")
+[ "${1:-}" = build ] || packages+=("${test_packages[@]}")
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "setup: installing ${missing[*]}"
+    sudo=""
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+cargo fetch --locked --quiet
+echo "setup: ready"
