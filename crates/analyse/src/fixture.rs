@@ -89,7 +89,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
     record.target = Some(target());
     record.fill = Some(FillOutcome { written: fill, elapsed: Nanos::secs(4) });
     record.zeros = Some(ZeroSample { sampled: 1000, zero: 0 });
-    record.samples.push(sample(Nanos::secs(100)));
+    record.samples.push(sample(Nanos::secs(99)));
     RunBuilder { now: Nanos::secs(100), record }
 }
 
@@ -114,9 +114,14 @@ fn target() -> TargetFacts {
     }
 }
 
-/// A first sample: every counter is zero.
+/// A first sample: CPU counters are zero, the drives have already moved some data since boot.
 fn sample(at: Nanos) -> Sample {
-    let disk = |name: &str| DiskCounters { name: name.into(), ..DiskCounters::default() };
+    let disk = |name: &str| DiskCounters {
+        name: name.into(),
+        read_bytes: 7 << 40,
+        write_bytes: 7 << 40,
+        ..DiskCounters::default()
+    };
     Sample {
         at,
         cpus: Some((0..8).map(|cpu| CpuTimes { cpu, ..CpuTimes::default() }).collect()),
@@ -229,15 +234,10 @@ impl TrialBuilder {
         self.end(false)
     }
 
-    fn end(mut self, finished: bool) -> RunBuilder {
-        let load_start = self.run.now;
-        let window_start = load_start + self.asked.ramp;
-        let window_end = window_start + self.asked.window;
+    /// Slices of ramp and window, and what completed in the window, by operation.
+    fn load(&self, latency: Nanos) -> (Vec<Slice>, [(u64, u64); 3]) {
         let (ramp, window) = (self.asked.ramp.0 / 100_000_000, self.asked.window.0 / 100_000_000);
-        let stream = self.asked.streams[0].clone();
-        // In a closed loop the latency follows from the rate: N = X · R.
-        let latency = Nanos((self.asked.in_flight() as f64 / self.iops * 1e9) as u64);
-        let (mut slices, mut done) = (Vec::new(), [(0u64, 0u64); 3]);
+        let stream = &self.asked.streams[0];
         let ops_of = |interval: u64| {
             let factor = (self.shape)(interval.saturating_sub(ramp) as u32);
             let all = (self.iops / 10.0 * factor) as u64;
@@ -245,6 +245,7 @@ impl TrialBuilder {
             let syncs = if stream.sync == Sync::Fdatasync(1) { all - reads } else { 0 };
             [reads, all - reads, syncs]
         };
+        let (mut slices, mut done) = (Vec::new(), [(0u64, 0u64); 3]);
         for interval in 0..ramp + window {
             for (op, ops) in Op::ALL.into_iter().zip(ops_of(interval)).filter(|(_, ops)| *ops > 0) {
                 let bytes = if op == Op::Sync { 0 } else { ops * stream.block_size.0 };
@@ -263,6 +264,16 @@ impl TrialBuilder {
                 }
             }
         }
+        (slices, done)
+    }
+
+    fn end(mut self, finished: bool) -> RunBuilder {
+        let load_start = self.run.now;
+        let window_start = load_start + self.asked.ramp;
+        let window_end = window_start + self.asked.window;
+        // In a closed loop the latency follows from the rate: N = X · R.
+        let latency = Nanos((self.asked.in_flight() as f64 / self.iops * 1e9) as u64);
+        let (mut slices, done) = self.load(latency);
         let mut outcome = TrialOutcome {
             status: self.status,
             load_start,

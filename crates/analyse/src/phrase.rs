@@ -74,9 +74,10 @@ fn sync(sync: Sync, lang: Lang) -> String {
         Sync::Fsync(every) => ("fsync", every),
     };
     match (lang, every) {
-        (Lang::En, 0 | 1) => format!(", {name} after each"),
+        (_, 0) => String::new(),
+        (Lang::En, 1) => format!(", {name} after each"),
         (Lang::En, n) => format!(", {name} after every {n}"),
-        (Lang::Ru, 0 | 1) => format!(", {name} после каждой"),
+        (Lang::Ru, 1) => format!(", {name} после каждой"),
         (Lang::Ru, n) => format!(", {name} после каждых {n}"),
     }
 }

@@ -147,47 +147,62 @@ mod tests {
 
     #[test]
     fn the_two_numbers_that_tell_most() {
-        check(&two_cases(), expect![[r#"
+        check(
+            &two_cases(),
+            expect![[r#"
             Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
             Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn a_failed_check_comes_before_the_numbers() {
         let mut record = two_cases();
         record.zeros = Some(ZeroSample { sampled: 1000, zero: 400 });
-        check(&record, expect![[r#"
+        check(
+            &record,
+            expect![[r#"
             Do not rely on these numbers: check H18 (the range was written) fails in 2 of 3 cases. Reads of blocks that were never written are answered from a map, not from the medium. Fill the range first. Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms.
             На эти числа полагаться нельзя: проверка H18 (область записана) не пройдена в 2 из 3 случаев. Чтение никогда не записанных блоков обслуживается по карте, без обращения к носителю. Сначала заполните область. Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn the_worst_caveat_follows_the_numbers() {
         let mut record = two_cases();
         record.state = RunState::Open;
-        check(&record, expect![[r#"
+        check(
+            &record,
+            expect![[r#"
             Random read, 4 KiB, 32 in flight: 84 195 IOPS ± 0.8 %, p99 569 µs. Durable random write, 4 KiB, 1 in flight, fdatasync after each: 1230 IOPS ± 0.8 %, p99 1.21 ms. The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.
             Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться.
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn nothing_measured_says_why() {
         let mut record = run().record();
         record.state = RunState::Open;
-        check(&record, expect![[r#"
+        check(
+            &record,
+            expect![[r#"
             Nothing was measured. The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.
             Ничего не измерено. У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться.
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn one_trial_of_one_case_says_what_it_lacks() {
-        check(&run().trial(0).done().record(), expect![[r#"
+        check(
+            &run().trial(0).done().record(),
+            expect![[r#"
             Random read, 4 KiB, 32 in flight: 10 000 IOPS ± 0.0 %, p99 4.78 ms. 1 case has fewer than 6 trials (down to 1): the intervals are wide, or missing.
             Случайное чтение, 4 КиБ, 32 в очереди: 10 000 IOPS ± 0,0 %, p99 4,78 мс. У 1 случая меньше 6 испытаний (в худшем — 1): интервалы широки или их нет.
-        "#]]);
+        "#]],
+        );
     }
 }

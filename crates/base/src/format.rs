@@ -142,10 +142,8 @@ mod tests {
 
     #[test]
     fn latencies_choose_their_unit() {
-        let texts: Vec<_> = [42, 84_240, 999_600, 1_200_000, 20_000_000_000]
-            .iter()
-            .map(|&v| latency(Nanos(v), Lang::En))
-            .collect();
+        let texts: Vec<_> =
+            [42, 84_240, 999_600, 1_200_000, 20_000_000_000].iter().map(|&v| latency(Nanos(v), Lang::En)).collect();
         assert_eq!(texts, ["42 ns", "84.2 µs", "1.00 ms", "1.20 ms", "20.0 s"]);
         assert_eq!(latency(Nanos(84_240), Lang::Ru), "84,2 мкс");
     }

@@ -91,8 +91,11 @@ mod tests {
         let mut a = Random::new(7);
         let mut b = Random::new(7);
         let mut c = Random::new(8);
-        let (x, y, z): (Vec<_>, Vec<_>, Vec<_>) =
-            ((0..9).map(|_| a.next_u64()).collect(), (0..9).map(|_| b.next_u64()).collect(), (0..9).map(|_| c.next_u64()).collect());
+        let (x, y, z): (Vec<_>, Vec<_>, Vec<_>) = (
+            (0..9).map(|_| a.next_u64()).collect(),
+            (0..9).map(|_| b.next_u64()).collect(),
+            (0..9).map(|_| c.next_u64()).collect(),
+        );
         assert_eq!(x, y);
         assert_ne!(x, z);
     }

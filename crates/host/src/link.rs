@@ -53,7 +53,9 @@ impl Host {
             };
             sink(FromHost::Lost(end));
         });
-        reader.map_err(|e| Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}")))?;
+        reader.map_err(|e| {
+            Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}"))
+        })?;
         Ok(host)
     }
 

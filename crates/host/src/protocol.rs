@@ -154,14 +154,18 @@ pub fn write_hello(to: &mut impl Write) -> io::Result<()> {
 /// Receives magic and hello, and refuses another build.
 pub fn read_hello(from: &mut impl Read) -> Result<Hello> {
     let lost = |detail: String| {
-        Error::new(Kind::HostLost, say!("the worker did not start: {detail}", "рабочий процесс не запустился: {detail}"))
+        Error::new(
+            Kind::HostLost,
+            say!("the worker did not start: {detail}", "рабочий процесс не запустился: {detail}"),
+        )
     };
     let mut magic = [0; MAGIC.len()];
     from.read_exact(&mut magic).map_err(|e| lost(e.to_string()))?;
     if magic != MAGIC {
         return Err(lost("its first bytes are not a hello".to_string()));
     }
-    let hello: Hello = read_frame(from).map_err(|e| lost(e.to_string()))?.ok_or_else(|| lost("no hello".to_string()))?;
+    let hello: Hello =
+        read_frame(from).map_err(|e| lost(e.to_string()))?.ok_or_else(|| lost("no hello".to_string()))?;
     let ours = Hello::ours().version;
     if hello.version != ours {
         let theirs = &hello.version;

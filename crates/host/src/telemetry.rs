@@ -29,8 +29,7 @@ impl Telemetry {
             stopped: Arc::new(AtomicBool::new(false)),
             thread: None,
         };
-        let (probe, outbox, stopped) =
-            (telemetry.probe.clone(), telemetry.outbox.clone(), telemetry.stopped.clone());
+        let (probe, outbox, stopped) = (telemetry.probe.clone(), telemetry.outbox.clone(), telemetry.stopped.clone());
         telemetry.thread = Some(std::thread::Builder::new().name("telemetry".into()).spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 read(&probe, &outbox);

@@ -15,7 +15,7 @@ use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_load::Control;
 use stend_record::{Event, EventKind, TargetFacts};
 use stend_spec::workload::{Region, Trial};
-use stend_stand::{Need, Permission, Prepared};
+use stend_stand::{Need, Owner, Permission, Prepared};
 
 /// How long the last messages may take to leave when the worker ends.
 const FLUSH_LIMIT: Duration = Duration::from_secs(2);
@@ -89,8 +89,8 @@ impl Session {
             }
         }
         self.release();
-        // Nobody waits any more only if the process is already ending.
-        drop(done.send(()));
+        // An error means that nobody waits any more: the process is already ending.
+        let _ = done.send(());
     }
 
     fn step(&mut self, request: Request, seen: &mut Option<(TargetFacts, Permission)>) -> Result<()> {
@@ -169,12 +169,13 @@ fn look(inspect: &Inspect) -> Result<Facts> {
 }
 
 fn make_ready(target: &TargetFacts, permission: &Permission, prepare: &Prepare, outbox: &Outbox) -> Result<Ready> {
+    let owner = Owner { run_id: prepare.run.clone(), run_file: prepare.run_file.clone() };
     let need = match prepare.file_size {
-        Some(size) => Need::TestFile { size, run: prepare.run.clone(), run_file: prepare.run_file.clone() },
-        None if prepare.write => Need::Write { run_file: prepare.run_file.clone() },
+        Some(size) => Need::TestFile { size, owner },
+        None if prepare.write => Need::WriteDevice(owner),
         None => Need::Read,
     };
-    let prepared = stend_stand::prepare(target, permission, need, &mut |kind| send_event(outbox, kind))?;
+    let prepared = stend_stand::prepare(target, permission, &need, &mut |kind| send_event(outbox, kind))?;
     let telemetry = Telemetry::start(target, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;

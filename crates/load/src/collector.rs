@@ -101,7 +101,7 @@ impl<'a> Collector<'a> {
                 self.pending.entry((interval, 1, stream as u16, op)).or_default();
             }
         }
-        self.slices(interval, (interval + 1) % LATENCY_EVERY == 0)
+        self.slices(interval, (interval + 1).is_multiple_of(LATENCY_EVERY))
     }
 
     /// Slices of all that is left, after the end of the load in interval number `interval`.

@@ -128,12 +128,7 @@ impl Crew {
                 }
                 Ok(_) => {}
                 Err(_) if self.members.iter().any(Member::is_gone) => return Err(died()),
-                Err(_) if control.stopped() => {
-                    return Err(Error::new(
-                        Kind::Interrupted,
-                        say!("stopped before the load began", "остановлено до начала нагрузки"),
-                    ));
-                }
+                Err(_) if control.stopped() => return Err(stopped_before_start()),
                 Err(_) => {}
             }
         }
@@ -204,7 +199,30 @@ fn no_setup(lane: Lane, e: &std::io::Error) -> Box<Error> {
     ))
 }
 
+/// Somebody was faster than the load.
+pub(crate) fn stopped_before_start() -> Box<Error> {
+    Error::new(Kind::Interrupted, say!("stopped before the load began", "остановлено до начала нагрузки"))
+}
+
 /// A load thread panicked.
 pub(crate) fn died() -> Box<Error> {
     Error::new(Kind::Bug, say!("a load thread died", "поток нагрузки аварийно завершился"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::tests::{stream, trial};
+    use stend_base::Bytes;
+
+    #[test]
+    fn a_load_thread_that_dies_while_it_is_set_up_is_our_defect_not_a_hang() {
+        let mut jobs = crate::layout::jobs(&trial(Bytes::mib(1), vec![stream()]), u64::MAX).unwrap();
+        jobs[0].area.blocks = 0;
+        let file = Arc::new(IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap());
+        for lane in [Lane::Psync, Lane::IoUring] {
+            let error = Crew::muster(&jobs, lane, &file, 1, &Control::new()).err().unwrap();
+            assert_eq!(error.kind, Kind::Bug, "{error}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::backend::Lane;
 use crate::collector::{Collector, JobSum};
-use crate::crew::{Crew, Member, died};
+use crate::crew::{Crew, Member, died, stopped_before_start};
 use crate::layout::Job;
 use crate::recorder::Message;
 use crate::shared::Times;
@@ -30,6 +30,10 @@ const FAREWELL: u64 = 200_000_000;
 /// A target from which only errors came for this long is not waited for, ns.
 const ONLY_ERRORS: u64 = 1_000_000_000;
 
+/// Kernel workers are counted once in this many intervals: idle ones live for 5 s (io_uring/io-wq.c), and
+/// counting reads a file per thread.
+const WORKERS_EVERY: u32 = 10;
+
 /// What to run, and on what.
 pub(crate) struct Task<'a> {
     /// Streams, times and limits.
@@ -47,6 +51,9 @@ pub(crate) struct Task<'a> {
 /// Runs the task; calls `emit` about every 100 ms.
 pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<TrialOutcome> {
     let crew = Crew::muster(task.jobs, task.lane, &task.file, task.fault_limit, control)?;
+    if control.stopped() {
+        return Err(stopped_before_start());
+    }
     let clocks = clock::stamps();
     let now = clock::now().0;
     let load_start = now + START_DELAY + START_DELAY_PER_THREAD * crew.members.len() as u64;
@@ -154,8 +161,7 @@ impl Watch<'_> {
         if self.due() - GRACE <= self.crew.shared.end() {
             emit(self.collector.interval_over(self.interval));
         }
-        // Once a second is enough for what comes and goes in seconds (idle workers live for 5 s).
-        if self.interval % 10 == 0 {
+        if self.interval.is_multiple_of(WORKERS_EVERY) {
             self.count_kernel_workers();
         }
         let nothing_done = self.collector.completed() == 0 && self.crew.shared.fault_count() > 0;

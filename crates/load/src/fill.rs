@@ -8,6 +8,7 @@ use crate::{Control, layout};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+use stend_base::random::draw;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::{FillOutcome, IoErrors, TrialOutcome, TrialStatus};
 use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial};
@@ -78,7 +79,8 @@ fn write(
         // It ends by count; no clock of ours reaches this.
         window: Nanos(u64::MAX / 4),
         drain_limit: STALL,
-        seed,
+        // Each part its own data: equal seeds would write equal blocks.
+        seed: draw(seed, region.start.0),
         direct: file.is_direct(),
         backend: Backend::Auto,
         region,

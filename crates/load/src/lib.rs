@@ -22,6 +22,8 @@ mod ring_lane;
 mod sequence;
 mod shared;
 mod sync_lane;
+#[cfg(test)]
+mod tests;
 mod trial;
 mod zeros;
 

@@ -7,6 +7,7 @@ use crate::shared::{InFlight, Shared, Times};
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use stend_base::histogram::BUCKETS;
 use stend_base::{Error, Nanos};
 use stend_spec::workload::Op;
 use stend_sys::affinity::{ThreadTimes, thread_times};
@@ -17,6 +18,8 @@ use stend_sys::clock;
 const PARTS: usize = 4;
 /// Parts kept back for the two changes of phase, at which a thread must cut whatever the collector does.
 const RESERVE: usize = 2;
+/// Memory of one thread's parts, bytes.
+pub(crate) const MEMORY_PER_THREAD: u64 = (1 + PARTS + RESERVE) as u64 * 3 * BUCKETS as u64 * 8;
 /// Most messages of one thread that can be under way: all its parts, that it is ready, that it is done.
 pub(crate) const MESSAGES_PER_THREAD: usize = PARTS + RESERVE + 1 + 2;
 
@@ -218,8 +221,8 @@ impl Recorder {
             return self.enter(phase, now);
         }
         let turned = phase != self.current.phase;
-        let mut reserved = || if turned { self.reserve.iter_mut().find_map(Option::take) } else { None };
-        let next = self.spare.try_recv().ok().or_else(|| reserved());
+        let reserved = || if turned { self.reserve.iter_mut().find_map(Option::take) } else { None };
+        let next = self.spare.try_recv().ok().or_else(reserved);
         let Some(next) = next else {
             // The collector is late: this part goes on and will span more than one interval.
             return self.schedule_cut(phase, now);
@@ -238,5 +241,102 @@ impl Recorder {
                 run_delay_ns: end.run_delay_ns.saturating_sub(start.run_delay_ns),
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::TryRecvError;
+
+    const LOAD_START: u64 = 1_000_000;
+
+    /// A recorder whose ramp lasts 250 ms and whose window ends at 2 s, its inbox, and the way back.
+    fn recorder() -> (Recorder, Arc<Shared>, Receiver<Message>, SyncSender<Box<Part>>) {
+        let shared = Arc::new(Shared::new(3));
+        let end = LOAD_START + 2_000_000_000;
+        shared.publish(Times { load_start: LOAD_START, window_start: LOAD_START + 250_000_000 }, end, end + 100);
+        let (out, inbox) = sync_channel(MESSAGES_PER_THREAD);
+        let (mut recorder, give_back) = Recorder::new(0, 0, shared.clone(), Arc::new(InFlight::new(1)), out);
+        recorder.wait_for_start(Ok(true));
+        assert!(matches!(inbox.try_recv(), Ok(Message::Ready(Ok(true)))));
+        (recorder, shared, inbox, give_back)
+    }
+
+    /// One I/O completes `ms` after the start of load.
+    fn complete(recorder: &mut Recorder, ms: u64) {
+        recorder.observe(Nanos(LOAD_START + ms * 1_000_000));
+        recorder.done(Op::Read, 4096, Nanos(1000));
+    }
+
+    /// (phase, interval, span, ops) of every part handed over so far; the parts are not given back.
+    fn parts(inbox: &Receiver<Message>) -> Vec<(Phase, u32, u32, u64)> {
+        let mut parts = Vec::new();
+        loop {
+            match inbox.try_recv() {
+                Ok(Message::Part(0, part)) => parts.push((part.phase, part.interval, part.span, part.counters[0].ops)),
+                Ok(_) => {}
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return parts,
+            }
+        }
+    }
+
+    #[test]
+    fn an_io_belongs_to_the_interval_and_phase_of_its_completion() {
+        let (mut recorder, _shared, inbox, _give_back) = recorder();
+        [0, 99, 100, 249, 250, 299, 520].iter().for_each(|&ms| complete(&mut recorder, ms));
+        assert_eq!(
+            parts(&inbox),
+            [(Phase::Ramp, 0, 1, 2), (Phase::Ramp, 1, 1, 1), (Phase::Ramp, 2, 1, 1), (Phase::Window, 2, 1, 2)]
+        );
+        complete(&mut recorder, 2000);
+        assert!(!recorder.accepting());
+        recorder.finish(false, None);
+        assert_eq!(parts(&inbox)[0], (Phase::Window, 5, 1, 1));
+    }
+
+    #[test]
+    fn a_late_collector_costs_resolution_and_nothing_else() {
+        let (mut recorder, _shared, inbox, _give_back) = recorder();
+        (0..25).for_each(|i| complete(&mut recorder, i * 100));
+        recorder.finish(false, None);
+        let parts = parts(&inbox);
+        assert_eq!(parts.iter().map(|p| p.3).sum::<u64>(), 25);
+        assert!(parts.contains(&(Phase::Window, 4, 16, 16)), "16 intervals in one part: {parts:?}");
+        assert!(parts.last().is_some_and(|p| (p.0, p.3) == (Phase::Drain, 5)), "{parts:?}");
+    }
+
+    #[test]
+    fn parts_that_come_back_are_used_again() {
+        let (mut recorder, _shared, inbox, give_back) = recorder();
+        for i in 0..20 {
+            complete(&mut recorder, i * 100);
+            if let Ok(Message::Part(_, mut part)) = inbox.try_recv() {
+                assert_eq!(part.span, 1);
+                part.clear();
+                give_back.try_send(part).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn an_early_end_cuts_the_window_where_everybody_cuts_it() {
+        let (mut recorder, shared, inbox, _give_back) = recorder();
+        complete(&mut recorder, 300);
+        shared.end_early(LOAD_START + 330_000_000, 7);
+        complete(&mut recorder, 330);
+        complete(&mut recorder, 332);
+        assert!(!recorder.accepting() && !recorder.given_up(Nanos(LOAD_START + 331_000_000)));
+        assert!(recorder.given_up(Nanos(LOAD_START + 331_000_007)));
+        assert_eq!(parts(&inbox), [(Phase::Window, 3, 1, 2)]);
+    }
+
+    #[test]
+    fn too_many_faults_stop_the_thread_that_meets_them() {
+        let (mut recorder, ..) = recorder();
+        (0..2).for_each(|_| recorder.fault(Op::Read, 5, 0));
+        assert!(recorder.accepting());
+        recorder.fault(Op::Read, 5, 0);
+        assert!(!recorder.accepting());
     }
 }

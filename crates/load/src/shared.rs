@@ -89,6 +89,7 @@ impl Shared {
 
     /// Ends the window now, if it has not ended, and the waiting `patience` ns later at the latest.
     pub fn end_early(&self, now: u64, patience: u64) {
+        let now = now.max(self.times().map_or(0, |times| times.load_start));
         let end = self.end.fetch_min(now + END_MARGIN, Ordering::Relaxed).min(now + END_MARGIN);
         self.give_up.fetch_min(end.max(now).saturating_add(patience), Ordering::Relaxed);
     }

@@ -79,8 +79,8 @@ impl SyncLane {
         recorder.begin(0, op, start);
         let data = &mut memory[at..at + self.block];
         let result = match op {
-            Op::Write => retried(|| self.file.write_at(data, offset)),
-            _ => retried(|| self.file.read_at(data, offset)),
+            Op::Write => retried(recorder, || self.file.write_at(data, offset)),
+            _ => retried(recorder, || self.file.read_at(data, offset)),
         };
         let now = clock::now();
         recorder.observe(now);
@@ -107,7 +107,7 @@ impl SyncLane {
             }
             recorder.begin(0, Op::Sync, now);
         }
-        let result = retried(|| match self.sync {
+        let result = retried(recorder, || match self.sync {
             Sync::Fsync(_) => self.file.sync_all(),
             _ => self.file.sync_data(),
         });
@@ -123,12 +123,17 @@ impl SyncLane {
     }
 }
 
-/// Signals and a kernel that is short of something for a moment are not failures of the target.
-fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+/// Signals and a kernel that is short of something for a moment are not failures of the target, unless
+/// the load ends before they do.
+fn retried<T>(recorder: &mut Recorder, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
-            Err(e) if matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
+            Err(e) if recorder.accepting() && again(&e) => recorder.observe(clock::now()),
             result => return result,
         }
     }
+}
+
+fn again(e: &io::Error) -> bool {
+    matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }

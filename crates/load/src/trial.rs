@@ -5,6 +5,7 @@ use crate::backend::{Lane, choose_backend};
 use crate::engine::{self, Task};
 use crate::layout::{self, Job};
 use crate::payload::Payload;
+use crate::recorder::MEMORY_PER_THREAD;
 use std::sync::Arc;
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::observed::{Slice, TrialOutcome};
@@ -14,7 +15,7 @@ use stend_sys::{IoFile, buffer, uring};
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
 /// lie, few enough not to hammer a drive that is on its way out.
 const FAULT_LIMIT: u64 = 100;
-/// Most threads of the psync lane; each costs a stack and half a megabyte of histograms.
+/// Most threads of the psync lane; each costs a stack and more than a megabyte of histograms.
 const PSYNC_THREADS_MAX: u64 = 1024;
 /// Largest I/O: the kernel cuts longer ones at 2 GiB less a page (MAX_RW_COUNT).
 const BLOCK_MAX: u64 = 1 << 30;
@@ -85,25 +86,27 @@ fn check(trial: &Trial, file: &IoFile) -> Result<()> {
 
 /// Refuses what would take the machine down before it measures anything.
 fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
-    let threads = trial.in_flight();
-    if lane == Lane::Psync && threads > PSYNC_THREADS_MAX {
+    let in_flight = trial.in_flight();
+    if lane == Lane::Psync && in_flight > PSYNC_THREADS_MAX {
         return Err(Error::new(
             Kind::Preflight,
             say!(
-                "without io_uring {threads} I/Os in flight need as many threads; the limit is {PSYNC_THREADS_MAX}",
-                "без io_uring одновременный ввод-вывод в {threads} операций требует столько же потоков; предел — {PSYNC_THREADS_MAX}"
+                "without io_uring {in_flight} I/Os in flight need as many threads; the limit is {PSYNC_THREADS_MAX}",
+                "без io_uring одновременный ввод-вывод в {in_flight} операций требует столько же потоков; предел — {PSYNC_THREADS_MAX}"
             ),
         )
         .hint(say!("lower queue depth or jobs", "уменьшите глубину очереди или число заданий")));
     }
     let of = |job: &Job| Payload::new(&job.spec, job.seed).slot_len() as u64 * u64::from(job.spec.queue_depth);
-    let (need, have) = (jobs.iter().fold(0, |sum: u64, job| sum.saturating_add(of(job))), buffer::memory_total());
+    let threads = if lane == Lane::Psync { in_flight } else { jobs.len() as u64 };
+    let need = jobs.iter().fold(threads * MEMORY_PER_THREAD, |sum, job| sum.saturating_add(of(job)));
+    let have = buffer::memory_total();
     if need > have / 2 {
         let sizes = |lang| (format::bytes(Bytes(need), lang), format::bytes(Bytes(have), lang));
         let ((need, have), (need_ru, have_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
         let message = Say {
-            en: format!("the trial needs {need} of buffers, more than half of this machine's {have}"),
-            ru: format!("испытанию нужно {need_ru} под буферы, больше половины памяти машины ({have_ru})"),
+            en: format!("the trial needs {need} of memory, more than half of this machine's {have}"),
+            ru: format!("испытанию нужно {need_ru} памяти, больше половины имеющейся ({have_ru})"),
         };
         return Err(Error::new(Kind::Preflight, message).hint(say!(
             "lower queue depth, jobs or block size",

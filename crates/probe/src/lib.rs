@@ -1,1 +1,92 @@
-//! Placeholder.
+//! Telemetry: reads what the kernel counts, over a given root directory. Must not interpret the numbers,
+//! write anything, or fail: what is missing or malformed on this kernel is `None`.
+#![forbid(unsafe_code)]
+
+mod parse;
+mod source;
+
+use source::Source;
+use std::path::Path;
+use std::time::Instant;
+use stend_base::Nanos;
+use stend_record::Sample;
+use stend_record::sample::Pressure;
+
+/// Readers of one host, with their files kept open: one reading is a few `pread`s and no allocation
+/// beyond the sample itself.
+#[derive(Debug)]
+pub struct Probe {
+    devices: Vec<String>,
+    stat: Source,
+    meminfo: Source,
+    diskstats: Source,
+    pressure_cpu: Source,
+    pressure_memory: Source,
+    pressure_io: Source,
+    worker: Source,
+    coordinator: Option<Source>,
+    page_bytes: u64,
+}
+
+impl Probe {
+    /// Opens what there is under `root` (`/` on a live host).
+    ///
+    /// `devices` are kernel names as in `/sys/block`; a sample lists those that exist in this order. The
+    /// coordinator is given only when it runs on the same host.
+    pub fn new(root: &Path, devices: Vec<String>, worker_pid: u32, coordinator_pid: Option<u32>) -> Probe {
+        let proc = root.join("proc");
+        let process = |pid: u32| Source::open(&proc.join(pid.to_string()).join("stat"));
+        let pressure = proc.join("pressure");
+        Probe {
+            stat: Source::open(&proc.join("stat")),
+            meminfo: Source::open(&proc.join("meminfo")),
+            diskstats: Source::open(&proc.join("diskstats")),
+            pressure_cpu: Source::open(&pressure.join("cpu")),
+            pressure_memory: Source::open(&pressure.join("memory")),
+            pressure_io: Source::open(&pressure.join("io")),
+            worker: process(worker_pid),
+            coordinator: coordinator_pid.map(process),
+            devices,
+            page_bytes: rustix::param::page_size() as u64,
+        }
+    }
+
+    /// Takes one sample, stamped with the time that the caller read just before.
+    pub fn read(&mut self, at: Nanos) -> Sample {
+        let start = Instant::now();
+        let page_bytes = self.page_bytes;
+        let mut sample = Sample {
+            at,
+            cpus: self.stat.read().and_then(parse::cpus),
+            memory: self.meminfo.read().and_then(parse::memory),
+            pressure: self.pressure(),
+            disks: self.diskstats.read().map_or_else(Vec::new, |text| parse::disks(text, &self.devices)),
+            worker: self.worker.read().and_then(|text| parse::process(text, page_bytes)),
+            coordinator: self
+                .coordinator
+                .as_mut()
+                .and_then(Source::read)
+                .and_then(|text| parse::process(text, page_bytes)),
+            cost_ns: 0,
+        };
+        sample.cost_ns = start.elapsed().as_nanos() as u64;
+        sample
+    }
+
+    /// `None` where the kernel has no pressure information at all.
+    fn pressure(&mut self) -> Option<Pressure> {
+        let mut pressure = Pressure::default();
+        if let Some(text) = self.pressure_cpu.read() {
+            pressure.cpu_some_ns = parse::stall(text, "some");
+        }
+        if let Some(text) = self.pressure_memory.read() {
+            pressure.memory_some_ns = parse::stall(text, "some");
+            pressure.memory_full_ns = parse::stall(text, "full");
+        }
+        if let Some(text) = self.pressure_io.read() {
+            pressure.io_some_ns = parse::stall(text, "some");
+            pressure.io_full_ns = parse::stall(text, "full");
+        }
+        (pressure != Pressure::default()).then_some(pressure)
+    }
+}

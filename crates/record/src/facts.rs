@@ -222,7 +222,9 @@ impl Refusal {
                 "is in use: `{device}`, which shares its space, is mounted at `{at}`",
                 "занят: `{device}` на том же месте смонтирован в `{at}`"
             ),
-            Refusal::Swap { device } => say!("holds active swap (`{device}`)", "содержит активный раздел подкачки (`{device}`)"),
+            Refusal::Swap { device } => {
+                say!("holds active swap (`{device}`)", "содержит активный раздел подкачки (`{device}`)")
+            }
             Refusal::Member { of, device } => say!(
                 "is a member of something larger: `{device}` carries a `{of}` signature",
                 "входит в состав другого устройства: на `{device}` метка `{of}`"
@@ -239,7 +241,10 @@ impl Refusal {
             }
             Refusal::Fstab { at } => say!("is listed in /etc/fstab for `{at}`", "указан в /etc/fstab для `{at}`"),
             Refusal::RootDisk { device } => {
-                say!("carries the running system (`{device}` is the root)", "содержит работающую систему (корень — `{device}`)")
+                say!(
+                    "carries the running system (`{device}` is the root)",
+                    "содержит работающую систему (корень — `{device}`)"
+                )
             }
             Refusal::ForeignFile => say!(
                 "is a file that Stend did not create; foreign files are only read",
@@ -253,10 +258,16 @@ impl Refusal {
                 say!("cannot be read to see what is on it ({why})", "не читается, и неизвестно, что на нём ({why})")
             }
             Refusal::NoIdentity => {
-                say!("has no stable identity that could be confirmed", "не имеет устойчивой идентичности, которую можно подтвердить")
+                say!(
+                    "has no stable identity that could be confirmed",
+                    "не имеет устойчивой идентичности, которую можно подтвердить"
+                )
             }
             Refusal::InUseByRun { pid, run } => {
-                say!("is in use by another run of Stend (process {pid}, `{run}`)", "занят другим прогоном Stend (процесс {pid}, `{run}`)")
+                say!(
+                    "is in use by another run of Stend (process {pid}, `{run}`)",
+                    "занят другим прогоном Stend (процесс {pid}, `{run}`)"
+                )
             }
         }
     }

@@ -8,7 +8,9 @@ pub mod sample;
 #[cfg(feature = "store")]
 pub mod store;
 
-pub use facts::{Device, HostFacts, Signature, TargetFacts, TargetKind, Refusal, WriteAccess};
-pub use observed::{Censored, EngineFacts, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus, ZeroSample};
+pub use facts::{Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
+pub use observed::{
+    Censored, EngineFacts, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus, ZeroSample,
+};
 pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
 pub use sample::Sample;

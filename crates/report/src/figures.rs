@@ -96,7 +96,7 @@ pub fn rate(value: f64, headline: Headline) -> Say {
 pub fn plus_minus(estimate: &Estimate) -> Option<Say> {
     let (low, high) = estimate.interval?;
     let percent = (high - low) / 2.0 / estimate.value * 100.0;
-    if !percent.is_finite() || percent < 0.0 {
+    if !percent.is_finite() || percent < 0.0 || !estimate.value.is_finite() {
         return None;
     }
     let digits = match percent {

@@ -9,6 +9,7 @@ mod markup;
 mod shell;
 mod svg;
 mod text;
+mod typography;
 mod words;
 
 pub use html::html;

@@ -2,6 +2,7 @@
 //! Tags, attribute names and raw pieces are `&'static str`, so that a name found on a host, in a suite
 //! or in a run file can only ever become text or an attribute's value.
 
+use crate::typography::hold;
 use stend_base::{Lang, Say};
 
 /// Markup being written.
@@ -34,10 +35,10 @@ impl Markup {
     /// A statement in both languages; the page shows one of them. Texts that agree are written once.
     pub fn say(&mut self, say: &Say) {
         if say.en == say.ru {
-            return self.text(&say.en);
+            return self.text(&hold(&say.en));
         }
         for lang in [Lang::En, Lang::Ru] {
-            self.with("span", &[("lang", lang.tag())], |m| m.text(say.get(lang)));
+            self.with("span", &[("lang", lang.tag())], |m| m.text(&hold(say.get(lang))));
         }
     }
 

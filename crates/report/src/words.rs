@@ -1,9 +1,9 @@
 //! Words for the values of enums, in both languages. One value, one word, as docs/GLOSSARY.md has it.
 
-use stend_analyse::findings::{Basis, CheckStatus, GradeLevel, Headline};
+use stend_analyse::findings::{Basis, Caveat, CheckStatus};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Say, say};
-use stend_record::{RunState, TargetKind, TrialStatus};
+use stend_record::{TargetKind, TrialStatus};
 use stend_spec::workload::Op;
 
 /// Name of an operation.
@@ -43,17 +43,24 @@ pub fn check(status: CheckStatus) -> Say {
         CheckStatus::Pass => say!("passed", "пройдена"),
         CheckStatus::Warn => say!("warning", "предупреждение"),
         CheckStatus::Fail => say!("failed", "не пройдена"),
-        CheckStatus::NotMeasurable => say!("not measurable", "не измерить"),
-        CheckStatus::NotApplicable => say!("does not apply", "неприменима"),
+        CheckStatus::NotMeasurable => say!("not measurable", "неизмерима"),
+        CheckStatus::NotApplicable => say!("not applicable", "неприменима"),
     }
 }
 
-/// Name of a grade.
-pub fn grade(level: GradeLevel) -> Say {
-    match level {
-        GradeLevel::Screening => say!("Screening", "Обзорное измерение"),
-        GradeLevel::Publishable => say!("Publishable", "Пригодно к публикации"),
-    }
+/// How many checks had a result: `2 warnings`.
+pub fn check_count(status: CheckStatus, n: u64) -> Say {
+    let ru = |one, few, many| plural_ru(n, one, few, many);
+    let (en, ru) = match status {
+        CheckStatus::Pass => ("passed", ru("пройдена", "пройдены", "пройдено")),
+        CheckStatus::Warn => {
+            (plural_en(n, "warning", "warnings"), ru("предупреждение", "предупреждения", "предупреждений"))
+        }
+        CheckStatus::Fail => ("failed", ru("не пройдена", "не пройдены", "не пройдено")),
+        CheckStatus::NotMeasurable => ("not measurable", ru("неизмерима", "неизмеримы", "неизмеримо")),
+        CheckStatus::NotApplicable => ("not applicable", ru("неприменима", "неприменимы", "неприменимо")),
+    };
+    say!("{n} {en}", "{n} {ru}")
 }
 
 /// Where an interval comes from.
@@ -83,27 +90,9 @@ pub fn trials(n: u32) -> Say {
     say!("{n} {en}", "{n} {ru}")
 }
 
-/// Unit of a headline.
-pub fn headline_unit(headline: Headline) -> Say {
-    match headline {
-        Headline::Iops => Say::same("IOPS"),
-        Headline::Throughput => say!("MB/s", "МБ/с"),
-    }
-}
-
-/// How far a run got, if it did not reach its end.
-pub fn unfinished(state: &RunState) -> Option<Say> {
-    match state {
-        RunState::Complete => None,
-        RunState::Open => Some(say!(
-            "No end is recorded: the run is still going on, or its coordinator was killed.",
-            "Конец не записан: прогон ещё идёт или его координатор был убит."
-        )),
-        RunState::Ended { reason, .. } => {
-            let (en, ru) = (&reason.en, &reason.ru);
-            Some(say!("The run ended early: {en}", "Прогон завершён досрочно: {ru}"))
-        }
-    }
+/// Whether a caveat says that the run did not reach its end: it stands above all others.
+pub fn is_ending(caveat: &Caveat) -> bool {
+    matches!(caveat, Caveat::NoEnd | Caveat::EndedEarly { .. })
 }
 
 /// How a trial ended, if it was not complete.

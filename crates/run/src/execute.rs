@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
 use stend_host::{Host, Inspect, Permission, Request};
-use stend_record::store::{Options, Writer, create};
 use stend_record::RunHeader;
+use stend_record::store::{Options, Writer, create};
 use stend_spec::plan::{Plan, PlanInputs};
 use stend_spec::suite::Suite;
 
@@ -160,7 +160,9 @@ impl Loop {
                 Action::Send(request) => {
                     if matches!(request, Request::Trial { .. }) {
                         // Between trials nothing else is going on, and a sync must not run into the next one.
-                        self.with_writer(|writer| drop(writer.settle(SETTLE_LIMIT)));
+                        self.with_writer(|writer| {
+                            let _late = !writer.settle(SETTLE_LIMIT);
+                        });
                     }
                     self.host.send(&request);
                 }

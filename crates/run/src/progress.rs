@@ -114,7 +114,8 @@ impl Progress {
             elapsed: now.saturating_sub(self.started),
             done,
             eta: self.eta(walk, now),
-            live: (matches!(walk.step, Step::Trial { .. }) && !slices.is_empty()).then(|| stend_analyse::live(&slices, LIVE_SPAN)),
+            live: (matches!(walk.step, Step::Trial { .. }) && !slices.is_empty())
+                .then(|| stend_analyse::live(&slices, LIVE_SPAN)),
             fill: match (walk.step, walk.plan.as_ref().and_then(|p| p.fill)) {
                 (Step::Filling, Some(len)) => Some((walk.filled, len)),
                 _ => None,

@@ -261,7 +261,9 @@ impl Walk {
             _ => return self.release(now),
         };
         self.append(Entry::Decision { seq: self.history.len() as u32, decision });
-        let reads = |plan: &Plan| plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()));
+        let reads = |plan: &Plan| {
+            plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()))
+        };
         if let (Decision::Trial { .. }, false, Some(plan)) = (decision, self.zeros_sampled, &self.plan)
             && reads(plan)
         {
@@ -305,7 +307,10 @@ impl Walk {
                     StopReason::Done => {}
                     StopReason::TargetFailed => self.end_with(Error::new(
                         Kind::TargetIo,
-                        say!("the target failed or stalled; the run was ended", "объект отказал или завис; прогон завершён"),
+                        say!(
+                            "the target failed or stalled; the run was ended",
+                            "объект отказал или завис; прогон завершён"
+                        ),
                     )),
                     StopReason::AllCasesFailed => self.end_with(Error::new(
                         Kind::TargetIo,

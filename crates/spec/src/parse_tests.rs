@@ -87,10 +87,7 @@ fn shapes_and_duplicates_are_refused() {
     let twice =
         "suite: x\ncases:\n  - &c {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n  - *c\n";
     check_error(twice, expect!["error: suite.yaml:1:1: two cases are named `a`"]);
-    check_error(
-        "suite: x\nsuite: y\n",
-        expect!["error: suite.yaml:2:1: duplicate mapping key: suite"],
-    );
+    check_error("suite: x\nsuite: y\n", expect!["error: suite.yaml:2:1: duplicate mapping key: suite"]);
     check_error("", expect!["error: suite.yaml:1:1: expected a mapping (suite), found nothing"]);
 }
 

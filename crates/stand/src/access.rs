@@ -88,13 +88,13 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     Verdict { identity, signatures, access }
 }
 
-/// The root of the running system first, then one mount of every device involved.
+/// The roots of this system and its containers first, then one mount of every device involved.
 fn mounted(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
     let all = mounts::everywhere(roots);
     let mut reasons = Vec::new();
-    let root = mounts::of_path(&all, Path::new("/")).map(|m| mounts::devices_of(roots, devices, &all, m));
-    let root = root.unwrap_or_default();
-    if let Some(top) = root.iter().find(|top| devices.stack(&[top]).iter().any(|(_, below)| below.name == node.name)) {
+    let roots_of_systems = all.iter().filter(|m| m.at == Path::new("/"));
+    let tops: Vec<&Node> = roots_of_systems.flat_map(|m| mounts::devices_of(roots, devices, &all, m)).collect();
+    if let Some(top) = tops.iter().find(|top| devices.stack(&[top]).iter().any(|(_, below)| below.name == node.name)) {
         reasons.push(Refusal::RootDisk { device: top.name.clone() });
     }
     let related: Vec<&str> =

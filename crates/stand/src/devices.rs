@@ -49,7 +49,8 @@ pub(crate) struct Devices {
 impl Devices {
     pub(crate) fn read(roots: &Roots) -> Devices {
         let class = roots.sys.join("class/block");
-        let nodes = names(&class).into_iter().filter_map(|name| Some((name.clone(), node(roots, &class, name)?))).collect();
+        let nodes =
+            names(&class).into_iter().filter_map(|name| Some((name.clone(), node(roots, &class, name)?))).collect();
         let mut devices = Devices { roots: roots.clone(), nodes };
         devices.stack_loops();
         devices
@@ -107,7 +108,8 @@ impl Devices {
         let mut from = self.same_space(node);
         for _ in 0..DEPTH_MAX {
             let next: Vec<&Node> = from.iter().flat_map(|n| &n.holders).filter_map(|name| self.by_name(name)).collect();
-            let next: Vec<&Node> = next.into_iter().flat_map(|n| std::iter::once(n).chain(self.partitions(n))).collect();
+            let next: Vec<&Node> =
+                next.into_iter().flat_map(|n| std::iter::once(n).chain(self.partitions(n))).collect();
             from = next.into_iter().filter(|n| !found.iter().any(|f| f.name == n.name)).collect();
             if from.is_empty() {
                 break;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Kind, Result, say};
 use stend_record::{Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_sys::IoFile;
-use stend_sys::block::{self, DevNo, Geometry};
+use stend_sys::block::{self, DevNo};
 
 /// Direct I/O of file systems that do not tell their alignment: every one of them takes 4 KiB.
 const BLOCK_UNKNOWN: Bytes = Bytes::kib(4);
@@ -133,7 +133,8 @@ fn lying_on(roots: &Roots, devices: &Devices, named: &str, path: &Path) -> Targe
         let sizes = below.iter().filter_map(|node| number(devices.disk(node).sysfs.join("queue").join(file)));
         sizes.max().map_or(BLOCK_UNKNOWN, Bytes)
     };
-    let logical_block = if mount.is_some_and(takes_device_blocks) { largest("logical_block_size") } else { BLOCK_UNKNOWN };
+    let logical_block =
+        if mount.is_some_and(takes_device_blocks) { largest("logical_block_size") } else { BLOCK_UNKNOWN };
     TargetFacts {
         named: named.to_string(),
         path: path.display().to_string(),
@@ -182,11 +183,11 @@ fn resolve(roots: &Roots, name: &str) -> Result<PathBuf> {
 }
 
 fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
-    let refused = Error::new(Kind::Preflight, say!("cannot look at `{name}`: {error}", "не удаётся прочитать `{name}`: {error}"));
+    let refused =
+        Error::new(Kind::Preflight, say!("cannot look at `{name}`: {error}", "не удаётся прочитать `{name}`: {error}"));
     match error.kind() {
-        std::io::ErrorKind::PermissionDenied => {
-            refused.hint(say!("run it as a user who may read it", "запустите от имени пользователя, которому это разрешено"))
-        }
+        std::io::ErrorKind::PermissionDenied => refused
+            .hint(say!("run it as a user who may read it", "запустите от имени пользователя, которому это разрешено")),
         _ => refused,
     }
 }
@@ -194,7 +195,10 @@ fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
 fn absent_identity(name: &str) -> Box<Error> {
     Error::new(
         Kind::Usage,
-        say!("no block device here has the identity `{name}`", "здесь нет блочного устройства с идентичностью `{name}`"),
+        say!(
+            "no block device here has the identity `{name}`",
+            "здесь нет блочного устройства с идентичностью `{name}`"
+        ),
     )
     .hint(say!(
         "`stend inspect /dev/NAME` prints the identity of a device; reading it may need root",

@@ -18,6 +18,9 @@ mod roots;
 mod testfile;
 mod users;
 
+#[cfg(test)]
+mod recorded;
+
 pub use host::host_facts;
 pub use inspect::{inspect, shares_drive};
 pub use owner::Owner;

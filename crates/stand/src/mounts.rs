@@ -19,13 +19,6 @@ pub(crate) struct Mount {
     pub options: String,
 }
 
-impl Mount {
-    /// Whether nothing can be written below it.
-    pub(crate) fn is_read_only(&self) -> bool {
-        self.options.split(',').any(|option| option == "ro")
-    }
-}
-
 /// Mounts that this process sees, in the order of mounting.
 pub(crate) fn own(roots: &Roots) -> Vec<Mount> {
     parse(&text(roots.proc.join("self/mountinfo")).unwrap_or_default())
@@ -118,7 +111,13 @@ fn parse(text: &str) -> Vec<Mount> {
             Some(of_super) => format!("{},{of_super}", before.get(5)?),
             None => before.get(5)?.to_string(),
         };
-        Some(Mount { number: DevNo::parse(before.get(2)?)?, at: unescape(before.get(4)?).into(), kind, source, options })
+        Some(Mount {
+            number: DevNo::parse(before.get(2)?)?,
+            at: unescape(before.get(4)?).into(),
+            kind,
+            source,
+            options,
+        })
     };
     text.lines().filter_map(line).collect()
 }
@@ -160,7 +159,7 @@ broken line
         assert_eq!(mounts.len(), 4);
         assert_eq!(mounts[1].at, Path::new("/srv/with space"));
         assert_eq!((mounts[1].kind.as_str(), mounts[1].source.as_str()), ("xfs", "/dev/sdb1"));
-        assert!(mounts[1].is_read_only() && mounts[3].is_read_only() && !mounts[0].is_read_only());
+        assert_eq!(mounts[3].options, "rw,relatime,ro", "of the mount point and of the file system");
     }
 
     #[test]

@@ -99,10 +99,8 @@ fn confirmed(
 pub(crate) fn refused(path: &str, reasons: &[Refusal]) -> Box<Error> {
     let why = joined(reasons);
     let (en, ru) = (why.en, why.ru);
-    let error = Error::new(
-        Kind::Unsafe,
-        say!("refused to write to `{path}`: it {en}", "запись в `{path}` отклонена: {ru}"),
-    );
+    let error =
+        Error::new(Kind::Unsafe, say!("refused to write to `{path}`: it {en}", "запись в `{path}` отклонена: {ru}"));
     match reasons.first().and_then(way_out) {
         Some(hint) => error.hint(hint),
         None => error,
@@ -153,12 +151,16 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "unmount `{at}` first, or name a directory on it to use a test file",
             "сначала размонтируйте `{at}` или укажите каталог на нём, чтобы использовать тестовый файл"
         ),
-        Refusal::Swap { device } => say!("switch it off with `swapoff /dev/{device}`", "отключите его: `swapoff /dev/{device}`"),
+        Refusal::Swap { device } => {
+            say!("switch it off with `swapoff /dev/{device}`", "отключите его: `swapoff /dev/{device}`")
+        }
         Refusal::Member { of, .. } => say!(
             "take it out of what it belongs to; if `{of}` is only a remainder, clear it yourself with `wipefs`",
             "выведите его из состава; если `{of}` — лишь остаток, удалите его сами командой `wipefs`"
         ),
-        Refusal::Holder { device } => say!("stop or close `/dev/{device}` first", "сначала остановите или закройте `/dev/{device}`"),
+        Refusal::Holder { device } => {
+            say!("stop or close `/dev/{device}` first", "сначала остановите или закройте `/dev/{device}`")
+        }
         Refusal::HeldBy { .. } | Refusal::InUseByRun { .. } => {
             say!("wait until it ends, or stop it", "дождитесь завершения или остановите его")
         }

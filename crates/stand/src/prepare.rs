@@ -45,7 +45,9 @@ impl Step {
         match self {
             Step::RemoveDead(path) => format!("remove {}, left by a run that is gone", path.display()),
             Step::MakeDirectory(path, _) => format!("make directory {}", path.display()),
-            Step::AllocateFile(path, size) => format!("create {} of {}", path.display(), format::bytes(*size, Lang::En)),
+            Step::AllocateFile(path, size) => {
+                format!("create {} of {}", path.display(), format::bytes(*size, Lang::En))
+            }
         }
     }
 
@@ -92,12 +94,9 @@ pub fn prepare(
 ) -> Result<Prepared> {
     let roots = Roots::host();
     match (need, facts.kind) {
-        (Need::Read, TargetKind::BlockDevice | TargetKind::File) => Ok(Prepared {
-            held: Held::Nothing,
-            path: PathBuf::from(&facts.path),
-            size: facts.size,
-            undo: Vec::new(),
-        }),
+        (Need::Read, TargetKind::BlockDevice | TargetKind::File) => {
+            Ok(Prepared { held: Held::Nothing, path: PathBuf::from(&facts.path), size: facts.size, undo: Vec::new() })
+        }
         (Need::WriteDevice(owner), TargetKind::BlockDevice) => {
             must_be_allowed(facts, permission)?;
             let held = Held::Device(claim_device(&roots, facts, owner)?);
@@ -184,20 +183,29 @@ fn make_file(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(Eve
     let mut made: Option<TestFile> = None;
     let mut undo = Vec::new();
     for step in steps {
-        match (step, &mut made) {
-            (Step::RemoveDead(path), _) => testfile::remove_dead(roots, path)?,
-            (Step::MakeDirectory(path, owner), _) => made = Some(TestFile::make_directory(roots, path, owner)?),
-            (Step::AllocateFile(_, size), Some(file)) if !file.allocate(size.0)? => {
-                let text = "this file system cannot reserve space: the test file is sparse until it is filled".to_string();
-                log(EventKind::Note { text });
+        match step {
+            Step::RemoveDead(path) => testfile::remove_dead(roots, path)?,
+            Step::MakeDirectory(path, owner) => made = Some(TestFile::make_directory(roots, path, owner)?),
+            Step::AllocateFile(_, size) => {
+                let file = made.as_mut().ok_or_else(no_directory)?;
+                if !file.allocate(size.0)? {
+                    let text = "this file system cannot reserve space: the test file is sparse until it is filled";
+                    log(EventKind::Note { text: text.to_string() });
+                }
             }
-            (Step::AllocateFile(..), _) => {}
         }
         log(EventKind::Step { action: step.describe() });
         undo.extend(step.describe_undo());
     }
-    let file = made.ok_or_else(|| Error::new(Kind::Bug, say!("no step made a test file", "ни один шаг не создал тестовый файл")))?;
+    let file = made.ok_or_else(no_directory)?;
     Ok(Prepared { path: file.data(), held: Held::File(file), size, undo })
+}
+
+fn no_directory() -> Box<Error> {
+    Error::new(
+        Kind::Bug,
+        say!("no step made a directory for the test file", "ни один шаг не создал каталог для тестового файла"),
+    )
 }
 
 fn must_be_allowed(facts: &TargetFacts, permission: &Permission) -> Result<()> {

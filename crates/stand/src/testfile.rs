@@ -64,7 +64,10 @@ pub(crate) fn remove_dead(roots: &Roots, path: &Path) -> Result<()> {
         let path = path.display();
         return Err(Error::new(
             Kind::Preflight,
-            say!("`{path}` is no longer what a dead run left", "`{path}` больше не похож на остаток завершённого прогона"),
+            say!(
+                "`{path}` is no longer what a dead run left",
+                "`{path}` больше не похож на остаток завершённого прогона"
+            ),
         ));
     };
     let remove = || {
@@ -84,7 +87,8 @@ fn survey(roots: &Roots, parent: &Path) -> Vec<(PathBuf, State)> {
 fn judge(roots: &Roots, path: &Path) -> State {
     let Ok(directory) = OwnDirectory::open(path) else { return State::Foreign };
     let Ok(names) = directory.names() else { return State::Foreign };
-    let only_ours = names.iter().all(|name| (name == MARKER || name == DATA) && directory.has_file(&name.to_string_lossy()));
+    let only_ours =
+        names.iter().all(|name| (name == MARKER || name == DATA) && directory.has_file(&name.to_string_lossy()));
     if !only_ours {
         return State::Foreign;
     }

@@ -11,7 +11,8 @@ use stend_base::{Error, Kind, Lang, Say, say};
 pub fn language(arguments: &[OsString]) -> Lang {
     let mut words = arguments.iter().map(|a| a.to_string_lossy());
     while let Some(word) = words.next() {
-        let value = if word == "--lang" { words.next() } else { word.strip_prefix("--lang=").map(|v| v.to_string().into()) };
+        let value =
+            if word == "--lang" { words.next() } else { word.strip_prefix("--lang=").map(|v| v.to_string().into()) };
         if let Some(value) = value {
             return Lang::from_locale(&value);
         }
@@ -27,21 +28,22 @@ pub fn command(lang: Lang) -> Command {
         "Стенд — лаборатория испытаний СХД: измеряет хранилище, оценивает числа и публикует то, что может проверить скептик."
     );
     let codes = say!(
-        "Exit codes: 0 ok (caveats too), 1 our bug, 2 usage, 3 suite invalid, 4 preflight failed, 5 refused as unsafe,\n\
+        "Exit codes: 0 ok (caveats too), 1 our bug, 2 usage, 3 suite invalid, 4 preflight failed, 5 refused as unsafe, \
          6 target I/O error, 7 verification mismatch, 8 worker lost, 12 run file cannot be written, 130/143 interrupted.",
-        "Коды выхода: 0 — успех (и с оговорками), 1 — наша ошибка, 2 — командная строка, 3 — неверный набор,\n\
-         4 — условия не выполнены, 5 — отказ ради сохранности данных, 6 — ошибка ввода-вывода объекта,\n\
+        "Коды выхода: 0 — успех (и с оговорками), 1 — наша ошибка, 2 — командная строка, 3 — неверный набор, \
+         4 — условия не выполнены, 5 — отказ ради сохранности данных, 6 — ошибка ввода-вывода объекта, \
          7 — данные не совпали, 8 — рабочий процесс потерян, 12 — файл прогона не записывается, 130/143 — прервано."
     );
-    base("stend", about, "stend run quick --on /mnt/test\nstend inspect /dev/nvme0n1\nstend show last", lang)
+    let examples = "stend run quick --on /mnt/test\nstend inspect /dev/nvme0n1\nstend show last";
+    verb("stend", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
         .version(env!("CARGO_PKG_VERSION"))
         .disable_version_flag(true)
         .arg(flag("version", Some('V'), say!("print the version", "показать версию"), lang).action(ArgAction::Version))
         .after_help(codes.get(lang).to_string())
         .subcommand_required(true)
         .disable_help_subcommand(true)
-        .subcommand_help_heading(say!("Commands", "Команды").get(lang).to_string())
-        .subcommand_value_name(say!("COMMAND", "КОМАНДА").get(lang).to_string())
+        .subcommand_help_heading(word(lang, "Commands", "Команды"))
+        .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
         .subcommands([run(lang), show(lang), report(lang), inspect(lang), worker(lang)])
 }
 
@@ -50,59 +52,103 @@ fn run(lang: Lang) -> Command {
     let examples = "stend run quick --on /mnt/test\n\
                     stend run quick --on /mnt/test --time-budget 1min -o before.stend\n\
                     stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1";
-    base("run", about, examples, lang)
-        .arg(positional(
-            "SUITE",
-            say!("`quick` or a suite file", "`quick` или файл набора (YAML)"),
-            lang,
-        ))
-        .arg(option("on", "PATH", say!("directory, file or block device (by path or identity)", "каталог, файл или блочное устройство (путь или идентичность)"), lang).required(true))
-        .arg(option("confirm", "ID", say!("allow writing to the device with this identity, as `stend inspect` prints it", "разрешить запись на устройство с этой идентичностью (её печатает `stend inspect`)"), lang).action(ArgAction::Append))
-        .arg(option("overwrite-signature", "NAME", say!("the signature found on the device that may be overwritten, e.g. ext4", "найденная на устройстве метка, которую можно затереть, например ext4"), lang).action(ArgAction::Append))
-        .arg(option("time-budget", "TIME", say!("wall time the run should take, e.g. 90s, 5min", "сколько времени должен занять прогон, например 90s, 5min"), lang))
-        .arg(option("seed", "N", say!("seed of all random choices (default: from the clock)", "зерно всех случайных выборов (по умолчанию — от часов)"), lang))
-        .arg(option("output", "FILE", say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом"), lang).short('o'))
-        .arg(option("progress", "HOW", say!("auto, tty, plain or none", "auto, tty, plain или none"), lang).value_parser(["auto", "tty", "plain", "none"]).hide_possible_values(true).default_value("auto").hide_default_value(true))
+    let suite = say!("`quick` or a suite file", "`quick` или файл набора (YAML)");
+    let on = say!(
+        "directory, file or block device (by path or identity)",
+        "каталог, файл или блочное устройство (путь или идентичность)"
+    );
+    let confirm = say!(
+        "allow writing to the device with this identity, as `stend inspect` prints it",
+        "разрешить запись на устройство с этой идентичностью (её печатает `stend inspect`)"
+    );
+    let overwrite = say!(
+        "the signature found on the device that may be overwritten, e.g. ext4",
+        "найденная на устройстве метка, которую можно затереть, например ext4"
+    );
+    let budget = say!(
+        "wall time the run should take, e.g. 90s, 5min",
+        "сколько времени должен занять прогон, например 90s, 5min"
+    );
+    let seed = say!(
+        "seed of all random choices (default: from the clock)",
+        "зерно всех случайных выборов (по умолчанию — от часов)"
+    );
+    let output = say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом");
+    let arguments = vec![
+        positional("SUITE", suite, lang),
+        option("on", "PATH", on, lang).required(true),
+        option("confirm", "ID", confirm, lang).action(ArgAction::Append),
+        option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
+        option("time-budget", "TIME", budget, lang),
+        option("seed", "N", seed, lang),
+        option("output", "FILE", output, lang).short('o'),
+        choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang),
+    ];
+    verb("run", about, examples, "SUITE --on PATH", arguments, lang)
 }
 
 fn show(lang: Lang) -> Command {
     let about = say!("show a run on one screen", "показать прогон на одном экране");
-    base("show", about, "stend show last\nstend show R-20261121T18 --lang ru\nstend show before.stend --json", lang).arg(run_argument(lang))
+    let examples = "stend show last\nstend show R-20261121T18 --lang ru\nstend show before.stend --json";
+    verb("show", about, examples, "RUN", vec![run_argument(lang)], lang)
 }
 
 fn report(lang: Lang) -> Command {
     let about = say!("write the report of a run as one HTML file", "записать отчёт о прогоне одним файлом HTML");
-    base("report", about, "stend report last -o report.html\nstend report before.stend -o before.html --lang ru", lang)
-        .arg(run_argument(lang))
-        .arg(option("output", "FILE", say!("HTML file to write; `-` is the standard output", "файл HTML; `-` — стандартный вывод"), lang).short('o').required(true))
+    let examples = "stend report last -o report.html\nstend report before.stend -o before.html --lang ru";
+    let output = say!("HTML file to write; `-` is the standard output", "файл HTML; `-` — стандартный вывод");
+    let arguments = vec![run_argument(lang), option("output", "FILE", output, lang).short('o').required(true)];
+    verb("report", about, examples, "RUN -o FILE", arguments, lang)
 }
 
 fn inspect(lang: Lang) -> Command {
-    let about = say!("what a target is, who uses it, and whether it is safe to write", "что это за объект, кто им пользуется и можно ли на него писать");
-    base("inspect", about, "stend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json", lang)
-        .arg(positional("PATH", say!("directory, file, block device or identity", "каталог, файл, блочное устройство или идентичность"), lang))
+    let about = say!(
+        "what a target is, who uses it, and whether it is safe to write",
+        "что это за объект, кто им пользуется и можно ли на него писать"
+    );
+    let examples = "stend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json";
+    let path = say!("directory, file, block device or identity", "каталог, файл, блочное устройство или идентичность");
+    verb("inspect", about, examples, "PATH", vec![positional("PATH", path, lang)], lang)
 }
 
 fn worker(lang: Lang) -> Command {
-    let about = say!("serve a coordinator on standard input and output", "обслуживать координатор через стандартные потоки");
-    base("worker", about, "ssh HOST stend worker", lang).hide(true)
+    let about =
+        say!("serve a coordinator on standard input and output", "обслуживать координатор через стандартные потоки");
+    verb("worker", about, "ssh HOST stend worker", "", Vec::new(), lang).hide(true)
 }
 
 /// A command with the flags that every verb has, help with examples first, and nothing in the wrong language.
-fn base(name: &'static str, about: Say, examples: &str, lang: Lang) -> Command {
-    let (example, usage) = match lang {
-        Lang::En => ("Examples:", "Usage:"),
-        Lang::Ru => ("Примеры:", "Использование:"),
+fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: Vec<Arg>, lang: Lang) -> Command {
+    let (example, heading, options) = match lang {
+        Lang::En => ("Examples:", "Usage:", "[OPTIONS]"),
+        Lang::Ru => ("Примеры:", "Использование:", "[ПАРАМЕТРЫ]"),
     };
     let examples: String = examples.lines().map(|line| format!("  {}\n", line.trim())).collect();
+    let full = if name == "stend" { name.to_string() } else { format!("stend {name}") };
+    let usage = format!("{full} {usage} {options}").replace("  ", " ");
+    let language = say!("en or ru (default: from the locale)", "en или ru (по умолчанию — из локали)");
+    let json = say!("machine-readable result on standard output", "машиночитаемый результат в стандартный вывод");
+    let help = say!("print this help", "показать эту справку");
     Command::new(name)
         .about(about.get(lang).to_string())
-        .help_template(format!("{{about}}\n\n{example}\n{examples}\n{usage} {{usage}}\n\n{{all-args}}{{after-help}}\n"))
+        .help_template(format!(
+            "{{about}}\n\n{example}\n{examples}\n{heading} {{usage}}\n\n{{all-args}}{{after-help}}\n"
+        ))
+        .override_usage(usage)
         .disable_help_flag(true)
-        .arg(flag("help", Some('h'), say!("print this help", "показать эту справку"), lang).action(ArgAction::Help).global(true))
-        .arg(option("lang", "LANG", say!("en or ru (default: from the locale)", "en или ru (по умолчанию — из локали)"), lang).value_parser(["en", "ru"]).hide_possible_values(true).global(true))
-        .arg(flag("json", None, say!("machine-readable result on standard output", "машиночитаемый результат в стандартный вывод"), lang).global(true))
-        .arg(option("color", "WHEN", say!("auto, always or never", "auto, always или never"), lang).value_parser(["auto", "always", "never"]).hide_possible_values(true).default_value("auto").hide_default_value(true).global(true))
+        .args(arguments)
+        .arg(option("lang", "LANG", language, lang).value_parser(["en", "ru"]).hide_possible_values(true).global(true))
+        .arg(flag("json", None, json, lang).global(true))
+        .arg(choice("color", "WHEN", &["auto", "always", "never"], lang).global(true))
+        .arg(flag("help", Some('h'), help, lang).action(ArgAction::Help).global(true))
+}
+
+/// A heading; clap takes these only as static text.
+fn word(lang: Lang, en: &'static str, ru: &'static str) -> &'static str {
+    match lang {
+        Lang::En => en,
+        Lang::Ru => ru,
+    }
 }
 
 fn run_argument(lang: Lang) -> Arg {
@@ -110,15 +156,33 @@ fn run_argument(lang: Lang) -> Arg {
 }
 
 fn positional(name: &'static str, help: Say, lang: Lang) -> Arg {
-    Arg::new(name).help(help.get(lang).to_string()).required(true).help_heading(say!("Arguments", "Аргументы").get(lang).to_string())
+    Arg::new(name).help(help.get(lang).to_string()).required(true).help_heading(word(lang, "Arguments", "Аргументы"))
 }
 
 fn option(name: &'static str, value: &'static str, help: Say, lang: Lang) -> Arg {
-    Arg::new(name).long(name).value_name(value).help(help.get(lang).to_string()).help_heading(say!("Options", "Параметры").get(lang).to_string())
+    Arg::new(name).long(name).value_name(value).help(help.get(lang).to_string()).help_heading(word(
+        lang,
+        "Options",
+        "Параметры",
+    ))
+}
+
+/// An option that takes one of a few words; the first is the default.
+fn choice(name: &'static str, value: &'static str, words: &'static [&'static str], lang: Lang) -> Arg {
+    let list = words.join(", ");
+    option(name, value, Say::same(list), lang)
+        .value_parser(words.to_vec())
+        .hide_possible_values(true)
+        .default_value(words[0])
+        .hide_default_value(true)
 }
 
 fn flag(name: &'static str, short: Option<char>, help: Say, lang: Lang) -> Arg {
-    let arg = Arg::new(name).long(name).help(help.get(lang).to_string()).help_heading(say!("Options", "Параметры").get(lang).to_string()).action(ArgAction::SetTrue);
+    let arg = Arg::new(name)
+        .long(name)
+        .help(help.get(lang).to_string())
+        .help_heading(word(lang, "Options", "Параметры"))
+        .action(ArgAction::SetTrue);
     match short {
         Some(letter) => arg.short(letter),
         None => arg,
@@ -149,23 +213,34 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
             let name = text(ContextKind::InvalidSubcommand);
             say!("unknown command `{name}`", "неизвестная команда `{name}`")
         }
-        ErrorKind::MissingRequiredArgument => say!("`{argument}` is required", "не указан обязательный аргумент `{argument}`"),
+        ErrorKind::MissingRequiredArgument => {
+            say!("`{argument}` is required", "не указан обязательный аргумент `{argument}`")
+        }
         ErrorKind::MissingSubcommand => say!("no command given", "команда не указана"),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let value = text(ContextKind::InvalidValue);
             let valid = text(ContextKind::ValidValue);
             match valid.is_empty() {
                 true => say!("`{argument}` needs a value", "для `{argument}` нужно значение"),
-                false => say!("`{value}` is not a value of `{argument}`: {valid}", "`{value}` — недопустимое значение `{argument}`: {valid}"),
+                false => say!(
+                    "`{value}` is not a value of `{argument}`: {valid}",
+                    "`{value}` — недопустимое значение `{argument}`: {valid}"
+                ),
             }
         }
         ErrorKind::ArgumentConflict => say!("`{argument}` was given twice", "`{argument}` указан дважды"),
-        _ => Say::same(StyledStr::to_string(&error.render()).lines().next().unwrap_or_default().trim_start_matches("error: ")),
+        _ => Say::same(
+            StyledStr::to_string(&error.render()).lines().next().unwrap_or_default().trim_start_matches("error: "),
+        ),
     };
-    let near = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand].map(text).into_iter().find(|t| !t.is_empty());
+    let near =
+        [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand].map(text).into_iter().find(|t| !t.is_empty());
     let hint = match near {
         Some(near) => say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?"),
-        None => say!("`stend --help` and `stend COMMAND --help` show what there is", "`stend --help` и `stend КОМАНДА --help` покажут, что есть"),
+        None => say!(
+            "`stend --help` and `stend COMMAND --help` show what there is",
+            "`stend --help` и `stend КОМАНДА --help` покажут, что есть"
+        ),
     };
     Error::new(Kind::Usage, message).hint(hint)
 }

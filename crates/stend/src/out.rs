@@ -47,9 +47,10 @@ impl Out {
         let mut stdout = std::io::stdout().lock();
         let newline = if text.ends_with('\n') { "" } else { "\n" };
         match write!(stdout, "{text}{newline}").and_then(|()| stdout.flush()) {
-            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(Error::new(Kind::Preflight, say!("cannot write the result: {e}", "не удаётся вывести результат: {e}")))
-            }
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::new(
+                Kind::Preflight,
+                say!("cannot write the result: {e}", "не удаётся вывести результат: {e}"),
+            )),
             _ => Ok(()),
         }
     }

@@ -81,7 +81,9 @@ impl Display {
 
     fn line(&self, text: &str) {
         match &self.form {
-            Form::Live(bar) => bar.suspend(|| drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes()))),
+            Form::Live(bar) => {
+                bar.suspend(|| drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes())))
+            }
             // A closed standard error must not end a measurement.
             Form::Plain => drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes())),
             Form::None => {}

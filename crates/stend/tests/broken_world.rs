@@ -146,7 +146,8 @@ fn a_target_that_fails_io_is_counted_and_ends_with_its_own_exit_code() {
     let words = ["run", &suite, "--on", &device.device, "-o", &file.to_string_lossy()];
     let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 6);
     assert!(stderr.contains("I/O"), "{stderr}");
-    let errors: u64 = trials(&file).iter().filter_map(|t| t.outcome.as_ref()).flat_map(|o| &o.errors).map(|e| e.count).sum();
+    let errors: u64 =
+        trials(&file).iter().filter_map(|t| t.outcome.as_ref()).flat_map(|o| &o.errors).map(|e| e.count).sum();
     assert!(errors > 0);
 }
 
@@ -156,7 +157,13 @@ fn a_target_that_stalls_shows_the_stall() {
         return;
     }
     let scratch = Scratch::new();
-    let suite = scratch.file("stall.yaml", &SMALL.replace("op: read", "op: write").replace("trial: 400ms", "trial: 2s").replace("name: write", "name: write2"));
+    let suite = scratch.file(
+        "stall.yaml",
+        &SMALL
+            .replace("op: read", "op: write")
+            .replace("trial: 400ms", "trial: 2s")
+            .replace("name: write", "name: write2"),
+    );
     let image = scratch.join("fs.img");
     std::fs::File::create(&image).and_then(|f| f.set_len(512 << 20)).expect("an image");
     tool(&["mkfs.ext4", "-q", "-F", &image.to_string_lossy()]);

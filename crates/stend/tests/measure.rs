@@ -57,7 +57,8 @@ fn the_same_run_is_found_by_id_prefix_and_last() {
     let (suite, target) = (scratch.file("small.yaml", SMALL), scratch.directory("target"));
     expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target]), 0);
     let (last, _) = expect_exit(&mut stend(&scratch, &["show", "last", "--json"]), 0);
-    let id = serde_json::from_str::<serde_json::Value>(&last).expect("JSON")["run"].as_str().expect("an id").to_string();
+    let id =
+        serde_json::from_str::<serde_json::Value>(&last).expect("JSON")["run"].as_str().expect("an id").to_string();
     let (by_prefix, _) = expect_exit(&mut stend(&scratch, &["show", &id[..12], "--json"]), 0);
     assert_eq!(last, by_prefix);
     expect_exit(&mut stend(&scratch, &["show", "R-1999", "--json"]), 2);

@@ -82,7 +82,8 @@ impl Claim {
     /// Leases, locks and exclusively holds a block device, in this order. Writes nothing to it.
     pub fn device(request: &DeviceRequest) -> std::result::Result<Claim, NotClaimed> {
         let lease = take_lease(request)?;
-        let whole_disk = open_node(request.whole_disk, OFlags::empty()).map_err(io_error(say!("open the whole disk", "открыть весь диск")))?;
+        let whole_disk = open_node(request.whole_disk, OFlags::empty())
+            .map_err(io_error(say!("open the whole disk", "открыть весь диск")))?;
         let deadline = Instant::now() + request.patience;
         patiently(deadline, || match flock(&whole_disk, FlockOperation::NonBlockingLockExclusive) {
             Err(rustix::io::Errno::WOULDBLOCK) => Err(NotClaimed::DiskLocked),
@@ -92,7 +93,8 @@ impl Claim {
             Err(rustix::io::Errno::BUSY) => Err(NotClaimed::Busy),
             other => other.map_err(io_error(say!("hold the device exclusively", "занять устройство монопольно"))),
         })?;
-        let shape = block::geometry(&held).map_err(|e| NotClaimed::Io(say!("ask the device for its size", "узнать размер устройства"), e))?;
+        let shape = block::geometry(&held)
+            .map_err(|e| NotClaimed::Io(say!("ask the device for its size", "узнать размер устройства"), e))?;
         if shape.device != Some(request.device) {
             return Err(NotClaimed::Changed(say!("the device behind its name", "устройство за этим именем")));
         }
@@ -109,7 +111,8 @@ impl Claim {
     /// file, as [`Claim::is_reserved`] tells.
     pub fn new_file(directory: &OwnDirectory, name: &str, size: u64) -> std::result::Result<Claim, NotClaimed> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let held = openat(directory, name, flags, Mode::RUSR | Mode::WUSR).map_err(io_error(say!("create the test file", "создать тестовый файл")))?;
+        let held = openat(directory, name, flags, Mode::RUSR | Mode::WUSR)
+            .map_err(io_error(say!("create the test file", "создать тестовый файл")))?;
         let reserve = || rustix::fs::fallocate(&held, FallocateFlags::empty(), 0, size);
         let reserved = match rustix::io::retry_on_intr(reserve) {
             Err(rustix::io::Errno::OPNOTSUPP) => rustix::fs::ftruncate(&held, size),
@@ -118,7 +121,9 @@ impl Claim {
         if let Err(error) = reserved {
             // The file is ours and empty; if removing fails too, the directory's owner removes it.
             let _ = directory.remove_file(name);
-            return Err(io_error(say!("reserve space for the test file", "выделить место для тестового файла"))(error));
+            return Err(io_error(say!("reserve space for the test file", "выделить место для тестового файла"))(
+                error,
+            ));
         }
         Ok(Claim {
             held,
@@ -156,10 +161,14 @@ impl Claim {
     }
 
     fn verify(&self) -> std::result::Result<(), NotClaimed> {
-        let shape = block::geometry(&self.held).map_err(|e| NotClaimed::Io(say!("ask the target for its size", "узнать размер цели"), e))?;
+        let shape = block::geometry(&self.held)
+            .map_err(|e| NotClaimed::Io(say!("ask the target for its size", "узнать размер цели"), e))?;
         match &self.expect {
             Expect::File { size } if shape.size != *size => Err(NotClaimed::Changed(say!("size", "размер"))),
-            Expect::File { .. } => match fstat(&self.held).map_err(io_error(say!("look at the test file", "проверить тестовый файл")))?.st_nlink {
+            Expect::File { .. } => match fstat(&self.held)
+                .map_err(io_error(say!("look at the test file", "проверить тестовый файл")))?
+                .st_nlink
+            {
                 1 => Ok(()),
                 _ => Err(NotClaimed::Changed(say!("number of names", "число имён"))),
             },
@@ -180,8 +189,10 @@ impl Claim {
 }
 
 fn take_lease(request: &DeviceRequest) -> std::result::Result<Lease, NotClaimed> {
-    std::fs::create_dir_all(request.leases).map_err(|e| NotClaimed::Io(say!("make the directory of leases", "создать каталог аренд"), e))?;
-    let directory = OwnDirectory::open(request.leases).map_err(|e| NotClaimed::Io(say!("open the directory of leases", "открыть каталог аренд"), e))?;
+    std::fs::create_dir_all(request.leases)
+        .map_err(|e| NotClaimed::Io(say!("make the directory of leases", "создать каталог аренд"), e))?;
+    let directory = OwnDirectory::open(request.leases)
+        .map_err(|e| NotClaimed::Io(say!("open the directory of leases", "открыть каталог аренд"), e))?;
     Lease::take(&directory, request.lease, request.note).map_err(|error| match error {
         NotLeased::Held(note) => NotClaimed::Leased(note),
         NotLeased::Io(error) => NotClaimed::Io(say!("write the lease", "записать аренду"), error),
@@ -242,7 +253,9 @@ mod tests {
     fn a_file_that_exists_is_never_claimed() {
         let (_keep, own) = scratch();
         std::fs::write(own.path().join("data"), "precious").unwrap();
-        assert!(matches!(Claim::new_file(&own, "data", 4096), Err(NotClaimed::Io(what, _)) if what.en == "create the test file"));
+        assert!(
+            matches!(Claim::new_file(&own, "data", 4096), Err(NotClaimed::Io(what, _)) if what.en == "create the test file")
+        );
         assert_eq!(std::fs::read(own.path().join("data")).unwrap(), b"precious");
     }
 

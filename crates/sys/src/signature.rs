@@ -49,11 +49,7 @@ impl Image {
     pub fn read(file: &IoFile, start: u64, len: u64) -> io::Result<Image> {
         let head = len.min(HEAD);
         let tail = (len - head).min(TAIL);
-        Ok(Image {
-            size: len,
-            head: read_range(file, start, head)?,
-            tail: read_range(file, start + len - tail, tail)?,
-        })
+        Ok(Image { size: len, head: read_range(file, start, head)?, tail: read_range(file, start + len - tail, tail)? })
     }
 
     /// A device that consists of exactly these bytes.

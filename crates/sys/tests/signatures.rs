@@ -1,7 +1,11 @@
 //! Our signature reader against `blkid -p`, on images made by the real tools and, for arrays and pools that
 //! no tool makes without kernel support, on superblocks written byte by byte.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests: a failure must stop the test, a skip must be seen")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests: a failure must stop the test, a skip must be seen"
+)]
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -115,7 +119,8 @@ fn encrypted_containers_of_both_versions_are_named_as_blkid_names_them() {
         let (image_name, key) = (image.to_str().unwrap(), key.to_str().unwrap());
         // The fewest iterations allowed: the container is never opened.
         let quick: &[&str] = &["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"];
-        let words = [&["cryptsetup", "luksFormat", "-q", "--type", version], quick, &["--key-file", key, image_name]].concat();
+        let words =
+            [&["cryptsetup", "luksFormat", "-q", "--type", version], quick, &["--key-file", key, image_name]].concat();
         if run(&words).is_some() {
             agree(&image, "crypto_LUKS");
         }

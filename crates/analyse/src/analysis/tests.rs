@@ -83,6 +83,11 @@ fn number() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), 1u64..200, any::<u32>().prop_map(u64::from), any::<u64>(), Just(u64::MAX)]
 }
 
+/// Moments and lengths of a few seconds, seldom anything at all.
+fn moment() -> impl Strategy<Value = u64> {
+    prop_oneof![9 => 0u64..10_000_000_000, 1 => number()]
+}
+
 fn sparse() -> impl Strategy<Value = Sparse> {
     (prop::collection::vec((any::<u32>().prop_map(|g| g % 3000), number()), 0..4), any::<u128>(), number(), number())
         .prop_map(|(buckets, sum_ns, min_ns, max_ns)| Sparse { buckets, sum_ns, min_ns, max_ns })
@@ -114,7 +119,7 @@ prop_compose! {
 prop_compose! {
     fn outcome()(
         status in prop::sample::select(vec![TrialStatus::Complete, TrialStatus::Stalled, TrialStatus::Failed]),
-        times in [number(), number(), number()], jobs in prop::collection::vec(job(), 0..3),
+        times in [moment(), moment(), moment()], jobs in prop::collection::vec(job(), 0..3),
         drained in prop::collection::vec((0u16..3, op(), sparse()), 0..2),
         censored in prop::collection::vec((0u16..3, op(), number()), 0..2),
         errors in prop::collection::vec((op(), any::<i32>(), number()), 0..2),
@@ -140,7 +145,7 @@ prop_compose! {
 
 prop_compose! {
     fn trial()(
-        case in prop_oneof![0u32..3, any::<u32>()], block in any::<u32>(), started in number(), window in number(),
+        case in prop_oneof![0u32..3, any::<u32>()], block in any::<u32>(), started in moment(), window in moment(),
         slices in prop::collection::vec(slice(), 0..6), outcome in prop::option::of(outcome()),
     ) -> TrialRecord {
         let mut asked = small_asked();
@@ -159,7 +164,7 @@ proptest! {
     #[test]
     fn no_record_however_damaged_makes_it_panic_or_leave_the_numbers(
         trials in prop::collection::vec(trial(), 0..5),
-        samples in prop::collection::vec((number(), number(), number()), 0..8),
+        samples in prop::collection::vec((moment(), number(), number()), 0..8),
         zeros in prop::option::of((any::<u32>(), any::<u32>())),
         merged in number(),
     ) {

@@ -37,73 +37,31 @@ impl Caveat {
                 "I/O was submitted through `{backend}`, not io_uring: {reason}. It costs more CPU per I/O; rates may be lower than the storage allows.",
                 "Ввод-вывод шёл через `{backend}`, а не io_uring: {reason}. Он дороже для процессора; скорости могут быть ниже возможностей хранилища."
             ),
-            Caveat::KernelWorkers { count } => worded_count(u64::from(*count), |l, n| match l {
-                stend_base::Lang::En => format!(
-                    "The kernel passed I/O on to {n} worker {}: the latencies include that hand-over.",
-                    plural_en(u64::from(*count), "thread", "threads")
-                ),
-                stend_base::Lang::Ru => {
-                    format!("Ядро передавало операции рабочим потокам ({n}): в задержки вошла и эта передача.")
-                }
-            }),
-            Caveat::FewCpus { cpus } => {
-                let word = plural_en(u64::from(*cpus), "CPU", "CPUs");
-                let ru = plural_ru(u64::from(*cpus), "процессор", "процессора", "процессоров");
-                say!(
-                    "The machine has {cpus} {word}: load and telemetry share them and delay each other a little.",
-                    "На машине {cpus} {ru}: нагрузка и телеметрия делят их и немного задерживают друг друга."
-                )
-            }
-            Caveat::ClockStep { by_ns } => both(|l| {
-                let by = format::latency(Nanos(by_ns.unsigned_abs()), l);
-                let sign = if *by_ns < 0 { "−" } else { "+" };
-                pick(
-                    l,
-                    "The wall clock was set by {by} during the run; dates may be off, durations are not.",
-                    "Во время прогона часы перевели на {by}; даты могут быть неточны, длительности — нет.",
-                )
-                .replace("{by}", &format!("{sign}{by}"))
-            }),
-            Caveat::TrialsLeftOut { count } => {
-                let en = plural_en(u64::from(*count), "trial was", "trials were");
-                let word = plural_ru(u64::from(*count), "испытание", "испытания", "испытаний");
-                let verb = plural_ru(u64::from(*count), "прервано", "прерваны", "прервано");
-                let failed = plural_ru(u64::from(*count), "завершилось", "завершились", "завершилось");
-                let drop = plural_ru(u64::from(*count), "не учитывается", "не учитываются", "не учитывается");
-                say!(
-                    "{count} {en} cut short, interrupted or failed, and not counted.",
-                    "{count} {word} {verb} или {failed} ошибкой и {drop}."
-                )
-            }
-            Caveat::IntervalsMerged { count } => worded_count(*count, |l, n| {
+            Caveat::KernelWorkers { count } => kernel_workers(*count),
+            Caveat::FewCpus { cpus } => few_cpus(*cpus),
+            Caveat::ClockStep { by_ns } => clock_step(*by_ns),
+            Caveat::TrialsLeftOut { count } => left_out(*count),
+            Caveat::IntervalsMerged { count } => both(|l| {
                 pick(
                     l,
                     "{n} counter intervals were merged because the connection to the worker was slow: the charts are coarser there, the totals are complete.",
                     "Объединено интервалов счётчиков: {n} — медленная связь с исполнителем. Графики там грубее, итоги полны.",
                 )
-                .replace("{n}", &n)
+                .replace("{n}", &format::count(*count))
             }),
             Caveat::NeverWritten { share } => both(|l| {
-                let share = format::percent(share.0, l);
                 pick(
                     l,
                     "{s} of the sampled blocks had never been written: such reads are answered without touching the medium.",
                     "{s} проверенных блоков никогда не записывались: такое чтение не доходит до носителя.",
                 )
-                .replace("{s}", &share)
+                .replace("{s}", &format::percent(share.0, l))
             }),
             Caveat::NotFilled => say!(
                 "The range was not filled before reading: what lies in it is not known, and unwritten parts read faster than written ones.",
                 "Перед чтением область не была заполнена: что в ней лежит — неизвестно, а незаписанное читается быстрее записанного."
             ),
-            Caveat::FewTrials { cases, trials, need } => {
-                let word = plural_en(u64::from(*cases), "case has", "cases have");
-                let ru = plural_ru(u64::from(*cases), "случая", "случаев", "случаев");
-                say!(
-                    "{cases} {word} fewer than {need} trials (down to {trials}): the intervals are wide, or missing.",
-                    "У {cases} {ru} меньше {need} испытаний (в худшем — {trials}): интервалы широки или их нет."
-                )
-            }
+            Caveat::FewTrials { cases, trials, need } => few_trials(*cases, *trials, *need),
         }
     }
 
@@ -162,7 +120,54 @@ impl Caveat {
     }
 }
 
-/// A statement around a count written for people.
-fn worded_count(count: u64, text: impl Fn(stend_base::Lang, String) -> String) -> Say {
-    both(|l| text(l, format::count(count)))
+fn kernel_workers(count: u32) -> Say {
+    let word = plural_en(u64::from(count), "thread", "threads");
+    say!(
+        "The kernel passed I/O on to {count} worker {word}: the latencies include that hand-over.",
+        "Ядро передавало операции рабочим потокам ({count}): в задержки вошла и эта передача."
+    )
+}
+
+fn few_cpus(cpus: u32) -> Say {
+    let en = plural_en(u64::from(cpus), "CPU", "CPUs");
+    let ru = plural_ru(u64::from(cpus), "процессор", "процессора", "процессоров");
+    say!(
+        "The machine has {cpus} {en}: load and telemetry share them and delay each other a little.",
+        "На машине {cpus} {ru}: нагрузка и телеметрия делят их и немного задерживают друг друга."
+    )
+}
+
+fn clock_step(by_ns: i64) -> Say {
+    let sign = if by_ns < 0 { "−" } else { "+" };
+    both(|l| {
+        let by = format::latency(Nanos(by_ns.unsigned_abs()), l);
+        pick(
+            l,
+            "The wall clock was set by {by} during the run; dates may be off, durations are not.",
+            "Во время прогона часы перевели на {by}; даты могут быть неточны, длительности — нет.",
+        )
+        .replace("{by}", &format!("{sign}{by}"))
+    })
+}
+
+fn left_out(count: u32) -> Say {
+    let n = u64::from(count);
+    let en = plural_en(n, "trial was", "trials were");
+    let trials = plural_ru(n, "испытание", "испытания", "испытаний");
+    let cut = plural_ru(n, "прервано", "прерваны", "прервано");
+    let failed = plural_ru(n, "завершилось", "завершились", "завершилось");
+    let dropped = plural_ru(n, "не учитывается", "не учитываются", "не учитывается");
+    say!(
+        "{count} {en} cut short, interrupted or failed, and not counted.",
+        "{count} {trials} {cut} или {failed} ошибкой и {dropped}."
+    )
+}
+
+fn few_trials(cases: u32, trials: u32, need: u32) -> Say {
+    let en = plural_en(u64::from(cases), "case has", "cases have");
+    let ru = plural_ru(u64::from(cases), "случая", "случаев", "случаев");
+    say!(
+        "{cases} {en} fewer than {need} trials (down to {trials}): the intervals are wide, or missing.",
+        "У {cases} {ru} меньше {need} испытаний (в худшем — {trials}): интервалы широки или их нет."
+    )
 }

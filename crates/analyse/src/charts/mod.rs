@@ -66,3 +66,6 @@ fn time_axis(from: f64, to: f64) -> Axis {
 fn since(run_start: Nanos, at: Nanos) -> f64 {
     at.saturating_sub(run_start).as_secs()
 }
+
+#[cfg(test)]
+mod tests;

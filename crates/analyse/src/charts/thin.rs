@@ -32,6 +32,8 @@ pub fn line(mut stretches: Vec<Vec<Point>>, join: Join) -> Vec<Point> {
         }
         out.extend(stretch.chunks(group.max(1)).map(|points| merge(points, join)));
     }
+    // Trials of a damaged record may overlap; of any other they are in order already.
+    out.sort_by(|a, b| a.x.total_cmp(&b.x));
     out
 }
 

@@ -80,9 +80,12 @@ fn rate(trials: &[&TrialRecord], op: Op, headline: Headline, variant: u8, run_st
     Series { name: op_name(op), quantity, variant, dots: few(&points), points }
 }
 
+/// A line of a latency pane: its name in English and Russian, and its value of a second.
+type Line = (&'static str, &'static str, fn(&Histogram) -> Option<Nanos>);
+
 /// Latency of one operation per second; `None` if there were no histograms.
 fn latency(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Option<Pane> {
-    let of: [(&str, &str, fn(&Histogram) -> Option<Nanos>); 3] = [
+    let of: [Line; 3] = [
         ("p50", "p50", |h| h.quantile(Share(0.5))),
         ("p99", "p99", |h| h.quantile(Share(0.99))),
         ("max", "макс.", Histogram::max),

@@ -161,7 +161,12 @@ mod tests {
     fn writes_that_stay_in_memory_fail_beside_reads_that_arrive() {
         let mut record = run_of(vec![case("mix", 70, 32, Sync::None)]).trial(0).done().record();
         assert_eq!(check(&record).status, CheckStatus::Pass);
-        record.samples.iter_mut().flat_map(|s| &mut s.disks).for_each(|d| d.write_bytes /= 2);
+        let start = 7 << 40;
+        record
+            .samples
+            .iter_mut()
+            .flat_map(|s| &mut s.disks)
+            .for_each(|d| d.write_bytes = start + (d.write_bytes - start) / 2);
         let found = check(&record);
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "read 1.000, write 0.500 at sda"));
     }

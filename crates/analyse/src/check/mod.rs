@@ -61,10 +61,10 @@ impl Check {
     }
 }
 
-/// The trial for which `key` is largest, with its key; ties and NaN keep the earlier one.
+/// The trial for which `key` is largest, with its key; ties keep the earlier one.
 fn worst<'a, 'c>(case: &'c CaseTrials<'a>, key: impl Fn(&Counting<'a>) -> f64) -> Option<(f64, &'c Counting<'a>)> {
     case.counting.iter().map(|trial| (key(trial), trial)).fold(None, |best: Option<(f64, _)>, next| match best {
-        Some(best) if !(next.0 > best.0) => Some(best),
+        Some(best) if best.0 >= next.0 => Some(best),
         _ => Some(next),
     })
 }

@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn trials_that_differ_only_from_each_other_count_once_each() {
-        // 2 trials of 10 equal values: var of means 2, total var 2·(20/4)/19·... → about one value per trial.
+        // Variance of the two means: 2. Of all twenty values, each 1 from their mean: 20 / 19.
         let effect = design_effect(&[vec![1.0; 10], vec![3.0; 10]]).unwrap();
         assert!((effect - 10.0 * 2.0 / (20.0 / 19.0)).abs() < 1e-9, "{effect}");
     }

@@ -14,16 +14,18 @@ const LISTED_MAX: usize = 5;
 /// of the user behind it. It need not exist.
 pub fn directory() -> Result<PathBuf> {
     let home_of = |uid| home_in(&std::fs::read_to_string("/etc/passwd").unwrap_or_default(), uid);
-    directory_from(|name| std::env::var_os(name), Owner::behind_sudo().and_then(|owner| home_of(owner.uid))).ok_or_else(|| {
-        Error::new(
-            Kind::Usage,
-            say!(
-                "cannot tell where run files belong: neither XDG_DATA_HOME nor HOME is set",
-                "неизвестно, где хранить файлы прогонов: не заданы ни XDG_DATA_HOME, ни HOME"
-            ),
-        )
-        .hint(say!("set HOME, or name the file with `-o`", "задайте HOME или укажите файл с помощью `-o`"))
-    })
+    directory_from(|name| std::env::var_os(name), Owner::behind_sudo().and_then(|owner| home_of(owner.uid))).ok_or_else(
+        || {
+            Error::new(
+                Kind::Usage,
+                say!(
+                    "cannot tell where run files belong: neither XDG_DATA_HOME nor HOME is set",
+                    "неизвестно, где хранить файлы прогонов: не заданы ни XDG_DATA_HOME, ни HOME"
+                ),
+            )
+            .hint(say!("set HOME, or name the file with `-o`", "задайте HOME или укажите файл с помощью `-o`"))
+        },
+    )
 }
 
 fn directory_from(variable: impl Fn(&str) -> Option<OsString>, behind_sudo: Option<PathBuf>) -> Option<PathBuf> {
@@ -38,7 +40,8 @@ fn directory_from(variable: impl Fn(&str) -> Option<OsString>, behind_sudo: Opti
 fn home_in(passwd: &str, uid: u32) -> Option<PathBuf> {
     let uid = uid.to_string();
     let fields = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let home = fields.filter(|fields| fields.get(2) == Some(&uid.as_str())).find_map(|fields| fields.get(5).copied())?;
+    let home =
+        fields.filter(|fields| fields.get(2) == Some(&uid.as_str())).find_map(|fields| fields.get(5).copied())?;
     Some(PathBuf::from(home)).filter(|home| home.is_absolute())
 }
 
@@ -142,8 +145,10 @@ fn newest<'a>(runs: &'a [String], directory: &Path) -> Option<&'a String> {
 }
 
 fn no_file(argument: &str) -> Box<Error> {
-    Error::new(Kind::Usage, say!("there is no run file `{argument}`", "нет файла прогона `{argument}`"))
-        .hint(say!("name a run by its id, the beginning of its id, a path, or `last`", "укажите прогон его именем, началом имени, путём или словом `last`"))
+    Error::new(Kind::Usage, say!("there is no run file `{argument}`", "нет файла прогона `{argument}`")).hint(say!(
+        "name a run by its id, the beginning of its id, a path, or `last`",
+        "укажите прогон его именем, началом имени, путём или словом `last`"
+    ))
 }
 
 fn no_runs(directory: &Path) -> Box<Error> {
@@ -154,8 +159,11 @@ fn no_runs(directory: &Path) -> Box<Error> {
 
 fn no_such(argument: &str, runs: &[String]) -> Box<Error> {
     let latest = list(runs.iter().rev());
-    Error::new(Kind::Usage, say!("no run begins with `{argument}`", "нет прогона, имя которого начинается с `{argument}`"))
-        .hint(say!("the latest runs are {latest}", "последние прогоны: {latest}"))
+    Error::new(
+        Kind::Usage,
+        say!("no run begins with `{argument}`", "нет прогона, имя которого начинается с `{argument}`"),
+    )
+    .hint(say!("the latest runs are {latest}", "последние прогоны: {latest}"))
 }
 
 fn ambiguous(argument: &str, fitting: &[&String]) -> Box<Error> {

@@ -5,6 +5,7 @@
 
 mod ballast;
 mod crc;
+mod failure;
 mod locate;
 mod owner;
 mod queue;

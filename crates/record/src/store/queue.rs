@@ -140,7 +140,8 @@ pub fn entry_weight(entry: &Entry) -> usize {
             slices.iter().map(|s| size_of_val(s) + s.latency.as_ref().map_or(0, buckets)).sum()
         }
         Entry::TrialEnd { outcome, .. } => {
-            let jobs = outcome.jobs.iter().flat_map(|job| &job.latency).chain(outcome.drained.iter().map(|d| &d.latency));
+            let jobs =
+                outcome.jobs.iter().flat_map(|job| &job.latency).chain(outcome.drained.iter().map(|d| &d.latency));
             jobs.map(|latency| size_of_val(latency) + buckets(latency)).sum::<usize>()
                 + size_of_val(outcome.censored.as_slice())
         }
@@ -159,7 +160,17 @@ mod tests {
     fn heavy() -> Message {
         let buckets = vec![(1, 1); WEIGHT_MAX / size_of::<(u32, u64)>() / 2];
         let latency = Some(Sparse { buckets, ..Sparse::default() });
-        let slice = Slice { interval: 0, span: 1, stream: 0, op: Op::Read, ops: 0, bytes: 0, errors: 0, latency_max_ns: 0, latency };
+        let slice = Slice {
+            interval: 0,
+            span: 1,
+            stream: 0,
+            op: Op::Read,
+            ops: 0,
+            bytes: 0,
+            errors: 0,
+            latency_max_ns: 0,
+            latency,
+        };
         Message::Entry(Box::new(Entry::Slices { trial: 0, slices: vec![slice] }))
     }
 

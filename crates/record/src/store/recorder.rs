@@ -7,6 +7,7 @@
 //! sync inside a commit).
 
 use super::ballast::Ballast;
+use super::failure;
 use super::owner::Owner;
 use super::queue::entry_weight;
 use super::schema::{self, key};
@@ -14,12 +15,12 @@ use super::spool::Spool;
 use super::writer::Options;
 use crate::observed::{Event, EventKind};
 use crate::run::{Entry, RunHeader, RunState};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Bytes, Error, Nanos, Result};
 
 /// Longest time an entry waits for its commit when nothing is spooled: half of what may be lost, less
 /// the time that a commit takes.
@@ -71,7 +72,9 @@ impl Recorder {
         owner: Option<Owner>,
         memory: &Path,
     ) -> Result<Recorder> {
-        let file = new_file(path, owner)?;
+        // Never replaces anything.
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let file = file.map_err(|error| failure::cannot_create(path, &error))?;
         let recorder = Recorder::begin(path, &file, header, options, owner, memory);
         recorder.inspect_err(|_| {
             for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -88,7 +91,10 @@ impl Recorder {
         owner: Option<Owner>,
         memory: &Path,
     ) -> Result<Recorder> {
-        let failed = |error: rusqlite::Error| cannot_write(path, &reason(&error));
+        let failed = |error: rusqlite::Error| failure::cannot_write(path, &error);
+        let lost = |error: io::Error| failure::cannot_sync(path, &error);
+        // Before SQLite makes the log and its index: they take over the owner of the database.
+        owner.map_or(Ok(()), |owner| owner.take_file(file)).map_err(lost)?;
         let db = open(path).map_err(failed)?;
         schema::insert(&db, &Entry::Header(Box::new(header.clone()))).map_err(failed)?;
         schema::put_meta(&db, key::WRITTEN, &0u64).map_err(failed)?;
@@ -113,11 +119,11 @@ impl Recorder {
         }
         recorder.checkpoint().map_err(failed)?;
         if options.reserve > Bytes(0) {
-            recorder.ballast = Some(Ballast::new(path, options.reserve).map_err(|e| no_room(path, options.reserve, &e))?);
+            recorder.ballast =
+                Some(Ballast::new(path, options.reserve).map_err(|e| failure::no_room(path, options.reserve, &e))?);
         }
         // Without the directory's own sync a power loss may take the name of a synced file.
-        let synced = file.sync_all().and_then(|()| File::open(directory_of(path))?.sync_all());
-        synced.map_err(|error| cannot_write(path, &Say::same(error.to_string())))?;
+        file.sync_all().and_then(|()| File::open(directory_of(path))?.sync_all()).map_err(lost)?;
         Ok(recorder)
     }
 
@@ -244,10 +250,11 @@ impl Recorder {
         if let Some(state) = state {
             self.keep(Entry::End(state));
         }
-        let done = self.try_commit().and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        let done =
+            self.try_commit().and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         if let Err(error) = done {
             self.fail(&error);
-            return Err(cannot_write(&self.path, &reason(&error)));
+            return Err(failure::cannot_write(&self.path, &error));
         }
         for _ in 0..CLOSE_ATTEMPTS {
             if set_journal_mode(&self.db, "DELETE").is_ok() {
@@ -273,36 +280,11 @@ impl Recorder {
         if self.failure.is_some() {
             return;
         }
-        let failure = cannot_write(&self.path, &reason(error));
+        let failure = failure::cannot_write(&self.path, error);
         let detail = failure.message.en.clone();
         self.failure = Some(failure);
         self.keep(Entry::Event(Event { at: now(), kind: EventKind::RunFileFull { detail } }));
     }
-}
-
-/// Creates the empty file; refuses to replace anything.
-fn new_file(path: &Path, owner: Option<Owner>) -> Result<File> {
-    let shown = path.display();
-    let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-    let file = file.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Error::new(
-            Kind::RunFile,
-            say!("cannot create the run file `{shown}`: it exists", "не удаётся создать файл прогона `{shown}`: он уже существует"),
-        )
-        .hint(say!("name another file; a run file is never replaced", "укажите другое имя: файл прогона никогда не заменяется")),
-        _ => Error::new(
-            Kind::RunFile,
-            say!("cannot create the run file `{shown}`: {error}", "не удаётся создать файл прогона `{shown}`: {error}"),
-        )
-        .hint(say!(
-            "name a file in a directory that exists and that you may write to",
-            "укажите файл в существующем каталоге, доступном для записи"
-        )),
-    })?;
-    // Before SQLite makes the log and its index: they take over the owner of the database.
-    let owned = owner.map_or(Ok(()), |owner| owner.take_file(&file));
-    owned.map_err(|error| cannot_write(path, &Say::same(error.to_string())))?;
-    Ok(file)
 }
 
 fn open(path: &Path) -> rusqlite::Result<Connection> {
@@ -345,37 +327,4 @@ fn size(path: &Path) -> u64 {
 
 fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// What SQLite says, with the most common cause in words.
-fn reason(error: &rusqlite::Error) -> Say {
-    if error.sqlite_error_code() == Some(ErrorCode::DiskFull) {
-        return say!("no space is left on its file system", "на его файловой системе не осталось места");
-    }
-    Say::same(error.to_string())
-}
-
-fn cannot_write(path: &Path, why: &Say) -> Box<Error> {
-    let (shown, en, ru) = (path.display(), &why.en, &why.ru);
-    Error::new(
-        Kind::RunFile,
-        say!("cannot write the run file `{shown}`: {en}", "не удаётся записать файл прогона `{shown}`: {ru}"),
-    )
-    .hint(say!(
-        "what was recorded so far is kept; make room, or name another place with `-o`",
-        "записанное до сих пор сохранено; освободите место или укажите другое с помощью `-o`"
-    ))
-}
-
-fn no_room(path: &Path, reserve: Bytes, error: &io::Error) -> Box<Error> {
-    let shown = path.display();
-    let [en, ru] = [stend_base::Lang::En, stend_base::Lang::Ru].map(|lang| stend_base::format::bytes(reserve, lang));
-    Error::new(
-        Kind::RunFile,
-        say!(
-            "cannot reserve {en} for the run file `{shown}`: {error}",
-            "не удаётся зарезервировать {ru} для файла прогона `{shown}`: {error}"
-        ),
-    )
-    .hint(say!("make room, or name another place with `-o`", "освободите место или укажите другое с помощью `-o`"))
 }

@@ -29,7 +29,8 @@ pub fn header() -> RunHeader {
 
 pub fn trial() -> Trial {
     let mix = Mix { read_percent: 70 };
-    let stream = Stream { mix, pattern: Pattern::Random, block_size: Bytes::kib(4), queue_depth: 32, jobs: 1, sync: Sync::None };
+    let stream =
+        Stream { mix, pattern: Pattern::Random, block_size: Bytes::kib(4), queue_depth: 32, jobs: 1, sync: Sync::None };
     Trial {
         streams: vec![stream],
         ramp: Nanos::secs(1),
@@ -52,7 +53,17 @@ pub fn latency(seed: u64) -> Sparse {
 }
 
 pub fn slice(interval: u32, latency: Option<Sparse>) -> Slice {
-    Slice { interval, span: 1, stream: 0, op: Op::Read, ops: 2000, bytes: 8_192_000, errors: 0, latency_max_ns: 460_000, latency }
+    Slice {
+        interval,
+        span: 1,
+        stream: 0,
+        op: Op::Read,
+        ops: 2000,
+        bytes: 8_192_000,
+        errors: 0,
+        latency_max_ns: 460_000,
+        latency,
+    }
 }
 
 pub fn outcome() -> TrialOutcome {

@@ -82,9 +82,7 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
             let sql = "INSERT INTO slice (trial, body) VALUES (?1, ?2)";
             db.execute(sql, params![trial, binary(slices)?]).map(drop)
         }
-        Entry::Sample(sample) => {
-            db.execute("INSERT INTO sample (body) VALUES (?1)", [binary(sample)?]).map(drop)
-        }
+        Entry::Sample(sample) => db.execute("INSERT INTO sample (body) VALUES (?1)", [binary(sample)?]).map(drop),
         Entry::Event(event) => db.execute("INSERT INTO event (body) VALUES (?1)", [json(event)?]).map(drop),
     }
 }
@@ -119,7 +117,9 @@ fn binary<T: Serialize>(value: &T) -> rusqlite::Result<Vec<u8>> {
 /// Refuses to store what no reader would accept.
 fn bounded(len: usize) -> rusqlite::Result<()> {
     if len > BODY_MAX {
-        return Err(conversion(std::io::Error::other(format!("an entry of {len} bytes is above the limit of {BODY_MAX}"))));
+        return Err(conversion(std::io::Error::other(format!(
+            "an entry of {len} bytes is above the limit of {BODY_MAX}"
+        ))));
     }
     Ok(())
 }

@@ -132,7 +132,10 @@ impl Writer {
             let shown = self.path.display();
             Err(Error::new(
                 Kind::RunFile,
-                say!("cannot close the run file `{shown}`: its disk does not answer", "не удаётся закрыть файл прогона `{shown}`: его диск не отвечает"),
+                say!(
+                    "cannot close the run file `{shown}`: its disk does not answer",
+                    "не удаётся закрыть файл прогона `{shown}`: его диск не отвечает"
+                ),
             ))
         })
     }

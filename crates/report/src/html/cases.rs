@@ -52,7 +52,7 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         operations(m, page, case);
         m.el("div", "charts", |m| {
             for chart in &case.charts {
-                figure::draw(m, chart, page.lang);
+                figure::draw(m, chart, page.lang, crate::svg::WIDTH_COLUMN);
             }
         });
         check_table(m, &case.checks);
@@ -61,11 +61,14 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
 
 /// Both rates with their intervals and where these come from.
 fn rates(m: &mut Markup, case: &CaseFinding) {
-    let rows = [(Headline::Iops, &case.total.iops), (Headline::Throughput, &case.total.throughput)];
+    let rows = [
+        (say!("I/Os per second", "Операций в секунду"), Headline::Iops, &case.total.iops),
+        (say!("Throughput", "Пропускная способность"), Headline::Throughput, &case.total.throughput),
+    ];
     m.el("dl", "rates", |m| {
-        for (headline, estimate) in rows {
+        for (name, headline, estimate) in rows {
             m.el("div", "", |m| {
-                m.line("dt", "", &words::headline_unit(headline));
+                m.line("dt", "", &name);
                 m.el("dd", "", |m| {
                     m.line("b", "", &figures::rate(estimate.value, headline));
                     if let Some(interval) = figures::interval(estimate, headline) {
@@ -162,8 +165,12 @@ fn check_table(m: &mut Markup, checks: &[CheckResult]) {
                         m.say(&words::check(check.status));
                     });
                 });
-                m.line("td", "", &check.measured);
-                m.line("td", "", &check.limit);
+                for (name, value) in columns[2..4].iter().zip([&check.measured, &check.limit]) {
+                    m.el("td", "", |m| {
+                        m.line("span", "key", name);
+                        m.say(value);
+                    });
+                }
                 m.line("td", "", &check.meaning);
             });
         }

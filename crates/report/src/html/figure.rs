@@ -2,7 +2,7 @@
 
 use crate::figures::{NONE, both};
 use crate::markup::Markup;
-use crate::svg::{self, LABEL_LETTERS};
+use crate::svg;
 use stend_analyse::Chart;
 use stend_analyse::chart::{Pane, Series, Unit};
 use stend_base::{Lang, Nanos, Say, format, say};
@@ -10,8 +10,8 @@ use stend_base::{Lang, Nanos, Say, format, say};
 /// Rows of a data table; more points are thinned, and the table says so.
 const ROWS_MAX: usize = 60;
 
-/// Writes the figure.
-pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang) {
+/// Writes the figure; its plot will be about `width` pixels wide.
+pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang, width: f64) {
     m.el("figure", "chart", |m| {
         let caption = svg::caption_id(chart);
         m.with("figcaption", &[("id", &caption)], |m| {
@@ -19,8 +19,8 @@ pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang) {
             m.line("span", "note", &chart.summary);
         });
         legend(m, chart);
-        let direct = chart.panes.iter().any(|p| p.series.len() > 1);
-        m.el("div", if direct { "plot-box direct-labels" } else { "plot-box" }, |m| svg::draw(m, chart, lang));
+        let direct = chart.panes.iter().any(|p| svg::labelled(&p.series));
+        m.el("div", if direct { "plot-box direct-labels" } else { "plot-box" }, |m| svg::draw(m, chart, lang, width));
         m.el("details", "data", |m| {
             m.line("summary", "", &say!("Data as a table", "Данные таблицей"));
             data(m, chart);
@@ -40,8 +40,8 @@ fn legend(m: &mut Markup, chart: &Chart) {
     if chart.panes.iter().all(|p| p.series.len() < 2) {
         return;
     }
-    let fits = |s: &&Series| [&s.name.en, &s.name.ru].iter().all(|n| n.chars().count() <= LABEL_LETTERS);
-    m.el("ul", if lines.iter().all(fits) { "legend narrow" } else { "legend" }, |m| {
+    let named = |p: &Pane| p.series.len() < 2 || svg::labelled(&p.series);
+    m.el("ul", if chart.panes.iter().all(named) { "legend narrow" } else { "legend" }, |m| {
         for series in lines {
             m.el("li", "", |m| {
                 svg::swatch(m, series);

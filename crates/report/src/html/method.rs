@@ -21,7 +21,7 @@ pub fn section(m: &mut Markup, page: &Page) {
         order(m, page.run);
         definitions(m);
         errors(m, page);
-        m.el("details", "data", |m| {
+        m.el("details", "verbatim", |m| {
             m.line("summary", "", &say!("Suite file, verbatim", "Файл набора, дословно"));
             m.with("pre", &[("tabindex", "0")], |m| m.el("code", "", |m| m.text(&page.run.header.suite_text)));
         });

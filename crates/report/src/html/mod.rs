@@ -152,7 +152,7 @@ fn whole_run(m: &mut Markup, page: &Page) {
     section(m, "whole-run", &say!("The whole run", "Весь прогон"), |m| {
         m.el("div", "charts wide", |m| {
             for chart in &page.findings.charts {
-                figure::draw(m, chart, page.lang);
+                figure::draw(m, chart, page.lang, crate::svg::WIDTH_PAGE);
             }
         });
     });

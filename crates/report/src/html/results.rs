@@ -132,9 +132,7 @@ pub fn checks(m: &mut Markup, case: &CaseFinding) {
         m.el("span", words::check_class(status), |m| {
             m.text(words::check_glyph(status));
             m.raw(" ");
-            m.text(&n.to_string());
-            m.raw(" ");
-            m.say(&words::check(status));
+            m.say(&words::check_count(status, n as u64));
         });
     }
 }

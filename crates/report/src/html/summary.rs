@@ -5,7 +5,7 @@ use crate::figures::{both, utc};
 use crate::markup::Markup;
 use crate::words;
 use stend_analyse::Findings;
-use stend_analyse::findings::GradeLevel;
+use stend_analyse::findings::{Caveat, GradeLevel};
 use stend_base::{Lang, Say, format, say};
 
 /// `quick on /var/tmp`.
@@ -18,7 +18,7 @@ pub fn title(findings: &Findings) -> Say {
 pub fn header(m: &mut Markup, page: &Page) {
     let findings = page.findings;
     m.el("div", "bar", |m| {
-        m.line("span", "brand", &say!("Stend", "Стенд"));
+        m.el("span", "brand", |m| m.raw("Stend"));
         m.el("span", "languages", |m| {
             for lang in [Lang::En, Lang::Ru] {
                 let id = format!("lang-{}", lang.tag());
@@ -39,11 +39,11 @@ pub fn header(m: &mut Markup, page: &Page) {
         m.el("code", "", |m| m.text(&findings.run));
     });
     m.line("p", "verdict", &findings.verdict);
-    if let Some(state) = words::unfinished(&findings.state) {
+    for caveat in findings.caveats.iter().filter(|c| words::is_ending(c)) {
         m.el("p", "unfinished", |m| {
-            m.el("b", "mark fail", |m| m.raw("✖"));
-            m.raw(" ");
-            m.say(&state);
+            m.raw("✖ ");
+            m.say(&caveat.say());
+            m.line("span", "advice", &caveat.advice());
         });
     }
     grade(m, page);
@@ -56,17 +56,13 @@ fn grade(m: &mut Markup, page: &Page) {
         GradeLevel::Screening => "grade screening",
         GradeLevel::Publishable => "grade publishable",
     };
-    m.el("aside", class, |m| {
-        m.line("b", "", &words::grade(grade.level));
-        m.raw(" ");
-        m.say(&grade.banner);
-    });
+    m.line("aside", class, &grade.banner);
 }
 
 fn contents(m: &mut Markup, page: &Page) {
     let findings = page.findings;
     let entries = [
-        ("#caveats", say!("Caveats", "Оговорки"), !findings.caveats.is_empty()),
+        ("#caveats", say!("Caveats", "Оговорки"), caveats_listed(page).next().is_some()),
         ("#results", say!("Results", "Результаты"), true),
         ("#cases", say!("Cases", "Случаи"), !findings.cases.is_empty()),
         ("#not-run", say!("Not run", "Не выполнено"), !findings.not_run.is_empty()),
@@ -83,21 +79,22 @@ fn contents(m: &mut Markup, page: &Page) {
     });
 }
 
+/// Caveats but those that stand at the top already.
+fn caveats_listed<'a>(page: &Page<'a>) -> impl Iterator<Item = &'a Caveat> {
+    page.findings.caveats.iter().filter(|c| !words::is_ending(c))
+}
+
 /// Reasons to doubt the whole run, each with what to do about it.
 pub fn caveats(m: &mut Markup, page: &Page) {
-    let caveats = &page.findings.caveats;
-    if caveats.is_empty() {
+    if caveats_listed(page).next().is_none() {
         return;
     }
     super::section(m, "caveats", &say!("What to keep in mind", "Что учитывать"), |m| {
         m.el("ul", "caveats", |m| {
-            for caveat in caveats {
+            for caveat in caveats_listed(page) {
                 m.el("li", "", |m| {
                     m.say(&caveat.say());
-                    let advice = caveat.advice();
-                    if !advice.en.is_empty() {
-                        m.line("span", "advice", &advice);
-                    }
+                    m.line("span", "advice", &caveat.advice());
                 });
             }
         });

@@ -3,6 +3,7 @@
 use crate::fixture::{self, assert_well_formed};
 use crate::html;
 use expect_test::expect_file;
+use stend_analyse::findings::Caveat;
 use stend_base::Lang;
 use stend_record::RunState;
 
@@ -76,11 +77,12 @@ fn a_run_killed_before_anything_was_known_still_has_a_page() {
     findings.cases.clear();
     findings.charts.clear();
     findings.state = RunState::Open;
+    findings.caveats = vec![Caveat::NoEnd];
     let mut run = stend_record::RunRecord::new(fixture::run().header);
     run.state = RunState::Open;
     let page = html(&findings, &run, Lang::En);
     assert_well_formed(&page);
-    assert!(page.contains("No end is recorded") && page.contains("No trial of any case completed"));
+    assert!(page.contains("class=\"unfinished\"") && page.contains("No trial of any case completed"));
 }
 
 #[test]

@@ -1,40 +1,39 @@
 //! Axes, grid and shaded ranges of a chart.
 
 use super::scale::Ruler;
-use super::{Frame, HEAD, PLOT_WIDTH, percent};
+use super::{Frame, PLOT_WIDTH, percent};
 use crate::figures::both;
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Axis, Band};
-use stend_base::{Lang, Say};
+use stend_base::{Lang, Say, say};
 
-/// Width of a letter of a label in the view box: 6 px at the narrowest common width of a chart, 560 px.
-const LETTER: f64 = 6.0 / 560.0;
 /// Room between the drawing and a label beside it, pixels.
 const ASIDE: &str = "-8";
 
-/// Shaded ranges behind all panes, each with its name where there is room for it.
-pub fn bands(m: &mut Markup, bands: &[Band], x: &Ruler, bottom: f64) {
-    let height = coordinate(bottom - HEAD);
+/// Shaded ranges behind all panes, from `top` to `bottom`; names above, where there is room for
+/// them. `letter` is the width of a letter as a part of the plot.
+pub fn bands(m: &mut Markup, bands: &[Band], x: &Ruler, (top, bottom): (f64, f64), letter: f64) {
+    let (top_y, name_y, height) = (coordinate(top), coordinate(top - 5.0), coordinate(bottom - top));
     for band in bands {
         let (Some(from), Some(to)) = (x.place(band.from), x.place(band.to)) else { continue };
         let (from, to) = (from.clamp(0.0, 1.0), to.clamp(0.0, 1.0));
         if to <= from {
             continue;
         }
-        let (at, width, top) = (percent(from), percent(to - from), coordinate(HEAD));
-        m.with("rect", &[("class", "band"), ("x", &at), ("y", &top), ("width", &width), ("height", &height)], |_| {});
-        let letters = band.label.en.chars().count().max(band.label.ru.chars().count());
-        if letters as f64 * LETTER < to - from {
-            let middle = percent((from + to) / 2.0);
-            let attributes = [("class", "band-name"), ("x", &middle), ("y", "36"), ("text-anchor", "middle")];
-            text(m, &attributes, &band.label);
-        }
+        let (at, width) = (percent(from), percent(to - from));
+        m.with("rect", &[("class", "band"), ("x", &at), ("y", &top_y), ("width", &width), ("height", &height)], |_| {});
+        let room = |name: &str| {
+            if name.chars().count() as f64 * letter < to - from { name.to_string() } else { String::new() }
+        };
+        let middle = percent((from + to) / 2.0);
+        let attributes = [("class", "band-name"), ("x", middle.as_str()), ("y", &name_y), ("text-anchor", "middle")];
+        text(m, &attributes, &Say { en: room(&band.label.en), ru: room(&band.label.ru) });
     }
 }
 
 /// Grid lines, tick labels and the name of a pane's axis.
 pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &Ruler, frame: Frame) {
-    let name_y = coordinate(frame.top - 9.0);
+    let name_y = coordinate(frame.name_y);
     text(m, &[("class", "axis-name"), ("x", "0"), ("y", &name_y)], &axis.label);
     line(m, "base", ("0", "100%"), (frame.y(0.0), frame.y(0.0)));
     for tick in ruler.ticks() {
@@ -48,7 +47,7 @@ pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &Ruler, frame: Frame) {
 }
 
 /// Ticks and name of the shared horizontal axis. Every second label is left out on narrow screens.
-pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64) {
+pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, letter: f64) {
     let (label_y, name_y) = (coordinate(bottom + 17.0), coordinate(bottom + 34.0));
     let mut last_end = f64::NEG_INFINITY;
     for (i, tick) in ruler.ticks().into_iter().enumerate() {
@@ -56,7 +55,7 @@ pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64) {
         let at = percent(place);
         line(m, "grid-tick", (&at, &at), (bottom, bottom + 4.0));
         let label = both(|lang| ruler.label(tick, lang));
-        let half = label.get(Lang::Ru).chars().count() as f64 * LETTER / 2.0;
+        let half = label.get(Lang::Ru).chars().count() as f64 * letter / 2.0;
         if place - half <= last_end {
             continue;
         }
@@ -64,15 +63,31 @@ pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64) {
         let class = if i % 2 == 0 { "tick" } else { "tick odd" };
         text(m, &[("class", class), ("x", &at), ("y", &label_y), ("text-anchor", "middle")], &label);
     }
-    text(m, &[("class", "axis-name"), ("x", "100%"), ("y", &name_y), ("text-anchor", "end")], &axis.label);
+    let name = cuts(m, &axis.label, ruler, bottom);
+    text(m, &[("class", "axis-name"), ("x", "100%"), ("y", &name_y), ("text-anchor", "end")], &name);
 }
 
-/// A `<text>` element per language, or one if both agree.
+/// Marks every cut of the axis; the name of the axis then says what they are.
+fn cuts(m: &mut Markup, name: &Say, ruler: &Ruler, bottom: f64) -> Say {
+    let y = coordinate(bottom);
+    let mut cut = false;
+    for place in ruler.cuts() {
+        let at = percent(place);
+        m.with("svg", &[("x", &at), ("y", &y), ("overflow", "visible")], |m| {
+            m.with("path", &[("class", "cut"), ("d", "M-3.5 5L.5-5M-.5 5L3.5-5")], |_| {});
+        });
+        cut = true;
+    }
+    let (en, ru) = (&name.en, &name.ru);
+    if cut { say!("{en}  (//: other cases ran)", "{ru}  (//: шли другие случаи)") } else { name.clone() }
+}
+
+/// A `<text>` element per language, or one if both agree; none for an empty text.
 pub fn text(m: &mut Markup, attributes: &[(&'static str, &str)], say: &Say) {
-    if say.en == say.ru {
+    if say.en == say.ru && !say.en.is_empty() {
         return m.with("text", attributes, |m| m.text(&say.en));
     }
-    for lang in [Lang::En, Lang::Ru] {
+    for lang in [Lang::En, Lang::Ru].into_iter().filter(|lang| !say.get(*lang).is_empty()) {
         let attributes: Vec<_> = attributes.iter().copied().chain([("lang", lang.tag())]).collect();
         m.with("text", &attributes, |m| m.text(say.get(lang)));
     }

@@ -5,12 +5,13 @@
 //! from classes of the page's style sheet: light, dark and print differ there.
 
 mod axis;
+mod cuts;
 mod scale;
 mod series;
 
 pub use axis::text;
 pub use scale::Ruler;
-pub use series::{LABEL_LETTERS, swatch};
+pub use series::{labelled, swatch};
 
 use crate::markup::{Markup, coordinate};
 use stend_analyse::Chart;
@@ -21,20 +22,28 @@ use stend_base::Lang;
 const HEIGHT_ALONE: f64 = 210.0;
 /// Height of one of several panes.
 const HEIGHT_STACKED: f64 = 140.0;
+/// Width of a letter of a label, pixels.
+const LETTER: f64 = 6.0;
 /// Room above the first pane for the name of its axis.
 const HEAD: f64 = 24.0;
 /// Room above it for the names of shaded ranges, below the name of the axis.
 const BAND_NAMES: f64 = 15.0;
 /// Room between panes: the lowest label of one, the name of the axis of the next.
-const BETWEEN: f64 = 32.0;
+const BETWEEN: f64 = 36.0;
 /// Room below the last pane for the horizontal axis.
 const FOOT: f64 = 40.0;
+/// Width of a plot in one of two columns of the report.
+pub const WIDTH_COLUMN: f64 = 340.0;
+/// Width of a plot that has the page for itself.
+pub const WIDTH_PAGE: f64 = 900.0;
 /// Width of the view box of the plotted lines; the page stretches it.
 const PLOT_WIDTH: f64 = 1000.0;
 
 /// Place of a pane in the drawing.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
+    /// Baseline of the name of the pane's axis.
+    name_y: f64,
     top: f64,
     height: f64,
 }
@@ -50,7 +59,7 @@ impl Frame {
 /// texts are there in both, for the page's language switch.
 pub fn svg(chart: &Chart, lang: Lang) -> String {
     let mut m = Markup::new();
-    draw(&mut m, chart, lang);
+    draw(&mut m, chart, lang, WIDTH_COLUMN);
     m.finish()
 }
 
@@ -60,25 +69,35 @@ pub fn caption_id(chart: &Chart) -> String {
     format!("chart-{}", chart.id.chars().map(allowed).collect::<String>())
 }
 
-/// Writes the `<svg>` element of a chart.
-pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang) {
+/// Writes the `<svg>` element of a chart that will be about `width` pixels wide: labels are left out
+/// where they would not fit then.
+pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang, width: f64) {
     let height = if chart.panes.len() == 1 { HEIGHT_ALONE } else { HEIGHT_STACKED };
-    let frames: Vec<Frame> =
-        (0..chart.panes.len()).map(|i| Frame { top: HEAD + i as f64 * (height + HEAD), height }).collect();
-    let bottom = frames.last().map_or(HEAD, |f| f.top + f.height);
+    let frames = frames(chart.panes.len(), height, !chart.bands.is_empty());
+    let (top, bottom) = (frames.first().map_or(HEAD, |f| f.top), frames.last().map_or(HEAD, |f| f.top + f.height));
     let (total, caption) = (coordinate(bottom + FOOT), caption_id(chart));
     let attributes =
         [("class", "plot"), ("width", "100%"), ("height", &total), ("role", "img"), ("aria-labelledby", &caption)];
     m.with("svg", &attributes, |m| {
         m.with("title", &[], |m| m.text(chart.title.get(lang)));
         m.with("desc", &[], |m| m.text(chart.summary.get(lang)));
-        let x = Ruler::new(&chart.x);
-        axis::bands(m, &chart.bands, &x, bottom);
+        let x = cuts::horizontal(chart);
+        axis::bands(m, &chart.bands, &x, (top, bottom), LETTER / width);
         for (pane, frame) in chart.panes.iter().zip(&frames) {
             draw_pane(m, pane, &x, *frame);
         }
-        axis::horizontal(m, &chart.x, &x, bottom);
+        axis::horizontal(m, &chart.x, &x, bottom, LETTER / width);
     });
+}
+
+/// Places of all panes, from top to bottom.
+fn frames(panes: usize, height: f64, bands: bool) -> Vec<Frame> {
+    let first = HEAD + if bands { BAND_NAMES } else { 0.0 };
+    let frame = |i: usize| {
+        let top = first + i as f64 * (height + BETWEEN);
+        Frame { name_y: if i == 0 { HEAD } else { top } - 9.0, top, height }
+    };
+    (0..panes).map(frame).collect()
 }
 
 fn draw_pane(m: &mut Markup, pane: &Pane, x: &Ruler, frame: Frame) {
@@ -102,7 +121,7 @@ fn draw_pane(m: &mut Markup, pane: &Pane, x: &Ruler, frame: Frame) {
     for line in &pane.series {
         series::dots(m, line, x, &y, frame);
     }
-    if pane.series.len() > 1 {
+    if series::labelled(&pane.series) {
         series::labels(m, &pane.series, x, &y, frame);
     }
 }

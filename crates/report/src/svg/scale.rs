@@ -16,19 +16,25 @@ const NINES: [f64; 10] = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_99, 0.999_99
 /// line keeps its direction, near enough for any renderer.
 const OUTSIDE: f64 = 2.0;
 
+/// Length of a cut as a part of the axis, and of all cuts together at most; by eye.
+const CUT: f64 = 0.02;
+const CUTS_ALL: f64 = 0.25;
+
 /// An axis that can be drawn.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Ruler {
     scale: Scale,
     unit: Unit,
     from: f64,
     to: f64,
+    /// Start and end of each stretch between cuts as (value, place); empty if the axis is whole.
+    knots: Vec<(f64, f64)>,
 }
 
 impl Ruler {
     /// The axis itself, or a plain 0 to 1 (1 to 10, 0 to 99 %) if its range cannot be drawn.
     pub fn new(axis: &Axis) -> Ruler {
-        let ruler = |from, to| Ruler { scale: axis.scale, unit: axis.unit, from, to };
+        let ruler = |from, to| Ruler { scale: axis.scale, unit: axis.unit, from, to, knots: Vec::new() };
         let span = project(axis.scale, axis.to) - project(axis.scale, axis.from);
         if axis.from < axis.to && span.is_finite() && span > 0.0 && (axis.to - axis.from).is_finite() {
             return ruler(axis.from, axis.to);
@@ -40,16 +46,63 @@ impl Ruler {
         }
     }
 
+    /// A linear axis of which only the stretches are drawn to scale and everything between them is cut
+    /// short. Whole if there are fewer than two. Stretches ascend, lie apart and inside the axis.
+    pub fn cut(axis: &Axis, stretches: &[(f64, f64)]) -> Ruler {
+        let mut ruler = Ruler::new(axis);
+        let total: f64 = stretches.iter().map(|(from, to)| to - from).sum();
+        if stretches.len() < 2 || !total.is_finite() || total <= 0.0 {
+            return ruler;
+        }
+        let cuts = (stretches.len() - 1) as f64;
+        let cut = CUT.min(CUTS_ALL / cuts);
+        let mut place = 0.0;
+        for (from, to) in stretches {
+            let end = place + (to - from) / total * (1.0 - cut * cuts);
+            ruler.knots.extend([(*from, place), (*to, end)]);
+            place = end + cut;
+        }
+        ruler
+    }
+
+    /// Places in the middle of the cuts.
+    pub fn cuts(&self) -> impl Iterator<Item = f64> {
+        let inner = self.knots.get(1..self.knots.len().saturating_sub(1)).unwrap_or_default();
+        inner.chunks_exact(2).map(|pair| (pair[0].1 + pair[1].1) / 2.0)
+    }
+
     /// Place of a value: 0 at the start of the axis, 1 at its end, clamped not far outside.
     /// `None` for NaN.
     pub fn place(&self, value: f64) -> Option<f64> {
+        if !self.knots.is_empty() {
+            return self.place_between_knots(value);
+        }
         let (from, to) = (project(self.scale, self.from), project(self.scale, self.to));
         let place = (project(self.scale, value) - from) / (to - from);
         if place.is_nan() { None } else { Some(place.clamp(-OUTSIDE, 1.0 + OUTSIDE)) }
     }
 
-    /// Values with a tick, ascending, at most eight.
+    fn place_between_knots(&self, value: f64) -> Option<f64> {
+        let (first, last) = (self.knots.first()?, self.knots.last()?);
+        match self.knots.partition_point(|knot| knot.0 <= value) {
+            _ if value.is_nan() => None,
+            0 => Some(first.1),
+            n if n == self.knots.len() => Some(last.1),
+            n => {
+                let ((x0, p0), (x1, p1)) = (self.knots[n - 1], self.knots[n]);
+                let place = p0 + (value - x0) / (x1 - x0) * (p1 - p0);
+                place.is_finite().then_some(place)
+            }
+        }
+    }
+
+    /// Values with a tick, ascending, at most eight. On a cut axis: where its stretches begin.
     pub fn ticks(&self) -> Vec<f64> {
+        if !self.knots.is_empty() {
+            let starts: Vec<f64> = self.knots.iter().step_by(2).map(|knot| knot.0).collect();
+            let stride = starts.len().div_ceil(TICKS_MAX).max(1);
+            return starts.into_iter().step_by(stride).map(|s| (s * 10.0).round() / 10.0).collect();
+        }
         let inside = |v: &f64| (self.from..=self.to).contains(v);
         let ticks: Vec<f64> = match self.scale {
             Scale::Linear => self.linear_ticks(),
@@ -227,6 +280,17 @@ mod tests {
             assert!(ruler.place(0.5).is_some_and(f64::is_finite), "{scale:?} {from} {to}");
             assert!(!ruler.ticks().is_empty(), "{scale:?} {from} {to}");
         }
+    }
+
+    #[test]
+    fn a_cut_axis_gives_its_length_to_the_stretches() {
+        let axis = axis(Scale::Linear, Unit::Seconds, 0.0, 100.0);
+        let ruler = Ruler::cut(&axis, &[(0.0, 4.0), (50.0, 54.0)]);
+        let place = |v| ruler.place(v).map(|p| (p * 100.0).round());
+        assert_eq!([0.0, 4.0, 50.0, 54.0, 100.0].map(place), [0.0, 49.0, 51.0, 100.0, 100.0].map(Some));
+        assert_eq!(ruler.ticks(), [0.0, 50.0]);
+        assert_eq!(ruler.cuts().map(|p| (p * 100.0).round()).collect::<Vec<_>>(), [50.0]);
+        assert_eq!(Ruler::cut(&axis, &[(0.0, 4.0)]).cuts().count(), 0);
     }
 
     proptest! {

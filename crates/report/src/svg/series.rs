@@ -6,12 +6,11 @@ use super::scale::Ruler;
 use super::{Frame, percent};
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Quantity, Series};
-use stend_base::{Lang, Say};
 
 /// Vertical distance of two direct labels, pixels.
 const LABEL_STEP: f64 = 13.0;
 /// Letters of a direct label that fit beside the plot.
-pub const LABEL_LETTERS: usize = 9;
+const LABEL_LETTERS: usize = 9;
 /// Markers by variant, drawn around (0, 0).
 const MARKERS: [&str; 6] = [
     "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
@@ -64,6 +63,12 @@ pub fn dots(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame)
     }
 }
 
+/// Whether the lines of a pane are named at their ends: several, with names that fit in any language.
+pub fn labelled(series: &[Series]) -> bool {
+    let fits = |s: &Series| [&s.name.en, &s.name.ru].iter().all(|n| n.chars().count() <= LABEL_LETTERS);
+    series.len() > 1 && series.iter().all(fits)
+}
+
 /// Names of the lines at their ends, moved apart where they would touch.
 pub fn labels(m: &mut Markup, series: &[Series], x: &Ruler, y: &Ruler, frame: Frame) {
     let mut labels: Vec<(f64, &Series)> = Vec::new();
@@ -76,7 +81,7 @@ pub fn labels(m: &mut Markup, series: &[Series], x: &Ruler, y: &Ruler, frame: Fr
     for (at, line) in labels {
         let (at, class) = (coordinate(at), format!("direct {}", quantity(line.quantity)));
         let attributes = [("class", class.as_str()), ("x", "100%"), ("dx", "8"), ("y", &at), ("dy", ".32em")];
-        text(m, &attributes, &short(&line.name));
+        text(m, &attributes, &line.name);
     }
 }
 
@@ -150,16 +155,4 @@ fn quantity(quantity: Quantity) -> &'static str {
         Quantity::Cpu => "q-cpu",
         Quantity::Memory => "q-memory",
     }
-}
-
-/// A name cut to the room beside the plot; the legend has it in full.
-fn short(name: &Say) -> Say {
-    let cut = |lang| {
-        let text: &str = name.get(lang);
-        match text.char_indices().nth(LABEL_LETTERS) {
-            Some((end, _)) => format!("{}…", text[..end].trim_end()),
-            None => text.to_string(),
-        }
-    };
-    Say { en: cut(Lang::En), ru: cut(Lang::Ru) }
 }

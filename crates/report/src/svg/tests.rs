@@ -18,6 +18,16 @@ fn a_chart_draws_its_lines_gaps_and_bands() {
 }
 
 #[test]
+fn waiting_between_trials_is_cut_and_said() {
+    let svg = svg(&time_chart("c1"), Lang::En);
+    assert_eq!(svg.matches("class=\"cut\"").count(), 1);
+    assert!(svg.contains("other cases ran") && svg.contains("шли другие случаи"));
+    let mut whole = time_chart("c1");
+    whole.panes.iter_mut().flat_map(|p| &mut p.series).for_each(|s| s.points.truncate(20));
+    assert!(!super::svg(&whole, Lang::En).contains("class=\"cut\""));
+}
+
+#[test]
 fn few_points_are_dots() {
     let mut chart = time_chart("c1");
     chart.panes.truncate(1);

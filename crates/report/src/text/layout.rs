@@ -2,6 +2,7 @@
 //! asked for.
 
 use crate::markup::visible;
+use crate::typography::hold;
 
 /// Columns that a text takes. By ranges of code points: marks that combine take none, East Asian wide
 /// characters and pictographs two (Unicode Annex 11), everything else one.
@@ -25,12 +26,12 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c == '\n' || c == '\t' { ' ' } else { visible(c) }).collect()
 }
 
-/// Lines of at most `columns`; broken at spaces, and inside words that are longer than a line.
-/// No-break spaces hold a number and its unit together.
+/// Lines of at most `columns`; broken at spaces, and inside words that are longer than a line. A number
+/// keeps its sign and its unit.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = vec![String::new()];
-    for word in clean(text).split(' ').filter(|w| !w.is_empty()) {
+    for word in hold(&clean(text)).split(' ').filter(|w| !w.is_empty()) {
         for piece in pieces(word, columns) {
             let last = lines.len() - 1;
             let line = &mut lines[last];
@@ -109,7 +110,8 @@ mod tests {
 
     #[test]
     fn lines_break_at_spaces_and_inside_words_only_when_they_must() {
-        assert_eq!(wrap("случайное чтение 4\u{a0}КиБ", 10), ["случайное", "чтение", "4\u{a0}КиБ"]);
+        assert_eq!(wrap("случайное чтение 4 КиБ", 11), ["случайное", "чтение", "4\u{a0}КиБ"]);
+        assert_eq!(wrap("rate (± 1.1 %, slow)", 9), ["rate", "(±\u{a0}1.1\u{a0}%,", "slow)"]);
         assert_eq!(wrap("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
         assert_eq!(wrap("", 10), [""]);
     }

@@ -21,11 +21,10 @@ const WIDTH_MAX: usize = 110;
 pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
     let mut out = screen.bold(&paragraph("", findings.verdict.get(lang), screen.width));
-    if let Some(state) = words::unfinished(&findings.state) {
-        out.push_str(&screen.alarm(&paragraph("✖ ", state.get(lang), screen.width)));
+    for caveat in findings.caveats.iter().filter(|c| words::is_ending(c)) {
+        out.push_str(&screen.alarm(&paragraph("✖ ", caveat.say().get(lang), screen.width)));
     }
-    let (grade, banner) = (words::grade(findings.grade.level), findings.grade.banner.get(lang));
-    out.push_str(&paragraph("", &format!("{}: {banner}", grade.get(lang)), screen.width));
+    out.push_str(&paragraph("", findings.grade.banner.get(lang), screen.width));
     out.push('\n');
     out.push_str(&table::table(&findings.cases, &screen));
     out.push_str(&checks(&findings.cases, &screen));
@@ -40,7 +39,11 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
     out.push_str(&list(
         &say!("Keep in mind", "Что учитывать"),
         &screen,
-        findings.caveats.iter().map(|caveat| ("!".to_string(), caveat.say().get(lang).to_string())),
+        findings
+            .caveats
+            .iter()
+            .filter(|c| !words::is_ending(c))
+            .map(|caveat| ("!".to_string(), caveat.say().get(lang).to_string())),
     ));
     out.push('\n');
     out.push_str(&screen.faint(&paragraph("", &origin(findings).get(lang).to_string(), screen.width)));

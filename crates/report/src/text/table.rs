@@ -12,6 +12,8 @@ const LABEL_MIN: usize = 14;
 /// Lines that a label may take.
 const LABEL_LINES: usize = 3;
 const GAP: &str = "  ";
+/// Results of checks that the table counts, worst first.
+const SHOWN: [CheckStatus; 3] = [CheckStatus::Fail, CheckStatus::Warn, CheckStatus::NotMeasurable];
 const QUANTILES: [Share; 3] = [Share(0.5), Share(0.99), Share(0.999)];
 
 /// One line of the table, as texts.
@@ -44,11 +46,24 @@ pub fn table(cases: &[CaseFinding], screen: &Screen) -> String {
     } else {
         stacked(&rows, &heads, unit, screen)
     };
-    if cases.iter().flat_map(|c| &c.ops).flat_map(|op| &op.quantiles).any(not_enough) {
-        let note = say!("—: not enough data for this percentile", "—: данных для этого процентиля недостаточно");
-        out.push_str(&screen.faint(&super::paragraph("", note.get(screen.lang), screen.width)));
-    }
+    out.push_str(&screen.faint(&signs(cases, screen)));
     out
+}
+
+/// What the signs that occur in the table mean.
+fn signs(cases: &[CaseFinding], screen: &Screen) -> String {
+    let mut signs = Vec::new();
+    for status in SHOWN {
+        if cases.iter().flat_map(|c| &c.checks).any(|c| c.status == status) {
+            let word = words::check(status).get(screen.lang).replace(' ', "\u{a0}");
+            signs.push(format!("{}\u{a0}{word}", words::check_glyph(status)));
+        }
+    }
+    if cases.iter().flat_map(|c| &c.ops).flat_map(|op| &op.quantiles).any(not_enough) {
+        let note = say!("{NONE}\u{a0}not\u{a0}enough\u{a0}data", "{NONE}\u{a0}мало\u{a0}данных");
+        signs.push(note.get(screen.lang).to_string());
+    }
+    if signs.is_empty() { String::new() } else { super::paragraph("", &signs.join(", "), screen.width) }
 }
 
 fn heads(screen: &Screen) -> [String; 7] {
@@ -105,7 +120,7 @@ fn latencies(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> [String; 4] 
 /// Failed checks and warnings by number; a tick when there are none.
 fn checks(case: &CaseFinding) -> String {
     let count = |status| case.checks.iter().filter(|c| c.status == status).count();
-    let shown = [CheckStatus::Fail, CheckStatus::Warn, CheckStatus::NotMeasurable].map(|s| (s, count(s)));
+    let shown = SHOWN.map(|s| (s, count(s)));
     let parts: Vec<String> =
         shown.iter().filter(|(_, n)| *n > 0).map(|(s, n)| format!("{}{n}", words::check_glyph(*s))).collect();
     if parts.is_empty() { words::check_glyph(CheckStatus::Pass).to_string() } else { parts.join(" ") }
@@ -139,15 +154,19 @@ fn wide(rows: &[Row], heads: &[String; 7], widths: &[usize; 7], label: usize, un
 fn stacked(rows: &[Row], heads: &[String; 7], unit: &str, screen: &Screen) -> String {
     let mut out = String::new();
     for row in rows {
-        let lines = at_most(wrap(&row.label, screen.width), LABEL_LINES, screen.width);
-        let label = lines.join("\n") + "\n";
-        out.push_str(&if row.case { screen.bold(&label) } else { label });
+        let indent = if row.case { "" } else { "  " };
+        let columns = screen.width - indent.len();
+        for line in at_most(wrap(&row.label, columns), LABEL_LINES, columns) {
+            let line = format!("{indent}{line}\n");
+            out.push_str(&if row.case { screen.bold(&line) } else { line });
+        }
+        let indent = format!("{indent}  ");
         let [rate, spread, latencies @ .., checks] = &row.cells;
-        out.push_str(&super::paragraph("  ", &format!("{rate}  {spread}  {checks}"), screen.width));
+        out.push_str(&super::paragraph(&indent, &format!("{rate} {spread} {checks}"), screen.width));
         let named = heads[2..6].iter().zip(latencies).filter(|(_, v)| !v.is_empty());
         let named: Vec<String> = named.map(|(name, v)| format!("{name}\u{a0}{v}\u{a0}{unit}")).collect();
         if !named.is_empty() {
-            out.push_str(&super::paragraph("  ", &named.join("  "), screen.width));
+            out.push_str(&super::paragraph(&indent, &named.join(", "), screen.width));
         }
     }
     out

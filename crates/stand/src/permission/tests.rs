@@ -1,1 +1,125 @@
+//! Every answer of [`may_write`], each with its neighbour.
 
+use super::*;
+use stend_base::{Bytes, Lang};
+
+fn facts(kind: TargetKind, access: WriteAccess) -> TargetFacts {
+    TargetFacts {
+        named: "x".into(),
+        path: "/dev/x".into(),
+        kind,
+        identity: Some("serial:A1".into()),
+        size: Bytes::gib(1),
+        free: Bytes::gib(1),
+        logical_block: Bytes(512),
+        physical_block: Bytes(4096),
+        file_system: None,
+        mount_options: None,
+        devices: Vec::new(),
+        signatures: Vec::new(),
+        access,
+    }
+}
+
+fn device(signatures: &[&str]) -> TargetFacts {
+    let signatures = signatures.iter().map(|s| s.to_string()).collect();
+    facts(TargetKind::BlockDevice, WriteAccess::Confirm { identity: "serial:A1".into(), signatures })
+}
+
+fn mounted(kind: TargetKind) -> TargetFacts {
+    facts(
+        kind,
+        WriteAccess::Refused(vec![Refusal::Mounted { at: "/srv".into() }, Refusal::Fstab { at: "/srv".into() }]),
+    )
+}
+
+fn permission(confirm: &[&str], signatures: &[&str]) -> Permission {
+    let own = |texts: &[&str]| texts.iter().map(|t| t.to_string()).collect();
+    Permission { confirm: own(confirm), overwrite_signatures: own(signatures) }
+}
+
+/// `yes`, `not run: …` or `KIND: …`.
+fn answer(facts: &TargetFacts, confirm: &[&str], signatures: &[&str]) -> String {
+    match may_write(facts, &permission(confirm, signatures)) {
+        Ok(Ok(())) => "yes".to_string(),
+        Ok(Err(reason)) => format!("not run: {}", reason.en),
+        Err(error) => format!("{:?} {}", error.kind, error.render(Lang::En)),
+    }
+}
+
+#[test]
+fn a_blank_device_is_written_only_with_its_own_identity() {
+    assert_eq!(answer(&device(&[]), &[], &[]), "not run: needs --confirm=serial:A1");
+    assert_eq!(answer(&device(&[]), &["serial:A1"], &[]), "yes");
+    assert_eq!(answer(&device(&[]), &["serial:B2", "serial:A1"], &[]), "yes");
+    assert_eq!(
+        answer(&device(&[]), &["serial:B2"], &[]),
+        "Unsafe error: refused to write to `/dev/x`: `--confirm=serial:B2` names something else, its identity is \
+         `serial:A1`\nhint: if everything on it may be lost, give --confirm=serial:A1"
+    );
+}
+
+#[test]
+fn every_signature_must_be_named_to_be_overwritten() {
+    let both = device(&["ext4", "gpt"]);
+    assert_eq!(
+        answer(&both, &[], &[]),
+        "not run: needs --confirm=serial:A1 --overwrite-signature=ext4 --overwrite-signature=gpt"
+    );
+    assert_eq!(
+        answer(&both, &["serial:A1"], &["gpt"]),
+        "Unsafe error: refused to write to `/dev/x`: it carries `ext4`, `gpt`\nhint: if that may be lost, add \
+         --overwrite-signature=ext4"
+    );
+    assert_eq!(answer(&both, &["serial:A1"], &["gpt", "ext4"]), "yes");
+}
+
+#[test]
+fn a_signature_that_is_not_there_means_another_device_was_meant() {
+    let wrong = answer(&device(&["ext4"]), &["serial:A1"], &["ext4", "xfs"]);
+    assert!(wrong.starts_with("Unsafe error: refused to write to `/dev/x`: there is no `xfs` signature"), "{wrong}");
+}
+
+#[test]
+fn a_signature_without_a_confirmation_is_refused() {
+    let alone = answer(&device(&["ext4"]), &[], &["ext4"]);
+    assert!(alone.contains("`--overwrite-signature` without `--confirm`"), "{alone}");
+}
+
+#[test]
+fn a_target_in_use_is_read_without_a_word_and_refused_when_writing_is_asked_for() {
+    let device = mounted(TargetKind::BlockDevice);
+    assert_eq!(
+        answer(&device, &[], &[]),
+        "not run: `/dev/x` is mounted at `/srv`; it is listed in /etc/fstab for `/srv`"
+    );
+    let asked = answer(&device, &["serial:A1"], &[]);
+    assert!(
+        asked.starts_with("Unsafe error: refused to write to `/dev/x`: it is mounted at `/srv`; it is listed"),
+        "{asked}"
+    );
+    assert!(answer(&device, &[], &["ext4"]).starts_with("Unsafe"));
+}
+
+#[test]
+fn a_foreign_file_is_only_read() {
+    let file = facts(TargetKind::File, WriteAccess::Refused(vec![Refusal::ForeignFile]));
+    assert!(answer(&file, &[], &[]).starts_with("not run: `/dev/x` is a file that Stend did not create"));
+    assert!(answer(&file, &["serial:A1"], &[]).starts_with("Unsafe"));
+}
+
+#[test]
+fn a_directory_needs_no_confirmation_and_takes_none() {
+    let directory = facts(TargetKind::Directory, WriteAccess::OwnDirectory);
+    assert_eq!(answer(&directory, &[], &[]), "yes");
+    assert!(answer(&directory, &["serial:A1"], &[]).starts_with("Unsafe"));
+}
+
+#[test]
+fn a_directory_that_cannot_be_used_is_an_error_of_its_own_kind() {
+    let refused = |reason| facts(TargetKind::Directory, WriteAccess::Refused(vec![reason]));
+    assert!(answer(&refused(Refusal::ReadOnly), &[], &[]).starts_with("Preflight error: cannot make a test file"));
+    let busy = answer(&refused(Refusal::InUseByRun { pid: 7, run: "/r.stend".into() }), &[], &[]);
+    assert!(busy.starts_with("Unsafe error: refused to write to `/dev/x`: it is in use by another run"), "{busy}");
+    assert!(busy.contains("process 7, `/r.stend`"), "{busy}");
+}

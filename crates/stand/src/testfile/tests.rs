@@ -1,1 +1,131 @@
+//! Directories of dead, live and foreign runs.
 
+use super::*;
+use crate::owner::boot_id;
+use crate::users::stat_field;
+use std::process::{Child, Command};
+
+fn owner(id: &str) -> Owner {
+    Owner { run_id: id.into(), run_file: format!("/runs/{id}.stend") }
+}
+
+fn note(pid: u32, started: u64, boot_id: &str) -> String {
+    Note { pid, started, boot_id: boot_id.into(), owner: owner("old") }.to_text()
+}
+
+/// A `.stend-old` with a test file in it and the given marker, locked by nobody.
+fn left_behind(parent: &Path, marker: &str) -> PathBuf {
+    let path = parent.join(".stend-old");
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("data"), "precious").unwrap();
+    std::fs::write(path.join("marker"), marker).unwrap();
+    path
+}
+
+/// Kills its process when dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn what_a_dead_run_left_is_found_and_removed() {
+    let parent = tempfile::tempdir().unwrap();
+    let roots = Roots::host();
+    let path = left_behind(parent.path(), &note(1, 1, &boot_id(&roots)));
+    assert!(live(&roots, parent.path()).is_none());
+    assert_eq!(dead(&roots, parent.path()), [path.clone()]);
+    remove_dead(&roots, &path).unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_a_run_before_the_restart_left_is_dead_even_if_its_pid_lives() {
+    let parent = tempfile::tempdir().unwrap();
+    let roots = Roots::host();
+    let started = stat_field(Path::new("/proc/self"), 22).unwrap();
+    left_behind(parent.path(), &note(std::process::id(), started, "another boot"));
+    assert_eq!(dead(&roots, parent.path()).len(), 1);
+}
+
+#[test]
+fn a_run_whose_process_lives_is_never_removed_and_dies_with_it() {
+    let parent = tempfile::tempdir().unwrap();
+    let roots = Roots::host();
+    let mut child = Running(Command::new("sleep").arg("60").spawn().unwrap());
+    let pid = child.0.id();
+    let started = stat_field(&roots.proc.join(pid.to_string()), 22).unwrap();
+    let path = left_behind(parent.path(), &note(pid, started, &boot_id(&roots)));
+    assert_eq!(live(&roots, parent.path()), Some(Refusal::InUseByRun { pid, run: "/runs/old.stend".into() }));
+    assert!(remove_dead(&roots, &path).is_err());
+    child.0.kill().unwrap();
+    child.0.wait().unwrap();
+    assert_eq!(dead(&roots, parent.path()), [path]);
+}
+
+#[test]
+fn a_directory_without_a_valid_marker_or_with_foreign_files_is_never_touched() {
+    let roots = Roots::host();
+    let valid = note(1, 1, &boot_id(&roots));
+    let arrangements: [fn(&Path, &str); 5] = [
+        |path, _| std::fs::remove_file(path.join("marker")).unwrap(),
+        |path, _| std::fs::write(path.join("marker"), "not a note").unwrap(),
+        |path, _| std::fs::write(path.join("thesis.tex"), "precious").unwrap(),
+        |path, _| {
+            std::fs::remove_file(path.join("data")).unwrap();
+            std::os::unix::fs::symlink("/etc/passwd", path.join("data")).unwrap();
+        },
+        |path, marker| {
+            std::fs::remove_file(path.join("marker")).unwrap();
+            std::fs::create_dir(path.join("marker")).unwrap();
+            std::fs::write(path.join("marker/x"), marker).unwrap();
+        },
+    ];
+    for arrange in arrangements {
+        let parent = tempfile::tempdir().unwrap();
+        let path = left_behind(parent.path(), &valid);
+        arrange(&path, &valid);
+        assert!(dead(&roots, parent.path()).is_empty() && live(&roots, parent.path()).is_none());
+        assert!(remove_dead(&roots, &path).is_err());
+        assert!(path.exists());
+    }
+}
+
+#[test]
+fn a_link_to_a_dead_directory_is_not_followed() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let parent = tempfile::tempdir().unwrap();
+    let roots = Roots::host();
+    let path = left_behind(elsewhere.path(), &note(1, 1, &boot_id(&roots)));
+    std::os::unix::fs::symlink(&path, parent.path().join(".stend-old")).unwrap();
+    assert!(dead(&roots, parent.path()).is_empty());
+}
+
+#[test]
+fn a_second_run_in_the_same_directory_is_refused_and_leaves_nothing() {
+    let parent = tempfile::tempdir().unwrap();
+    let roots = Roots::host();
+    let first = TestFile::make_directory(&roots, &directory_for(parent.path(), "a"), &owner("a")).unwrap();
+    let second = directory_for(parent.path(), "b");
+    let refused = TestFile::make_directory(&roots, &second, &owner("b")).unwrap_err();
+    assert_eq!(refused.kind, Kind::Unsafe);
+    assert!(refused.message.en.contains("/runs/a.stend"), "{refused}");
+    assert!(!second.exists() && first.directory.path().exists());
+    drop(first);
+    assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_directory_name_that_exists_is_not_taken_over() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = directory_for(parent.path(), "a");
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("theirs"), "precious").unwrap();
+    let refused = TestFile::make_directory(&Roots::host(), &path, &owner("a")).unwrap_err();
+    assert_eq!(refused.kind, Kind::Preflight);
+    assert!(path.join("theirs").exists());
+}

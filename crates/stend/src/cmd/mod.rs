@@ -22,6 +22,6 @@ fn many(arguments: &ArgMatches, name: &str) -> Vec<String> {
 
 /// Reads the run that the user means by an id, a unique prefix, a path or `last`.
 fn read_run(arguments: &ArgMatches) -> Result<RunRecord> {
-    let path = store::locate(required(arguments, "RUN"), &store::directory())?;
+    let path = store::locate(required(arguments, "RUN"), &store::directory()?)?;
     store::read(&path)
 }

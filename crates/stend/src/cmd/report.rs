@@ -27,6 +27,9 @@ pub fn write(run: &RunRecord, path: &Path, lang: Lang) -> Result<()> {
     let html = stend_report::html(&findings, run, lang);
     std::fs::write(path, html).map_err(|e| {
         let path = path.display();
-        Error::new(Kind::Preflight, say!("cannot write the report `{path}`: {e}", "не удаётся записать отчёт `{path}`: {e}"))
+        Error::new(
+            Kind::Preflight,
+            say!("cannot write the report `{path}`: {e}", "не удаётся записать отчёт `{path}`: {e}"),
+        )
     })
 }

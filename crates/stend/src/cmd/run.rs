@@ -67,11 +67,11 @@ fn setup(arguments: &ArgMatches) -> Result<Setup> {
         Some(text) => text.parse().map_err(|_| wrong("--seed", text, "a whole number", "целое число"))?,
         None => now.as_nanos() as u64,
     };
-    let id = store::new_run_id(now.as_secs() as i64, stend_base::random::mix(now.as_nanos() as u64));
+    let id = store::new_run_id(now.as_secs(), stend_base::random::mix(now.as_nanos() as u64));
     let run_file = match arguments.get_one::<String>("output") {
         Some(path) => absolute(Path::new(path))?,
         None => {
-            let directory = store::directory();
+            let directory = store::directory()?;
             store::make_directory(&directory)?;
             directory.join(format!("{id}.{}", store::EXTENSION))
         }
@@ -114,7 +114,9 @@ fn read_suite(name: &str) -> Result<(Suite, String)> {
 }
 
 fn budget(text: &str) -> Result<Nanos> {
-    parse_nanos(text).map_err(|_| wrong("--time-budget", text, "a duration such as 90s or 5min", "длительность, например 90s или 5min"))
+    parse_nanos(text).map_err(|_| {
+        wrong("--time-budget", text, "a duration such as 90s or 5min", "длительность, например 90s или 5min")
+    })
 }
 
 fn wrong(option: &str, text: &str, en: &str, ru: &str) -> Box<Error> {
@@ -131,7 +133,10 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 /// This binary as a worker.
 fn worker_command() -> Result<Command> {
     let program = std::env::current_exe().map_err(|e| {
-        Error::new(Kind::Bug, say!("cannot find our own binary: {e}", "не удаётся найти собственный исполняемый файл: {e}"))
+        Error::new(
+            Kind::Bug,
+            say!("cannot find our own binary: {e}", "не удаётся найти собственный исполняемый файл: {e}"),
+        )
     })?;
     let mut command = Command::new(program);
     command.arg("worker");
@@ -140,7 +145,9 @@ fn worker_command() -> Result<Command> {
 
 /// Ctrl-C and SIGTERM stop softly, twice at once; a lost terminal (SIGHUP) does not stop a run.
 fn watch_signals(stopper: Stopper) -> Result<()> {
-    let failed = |e: std::io::Error| Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"));
+    let failed = |e: std::io::Error| {
+        Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
+    };
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
     let watch = move || {
         let mut asked = false;

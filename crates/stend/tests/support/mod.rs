@@ -207,8 +207,5 @@ pub fn eventually(what: &str, limit: Duration, holds: impl Fn() -> bool) {
 /// Names in a directory that Stend made.
 pub fn leftovers(directory: &str) -> Vec<String> {
     let entries = std::fs::read_dir(directory).expect("a directory");
-    entries
-        .filter_map(|e| e.ok()?.file_name().into_string().ok())
-        .filter(|name| name.starts_with(".stend-"))
-        .collect()
+    entries.filter_map(|e| e.ok()?.file_name().into_string().ok()).filter(|name| name.starts_with(".stend-")).collect()
 }

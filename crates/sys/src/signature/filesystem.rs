@@ -54,7 +54,11 @@ pub(super) fn find(image: &Image) -> Vec<Found> {
         .filter(|p| image.has(p.offset, p.magic))
         .map(|p| Found { uuid: p.uuid.and_then(|at| image.uuid(at)), ..Found::new(p.name, p.offset) })
         .collect();
-    found.extend([ext(image), btrfs(image), bcachefs(image), swap(image), luks(image), ntfs(image), vfat(image)].into_iter().flatten());
+    found.extend(
+        [ext(image), btrfs(image), bcachefs(image), swap(image), luks(image), ntfs(image), vfat(image)]
+            .into_iter()
+            .flatten(),
+    );
     for f in found.iter_mut().filter(|f| f.name == "xfs") {
         f.label = image.text(108, 12);
     }
@@ -140,8 +144,14 @@ fn ntfs(image: &Image) -> Option<Found> {
 
 /// FAT has no magic that everybody writes, so its parameter block must make sense as well.
 fn vfat(image: &Image) -> Option<Found> {
-    let magics: [(u64, &[u8]); 6] =
-        [(0x52, b"MSWIN"), (0x52, b"FAT32   "), (0x36, b"MSDOS"), (0x36, b"FAT16   "), (0x36, b"FAT12   "), (0x36, b"FAT     ")];
+    let magics: [(u64, &[u8]); 6] = [
+        (0x52, b"MSWIN"),
+        (0x52, b"FAT32   "),
+        (0x36, b"MSDOS"),
+        (0x36, b"FAT16   "),
+        (0x36, b"FAT12   "),
+        (0x36, b"FAT     "),
+    ];
     let named = magics.iter().find(|(at, magic)| image.has(*at, magic)).map(|(at, _)| *at);
     let jump = matches!(image.byte(0)?, 0xeb | 0xe9);
     let at = named.or_else(|| (jump && image.has(0x1fe, b"\x55\xaa")).then_some(0x1fe))?;

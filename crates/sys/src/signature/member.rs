@@ -83,7 +83,10 @@ fn zfs(image: &Image) -> Option<Found> {
     const MAGIC: u64 = 0x00ba_b10c;
     let end = image.size - image.size % LABEL;
     let labels = [Some(0), Some(LABEL), end.checked_sub(2 * LABEL), end.checked_sub(LABEL)];
-    let mut slots = labels.into_iter().flatten().flat_map(|label| (LABEL / 2..LABEL).step_by(SLOT as usize).map(move |slot| label + slot));
+    let mut slots = labels
+        .into_iter()
+        .flatten()
+        .flat_map(|label| (LABEL / 2..LABEL).step_by(SLOT as usize).map(move |slot| label + slot));
     slots
         .find(|&at| image.le64(at).is_some_and(|magic| magic == MAGIC || magic.swap_bytes() == MAGIC))
         .map(|at| Found::new("zfs_member", at))
@@ -104,7 +107,8 @@ fn firmware_raid(image: &Image) -> Option<Found> {
         ("ddf_raid_member", last(257), b"\xde\x11\xde\x11"),
         ("isw_raid_member", last(2), b"Intel Raid ISM Cfg Sig. "),
     ];
-    let mut found = places.into_iter().filter_map(|(name, at, magic)| at.filter(|&at| image.has(at, magic)).map(|at| (name, at)));
+    let mut found =
+        places.into_iter().filter_map(|(name, at, magic)| at.filter(|&at| image.has(at, magic)).map(|at| (name, at)));
     found.next().map(|(name, at)| Found::new(name, at))
 }
 

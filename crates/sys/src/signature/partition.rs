@@ -31,7 +31,8 @@ pub(super) fn find(image: &Image, others: &[Found]) -> Option<Found> {
     if let Some((at, _)) = gpt_header(image) {
         return Some(Found { uuid: guid(image, at + 56), ..Found::new("gpt", at) });
     }
-    if !image.has(510, b"\x55\xaa") || others.iter().any(|f| matches!(f.name, "vfat" | "ntfs" | "exfat" | "BitLocker")) {
+    if !image.has(510, b"\x55\xaa") || others.iter().any(|f| matches!(f.name, "vfat" | "ntfs" | "exfat" | "BitLocker"))
+    {
         return None;
     }
     let entries = [446u64, 462, 478, 494];
@@ -100,7 +101,13 @@ fn dos(image: &Image, block: u64, id: Option<&str>, sector: &dyn Fn(u64) -> Opti
         }
     }
     let named = |number: u32| id.map(|id| format!("{id}-{number:02x}"));
-    let all = partitions.into_iter().map(|(number, start, len)| Partition { number, start, len, uuid: named(number), label: None });
+    let all = partitions.into_iter().map(|(number, start, len)| Partition {
+        number,
+        start,
+        len,
+        uuid: named(number),
+        label: None,
+    });
     all.filter(|p| fits(p, image)).collect()
 }
 
@@ -133,7 +140,8 @@ fn guid(image: &Image, offset: u64) -> Option<String> {
 /// The 36 UTF-16 letters of a partition's name.
 fn utf16(image: &Image, offset: u64) -> Option<String> {
     let raw = image.bytes(offset, 72)?;
-    let letters: Vec<u16> = raw.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]])).take_while(|&c| c != 0).collect();
+    let letters: Vec<u16> =
+        raw.chunks_exact(2).map(|c| u16::from_le_bytes([c[0], c[1]])).take_while(|&c| c != 0).collect();
     (!letters.is_empty()).then(|| String::from_utf16_lossy(&letters))
 }
 

@@ -15,7 +15,8 @@ impl SmallDisk {
     fn new(size: Bytes) -> SmallDisk {
         let mount = tempfile::tempdir().unwrap();
         let options = format!("size={}", size.0);
-        let status = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "stend-test"]).arg(mount.path()).status();
+        let status =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "stend-test"]).arg(mount.path()).status();
         assert!(status.unwrap().success(), "mount failed");
         SmallDisk { mount }
     }

@@ -116,7 +116,8 @@ fn reading_changes_neither_the_file_nor_its_log() {
     append_all(&writer, &samples::one_of_each());
     read_until(&live.file(), &samples::record_of(samples::one_of_each()));
     let killed = live.copy_as_killed();
-    let bytes = |place: &Place| ["R-1.stend", "R-1.stend-wal"].map(|name| std::fs::read(place.runs.path().join(name)).unwrap());
+    let bytes =
+        |place: &Place| ["R-1.stend", "R-1.stend-wal"].map(|name| std::fs::read(place.runs.path().join(name)).unwrap());
     let before = bytes(&killed);
     assert!(before[1].len() > 1000, "the log should hold something");
     reader::read(&killed.file()).unwrap();

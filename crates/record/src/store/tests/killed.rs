@@ -31,7 +31,10 @@ fn the_child_appends_until_it_is_killed() {
     let writer = create_with(&file, &samples::header(), options, None, &directory).unwrap();
     let mut log = std::fs::File::create(directory.join("log")).unwrap();
     // Half of the children are killed near an edge, the others live on commits and the spool alone.
-    let edges = directory.parent().and_then(|number| number.to_str()).is_some_and(|number| number.ends_with(['0', '2', '4', '6', '8']));
+    let edges = directory
+        .parent()
+        .and_then(|number| number.to_str())
+        .is_some_and(|number| number.ends_with(['0', '2', '4', '6', '8']));
     // More than any parent waits: the child must not outlive a parent that panics.
     for n in 0..4000u32 {
         let at = now();

@@ -61,5 +61,8 @@ fn without_memory_backed_files_the_trial_is_kept_in_memory_and_that_is_recorded(
     assert_eq!(state_of_disk(&place), before);
     let record = crate::store::read(&writer.close(RunState::Complete).unwrap()).unwrap();
     assert_eq!(record.trials, record_of(samples::one_of_each()).trials);
-    assert!(matches!(&record.events[0].kind, EventKind::Note { text } if text.starts_with("no spool in")), "{record:?}");
+    assert!(
+        matches!(&record.events[0].kind, EventKind::Note { text } if text.starts_with("no spool in")),
+        "{record:?}"
+    );
 }

@@ -1,11 +1,9 @@
 //! What the tests of the engine share: trials to vary, targets that vanish with the test, and sums.
 
-#![allow(dead_code)] // each test binary uses its own part of it
-
+use crate::{Control, fill, run_trial};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use stend_base::{Bytes, Nanos, Result};
-use stend_load::{Control, run_trial};
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Sync, Trial};
 use stend_sys::IoFile;
@@ -50,7 +48,7 @@ pub fn run(trial: &Trial, file: &IoFile) -> Result<(TrialOutcome, Vec<Slice>)> {
 /// A nameless file on the disk, all of it written.
 pub fn filled(len: Bytes) -> IoFile {
     let file = IoFile::create_scratch(Path::new(DISK), len.0, true).unwrap();
-    stend_load::fill(&file, Region { start: Bytes(0), len }, 3, &Control::new(), &mut |_| {}).unwrap();
+    fill(&file, Region { start: Bytes(0), len }, 3, &Control::new(), &mut |_| {}).unwrap();
     file
 }
 

@@ -1,13 +1,11 @@
 //! The engine on devices that misbehave: errors, stalls, and bytes counted by the kernel. Needs root.
 
-mod support;
-
+use super::support::{Loop, Mount, done, root, run, stream, trial};
+use crate::{Control, fill, run_trial};
 use stend_base::{Bytes, Nanos};
-use stend_load::{Control, run_trial};
 use stend_record::observed::TrialStatus;
 use stend_spec::workload::{Backend, Op, Stream, Trial};
 use stend_sys::IoFile;
-use support::{Loop, Mount, done, root, run, stream, trial};
 
 const LEN: Bytes = Bytes::mib(16);
 const LANES: [Backend; 2] = [Backend::Auto, Backend::Psync];
@@ -77,7 +75,7 @@ fn the_device_saw_what_we_wrote_through_a_file() {
 /// A file on the mount, all of it written, so that only overwrites remain.
 fn scratch(mount: &Mount) -> IoFile {
     let file = IoFile::create_scratch(mount.at.path(), LEN.0, true).unwrap();
-    stend_load::fill(&file, trial(LEN, vec![]).region, 1, &Control::new(), &mut |_| {}).unwrap();
+    fill(&file, trial(LEN, vec![]).region, 1, &Control::new(), &mut |_| {}).unwrap();
     file
 }
 

@@ -1,16 +1,14 @@
 //! The engine on real files: what is counted, where it goes, and what is written.
 
-mod support;
-
+use super::support::{DISK, contents, done, filled, run, stream, trial};
+use crate::{Control, fill, run_trial, sample_zeros};
 use std::collections::HashSet;
 use std::path::Path;
 use stend_base::{Bytes, Nanos};
-use stend_load::{Control, run_trial, sample_zeros};
 use stend_record::observed::{Slice, TrialStatus};
 use stend_spec::workload::{Backend, Op, Pattern, Region, Stream, Sync, Trial};
 use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
-use support::{DISK, contents, done, filled, run, stream, trial};
 
 const LEN: Bytes = Bytes::mib(16);
 const LANES: [Backend; 2] = [Backend::Auto, Backend::Psync];
@@ -54,7 +52,7 @@ fn every_interval_has_a_slice_and_every_second_its_latencies() {
     assert!((0..21).all(|interval| seen.contains(&interval)), "{seen:?}");
     assert!(seen.iter().all(|&interval| interval < 22));
     let with_latency: Vec<_> = slices.iter().filter(|s| s.latency.is_some()).map(|s| s.interval).collect();
-    assert!(with_latency.len() >= 3 && with_latency[0] == 9, "{with_latency:?}");
+    assert!(with_latency.len() >= 3 && with_latency[0] >= 9, "{with_latency:?}");
     let (all, window) = (sum(&slices, Op::Read), done(&outcome, Op::Read).0);
     assert_eq!(all.0, all.2);
     assert!(window < all.0, "the ramp is in the slices and not in the window");
@@ -157,11 +155,11 @@ fn a_stop_ends_the_load_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn a_stop_before_the_start_leaves_no_load_behind() {
+fn a_stop_before_the_start_makes_no_load() {
     let control = Control::new();
     control.stop();
-    let outcome = run_trial(&trial(LEN, vec![stream(100)]), &filled(LEN), &control, &mut |_| {}).unwrap();
-    assert_eq!(outcome.status, TrialStatus::Interrupted);
+    let refused = run_trial(&trial(LEN, vec![stream(100)]), &filled(LEN), &control, &mut |_| {});
+    assert_eq!(refused.unwrap_err().kind, stend_base::Kind::Interrupted);
 }
 
 #[test]
@@ -194,15 +192,16 @@ fn reading_past_the_end_is_a_short_transfer_and_the_trial_fails() {
 
 #[test]
 fn a_few_errors_are_counted_and_the_trial_goes_on() {
-    // 1 block in 4096 lies beyond the end; psync keeps the pace of errors low.
-    let mut edge = trial(LEN, vec![stream(100)]);
-    edge.region.start = Bytes::kib(4);
+    // The last of 512 blocks lies beyond the end, and every epoch of the random order meets it once.
+    let mut edge = trial(Bytes::mib(2), vec![stream(100)]);
+    edge.region.start = Bytes(LEN.0 - (2 << 20) + 4096);
     let (outcome, slices) = run(&edge, &filled(LEN)).unwrap();
-    let failed: u64 = outcome.errors.iter().map(|e| e.count).sum();
-    assert_eq!(failed, slices.iter().map(|s| s.errors).sum::<u64>());
-    if outcome.status == TrialStatus::Complete && failed > 0 {
-        assert_eq!((outcome.errors[0].errno, outcome.errors[0].first_offset), (0, LEN.0));
-    }
+    let failed = slices.iter().map(|s| s.errors).sum::<u64>();
+    let tried = done(&outcome, Op::Read).0 + failed;
+    assert!((tried / 512..=tried / 512 + 1).contains(&failed), "{failed} of {tried} failed");
+    assert_eq!(failed, outcome.errors.iter().map(|e| e.count).sum::<u64>());
+    assert!(outcome.errors.iter().all(|e| (e.errno, e.first_offset) == (0, LEN.0)));
+    assert_eq!(outcome.status, if failed < 100 { TrialStatus::Complete } else { TrialStatus::Failed });
 }
 
 #[test]
@@ -234,7 +233,7 @@ fn a_fill_writes_every_block_once_and_leaves_no_zeros() {
     let file = scratch(true);
     assert_eq!(sample_zeros(&file, region, 1).unwrap().zero, 1000);
     let mut seen = Vec::new();
-    let outcome = stend_load::fill(&file, region, 5, &Control::new(), &mut |bytes| seen.push(bytes)).unwrap();
+    let outcome = fill(&file, region, 5, &Control::new(), &mut |bytes| seen.push(bytes)).unwrap();
     assert_eq!(outcome.written, region.len);
     assert!(seen.is_sorted() && seen.last().is_some_and(|&last| last <= region.len), "{seen:?}");
     let zeros = sample_zeros(&file, region, 2).unwrap();
@@ -251,7 +250,7 @@ fn a_stopped_fill_says_what_was_written() {
     let control = Control::new();
     let file = IoFile::create_scratch(Path::new(DISK), 1 << 34, true).unwrap();
     let region = Region { start: Bytes(0), len: Bytes::gib(16) };
-    let outcome = stend_load::fill(&file, region, 5, &control, &mut |_| control.stop()).unwrap();
+    let outcome = fill(&file, region, 5, &control, &mut |_| control.stop()).unwrap();
     assert!(outcome.written.0 > 0 && outcome.written < region.len, "{outcome:?}");
     let written = contents(&file, outcome.written.0 as usize);
     assert!(written.chunks(4096).all(|block| block.iter().any(|&byte| byte != 0)));
@@ -260,7 +259,7 @@ fn a_stopped_fill_says_what_was_written() {
 #[test]
 fn a_full_file_system_is_a_target_error_with_its_offset() {
     let file = IoFile::open_read(Path::new("/dev/full"), false).unwrap();
-    let error = stend_load::fill(&file, trial(LEN, vec![]).region, 1, &Control::new(), &mut |_| {}).unwrap_err();
+    let error = fill(&file, trial(LEN, vec![]).region, 1, &Control::new(), &mut |_| {}).unwrap_err();
     assert_eq!(error.kind, stend_base::Kind::TargetIo);
     assert!(error.message.en.contains("at byte") && error.message.ru.contains("со смещения"), "{error}");
 }

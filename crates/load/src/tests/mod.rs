@@ -1,0 +1,5 @@
+//! The engine as a whole, on real files and devices.
+
+mod devices;
+mod files;
+mod support;

@@ -1,0 +1,56 @@
+//! Stretches of a time axis that hold data. Trials of one case lie far apart because the other cases
+//! run between them; an axis that is cut there shows the trials, not the waiting.
+
+use super::scale::Ruler;
+use stend_analyse::Chart;
+use stend_analyse::chart::{Axis, Scale};
+
+/// A gap shorter than this part of the axis is a gap in the data, not waiting; by eye.
+const GAP_MIN: f64 = 0.04;
+/// The axis is cut when at least this part of it is waiting; below, a plain axis reads easier.
+const WAITING_MIN: f64 = 0.4;
+/// Room around the data of a stretch with a single point, as a part of the axis.
+const PAD: f64 = 0.005;
+/// More stretches than this would be slivers.
+const STRETCHES_MAX: usize = 24;
+
+/// The shared horizontal axis of a chart, cut where nothing was measured for long.
+pub fn horizontal(chart: &Chart) -> Ruler {
+    let stretches = if chart.x.scale == Scale::Linear { stretches(chart) } else { Vec::new() };
+    Ruler::cut(&chart.x, &stretches)
+}
+
+/// Ranges of x with data, ascending and apart; none if the axis is better left whole.
+fn stretches(chart: &Chart) -> Vec<(f64, f64)> {
+    let Axis { from, to, .. } = chart.x;
+    let span = to - from;
+    let points = chart.panes.iter().flat_map(|p| &p.series).flat_map(|s| &s.points);
+    let mut xs: Vec<f64> = points.filter(|p| p.y.is_some()).map(|p| p.x).filter(|x| (from..=to).contains(x)).collect();
+    if xs.is_empty() || !span.is_finite() || span <= 0.0 {
+        return Vec::new();
+    }
+    xs.sort_by(f64::total_cmp);
+    let mut groups: Vec<Vec<f64>> = vec![Vec::new()];
+    for x in xs {
+        let far = groups.last().and_then(|g| g.last()).is_some_and(|last| x - last > GAP_MIN * span);
+        if far {
+            groups.push(Vec::new());
+        }
+        if let Some(group) = groups.last_mut() {
+            group.push(x);
+        }
+    }
+    let stretches: Vec<(f64, f64)> =
+        groups.iter().filter_map(|g| padded(g, span)).map(|(a, b)| (a.max(from), b.min(to))).collect();
+    let measured: f64 = stretches.iter().map(|(a, b)| b - a).sum();
+    let worth = (2..=STRETCHES_MAX).contains(&stretches.len()) && span - measured >= WAITING_MIN * span;
+    if worth { stretches } else { Vec::new() }
+}
+
+/// First and last x of a group with half the usual distance of its points around them.
+fn padded(group: &[f64], span: f64) -> Option<(f64, f64)> {
+    let (first, last) = (group.first()?, group.last()?);
+    let half = if last > first { (last - first) / (group.len() - 1).max(1) as f64 / 2.0 } else { PAD * span };
+    let pad = half.min(GAP_MIN * span / 4.0);
+    Some((first - pad, last + pad))
+}

@@ -1,0 +1,330 @@
+//! Inventory over made-up machines: hardware that no test host has. Each tree is what sysfs, procfs and /dev
+//! of such a machine show; device nodes are plain files that hold what is on the device.
+
+use crate::access::{Viewer, judge};
+use crate::devices::Devices;
+use crate::identity;
+use crate::inspect::inspect_under;
+use crate::roots::Roots;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::Path;
+use stend_record::{Refusal, WriteAccess};
+
+struct Tree {
+    dir: tempfile::TempDir,
+    roots: Roots,
+}
+
+const MIB: u64 = 1 << 20;
+
+impl Tree {
+    fn new() -> Tree {
+        let dir = tempfile::tempdir().unwrap();
+        // Links in sysfs are resolved, so the root of the tree must not be a link itself.
+        let roots = Roots::under(&dir.path().canonicalize().unwrap());
+        Tree { dir, roots }
+    }
+
+    fn put(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// A disk of 8 MiB at a place below `/sys/devices`, with attributes.
+    fn disk(&self, name: &str, number: &str, place: &str, attributes: &[(&str, &str)]) {
+        let sysfs = format!("sys/devices/{place}/block/{name}");
+        self.device(name, number, &sysfs, 8 * MIB);
+        for (file, text) in attributes {
+            self.put(&format!("{sysfs}/{file}"), text);
+        }
+    }
+
+    fn device(&self, name: &str, number: &str, sysfs: &str, size: u64) {
+        self.put(&format!("{sysfs}/dev"), number);
+        self.put(&format!("{sysfs}/size"), &(size / 512).to_string());
+        std::fs::create_dir_all(self.dir.path().join(sysfs).join("holders")).unwrap();
+        self.put(&format!("dev/{name}"), "");
+        std::fs::File::options()
+            .write(true)
+            .open(self.dir.path().join("dev").join(name))
+            .unwrap()
+            .set_len(size)
+            .unwrap();
+        std::fs::create_dir_all(self.roots.sys.join("class/block")).unwrap();
+        symlink(self.dir.path().join(sysfs), self.roots.sys.join("class/block").join(name)).unwrap();
+    }
+
+    /// A partition of 2 MiB, the first one at 1 MiB.
+    fn partition(&self, disk: &str, place: &str, number: u64, dev: &str) {
+        let name = format!("{disk}{number}");
+        let sysfs = format!("sys/devices/{place}/block/{disk}/{name}");
+        self.device(&name, dev, &sysfs, 2 * MIB);
+        self.put(&format!("{sysfs}/partition"), &number.to_string());
+        self.put(&format!("{sysfs}/start"), &((2 * number - 1) * MIB / 512).to_string());
+    }
+
+    /// A device built on others.
+    fn over(&self, name: &str, number: &str, below: &[&str], attributes: &[(&str, &str)]) {
+        self.disk(name, number, "virtual", attributes);
+        for slave in below {
+            self.put(&format!("sys/devices/virtual/block/{name}/slaves/{slave}"), "");
+            self.put(&format!("sys/class/block/{slave}/holders/{name}"), "");
+        }
+    }
+
+    fn poke(&self, device: &str, offset: u64, bytes: &[u8]) {
+        let file = std::fs::File::options().write(true).open(self.roots.dev.join(device)).unwrap();
+        file.write_all_at(bytes, offset).unwrap();
+    }
+
+    fn identity(&self, name: &str) -> String {
+        let devices = Devices::read(&self.roots);
+        identity::of(&self.roots, &devices, devices.by_name(name).unwrap()).unwrap_or_else(|| "none".to_string())
+    }
+
+    fn access(&self, name: &str) -> WriteAccess {
+        let devices = Devices::read(&self.roots);
+        judge(&self.roots, &devices, devices.by_name(name).unwrap(), Viewer::Stranger).access
+    }
+
+    fn reasons(&self, name: &str) -> Vec<Refusal> {
+        match self.access(name) {
+            WriteAccess::Refused(reasons) => reasons,
+            WriteAccess::Confirm { .. } | WriteAccess::OwnDirectory => Vec::new(),
+        }
+    }
+}
+
+const SATA: &str = "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0";
+const SATA_2: &str = "pci0000:00/0000:00:1f.2/ata2/host1/target1:0:0/1:0:0:0";
+
+fn one_sata_disk() -> Tree {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", SATA, &[("device/wwid", "naa.5000c500a1b2c3d4")]);
+    tree
+}
+
+/// An ext4 superblock as far as it is looked at, with UUID 0101…01 and a label.
+fn put_ext4(tree: &Tree, device: &str, label: &[u8]) {
+    tree.poke(device, 1024 + 56, b"\x53\xef");
+    tree.poke(device, 1024 + 92, &[4, 0, 0, 0, 0x40]);
+    tree.poke(device, 1024 + 104, &[1; 16]);
+    tree.poke(device, 1024 + 120, label);
+}
+
+#[test]
+fn a_device_is_known_by_the_first_thing_that_is_unique_about_it() {
+    let tree = one_sata_disk();
+    tree.partition("sda", SATA, 2, "8:2");
+    let mut page = vec![0, 0x80, 0, 6];
+    page.extend(b"QM 001");
+    let scsi = "pci0000:00/0000:00:05.0/virtio3/host2/target2:0:0/2:0:0:1";
+    tree.disk("sdb", "8:16", scsi, &[("device/wwid", "t10.QEMU    QEMU HARDDISK   x")]);
+    tree.put(&format!("sys/devices/{scsi}/block/sdb/device/vpd_pg80"), page);
+    tree.disk("sdc", "8:32", "pci0000:00/0000:00:06.0/host3/target3:0:0/3:0:0:0", &[]);
+    tree.disk("nvme0n1", "259:0", "pci0000:00/0000:00:1d.0/nvme/nvme0", &[("wwid", "eui.0025385c2140105d")]);
+    tree.disk("vda", "254:0", "pci0000:00/0000:00:02.0/virtio1", &[("serial", "data 1")]);
+    tree.disk("vdb", "254:16", "pci0000:00/0000:00:04.0/virtio2", &[]);
+    tree.partition("vdb", "pci0000:00/0000:00:04.0/virtio2", 1, "254:17");
+    tree.disk("zram0", "252:0", "virtual", &[]);
+    tree.over("dm-0", "253:0", &["sda2"], &[("dm/uuid", "LVM-abc")]);
+    tree.over("md0", "9:0", &["vda"], &[("md/level", "raid1")]);
+    tree.poke("vda", 4096, &[0xfc, 0x4e, 0x2b, 0xa9, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    tree.poke("vda", 4096 + 16, &[0xab; 16]);
+    let expected = [
+        ("sda", "wwn:0x5000c500a1b2c3d4"),
+        ("sda2", "wwn:0x5000c500a1b2c3d4-part2"),
+        ("sdb", "serial:QM_001"),
+        ("nvme0n1", "wwn:eui.0025385c2140105d"),
+        ("vda", "serial:data_1"),
+        ("dm-0", "dm:LVM-abc"),
+        ("md0", "md:abababab-abab-abab-abab-abababababab"),
+        // A host number is given in the order of discovery, so this place is not stable.
+        ("sdc", "none"),
+        ("vdb", "path:pci0000:00/0000:00:04.0/virtio2,8388608"),
+        ("vdb1", "path:pci0000:00/0000:00:04.0/virtio2,8388608-part1"),
+        ("zram0", "none"),
+    ];
+    for (name, identity) in expected {
+        assert_eq!(tree.identity(name), identity, "{name}");
+    }
+    assert!(tree.reasons("sdc").contains(&Refusal::NoIdentity));
+    put_ext4(&tree, "sdc", b"");
+    assert_eq!(tree.identity("sdc"), "fs-uuid:01010101-0101-0101-0101-010101010101");
+    tree.put("dev/disk/by-path/.keep", "");
+    symlink("../../vdb", tree.roots.dev.join("disk/by-path/pci-0000:00:04.0")).unwrap();
+    assert_eq!(tree.identity("vdb"), "path:pci-0000:00:04.0,8388608");
+}
+
+#[test]
+fn a_device_is_found_by_its_identity() {
+    let tree = one_sata_disk();
+    tree.partition("sda", SATA, 1, "8:1");
+    let facts = inspect_under(&tree.roots, "wwn:0x5000c500a1b2c3d4-part1").unwrap();
+    assert!(facts.path.ends_with("dev/sda1"));
+    assert_eq!(facts.access, WriteAccess::Confirm { identity: facts.named.clone(), signatures: Vec::new() });
+    let stack: Vec<_> = facts.devices.iter().map(|d| (d.depth, d.name.as_str(), d.kind.as_str())).collect();
+    assert_eq!(stack, [(0, "sda1", "partition"), (1, "sda", "disk")]);
+    assert!(inspect_under(&tree.roots, "wwn:0x5000c500a1b2c3d4-part9").is_err());
+}
+
+#[test]
+fn a_stack_is_walked_down_to_every_drive_once() {
+    let tree = one_sata_disk();
+    tree.disk("sdb", "8:16", SATA_2, &[("device/wwid", "naa.5000c500ffffffff")]);
+    tree.over("md0", "9:0", &["sda", "sdb"], &[("md/level", "raid1")]);
+    tree.over("dm-0", "253:0", &["md0"], &[("dm/uuid", "LVM-a")]);
+    tree.over("dm-1", "253:1", &["dm-0", "md0"], &[("dm/uuid", "LVM-b")]);
+    let facts = inspect_under(&tree.roots, "dm:LVM-b").unwrap();
+    let stack: Vec<_> = facts.devices.iter().map(|d| (d.depth, d.name.as_str())).collect();
+    assert_eq!(stack, [(0, "dm-1"), (1, "dm-0"), (1, "md0"), (2, "sda"), (2, "sdb")]);
+}
+
+#[test]
+fn what_is_mounted_far_above_makes_the_drive_below_busy() {
+    let tree = one_sata_disk();
+    tree.partition("sda", SATA, 1, "8:1");
+    tree.partition("sda", SATA, 2, "8:2");
+    tree.over("dm-0", "253:0", &["sda1"], &[("dm/uuid", "CRYPT-LUKS2-x")]);
+    tree.over("dm-1", "253:1", &["dm-0"], &[("dm/uuid", "LVM-y")]);
+    tree.put("proc/self/mountinfo", "40 1 253:1 / /srv rw - xfs /dev/mapper/y rw\n");
+    let relative = Refusal::RelativeMounted { device: "dm-1".into(), at: "/srv".into() };
+    for name in ["sda", "sda1", "dm-0"] {
+        assert!(tree.reasons(name).contains(&relative), "{name}: {:?}", tree.reasons(name));
+    }
+    assert!(tree.reasons("sda").contains(&Refusal::Holder { device: "dm-0".into() }));
+    assert!(tree.reasons("dm-1").contains(&Refusal::Mounted { at: "/srv".into() }));
+    assert_eq!(tree.reasons("sda2"), [], "a neighbour on the same disk is free");
+}
+
+#[test]
+fn the_root_disk_is_refused_down_to_the_drive_but_not_a_free_partition_beside_it() {
+    let tree = one_sata_disk();
+    tree.partition("sda", SATA, 1, "8:1");
+    tree.partition("sda", SATA, 2, "8:2");
+    tree.over("dm-0", "253:0", &["sda1"], &[("dm/uuid", "LVM-root")]);
+    tree.put("proc/self/mountinfo", "1 0 253:0 / / rw - ext4 /dev/mapper/root rw\n");
+    for name in ["dm-0", "sda1", "sda"] {
+        assert_eq!(tree.reasons(name).first(), Some(&Refusal::RootDisk { device: "dm-0".into() }), "{name}");
+    }
+    assert_eq!(tree.reasons("sda2"), []);
+}
+
+#[test]
+fn swap_on_a_logical_volume_makes_the_drive_busy() {
+    let tree = one_sata_disk();
+    tree.over("dm-0", "253:0", &["sda"], &[("dm/uuid", "LVM-swap")]);
+    tree.put("proc/swaps", "Filename Type Size Used Priority\n/dev/dm-0 partition 1024 0 -2\n");
+    for name in ["sda", "dm-0"] {
+        assert!(tree.reasons(name).contains(&Refusal::Swap { device: "dm-0".into() }), "{name}");
+    }
+}
+
+#[test]
+fn every_way_to_name_a_device_in_fstab_counts() {
+    let lines = [
+        "UUID=01010101-0101-0101-0101-010101010101 /srv ext4 noauto 0 0",
+        "LABEL=data /srv ext4 defaults 0 0",
+        "LABEL=\"data\" /srv ext4 defaults 0 0",
+        "/dev/sda1\t/srv\text4",
+        "/dev/disk/by-label/data /srv ext4",
+        "PARTUUID=0badcafe-01 /srv ext4",
+        "/dev/sda /srv ext4",
+    ];
+    for line in lines {
+        let tree = one_sata_disk();
+        tree.partition("sda", SATA, 1, "8:1");
+        tree.partition("sda", SATA, 2, "8:2");
+        put_ext4(&tree, "sda1", b"data");
+        // A DOS table with one entry of 2 MiB at 1 MiB.
+        tree.poke("sda", 440, &0x0bad_cafeu32.to_le_bytes());
+        tree.poke("sda", 446, &[0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 16, 0, 0]);
+        tree.poke("sda", 510, b"\x55\xaa");
+        tree.put("dev/disk/by-label/.keep", "");
+        symlink("../../sda1", tree.roots.dev.join("disk/by-label/data")).unwrap();
+        assert_eq!(tree.reasons("sda1"), [], "before the line is there");
+        tree.put("etc/fstab", &format!("# comment\n{line}\nUUID=02020202-0202 /other ext4\n"));
+        for name in ["sda", "sda1"] {
+            assert_eq!(tree.reasons(name), [Refusal::Fstab { at: "/srv".into() }], "{name} with {line}");
+        }
+        let whole_disk = line.starts_with("/dev/sda ");
+        assert_eq!(tree.reasons("sda2").is_empty(), !whole_disk, "{line}");
+    }
+}
+
+#[test]
+fn of_two_paths_to_one_drive_neither_is_written_only_the_multipath_device_above_them() {
+    let tree = one_sata_disk();
+    tree.disk("sdb", "8:16", SATA_2, &[("device/wwid", "naa.5000c500a1b2c3d4")]);
+    let duplicate = |other: &str| Refusal::DuplicateIdentity { other: other.into() };
+    assert_eq!(tree.reasons("sda"), [duplicate("sdb")]);
+    assert_eq!(tree.reasons("sdb"), [duplicate("sda")]);
+    tree.over("dm-0", "253:0", &["sda", "sdb"], &[("dm/uuid", "mpath-35000c500a1b2c3d4")]);
+    assert_eq!(tree.reasons("sda"), [Refusal::Holder { device: "dm-0".into() }, duplicate("sdb")]);
+    let identity = "dm:mpath-35000c500a1b2c3d4".to_string();
+    assert_eq!(tree.access("dm-0"), WriteAccess::Confirm { identity, signatures: Vec::new() });
+}
+
+#[test]
+fn hidden_paths_of_nvme_multipath_are_no_duplicates() {
+    let tree = Tree::new();
+    let wwid = ("wwid", "eui.0025385c2140105d");
+    tree.disk("nvme0n1", "259:0", "virtual/nvme-subsystem/nvme-subsys0", &[wwid]);
+    tree.disk("nvme0c0n1", "259:1", "pci0000:00/0000:00:1d.0/nvme/nvme0", &[wwid, ("hidden", "1")]);
+    assert_eq!(tree.reasons("nvme0n1"), []);
+    tree.disk("nvme1n1", "259:2", "pci0000:00/0000:00:1e.0/nvme/nvme1", &[wwid]);
+    assert_eq!(tree.reasons("nvme0n1"), [Refusal::DuplicateIdentity { other: "nvme1n1".into() }]);
+}
+
+#[test]
+fn a_copied_file_system_is_no_identity() {
+    let tree = one_sata_disk();
+    tree.disk("sdb", "8:16", "virtual/a/host7", &[]);
+    put_ext4(&tree, "sdb", b"");
+    assert_eq!(tree.reasons("sdb"), []);
+    put_ext4(&tree, "sda", b"");
+    assert_eq!(tree.reasons("sdb"), [Refusal::DuplicateIdentity { other: "sda".into() }]);
+    assert_eq!(tree.reasons("sda"), [], "this one is known by its WWN");
+}
+
+#[test]
+fn a_mounted_btrfs_makes_every_device_of_it_busy() {
+    let tree = one_sata_disk();
+    tree.disk("sdb", "8:16", SATA_2, &[("device/wwid", "naa.5000c500ffffffff")]);
+    tree.disk("sdc", "8:32", "pci0000:00/x", &[("serial", "C")]);
+    tree.put("proc/self/mountinfo", "40 1 0:39 / /srv rw - btrfs /dev/sda rw,subvol=/\n");
+    tree.put("sys/fs/btrfs/0101/devices/sda", "");
+    tree.put("sys/fs/btrfs/0101/devices/sdb", "");
+    for name in ["sda", "sdb"] {
+        assert_eq!(tree.reasons(name), [Refusal::Mounted { at: "/srv".into() }], "{name}");
+    }
+    assert_eq!(tree.reasons("sdc"), []);
+}
+
+#[test]
+fn a_container_root_leads_to_the_drive_of_its_upper_directory() {
+    let tree = one_sata_disk();
+    let overlay = "2 1 0:50 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/var/lib/upper,workdir=/w";
+    tree.put("proc/self/mountinfo", &format!("1 0 8:0 / /var/lib rw - ext4 /dev/sda rw\n{overlay}\n"));
+    let reasons = tree.reasons("sda");
+    assert!(reasons.contains(&Refusal::RootDisk { device: "sda".into() }), "{reasons:?}");
+    assert!(reasons.contains(&Refusal::Mounted { at: "/var/lib".into() }));
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_refused() {
+    let tree = one_sata_disk();
+    tree.put(&format!("sys/devices/{SATA}/block/sda/ro"), "1");
+    assert_eq!(tree.reasons("sda"), [Refusal::ReadOnly]);
+    std::fs::remove_file(tree.roots.dev.join("sda")).unwrap();
+    let reasons = tree.reasons("sda");
+    assert!(matches!(&reasons[0], Refusal::Unreadable { why } if why.contains("No such file")), "{reasons:?}");
+}
+
+#[test]
+fn a_machine_without_any_of_this_has_no_devices_and_no_panic() {
+    let roots = Roots::under(Path::new("/nonexistent"));
+    assert_eq!(Devices::read(&roots).all().count(), 0);
+    assert!(inspect_under(&roots, "wwn:0x1").is_err());
+}

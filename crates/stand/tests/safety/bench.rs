@@ -1,0 +1,209 @@
+//! A bench for tests on real loop devices: images, mounts and processes that are gone when the test is over,
+//! also when it panics.
+
+use std::fs::File;
+use std::hash::Hasher;
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test at a time: a child that another test forks holds copies of our descriptors for an instant, and
+/// with them locks and exclusive devices.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Things made for one test, undone in reverse order.
+pub struct Bench {
+    undo: Vec<Undo>,
+    dir: tempfile::TempDir,
+    images: Vec<PathBuf>,
+    devices: Vec<String>,
+    mounts: usize,
+    _turn: MutexGuard<'static, ()>,
+}
+
+enum Undo {
+    Command(Vec<String>),
+    Kill(Child),
+    Remove(PathBuf),
+}
+
+impl Bench {
+    /// `None`, saying so, without root; in CI that is a failure.
+    pub fn new(test: &str) -> Option<Bench> {
+        let root = std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
+        if !root {
+            assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "{test} needs root in CI");
+            println!("skipped: {test} needs root");
+            return None;
+        }
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let dir = tempfile::Builder::new().prefix("stend-bench-").tempdir_in("/var/tmp").unwrap();
+        Some(Bench { undo: Vec::new(), dir, images: Vec::new(), devices: Vec::new(), mounts: 0, _turn: turn })
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A sparse image of zeros.
+    pub fn image(&mut self, mib: u64) -> PathBuf {
+        let path = self.dir.path().join(format!("image{}", self.images.len()));
+        File::create(&path).unwrap().set_len(mib << 20).unwrap();
+        self.images.push(path.clone());
+        path
+    }
+
+    /// A loop device over a new image.
+    pub fn disk(&mut self, mib: u64) -> String {
+        let image = self.image(mib);
+        self.attach(&image, &[])
+    }
+
+    /// A loop device over a file or device. `losetup` itself tries again when another test takes its number.
+    pub fn attach(&mut self, what: &Path, options: &[&str]) -> String {
+        let words = [&["losetup", "-f", "--show"], options, &[what.to_str().unwrap()]].concat();
+        let device = run(&words).trim().to_string();
+        self.undo_with(&["losetup", "-d", &device]);
+        self.devices.push(device.clone());
+        device
+    }
+
+    /// A loop device with two partitions that the kernel knows.
+    pub fn partitioned(&mut self, mib: u64, label: &str) -> (String, String, String) {
+        let image = self.image(mib);
+        let half = mib / 2 - 1;
+        let script = format!("label: {label}\n1MiB,{half}MiB\n{}MiB,{}MiB\n", half + 1, half - 1);
+        let script_file = self.dir.path().join("script");
+        std::fs::write(&script_file, script).unwrap();
+        shell(&format!("sfdisk -q {} < {}", image.display(), script_file.display()));
+        let disk = self.attach(&image, &["-P"]);
+        // Kernels without partition parsers are told by partx; the others know already.
+        shell(&format!("partx -u {disk}"));
+        self.undo_with(&["partx", "-d", &disk]);
+        let (first, second) = (format!("{disk}p1"), format!("{disk}p2"));
+        self.devices.extend([first.clone(), second.clone()]);
+        (disk, first, second)
+    }
+
+    /// Mounts read-only, so that the file system itself changes no byte, and returns the mount point.
+    pub fn mount(&mut self, device: &str) -> PathBuf {
+        self.mount_with(device, "ro")
+    }
+
+    /// Mounts with these options and returns the mount point.
+    pub fn mount_with(&mut self, device: &str, options: &str) -> PathBuf {
+        self.mounts += 1;
+        let at = self.dir.path().join(format!("mount{}", self.mounts));
+        std::fs::create_dir(&at).unwrap();
+        run(&["mount", "-o", options, device, at.to_str().unwrap()]);
+        self.undo_with(&["umount", at.to_str().unwrap()]);
+        at
+    }
+
+    /// Starts a process that is killed at the end of the test, and waits for the line that it prints when ready.
+    pub fn start(&mut self, command: &mut Command) -> u32 {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let pid = child.id();
+        let mut out = child.stdout.take().unwrap();
+        self.undo.push(Undo::Kill(child));
+        let mut seen = Vec::new();
+        let mut byte = [0];
+        while !String::from_utf8_lossy(&seen).contains("ready\n") {
+            assert_eq!(out.read(&mut byte).unwrap(), 1, "ended early: {}", String::from_utf8_lossy(&seen));
+            seen.push(byte[0]);
+        }
+        pid
+    }
+
+    /// Undoes the latest thing now.
+    pub fn undo_last(&mut self) {
+        let last = self.undo.pop().unwrap();
+        undo(last);
+    }
+
+    pub fn undo_with(&mut self, words: &[&str]) {
+        self.undo.push(Undo::Command(words.iter().map(|w| w.to_string()).collect()));
+    }
+
+    /// A link to a device: in a directory of ours, or where udev puts its names.
+    pub fn link(&mut self, device: &str, place: &Path) -> PathBuf {
+        std::fs::create_dir_all(place).unwrap();
+        let link = place.join(format!("stend-test-{}-{}", std::process::id(), self.undo.len()));
+        std::os::unix::fs::symlink(device, &link).unwrap();
+        self.undo.push(Undo::Remove(link.clone()));
+        link
+    }
+
+    /// Hash of every byte of every image.
+    pub fn hash(&self) -> u64 {
+        // Each device, disk or partition, has a cache of its own above the image.
+        for device in self.devices.iter().filter(|device| Path::new(device).exists()) {
+            let _ = File::open(device).and_then(|device| device.sync_all());
+        }
+        let mut hasher = std::hash::DefaultHasher::new();
+        let mut chunk = vec![0; 1 << 20];
+        for image in &self.images {
+            let mut file = File::open(image).unwrap();
+            loop {
+                let n = file.read(&mut chunk).unwrap();
+                if n == 0 {
+                    break;
+                }
+                hasher.write(&chunk[..n]);
+            }
+        }
+        hasher.finish()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        while let Some(last) = self.undo.pop() {
+            undo(last);
+        }
+    }
+}
+
+fn undo(what: Undo) {
+    match what {
+        Undo::Command(words) => {
+            let _ = Command::new("env").env("PATH", PATH).args(&words).stderr(Stdio::null()).status();
+        }
+        Undo::Kill(mut child) => {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        Undo::Remove(path) => {
+            let _ = std::fs::remove_file(&path);
+            // The directories of links, where they were made for the test only: others are not empty.
+            for directory in path.ancestors().skip(1).take(2) {
+                let _ = std::fs::remove_dir(directory);
+            }
+        }
+    }
+}
+
+/// The tools are in directories that a login of a normal user does not search.
+const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Runs a tool that must succeed and returns what it printed.
+pub fn run(words: &[&str]) -> String {
+    let output = Command::new("env").env("PATH", PATH).args(words).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{words:?}: {out}{err}");
+    out.into_owned()
+}
+
+/// Runs a line of shell that must succeed.
+fn shell(line: &str) -> String {
+    run(&["sh", "-c", line])
+}
+
+/// Writes bytes into a device or image from outside.
+pub fn poke(path: impl AsRef<Path>, offset: u64, bytes: &[u8]) {
+    let file = File::options().write(true).open(path).unwrap();
+    file.write_all_at(bytes, offset).unwrap();
+    file.sync_all().unwrap();
+}

@@ -1,0 +1,11 @@
+//! The promises about data, kept on real devices and files. Device tests need root and the tools that
+//! `make setup` installs.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests: a failure must stop the test, a skip must be seen"
+)]
+
+mod bench;
+mod devices;
+mod files;
