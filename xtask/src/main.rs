@@ -1,52 +1,127 @@
-//! Automation of the project: `cargo run -p xtask -- tidy`. Must not be needed to build or run Stend.
-//!
-//! The same checks are tests of this package, so `cargo test` holds the tree to them.
+//! Automation for those who work on Stend: `cargo run -p xtask -- tidy` prints where the rules of the house
+//! are broken; the same rules are tests of this package. Changes nothing.
 #![forbid(unsafe_code)]
 
+mod document;
+mod finding;
 mod layers;
-mod lexer;
+mod libraries;
+mod links;
+mod manifests;
 mod powers;
-mod problem;
-mod source;
-mod table;
+mod scan;
 mod tidy;
+mod tree;
 
+use finding::Finding;
+use manifests::Package;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tree::Source;
+
+/// Everything that rules look at.
+struct Repository {
+    root: PathBuf,
+    sources: Vec<Source>,
+    packages: Vec<Package>,
+    architecture: Source,
+}
+
+impl Repository {
+    /// The repository that this program was built in. `Err` is what to tell the user.
+    fn read() -> Result<Repository, String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let sources = tree::read(&root).map_err(|error| format!("cannot read the repository: {error}"))?;
+        let architecture = sources.iter().find(|source| source.path == document::ARCHITECTURE);
+        let architecture = architecture.cloned().unwrap_or_else(|| Source::new(document::ARCHITECTURE, ""));
+        Ok(Repository { packages: manifests::read(&root)?, root, sources, architecture })
+    }
+
+    fn layers(&self) -> Vec<Finding> {
+        layers::check(&self.architecture, &self.packages)
+    }
+
+    fn powers(&self) -> Vec<Finding> {
+        powers::check(&self.architecture, &self.sources)
+    }
+
+    fn libraries(&self) -> Vec<Finding> {
+        libraries::check(&self.architecture, &self.packages, &self.sources)
+    }
+
+    fn links(&self) -> Vec<Finding> {
+        links::check(&self.root, &self.sources)
+    }
+
+    fn tidy(&self) -> Vec<Finding> {
+        tidy::check(&self.architecture, &self.sources)
+    }
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments != ["tidy"] {
-        say("usage: cargo run -p xtask -- tidy");
-        return ExitCode::from(2);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["tidy"] => Repository::read().map(|repository| report(&repository)),
+        _ => Err("usage: cargo run -p xtask -- tidy".to_string()),
+    };
+    outcome.unwrap_or_else(|message| {
+        // Nobody is left to tell if even the standard error is closed.
+        drop(writeln!(std::io::stderr(), "xtask: {message}"));
+        ExitCode::from(2)
+    })
+}
+
+/// Prints what is found, one line each, and a word about files that grow long.
+fn report(repository: &Repository) -> ExitCode {
+    let rules = [Repository::layers, Repository::powers, Repository::libraries, Repository::links, Repository::tidy];
+    let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(repository)).collect();
+    findings.sort();
+    let is_long =
+        |s: &&Source| s.is_rust() && (tidy::LINES_AIM + 1..=tidy::LINES_MAX).contains(&s.text.lines().count());
+    let long: Vec<&str> = repository.sources.iter().filter(is_long).map(|source| source.path.as_str()).collect();
+    let mut text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
+    if !long.is_empty() {
+        text += &format!("note: longer than {} lines: {}\n", tidy::LINES_AIM, long.join(", "));
     }
-    let problems = check(source::root());
-    problems.iter().for_each(|problem| say(&problem.to_string()));
-    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// A closed standard output is no reason to fail.
-fn say(line: &str) {
-    drop(writeln!(std::io::stdout(), "{line}"));
-}
-
-/// Every problem of the tree under `root`, in the order of its files.
-fn check(root: &Path) -> Vec<problem::Problem> {
-    let tree = source::Tree::read(root);
-    let mut problems = tidy::check(&tree);
-    problems.extend(layers::check(&tree));
-    problems.extend(powers::check(&tree));
-    problems.sort();
-    problems
+    text += &format!("tidy: {} findings in {} files\n", findings.len(), repository.sources.len());
+    // A reader that closed the pipe has seen enough.
+    drop(std::io::stdout().write_all(text.as_bytes()));
+    if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    fn check(rule: fn(&Repository) -> Vec<Finding>) {
+        let repository = Repository::read().unwrap();
+        let findings: String = rule(&repository).iter().map(|finding| format!("\n{finding}")).collect();
+        assert!(findings.is_empty(), "{findings}\n");
+    }
+
     #[test]
-    fn the_tree_is_tidy_and_keeps_to_its_layers_and_powers() {
-        let problems = super::check(super::source::root());
-        let list: String = problems.iter().map(|problem| format!("\n{problem}")).collect();
-        assert!(problems.is_empty(), "{list}");
+    fn crates_import_only_what_lies_below_them() {
+        check(Repository::layers);
+    }
+
+    #[test]
+    fn powers_are_used_only_where_they_are_given() {
+        check(Repository::powers);
+    }
+
+    #[test]
+    fn every_library_is_used_and_has_a_reason() {
+        check(Repository::libraries);
+    }
+
+    #[test]
+    fn documents_point_to_files_that_exist() {
+        check(Repository::links);
+    }
+
+    #[test]
+    fn the_sources_are_tidy() {
+        check(Repository::tidy);
     }
 }

@@ -1,242 +1,170 @@
-//! Who may do what: each power has words that betray its use, and the table of powers in
-//! `docs/ARCHITECTURE.md` says in which files they may stand, and why there.
+//! The powers tables: what only some files may do, how it is recognised, and which files those are. Tests
+//! may do everything; they are not looked at.
 
-use crate::layers::ARCHITECTURE;
-use crate::problem::Problem;
-use crate::source::{RustFile, Tree, find_words, line_of};
-use crate::table;
+use crate::document::{self, Row};
+use crate::finding::Finding;
+use crate::scan;
+use crate::tree::Source;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A power and the words that betray its use in the code of the product.
-struct Power {
-    name: &'static str,
-    words: &'static [&'static str],
-}
+const RULE: &str = "powers";
+const MARKS: [&str; 2] = ["power", "recognised in code by"];
+const HOLDERS: [&str; 3] = ["power", "held by", "because"];
+/// Code that powers are about.
+const CODE: &str = "crates/";
+/// The power whose holders need not forbid it to themselves.
+const UNSAFE: &str = "unsafe code";
 
-const UNSAFE: &str = "unsafe";
-const RUN_FILE: &str = "open a run file for writing";
-
-const POWERS: [Power; 8] = [
-    Power { name: UNSAFE, words: &["unsafe"] },
-    Power {
-        name: "print to the terminal",
-        words: &["print!", "println!", "eprint!", "eprintln!", "stdout()", "stderr()"],
-    },
-    Power {
-        name: "listen, or run async code",
-        words: &["TcpListener", "UnixListener", "UdpSocket", "UnixDatagram", "rustix::net", "tokio", "async", ".await"],
-    },
-    Power {
-        name: "change a file system",
-        words: &[
-            "OpenOptions",
-            "DirBuilder",
-            "File::create",
-            "File::create_new",
-            "fs::write",
-            "fs::copy",
-            "fs::rename",
-            "OFlags::WRONLY",
-            "OFlags::RDWR",
-            "OFlags::CREATE",
-            "OFlags::TMPFILE",
-            "create_dir",
-            "create_dir_all",
-            "mkdir",
-            "mkdirat",
-            "remove_file",
-            "remove_dir",
-            "remove_dir_all",
-            "unlink",
-            "unlinkat",
-            "renameat",
-            "symlink",
-            "hard_link",
-            "set_len",
-            "ftruncate",
-            "fallocate",
-            "set_permissions",
-            "fchown",
-            "chownat",
-        ],
-    },
-    Power { name: "start processes", words: &["Command::new"] },
-    Power { name: "generate I/O", words: &["io_uring::", "uring::", "write_at"] },
-    Power { name: "claim a target", words: &["Claim::"] },
-    Power { name: RUN_FILE, words: &[] },
-];
-
-/// A place in which a power may be used.
-struct Grant<'a> {
-    line: usize,
-    power: &'a str,
-    /// A file, or a directory with a slash at the end.
-    place: &'a str,
-}
-
-impl Grant<'_> {
-    fn covers(&self, path: &str) -> bool {
-        path == self.place || (self.place.ends_with('/') && path.starts_with(self.place))
-    }
-}
-
-/// Powers used where the table does not grant them, and grants that nobody uses.
-pub fn check(tree: &Tree) -> Vec<Problem> {
-    let Some(rows) = tree.text(ARCHITECTURE).and_then(|text| table::rows(text, "power")) else {
-        return vec![Problem::new(ARCHITECTURE, 0, "has no table that begins with `power`")];
+/// Searches all code for what has a power and is not listed, and the list for what is not used.
+pub fn check(document: &Source, sources: &[Source]) -> Vec<Finding> {
+    let tables = document::table(document, &MARKS).and_then(|m| Ok((m, document::table(document, &HOLDERS)?)));
+    let (marks, holders) = match tables {
+        Ok(tables) => tables,
+        Err(finding) => return vec![finding],
     };
-    let mut problems = Vec::new();
-    let mut grants = Vec::new();
-    for row in &rows {
-        match table::quoted(row.cells.get(1).map_or("", String::as_str)).first() {
-            Some(place) if POWERS.iter().any(|power| power.name == row.cells[0]) => {
-                grants.push(Grant { line: row.line, power: &row.cells[0], place });
+    let code: Vec<&Source> = sources.iter().filter(|s| s.is_rust() && s.path.starts_with(CODE)).collect();
+    let mut findings = Vec::new();
+    for power in &marks {
+        findings.extend(check_power(power, &holders, &code));
+    }
+    let known: BTreeSet<String> = marks.iter().map(|row| row.text(0)).collect();
+    for row in holders.iter().filter(|row| !known.contains(&row.text(0))) {
+        findings.push(row.finding(RULE, format!("there is no power `{}`", row.text(0))));
+    }
+    findings.extend(forbids(&holders, &code));
+    findings
+}
+
+fn check_power(power: &Row, holders: &[Row], code: &[&Source]) -> Vec<Finding> {
+    let name = power.text(0);
+    let marks = power.quoted(1);
+    if marks.is_empty() {
+        return vec![power.finding(RULE, format!("nothing tells how `{name}` is recognised"))];
+    }
+    let holders: Vec<&Row> = holders.iter().filter(|row| row.text(0) == name).collect();
+    let mut used: BTreeSet<(usize, &str)> = BTreeSet::new();
+    let mut findings = Vec::new();
+    for source in code {
+        let places = holders.iter().flat_map(|row| row.quoted(1).into_iter().map(|place| (row.line, place)));
+        let held_by: Vec<(usize, &str)> = places.filter(|(_, place)| covers(place, &source.path)).collect();
+        for (line, mark) in hits(source, &marks) {
+            if held_by.is_empty() {
+                let message = format!(
+                    "`{mark}` has the power \"{name}\", which {} does not give to this file",
+                    document::ARCHITECTURE
+                );
+                findings.push(Finding::new(&source.path, line, RULE, message));
             }
-            Some(_) => {
-                problems.push(Problem::new(ARCHITECTURE, row.line, format!("there is no power `{}`", row.cells[0])))
-            }
-            None => problems.push(Problem::new(ARCHITECTURE, row.line, "names no place in back quotes")),
+            used.extend(&held_by);
         }
     }
-    for power in &POWERS {
-        problems.extend(uses_without_grant(tree, power, &grants));
-    }
-    problems.extend(grants.iter().filter(|grant| !is_used(tree, grant)).map(|grant| {
-        let text = format!("`{}` is granted to `{}`, which does not use it", grant.power, grant.place);
-        Problem::new(ARCHITECTURE, grant.line, text)
-    }));
-    problems.extend(tree.rust.iter().filter_map(|file| unsafe_not_forbidden(file, &grants)));
-    problems
-}
-
-fn uses_without_grant(tree: &Tree, power: &Power, grants: &[Grant]) -> Vec<Problem> {
-    let granted = |path: &str| grants.iter().any(|grant| grant.power == power.name && grant.covers(path));
-    let mut problems = Vec::new();
-    for file in tree.rust.iter().filter(|file| !granted(&file.path)) {
-        for (line, word) in uses(file, power) {
-            let text = format!("`{word}` needs the power `{}`, which this file does not have", power.name);
-            problems.push(Problem::new(&file.path, line, text));
+    for row in holders {
+        for place in row.quoted(1).into_iter().filter(|place| !used.contains(&(row.line, *place))) {
+            findings.push(row.finding(RULE, format!("`{place}` does not use the power \"{name}\"; take it away")));
         }
     }
-    problems
+    findings
 }
 
-fn is_used(tree: &Tree, grant: &Grant) -> bool {
-    let power = POWERS.iter().find(|power| power.name == grant.power);
-    power.is_some_and(|power| tree.rust.iter().any(|file| grant.covers(&file.path) && !uses(file, power).is_empty()))
+/// Whether a place of the table means a file: the file itself, or a folder that it is in.
+fn covers(place: &str, path: &str) -> bool {
+    place == path || (place.ends_with('/') && path.starts_with(place))
 }
 
-/// Lines of the product that use a power, and the word that betrays it. Unsafe code counts in tests too.
-fn uses<'a>(file: &'a RustFile, power: &'a Power) -> Vec<(usize, &'a str)> {
-    let code = &file.parts.code;
-    let found: Vec<(usize, &str)> = match power.name {
-        RUN_FILE => mentions_of_store(code).into_iter().map(|at| (at, "store")).collect(),
-        _ => power.words.iter().flat_map(|word| find_words(code, word).map(move |at| (at, *word))).collect(),
-    };
-    let lines = found.into_iter().map(|(at, word)| (line_of(code, at), word));
-    lines.filter(|(line, _)| power.name == UNSAFE || !file.is_test[line - 1]).collect()
+/// Lines in which marks appear, spelled out or imported.
+fn hits<'a>(source: &Source, marks: &[&'a str]) -> BTreeMap<usize, &'a str> {
+    let code = &source.production;
+    let mut hits = BTreeMap::new();
+    for mark in marks {
+        for at in scan::find_all(code, mark) {
+            hits.insert(source.line(at), *mark);
+        }
+    }
+    for (at, path) in scan::imports(code) {
+        if let Some(mark) = marks.iter().find(|mark| !scan::find_all(&path, mark).is_empty()) {
+            hits.insert(source.line(at), *mark);
+        }
+    }
+    hits
 }
 
-/// Where `stend_record::store` is named, also inside the braces of a `use`.
-fn mentions_of_store(code: &str) -> Vec<usize> {
-    let named = |&at: &usize| {
-        let rest = &code[at..];
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || "_:".contains(c))).unwrap_or(rest.len());
-        let path =
-            if rest[end..].starts_with('{') { &rest[..rest.find('}').unwrap_or(rest.len())] } else { &rest[..end] };
-        find_words(path, "store").next().is_some()
-    };
-    find_words(code, "stend_record").filter(named).collect()
-}
-
-/// Every crate without the power forbids unsafe code to itself, so that the compiler holds it to that.
-fn unsafe_not_forbidden(file: &RustFile, grants: &[Grant]) -> Option<Problem> {
-    let is_root = ["/src/lib.rs", "/src/main.rs"].iter().any(|end| file.path.ends_with(end));
-    let granted = grants.iter().any(|grant| grant.power == UNSAFE && grant.covers(&file.path));
-    let missing = is_root && !granted && !file.parts.code.contains("#![forbid(unsafe_code)]");
-    missing.then(|| Problem::new(&file.path, 0, "does not say `#![forbid(unsafe_code)]`"))
+/// Every crate forbids itself `unsafe`, except those that hold the power.
+fn forbids(holders: &[Row], code: &[&Source]) -> Vec<Finding> {
+    let holders: Vec<&str> = holders.iter().filter(|row| row.text(0) == UNSAFE).flat_map(|row| row.quoted(1)).collect();
+    let is_root = |path: &str| path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs");
+    let mut findings = Vec::new();
+    for source in code.iter().filter(|s| is_root(&s.path)) {
+        let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let held = holders.iter().any(|place| place.starts_with(&format!("{folder}/")));
+        if !held && !source.production.contains("#![forbid(unsafe_code)]") {
+            findings.push(Finding::new(&source.path, 1, RULE, "the crate must say `#![forbid(unsafe_code)]`"));
+        }
+    }
+    findings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TABLE: &str = "| power | only here | why |\n|---|---|---|\n\
-        | unsafe | `crates/sys/` | system calls |\n\
-        | change a file system | `crates/record/src/store/writer.rs` | the run file |\n\
-        | open a run file for writing | `crates/run/` | walks the plan |\n";
+    const TABLES: &str = "| power | recognised in code by |\n|---|---|\n| unsafe code | `unsafe` |\n| write files | `fs::write`, `set_len` |\n\n\
+        | power | held by | because |\n|---|---|---|\n| unsafe code | `crates/sys/src/` | |\n| write files | `crates/a/src/out.rs` | |\n";
 
-    /// Problems after adding one file to a small tree that has none.
-    fn problems_with(path: &str, text: &str) -> Vec<String> {
-        let forbid = "#![forbid(unsafe_code)]\n";
-        let files = [
-            (ARCHITECTURE, TABLE.to_string()),
-            ("crates/sys/src/lib.rs", "unsafe { a }\n".to_string()),
-            ("crates/record/src/store/writer.rs", "OpenOptions::new()\n".to_string()),
-            ("crates/run/src/lib.rs", format!("{forbid}use stend_record::store::Writer;\n")),
-            (path, text.to_string()),
+    /// The holders' own files, so that only what a test adds is found.
+    fn findings(tables: &str, more: &[(&str, &str)]) -> Vec<String> {
+        let own = [
+            ("crates/sys/src/lib.rs", "unsafe fn f() {}"),
+            ("crates/a/src/out.rs", "fn f() { std::fs::write(a, b); }"),
         ];
-        let tree = Tree::of(files.map(|(path, text)| (path.to_string(), text)));
-        check(&tree).into_iter().map(|problem| problem.to_string()).collect()
+        let sources: Vec<Source> = own.iter().chain(more).map(|(path, text)| Source::new(path, text)).collect();
+        check(&Source::new(document::ARCHITECTURE, tables), &sources).iter().map(Finding::to_string).collect()
     }
 
     #[test]
-    fn powers_that_are_granted_may_be_used() {
-        assert_eq!(problems_with("crates/sys/src/x.rs", "unsafe fn a() {}\n"), Vec::<String>::new());
+    fn code_that_only_does_what_it_may_is_fine() {
+        let pure =
+            ("crates/a/src/lib.rs", "#![forbid(unsafe_code)]\n/// fs::write, unsafe\nfn f() -> &str { \"fs::write\" }");
+        let test = ("crates/a/tests/x.rs", "fn f() { std::fs::write(a, b); }");
+        let outside = ("xtask/src/main.rs", "fn f() { std::fs::write(a, b); }");
+        assert_eq!(findings(TABLES, &[pure, test, outside]), [""; 0]);
     }
 
     #[test]
-    fn every_power_is_refused_where_it_is_not_granted() {
-        for text in [
-            "unsafe { a }",
-            "println!()",
-            "let mut out = std::io::stdout();",
-            "TcpListener::bind(a)",
-            "async fn a() {}",
-            "File::options().write(true); OpenOptions::new()",
-            "std::fs::remove_file(a)",
-            "open(a, OFlags::RDWR)",
-            "Command::new(a)",
-            "file.write_at(a, b)",
-            "Claim::device(a)",
-            "use stend_record::store;",
-            "use stend_record::{\n    Entry,\n    store,\n};",
-            "stend_record::store::create(a)",
+    fn a_power_used_elsewhere_is_found_however_it_is_spelled() {
+        for (text, mark) in [
+            ("fn f() {\n    std::fs::write(a, b);\n}", "fs::write"),
+            ("fn f() {\n    file.set_len(0);\n}", "set_len"),
+            ("mod a;\nuse std::{env, fs::{read, write as save}};", "fs::write"),
+            ("mod a;\nfn f() { unsafe { g() } }", "unsafe"),
         ] {
-            let problems = problems_with("crates/host/src/x.rs", text);
-            assert_eq!(problems.len(), 1, "{text}: {problems:?}");
-            assert!(problems[0].starts_with("crates/host/src/x.rs:"), "{problems:?}");
+            let found = findings(TABLES, &[("crates/a/src/b.rs", text)]);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert!(found[0].starts_with(&format!("crates/a/src/b.rs:2: `{mark}` has the power")), "{found:?}");
         }
     }
 
     #[test]
-    fn words_in_comments_texts_and_tests_betray_nothing() {
-        let text =
-            "// println!()\nlet a = \"Command::new\";\n#[cfg(test)]\nmod tests { fn a() { std::fs::write(b, c) } }\n";
-        assert_eq!(problems_with("crates/host/src/x.rs", text), Vec::<String>::new());
-        assert_eq!(problems_with("crates/host/src/x.rs", "use stend_record::{Entry, Sample};\n"), Vec::<String>::new());
+    fn a_power_that_its_holder_does_not_use_is_taken_away() {
+        let tables = TABLES.replace("out.rs`", "out.rs`, `crates/b/src/`");
+        let found = findings(&tables, &[]);
+        assert!(found[0].contains("`crates/b/src/` does not use the power \"write files\""), "{found:?}");
+        assert_eq!(found.len(), 1);
     }
 
     #[test]
-    fn a_crate_that_does_not_forbid_unsafe_code_is_found() {
-        let problems = problems_with("crates/host/src/lib.rs", "pub mod x;\n");
-        assert_eq!(problems, ["crates/host/src/lib.rs: does not say `#![forbid(unsafe_code)]`"]);
+    fn a_crate_that_does_not_forbid_itself_unsafe_code_is_found() {
+        let found = findings(TABLES, &[("crates/b/src/main.rs", "fn main() {}")]);
+        assert_eq!(found, ["crates/b/src/main.rs:1: the crate must say `#![forbid(unsafe_code)]` [powers]"]);
     }
 
     #[test]
-    fn a_table_with_rows_that_mean_nothing_is_found() {
-        let tree = |text: &str| Tree::of([(ARCHITECTURE.to_string(), text.to_string())]);
-        let problems = check(&tree(
-            "| power | only here | why |\n|---|---|---|\n| fly | `x` | |\n| unsafe | x | |\n| unsafe | `x` | |\n",
-        ));
-        let texts: Vec<&str> = problems.iter().map(|problem| problem.text.as_str()).collect();
-        assert_eq!(
-            texts,
-            [
-                "there is no power `fly`",
-                "names no place in back quotes",
-                "`unsafe` is granted to `x`, which does not use it"
-            ]
-        );
-        assert_eq!(check(&tree("")).len(), 1);
+    fn a_power_that_nobody_knows_cannot_be_given() {
+        let found = findings(&TABLES.replace("| write files | `crates", "| write file | `crates"), &[]);
+        assert!(found.iter().any(|f| f.contains("there is no power `write file`")), "{found:?}");
+    }
+
+    #[test]
+    fn without_tables_nothing_is_allowed() {
+        assert!(findings("", &[])[0].contains("is missing"));
     }
 }

@@ -207,10 +207,10 @@ impl Watch<'_> {
         };
         let engine = EngineFacts {
             backend: self.task.lane.name().into(),
-            fallback_reason: String::new(),
             kernel_workers: self.kernel_workers,
             cpus: self.crew.cpus.clone(),
             registered: self.crew.registered,
+            ..EngineFacts::default()
         };
         let outcome = TrialOutcome {
             status,

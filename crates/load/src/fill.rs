@@ -86,7 +86,7 @@ fn write(
         region,
     };
     let jobs = layout::jobs(&trial, region.len.0 / block.0)?;
-    let lane = choose_backend(Backend::Auto)?.lane;
+    let lane = choose_backend(&trial)?.lane;
     let task = Task { trial: &trial, jobs: &jobs, lane, file: file.clone(), fault_limit: 1 };
     let (inner, mut bytes, mut last, mut stalled) = (Control::new(), 0, clock::now(), false);
     let outcome = engine::run(&task, &inner, &mut |slices| {

@@ -33,12 +33,13 @@ pub fn run_trial(
     emit: &mut dyn FnMut(Vec<Slice>),
 ) -> Result<TrialOutcome> {
     check(trial, file)?;
-    let choice = choose_backend(trial.backend)?;
+    let choice = choose_backend(trial)?;
     let jobs = layout::jobs(trial, u64::MAX)?;
     check_size(trial, &jobs, choice.lane)?;
     let file = share(file)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, file, fault_limit: FAULT_LIMIT };
     let mut outcome = engine::run(&task, control, emit)?;
+    outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;
     Ok(outcome)
 }

@@ -10,7 +10,7 @@ pub mod store;
 
 pub use facts::{Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
 pub use observed::{
-    Censored, EngineFacts, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus, ZeroSample,
+    Censored, Chosen, EngineFacts, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus, ZeroSample,
 };
 pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
 pub use sample::Sample;

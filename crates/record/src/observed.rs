@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
-use stend_base::{Bytes, Nanos};
+use stend_base::{Bytes, Nanos, Say, say};
 use stend_spec::workload::Op;
 
 /// Counters of one stream and operation in one interval, merged over jobs.
@@ -83,11 +83,43 @@ pub struct Drained {
     pub latency: Sparse,
 }
 
+/// Why I/O was submitted as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chosen {
+    /// The suite named it.
+    #[default]
+    Named,
+    /// Probing found that io_uring works.
+    Works,
+    /// io_uring hands every sync to a kernel worker thread, so syncs are made by plain calls.
+    Syncs,
+    /// io_uring does not work here; `fallback_reason` has the system's words.
+    Fallback,
+}
+
+impl Chosen {
+    /// The reason in words.
+    pub fn say(self) -> Say {
+        match self {
+            Chosen::Named => say!("named in the suite", "указан в наборе"),
+            Chosen::Works => say!("chosen by probing", "выбран по результату пробы"),
+            Chosen::Syncs => say!(
+                "chosen because io_uring hands every sync to a kernel worker thread",
+                "выбран, потому что io_uring передаёт каждый сброс рабочему потоку ядра"
+            ),
+            Chosen::Fallback => say!("io_uring does not work here", "io_uring здесь не работает"),
+        }
+    }
+}
+
 /// How the engine submitted I/O.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EngineFacts {
     /// `io_uring` or `psync`.
     pub backend: String,
+    /// Why this one.
+    pub chosen: Chosen,
     /// Why not the first choice; empty if it was.
     pub fallback_reason: String,
     /// Kernel worker threads (`iou-wrk`) seen: above 0 means the kernel did not submit inline.

@@ -35,10 +35,25 @@ impl Markup {
     /// A statement in both languages; the page shows one of them. Texts that agree are written once.
     pub fn say(&mut self, say: &Say) {
         if say.en == say.ru {
-            return self.text(&hold(&say.en));
+            return self.prose(&say.en);
         }
         for lang in [Lang::En, Lang::Ru] {
-            self.with("span", &[("lang", lang.tag())], |m| m.text(&hold(say.get(lang))));
+            self.with("span", &[("lang", lang.tag())], |m| m.prose(say.get(lang)));
+        }
+    }
+
+    /// A sentence: numbers keep their units, and what stands between backticks is set as code.
+    fn prose(&mut self, text: &str) {
+        let text = hold(text);
+        let pieces: Vec<&str> = text.split('`').collect();
+        if pieces.len().is_multiple_of(2) {
+            return self.text(&text);
+        }
+        for (i, piece) in pieces.into_iter().enumerate() {
+            match i % 2 {
+                0 => self.text(piece),
+                _ => self.el("code", "", |m| m.text(piece)),
+            }
         }
     }
 
@@ -146,6 +161,14 @@ mod tests {
         m.say(&Say::same("p50"));
         m.say(&Say { en: "read".into(), ru: "чтение".into() });
         assert_eq!(m.finish(), "p50<span lang=\"en\">read</span><span lang=\"ru\">чтение</span>");
+    }
+
+    #[test]
+    fn names_between_backticks_are_code_and_a_lone_backtick_is_text() {
+        let mut m = Markup::new();
+        m.say(&Say::same("see `a<b` now"));
+        m.say(&Say::same("; it`s"));
+        assert_eq!(m.finish(), "see <code>a&lt;b</code> now; it`s");
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Tree {
 
     fn device(&self, name: &str, number: &str, sysfs: &str, size: u64) {
         self.put(&format!("{sysfs}/dev"), number);
-        self.put(&format!("{sysfs}/size"), &(size / 512).to_string());
+        self.put(&format!("{sysfs}/size"), (size / 512).to_string());
         std::fs::create_dir_all(self.dir.path().join(sysfs).join("holders")).unwrap();
         self.put(&format!("dev/{name}"), "");
         std::fs::File::options()
@@ -60,8 +60,8 @@ impl Tree {
         let name = format!("{disk}{number}");
         let sysfs = format!("sys/devices/{place}/block/{disk}/{name}");
         self.device(&name, dev, &sysfs, 2 * MIB);
-        self.put(&format!("{sysfs}/partition"), &number.to_string());
-        self.put(&format!("{sysfs}/start"), &((2 * number - 1) * MIB / 512).to_string());
+        self.put(&format!("{sysfs}/partition"), number.to_string());
+        self.put(&format!("{sysfs}/start"), ((2 * number - 1) * MIB / 512).to_string());
     }
 
     /// A device built on others.
@@ -244,7 +244,7 @@ fn every_way_to_name_a_device_in_fstab_counts() {
         tree.put("dev/disk/by-label/.keep", "");
         symlink("../../sda1", tree.roots.dev.join("disk/by-label/data")).unwrap();
         assert_eq!(tree.reasons("sda1"), [], "before the line is there");
-        tree.put("etc/fstab", &format!("# comment\n{line}\nUUID=02020202-0202 /other ext4\n"));
+        tree.put("etc/fstab", format!("# comment\n{line}\nUUID=02020202-0202 /other ext4\n"));
         for name in ["sda", "sda1"] {
             assert_eq!(tree.reasons(name), [Refusal::Fstab { at: "/srv".into() }], "{name} with {line}");
         }
@@ -306,7 +306,7 @@ fn a_mounted_btrfs_makes_every_device_of_it_busy() {
 fn a_container_root_leads_to_the_drive_of_its_upper_directory() {
     let tree = one_sata_disk();
     let overlay = "2 1 0:50 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/var/lib/upper,workdir=/w";
-    tree.put("proc/self/mountinfo", &format!("1 0 8:0 / /var/lib rw - ext4 /dev/sda rw\n{overlay}\n"));
+    tree.put("proc/self/mountinfo", format!("1 0 8:0 / /var/lib rw - ext4 /dev/sda rw\n{overlay}\n"));
     let reasons = tree.reasons("sda");
     assert!(reasons.contains(&Refusal::RootDisk { device: "sda".into() }), "{reasons:?}");
     assert!(reasons.contains(&Refusal::Mounted { at: "/var/lib".into() }));

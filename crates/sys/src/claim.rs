@@ -15,6 +15,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags, flock, fstat, ope
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use stend_base::{Say, say};
@@ -60,13 +61,20 @@ pub enum NotClaimed {
     Io(Say, io::Error),
 }
 
-/// A lease on one target. Everything is let go when it is dropped, and by the kernel when the process dies.
+/// A lease on one target. Everything is let go when the claim and every writable file that it gave are
+/// dropped, and by the kernel when the process dies.
 #[derive(Debug)]
 pub struct Claim {
-    /// Keeps the device exclusive, or is the created file.
-    held: OwnedFd,
+    grip: Arc<Grip>,
     expect: Expect,
     opened: AtomicBool,
+}
+
+/// What makes a target ours.
+#[derive(Debug)]
+pub(crate) struct Grip {
+    /// Keeps the device exclusive, or is the created file.
+    held: OwnedFd,
     _whole_disk: Option<OwnedFd>,
     _lease: Option<Lease>,
 }
@@ -103,7 +111,8 @@ impl Claim {
         }
         let signatures = signatures_of(&held, shape.size)?;
         let expect = Expect::Device { device: request.device, size: shape.size, signatures };
-        Ok(Claim { held, expect, opened: AtomicBool::new(false), _whole_disk: Some(whole_disk), _lease: Some(lease) })
+        let grip = Grip { held, _whole_disk: Some(whole_disk), _lease: Some(lease) };
+        Ok(Claim { grip: Arc::new(grip), expect, opened: AtomicBool::new(false) })
     }
 
     /// Creates a file of `size` bytes in a directory of ours and reserves its space. Fails if the name exists;
@@ -125,20 +134,15 @@ impl Claim {
                 error,
             ));
         }
-        Ok(Claim {
-            held,
-            expect: Expect::File { size },
-            opened: AtomicBool::new(false),
-            _whole_disk: None,
-            _lease: None,
-        })
+        let grip = Grip { held, _whole_disk: None, _lease: None };
+        Ok(Claim { grip: Arc::new(grip), expect: Expect::File { size }, opened: AtomicBool::new(false) })
     }
 
     /// Whether the space of the target is certain: always for a device.
     pub fn is_reserved(&self) -> bool {
         match self.expect {
             Expect::Device { .. } => true,
-            Expect::File { size } => fstat(&self.held).is_ok_and(|s| s.st_blocks as u64 * 512 >= size),
+            Expect::File { size } => fstat(&self.grip.held).is_ok_and(|s| s.st_blocks as u64 * 512 >= size),
         }
     }
 
@@ -149,7 +153,7 @@ impl Claim {
             self.verify()?;
         }
         // Through the descriptor, not the name: a name can change its meaning.
-        let again = format!("/proc/self/fd/{}", self.held.as_raw_fd());
+        let again = format!("/proc/self/fd/{}", self.grip.held.as_raw_fd());
         let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, direct);
         let fd = match rustix::fs::open(again, flags, Mode::empty()) {
@@ -157,15 +161,15 @@ impl Claim {
             other => other.map_err(io_error(say!("open for writing", "открыть на запись")))?,
         };
         self.opened.store(true, Ordering::Release);
-        Ok(IoFile::writable(fd, direct))
+        Ok(IoFile::writable(fd, direct, Arc::clone(&self.grip)))
     }
 
     fn verify(&self) -> std::result::Result<(), NotClaimed> {
-        let shape = block::geometry(&self.held)
+        let shape = block::geometry(&self.grip.held)
             .map_err(|e| NotClaimed::Io(say!("ask the target for its size", "узнать размер цели"), e))?;
         match &self.expect {
             Expect::File { size } if shape.size != *size => Err(NotClaimed::Changed(say!("size", "размер"))),
-            Expect::File { .. } => match fstat(&self.held)
+            Expect::File { .. } => match fstat(&self.grip.held)
                 .map_err(io_error(say!("look at the test file", "проверить тестовый файл")))?
                 .st_nlink
             {
@@ -179,7 +183,7 @@ impl Claim {
                 if shape.size != *size {
                     return Err(NotClaimed::Changed(say!("size", "размер")));
                 }
-                match signatures_of(&self.held, *size)? == *signatures {
+                match signatures_of(&self.grip.held, *size)? == *signatures {
                     true => Ok(()),
                     false => Err(NotClaimed::Changed(say!("signatures", "сигнатуры"))),
                 }

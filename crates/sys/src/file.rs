@@ -1,9 +1,11 @@
 //! An open target. Reading needs nothing; a writable one can only come from a [`crate::Claim`].
 
+use crate::claim::Grip;
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A target opened for I/O.
 #[derive(Debug)]
@@ -11,6 +13,8 @@ pub struct IoFile {
     fd: OwnedFd,
     direct: bool,
     writable: bool,
+    /// While it can be written through, the target stays ours.
+    grip: Option<Arc<Grip>>,
 }
 
 impl IoFile {
@@ -20,7 +24,7 @@ impl IoFile {
         flags.set(OFlags::DIRECT, direct);
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
         blocking(&fd)?;
-        Ok(IoFile { fd, direct, writable: false })
+        Ok(IoFile { fd, direct, writable: false, grip: None })
     }
 
     /// A new file of `len` bytes without a name in the directory `dir`; it is gone when it is closed and
@@ -30,17 +34,18 @@ impl IoFile {
         flags.set(OFlags::DIRECT, direct);
         let fd = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR)?;
         rustix::fs::ftruncate(&fd, len)?;
-        Ok(IoFile { fd, direct, writable: true })
+        Ok(IoFile { fd, direct, writable: true, grip: None })
     }
 
     /// A second handle on the same open file, with the same rights.
     pub fn try_clone(&self) -> io::Result<IoFile> {
-        Ok(IoFile { fd: self.fd.try_clone()?, direct: self.direct, writable: self.writable })
+        let fd = self.fd.try_clone()?;
+        Ok(IoFile { fd, direct: self.direct, writable: self.writable, grip: self.grip.clone() })
     }
 
-    /// Wraps a descriptor that a claim opened for writing.
-    pub(crate) fn writable(fd: OwnedFd, direct: bool) -> IoFile {
-        IoFile { fd, direct, writable: true }
+    /// Wraps a descriptor that a claim opened for writing; it keeps what the claim holds.
+    pub(crate) fn writable(fd: OwnedFd, direct: bool, grip: Arc<Grip>) -> IoFile {
+        IoFile { fd, direct, writable: true, grip: Some(grip) }
     }
 
     /// Whether it bypasses the page cache.

@@ -150,12 +150,12 @@ fn superblocks_written_by_hand_are_recognised_by_both_readers() {
     bcache_sb[40..56].copy_from_slice(&[9; 16]);
     let mut drbd = vec![0u8; 4096];
     drbd[60..64].copy_from_slice(&[0x83, 0x74, 0x02, 0x6b]);
-    let table: Vec<(&str, Vec<(u64, Vec<u8>)>)> = vec![
+    let table = vec![
         ("linux_raid_member", md1(0)),
         ("linux_raid_member", md1(4096)),
         ("linux_raid_member", md1(SIZE - 8192)),
         ("linux_raid_member", vec![(SIZE - 65536, md0)]),
-        ("zfs_member", (4..12).map(uberblock).collect()),
+        ("zfs_member", (4..12).map(uberblock).collect::<Vec<_>>()),
         ("ceph_bluestore", vec![(0, b"bluestore block device\n".to_vec())]),
         ("vdo", vec![(0, b"dmvdo001".to_vec())]),
         ("drbd", vec![(SIZE - 4096, drbd)]),

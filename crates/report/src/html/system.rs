@@ -164,16 +164,17 @@ fn way(engine: &EngineFacts, trials: u32) -> Say {
         true => say!("files and buffers registered", "файлы и буферы зарегистрированы"),
         false => say!("nothing registered", "без регистрации"),
     };
+    let chosen = engine.chosen.say();
     let why = match engine.fallback_reason.as_str() {
-        "" => Say::same(""),
-        reason => say!("; not the first choice: {reason}", "; не первый выбор: {reason}"),
+        "" => String::new(),
+        reason => format!(" ({reason})"),
     };
     both(|lang| {
         let threads = match lang {
             Lang::En => format!("load threads on CPU {cpus}"),
             Lang::Ru => format!("потоки нагрузки на процессорах {cpus}"),
         };
-        format!("{}; {}; {threads}{}", trials.get(lang), registered.get(lang), why.get(lang))
+        format!("{}; {}{why}; {}; {threads}", trials.get(lang), chosen.get(lang), registered.get(lang))
     })
 }
 

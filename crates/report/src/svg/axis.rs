@@ -1,7 +1,7 @@
 //! Axes, grid and shaded ranges of a chart.
 
 use super::scale::Ruler;
-use super::{Frame, PLOT_WIDTH, percent};
+use super::{FOOT, Frame, PLOT_WIDTH, percent};
 use crate::figures::both;
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Axis, Band};
@@ -63,23 +63,24 @@ pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, lette
         let class = if i % 2 == 0 { "tick" } else { "tick odd" };
         text(m, &[("class", class), ("x", &at), ("y", &label_y), ("text-anchor", "middle")], &label);
     }
-    let name = cuts(m, &axis.label, ruler, bottom);
-    text(m, &[("class", "axis-name"), ("x", "100%"), ("y", &name_y), ("text-anchor", "end")], &name);
+    text(m, &[("class", "axis-name"), ("x", "100%"), ("y", &name_y), ("text-anchor", "end")], &axis.label);
+    cuts(m, ruler, bottom);
 }
 
-/// Marks every cut of the axis; the name of the axis then says what they are.
-fn cuts(m: &mut Markup, name: &Say, ruler: &Ruler, bottom: f64) -> Say {
+/// Marks every cut of the axis, and below it says what the mark means.
+fn cuts(m: &mut Markup, ruler: &Ruler, bottom: f64) {
     let y = coordinate(bottom);
-    let mut cut = false;
     for place in ruler.cuts() {
         let at = percent(place);
         m.with("svg", &[("x", &at), ("y", &y), ("overflow", "visible")], |m| {
             m.with("path", &[("class", "cut"), ("d", "M-3.5 5L.5-5M-.5 5L3.5-5")], |_| {});
         });
-        cut = true;
     }
-    let (en, ru) = (&name.en, &name.ru);
-    if cut { say!("{en}  (//: other cases ran)", "{ru}  (//: шли другие случаи)") } else { name.clone() }
+    if ruler.cuts().next().is_some() {
+        let y = coordinate(bottom + FOOT + 8.0);
+        let name = say!("// other cases ran in between", "// между ними шли другие случаи");
+        text(m, &[("class", "tick"), ("x", "100%"), ("y", &y), ("text-anchor", "end")], &name);
+    }
 }
 
 /// A `<text>` element per language, or one if both agree; none for an empty text.

@@ -32,6 +32,8 @@ const BAND_NAMES: f64 = 15.0;
 const BETWEEN: f64 = 36.0;
 /// Room below the last pane for the horizontal axis.
 const FOOT: f64 = 40.0;
+/// Room below that for what a cut of the axis means.
+const CUT_NOTE: f64 = 14.0;
 /// Width of a plot in one of two columns of the report.
 pub const WIDTH_COLUMN: f64 = 340.0;
 /// Width of a plot that has the page for itself.
@@ -75,13 +77,14 @@ pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang, width: f64) {
     let height = if chart.panes.len() == 1 { HEIGHT_ALONE } else { HEIGHT_STACKED };
     let frames = frames(chart.panes.len(), height, !chart.bands.is_empty());
     let (top, bottom) = (frames.first().map_or(HEAD, |f| f.top), frames.last().map_or(HEAD, |f| f.top + f.height));
-    let (total, caption) = (coordinate(bottom + FOOT), caption_id(chart));
+    let x = cuts::horizontal(chart);
+    let foot = if x.cuts().next().is_some() { FOOT + CUT_NOTE } else { FOOT };
+    let (total, caption) = (coordinate(bottom + foot), caption_id(chart));
     let attributes =
         [("class", "plot"), ("width", "100%"), ("height", &total), ("role", "img"), ("aria-labelledby", &caption)];
     m.with("svg", &attributes, |m| {
         m.with("title", &[], |m| m.text(chart.title.get(lang)));
         m.with("desc", &[], |m| m.text(chart.summary.get(lang)));
-        let x = cuts::horizontal(chart);
         axis::bands(m, &chart.bands, &x, (top, bottom), LETTER / width);
         for (pane, frame) in chart.panes.iter().zip(&frames) {
             draw_pane(m, pane, &x, *frame);

@@ -201,7 +201,7 @@ fn short(value: f64, lang: Lang) -> String {
     };
     match magnitude {
         m if !m.is_finite() => "—".to_string(),
-        m if m == 0.0 => "0".to_string(),
+        0.0 => "0".to_string(),
         m if !(1e-6..1e13).contains(&m) => format!("{value:.0e}"),
         m if m >= 1e6 => format!("{}\u{a0}{million}", decimals(value / 1e6, lang)),
         _ => decimals(value, lang),

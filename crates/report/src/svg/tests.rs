@@ -21,7 +21,7 @@ fn a_chart_draws_its_lines_gaps_and_bands() {
 fn waiting_between_trials_is_cut_and_said() {
     let svg = svg(&time_chart("c1"), Lang::En);
     assert_eq!(svg.matches("class=\"cut\"").count(), 1);
-    assert!(svg.contains("other cases ran") && svg.contains("шли другие случаи"));
+    assert!(svg.contains("other cases ran") && svg.contains("между ними шли другие случаи"));
     let mut whole = time_chart("c1");
     whole.panes.iter_mut().flat_map(|p| &mut p.series).for_each(|s| s.points.truncate(20));
     assert!(!super::svg(&whole, Lang::En).contains("class=\"cut\""));

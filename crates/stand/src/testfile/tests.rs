@@ -38,7 +38,7 @@ fn what_a_dead_run_left_is_found_and_removed() {
     let roots = Roots::host();
     let path = left_behind(parent.path(), &note(1, 1, &boot_id(&roots)));
     assert!(live(&roots, parent.path()).is_none());
-    assert_eq!(dead(&roots, parent.path()), [path.clone()]);
+    assert_eq!(dead(&roots, parent.path()), std::slice::from_ref(&path));
     remove_dead(&roots, &path).unwrap();
     assert!(!path.exists());
 }

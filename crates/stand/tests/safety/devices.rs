@@ -2,112 +2,13 @@
 //! its reason and no byte of it changes, and the neighbour of each, which differs in one thing, may be written.
 
 use crate::bench::{Bench, poke, run};
+use crate::checks::{allowed, everything, reasons, refused};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use stend_base::Kind;
-use stend_record::{Refusal, TargetFacts, WriteAccess};
-use stend_stand::{Need, Owner, Permission, inspect, may_write, prepare};
-
-fn owner() -> Owner {
-    Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into() }
-}
-
-/// Everything that a user could say to have the target written.
-fn everything(facts: &TargetFacts) -> Permission {
-    Permission {
-        confirm: facts.identity.clone().into_iter().collect(),
-        overwrite_signatures: facts.signatures.iter().map(|s| s.name.clone()).collect(),
-    }
-}
-
-fn reasons(facts: &TargetFacts) -> &[Refusal] {
-    match &facts.access {
-        WriteAccess::Refused(reasons) => reasons,
-        other => panic!("{} is not refused but {other:?}", facts.named),
-    }
-}
-
-/// A device in use: under every name it is refused for this reason, only read, and not one byte changes.
-fn refused(bench: &mut Bench, device: &str, is_reason: &dyn Fn(&Refusal) -> bool) {
-    let before = bench.hash();
-    let scratch = bench.dir().join("links");
-    let link = bench.link(device, &scratch);
-    let by_id = bench.link(device, Path::new("/dev/disk/by-id"));
-    let bare = by_id.file_name().and_then(|n| n.to_str()).map(str::to_string).unwrap_or_default();
-    let identity = inspect(device).unwrap().identity.unwrap();
-    let names = [device, link.to_str().unwrap(), by_id.to_str().unwrap(), &bare, &identity];
-    for name in names {
-        let facts = inspect(name).unwrap();
-        assert_eq!(facts.path, device, "{name}");
-        assert!(reasons(&facts).iter().any(is_reason), "{name}: {:?}", facts.access);
-        assert!(may_write(&facts, &Permission::default()).unwrap().is_err(), "only read when nothing is asked");
-        let asked = may_write(&facts, &everything(&facts)).unwrap_err();
-        assert_eq!((asked.kind, asked.kind.exit_code()), (Kind::Unsafe, 5), "{name}");
-        let forced = TargetFacts {
-            access: WriteAccess::Confirm {
-                identity: identity.clone(),
-                signatures: everything(&facts).overwrite_signatures,
-            },
-            ..facts.clone()
-        };
-        // Even facts that say otherwise do not help: the target is looked at again.
-        for facts in [&facts, &forced] {
-            let refused = prepare(facts, &everything(facts), &Need::WriteDevice(owner()), &mut |_| {}).unwrap_err();
-            assert_eq!(refused.kind, Kind::Unsafe, "{name}: {refused}");
-        }
-        let reading = prepare(&facts, &Permission::default(), &Need::Read, &mut |_| {}).unwrap();
-        assert_eq!(reading.open(false, false).unwrap().read_at(&mut [0; 512], 0).unwrap(), 512);
-        assert_eq!(reading.open(true, false).unwrap_err().kind, Kind::Unsafe);
-    }
-    bench.undo_last();
-    bench.undo_last();
-    assert_eq!(bench.hash(), before, "bytes of {device} changed");
-}
-
-/// A device that may be written when its identity is confirmed and exactly these signatures are named.
-fn allowed(bench: &Bench, device: &str, signatures: &[&str]) {
-    let before = bench.hash();
-    let facts = inspect(device).unwrap();
-    let identity = facts.identity.clone().unwrap();
-    let names: Vec<String> = signatures.iter().map(|s| s.to_string()).collect();
-    assert_eq!(
-        facts.access,
-        WriteAccess::Confirm { identity: identity.clone(), signatures: names.clone() },
-        "{device}"
-    );
-    let permission = |confirm: &str, names: &[String]| Permission {
-        confirm: vec![confirm.to_string()],
-        overwrite_signatures: names.to_vec(),
-    };
-    let need = Need::WriteDevice(owner());
-    let mut half_hearted =
-        vec![Permission::default(), permission("serial:other", &names), permission(&identity, &["zfs".into()])];
-    if !names.is_empty() {
-        half_hearted.push(permission(&identity, &names[1..]));
-    }
-    for permission in half_hearted {
-        let refused = prepare(&facts, &permission, &need, &mut |_| {}).unwrap_err();
-        assert_eq!(refused.kind, Kind::Unsafe, "{device} with {permission:?}");
-    }
-    assert_eq!(bench.hash(), before, "bytes of {device} changed before they were allowed to");
-    let prepared = prepare(&facts, &permission(&identity, &names), &need, &mut |_| {}).unwrap();
-    let second = prepare(&facts, &permission(&identity, &names), &need, &mut |_| {}).unwrap_err();
-    let who = format!("process {}, `/runs/R-test.stend`", std::process::id());
-    assert!(second.message.en.contains(&who), "{second}");
-    let file = prepared.open(true, false).unwrap();
-    assert_eq!(file.write_at(&[0xa5; 4096], 0).unwrap(), 4096);
-    file.sync_all().unwrap();
-    prepared.undo(&mut |_| {}).unwrap();
-    drop(file);
-    assert_ne!(bench.hash(), before, "{device} was not written");
-    nothing_held(device);
-}
-
-fn nothing_held(device: &str) {
-    let facts = inspect(device).unwrap();
-    assert!(matches!(facts.access, WriteAccess::Confirm { .. }), "{device} is still held: {:?}", facts.access);
-}
+use stend_record::{Refusal, TargetFacts};
+use stend_stand::{inspect, may_write};
 
 fn member(name: &'static str) -> impl Fn(&Refusal) -> bool {
     move |reason| matches!(reason, Refusal::Member { of, .. } if of == name)
@@ -360,80 +261,6 @@ fn the_disk_of_the_running_system_is_refused() {
     let facts = inspect(&format!("/dev/{}", name.file_name().unwrap().to_string_lossy())).unwrap();
     assert!(reasons(&facts).iter().any(|r| matches!(r, Refusal::RootDisk { .. })), "{:?}", facts.access);
     assert_eq!(may_write(&facts, &everything(&facts)).unwrap_err().kind, Kind::Unsafe);
-}
-
-#[test]
-fn a_run_that_was_killed_holds_nothing_and_one_that_lives_is_named() {
-    let Some(mut bench) = Bench::new("a_run_that_was_killed_holds_nothing_and_one_that_lives_is_named") else { return };
-    let device = bench.disk(16);
-    let this = std::env::current_exe().unwrap();
-    let mut command = Command::new(this);
-    command.args(["--exact", "devices::claimed_by_another_process", "--nocapture"]).env("STEND_TEST_CLAIM", &device);
-    let pid = bench.start(&mut command);
-    let run = Refusal::InUseByRun { pid, run: "/runs/R-test.stend".into() };
-    refused(&mut bench, &device, &|r| *r == run);
-    bench.undo_last(); // kill -9
-    allowed(&bench, &device, &[]);
-}
-
-/// The other process of the test above.
-#[test]
-fn claimed_by_another_process() {
-    let Some(device) = std::env::var_os("STEND_TEST_CLAIM") else { return };
-    let facts = inspect(device.to_str().unwrap()).unwrap();
-    let held = prepare(&facts, &everything(&facts), &Need::WriteDevice(owner()), &mut |_| {}).unwrap();
-    println!("ready");
-    loop {
-        std::thread::park();
-        assert!(held.size() > stend_base::Bytes(0));
-    }
-}
-
-#[test]
-fn two_runs_cannot_write_to_two_partitions_of_one_disk() {
-    let Some(mut bench) = Bench::new("two_runs_cannot_write_to_two_partitions_of_one_disk") else { return };
-    let (_, first, second) = bench.partitioned(32, "gpt");
-    let (one, two) = (inspect(&first).unwrap(), inspect(&second).unwrap());
-    let held = prepare(&one, &everything(&one), &Need::WriteDevice(owner()), &mut |_| {}).unwrap();
-    let refused = prepare(&two, &everything(&two), &Need::WriteDevice(owner()), &mut |_| {}).unwrap_err();
-    assert!(refused.message.en.contains("in use by another run"), "{refused}");
-    drop(held);
-    prepare(&two, &everything(&two), &Need::WriteDevice(owner()), &mut |_| {}).unwrap();
-}
-
-#[test]
-fn a_target_that_changed_after_it_was_confirmed_is_not_written() {
-    let Some(mut bench) = Bench::new("a_target_that_changed_after_it_was_confirmed_is_not_written") else { return };
-    let device = bench.disk(16);
-    let facts = inspect(&device).unwrap();
-    let permission = everything(&facts);
-    let need = Need::WriteDevice(owner());
-    // Between the claim and the first write.
-    let prepared = prepare(&facts, &permission, &need, &mut |_| {}).unwrap();
-    poke(&device, 4086, b"SWAPSPACE2");
-    let refused = prepared.open(true, false).unwrap_err();
-    assert_eq!(refused.kind, Kind::Unsafe);
-    assert!(refused.message.en.contains("signatures"), "{refused}");
-    drop(prepared);
-    // Between the confirmation and the claim.
-    let refused = prepare(&facts, &permission, &need, &mut |_| {}).unwrap_err();
-    assert!(refused.message.en.contains("changed since it was looked at (signatures)"), "{refused}");
-    run(&["truncate", "-s", "8M", bench.dir().join("image0").to_str().unwrap()]);
-    poke(&device, 4086, &[0; 10]);
-    run(&["losetup", "-c", &device]);
-    let refused = prepare(&facts, &permission, &need, &mut |_| {}).unwrap_err();
-    assert!(refused.message.en.contains("(size)"), "{refused}");
-    allowed(&bench, &device, &[]);
-}
-
-#[test]
-fn direct_io_reaches_the_device() {
-    let Some(mut bench) = Bench::new("direct_io_reaches_the_device") else { return };
-    let device = bench.disk(16);
-    let facts = inspect(&device).unwrap();
-    let prepared = prepare(&facts, &everything(&facts), &Need::WriteDevice(owner()), &mut |_| {}).unwrap();
-    assert!(prepared.open(true, true).unwrap().is_direct());
-    assert!(prepared.open(false, true).unwrap().is_direct());
 }
 
 #[test]

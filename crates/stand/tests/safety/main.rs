@@ -7,5 +7,7 @@
 )]
 
 mod bench;
+mod checks;
+mod claims;
 mod devices;
 mod files;

@@ -1,6 +1,7 @@
 //! Tests of the run file as a whole: written, read, damaged, full.
 
 mod disk_full;
+mod format;
 mod hostile;
 mod killed;
 mod spooled;

@@ -1,0 +1,107 @@
+//! What every device must pass: refused without a byte changed, or written after everything was named.
+
+use crate::bench::Bench;
+use std::path::Path;
+use stend_base::Kind;
+use stend_record::{Refusal, TargetFacts, WriteAccess};
+use stend_stand::{Need, Owner, Permission, inspect, may_write, prepare};
+
+pub fn owner() -> Owner {
+    Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into() }
+}
+
+/// Everything that a user could say to have the target written.
+pub fn everything(facts: &TargetFacts) -> Permission {
+    Permission {
+        confirm: facts.identity.clone().into_iter().collect(),
+        overwrite_signatures: facts.signatures.iter().map(|s| s.name.clone()).collect(),
+    }
+}
+
+pub fn reasons(facts: &TargetFacts) -> &[Refusal] {
+    match &facts.access {
+        WriteAccess::Refused(reasons) => reasons,
+        other => panic!("{} is not refused but {other:?}", facts.named),
+    }
+}
+
+/// A device in use: under every name it is refused for this reason, only read, and not one byte changes.
+pub fn refused(bench: &mut Bench, device: &str, is_reason: &dyn Fn(&Refusal) -> bool) {
+    let before = bench.hash();
+    let scratch = bench.dir().join("links");
+    let link = bench.link(device, &scratch);
+    let by_id = bench.link(device, Path::new("/dev/disk/by-id"));
+    let bare = by_id.file_name().and_then(|n| n.to_str()).map(str::to_string).unwrap_or_default();
+    let identity = inspect(device).unwrap().identity.unwrap();
+    let names = [device, link.to_str().unwrap(), by_id.to_str().unwrap(), &bare, &identity];
+    for name in names {
+        let facts = inspect(name).unwrap();
+        assert_eq!(facts.path, device, "{name}");
+        assert!(reasons(&facts).iter().any(is_reason), "{name}: {:?}", facts.access);
+        assert!(may_write(&facts, &Permission::default()).unwrap().is_err(), "only read when nothing is asked");
+        let asked = may_write(&facts, &everything(&facts)).unwrap_err();
+        assert_eq!((asked.kind, asked.kind.exit_code()), (Kind::Unsafe, 5), "{name}");
+        let forced = TargetFacts {
+            access: WriteAccess::Confirm {
+                identity: identity.clone(),
+                signatures: everything(&facts).overwrite_signatures,
+            },
+            ..facts.clone()
+        };
+        // Even facts that say otherwise do not help: the target is looked at again.
+        for facts in [&facts, &forced] {
+            let refused = prepare(facts, &everything(facts), &Need::WriteDevice(owner()), &mut |_| {}).unwrap_err();
+            assert_eq!(refused.kind, Kind::Unsafe, "{name}: {refused}");
+        }
+        let reading = prepare(&facts, &Permission::default(), &Need::Read, &mut |_| {}).unwrap();
+        assert_eq!(reading.open(false, false).unwrap().read_at(&mut [0; 512], 0).unwrap(), 512);
+        assert_eq!(reading.open(true, false).unwrap_err().kind, Kind::Unsafe);
+    }
+    bench.undo_last();
+    bench.undo_last();
+    assert_eq!(bench.hash(), before, "bytes of {device} changed");
+}
+
+/// A device that may be written when its identity is confirmed and exactly these signatures are named.
+pub fn allowed(bench: &Bench, device: &str, signatures: &[&str]) {
+    let before = bench.hash();
+    let facts = inspect(device).unwrap();
+    let identity = facts.identity.clone().unwrap();
+    let names: Vec<String> = signatures.iter().map(|s| s.to_string()).collect();
+    assert_eq!(
+        facts.access,
+        WriteAccess::Confirm { identity: identity.clone(), signatures: names.clone() },
+        "{device}"
+    );
+    let permission = |confirm: &str, names: &[String]| Permission {
+        confirm: vec![confirm.to_string()],
+        overwrite_signatures: names.to_vec(),
+    };
+    let need = Need::WriteDevice(owner());
+    let mut half_hearted =
+        vec![Permission::default(), permission("serial:other", &names), permission(&identity, &["zfs".into()])];
+    if !names.is_empty() {
+        half_hearted.push(permission(&identity, &names[1..]));
+    }
+    for permission in half_hearted {
+        let refused = prepare(&facts, &permission, &need, &mut |_| {}).unwrap_err();
+        assert_eq!(refused.kind, Kind::Unsafe, "{device} with {permission:?}");
+    }
+    assert_eq!(bench.hash(), before, "bytes of {device} changed before they were allowed to");
+    let prepared = prepare(&facts, &permission(&identity, &names), &need, &mut |_| {}).unwrap();
+    let second = prepare(&facts, &permission(&identity, &names), &need, &mut |_| {}).unwrap_err();
+    let who = format!("process {}, `/runs/R-test.stend`", std::process::id());
+    assert!(second.message.en.contains(&who), "{second}");
+    let file = prepared.open(true, false).unwrap();
+    assert_eq!(file.write_at(&[0xa5; 4096], 0).unwrap(), 4096);
+    file.sync_all().unwrap();
+    prepared.undo(&mut |_| {}).unwrap();
+    drop(file);
+    assert_ne!(bench.hash(), before, "{device} was not written");
+    nothing_held(device);
+}
+
+fn nothing_held(device: &str) {
+    let facts = inspect(device).unwrap();
+    assert!(matches!(facts.access, WriteAccess::Confirm { .. }), "{device} is still held: {:?}", facts.access);
+}
