@@ -2,13 +2,15 @@
 
 use crate::document::{self, Row};
 use crate::finding::Finding;
-use crate::manifests::{Need, Package};
+use crate::manifests::Package;
 use crate::scan;
 use crate::tree::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "libraries";
-const HEADER: [&str; 4] = ["library", "used by", "tests of", "because"];
+const HEADER: [&str; 3] = ["library", "used by", "because"];
+/// Stands in place of the users of a library that only tests need.
+const TESTS: &str = "tests";
 /// The manifest that pins all versions.
 const ROOT: &str = "Cargo.toml";
 
@@ -18,54 +20,52 @@ pub fn check(document: &Source, packages: &[Package], sources: &[Source]) -> Vec
         Ok(rows) => rows,
         Err(finding) => return vec![finding],
     };
-    let mut findings = Vec::new();
-    let needs = |p: &Package| p.needs.clone();
-    let tests_need = |p: &Package| p.tests_need.clone();
-    let (users, tests) = (users(packages, needs), users(packages, tests_need));
-    for row in &rows {
-        let name = row.text(0);
-        for (column, users, what) in [(1, &users, "code"), (2, &tests, "tests")] {
-            let actual = users.get(&name).cloned().unwrap_or_default();
-            findings.extend(compare(row, column, &actual, what));
-        }
-    }
+    let users = users(packages);
+    let mut findings: Vec<Finding> = rows.iter().filter_map(|row| compare(row, &users)).collect();
     let known: BTreeSet<String> = rows.iter().map(|row| row.text(0)).collect();
-    let named: BTreeSet<&String> = users.keys().chain(tests.keys()).collect();
-    for name in named.iter().filter(|name| !known.contains(**name)) {
+    for name in users.keys().filter(|name| !known.contains(*name)) {
         findings.push(rows[0].finding(RULE, format!("nothing says why `{name}` is in")));
     }
-    findings.extend(pinned(sources, &named));
+    findings.extend(pinned(sources, &users));
     findings.extend(packages.iter().flat_map(|package| unused(package, sources)));
     findings
 }
 
-/// Users by library; crates of ours are no libraries.
-fn users(packages: &[Package], needs: fn(&Package) -> BTreeMap<String, Need>) -> BTreeMap<String, BTreeSet<String>> {
-    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+/// Users by library.
+type Users = BTreeMap<String, BTreeSet<String>>;
+
+/// Which code uses which library; what is ours is no library.
+fn users(packages: &[Package]) -> Users {
+    let mut users = Users::new();
     for package in packages {
-        for (name, _) in needs(package).into_iter().filter(|(_, need)| !need.ours) {
-            users.entry(name).or_default().insert(package.short().to_string());
+        let code = package.needs.iter().filter(|(_, need)| !need.ours);
+        for (name, _) in code {
+            users.entry(name.clone()).or_default().insert(package.short().to_string());
         }
+    }
+    for (name, _) in packages.iter().flat_map(|package| &package.tests_need).filter(|(_, need)| !need.ours) {
+        users.entry(name.clone()).or_insert_with(|| BTreeSet::from([TESTS.to_string()]));
     }
     users
 }
 
-fn compare(row: &Row, column: usize, actual: &BTreeSet<String>, what: &str) -> Option<Finding> {
-    let text = row.text(column);
+fn compare(row: &Row, users: &Users) -> Option<Finding> {
+    let text = row.text(1);
     let said: BTreeSet<String> = text.split_whitespace().map(String::from).collect();
+    let name = row.text(0);
+    let actual = users.get(&name).cloned().unwrap_or_default();
     let words = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
-    let (name, is, was) = (row.text(0), words(actual), words(&said));
-    (said != *actual)
-        .then(|| row.finding(RULE, format!("`{name}` is used by the {what} of `{is}`, the table says `{was}`")))
+    let (is, was) = (words(&actual), words(&said));
+    (said != actual).then(|| row.finding(RULE, format!("`{name}` is used by `{is}`, the table says `{was}`")))
 }
 
 /// Every version that is pinned is used.
-fn pinned(sources: &[Source], named: &BTreeSet<&String>) -> Vec<Finding> {
+fn pinned(sources: &[Source], users: &Users) -> Vec<Finding> {
     let Some(root) = sources.iter().find(|s| s.path == ROOT) else { return Vec::new() };
     let lines = root.text.lines().enumerate().skip_while(|(_, line)| *line != "[workspace.dependencies]").skip(1);
     let entries =
         lines.take_while(|(_, line)| !line.starts_with('[')).filter_map(|(i, line)| Some((i, line.split_once(" = ")?)));
-    let unused = entries.filter(|(_, (name, value))| !value.contains("path = ") && !named.contains(&name.to_string()));
+    let unused = entries.filter(|(_, (name, value))| !value.contains("path = ") && !users.contains_key(*name));
     unused
         .map(|(i, (name, _))| Finding::new(ROOT, i + 1, RULE, format!("`{name}` is pinned but nothing uses it")))
         .collect()
@@ -89,6 +89,7 @@ fn unused(package: &Package, sources: &[Source]) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manifests::Need;
 
     fn package(needs: &[&str], tests_need: &[&str]) -> Package {
         let map = |names: &[&str]| names.iter().map(|name| (name.to_string(), Need::default())).collect();
@@ -101,7 +102,7 @@ mod tests {
     }
 
     fn findings(package: Package, code: &str) -> Vec<String> {
-        let table = "| library | used by | tests of | because |\n|---|---|---|---|\n| `serde-x` | a | | |\n| `temp` | | a | |\n";
+        let table = "| library | used by | because |\n|---|---|---|\n| `serde-x` | a | |\n| `temp` | tests | |\n";
         let root = "[workspace.dependencies]\nstend-a = { path = \"crates/a\" }\nserde-x = \"1\"\ntemp = \"1\"\n\n[profile.dev]\nx = 1\n";
         let sources = [Source::new("crates/a/src/lib.rs", code), Source::new(ROOT, root)];
         let found = check(&Source::new(document::ARCHITECTURE, table), &[package], &sources);
@@ -137,9 +138,6 @@ mod tests {
     #[test]
     fn a_table_that_tells_the_wrong_users_is_found_and_so_is_a_version_without_any() {
         let found = findings(package(&[], &["temp"]), CODE);
-        assert_eq!(
-            found,
-            ["`serde-x` is used by the code of ``, the table says `a`", "`serde-x` is pinned but nothing uses it"]
-        );
+        assert_eq!(found, ["`serde-x` is used by ``, the table says `a`", "`serde-x` is pinned but nothing uses it"]);
     }
 }

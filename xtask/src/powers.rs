@@ -1,5 +1,5 @@
 //! The powers tables: what only some files may do, how it is recognised, and which files those are. Tests
-//! may do everything; they are not looked at.
+//! may do everything but unsafe code; for the rest they are not looked at.
 
 use crate::document::{self, Row};
 use crate::finding::Finding;
@@ -12,7 +12,7 @@ const MARKS: [&str; 2] = ["power", "recognised in code by"];
 const HOLDERS: [&str; 3] = ["power", "held by", "because"];
 /// Code that powers are about.
 const CODE: &str = "crates/";
-/// The power whose holders need not forbid it to themselves.
+/// The power that tests need too, and whose holders need not forbid it to themselves.
 const UNSAFE: &str = "unsafe code";
 
 /// Searches all code for what has a power and is not listed, and the list for what is not used.
@@ -47,7 +47,8 @@ fn check_power(power: &Row, holders: &[Row], code: &[&Source]) -> Vec<Finding> {
     for source in code {
         let places = holders.iter().flat_map(|row| row.quoted(1).into_iter().map(|place| (row.line, place)));
         let held_by: Vec<(usize, &str)> = places.filter(|(_, place)| covers(place, &source.path)).collect();
-        for (line, mark) in hits(source, &marks) {
+        let text = if name == UNSAFE { &source.parts.code } else { &source.production };
+        for (line, mark) in hits(text, &marks) {
             if held_by.is_empty() {
                 let message = format!(
                     "`{mark}` has the power \"{name}\", which {} does not give to this file",
@@ -72,17 +73,16 @@ fn covers(place: &str, path: &str) -> bool {
 }
 
 /// Lines in which marks appear, spelled out or imported.
-fn hits<'a>(source: &Source, marks: &[&'a str]) -> BTreeMap<usize, &'a str> {
-    let code = &source.production;
+fn hits<'a>(code: &str, marks: &[&'a str]) -> BTreeMap<usize, &'a str> {
     let mut hits = BTreeMap::new();
     for mark in marks {
         for at in scan::find_all(code, mark) {
-            hits.insert(source.line(at), *mark);
+            hits.insert(scan::line_of(code, at), *mark);
         }
     }
     for (at, path) in scan::imports(code) {
         if let Some(mark) = marks.iter().find(|mark| !scan::find_all(&path, mark).is_empty()) {
-            hits.insert(source.line(at), *mark);
+            hits.insert(scan::line_of(code, at), *mark);
         }
     }
     hits
@@ -141,6 +141,12 @@ mod tests {
             assert_eq!(found.len(), 1, "{text}: {found:?}");
             assert!(found[0].starts_with(&format!("crates/a/src/b.rs:2: `{mark}` has the power")), "{found:?}");
         }
+    }
+
+    #[test]
+    fn unsafe_code_is_found_in_tests_too() {
+        let found = findings(TABLES, &[("crates/a/tests/b.rs", "fn f() { unsafe { g() } }")]);
+        assert!(found[0].starts_with("crates/a/tests/b.rs:1: `unsafe`"), "{found:?}");
     }
 
     #[test]

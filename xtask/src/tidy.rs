@@ -105,8 +105,9 @@ fn words(source: &Source, findings: &mut Vec<Finding>) {
 fn commented_out(source: &Source, findings: &mut Vec<Finding>) {
     for (i, line) in source.parts.comments.lines().enumerate() {
         let comment = line.trim();
-        let doc = comment.starts_with("///") || comment.starts_with("//!");
-        if comment.starts_with("//") && !doc && comment.ends_with([';', '{', '}']) {
+        // Documentation has examples, and a citation (`//=`) ends as its source does.
+        let other = ["///", "//!", "//="].iter().any(|mark| comment.starts_with(mark));
+        if comment.starts_with("//") && !other && comment.ends_with([';', '{', '}']) {
             let message = "this comment looks like code: history keeps what was, comments say why";
             findings.push(Finding::new(&source.path, i + 1, "commented-out", message));
         }

@@ -9,7 +9,7 @@ const TEXT: [&str; 8] = ["rs", "toml", "md", "yaml", "yml", "sh", "css", "html"]
 /// Texts without an ending.
 const NAMED: [&str; 2] = ["Makefile", ".ci/run"];
 /// Directories that hold no sources of ours.
-const SKIPPED: [&str; 5] = [".git", "node_modules", "golden", "fixtures", "proptest-regressions"];
+const SKIPPED: [&str; 4] = ["node_modules", "golden", "fixtures", "proptest-regressions"];
 /// Folders deeper than this are not ours.
 const DEPTH_MAX: usize = 12;
 
@@ -72,7 +72,9 @@ fn walk(root: &Path, below: &str, depth: usize, paths: &mut Vec<String>) -> io::
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
         let kind = entry.file_type()?;
-        if kind.is_dir() && !SKIPPED.contains(&name.as_str()) && !name.starts_with("target") {
+        let hidden = name.starts_with('.') && name != ".ci";
+        let built = depth == 0 && name.starts_with("target");
+        if kind.is_dir() && !hidden && !built && !SKIPPED.contains(&name.as_str()) {
             walk(root, &path, depth + 1, paths)?;
         }
         let text = name.rsplit_once('.').is_some_and(|(_, ending)| TEXT.contains(&ending));

@@ -17,7 +17,7 @@ pub fn cost(run: &RunRecord) -> ToolCost {
     let cpus = |used: Option<u64>| used.filter(|_| time > 0.0).map(|ns| Nanos(ns).as_secs() / time);
     let process = |of: fn(&Sample) -> Option<ProcessCost>| {
         let used = loads.iter().map(|(first, last, _)| of(last)?.cpu_ns.checked_sub(of(first)?.cpu_ns));
-        cpus(used.sum())
+        cpus(used.reduce(|a, b| Some(a?.saturating_add(b?))).flatten())
     };
     let memory = |of: fn(&Sample) -> Option<ProcessCost>| {
         run.samples.iter().filter_map(of).map(|cost| Bytes(cost.resident_bytes)).max()

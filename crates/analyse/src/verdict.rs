@@ -61,9 +61,11 @@ fn failed(cases: &[CaseFinding]) -> Option<Say> {
     }))
 }
 
-/// The most serious caveat; without one, the check that warns most often.
+/// The most serious reason to doubt: a caveat about missing data, a check that warns, any other caveat.
 fn doubt(cases: &[CaseFinding], caveats: &[Caveat]) -> Option<Say> {
-    caveats.first().map(Caveat::say).or_else(|| Some(most_frequent(cases, CheckStatus::Warn)?.1.meaning.clone()))
+    let worst = caveats.first();
+    let warned = || most_frequent(cases, CheckStatus::Warn).map(|(_, check)| check.meaning.clone());
+    worst.filter(|c| c.is_about_data()).map(Caveat::say).or_else(warned).or_else(|| worst.map(Caveat::say))
 }
 
 /// How many cases have a check of this status most often, and its first result; ties keep the lower number.
@@ -180,6 +182,15 @@ mod tests {
             Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться.
         "#]],
         );
+    }
+
+    #[test]
+    fn a_generator_that_was_the_limit_comes_before_a_virtual_disk() {
+        let mut record = two_cases();
+        record.target.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
+        assert!(verdict(&record).en.contains("virtual disk"));
+        record.trials[0].outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
+        assert!(verdict(&record).en.contains("Generator-bound"));
     }
 
     #[test]

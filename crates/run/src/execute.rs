@@ -150,7 +150,9 @@ impl Loop {
             self.progress.notice(&input, now);
             self.walk.apply(input, now);
             self.walk.apply(Input::Tick, now);
-            self.progress.show(&self.walk, now, watch);
+            if self.walk.step != Step::Over {
+                self.progress.show(&self.walk, now, watch);
+            }
         }
     }
 

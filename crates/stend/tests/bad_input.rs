@@ -77,7 +77,7 @@ fn a_read_only_file_system_is_refused() {
     let scratch = Scratch::new();
     let suite = scratch.file("small.yaml", SMALL);
     let mount = Mount::new(&["-t", "tmpfs", "-o", "ro,size=512m", "tmpfs"], scratch.join("ro"));
-    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &mount.0.to_string_lossy()]), 5);
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &mount.0.to_string_lossy()]), 4);
     assert!(stderr.contains("read-only"), "{stderr}");
 }
 

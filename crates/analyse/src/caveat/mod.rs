@@ -24,6 +24,20 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     found
 }
 
+impl Caveat {
+    /// Whether it says that data are missing or not what they seem, not only what surrounds them.
+    pub fn is_about_data(&self) -> bool {
+        matches!(
+            self,
+            Caveat::NoEnd
+                | Caveat::EndedEarly { .. }
+                | Caveat::NeverWritten { .. }
+                | Caveat::TrialsLeftOut { .. }
+                | Caveat::NotFilled
+        )
+    }
+}
+
 fn state(run: &RunRecord) -> Option<Caveat> {
     match &run.state {
         RunState::Open => Some(Caveat::NoEnd),

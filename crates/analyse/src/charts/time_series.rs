@@ -29,11 +29,17 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Opt
     if rates.iter().all(|s| s.points.is_empty()) {
         return None;
     }
-    let (label, unit) = match headline {
-        Headline::Iops => (Say::same("IOPS"), Unit::Plain),
-        Headline::Throughput => (say!("throughput, MB/s", "пропускная способность, МБ/с"), Unit::BytesPerSecond),
+    let (title, label, unit) = match headline {
+        Headline::Iops => {
+            let title = say!("IOPS and latency over time", "IOPS и задержка по времени");
+            (title, Say::same("IOPS"), Unit::Plain)
+        }
+        Headline::Throughput => {
+            let title = say!("Throughput and latency over time", "Пропускная способность и задержка по времени");
+            (title, say!("throughput, MB/s", "пропускная способность, МБ/с"), Unit::BytesPerSecond)
+        }
     };
-    let mut panes = vec![Pane { y: from_zero(label.clone(), unit, &rates), series: rates }];
+    let mut panes = vec![Pane { y: from_zero(label, unit, &rates), series: rates }];
     panes.extend(ops.iter().filter_map(|&op| latency(&trials, op, run_start)));
     let bounds = |trial: &&TrialRecord| {
         let start = series::load_start(trial);
@@ -41,11 +47,10 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Opt
     };
     let from = trials.iter().map(bounds).map(|b| b.0).fold(f64::INFINITY, f64::min);
     let to = trials.iter().map(bounds).map(|b| b.1).fold(0.0, f64::max);
-    let (count, name) = (trials.len(), label);
     Some(Chart {
         id: format!("case-{}-time", case.case),
-        title: both(|l| format!("{}{}", name.get(l), pick(l, " and latency over time", " и задержка по времени"))),
-        summary: summary(count, &panes),
+        title,
+        summary: summary(trials.len(), &panes),
         x: time_axis(from, to),
         panes,
         bands: bands(&trials, run_start),

@@ -197,7 +197,7 @@ mod tests {
         let mut no_samples = whole.clone();
         no_samples.samples.clear();
         let mut few_samples = whole.clone();
-        few_samples.samples.drain(4..);
+        few_samples.samples.drain(3..);
         let mut no_counter = whole.clone();
         no_counter.samples.iter_mut().for_each(|s| s.disks.clear());
         let mut reset = whole.clone();

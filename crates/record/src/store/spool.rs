@@ -115,9 +115,15 @@ pub fn read(path: &Path, run: &str) -> Vec<(u64, Entry)> {
     if !file.metadata().is_ok_and(|found| found.is_file() && found.len() <= READ_MAX) {
         return Vec::new();
     }
-    let mut bytes = Vec::new();
+    let mut bytes = MAGIC.to_vec();
+    let mut file = file.take(READ_MAX);
+    let mut magic = [0; MAGIC.len()];
+    // The path comes from the run file: nothing else is read of a file that is no spool.
+    if file.read_exact(&mut magic).is_err() || magic != *MAGIC {
+        return Vec::new();
+    }
     // What could be read before an error is as good as a spool that was cut there.
-    drop(file.take(READ_MAX).read_to_end(&mut bytes));
+    drop(file.read_to_end(&mut bytes));
     frames(&bytes, run)
 }
 
@@ -179,10 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_of_another_run_is_not_believed() {
+    fn a_spool_of_another_run_and_a_file_that_is_no_spool_are_not_believed() {
         let memory = tempfile::tempdir().unwrap();
         let spool = filled(memory.path(), &samples::one_of_each());
         assert!(read(spool.path(), "R-2").is_empty());
+        for foreign in ["/proc/self/stat", "/dev/zero", "/proc", "/absent"] {
+            assert!(read(Path::new(foreign), "R-1").is_empty(), "{foreign}");
+        }
     }
 
     #[test]

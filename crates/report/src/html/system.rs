@@ -179,7 +179,7 @@ fn way(engine: &EngineFacts, trials: u32) -> Say {
 }
 
 fn cost_rows(cost: &ToolCost) -> Vec<(Say, Say)> {
-    let missing = || say!("not measurable", "не измерить");
+    let missing = || say!("not measurable", "неизмеримо");
     let cpu = |value: Option<f64>| {
         value.filter(|v| v.is_finite()).map_or_else(missing, |v| {
             both(|lang| match lang {

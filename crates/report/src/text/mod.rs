@@ -46,7 +46,7 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
             .map(|caveat| ("!".to_string(), caveat.say().get(lang).to_string())),
     ));
     out.push('\n');
-    out.push_str(&screen.faint(&paragraph("", &origin(findings).get(lang), screen.width)));
+    out.push_str(&screen.faint(&paragraph("", origin(findings).get(lang), screen.width)));
     out
 }
 

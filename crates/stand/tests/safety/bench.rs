@@ -30,8 +30,17 @@ enum Undo {
 }
 
 impl Bench {
-    /// `None`, saying so, without root; in CI that is a failure.
+    /// A bench in memory, where flushes cost nothing. `None`, saying so, without root; in CI that is a failure.
     pub fn new(test: &str) -> Option<Bench> {
+        Bench::in_directory(test, "/dev/shm")
+    }
+
+    /// A bench on the machine's disk.
+    pub fn on_disk(test: &str) -> Option<Bench> {
+        Bench::in_directory(test, "/var/tmp")
+    }
+
+    fn in_directory(test: &str, parent: &str) -> Option<Bench> {
         let root = std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
         if !root {
             assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "{test} needs root in CI");
@@ -39,7 +48,7 @@ impl Bench {
             return None;
         }
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let dir = tempfile::Builder::new().prefix("stend-bench-").tempdir_in("/var/tmp").unwrap();
+        let dir = tempfile::Builder::new().prefix("stend-bench-").tempdir_in(parent).unwrap();
         Some(Bench { undo: Vec::new(), dir, images: Vec::new(), devices: Vec::new(), mounts: 0, _turn: turn })
     }
 

@@ -160,15 +160,14 @@ const ROWS: &[Row] = &[
 
 #[test]
 fn everything_in_use_is_refused_and_its_neighbour_is_allowed() {
-    let Some(mut bench) = Bench::new("everything_in_use_is_refused_and_its_neighbour_is_allowed") else { return };
     for row in ROWS {
+        let Some(mut bench) = Bench::new(row.name) else { continue };
         println!("{}", row.name);
         let device = bench.disk(row.mib);
         (row.take)(&mut bench, &device);
         refused(&mut bench, &device, &row.reason);
         (row.release)(&mut bench, &device);
         allowed(&bench, &device, row.signatures);
-        bench.undo_last();
     }
 }
 
@@ -193,8 +192,8 @@ fn a_member_of_a_btrfs_with_two_devices_is_refused_mounted_or_not() {
 
 #[test]
 fn a_disk_is_as_busy_as_its_partitions_and_a_partition_does_not_speak_for_its_neighbour() {
-    let Some(mut bench) = Bench::new("a_disk_is_as_busy_as_its_partitions") else { return };
     for label in ["gpt", "dos"] {
+        let Some(mut bench) = Bench::new("a_disk_is_as_busy_as_its_partitions") else { return };
         let (disk, first, second) = bench.partitioned(32, label);
         run(&["mkfs.ext4", "-qF", &first]);
         bench.mount(&first);
@@ -265,7 +264,7 @@ fn the_disk_of_the_running_system_is_refused() {
 
 #[test]
 fn the_stack_of_a_loop_device_reaches_down_to_the_drive_of_its_file() {
-    let Some(mut bench) = Bench::new("the_stack_of_a_loop_device_reaches_down_to_the_drive_of_its_file") else {
+    let Some(mut bench) = Bench::on_disk("the_stack_of_a_loop_device_reaches_down_to_the_drive_of_its_file") else {
         return;
     };
     let device = bench.disk(16);
