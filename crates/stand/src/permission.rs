@@ -84,7 +84,7 @@ fn confirmed(
             Kind::Unsafe,
             say!(
                 "refused to write to `{path}`: there is no `{named}` signature on it to overwrite",
-                "запись в `{path}` отклонена: на цели нет сигнатуры `{named}`, которую можно было бы затереть"
+                "запись в `{path}` отклонена: на цели нет метки `{named}`, которую можно было бы затереть"
             ),
         )
         .hint(say!(

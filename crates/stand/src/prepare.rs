@@ -238,7 +238,7 @@ fn must_be_same(roots: &Roots, devices: &Devices, node: &Node, facts: &TargetFac
     let differs = match () {
         () if now.identity != facts.identity => say!("identity", "идентичность"),
         () if now.size != facts.size => say!("size", "размер"),
-        () if now.signatures != facts.signatures => say!("signatures", "сигнатуры"),
+        () if now.signatures != facts.signatures => say!("signatures", "метки"),
         () => return Ok(()),
     };
     Err(claims::changed(&facts.path, &differs))

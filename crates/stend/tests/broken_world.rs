@@ -120,7 +120,7 @@ fn a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured() {
     let mut filled = std::fs::File::create(&hog).expect("a file");
     let mut code = None;
     for _ in 0..600 {
-        let _full = std::io::Write::write_all(&mut filled, &[0; 64 << 10]);
+        while std::io::Write::write_all(&mut filled, &[0; 4 << 10]).is_ok() {}
         code = run.0.try_wait().expect("a child");
         if code.is_some() {
             break;
@@ -132,23 +132,45 @@ fn a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured() {
     assert!(leftovers(&target).is_empty());
 }
 
+/// Cuts the file behind a loop device: beyond its end the device answers EIO.
+fn cut(device: &Loop, len: u64) {
+    std::fs::File::options().write(true).open(&device.backing).and_then(|f| f.set_len(len)).expect("truncated");
+}
+
 #[test]
-fn a_target_that_fails_io_is_counted_and_ends_with_its_own_exit_code() {
-    if !root("a_target_that_fails_io_is_counted_and_ends_with_its_own_exit_code") {
+fn a_target_that_begins_to_fail_is_counted_and_ends_with_its_own_exit_code() {
+    if !root("a_target_that_begins_to_fail_is_counted_and_ends_with_its_own_exit_code") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (suite, file) = (long_suite(&scratch), scratch.join("r.stend"));
+    let device = Loop::new(&scratch, "failing.img", 128 << 20);
+    let mut run = start(&scratch, &suite, &device.device, &file);
+    eventually("a trial", Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|t| t.outcome.is_some()))
+    });
+    cut(&device, 16 << 20);
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(6));
+    let trials = trials(&file);
+    let errors = trials.iter().filter_map(|t| t.outcome.as_ref()).flat_map(|o| &o.errors);
+    assert!(errors.filter(|e| e.errno == 5).map(|e| e.count).sum::<u64>() > 0, "EIO is counted");
+    assert!(trials[0].outcome.as_ref().is_some_and(|o| o.errors.is_empty()), "what was measured before is kept");
+    let findings = show_json(&scratch, &file);
+    let checks = findings["cases"][0]["checks"].as_array().expect("checks");
+    assert_eq!(checks.iter().find(|c| c["id"] == "H76").expect("H76")["status"], "fail");
+}
+
+#[test]
+fn a_target_that_fails_from_the_start_is_said_with_the_byte() {
+    if !root("a_target_that_fails_from_the_start_is_said_with_the_byte") {
         return;
     }
     let scratch = Scratch::new();
     let suite = scratch.file("small.yaml", SMALL);
     let device = Loop::new(&scratch, "failing.img", 128 << 20);
-    // Beyond the end of its file a loop device answers EIO.
-    std::fs::File::options().write(true).open(&device.backing).and_then(|f| f.set_len(16 << 20)).expect("truncated");
-    let file = scratch.join("r.stend");
-    let words = ["run", &suite, "--on", &device.device, "-o", &file.to_string_lossy()];
-    let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 6);
-    assert!(stderr.contains("I/O"), "{stderr}");
-    let errors: u64 =
-        trials(&file).iter().filter_map(|t| t.outcome.as_ref()).flat_map(|o| &o.errors).map(|e| e.count).sum();
-    assert!(errors > 0);
+    cut(&device, 16 << 20);
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &device.device]), 6);
+    assert!(stderr.contains("reading at byte") && stderr.contains("Input/output error"), "{stderr}");
 }
 
 #[test]
@@ -183,8 +205,8 @@ fn a_target_that_stalls_shows_the_stall() {
         .as_array()
         .expect("cases")
         .iter()
-        .flat_map(|c| c["ops"].as_array().expect("ops"))
-        .filter_map(|op| op["latency_max"].as_u64())
+        .flat_map(|c| c["operations"].as_array().expect("operations"))
+        .filter_map(|op| op["latency_max_ns"].as_u64())
         .max();
     assert!(longest > Some(15_000_000_000), "the stall of 20 s must show as a latency: {longest:?}");
     assert!(leftovers(&on).is_empty());

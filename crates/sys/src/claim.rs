@@ -185,7 +185,7 @@ impl Claim {
                 }
                 match signatures_of(&self.grip.held, *size)? == *signatures {
                     true => Ok(()),
-                    false => Err(NotClaimed::Changed(say!("signatures", "сигнатуры"))),
+                    false => Err(NotClaimed::Changed(say!("signatures", "метки"))),
                 }
             }
         }
@@ -212,7 +212,7 @@ fn signatures_of(held: &OwnedFd, size: u64) -> std::result::Result<Vec<Found>, N
         let file = IoFile::open_read(Path::new(&format!("/proc/self/fd/{}", held.as_raw_fd())), false)?;
         Ok(Image::read(&file, 0, size)?.signatures())
     };
-    read().map_err(|e| NotClaimed::Io(say!("read its signatures", "прочитать сигнатуры"), e))
+    read().map_err(|e| NotClaimed::Io(say!("read its signatures", "прочитать метки"), e))
 }
 
 fn io_error(what: Say) -> impl FnOnce(rustix::io::Errno) -> NotClaimed {

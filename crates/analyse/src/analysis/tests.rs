@@ -159,8 +159,6 @@ fn small_asked() -> stend_spec::workload::Trial {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
     #[test]
     fn no_record_however_damaged_makes_it_panic_or_leave_the_numbers(
         trials in prop::collection::vec(trial(), 0..5),

@@ -97,3 +97,16 @@ fn anchors_are_unique_and_links_lead_somewhere() {
         assert!(ids.contains(&link), "{link}");
     }
 }
+
+#[test]
+fn whatever_analysis_says_of_a_run_cut_short_can_be_shown() {
+    let (whole, mut cut) = (fixture::run(), stend_record::RunRecord::new(fixture::run().header));
+    cut.trials = whole.trials[..2].to_vec();
+    cut.trials[1].outcome = None;
+    for run in [stend_record::RunRecord::new(fixture::run().header), cut, whole] {
+        let findings = stend_analyse::analyse(&run).unwrap();
+        assert_well_formed(&html(&findings, &run, Lang::Ru));
+        assert!(!crate::text(&findings, Lang::Ru, 80, false).is_empty());
+        assert!(crate::json(&findings).ends_with("}\n"));
+    }
+}

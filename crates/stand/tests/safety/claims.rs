@@ -3,6 +3,7 @@
 
 use crate::bench::{Bench, poke, run};
 use crate::checks::{allowed, everything, owner, refused};
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 use stend_base::Kind;
 use stend_record::Refusal;
@@ -111,4 +112,17 @@ fn the_lock_of_the_whole_disk_is_respected() {
     assert!(refused.message.en.contains("lock of the whole disk"), "{refused}");
     lock.unlock().unwrap();
     prepare(&facts, &everything(&facts), &Need::WriteDevice(owner()), &mut |_| {}).unwrap();
+}
+
+#[test]
+fn a_device_held_exclusively_by_who_cannot_be_seen_is_refused() {
+    let Some(mut bench) = Bench::new("a_device_held_exclusively_by_who_cannot_be_seen_is_refused") else { return };
+    /// `O_EXCL`, which on a block device means: nobody else exclusively.
+    const EXCLUSIVE: i32 = 0o200;
+    let device = bench.disk(16);
+    // Our own process is not looked at, so only the kernel's answer tells.
+    let held = std::fs::File::options().read(true).custom_flags(EXCLUSIVE).open(&device).unwrap();
+    refused(&mut bench, &device, &|r| matches!(r, Refusal::HeldBy { pid: 0, .. }));
+    drop(held);
+    allowed(&bench, &device, &[]);
 }
