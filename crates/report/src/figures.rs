@@ -1,7 +1,7 @@
 //! Numbers of findings as texts, shared by page and terminal, so that both print the same digits.
 
 use crate::words;
-use stend_analyse::findings::{CaseFinding, Estimate, Headline, OpFinding, Quantile, QuantileValue, Rates};
+use stend_analyse::findings::{Basis, CaseFinding, Estimate, Headline, OpFinding, Quantile, QuantileValue, Rates};
 use stend_base::{Lang, Nanos, Say, Share, format, say};
 
 /// Stands for a number that is not there.
@@ -81,9 +81,10 @@ pub fn headline(rates: &Rates, headline: Headline) -> &Estimate {
     }
 }
 
-/// A rate with its unit: `412 000 IOPS`, `1 234 MB/s`.
-pub fn rate(value: f64, headline: Headline) -> Say {
-    if !value.is_finite() {
+/// A rate with its unit: `412 000 IOPS`, `1 234 MB/s`; a dash when no trial counts.
+pub fn rate(estimate: &Estimate, headline: Headline) -> Say {
+    let value = estimate.value;
+    if !value.is_finite() || matches!(estimate.basis, Basis::TooFew { n: 0 }) {
         return Say::same(NONE);
     }
     both(|lang| match headline {
@@ -162,7 +163,6 @@ pub fn utc(unix: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_analyse::findings::Basis;
 
     #[test]
     fn dates_are_right_around_leap_days_and_at_the_ends_of_time() {
@@ -190,6 +190,13 @@ mod tests {
             plus_minus(&Estimate { value: 0.0, interval: Some((0.0, 0.0)), basis: Basis::Trials { n: 6 } }),
             None
         );
+    }
+
+    #[test]
+    fn a_rate_that_no_trial_stands_behind_is_a_dash() {
+        let estimate = |n| Estimate { value: 0.0, interval: None, basis: Basis::TooFew { n } };
+        assert_eq!(rate(&estimate(0), Headline::Iops).en, NONE);
+        assert_eq!(rate(&estimate(1), Headline::Iops).en, "0 IOPS");
     }
 
     #[test]

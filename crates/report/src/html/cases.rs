@@ -27,7 +27,7 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         m.el("h3", "", |m| m.text(&case.label));
         m.el("span", "figure", |m| {
             let estimate = figures::headline(&case.total, case.headline);
-            m.line("b", "", &figures::rate(estimate.value, case.headline));
+            m.line("b", "", &figures::rate(estimate, case.headline));
             if let Some(spread) = figures::plus_minus(estimate) {
                 m.raw(" ");
                 m.say(&spread);
@@ -70,7 +70,7 @@ fn rates(m: &mut Markup, case: &CaseFinding) {
             m.el("div", "", |m| {
                 m.line("dt", "", &name);
                 m.el("dd", "", |m| {
-                    m.line("b", "", &figures::rate(estimate.value, headline));
+                    m.line("b", "", &figures::rate(estimate, headline));
                     if let Some(interval) = figures::interval(estimate, headline) {
                         m.line("span", "note", &interval);
                     }

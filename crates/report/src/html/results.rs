@@ -102,7 +102,7 @@ pub fn number(case: &CaseFinding) -> String {
 
 fn rate_cells(m: &mut Markup, rates: &Rates, headline: Headline) {
     let estimate = figures::headline(rates, headline);
-    m.line("td", "rate", &figures::rate(estimate.value, headline));
+    m.line("td", "rate", &figures::rate(estimate, headline));
     let missing = || Say::same(NONE);
     m.line("td", "spread", &figures::plus_minus(estimate).unwrap_or_else(missing));
 }

@@ -72,7 +72,8 @@ pub fn labelled(series: &[Series]) -> bool {
 /// Names of the lines at their ends, moved apart where they would touch.
 pub fn labels(m: &mut Markup, series: &[Series], x: &Ruler, y: &Ruler, frame: Frame) {
     let mut labels: Vec<(f64, &Series)> = Vec::new();
-    for line in series {
+    // Later lines are the higher quantiles: of equal ends they are named above.
+    for line in series.iter().rev() {
         let ends = line.points.iter().rev().find_map(|p| x.place(p.x).and(y.place(p.y?)));
         labels.extend(ends.map(|place| (frame.y(place.clamp(0.0, 1.0)), line)));
     }

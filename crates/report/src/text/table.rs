@@ -105,7 +105,7 @@ fn rows(case: &CaseFinding, unit: LatencyUnit, screen: &Screen) -> Vec<Row> {
 fn rate(rates: &Rates, headline: Headline, screen: &Screen) -> [String; 2] {
     let estimate = figures::headline(rates, headline);
     let spread = figures::plus_minus(estimate).map_or(NONE.to_string(), |s| s.get(screen.lang).to_string());
-    [figures::rate(estimate.value, headline).get(screen.lang).to_string(), spread]
+    [figures::rate(estimate, headline).get(screen.lang).to_string(), spread]
 }
 
 fn latencies(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> [String; 4] {
