@@ -7,6 +7,9 @@ use stend_spec::workload::{Op, Pattern, Stream, Sync, Trial};
 /// From here on a case is told by its throughput.
 const LARGE_BLOCK: Bytes = Bytes::kib(64);
 
+/// Above this half width the ends of an interval are told instead (by eye: a factor of three between them).
+const HALF_WIDTH_WIDE: f64 = 0.5;
+
 /// Builds a statement from a function of the language; for texts with formatted numbers in them.
 pub fn both(text: impl Fn(Lang) -> String) -> Say {
     Say { en: text(Lang::En), ru: text(Lang::Ru) }
@@ -97,29 +100,39 @@ pub fn headline(trial: &Trial) -> Headline {
     if large { Headline::Throughput } else { Headline::Iops }
 }
 
-/// A rate with half its interval: `84 200 IOPS ± 1.3 %`.
+/// A rate with half its interval, `84 200 IOPS ± 1.3 %`; with the interval itself where that is so
+/// wide that the value alone says little.
 pub fn rate(headline: Headline, estimate: &Estimate, lang: Lang) -> String {
-    let value = match headline {
-        Headline::Iops => format!("{} IOPS", format::iops(estimate.value, lang)),
-        Headline::Throughput => format::throughput(estimate.value, lang),
+    let number = |value: f64| match headline {
+        Headline::Iops => format!("{} IOPS", format::iops(value, lang)),
+        Headline::Throughput => format::throughput(value, lang),
     };
-    match half_width(estimate) {
-        Some(half) => format!("{value} ± {}", format::percent(half, lang)),
-        None => value,
+    let value = number(estimate.value);
+    let Some((low, high)) = estimate.interval.filter(|_| estimate.value > 0.0) else { return value };
+    let half = (high - low) / 2.0 / estimate.value;
+    if half <= HALF_WIDTH_WIDE {
+        return format!("{value} ± {}", format::percent(half, lang));
     }
-}
-
-/// Half the width of an interval relative to its value; `None` without an interval or value.
-pub fn half_width(estimate: &Estimate) -> Option<f64> {
-    let (low, high) = estimate.interval?;
-    (estimate.value > 0.0).then(|| (high - estimate.value).max(estimate.value - low) / estimate.value)
+    let (low, high) = (number(low), number(high));
+    match lang {
+        Lang::En => format!("{value} (95 %: {low} to {high})"),
+        Lang::Ru => format!("{value} (95 %: от {low} до {high})"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::Basis;
     use crate::fixture::{case, run_of};
     use expect_test::expect;
+
+    #[test]
+    fn an_interval_that_is_too_wide_for_a_percentage_is_told_by_its_ends() {
+        let of = |low, high| Estimate { value: 1000.0, interval: Some((low, high)), basis: Basis::Trials { n: 6 } };
+        assert_eq!(rate(Headline::Iops, &of(900.0, 1100.0), Lang::En), "1000 IOPS ± 10.0 %");
+        assert_eq!(rate(Headline::Iops, &of(0.0, 2500.0), Lang::Ru), "1000 IOPS (95 %: от 0 IOPS до 2500 IOPS)");
+    }
 
     #[test]
     fn workloads_read_naturally_in_both_languages() {

@@ -106,7 +106,7 @@ impl Chosen {
             Chosen::Works => say!("chosen by probing", "выбран по результату пробы"),
             Chosen::Syncs => say!(
                 "chosen because io_uring hands every sync to a kernel worker thread",
-                "выбран, потому что io_uring передаёт каждый сброс рабочему потоку ядра"
+                "выбран, потому что io_uring передаёт каждую синхронизацию рабочему потоку ядра"
             ),
             Chosen::Fallback => say!("io_uring does not work here", "io_uring здесь не работает"),
         }

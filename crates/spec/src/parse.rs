@@ -176,7 +176,7 @@ fn sync(node: &Node, file: &str, mix: Mix) -> Result<Sync> {
                 file,
                 say!(
                     "`sync` is `none`, `{{fdatasync: N}}` or `{{fsync: N}}` with N writes per sync",
-                    "`sync` — это `none`, `{{fdatasync: N}}` или `{{fsync: N}}`, где N — число записей на один сброс"
+                    "`sync` — это `none`, `{{fdatasync: N}}` или `{{fsync: N}}`, где N — число записей на одну синхронизацию"
                 ),
             ));
         }
@@ -186,7 +186,7 @@ fn sync(node: &Node, file: &str, mix: Mix) -> Result<Sync> {
             file,
             say!(
                 "`sync` contradicts `op: read`: a read leaves nothing to sync",
-                "`sync` противоречит `op: read`: после чтения нечего сбрасывать"
+                "`sync` противоречит `op: read`: после чтения нечего синхронизировать"
             ),
         ));
     }

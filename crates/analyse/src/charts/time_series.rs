@@ -99,15 +99,16 @@ fn latency(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Option<Pane> {
     for trial in trials {
         let start = since(run_start, series::load_start(trial));
         let end = shown(trial).as_secs();
-        let seconds = series::seconds(&trial.slices, op);
-        for (stretch, (_, _, value)) in stretches.iter_mut().zip(of) {
+        let mut points: [Vec<Point>; 3] = Default::default();
+        series::each_second(&trial.slices, op, |second, histogram| {
             // A last, shorter second is drawn in the middle of its own part.
-            let x = |second: u64| start + (second as f64 + (second as f64 + 1.0).min(end.max(second as f64))) / 2.0;
-            let point = |(&second, histogram): (&u64, &Histogram)| {
-                Some(Point { x: x(second), y: Some(value(histogram)?.0.max(1) as f64), envelope: None })
-            };
-            stretch.push(seconds.iter().filter_map(point).collect());
-        }
+            let second = second as f64;
+            let x = start + (second + (second + 1.0).min(end.max(second))) / 2.0;
+            for (points, (_, _, value)) in points.iter_mut().zip(of) {
+                points.extend(value(histogram).map(|v| Point { x, y: Some(v.0.max(1) as f64), envelope: None }));
+            }
+        });
+        stretches.iter_mut().zip(points).for_each(|(stretch, points)| stretch.push(points));
     }
     let series: Vec<Series> = stretches
         .into_iter()

@@ -36,7 +36,7 @@ pub fn section(m: &mut Markup, page: &Page) {
 
 fn head(m: &mut Markup, page: &Page) {
     let columns =
-        [("left", say!("Case", "Случай")), ("right", say!("Result", "Результат")), ("right", say!("± 95 %", "± 95 %"))];
+        [("left", say!("Case", "Случай")), ("right", say!("Result", "Результат")), ("right", stend_base::Say::same("± 95 %"))];
     m.el("tr", "", |m| {
         for (class, name) in &columns {
             m.with("th", &[("scope", "col"), ("class", class), ("rowspan", "2")], |m| m.say(name));

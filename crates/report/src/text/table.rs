@@ -69,7 +69,7 @@ fn signs(cases: &[CaseFinding], screen: &Screen) -> String {
 fn heads(screen: &Screen) -> [String; 7] {
     let words = [
         say!("result", "результат"),
-        say!("± 95 %", "± 95 %"),
+        stend_base::Say::same("± 95 %"),
         figures::quantile_name(QUANTILES[0]),
         figures::quantile_name(QUANTILES[1]),
         figures::quantile_name(QUANTILES[2]),

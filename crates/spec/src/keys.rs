@@ -1,0 +1,271 @@
+//! The keys of a suite file, each described once: the parser takes names, limits and words from here, and
+//! the JSON Schema and the reference are generated from it. Data only; must not parse.
+
+use crate::workload::{Backend, Pattern};
+use stend_base::{Bytes, Nanos};
+
+/// One kind of mapping in a suite file.
+#[derive(Debug, Clone, Copy)]
+pub struct Mapping {
+    /// What errors call it, in English.
+    pub en: &'static str,
+    /// The same in Russian.
+    pub ru: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// Its keys, in the order in which people write them.
+    pub keys: &'static [Key],
+}
+
+/// One key.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Name.
+    pub name: &'static str,
+    /// What holds if the key is absent, as YAML; `None`: it must be there.
+    pub default: Option<&'static str>,
+    /// What may stand behind it.
+    pub shape: Shape,
+    /// A list of such values is allowed too: each multiplies the cells of the matrix.
+    pub axis: bool,
+    /// Meaning.
+    pub doc: &'static str,
+}
+
+/// What may stand behind a key.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// 1 to 200 characters without control characters.
+    Name,
+    /// `true` or `false`.
+    Bool,
+    /// A duration with its unit.
+    Span(Limits<Nanos>),
+    /// A size with its unit, a multiple of the second number of bytes.
+    Size(Limits<Bytes>, u64),
+    /// A whole number.
+    Whole(Limits<u32>),
+    /// One of some words, each with its meaning.
+    Word(fn() -> Vec<Word>),
+    /// A mapping.
+    Map(&'static Mapping),
+    /// A list of mappings, of this length.
+    List(&'static Mapping, Limits<usize>),
+    /// Any of these.
+    Either(&'static [Shape]),
+}
+
+/// The least and the most that is taken, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits<T> {
+    /// Least.
+    pub least: T,
+    /// Most.
+    pub most: T,
+}
+
+impl<T: PartialOrd> Limits<T> {
+    /// Whether a value is taken.
+    pub fn hold(&self, value: &T) -> bool {
+        self.least <= *value && *value <= self.most
+    }
+}
+
+/// A word with its meaning.
+pub type Word = (&'static str, &'static str);
+/// A word with its meaning and the value that it stands for.
+pub type Choice<T> = (&'static str, &'static str, T);
+
+fn words<T>(choices: &'static [Choice<T>]) -> Vec<Word> {
+    choices.iter().map(|(word, doc, _)| (*word, *doc)).collect()
+}
+
+/// Order of offsets.
+pub const PATTERNS: &[Choice<Pattern>] = &[
+    ("sequential", "ascending from a seeded start, wrapping at the end of the job's region", Pattern::Sequential),
+    ("random", "every block once in a seeded order, then again in another order (fio: `norandommap=0`)", Pattern::Random),
+];
+/// How I/O is submitted.
+pub const BACKENDS: &[Choice<Backend>] = &[
+    ("auto", "the best that probing finds; the run file says which and why", Backend::Auto),
+    ("io_uring", "`io_uring`, or an error", Backend::IoUring),
+    ("psync", "`pread` and `pwrite`, one thread per I/O in flight", Backend::Psync),
+];
+/// Only one kind of operation.
+pub const OPERATIONS: &[Choice<u8>] = &[("read", "only reads", 100), ("write", "only writes", 0)];
+
+/// Cases of a suite, streams of a case: far more than anybody reads.
+pub const CASES: Limits<usize> = Limits { least: 1, most: 10_000 };
+/// Streams that run together.
+pub const STREAMS: Limits<usize> = Limits { least: 1, most: 64 };
+/// Blocks of repeats.
+pub const BLOCKS: Limits<u32> = Limits { least: 1, most: 1000 };
+/// Size of one I/O; one of 64 MiB is already far beyond what drives split.
+pub const BLOCK_SIZE: Limits<Bytes> = Limits { least: Bytes(512), most: Bytes::mib(64) };
+/// A block is a multiple of this, bytes: the smallest sector.
+pub const BLOCK_UNIT: u64 = 512;
+/// I/Os in flight per job.
+pub const DEPTH: Limits<u32> = Limits { least: 1, most: 4096 };
+/// Jobs per stream.
+pub const JOBS: Limits<u32> = Limits { least: 1, most: 1024 };
+/// Writes per sync.
+pub const SYNC_EVERY: Limits<u32> = Limits { least: 1, most: 1_000_000 };
+/// Shares of a mix.
+pub const PERCENT: Limits<u32> = Limits { least: 0, most: 100 };
+/// Longest ramp or window: a week.
+const SPAN_MAX: Nanos = Nanos::secs(7 * 86_400);
+/// Ramp.
+pub const RAMP: Limits<Nanos> = Limits { least: Nanos(0), most: SPAN_MAX };
+/// Window; two intervals of 100 ms at least.
+pub const WINDOW: Limits<Nanos> = Limits { least: Nanos::millis(200), most: SPAN_MAX };
+/// A fill of a chosen size.
+pub const FILL_SIZE: Limits<Bytes> = Limits { least: Bytes::mib(1), most: Bytes(u64::MAX) };
+
+const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Key {
+    Key { name, default: None, shape, axis: false, doc }
+}
+
+const fn optional(name: &'static str, default: &'static str, shape: Shape, doc: &'static str) -> Key {
+    Key { name, default: Some(default), shape, axis: false, doc }
+}
+
+const fn axis(key: Key) -> Key {
+    Key { axis: true, ..key }
+}
+
+/// Settings that a case may have for itself or take from `defaults`.
+const DIRECT: Key = optional("direct", "true", Shape::Bool, "Bypass the page cache (`O_DIRECT`).");
+const RAMP_KEY: Key =
+    optional("ramp", "1s", Shape::Span(RAMP), "Load before the window; what completes in it is not counted.");
+const TRIAL: Key = optional("trial", "3s", Shape::Span(WINDOW), "Length of the measuring window of each trial.");
+const BACKEND: Key = optional("backend", "auto", Shape::Word(|| words(BACKENDS)), "How I/O is submitted.");
+
+/// The whole file.
+pub const SUITE: Mapping = Mapping {
+    en: "suite",
+    ru: "набор",
+    doc: "What to measure.",
+    keys: &[
+        required("suite", Shape::Name, "Name of the suite."),
+        optional("defaults", "{}", Shape::Map(&DEFAULTS), "Settings of every case that does not have its own."),
+        optional(
+            "fill",
+            "none",
+            Shape::Either(&[Shape::Word(|| vec![("none", "nothing is written before the trials")]), Shape::Map(&FILL)]),
+            "How much of the target is written once, in order, with incompressible data, before the first trial.",
+        ),
+        optional("repeats", "{blocks: 6}", Shape::Map(&REPEATS), "How often cases are repeated."),
+        required(
+            "cases",
+            Shape::List(&CASE, CASES),
+            "What is measured. Every combination of the values of its axes is one cell of the matrix.",
+        ),
+    ],
+};
+
+/// `defaults`.
+pub const DEFAULTS: Mapping = Mapping {
+    en: "defaults",
+    ru: "defaults",
+    doc: "Settings of every case that does not have its own.",
+    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND],
+};
+
+/// `fill`.
+pub const FILL: Mapping = Mapping {
+    en: "fill",
+    ru: "fill",
+    doc: "How much is written before the first trial.",
+    keys: &[required(
+        "size",
+        Shape::Either(&[
+            Shape::Word(|| vec![("auto", "the smaller of 8 GiB and 10 % of the free space, less with a time budget")]),
+            Shape::Size(FILL_SIZE, 1),
+        ]),
+        "How much.",
+    )],
+};
+
+/// `repeats`.
+pub const REPEATS: Mapping = Mapping {
+    en: "repeats",
+    ru: "repeats",
+    doc: "How often cases are repeated.",
+    keys: &[required(
+        "blocks",
+        Shape::Whole(BLOCKS),
+        "Interleaved blocks: each runs every cell once, in a random order and then in its mirror. Six are the fewest for an interval that may be published.",
+    )],
+};
+
+/// An item of `cases`.
+pub const CASE: Mapping = Mapping {
+    en: "a case",
+    ru: "случай",
+    doc: "One workload with its axes; `direct`, `ramp`, `trial` and `backend` win over `defaults`.",
+    keys: &[
+        required("name", Shape::Name, "Name, unique in the suite."),
+        DIRECT,
+        RAMP_KEY,
+        TRIAL,
+        BACKEND,
+        required("streams", Shape::List(&STREAM, STREAMS), "Streams that run at the same time."),
+    ],
+};
+
+/// An item of `streams`.
+pub const STREAM: Mapping = Mapping {
+    en: "a stream",
+    ru: "поток",
+    doc: "A homogeneous part of a workload. All streams and jobs of a case together keep at most 65 536 I/Os in flight.",
+    keys: &[
+        required(
+            "op",
+            Shape::Either(&[Shape::Word(|| words(OPERATIONS)), Shape::Map(&MIX)]),
+            "Reads, writes, or a mix by operations.",
+        ),
+        required("pattern", Shape::Word(|| words(PATTERNS)), "Order of offsets."),
+        axis(required("block_size", Shape::Size(BLOCK_SIZE, BLOCK_UNIT), "Bytes per I/O.")),
+        axis(optional("queue_depth", "1", Shape::Whole(DEPTH), "I/Os kept in flight per job (fio: `iodepth`).")),
+        axis(optional(
+            "jobs",
+            "1",
+            Shape::Whole(JOBS),
+            "Independent load threads, each with a region of its own (fio: `numjobs`).",
+        )),
+        optional(
+            "sync",
+            "none",
+            Shape::Either(&[
+                Shape::Word(|| vec![("none", "the target may keep writes in volatile caches")]),
+                Shape::Map(&SYNC),
+            ]),
+            "When written data must be durable. Contradicts `op: read`.",
+        ),
+    ],
+};
+
+/// `op` as a mix.
+pub const MIX: Mapping = Mapping {
+    en: "op",
+    ru: "op",
+    doc: "Shares of operations in percent; they add up to 100.",
+    keys: &[
+        required("read", Shape::Whole(PERCENT), "Share of reads."),
+        required("write", Shape::Whole(PERCENT), "Share of writes."),
+    ],
+};
+
+/// `sync`.
+pub const SYNC: Mapping = Mapping {
+    en: "sync",
+    ru: "sync",
+    doc: "Exactly one of the two. With 1 a write is complete, and its latency ends, when its sync is.",
+    keys: &[
+        optional("fdatasync", "absent", Shape::Whole(SYNC_EVERY), "`fdatasync` after every N writes of a job."),
+        optional("fsync", "absent", Shape::Whole(SYNC_EVERY), "`fsync` after every N writes of a job."),
+    ],
+};
+
+/// Every mapping of a suite file, the whole first.
+pub const ALL: [&Mapping; 8] = [&SUITE, &DEFAULTS, &FILL, &REPEATS, &CASE, &STREAM, &MIX, &SYNC];
