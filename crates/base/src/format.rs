@@ -9,7 +9,7 @@ use crate::units::{Bytes, Nanos};
 pub fn number(value: f64, lang: Lang) -> String {
     let magnitude = value.abs();
     let text = match magnitude {
-        m if m == 0.0 => "0".to_string(),
+        0.0 => "0".to_string(),
         m if m >= 99.95 => format!("{value:.0}"),
         m if m >= 9.995 => format!("{value:.1}"),
         m if m >= 0.9995 => format!("{value:.2}"),

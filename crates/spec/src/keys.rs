@@ -83,7 +83,11 @@ fn words<T>(choices: &'static [Choice<T>]) -> Vec<Word> {
 /// Order of offsets.
 pub const PATTERNS: &[Choice<Pattern>] = &[
     ("sequential", "ascending from a seeded start, wrapping at the end of the job's region", Pattern::Sequential),
-    ("random", "every block once in a seeded order, then again in another order (fio: `norandommap=0`)", Pattern::Random),
+    (
+        "random",
+        "every block once in a seeded order, then again in another order (fio: `norandommap=0`)",
+        Pattern::Random,
+    ),
 ];
 /// How I/O is submitted.
 pub const BACKENDS: &[Choice<Backend>] = &[

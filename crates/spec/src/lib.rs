@@ -2,6 +2,7 @@
 //! that decides what comes next. Pure: reads text, never files, clocks or devices.
 #![forbid(unsafe_code)]
 
+pub mod keys;
 pub mod parse;
 pub mod plan;
 pub mod suite;

@@ -1,29 +1,20 @@
 //! From YAML nodes to a [`Suite`]: strict, with a position and a hint for everything that is refused.
 
+use crate::keys::{self, Choice, Limits, Mapping};
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use crate::workload::{Backend, Mix, Pattern, Sync};
+use crate::workload::{Backend, Mix, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
 use stend_base::units::{parse_bytes, parse_nanos};
 use stend_base::{Bytes, Kind, Nanos, Result, Say, say};
 
-/// Largest block: one I/O of this size is already far beyond what drives split.
-const BLOCK_MAX: Bytes = Bytes::mib(64);
-/// Deepest queue per job.
-const DEPTH_MAX: i128 = 4096;
-/// Most jobs per stream.
-const JOBS_MAX: i128 = 1024;
 /// Most I/Os in flight of one case.
 const IN_FLIGHT_MAX: u64 = 65_536;
-/// Longest ramp or window of one trial.
-const SPAN_MAX: Nanos = Nanos::secs(7 * 86_400);
-/// Most blocks.
-const BLOCKS_MAX: i128 = 1000;
 
 /// Parses a suite. `file` names it in errors; kind of every error is `Spec`.
 pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let root = yaml::parse(text, file)?;
-    let mut map = Map::of(&root, file, "suite", "набор")?;
+    let mut map = Map::of(&root, file, &keys::SUITE)?;
     let name = map.required("suite", name)?;
     let defaults = map.optional("defaults", Defaults::parse)?.unwrap_or_default();
     let fill = map.optional("fill", fill)?.flatten();
@@ -59,7 +50,7 @@ impl Default for Defaults {
 
 impl Defaults {
     fn parse(node: &Node, file: &str) -> Result<Defaults> {
-        let mut map = Map::of(node, file, "defaults", "defaults")?;
+        let mut map = Map::of(node, file, &keys::DEFAULTS)?;
         let settings = Defaults::default().overridden(&mut map)?;
         map.finish()?;
         Ok(settings)
@@ -69,21 +60,21 @@ impl Defaults {
     fn overridden(&self, map: &mut Map) -> Result<Defaults> {
         Ok(Defaults {
             direct: map.optional("direct", boolean)?.unwrap_or(self.direct),
-            ramp: map.optional("ramp", span)?.unwrap_or(self.ramp),
+            ramp: map.optional("ramp", ramp)?.unwrap_or(self.ramp),
             window: map.optional("trial", window)?.unwrap_or(self.window),
-            backend: map.optional("backend", backend)?.unwrap_or(self.backend),
+            backend: map.optional("backend", |node, file| word(node, file, keys::BACKENDS))?.unwrap_or(self.backend),
         })
     }
 }
 
 fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
-    let mut map = Map::of(node, file, "a case", "случай")?;
+    let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
     let Defaults { direct, ramp, window, backend } = defaults.overridden(&mut map)?;
     let streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file)).collect())?;
     map.finish()?;
-    if streams.is_empty() || streams.len() > 64 {
+    if !keys::STREAMS.hold(&streams.len()) {
         return Err(node.error(file, say!("a case needs 1 to 64 streams", "случаю нужно от 1 до 64 потоков")));
     }
     let largest = |values: &[u32]| u64::from(values.iter().copied().max().unwrap_or(0));
@@ -101,17 +92,17 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
 }
 
 fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
-    let mut map = Map::of(node, file, "a stream", "поток")?;
+    let mut map = Map::of(node, file, &keys::STREAM)?;
     let mix = map.required("op", mix)?;
     let spec = StreamSpec {
         mix,
-        pattern: map.required("pattern", pattern)?,
+        pattern: map.required("pattern", |node, file| word(node, file, keys::PATTERNS))?,
         block_size: map.required("block_size", |node, file| axis(node, file, block_size))?,
         queue_depth: map
-            .optional("queue_depth", |node, file| axis(node, file, |n, f| whole(n, f, 1, DEPTH_MAX)))?
+            .optional("queue_depth", |node, file| axis(node, file, |n, f| whole(n, f, keys::DEPTH)))?
             .unwrap_or_else(|| vec![1]),
         jobs: map
-            .optional("jobs", |node, file| axis(node, file, |n, f| whole(n, f, 1, JOBS_MAX)))?
+            .optional("jobs", |node, file| axis(node, file, |n, f| whole(n, f, keys::JOBS)))?
             .unwrap_or_else(|| vec![1]),
         sync: map.optional("sync", |node, file| sync(node, file, mix))?.unwrap_or(Sync::None),
     };
@@ -121,11 +112,12 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
 
 fn mix(node: &Node, file: &str) -> Result<Mix> {
     match &node.value {
-        Value::Text(word) if word == "read" => Ok(Mix { read_percent: 100 }),
-        Value::Text(word) if word == "write" => Ok(Mix { read_percent: 0 }),
+        Value::Text(text) if keys::OPERATIONS.iter().any(|(word, ..)| word == text) => {
+            Ok(Mix { read_percent: word(node, file, keys::OPERATIONS)? })
+        }
         Value::Map(_) => {
-            let mut map = Map::of(node, file, "op", "op")?;
-            let percent = |node: &Node, file: &str| whole(node, file, 0, 100);
+            let mut map = Map::of(node, file, &keys::MIX)?;
+            let percent = |node: &Node, file: &str| whole(node, file, keys::PERCENT);
             let (read, write) = (map.required("read", percent)?, map.required("write", percent)?);
             map.finish()?;
             if read + write != 100 {
@@ -150,22 +142,14 @@ fn mix(node: &Node, file: &str) -> Result<Mix> {
     }
 }
 
-fn pattern(node: &Node, file: &str) -> Result<Pattern> {
-    word(node, file, &[("sequential", Pattern::Sequential), ("random", Pattern::Random)])
-}
-
-fn backend(node: &Node, file: &str) -> Result<Backend> {
-    word(node, file, &[("auto", Backend::Auto), ("io_uring", Backend::IoUring), ("psync", Backend::Psync)])
-}
-
 fn sync(node: &Node, file: &str, mix: Mix) -> Result<Sync> {
     if let Value::Text(word) = &node.value
         && word == "none"
     {
         return Ok(Sync::None);
     }
-    let mut map = Map::of(node, file, "sync", "sync")?;
-    let every = |node: &Node, file: &str| whole(node, file, 1, 1_000_000);
+    let mut map = Map::of(node, file, &keys::SYNC)?;
+    let every = |node: &Node, file: &str| whole(node, file, keys::SYNC_EVERY);
     let (data, full) = (map.optional("fdatasync", every)?, map.optional("fsync", every)?);
     map.finish()?;
     let sync = match (data, full) {
@@ -199,11 +183,11 @@ fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {
     {
         return Ok(None);
     }
-    let mut map = Map::of(node, file, "fill", "fill")?;
+    let mut map = Map::of(node, file, &keys::FILL)?;
     let size = map.required("size", |node, file| match &node.value {
         Value::Text(word) if word == "auto" => Ok(Fill::Auto),
         _ => bytes(node, file).and_then(|size| {
-            if size < Bytes::mib(1) {
+            if !keys::FILL_SIZE.hold(&size) {
                 return Err(node.error(file, say!("a fill is at least 1 MiB", "заполнение не бывает меньше 1 МиБ")));
             }
             Ok(Fill::Size(size))
@@ -214,15 +198,15 @@ fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {
 }
 
 fn repeats(node: &Node, file: &str) -> Result<u32> {
-    let mut map = Map::of(node, file, "repeats", "repeats")?;
-    let blocks = map.required("blocks", |node, file| whole(node, file, 1, BLOCKS_MAX))?;
+    let mut map = Map::of(node, file, &keys::REPEATS)?;
+    let blocks = map.required("blocks", |node, file| whole(node, file, keys::BLOCKS))?;
     map.finish()?;
     Ok(blocks)
 }
 
 fn block_size(node: &Node, file: &str) -> Result<Bytes> {
     let size = bytes(node, file)?;
-    if size.0 == 0 || size.0 % 512 != 0 || size > BLOCK_MAX {
+    if !keys::BLOCK_SIZE.hold(&size) || size.0 % keys::BLOCK_UNIT != 0 {
         return Err(node.error(
             file,
             say!("a block is a multiple of 512 B, at most 64 MiB", "блок кратен 512 Б и не больше 64 МиБ"),
@@ -249,8 +233,7 @@ fn name(node: &Node, file: &str) -> Result<String> {
 fn span(node: &Node, file: &str) -> Result<Nanos> {
     let text = text(node, file)?;
     match parse_nanos(&text) {
-        Ok(span) if span <= SPAN_MAX => Ok(span),
-        Ok(_) => Err(node.error(file, say!("a trial lasts 7 days at most", "испытание длится не более 7 дней"))),
+        Ok(span) => Ok(span),
         Err(why) => {
             Err(node
                 .error(file, say!("not a duration: {why}", "не длительность: `{text}`; пример: `250ms`, `3s`, `2min`")))
@@ -258,10 +241,21 @@ fn span(node: &Node, file: &str) -> Result<Nanos> {
     }
 }
 
+fn ramp(node: &Node, file: &str) -> Result<Nanos> {
+    let span = span(node, file)?;
+    if !keys::RAMP.hold(&span) {
+        return Err(node.error(file, say!("a ramp lasts 7 days at most", "разгон длится не более 7 дней")));
+    }
+    Ok(span)
+}
+
 fn window(node: &Node, file: &str) -> Result<Nanos> {
     let span = span(node, file)?;
-    if span < Nanos::millis(200) {
-        return Err(node.error(file, say!("a trial lasts at least 200 ms", "испытание длится не менее 200 мс")));
+    if !keys::WINDOW.hold(&span) {
+        return Err(node.error(
+            file,
+            say!("a trial lasts at least 200 ms and at most 7 days", "испытание длится от 200 мс до 7 дней"),
+        ));
     }
     Ok(span)
 }
@@ -286,9 +280,10 @@ fn axis<T>(node: &Node, file: &str, one: impl Fn(&Node, &str) -> Result<T>) -> R
     items.iter().map(|item| one(item, file)).collect()
 }
 
-fn whole(node: &Node, file: &str, least: i128, most: i128) -> Result<u32> {
+fn whole(node: &Node, file: &str, limits: Limits<u32>) -> Result<u32> {
+    let Limits { least, most } = limits;
     match node.value {
-        Value::Int(n) if (least..=most).contains(&n) => Ok(n as u32),
+        Value::Int(n) if (i128::from(least)..=i128::from(most)).contains(&n) => Ok(n as u32),
         Value::Int(n) => {
             Err(node.error(file, say!("{n} is outside {least} to {most}", "{n} вне пределов от {least} до {most}")))
         }
@@ -317,11 +312,11 @@ fn list<'a>(node: &'a Node, file: &str) -> Result<&'a [Node]> {
     }
 }
 
-fn word<T: Copy>(node: &Node, file: &str, words: &[(&str, T)]) -> Result<T> {
-    let known = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+fn word<T: Copy>(node: &Node, file: &str, words: &[Choice<T>]) -> Result<T> {
+    let known = words.iter().map(|(word, ..)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match &node.value {
         Value::Text(text) => {
-            words.iter().find(|(word, _)| word == text).map(|&(_, value)| value).ok_or_else(|| {
+            words.iter().find(|(word, ..)| word == text).map(|&(.., value)| value).ok_or_else(|| {
                 node.error(file, say!("`{text}` is not one of {known}", "`{text}` — не одно из {known}"))
             })
         }
@@ -341,21 +336,24 @@ struct Map<'a> {
     file: &'a str,
     node: &'a Node,
     pairs: Vec<(&'a Key, &'a Node)>,
-    known: Vec<&'static str>,
-    what: Say,
+    known: &'static Mapping,
 }
 
 impl<'a> Map<'a> {
-    fn of(node: &'a Node, file: &'a str, en: &str, ru: &str) -> Result<Map<'a>> {
+    fn of(node: &'a Node, file: &'a str, known: &'static Mapping) -> Result<Map<'a>> {
+        let Mapping { en, ru, .. } = known;
         let Value::Map(pairs) = &node.value else {
             return Err(expected(node, file, say!("a mapping ({en})", "отображение ({ru})")));
         };
-        let what = say!("{en}", "{ru}");
-        Ok(Map { file, node, pairs: pairs.iter().map(|(k, v)| (k, v)).collect(), known: Vec::new(), what })
+        Ok(Map { file, node, pairs: pairs.iter().map(|(k, v)| (k, v)).collect(), known })
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.known.keys.iter().map(|key| key.name)
     }
 
     fn optional<T>(&mut self, key: &'static str, parse: impl Fn(&Node, &str) -> Result<T>) -> Result<Option<T>> {
-        self.known.push(key);
+        debug_assert!(self.names().any(|name| name == key), "`{key}` is described nowhere");
         let Some(index) = self.pairs.iter().position(|(k, _)| k.name == key) else { return Ok(None) };
         let (_, node) = self.pairs.remove(index);
         parse(node, self.file).map(Some)
@@ -367,7 +365,7 @@ impl<'a> Map<'a> {
         }
         // A mistyped required key is better reported as unknown, with the right name beside it.
         self.unknown_like(key)?;
-        let (en, ru) = (&self.what.en, &self.what.ru);
+        let Mapping { en, ru, .. } = self.known;
         Err(self.node.error(self.file, say!("{en}: the key `{key}` is missing", "{ru}: нет ключа `{key}`")))
     }
 
@@ -380,20 +378,20 @@ impl<'a> Map<'a> {
 
     fn finish(self) -> Result<()> {
         let Some((key, _)) = self.pairs.first() else { return Ok(()) };
-        let near = self.known.iter().copied().min_by_key(|k| distance(&key.name, k));
+        let near = self.names().min_by_key(|k| distance(&key.name, k));
         Err(self.unknown(key, near.filter(|k| distance(&key.name, k) <= 2)))
     }
 
     fn unknown(&self, key: &Key, near: Option<&str>) -> Box<stend_base::Error> {
         let shown: String = key.name.chars().take(60).collect();
-        let (en, ru) = (&self.what.en, &self.what.ru);
+        let Mapping { en, ru, .. } = self.known;
         let error =
             error_at(self.file, key.at, say!("{en}: unknown key `{shown}`", "{ru}: неизвестный ключ `{shown}`"));
         debug_assert_eq!(error.kind, Kind::Spec);
         match near {
             Some(near) => error.hint(say!("did you mean `{near}`?", "возможно, имелось в виду `{near}`?")),
             None => {
-                let known = self.known.join("`, `");
+                let known = self.names().collect::<Vec<_>>().join("`, `");
                 error.hint(say!("known keys: `{known}`", "известные ключи: `{known}`"))
             }
         }

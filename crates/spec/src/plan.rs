@@ -145,11 +145,10 @@ impl Plan {
     /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
     pub fn new(inputs: &PlanInputs) -> Result<Plan> {
         let region = region(inputs)?;
-        let factor = time_factor(inputs)?;
         let mut cases = Vec::new();
         for case in &inputs.suite.cases {
             for cell in expand(case)? {
-                cases.push(lay_out(case, cell, region, factor, inputs));
+                cases.push(lay_out(case, cell, region, &inputs.target));
                 if cases.len() > CASES_MAX {
                     return Err(Error::new(
                         Kind::Spec,
@@ -164,6 +163,9 @@ impl Plan {
         let runnable: Vec<u32> = (0..cases.len() as u32).filter(|&i| cases[i as usize].not_run.is_none()).collect();
         if runnable.is_empty() {
             return Err(nothing_to_run(&cases, &inputs.target));
+        }
+        if let Some(budget) = inputs.time_budget {
+            stretch(&mut cases, inputs.suite.blocks, budget)?;
         }
         if runnable.len() * inputs.suite.blocks as usize > TRIALS_MAX {
             return Err(Error::new(
@@ -263,17 +265,15 @@ fn region(inputs: &PlanInputs) -> Result<Region> {
     Ok(whole(len))
 }
 
-/// Factor by which ramps and windows are stretched to meet the time budget.
-fn time_factor(inputs: &PlanInputs) -> Result<f64> {
-    let Some(budget) = inputs.time_budget else { return Ok(1.0) };
-    let mut nominal = 0.0;
-    let mut cells = 0;
-    for case in &inputs.suite.cases {
-        let n = expand(case)?.len() as u64;
-        cells += n;
-        nominal += (n * (case.ramp.0 + case.window.0)) as f64 * f64::from(inputs.suite.blocks);
+/// Stretches ramps and windows of the cases that run so that the plan meets the time budget.
+fn stretch(cases: &mut [Case], blocks: u32, budget: Nanos) -> Result<()> {
+    let running = |c: &&mut Case| c.not_run.is_none();
+    let (mut nominal, mut cells) = (0.0, 0u64);
+    for case in cases.iter_mut().filter(running) {
+        cells += 1;
+        nominal += (case.trial.ramp.0 + case.trial.window.0) as f64 * f64::from(blocks);
     }
-    let least = Nanos((cells * u64::from(inputs.suite.blocks) * (RAMP_MIN.0 + WINDOW_MIN.0)) as u64);
+    let least = Nanos(cells * u64::from(blocks) * (RAMP_MIN.0 + WINDOW_MIN.0));
     let wanted = budget.0 as f64 * TRIAL_SHARE;
     if wanted < least.0 as f64 {
         let least = Nanos((least.0 as f64 / TRIAL_SHARE) as u64);
@@ -284,7 +284,13 @@ fn time_factor(inputs: &PlanInputs) -> Result<f64> {
         )
         .hint(say!("give it at least {en}", "дайте ему не менее {ru}")));
     }
-    Ok(wanted / nominal)
+    let factor = wanted / nominal;
+    let scaled = |span: Nanos, least: Nanos| Nanos(((span.0 as f64 * factor) as u64).max(least.0));
+    for case in cases.iter_mut().filter(running) {
+        case.trial.ramp = scaled(case.trial.ramp, RAMP_MIN);
+        case.trial.window = scaled(case.trial.window, WINDOW_MIN);
+    }
+    Ok(())
 }
 
 /// One combination of axis values: the concrete streams and the axes that vary.
@@ -344,21 +350,18 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
     out
 }
 
-fn lay_out(case: &SuiteCase, cell: Cell, region: Region, factor: f64, inputs: &PlanInputs) -> Case {
-    let stretch = |span: Nanos, least: Nanos| {
-        if factor == 1.0 { span } else { Nanos(((span.0 as f64 * factor) as u64).max(least.0)) }
-    };
+fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) -> Case {
     let trial = Trial {
         streams: cell.streams,
-        ramp: stretch(case.ramp, RAMP_MIN),
-        window: stretch(case.window, WINDOW_MIN),
+        ramp: case.ramp,
+        window: case.window,
         drain_limit: DRAIN_LIMIT,
         seed: 0,
         direct: case.direct,
         backend: case.backend,
         region,
     };
-    let not_run = why_not(&trial, &inputs.target);
+    let not_run = why_not(&trial, target);
     Case { name: case.name.clone(), axes: cell.axes, trial, not_run }
 }
 
