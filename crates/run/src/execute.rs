@@ -1,5 +1,6 @@
 //! The one event loop: waits for the worker, the user and the clock; does what the walk decides.
 
+use crate::control::ControlSocket;
 use crate::progress::{Progress, Update};
 use crate::walk::{Action, Asked, Input, Step, Walk, Wish};
 use std::path::PathBuf;
@@ -98,6 +99,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     let Channel { sender, receiver } = channel;
     let mut setup = setup;
     let worker = std::mem::replace(&mut setup.worker, Command::new("false"));
+    let stopper = Stopper { sender: sender.clone() };
     let host = Host::start(worker, move |message| drop(sender.send(Input::Host(message))));
     let host = match host {
         Ok(host) => host,
@@ -105,7 +107,8 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     };
     let now = stend_host::now();
     let walk = Walk::new(asked(&setup), now);
-    Loop { setup, host, walk, writer: None, file_error: None, progress: Progress::new(now) }.run(&receiver, watch)
+    let progress = Progress::new(now);
+    Loop { setup, host, walk, writer: None, file_error: None, progress, stopper, control: None }.run(&receiver, watch)
 }
 
 fn asked(setup: &Setup) -> Asked {
@@ -132,6 +135,8 @@ struct Loop {
     writer: Option<Writer>,
     file_error: Option<Box<Error>>,
     progress: Progress,
+    stopper: Stopper,
+    control: Option<ControlSocket>,
 }
 
 impl Loop {
@@ -169,7 +174,10 @@ impl Loop {
                     self.host.send(&request);
                 }
                 Action::Create { inputs, spool } => match self.create(*inputs, spool) {
-                    Ok(writer) => self.writer = Some(writer),
+                    Ok(writer) => {
+                        self.writer = Some(writer);
+                        self.listen();
+                    }
                     Err(error) => self.file_error = Some(error),
                 },
                 Action::Append(entry) => self.with_writer(|writer| writer.append(entry)),
@@ -177,6 +185,17 @@ impl Loop {
                 Action::Edge => self.with_writer(|writer| writer.edge()),
                 Action::Warn(say) => self.progress.warn(say),
             }
+        }
+    }
+
+    /// Opens the socket that `stend stop` uses. A run without one works and can be stopped by a signal.
+    fn listen(&mut self) {
+        match ControlSocket::open(&self.setup.run_file, self.stopper.clone()) {
+            Ok(socket) => self.control = Some(socket),
+            Err(error) => self.progress.warn(say!(
+                "`stend stop` cannot reach this run: {error}",
+                "`stend stop` не сможет обратиться к этому прогону: {error}"
+            )),
         }
     }
 

@@ -34,6 +34,7 @@ fn facts() -> Reply {
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        busy: None,
     };
     Reply::Facts(Box::new(Facts { host: HostFacts::default(), target, writes: Ok(()), shares_drive: true }))
 }

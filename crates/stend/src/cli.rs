@@ -44,7 +44,7 @@ pub fn command(lang: Lang) -> Command {
         .disable_help_subcommand(true)
         .subcommand_help_heading(word(lang, "Commands", "Команды"))
         .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
-        .subcommands([run(lang), show(lang), report(lang), inspect(lang), worker(lang)])
+        .subcommands([run(lang), watch(lang), stop(lang), show(lang), report(lang), inspect(lang), worker(lang)])
 }
 
 fn run(lang: Lang) -> Command {
@@ -85,6 +85,22 @@ fn run(lang: Lang) -> Command {
         choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang),
     ];
     verb("run", about, examples, "SUITE --on PATH", arguments, lang)
+}
+
+fn watch(lang: Lang) -> Command {
+    let about = say!("follow a run of another terminal", "следить за прогоном из другого терминала");
+    let arguments = vec![run_argument(lang), choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang)];
+    verb("watch", about, "stend watch last\nstend watch before.stend", "RUN", arguments, lang)
+}
+
+fn stop(lang: Lang) -> Command {
+    let about = say!(
+        "end a run of another terminal; what was measured is kept",
+        "остановить прогон из другого терминала; измеренное сохраняется"
+    );
+    let now = say!("do not wait for the trial in progress", "не ждать текущего испытания");
+    let arguments = vec![run_argument(lang), flag("now", None, now, lang)];
+    verb("stop", about, "stend stop last\nstend stop before.stend --now", "RUN", arguments, lang)
 }
 
 fn show(lang: Lang) -> Command {

@@ -32,6 +32,8 @@ fn main() -> ExitCode {
 fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
     match matches.subcommand() {
         Some(("run", arguments)) => cmd::run::run(arguments, out),
+        Some(("watch", arguments)) => cmd::watch::watch(arguments, out),
+        Some(("stop", arguments)) => cmd::stop::stop(arguments, out),
         Some(("show", arguments)) => cmd::show::show(arguments, out),
         Some(("report", arguments)) => cmd::report::report(arguments, out),
         Some(("inspect", arguments)) => cmd::inspect::inspect(arguments, out),

@@ -4,6 +4,8 @@ pub mod inspect;
 pub mod report;
 pub mod run;
 pub mod show;
+pub mod stop;
+pub mod watch;
 pub mod worker;
 
 use clap::ArgMatches;

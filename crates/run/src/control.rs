@@ -1,0 +1,99 @@
+//! The socket beside a run file: how `stend stop` reaches a run without a server.
+//!
+//! One line per connection: `stop` or `abort`. Only the owner of the file and root can connect, because
+//! the socket has the permissions of a private file.
+
+use crate::execute::Stopper;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stend_base::{Error, Kind, Result, say};
+
+/// How long a caller may take to say its word.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest word that is read.
+const WORD_MAX: u64 = 16;
+
+/// A listening socket; removed when dropped.
+pub(crate) struct ControlSocket {
+    path: PathBuf,
+}
+
+impl ControlSocket {
+    /// Listens beside `run_file` and passes what is asked to `stopper`.
+    pub(crate) fn open(run_file: &Path, stopper: Stopper) -> io::Result<ControlSocket> {
+        let path = socket_path(run_file);
+        let listener = with_short_path(&path, |short| UnixListener::bind(short))?;
+        let socket = ControlSocket { path };
+        std::fs::set_permissions(&socket.path, std::fs::Permissions::from_mode(0o600))?;
+        std::thread::Builder::new().name("control".into()).spawn(move || {
+            for stream in listener.incoming().flatten() {
+                match word(stream).as_deref() {
+                    Ok("stop") => stopper.stop(Kind::Interrupted),
+                    Ok("abort") => stopper.abort(),
+                    // Whoever says something else or nothing gets nothing.
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        })?;
+        Ok(socket)
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        // Somebody may have removed it already; a stale socket refuses connections, which says enough.
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+/// Asks the run that writes `run_file` to end: softly, or at once.
+pub fn ask_to_stop(run_file: &Path, now: bool) -> Result<()> {
+    let path = socket_path(run_file);
+    let connected = with_short_path(&path, |short| UnixStream::connect(short));
+    let sent = connected.and_then(|mut stream| stream.write_all(if now { b"abort" } else { b"stop" }));
+    sent.map_err(|error| {
+        let shown = run_file.display();
+        let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused);
+        let message = match gone {
+            true => say!("the run in `{shown}` is not going on", "прогон из `{shown}` не выполняется"),
+            false => say!(
+                "cannot reach the run in `{shown}`: {error}",
+                "не удаётся связаться с прогоном из `{shown}`: {error}"
+            ),
+        };
+        Error::new(Kind::Preflight, message)
+    })
+}
+
+/// Whether a process answers for the run that writes `run_file`.
+pub fn is_going_on(run_file: &Path) -> bool {
+    with_short_path(&socket_path(run_file), |short| UnixStream::connect(short)).is_ok()
+}
+
+fn socket_path(run_file: &Path) -> PathBuf {
+    let mut name = run_file.file_name().unwrap_or_default().to_os_string();
+    name.push(".sock");
+    run_file.with_file_name(name)
+}
+
+/// Socket addresses hold 107 bytes; a path through an open directory is short however deep it lies.
+fn with_short_path<T>(path: &Path, work: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let open = File::open(directory)?;
+    work(&Path::new("/proc/self/fd").join(open.as_raw_fd().to_string()).join(name))
+}
+
+fn word(mut stream: UnixStream) -> io::Result<String> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut text = String::new();
+    Read::take(&mut stream, WORD_MAX).read_to_string(&mut text)?;
+    Ok(text.trim().to_string())
+}

@@ -1,0 +1,55 @@
+//! A picture of a run from its file alone: what `stend watch` shows beside a run of another terminal.
+
+use crate::progress::Update;
+use stend_base::{Bytes, Nanos};
+use stend_record::observed::Phase;
+use stend_record::{EventKind, RunRecord, RunState, Slice, TrialRecord};
+use stend_spec::plan::Plan;
+
+/// Live figures cover this much of the past.
+const LIVE_SPAN: Nanos = Nanos::secs(2);
+
+/// The state of a run as its file tells it at `now` (CLOCK_MONOTONIC, valid on the host of the run).
+pub fn picture<'a>(run: &RunRecord, plan: &Plan, now: Nanos) -> Update<'a> {
+    let started = run.events.first().map_or(now, |event| event.at);
+    let phase = phase(run);
+    let current = run.trials.last().filter(|t| t.outcome.is_none() && phase == Phase::Measure);
+    let heard = last_heard(run);
+    let ended: Vec<&TrialRecord> = run.trials.iter().filter(|t| t.outcome.is_some()).collect();
+    let measured = Nanos(ended.iter().map(|t| t.asked.ramp.0 + t.asked.window.0).sum());
+    let since = run.trials.first().map_or(Nanos(0), |t| now.saturating_sub(t.started));
+    let steps = plan.order.len() as u32;
+    let slices: &[Slice] = current.map_or(&[], |t| &t.slices);
+    Update {
+        phase,
+        step: run.trials.len() as u32,
+        steps,
+        label: current.and_then(|t| plan.cases.get(t.case as usize)).map(|c| c.label()).unwrap_or_default(),
+        elapsed: now.saturating_sub(started),
+        done: ended.len() as f64 / f64::from(steps.max(1)),
+        eta: stend_analyse::eta(measured, plan.trial_time(), since),
+        live: (!slices.is_empty()).then(|| stend_analyse::live(slices, LIVE_SPAN)),
+        // The file keeps a fill only when it has ended.
+        fill: (phase == Phase::Fill).then_some((Bytes(0), plan.fill.unwrap_or_default())),
+        silent: now.saturating_sub(heard),
+        warnings: &[],
+    }
+}
+
+fn phase(run: &RunRecord) -> Phase {
+    if run.state != RunState::Open {
+        return Phase::CleanUp;
+    }
+    let phases = run.events.iter().rev().filter_map(|event| match event.kind {
+        EventKind::Phase(phase) => Some(phase),
+        _ => None,
+    });
+    phases.into_iter().next().unwrap_or(Phase::Preflight)
+}
+
+fn last_heard(run: &RunRecord) -> Nanos {
+    let sample = run.samples.last().map(|s| s.at);
+    let event = run.events.last().map(|e| e.at);
+    let trial = run.trials.last().map(|t| t.started);
+    sample.max(event).max(trial).unwrap_or_default()
+}

@@ -1,0 +1,55 @@
+//! Following and ending a run from another terminal, without a server.
+
+mod support;
+
+use std::time::Duration;
+use support::*;
+
+fn long_run(scratch: &Scratch) -> (Running, std::path::PathBuf, String) {
+    let suite = scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 40"));
+    let (target, file) = (scratch.directory("t"), scratch.join("r.stend"));
+    let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy(), "--progress", "none"];
+    let run = Running(stend(scratch, &words).stdout(std::process::Stdio::null()).spawn().expect("the binary starts"));
+    eventually("a trial", Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|t| t.outcome.is_some()))
+    });
+    (run, file, target)
+}
+
+#[test]
+fn stop_ends_a_run_softly_and_waits_for_it() {
+    let scratch = Scratch::new();
+    let (mut run, file, target) = long_run(&scratch);
+    let path = file.to_string_lossy().into_owned();
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &["stop", &path]), 0);
+    assert!(stdout.contains("r.stend"), "{stdout}");
+    assert_eq!(run.wait(Duration::from_secs(20)), Some(130));
+    assert!(leftovers(&target).is_empty());
+    assert!(!scratch.join("r.stend.sock").exists());
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["stop", &path]), 4);
+    assert!(stderr.contains("not going on"), "{stderr}");
+}
+
+#[test]
+fn watch_follows_a_run_to_its_end_and_shows_what_it_found() {
+    let scratch = Scratch::new();
+    let (mut run, file, _) = long_run(&scratch);
+    let path = file.to_string_lossy().into_owned();
+    let watch = stend(&scratch, &["watch", &path, "--progress", "plain"]).spawn().expect("watch starts");
+    // Whatever it has shown by then, the end of the run must end it.
+    expect_exit(&mut stend(&scratch, &["stop", &path]), 0);
+    run.wait(Duration::from_secs(20));
+    let (code, stdout, stderr) = texts(&watch.wait_with_output().expect("watch ends"));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("IOPS"), "{stdout}");
+}
+
+#[test]
+fn watch_says_when_the_coordinator_is_gone() {
+    let scratch = Scratch::new();
+    let (mut run, file, _) = long_run(&scratch);
+    tool(&["kill", "-KILL", &run.0.id().to_string()]);
+    run.wait(Duration::from_secs(5));
+    let (stdout, stderr) = expect_exit(&mut stend(&scratch, &["watch", &file.to_string_lossy()]), 8);
+    assert!(stdout.contains("IOPS") && stderr.contains("coordinator"), "{stdout}\n{stderr}");
+}
