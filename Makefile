@@ -10,7 +10,7 @@ ifeq ($(ARCH),x86_64)
 STATIC += -C target-cpu=x86-64-v2
 endif
 
-.PHONY: help setup build test demo clean
+.PHONY: help setup build test demo gen agree clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -30,6 +30,13 @@ demo: ## measure this machine's disk (a file under /var/tmp) and print verdict a
 	@scripts/setup.sh build
 	@$(MAKE) --no-print-directory build
 	@scripts/demo.sh "$(STEND)"
+
+gen: ## write generated files anew: JSON Schemas, table of suite keys
+	@cargo run --locked --offline --quiet -p xtask -- gen
+
+agree: ## Stend against fio on this machine: half an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)
+	@$(MAKE) --no-print-directory build
+	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench
 
 clean: ## remove everything that was built
 	cargo clean

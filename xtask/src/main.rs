@@ -1,14 +1,16 @@
 //! Automation for those who work on Stend: `cargo run -p xtask -- tidy` prints where the rules of the house
-//! are broken; the same rules are tests of this package. Changes nothing.
+//! are broken, and changes nothing; the same rules are tests of this package. `-- gen` writes the generated files.
 #![forbid(unsafe_code)]
 
 mod document;
 mod finding;
+mod generated;
 mod layers;
 mod libraries;
 mod links;
 mod manifests;
 mod powers;
+mod promises;
 mod scan;
 mod tidy;
 mod tree;
@@ -54,6 +56,14 @@ impl Repository {
         links::check(&self.root, &self.sources)
     }
 
+    fn generated(&self) -> Vec<Finding> {
+        generated::check(&self.root, &self.sources)
+    }
+
+    fn promises(&self) -> Vec<Finding> {
+        promises::check(&self.sources)
+    }
+
     fn tidy(&self) -> Vec<Finding> {
         tidy::check(&self.architecture, &self.sources)
     }
@@ -63,7 +73,8 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => Repository::read().map(|repository| report(&repository)),
-        _ => Err("usage: cargo run -p xtask -- tidy".to_string()),
+        ["gen"] => Repository::read().and_then(|repository| generate(&repository)),
+        _ => Err("usage: cargo run -p xtask -- tidy|gen".to_string()),
     };
     outcome.unwrap_or_else(|message| {
         // Nobody is left to tell if even the standard error is closed.
@@ -72,9 +83,25 @@ fn main() -> ExitCode {
     })
 }
 
+/// Writes the generated files and names those that changed.
+fn generate(repository: &Repository) -> Result<ExitCode, String> {
+    let written = generated::write(&repository.root, &repository.sources)?;
+    let text: String = written.iter().map(|path| format!("wrote {path}\n")).collect();
+    drop(std::io::stdout().write_all(text.as_bytes()));
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Prints what is found, one line each, and a word about files that grow long.
 fn report(repository: &Repository) -> ExitCode {
-    let rules = [Repository::layers, Repository::powers, Repository::libraries, Repository::links, Repository::tidy];
+    let rules = [
+        Repository::layers,
+        Repository::powers,
+        Repository::libraries,
+        Repository::links,
+        Repository::generated,
+        Repository::promises,
+        Repository::tidy,
+    ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(repository)).collect();
     findings.sort();
     let is_long =
@@ -118,6 +145,16 @@ mod tests {
     #[test]
     fn documents_point_to_files_that_exist() {
         check(Repository::links);
+    }
+
+    #[test]
+    fn generated_files_are_fresh() {
+        check(Repository::generated);
+    }
+
+    #[test]
+    fn every_promise_is_held_by_tests_that_exist() {
+        check(Repository::promises);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
-use crate::{case, caveat, charts, cost, grade, series, trials, verdict};
+use crate::{case, caveat, charts, check, cost, grade, series, trials, verdict};
 use stend_base::{Nanos, Result, Say, say};
 use stend_record::{RunRecord, RunState};
 use stend_spec::plan::{Decision, Plan, StopReason};
@@ -14,7 +14,9 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     let plan = Plan::new(&run.header.inputs)?;
     let (start, end) = span(run);
     let trials = trials::by_case(run);
-    let cases: Vec<CaseFinding> = trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
+    let mut cases: Vec<CaseFinding> =
+        trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
+    check::insert_duplicates(&trials, &mut cases);
     let caveats = caveat::all(run, &plan, &cases);
     Ok(Findings {
         run: run.header.id.clone(),
@@ -26,9 +28,10 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         grade: grade::grade(&trials, &cases),
         verdict: verdict::verdict(&trials, &cases, &caveats),
         not_run: not_run(run, &plan, &cases),
+        across: charts::across(&plan, &cases),
+        charts: charts::of_run(run, &trials, &cases, (start, end)),
         cases,
         caveats,
-        charts: charts::cpu(run, start, end).into_iter().collect(),
         cost: cost::cost(run),
         limits_version: LIMITS_VERSION.to_string(),
     })

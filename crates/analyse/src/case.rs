@@ -39,12 +39,12 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         total: rates::rates(case, None, &[Op::Read, Op::Write]),
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
         checks: check::all(run, case),
-        charts: charts::of_case(case, headline, &latencies, run_start),
+        charts: charts::of_case(run, case, headline, &latencies, run_start),
     }
 }
 
 /// Latency distributions by stream and operation that occurred.
-fn latencies(case: &CaseTrials<'_>) -> Vec<OpLatency> {
+pub fn latencies(case: &CaseTrials<'_>) -> Vec<OpLatency> {
     let occurred: BTreeSet<(u16, Op)> = case.counting.iter().flat_map(|trial| keys(trial.outcome)).collect();
     let distribution = |(stream, op): (u16, Op)| {
         let mut distribution = Distribution::default();
@@ -75,7 +75,8 @@ fn keys(outcome: &stend_record::TrialOutcome) -> Vec<(u16, Op)> {
     done.chain(drained).chain(censored).collect()
 }
 
-fn op_finding(case: &CaseTrials<'_>, latency: &OpLatency) -> OpFinding {
+/// What is found about one operation.
+pub fn op_finding(case: &CaseTrials<'_>, latency: &OpLatency) -> OpFinding {
     let OpLatency { stream, op, distribution } = latency;
     let clusters: Vec<Vec<f64>> =
         case.counting.iter().map(|trial| rates::window_series(trial, Some(*stream), &[*op], |cell| cell.ops)).collect();

@@ -18,6 +18,8 @@ pub struct Chart {
     pub panes: Vec<Pane>,
     /// Shaded ranges of x behind all panes.
     pub bands: Vec<Band>,
+    /// Moments at which something happened, across all panes.
+    pub events: Vec<Mark>,
 }
 
 /// An axis.
@@ -33,6 +35,27 @@ pub struct Axis {
     pub from: f64,
     /// End of the range, above `from`.
     pub to: f64,
+    /// Places with names instead of round numbers: the values of a swept parameter, the cases of a
+    /// run. Empty for an axis of numbers.
+    pub names: Vec<Mark>,
+}
+
+impl Axis {
+    /// An axis of numbers.
+    pub fn new(label: Say, scale: Scale, unit: Unit, from: f64, to: f64) -> Axis {
+        Axis { label, scale, unit, from, to, names: Vec::new() }
+    }
+}
+
+/// A place on an axis with a name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Where.
+    pub at: f64,
+    /// What is there, in few words.
+    pub name: Say,
+    /// More about it, shown where there is room; may be empty.
+    pub detail: Say,
 }
 
 /// How values map to length.
@@ -61,6 +84,8 @@ pub enum Unit {
     BytesPerSecond,
     /// Share, written as percent.
     Share,
+    /// Bytes, written as KiB, MiB, GiB.
+    Bytes,
 }
 
 /// One pane.
@@ -70,6 +95,58 @@ pub struct Pane {
     pub y: Axis,
     /// At most six.
     pub series: Vec<Series>,
+    /// What lies under the lines.
+    pub field: Option<Field>,
+}
+
+impl Pane {
+    /// A pane of lines.
+    pub fn lines(y: Axis, series: Vec<Series>) -> Pane {
+        Pane { y, series, field: None }
+    }
+}
+
+/// A value for each cell of a grid, drawn as its tint: a heat map, or with numbers a matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// What a value is: name of the scale of tints.
+    pub name: Say,
+    /// Decides the hue.
+    pub quantity: Quantity,
+    /// How values are written.
+    pub unit: Unit,
+    /// Start and end of each column on the horizontal axis, ascending.
+    pub columns: Vec<(f64, f64)>,
+    /// Lower and upper edge of each row on the vertical axis, ascending.
+    pub rows: Vec<(f64, f64)>,
+    /// The cells that have a value.
+    pub cells: Vec<Cell>,
+    /// Smallest value of each tint, ascending, at most eight; the legend is drawn from these.
+    pub steps: Vec<f64>,
+    /// Largest value of the last tint.
+    pub largest: f64,
+    /// Write the value into each cell.
+    pub numbers: bool,
+    /// Sum of each row, drawn as bars beside the pane; empty if there is nothing to sum.
+    pub margin: Vec<f64>,
+}
+
+impl Field {
+    /// Which tint a value has; `None` below the first.
+    pub fn tint(&self, value: f64) -> Option<usize> {
+        self.steps.iter().rposition(|step| value >= *step)
+    }
+}
+
+/// A cell of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Index of its column.
+    pub column: u16,
+    /// Index of its row.
+    pub row: u16,
+    /// Its value.
+    pub value: f64,
 }
 
 /// One line.
@@ -85,6 +162,8 @@ pub struct Series {
     pub points: Vec<Point>,
     /// Draw dots, not a line (few points).
     pub dots: bool,
+    /// A name for each point, written beside it; empty if points have none.
+    pub labels: Vec<Say>,
 }
 
 /// One point; several raw values may stand behind it.

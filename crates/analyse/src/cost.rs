@@ -32,7 +32,7 @@ pub fn cost(run: &RunRecord) -> ToolCost {
 }
 
 /// First and last sample between two moments, and what taking the samples after the first one cost, ns.
-fn stretch(samples: &[Sample], from: Nanos, to: Nanos) -> Option<(&Sample, &Sample, u64)> {
+pub fn stretch(samples: &[Sample], from: Nanos, to: Nanos) -> Option<(&Sample, &Sample, u64)> {
     let inside: Vec<&Sample> = samples.iter().filter(|s| from <= s.at && s.at <= to).collect();
     let (first, last) = (*inside.first()?, *inside.last()?);
     let taking = inside.iter().skip(1).fold(0u64, |sum, s| sum.saturating_add(s.cost_ns));

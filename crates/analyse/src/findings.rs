@@ -31,6 +31,8 @@ pub struct Findings {
     pub not_run: Vec<NotRun>,
     /// Reasons to doubt the whole run, most serious first.
     pub caveats: Vec<Caveat>,
+    /// Charts that hold cases against each other; none unless the suite varies a parameter.
+    pub across: Vec<Chart>,
     /// Charts about the whole run; those of a case are in the case.
     pub charts: Vec<Chart>,
     /// What Stend itself used.
@@ -289,6 +291,75 @@ pub enum Caveat {
     },
     /// The working set was filled only in part, or not at all.
     NotFilled,
+    /// The target is in this machine's memory.
+    InMemory {
+        /// File system or device, e.g. `tmpfs`, `zram0`.
+        what: String,
+    },
+    /// The target is on another machine.
+    OverNetwork {
+        /// File system, e.g. `nfs4`.
+        file_system: String,
+    },
+    /// A program serves the file system.
+    Fuse {
+        /// File system, e.g. `fuse.sshfs`.
+        file_system: String,
+    },
+    /// The file system lies over others, as in a container.
+    Overlay,
+    /// The file system writes each block to a new place.
+    CopyOnWrite {
+        /// File system, e.g. `btrfs`.
+        file_system: String,
+    },
+    /// The file system compresses.
+    Compressed {
+        /// The mount option that says so.
+        option: String,
+    },
+    /// A layer below encrypts.
+    Encrypted {
+        /// Kernel name.
+        device: String,
+    },
+    /// A drive that can be taken out.
+    Removable {
+        /// Kernel name.
+        device: String,
+    },
+    /// Little free space is left when the test file is there.
+    NearlyFull {
+        /// Used share of the file system then.
+        used: Share,
+    },
+    /// The working set fits into a cache as large as this machine's memory.
+    MemorySized {
+        /// Bytes that trials touch.
+        working_set: Bytes,
+        /// Memory of the host.
+        memory: Bytes,
+        /// Whether I/O goes around the page cache of this machine.
+        direct: bool,
+    },
+    /// Others used the drive right before the run.
+    OtherLoad {
+        /// Kernel name.
+        device: String,
+        /// Their reads and writes per second.
+        iops: f64,
+        /// Their bytes per second.
+        bytes_per_s: f64,
+    },
+    /// What the run is about to write.
+    WillWrite {
+        /// Bytes of the fill.
+        fill: Bytes,
+        /// Time that trials with writes will take together.
+        trials: Nanos,
+        /// The one solid-state drive below and its size, if it can be told.
+        drive: Option<(String, Bytes)>,
+    },
     /// Cases with fewer trials than a publishable interval needs.
     FewTrials {
         /// How many cases.

@@ -2,8 +2,8 @@
 
 use stend_base::histogram::{Histogram, Sparse};
 use stend_base::{Bytes, Nanos};
-use stend_record::observed::FillOutcome;
-use stend_record::sample::{CpuTimes, DiskCounters, ProcessCost};
+use stend_record::observed::{FillOutcome, JobFacts};
+use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
     Device, EngineFacts, HostFacts, JobTotals, RunHeader, RunRecord, RunState, Sample, Slice, TargetFacts, TargetKind,
     TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
@@ -85,7 +85,13 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         realtime_offset_ns: 0,
     });
     record.state = RunState::Complete;
-    record.host = Some(HostFacts { hostname: "lab".into(), cpus: 8, ..HostFacts::default() });
+    record.host = Some(HostFacts {
+        hostname: "lab".into(),
+        cpus: 8,
+        memory: Bytes::gib(64),
+        clock_source: Some("tsc".into()),
+        ..HostFacts::default()
+    });
     record.target = Some(target());
     record.fill = Some(FillOutcome { written: fill, elapsed: Nanos::secs(4) });
     record.zeros = Some(ZeroSample { sampled: 1000, zero: 0 });
@@ -106,11 +112,12 @@ fn target() -> TargetFacts {
         file_system: Some("ext4".into()),
         mount_options: None,
         devices: vec![
-            Device { name: "sda1".into(), kind: "partition".into(), ..Device::default() },
+            Device { name: "sda1".into(), kind: "partition".into(), start: Some(Bytes::mib(1)), ..Device::default() },
             Device { name: "sda".into(), kind: "disk".into(), depth: 1, ..Device::default() },
         ],
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        busy: None,
     }
 }
 
@@ -126,6 +133,7 @@ fn sample(at: Nanos) -> Sample {
         at,
         cpus: Some((0..8).map(|cpu| CpuTimes { cpu, ..CpuTimes::default() }).collect()),
         disks: vec![disk("sda1"), disk("sda")],
+        paging: Some(Paging { swap_in_bytes: Some(0), swap_out_bytes: Some(0), ..Paging::default() }),
         worker: Some(ProcessCost { cpu_ns: 0, resident_bytes: 64 << 20 }),
         coordinator: Some(ProcessCost { cpu_ns: 0, resident_bytes: 16 << 20 }),
         cost_ns: 200_000,
@@ -279,7 +287,7 @@ impl TrialBuilder {
             load_start,
             window_start,
             window_end,
-            engine: EngineFacts { backend: "io_uring".into(), registered: true, ..EngineFacts::default() },
+            engine: self.engine(),
             jobs: vec![JobTotals {
                 stream: 0,
                 job: 0,
@@ -311,6 +319,25 @@ impl TrialBuilder {
         self.run
     }
 
+    /// What the engine reports when it does what it is asked.
+    fn engine(&self) -> EngineFacts {
+        let stream = &self.asked.streams[0];
+        EngineFacts {
+            backend: "io_uring".into(),
+            registered: true,
+            direct: self.asked.direct,
+            clock_read_ns: 25,
+            jobs: vec![JobFacts {
+                stream: 0,
+                job: 0,
+                in_flight: stream.queue_depth,
+                block_size: stream.block_size,
+                area: self.asked.region,
+            }],
+            ..EngineFacts::default()
+        }
+    }
+
     /// Samples every half second of load, with what the trial moves at the drive.
     fn telemetry(&mut self, slices: &[Slice], from: Nanos, to: Nanos) {
         let mut last = self.run.record.samples.last().cloned().unwrap_or_default();
@@ -320,12 +347,18 @@ impl TrialBuilder {
         for interval in 0..intervals {
             for slice in slices.iter().filter(|s| s.interval == interval) {
                 let bytes = (slice.bytes as f64 * self.at_drives) as u64;
+                let ops = (slice.ops as f64 * self.at_drives) as u64;
                 for disk in &mut last.disks {
-                    match slice.op {
-                        Op::Read => disk.read_bytes += bytes,
-                        Op::Write => disk.write_bytes += bytes,
-                        Op::Sync => {}
-                    }
+                    let (counted, moved) = match slice.op {
+                        Op::Read => (&mut disk.reads, &mut disk.read_bytes),
+                        Op::Write => (&mut disk.writes, &mut disk.write_bytes),
+                        Op::Sync => continue,
+                    };
+                    (*counted, *moved) = (*counted + ops, *moved + bytes);
+                }
+                if let Some(paging) = &mut last.paging {
+                    let moved = if slice.op == Op::Read { &mut paging.read_bytes } else { &mut paging.write_bytes };
+                    *moved += bytes;
                 }
             }
             for cpu in last.cpus.iter_mut().flatten() {

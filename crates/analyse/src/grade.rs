@@ -1,9 +1,9 @@
 //! What the numbers of a run may be used for.
 //!
-//! Publishable needs checks that do not exist yet (preconditioning H20, steady state H21, length H23,
-//! noise H24), so every run is screening, whatever else holds.
+//! Publishable needs checks that do not exist yet (preconditioning H20, steady state H21, noise H24), so every
+//! run is screening, whatever else holds. Warm-up (H22) and length (H23) are told here, once for all cases.
 
-use crate::findings::{CaseFinding, Grade, GradeLevel};
+use crate::findings::{CaseFinding, CheckStatus, Grade, GradeLevel};
 use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -13,10 +13,23 @@ use stend_base::{Lang, Nanos, format};
 pub fn grade(trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Grade {
     let shortest = trials.iter().map(|case| case.asked.window).min();
     let fewest = cases.iter().map(|case| case.trials).min();
-    Grade { level: GradeLevel::Screening, banner: both(|l| banner(shortest, fewest, l)) }
+    let unmet = |id: &str| {
+        let lacks = |case: &&CaseFinding| {
+            case.checks.iter().any(|check| check.id == id && check.status == CheckStatus::NotApplicable)
+        };
+        (cases.iter().filter(lacks).count(), cases.len())
+    };
+    let settled = (unmet("H22"), unmet("H23"));
+    Grade { level: GradeLevel::Screening, banner: both(|l| banner(shortest, fewest, settled, l)) }
 }
 
-fn banner(shortest: Option<Nanos>, fewest: Option<u32>, lang: Lang) -> String {
+/// `settled` is (cases that lack it, all cases) for warm-up and length.
+fn banner(
+    shortest: Option<Nanos>,
+    fewest: Option<u32>,
+    settled: ((usize, usize), (usize, usize)),
+    lang: Lang,
+) -> String {
     let mut missing = vec![
         pick(lang, "preconditioning", "подготовки накопителя до установившегося состояния").to_string(),
         pick(lang, "a test for steady state", "проверки установившегося режима").to_string(),
@@ -26,6 +39,17 @@ fn banner(shortest: Option<Nanos>, fewest: Option<u32>, lang: Lang) -> String {
         missing.push(match lang {
             Lang::En => format!("trials of {need} s or more (here {is})"),
             Lang::Ru => format!("испытаний не короче {need} с (здесь {is})"),
+        });
+    } else if let (lack @ 1.., all) = settled.1 {
+        missing.push(match lang {
+            Lang::En => format!("trials that outlast their own fluctuations ({lack} of {all} cases)"),
+            Lang::Ru => format!("испытаний длиннее собственных колебаний (случаев: {lack} из {all})"),
+        });
+    }
+    if let (lack @ 1.., all) = settled.0 {
+        missing.push(match lang {
+            Lang::En => format!("a ramp that covers the warm-up ({lack} of {all} cases)"),
+            Lang::Ru => format!("разгона, в который укладывается прогрев (случаев: {lack} из {all})"),
         });
     }
     if let Some(n) = fewest.filter(|&n| n < TRIALS_PUBLISHABLE) {
@@ -48,7 +72,7 @@ fn banner(shortest: Option<Nanos>, fewest: Option<u32>, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use crate::analyse;
-    use crate::findings::GradeLevel;
+    use crate::findings::{CheckStatus, GradeLevel};
     use crate::fixture::run;
 
     #[test]
@@ -61,6 +85,24 @@ mod tests {
              a test for steady state; trials of 60 s or more (here 2 s)."
         );
         assert!(grade.banner.ru.contains("(здесь 2 с)"));
+    }
+
+    #[test]
+    fn a_short_ramp_is_told_once_and_no_case_is_marked_for_it() {
+        let settling = |i| if i < 10 { 1.5 } else { 1.0 };
+        let found = analyse(&run().trial(0).shape(settling).done().record()).unwrap();
+        assert!(found.grade.banner.en.contains("a ramp that covers the warm-up (1 of 1 cases)"), "{:?}", found.grade);
+        let h22 = found.cases[0].checks.iter().find(|check| check.id == "H22").unwrap();
+        assert_eq!(h22.status, CheckStatus::NotApplicable);
+        assert!(!found.verdict.en.contains("warm-up"));
+    }
+
+    #[test]
+    fn long_trials_that_drift_are_told() {
+        let drift = |i| 0.5 + 0.001 * f64::from(i);
+        let record = run().trial(0).window(stend_base::Nanos::secs(60)).shape(drift).done().record();
+        let banner = analyse(&record).unwrap().grade.banner;
+        assert!(banner.en.contains("outlast their own fluctuations (1 of 1 cases)"), "{}", banner.en);
     }
 
     #[test]

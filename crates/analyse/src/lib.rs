@@ -2,16 +2,19 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+pub mod by_trial;
 mod case;
 mod caveat;
 pub mod chart;
 mod charts;
 mod check;
+pub mod compare;
 mod cost;
 pub mod eta;
 pub mod findings;
 #[cfg(test)]
 mod fixture;
+mod forewarn;
 mod grade;
 mod latency;
 pub mod limits;
@@ -24,7 +27,10 @@ mod trials;
 mod verdict;
 
 pub use analysis::analyse;
+pub use by_trial::by_trial;
 pub use chart::Chart;
+pub use compare::{Comparison, compare};
 pub use eta::{Eta, EtaQuality, eta};
 pub use findings::Findings;
+pub use forewarn::forewarn;
 pub use live::{LiveFigures, live};

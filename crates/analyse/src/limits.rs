@@ -2,10 +2,10 @@
 //!
 //! A change of any value changes [`LIMITS_VERSION`], which every report prints.
 
-use stend_base::Nanos;
+use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-1";
+pub const LIMITS_VERSION: &str = "2026-2";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -16,10 +16,22 @@ pub const IN_FLIGHT_IMPOSSIBLE: f64 = 1.05;
 /// H02: below this part of the asked in-flight, the queue was not filled.
 pub const IN_FLIGHT_REACHED: f64 = 0.9;
 
+/// H04: deviation of the share of reads from the one asked for (method.md, H03).
+pub const MIX_DEVIATION: f64 = 0.01;
+/// H04: the share of reads is drawn per I/O, so few I/Os deviate by chance: this many standard deviations
+/// are allowed, which one case in 16,000 exceeds.
+pub const MIX_SIGMA: f64 = 4.0;
+
+/// H05: fewest expected coincidences at which an equal value says nothing (method.md, H05).
+pub const COINCIDENCES_EXPECTED: f64 = 0.2;
+
 /// H08: relative difference of two sums of the same I/Os.
 pub const SUM_DEVIATION: f64 = 0.01;
 /// H08: relative deviation of the window from the planned one.
 pub const WINDOW_DEVIATION: f64 = 0.02;
+
+/// H10: how much a cache may raise a rate before the working set counts as too small (method.md, H10).
+pub const CACHE_INFLATION: f64 = 0.05;
 
 /// H11: bytes at the drives per byte of the application; less came from, or stayed in, a cache.
 pub const BYTES_AT_DRIVES: f64 = 0.95;
@@ -27,8 +39,26 @@ pub const BYTES_AT_DRIVES: f64 = 0.95;
 /// little about the whole: a quarter of each of many trials is still spread over the run (by eye).
 pub const SAMPLES_COVER: f64 = 0.25;
 
+/// H12: bytes that block devices moved for the whole machine, per byte of the application. The same as H11's:
+/// direct I/O is counted there in full.
+pub const BYTES_PAGED: f64 = 0.95;
+/// H12: growth of the page cache per byte of direct I/O. Others fill the cache too, but not with half of what
+/// the load moves (by eye).
+pub const CACHE_GROWTH: f64 = 0.5;
+/// H12: growth of the page cache that is not looked at: other processes read this much any time (by eye).
+pub const CACHE_GROWTH_MIN: Bytes = Bytes::mib(64);
+
+/// H16: part of the bytes of all areas that only one job works on (method.md, H16).
+pub const AREAS_UNIQUE: f64 = 0.9;
+
 /// H18: share of sampled blocks that hold only zeros.
 pub const NEVER_WRITTEN: f64 = 0.01;
+
+/// H26: part of the I/O at the device that is not ours (method.md, H26).
+pub const FOREIGN_SHARE: f64 = 0.02;
+/// H26: up to this block size devices take an I/O as one; larger ones may be split, so that only bytes can be
+/// compared. 64 KiB: no device in use takes less at once (max_sectors_kb).
+pub const NEVER_SPLIT: Bytes = Bytes::kib(64);
 
 /// H40: part of the window that a load thread waited for a CPU. Waiting adds to latency directly: at
 /// 5 % it is of the order of the spread between trials (by eye).
@@ -38,6 +68,41 @@ pub const RUN_DELAY_BOUND: f64 = 0.20;
 /// H40: part of one CPU that the busiest load thread used; load threads sleep when they can, so
 /// one that is this busy has no headroom (method.md, H40).
 pub const THREAD_BUSY: f64 = 0.90;
+
+/// H23: fewest independent batches of a trial (method.md, H23).
+pub const BATCHES_PUBLISHABLE: usize = 20;
+
+/// H44: part of the latency that two readings of the clock may be (method.md, H44).
+pub const CLOCK_COST: f64 = 0.02;
+/// H44: clock sources that are read without entering the kernel and do not drift between CPUs.
+pub const CLOCK_SOURCES: [&str; 4] = ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"];
+
+/// H49: mean share of CPU time that the hypervisor took (method.md, H49).
+pub const STEAL_MEAN: f64 = 0.01;
+/// H49: that share in the worst second (method.md, H49).
+pub const STEAL_SECOND: f64 = 0.05;
+
+/// H50: part of the time that some task waited for memory (method.md, H50).
+pub const MEMORY_WAIT: f64 = 0.01;
+
+/// H65: ratio of the 95 % to the 50 % quantile of the rates of seconds below which a series is flat (method.md, H65).
+pub const FLAT_TOP: f64 = 1.01;
+/// H65: fewest seconds that can be called flat, over all trials of a case; fewer are flat by chance (by eye).
+pub const FLAT_SECONDS: usize = 10;
+/// H65: relative distance from a round number at which a rate is called round. Token buckets of the kernel
+/// keep their rate to a few parts in a thousand; wider, every sixth honest rate would be round (by eye).
+pub const ROUND_DISTANCE: f64 = 0.005;
+/// H65: part of a known limit from which on the limit is what was measured (by eye).
+pub const LIMIT_REACHED: f64 = 0.95;
+/// H65: part of its first level that a rate keeps after credits are used up; smaller drops are not steps (by eye).
+pub const STEP_DOWN: f64 = 0.8;
+/// H65: fewest seconds on either side of a step (by eye).
+pub const STEP_SECONDS: usize = 5;
+
+/// H66: bytes per I/O at the device, relative to the block size: less was split (method.md, H66).
+pub const SPLIT: f64 = 0.95;
+/// H66: more was merged (method.md, H66).
+pub const MERGED: f64 = 1.05;
 
 /// Fewest interleaved trials for a publishable interval: with 5 the exact sign-flip test cannot reach 5 %.
 pub const TRIALS_PUBLISHABLE: u32 = 6;
@@ -51,3 +116,15 @@ pub const CLOCK_SLEW: f64 = 500e-6;
 
 /// On so few CPUs load threads share them with telemetry and control.
 pub const FEW_CPUS: u32 = 2;
+
+/// Used share of a file system from which it is called nearly full. Ten points below the 80 % at which a
+/// plan refuses to fill further: allocation has little choice there, and so has the drive below (by eye).
+pub const NEARLY_FULL: f64 = 0.70;
+/// A working set below this many times the memory may sit in a cache of that size for the larger part.
+/// Even above, up to half of the random reads can hit it (method.md, H10), so this only warns.
+pub const MEMORY_SIZES: u64 = 2;
+/// I/Os per second of others before the run, from which they are told: a few per second are the commits of
+/// a quiet system (by eye).
+pub const OTHER_IOPS: f64 = 50.0;
+/// Bytes per second of others before the run, from which they are told (by eye).
+pub const OTHER_BYTES_PER_S: f64 = 5e6;

@@ -62,8 +62,8 @@ pub fn inside_window(trial: &TrialRecord, cells: &[Cell]) -> Vec<Cell> {
     (from..to.min(INTERVALS_MAX as u64)).map(at).collect()
 }
 
-/// Bytes that completed between two moments since the start of load; parts of intervals in proportion.
-pub fn bytes_between(cells: &[Cell], from: Nanos, to: Nanos) -> f64 {
+/// What completed between two moments since the start of load; parts of intervals in proportion.
+pub fn between(cells: &[Cell], from: Nanos, to: Nanos) -> Cell {
     let first = (from.0 / INTERVAL.0).min(cells.len() as u64) as usize;
     let last = to.0.div_ceil(INTERVAL.0).min(cells.len() as u64) as usize;
     let part = |index: usize| {
@@ -71,7 +71,16 @@ pub fn bytes_between(cells: &[Cell], from: Nanos, to: Nanos) -> f64 {
         let covered = to.0.min(start + INTERVAL.0).saturating_sub(from.0.max(start));
         covered as f64 / INTERVAL.0 as f64
     };
-    (first..last).map(|index| cells[index].bytes * part(index)).sum()
+    (first..last).fold(Cell::default(), |sum, index| Cell {
+        ops: sum.ops + cells[index].ops * part(index),
+        bytes: sum.bytes + cells[index].bytes * part(index),
+    })
+}
+
+/// Means over blocks of `length` intervals, per second; what does not fill a block is dropped at the end.
+pub fn blocks(cells: &[Cell], length: usize, of: fn(&Cell) -> f64) -> Vec<f64> {
+    let seconds = length.max(1) as f64 * INTERVAL.as_secs();
+    cells.chunks_exact(length.max(1)).map(|block| block.iter().map(of).sum::<f64>() / seconds).collect()
 }
 
 /// Calls `each` with every second since the start of load (0 = the first) that has latencies, in
@@ -134,9 +143,15 @@ mod tests {
     #[test]
     fn parts_of_intervals_count_in_proportion() {
         let cells = [Cell { ops: 1.0, bytes: 100.0 }, Cell { ops: 1.0, bytes: 200.0 }];
-        assert_eq!(bytes_between(&cells, Nanos::millis(50), Nanos::millis(150)), 150.0);
-        assert_eq!(bytes_between(&cells, Nanos(0), Nanos::secs(9)), 300.0);
-        assert_eq!(bytes_between(&cells, Nanos::secs(5), Nanos::secs(1)), 0.0);
+        assert_eq!(between(&cells, Nanos::millis(50), Nanos::millis(150)), Cell { ops: 1.0, bytes: 150.0 });
+        assert_eq!(between(&cells, Nanos(0), Nanos::secs(9)), Cell { ops: 2.0, bytes: 300.0 });
+        assert_eq!(between(&cells, Nanos::secs(5), Nanos::secs(1)), Cell::default());
+    }
+
+    #[test]
+    fn blocks_are_means_per_second_and_a_rest_is_dropped() {
+        let cells: Vec<Cell> = (0..5).map(|i| Cell { ops: f64::from(i), bytes: 0.0 }).collect();
+        assert_eq!(blocks(&cells, 2, |cell| cell.ops), [5.0, 25.0]);
     }
 
     #[test]

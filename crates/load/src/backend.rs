@@ -1,8 +1,10 @@
 //! Chooses how I/O is submitted, by trying. Must not choose silently: the reason travels with the choice.
 
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::Chosen;
 use stend_spec::workload::{Backend, Sync, Trial};
+use stend_sys::Obstacle;
+use stend_sys::aio::{self, Syncs};
 use stend_sys::uring::Ring;
 
 /// A way of submitting I/O.
@@ -10,6 +12,8 @@ use stend_sys::uring::Ring;
 pub enum Lane {
     /// One ring per job.
     IoUring,
+    /// One context of Linux AIO per job, and how it syncs.
+    Libaio(Syncs),
     /// `pread` and `pwrite`, one thread per I/O in flight.
     Psync,
 }
@@ -24,7 +28,7 @@ pub struct Choice {
     pub lane: Lane,
     /// Why this one.
     pub chosen: Chosen,
-    /// Why not io_uring, in English; empty if it is, or if nobody asked for it.
+    /// Why not each way that comes before it, in English; empty if nobody asked for another.
     pub fallback_reason: String,
 }
 
@@ -33,6 +37,7 @@ impl Lane {
     pub fn name(self) -> &'static str {
         match self {
             Lane::IoUring => "io_uring",
+            Lane::Libaio(_) => "libaio",
             Lane::Psync => "psync",
         }
     }
@@ -40,35 +45,57 @@ impl Lane {
 
 /// Finds the lane for a trial.
 ///
-/// `Auto` takes io_uring if a no-op gets through it, else psync. A trial that syncs takes psync at once,
-/// with one thread per I/O in flight, so that the experiment is the same: io_uring never syncs inline but
-/// hands each sync to a kernel worker thread, and the hand-over would be measured as the target's.
-/// `IoUring` where io_uring does not work is an error of kind `Preflight`.
+/// `Auto` takes io_uring if a no-op gets through it, else libaio if the I/O is direct and the kernel has
+/// room for as many requests, else psync. A trial that syncs takes psync at once, with one thread per I/O
+/// in flight, so that the experiment is the same: io_uring and AIO never sync inline but hand each sync to a
+/// kernel worker thread, and the hand-over would be measured as the target's.
+/// A way that was named and does not work is an error of kind `Preflight`.
 pub fn choose_backend(trial: &Trial) -> Result<Choice> {
-    let choice = |lane, chosen| Ok(Choice { lane, chosen, fallback_reason: String::new() });
-    if trial.backend == Backend::Psync {
-        return choice(Lane::Psync, Chosen::Named);
+    let named = |lane| Choice { lane, chosen: Chosen::Named, fallback_reason: String::new() };
+    match trial.backend {
+        Backend::Auto => Ok(choose(trial)),
+        Backend::IoUring => Ring::probe().map(|()| named(Lane::IoUring)).map_err(|o| refused("io_uring", &o)),
+        Backend::Libaio => {
+            aio::probe(trial.in_flight()).map(|s| named(Lane::Libaio(s))).map_err(|o| refused("libaio", &o))
+        }
+        Backend::Psync => Ok(named(Lane::Psync)),
     }
+}
+
+fn choose(trial: &Trial) -> Choice {
     let syncs = trial.streams.iter().any(|s| s.sync != Sync::None);
-    if trial.backend == Backend::Auto && syncs && trial.in_flight() <= SYNC_THREADS_MAX {
-        return choice(Lane::Psync, Chosen::Syncs);
+    if syncs && trial.in_flight() <= SYNC_THREADS_MAX {
+        return Choice { lane: Lane::Psync, chosen: Chosen::Syncs, fallback_reason: String::new() };
     }
-    match (Ring::probe(), trial.backend) {
-        (Ok(()), Backend::Auto) => choice(Lane::IoUring, Chosen::Works),
-        (Ok(()), _) => choice(Lane::IoUring, Chosen::Named),
-        (Err(reason), Backend::IoUring) => Err(Error::new(
-            Kind::Preflight,
+    let fallback = |lane, fallback_reason| Choice { lane, chosen: Chosen::Fallback, fallback_reason };
+    let Err(no_ring) = Ring::probe() else {
+        return Choice { lane: Lane::IoUring, chosen: Chosen::Works, fallback_reason: String::new() };
+    };
+    if !trial.direct {
+        let reason = "libaio would make buffered I/O inside io_submit, one after the other";
+        return fallback(Lane::Psync, format!("{no_ring}; {reason}"));
+    }
+    match aio::probe(trial.in_flight()) {
+        Ok(syncs) => fallback(Lane::Libaio(syncs), no_ring.to_string()),
+        Err(no_aio) => fallback(Lane::Psync, format!("{no_ring}; {no_aio}")),
+    }
+}
+
+/// The way called `name` was asked for and cannot be had.
+pub(crate) fn refused(name: &str, obstacle: &Obstacle) -> Box<Error> {
+    let Say { en, ru } = &obstacle.cause;
+    let message = say!("cannot submit I/O through {name}: {en}", "не удаётся подавать ввод-вывод через {name}: {ru}");
+    let hint = match obstacle.cure {
+        Some(cure) => {
+            let command = cure.command(true);
             say!(
-                "cannot submit I/O through io_uring: {reason}",
-                "не удаётся подавать ввод-вывод через io_uring: {reason}"
-            ),
-        )
-        .hint(say!(
-            "allow io_uring here, or ask for `backend: auto` or `backend: psync`",
-            "разрешите io_uring или укажите `backend: auto` либо `backend: psync`"
-        ))),
-        (Err(reason), _) => Ok(Choice { lane: Lane::Psync, chosen: Chosen::Fallback, fallback_reason: reason }),
-    }
+                "`{command}` cures it; or ask for `backend: auto` or `backend: psync`",
+                "поможет `{command}`; или укажите `backend: auto` либо `backend: psync`"
+            )
+        }
+        None => say!("ask for `backend: auto` or `backend: psync`", "укажите `backend: auto` либо `backend: psync`"),
+    };
+    Error::new(Kind::Preflight, message).hint(hint)
 }
 
 #[cfg(test)]
@@ -76,6 +103,7 @@ mod tests {
     use super::*;
     use stend_base::{Bytes, Nanos};
     use stend_spec::workload::{Mix, Pattern, Region, Stream};
+    use stend_sys::seccomp::{forbid_aio, forbid_io_uring};
 
     fn trial(backend: Backend, queue_depth: u32, sync: Sync) -> Trial {
         let stream = Stream {
@@ -98,19 +126,52 @@ mod tests {
         }
     }
 
-    #[test]
-    fn without_io_uring_auto_falls_back_with_a_reason_and_io_uring_is_an_error() {
-        std::thread::spawn(|| {
-            stend_sys::seccomp::forbid_io_uring().unwrap();
-            let choice = choose_backend(&trial(Backend::Auto, 1, Sync::None)).unwrap();
-            assert_eq!(choice.lane, Lane::Psync);
-            assert!(choice.fallback_reason.contains("io_uring"), "{choice:?}");
-            let error = choose_backend(&trial(Backend::IoUring, 1, Sync::None)).unwrap_err();
-            assert_eq!(error.kind, Kind::Preflight);
-            assert!(error.hint.is_some());
+    /// The choice, or the error, where seccomp forbids what `forbid` says.
+    fn choose_without(forbid: &[fn() -> std::io::Result<()>], trial: &Trial) -> Result<Choice> {
+        std::thread::scope(|scope| {
+            let filtered = || {
+                forbid.iter().for_each(|forbid| forbid().unwrap());
+                choose_backend(trial)
+            };
+            scope.spawn(filtered).join().unwrap()
         })
-        .join()
-        .unwrap();
+    }
+
+    #[test]
+    fn auto_goes_from_io_uring_to_libaio_to_psync_and_says_why_at_each_step() {
+        let direct = trial(Backend::Auto, 1, Sync::None);
+        let step = choose_without(&[forbid_io_uring], &direct).unwrap();
+        assert_eq!((step.lane.name(), step.chosen), ("libaio", Chosen::Fallback));
+        assert!(step.fallback_reason.contains("io_uring is forbidden"), "{step:?}");
+        assert!(!step.fallback_reason.contains("AIO"), "{step:?}");
+        let step = choose_without(&[forbid_io_uring, forbid_aio], &direct).unwrap();
+        assert_eq!((step.lane, step.chosen), (Lane::Psync, Chosen::Fallback));
+        assert!(step.fallback_reason.contains("io_uring is forbidden"), "{step:?}");
+        assert!(step.fallback_reason.contains("AIO is forbidden"), "{step:?}");
+        let buffered = choose_without(&[forbid_io_uring], &Trial { direct: false, ..direct }).unwrap();
+        assert_eq!(buffered.lane, Lane::Psync);
+        assert!(buffered.fallback_reason.contains("inside io_submit"), "{buffered:?}");
+    }
+
+    #[test]
+    fn a_way_that_was_named_and_does_not_work_is_an_error_with_the_command() {
+        for (backend, forbid) in [(Backend::IoUring, forbid_io_uring as fn() -> _), (Backend::Libaio, forbid_aio)] {
+            let error = choose_without(&[forbid], &trial(backend, 1, Sync::None)).unwrap_err();
+            assert_eq!(error.kind, Kind::Preflight);
+            assert!(error.hint.unwrap().en.contains("seccomp=unconfined"));
+        }
+    }
+
+    #[test]
+    fn requests_beyond_the_machine_s_limit_name_the_sysctl_and_auto_goes_on_without() {
+        let limit: u32 = std::fs::read_to_string("/proc/sys/fs/aio-max-nr").unwrap().trim().parse().unwrap();
+        let greedy = |backend| trial(backend, limit + 1, Sync::None);
+        let error = choose_backend(&greedy(Backend::Libaio)).unwrap_err();
+        assert!(error.message.en.contains("fs.aio-max-nr") && error.message.ru.contains("fs.aio-max-nr"), "{error}");
+        assert!(error.hint.unwrap().en.contains("sysctl -w fs.aio-max-nr="));
+        let step = choose_without(&[forbid_io_uring], &greedy(Backend::Auto)).unwrap();
+        assert_eq!(step.lane, Lane::Psync);
+        assert!(step.fallback_reason.contains("sysctl -w fs.aio-max-nr="), "{step:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Merges the parts of all threads into slices and totals. Pure: no clock, no threads.
 
 use crate::part::{Counter, Part, Phase};
-use crate::ring_lane::every;
+use crate::queue_lane::every;
 use std::collections::BTreeMap;
 use stend_base::histogram::Histogram;
 use stend_record::observed::{Drained, JobTotals, Slice};

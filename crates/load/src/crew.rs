@@ -1,10 +1,10 @@
 //! The load threads of one trial: starting them, telling them apart, letting them go. Must not measure.
 
-use crate::backend::Lane;
+use crate::backend::{Lane, refused};
 use crate::layout::Job;
 use crate::part::Part;
+use crate::queue_lane::QueueLane;
 use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message, Recorder};
-use crate::ring_lane::RingLane;
 use crate::shared::{InFlight, Shared, Times};
 use crate::sync_lane::{Progress, SyncLane};
 use crate::{Control, placement};
@@ -14,6 +14,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
 use stend_spec::workload::Op;
+use stend_sys::aio::{self, Context};
+use stend_sys::queue::Queue;
+use stend_sys::uring::Ring;
 use stend_sys::{IoFile, affinity};
 
 /// How often the start looks whether somebody asked to stop, or a thread died.
@@ -41,6 +44,8 @@ pub(crate) struct Member {
     pub job: usize,
     /// Index of its stream.
     pub stream: u16,
+    /// I/Os that it can have in flight.
+    pub slots: u32,
     /// How it ended, once it has.
     pub finished: Option<Finished>,
     handle: JoinHandle<()>,
@@ -85,8 +90,7 @@ impl Crew {
         let cpus = placement::place(&affinity::allowed().unwrap_or_default(), count);
         let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
         let shared = Arc::new(Shared::new(fault_limit));
-        let mut crew =
-            Crew { shared, inbox, members: Vec::with_capacity(count), cpus, registered: lane == Lane::IoUring };
+        let mut crew = Crew { shared, inbox, members: Vec::with_capacity(count), cpus, registered: count > 0 };
         for (index, job) in jobs.iter().enumerate() {
             let progress = Arc::new(Progress::default());
             for thread_of_job in 0..threads_of(job) {
@@ -114,7 +118,7 @@ impl Crew {
                 ),
             )
         })?;
-        self.members.push(Member { job, stream, finished: None, handle, in_flight, give_back });
+        self.members.push(Member { job, stream, slots: slots as u32, finished: None, handle, in_flight, give_back });
         Ok(())
     }
 
@@ -170,13 +174,10 @@ fn work(post: Post, mut recorder: Recorder) {
         return;
     }
     match post.lane {
-        Lane::IoUring => match RingLane::new(&post.job, post.file) {
-            Ok(lane) => {
-                let start = recorder.wait_for_start(Ok(lane.registered()));
-                lane.run(recorder, start);
-            }
-            Err(e) => drop(recorder.wait_for_start(Err(no_setup(Lane::IoUring, &e)))),
-        },
+        Lane::IoUring => run_queue(&post, recorder, |slots, len| Ring::new(post.file.clone(), slots, len)),
+        Lane::Libaio(syncs) => {
+            run_queue(&post, recorder, |slots, len| Context::new(post.file.clone(), slots, len, syncs));
+        }
         Lane::Psync => match SyncLane::new(&post.job, u64::from(post.thread_of_job), post.file, post.progress) {
             Ok(lane) => {
                 let start = recorder.wait_for_start(Ok(false));
@@ -187,7 +188,21 @@ fn work(post: Post, mut recorder: Recorder) {
     }
 }
 
+fn run_queue<Q: Queue>(post: &Post, mut recorder: Recorder, queue: impl FnOnce(u32, usize) -> std::io::Result<Q>) {
+    match QueueLane::new(&post.job, queue) {
+        Ok(lane) => {
+            let start = recorder.wait_for_start(Ok(lane.registered()));
+            lane.run(recorder, start);
+        }
+        Err(e) => drop(recorder.wait_for_start(Err(no_setup(post.lane, &e)))),
+    }
+}
+
 fn no_setup(lane: Lane, e: &std::io::Error) -> Box<Error> {
+    // Somebody else took the requests since they were probed for.
+    if matches!(lane, Lane::Libaio(_)) && e.kind() == std::io::ErrorKind::WouldBlock {
+        return refused(lane.name(), &aio::explain(e));
+    }
     let name = lane.name();
     Error::new(
         Kind::Preflight,
@@ -214,13 +229,14 @@ mod tests {
     use super::*;
     use crate::layout::tests::{stream, trial};
     use stend_base::Bytes;
+    use stend_sys::aio::Syncs;
 
     #[test]
     fn a_load_thread_that_dies_while_it_is_set_up_is_our_defect_not_a_hang() {
         let mut jobs = crate::layout::jobs(&trial(Bytes::mib(1), vec![stream()]), u64::MAX).unwrap();
         jobs[0].area.blocks = 0;
         let file = Arc::new(IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap());
-        for lane in [Lane::Psync, Lane::IoUring] {
+        for lane in [Lane::Psync, Lane::IoUring, Lane::Libaio(Syncs::Queued)] {
             let error = Crew::muster(&jobs, lane, &file, 1, &Control::new()).err().unwrap();
             assert_eq!(error.kind, Kind::Bug, "{error}");
         }

@@ -10,10 +10,11 @@ use crate::shared::Times;
 use crate::{Control, INTERVAL};
 use std::sync::Arc;
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, say};
-use stend_record::observed::{Censored, EngineFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
+use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
+use stend_record::observed::{Censored, EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
 
-use stend_spec::workload::Trial;
+use stend_spec::workload::{Region, Trial};
+use stend_sys::aio::Syncs;
 use stend_sys::{IoFile, affinity, clock};
 
 /// Slices of an interval are made this long after its end, ns, so that the parts of all threads that are
@@ -33,6 +34,9 @@ const ONLY_ERRORS: u64 = 1_000_000_000;
 /// Kernel workers are counted once in this many intervals: idle ones live for 5 s (io_uring/io-wq.c), and
 /// counting reads a file per thread.
 const WORKERS_EVERY: u32 = 10;
+
+/// Readings of the clock that its cost is taken from: 20 µs where the vDSO answers, 0.5 ms where the kernel must.
+const CLOCK_READINGS: u64 = 512;
 
 /// What to run, and on what.
 pub(crate) struct Task<'a> {
@@ -54,6 +58,7 @@ pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice
     if control.stopped() {
         return Err(stopped_before_start());
     }
+    let clock_read_ns = clock_read_ns();
     let clocks = clock::stamps();
     let now = clock::now().0;
     let load_start = now + START_DELAY + START_DELAY_PER_THREAD * crew.members.len() as u64;
@@ -68,6 +73,7 @@ pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice
         sums: task.jobs.iter().map(|_| JobSum::new()).collect(),
         interval: 0,
         kernel_workers: 0,
+        clock_read_ns,
         interrupted: false,
         only_errors: false,
     };
@@ -85,6 +91,7 @@ struct Watch<'a> {
     /// The interval whose slices are due next.
     interval: u32,
     kernel_workers: u32,
+    clock_read_ns: u32,
     interrupted: bool,
     only_errors: bool,
 }
@@ -210,6 +217,10 @@ impl Watch<'_> {
             kernel_workers: self.kernel_workers,
             cpus: self.crew.cpus.clone(),
             registered: self.crew.registered,
+            direct: self.task.file.is_direct(),
+            clock_read_ns: self.clock_read_ns,
+            jobs: self.job_facts(),
+            plain_syncs: self.task.lane == Lane::Libaio(Syncs::Plain),
             ..EngineFacts::default()
         };
         let outcome = TrialOutcome {
@@ -228,6 +239,18 @@ impl Watch<'_> {
         Ok(outcome)
     }
 
+    /// What was really set up: places are counted over the threads, areas are those that they were given.
+    fn job_facts(&self) -> Vec<JobFacts> {
+        let mut in_flight = vec![0u32; self.task.jobs.len()];
+        self.crew.members.iter().for_each(|member| in_flight[member.job] += member.slots);
+        let facts = |(job, in_flight): (&Job, u32)| {
+            let block_size = job.spec.block_size;
+            let area = Region { start: Bytes(job.area.start), len: Bytes(job.area.blocks * block_size.0) };
+            JobFacts { stream: job.stream, job: job.job, in_flight, block_size, area }
+        };
+        self.task.jobs.iter().zip(in_flight).map(facts).collect()
+    }
+
     fn job_totals(&self) -> Vec<JobTotals> {
         let mut totals: Vec<JobTotals> =
             self.task.jobs.iter().zip(&self.sums).map(|(job, sum)| sum.totals(job.stream, job.job)).collect();
@@ -240,6 +263,16 @@ impl Watch<'_> {
         }
         totals
     }
+}
+
+/// What one reading of the clock costs here, ns: the mean of [`CLOCK_READINGS`].
+fn clock_read_ns() -> u32 {
+    let start = clock::now();
+    let mut last = start;
+    for _ in 0..CLOCK_READINGS {
+        last = clock::now();
+    }
+    (last.saturating_sub(start).0 / CLOCK_READINGS) as u32
 }
 
 fn censored(members: &[Member], now: u64) -> Vec<Censored> {

@@ -1,8 +1,8 @@
 //! Turns one trial into I/O and yields intervals: the load engine, the fill, and the look for unwritten
 //! blocks. Must not judge what it measures, and must not open anything: it is given an open file.
 //!
-//! One pinned thread per job with a ring of its own (`ring_lane`), or one per I/O in flight where
-//! io_uring is not to be had (`sync_lane`). Each accumulates into a [`part::Part`] and hands it over at the
+//! One pinned thread per job with a queue of the kernel's own (`queue_lane`: io_uring or Linux AIO), or one
+//! per I/O in flight (`sync_lane`). Each accumulates into a [`part::Part`] and hands it over at the
 //! common interval edges (`recorder`); the calling thread merges parts into slices (`collector`).
 
 #![forbid(unsafe_code)]
@@ -17,8 +17,8 @@ mod layout;
 mod part;
 mod payload;
 mod placement;
+mod queue_lane;
 mod recorder;
-mod ring_lane;
 mod sequence;
 mod shared;
 mod sync_lane;

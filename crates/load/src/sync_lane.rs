@@ -3,8 +3,8 @@
 
 use crate::layout::Job;
 use crate::payload::Payload;
+use crate::queue_lane::every;
 use crate::recorder::Recorder;
-use crate::ring_lane::every;
 use crate::sequence::Sequence;
 use std::io;
 use std::sync::Arc;

@@ -9,8 +9,8 @@ use crate::recorder::MEMORY_PER_THREAD;
 use std::sync::Arc;
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::Trial;
-use stend_sys::{IoFile, buffer, uring};
+use stend_spec::workload::{Backend, Trial};
+use stend_sys::{IoFile, buffer, queue};
 
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
 /// lie, few enough not to hammer a drive that is on its way out.
@@ -70,9 +70,15 @@ fn check(trial: &Trial, file: &IoFile) -> Result<()> {
             "испытание и открытая цель расходятся в том, прямой ли ввод-вывод"
         ));
     }
+    if trial.backend == Backend::Libaio && !trial.direct {
+        return defect(say!(
+            "a trial with libaio must use direct I/O",
+            "испытание с libaio должно идти с прямым вводом-выводом"
+        ));
+    }
     let sane = |s: &stend_spec::workload::Stream| {
         s.jobs > 0
-            && (1..=uring::SLOTS_MAX).contains(&s.queue_depth)
+            && (1..=queue::SLOTS_MAX).contains(&s.queue_depth)
             && (1..=BLOCK_MAX).contains(&s.block_size.0)
             && s.mix.read_percent <= 100
     };
@@ -92,8 +98,8 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
         return Err(Error::new(
             Kind::Preflight,
             say!(
-                "without io_uring {in_flight} I/Os in flight need as many threads; the limit is {PSYNC_THREADS_MAX}",
-                "без io_uring одновременный ввод-вывод в {in_flight} операций требует столько же потоков; предел — {PSYNC_THREADS_MAX}"
+                "with psync {in_flight} I/Os in flight need as many threads; the limit is {PSYNC_THREADS_MAX}",
+                "с psync одновременный ввод-вывод в {in_flight} операций требует столько же потоков; предел — {PSYNC_THREADS_MAX}"
             ),
         )
         .hint(say!("lower queue depth or jobs", "уменьшите глубину очереди или число заданий")));

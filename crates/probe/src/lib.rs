@@ -2,9 +2,14 @@
 //! write anything, or fail: what is missing or malformed on this kernel is `None`.
 #![forbid(unsafe_code)]
 
+mod group;
+mod interrupts;
+mod kernel;
 mod parse;
 mod source;
 
+use group::Groups;
+use interrupts::Owned;
 use source::Source;
 use std::path::Path;
 use std::time::Instant;
@@ -17,6 +22,13 @@ use stend_record::sample::Pressure;
 #[derive(Debug)]
 pub struct Probe {
     devices: Vec<String>,
+    owned: Owned,
+    groups: Groups,
+    interrupts: Source,
+    softirqs: Source,
+    networks: Source,
+    tcp: Source,
+    paging: Source,
     stat: Source,
     meminfo: Source,
     diskstats: Source,
@@ -38,6 +50,13 @@ impl Probe {
         let process = |pid: u32| Source::open(&proc.join(pid.to_string()).join("stat"));
         let pressure = proc.join("pressure");
         Probe {
+            owned: Owned::find(root, &devices),
+            groups: Groups::find(root, worker_pid, &devices),
+            interrupts: Source::open(&proc.join("interrupts")),
+            softirqs: Source::open(&proc.join("softirqs")),
+            networks: Source::open(&proc.join("net/dev")),
+            tcp: Source::open(&proc.join("net/snmp")),
+            paging: Source::open(&proc.join("vmstat")),
             stat: Source::open(&proc.join("stat")),
             meminfo: Source::open(&proc.join("meminfo")),
             diskstats: Source::open(&proc.join("diskstats")),
@@ -61,6 +80,12 @@ impl Probe {
             memory: self.meminfo.read().and_then(parse::memory),
             pressure: self.pressure(),
             disks: self.diskstats.read().map_or_else(Vec::new, |text| parse::disks(text, &self.devices)),
+            interrupts: self.interrupts.read().and_then(|text| interrupts::hard(text, &self.owned)),
+            softirqs: self.softirqs.read().and_then(interrupts::soft),
+            networks: self.networks.read().and_then(kernel::networks),
+            tcp: self.tcp.read().and_then(kernel::tcp),
+            paging: self.paging.read().and_then(|text| kernel::paging(text, page_bytes)),
+            limits: self.groups.read(),
             worker: self.worker.read().and_then(|text| parse::process(text, page_bytes)),
             coordinator: self
                 .coordinator

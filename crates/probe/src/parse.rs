@@ -124,6 +124,12 @@ pub fn process(text: &str, page_bytes: u64) -> Option<ProcessCost> {
     Some(ProcessCost { cpu_ns, resident_bytes: pages.saturating_mul(page_bytes) })
 }
 
+/// The first `columns` fields as numbers. `None` if there are fewer, or one is no number.
+pub fn field_columns<'a>(fields: &mut impl Iterator<Item = &'a str>, columns: usize) -> Option<Vec<u64>> {
+    let counts: Vec<u64> = fields.take(columns).map(|field| field.parse().ok()).collect::<Option<_>>()?;
+    (counts.len() == columns).then_some(counts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +198,11 @@ mod tests {
                 stall(&text, "some");
                 disks(&text, &["sda".to_string(), String::new()]);
                 process(&text, 1 << 16);
+                crate::kernel::paging(&text, 1 << 16);
+                crate::kernel::networks(&text);
+                crate::kernel::tcp(&text);
+                crate::interrupts::hard(&text, &crate::interrupts::Owned::default());
+                crate::interrupts::soft(&text);
             }
         }
     }

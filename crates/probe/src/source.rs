@@ -4,8 +4,9 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Text is kept up to this size: `/proc/stat` of 1,024 CPUs with all its interrupts is below 200 KiB.
-const SIZE_MAX: usize = 1 << 20;
+/// Text is kept up to this size: `/proc/interrupts` of 256 CPUs with 1,000 lines is 3 MiB, everything else
+/// is far below.
+const SIZE_MAX: usize = 4 << 20;
 
 /// Room that a read begins with; most files fit.
 const SIZE_FIRST: usize = 4096;
@@ -21,6 +22,11 @@ impl Source {
     /// Opens the file if there is one.
     pub fn open(path: &Path) -> Source {
         Source { file: File::open(path).ok(), buffer: vec![0; SIZE_FIRST] }
+    }
+
+    /// Whether there is such a file.
+    pub fn exists(&self) -> bool {
+        self.file.is_some()
     }
 
     /// The whole text as it is now. `None` if the file does not exist, cannot be read (a process that

@@ -45,6 +45,18 @@ fn a_kernel_6_18_offers_everything() {
     let names: Vec<&str> = sample.disks.iter().map(|disk| disk.name.as_str()).collect();
     assert_eq!(names, ["vda", "loop3"]);
     assert_eq!((sample.disks[0].flushes, sample.disks[0].flush_ns), (Some(16_098), Some(ms(3520))));
+    let interrupts = sample.interrupts.unwrap();
+    let cpus: Vec<(u64, u64)> = interrupts.cpus.iter().map(|cpu| (cpu.all, cpu.target)).collect();
+    assert_eq!((cpus, interrupts.lines.len()), (vec![(8778, 0), (2_675_300, 0)], 0));
+    let softirqs = sample.softirqs.unwrap();
+    assert_eq!((softirqs[1].block, softirqs[0].network_receive), (2_815_526, 5001));
+    let eth0 = &sample.networks.unwrap()[0];
+    assert_eq!((eth0.name.as_str(), eth0.received.bytes, eth0.sent.packets), ("eth0", 392_138_416, 6530));
+    assert_eq!(sample.tcp.unwrap().sent, 5868);
+    let paging = sample.paging.unwrap();
+    assert_eq!((paging.read_bytes, paging.swap_out_bytes), (112_428_887 << 10, Some(5 * 4096)));
+    let io = &sample.limits.unwrap().io;
+    assert_eq!((io.len(), io[0].device.as_str(), io[0].reads), (1, "loop3", Some(2000)));
     assert_eq!(sample.worker.unwrap().cpu_ns, ms(15_790));
     assert_eq!(sample.coordinator.unwrap().cpu_ns, ms(30));
 }
@@ -79,6 +91,8 @@ fn a_kernel_4_18_without_pressure_and_flushes_has_gaps_not_zeros() {
     };
     assert_eq!(sample.disks[0], sda);
     assert_eq!((sample.disks[1].writes, sample.disks[1].weighted_ns, sample.disks[1].flushes), (200, ms(30), None));
+    assert_eq!((sample.interrupts, sample.softirqs, sample.networks, sample.tcp), (None, None, None, None));
+    assert_eq!((sample.paging, sample.limits), (None, None));
     assert_eq!(sample.worker.unwrap().cpu_ns, ms(750));
     assert_eq!(sample.coordinator, None);
 }
@@ -96,7 +110,8 @@ fn the_live_kernel_is_read_and_our_own_cost_grows() {
     let mut probe = Probe::new(Path::new("/"), Vec::new(), pid, Some(pid));
     let before = probe.read(Nanos(1));
     assert!(before.cpus.is_some_and(|cpus| !cpus.is_empty()));
-    assert!(before.memory.is_some());
+    assert!(before.memory.is_some() && before.paging.is_some() && before.networks.is_some());
+    assert!(before.interrupts.is_some() && before.softirqs.is_some());
     let cost = |sample: &Sample| sample.worker.unwrap().cpu_ns;
     let start = before.worker.unwrap();
     assert!(start.resident_bytes > 0);

@@ -1,7 +1,7 @@
 //! Facts about a host and a target, as inventory found them, and whether the target may be written.
 
 use serde::{Deserialize, Serialize};
-use stend_base::{Bytes, Say, say};
+use stend_base::{Bytes, Nanos, Say, say};
 
 /// The machine under the worker.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -77,6 +77,21 @@ pub struct TargetFacts {
     pub signatures: Vec<Signature>,
     /// May it be written, and if not, why.
     pub access: WriteAccess,
+    /// What others did to the busiest device below while it was looked at; `None` if that cannot be seen.
+    pub busy: Option<Busy>,
+}
+
+/// I/O of others during a short look at a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Busy {
+    /// Kernel name of the device.
+    pub device: String,
+    /// How long the look took.
+    pub span: Nanos,
+    /// Reads and writes that ended in it.
+    pub ops: u64,
+    /// What they moved.
+    pub bytes: Bytes,
 }
 
 /// One block device of a stack.
@@ -96,6 +111,8 @@ pub struct Device {
     pub firmware: Option<String>,
     /// Size.
     pub size: Bytes,
+    /// For a partition: where it begins on its disk.
+    pub start: Option<Bytes>,
     /// Spinning disk.
     pub rotational: Option<bool>,
     /// `write back` or `write through`.

@@ -1,6 +1,7 @@
 //! Everything recorded: what was observed, what was decided, what others claimed. No statistic of ours.
 #![forbid(unsafe_code)]
 
+pub mod checkup;
 pub mod facts;
 pub mod observed;
 pub mod run;
@@ -8,7 +9,8 @@ pub mod sample;
 #[cfg(feature = "store")]
 pub mod store;
 
-pub use facts::{Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
+pub use checkup::{Checkup, CheckupItem, Level};
+pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
 pub use observed::{
     Censored, Chosen, EngineFacts, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus, ZeroSample,
 };

@@ -1,9 +1,10 @@
 //! What the load engine observed during one trial.
 
+use crate::facts::HostFacts;
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say, say};
-use stend_spec::workload::Op;
+use stend_spec::workload::{Op, Region};
 
 /// Counters of one stream and operation in one interval, merged over jobs.
 ///
@@ -116,7 +117,7 @@ impl Chosen {
 /// How the engine submitted I/O.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EngineFacts {
-    /// `io_uring` or `psync`.
+    /// `io_uring`, `libaio` or `psync`.
     pub backend: String,
     /// Why this one.
     pub chosen: Chosen,
@@ -128,6 +129,30 @@ pub struct EngineFacts {
     pub cpus: Vec<u32>,
     /// Files and buffers were registered with the ring.
     pub registered: bool,
+    /// The backend is `libaio` on a kernel (before Linux 4.18) that cannot queue syncs: those of the trial
+    /// were plain calls, during which the thread did nothing else.
+    pub plain_syncs: bool,
+    /// The target was open for direct I/O.
+    pub direct: bool,
+    /// What one reading of the clock costs, ns: the mean of many just before the load; 0 if not measured.
+    pub clock_read_ns: u32,
+    /// The jobs as they were set up, by stream and job.
+    pub jobs: Vec<JobFacts>,
+}
+
+/// One job as the engine set it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobFacts {
+    /// Index of the stream in the trial.
+    pub stream: u16,
+    /// Index of the job in the stream.
+    pub job: u32,
+    /// Places for I/O in flight, over all its threads.
+    pub in_flight: u32,
+    /// Bytes per I/O.
+    pub block_size: Bytes,
+    /// The range of the target that it works on.
+    pub area: Region,
 }
 
 /// Totals of one job over the measuring window.
@@ -201,6 +226,14 @@ pub enum EventKind {
     Phase(Phase),
     /// The user or a signal asked to stop.
     StopRequested,
+    /// A run that had ended early goes on.
+    Resumed {
+        /// The host as it is now; it may have another kernel.
+        host: Box<HostFacts>,
+        /// Added to the host's CLOCK_MONOTONIC from here on, ns: after a reboot that clock begins anew,
+        /// and wall clock ties both sessions to one axis.
+        shift_ns: i64,
+    },
     /// The worker's stream ended without a goodbye.
     HostLost {
         /// What the coordinator saw.

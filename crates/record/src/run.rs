@@ -1,7 +1,7 @@
 //! A run as a whole: what is appended while it goes on, and what a reader gets back.
 
 use crate::facts::{HostFacts, TargetFacts};
-use crate::observed::{Event, FillOutcome, Slice, TrialOutcome, ZeroSample};
+use crate::observed::{Event, EventKind, FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
 use serde::{Deserialize, Serialize};
 use stend_base::Nanos;
@@ -99,8 +99,34 @@ pub enum Entry {
     End(RunState),
 }
 
+impl Entry {
+    /// The same entry with its times moved by `by_ns` on the run's axis.
+    pub fn shifted(mut self, by_ns: i64) -> Entry {
+        let shift = |at: &mut Nanos| at.0 = at.0.saturating_add_signed(by_ns);
+        match &mut self {
+            Entry::TrialStart { at, .. } => shift(at),
+            Entry::TrialEnd { outcome, .. } => {
+                shift(&mut outcome.load_start);
+                shift(&mut outcome.window_start);
+                shift(&mut outcome.window_end);
+            }
+            Entry::Sample(sample) => shift(&mut sample.at),
+            Entry::Event(event) => shift(&mut event.at),
+            Entry::Header(_)
+            | Entry::Host(_)
+            | Entry::Target(_)
+            | Entry::Decision { .. }
+            | Entry::Slices { .. }
+            | Entry::Fill(_)
+            | Entry::Zeros(_)
+            | Entry::End(_) => {}
+        }
+        self
+    }
+}
+
 /// One trial as read back.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrialRecord {
     /// Ordinal in the run.
     pub trial: u32,
@@ -119,7 +145,7 @@ pub struct TrialRecord {
 }
 
 /// A whole run in memory.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunRecord {
     /// Header.
     pub header: RunHeader,
@@ -192,6 +218,14 @@ impl RunRecord {
             Entry::Event(event) => self.events.push(event),
             Entry::End(state) => self.state = state,
         }
+    }
+
+    /// The host as it was in the last session, if there was more than one.
+    pub fn last_host(&self) -> Option<&HostFacts> {
+        self.events.iter().rev().find_map(|event| match &event.kind {
+            EventKind::Resumed { host, .. } => Some(host.as_ref()),
+            _ => None,
+        })
     }
 
     fn trial_mut(&mut self, trial: u32) -> Option<&mut TrialRecord> {

@@ -16,6 +16,18 @@ pub struct Sample {
     pub pressure: Option<Pressure>,
     /// The target's device and every device below it.
     pub disks: Vec<DiskCounters>,
+    /// Hard interrupts.
+    pub interrupts: Option<Interrupts>,
+    /// Soft interrupts, one entry per CPU that the kernel lists.
+    pub softirqs: Option<Vec<SoftInterrupts>>,
+    /// Network interfaces, loopback left out, at most 64.
+    pub networks: Option<Vec<NetworkCounters>>,
+    /// TCP over IPv4 and IPv6.
+    pub tcp: Option<TcpCounters>,
+    /// What the memory management moved, of the whole machine.
+    pub paging: Option<Paging>,
+    /// What the control group of the worker, and those around it, allow now.
+    pub limits: Option<GroupLimits>,
     /// The worker process.
     pub worker: Option<ProcessCost>,
     /// The coordinator process (only when it runs on this host).
@@ -111,4 +123,125 @@ pub struct ProcessCost {
     pub cpu_ns: u64,
     /// Resident memory, bytes.
     pub resident_bytes: u64,
+}
+
+/// Interrupts since boot, of the numbered lines of `/proc/interrupts`; timers and calls between CPUs have
+/// names and are not in them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Interrupts {
+    /// One entry per CPU that is online.
+    pub cpus: Vec<CpuInterrupts>,
+    /// Lines of the target's devices and of the controllers they hang on. Empty if none could be told.
+    pub lines: Vec<InterruptLine>,
+}
+
+/// Interrupts that one CPU took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuInterrupts {
+    /// Number of the CPU.
+    pub cpu: u32,
+    /// Of all numbered lines.
+    pub all: u64,
+    /// Of the lines of the target's devices.
+    pub target: u64,
+}
+
+/// One interrupt line of a target's device.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct InterruptLine {
+    /// As the driver calls it, e.g. `nvme0q1`.
+    pub name: String,
+    /// Interrupts on all CPUs.
+    pub count: u64,
+}
+
+/// Soft interrupts that one CPU handled since boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SoftInterrupts {
+    /// Number of the CPU.
+    pub cpu: u32,
+    /// Completions of block I/O.
+    pub block: u64,
+    /// Packets received.
+    pub network_receive: u64,
+    /// Every kind.
+    pub all: u64,
+}
+
+/// One line of `/proc/net/dev`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct NetworkCounters {
+    /// Name of the interface.
+    pub name: String,
+    /// Received.
+    pub received: Traffic,
+    /// Sent.
+    pub sent: Traffic,
+}
+
+/// One direction of an interface since boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Bytes.
+    pub bytes: u64,
+    /// Packets.
+    pub packets: u64,
+    /// Bad packets.
+    pub errors: u64,
+    /// Packets without room.
+    pub drops: u64,
+}
+
+/// TCP segments since boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TcpCounters {
+    /// Sent, those sent again not counted.
+    pub sent: u64,
+    /// Sent again.
+    pub sent_again: u64,
+}
+
+/// Paging of the whole machine since boot, from `/proc/vmstat`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Paging {
+    /// Bytes that were read from block devices, direct I/O included.
+    pub read_bytes: u64,
+    /// Bytes that were written to block devices, direct I/O included.
+    pub write_bytes: u64,
+    /// Bytes read back from swap; `None` on a kernel without swap.
+    pub swap_in_bytes: Option<u64>,
+    /// Bytes written to swap; `None` on a kernel without swap.
+    pub swap_out_bytes: Option<u64>,
+    /// Processes killed for want of memory; kernels before 4.13 do not count them.
+    pub oom_kills: Option<u64>,
+    /// Times that an allocation had to free memory itself.
+    pub allocation_stalls: Option<u64>,
+}
+
+/// Limits of control groups on the way from the worker's own to the root: the narrowest of each.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct GroupLimits {
+    /// CPU time per time, in thousandths of a CPU; `None` without a limit.
+    pub cpu_milli: Option<u64>,
+    /// Periods in which a CPU limit stopped the group, so far.
+    pub cpu_throttled: Option<u64>,
+    /// Memory, bytes; `None` without a limit.
+    pub memory_bytes: Option<u64>,
+    /// Limits on I/O of the target's devices that have any.
+    pub io: Vec<IoLimit>,
+}
+
+/// Limit on the I/O of a control group to one device; `None` is no limit.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct IoLimit {
+    /// Kernel name of the device.
+    pub device: String,
+    /// Bytes read per second.
+    pub read_bytes: Option<u64>,
+    /// Bytes written per second.
+    pub write_bytes: Option<u64>,
+    /// Reads per second.
+    pub reads: Option<u64>,
+    /// Writes per second.
+    pub writes: Option<u64>,
 }

@@ -1,8 +1,9 @@
 //! Numbers of findings as texts, shared by page and terminal, so that both print the same digits.
 
 use crate::words;
+use stend_analyse::chart::Unit;
 use stend_analyse::findings::{Basis, CaseFinding, Estimate, Headline, OpFinding, Quantile, QuantileValue, Rates};
-use stend_base::{Lang, Nanos, Say, Share, format, say};
+use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say};
 
 /// Stands for a number that is not there.
 pub const NONE: &str = "—";
@@ -33,7 +34,12 @@ impl LatencyUnit {
             QuantileValue::At(v) | QuantileValue::Above(v) => Some(v.0),
             QuantileValue::NotEnough { .. } => None,
         });
-        match medians.min() {
+        LatencyUnit::for_smallest(medians.min())
+    }
+
+    /// The same for the smallest value of a table, ns.
+    pub fn for_smallest(smallest: Option<u64>) -> LatencyUnit {
+        match smallest {
             Some(0..100) => LatencyUnit::Nanosecond,
             Some(100..100_000) | None => LatencyUnit::Microsecond,
             Some(100_000..100_000_000) => LatencyUnit::Millisecond,
@@ -139,6 +145,24 @@ pub fn quantile_name(q: Share) -> Say {
     let percent = (q.0 * 100.0 * 1e6).round() / 1e6;
     let name = format!("p{percent}");
     Say { ru: name.replace('.', ","), en: name }
+}
+
+/// A value of a chart with its unit where that is not in the name of the axis.
+pub fn value(value: f64, unit: Unit) -> Say {
+    both(|lang| match unit {
+        Unit::Plain | Unit::Seconds => format::number(value, lang),
+        Unit::BytesPerSecond => format::number(value / 1e6, lang),
+        // Nines in a share (99.999 %) are the point of it: no rounding to one decimal.
+        Unit::Share => format!("{} %", format::fixed(value * 100.0, share_digits(value), lang)),
+        Unit::LatencyNs => format::latency(Nanos(value.max(0.0) as u64), lang),
+        Unit::Bytes => format::bytes(Bytes(value.max(0.0) as u64), lang),
+    })
+}
+
+/// Decimals that keep one digit after the last nine.
+fn share_digits(share: f64) -> usize {
+    let nines = -(1.0 - share).max(1e-9).log10();
+    (nines.ceil().max(2.0) as usize).saturating_sub(1)
 }
 
 /// Date and time of day in UTC, e.g. `2026-11-21 21:30 UTC`; years outside 0 to 9999 are cut to them.

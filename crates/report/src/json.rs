@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use stend_analyse::findings::{
-    Basis, CaseFinding, CheckStatus, Estimate, Headline, OpFinding, Quantile, QuantileValue,
+    Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, OpFinding, Quantile, QuantileValue,
 };
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
@@ -34,15 +34,17 @@ struct Document<'a> {
     grade_banner: &'a Say,
     verdict: &'a Say,
     limits_version: &'a str,
-    caveats: Vec<CaveatOut>,
+    caveats: Vec<CaveatOut<'a>>,
     cases: Vec<Case<'a>>,
     not_run: Vec<NotRunOut<'a>>,
     cost: Cost,
+    across: &'a [Chart],
     charts: &'a [Chart],
 }
 
+/// How far a run got, for machines.
 #[derive(Serialize)]
-struct State<'a> {
+pub struct State<'a> {
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
@@ -51,8 +53,8 @@ struct State<'a> {
 }
 
 #[derive(Serialize)]
-struct CaveatOut {
-    caveat: serde_json::Value,
+struct CaveatOut<'a> {
+    caveat: &'a Caveat,
     text: Say,
     advice: Say,
 }
@@ -156,11 +158,13 @@ fn document(findings: &Findings) -> Document<'_> {
             worker_memory_bytes: cost.worker_memory.map(|b| b.0),
             coordinator_memory_bytes: cost.coordinator_memory.map(|b| b.0),
         },
+        across: &findings.across,
         charts: &findings.charts,
     }
 }
 
-fn state(state: &RunState) -> State<'_> {
+/// How far a run got.
+pub fn state(state: &RunState) -> State<'_> {
     let named = |state| State { state, kind: None, reason: None };
     match state {
         RunState::Open => named("open"),
@@ -169,8 +173,8 @@ fn state(state: &RunState) -> State<'_> {
     }
 }
 
-fn caveat(caveat: &stend_analyse::findings::Caveat) -> CaveatOut {
-    CaveatOut { caveat: serde_json::to_value(caveat).unwrap_or_default(), text: caveat.say(), advice: caveat.advice() }
+fn caveat(caveat: &Caveat) -> CaveatOut<'_> {
+    CaveatOut { caveat, text: caveat.say(), advice: caveat.advice() }
 }
 
 fn case(case: &CaseFinding) -> Case<'_> {
@@ -242,6 +246,7 @@ mod tests {
     #[test]
     fn the_machine_form_is_stable() {
         let mut findings = fixture::findings();
+        findings.across.clear();
         findings.charts.truncate(0);
         findings.cases.truncate(2);
         findings.cases.iter_mut().for_each(|c| c.charts.clear());

@@ -2,9 +2,12 @@
 //! statistic: every number shown here was computed by `analyse` or observed by the run.
 #![forbid(unsafe_code)]
 
+mod comparison;
+mod export;
 mod figures;
 mod html;
 mod json;
+mod listing;
 mod markup;
 mod shell;
 mod svg;
@@ -12,10 +15,17 @@ mod text;
 mod typography;
 mod words;
 
+pub use comparison::json::comparison_json;
+pub use export::{record_json, trials_csv};
+pub use html::comparison::comparison_html;
 pub use html::html;
 pub use json::json;
+pub use listing::{Listed, ListedRun, list_json};
 pub use svg::svg;
+pub use text::comparison::comparison_text;
+pub use text::doctor::doctor_text;
 pub use text::inspect::inspect_text;
+pub use text::list::list_text;
 pub use text::text;
 
 #[cfg(test)]

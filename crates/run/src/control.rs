@@ -3,7 +3,7 @@
 //! One line per connection: `stop` or `abort`. Only the owner of the file and root can connect, because
 //! the socket has the permissions of a private file.
 
-use crate::execute::Stopper;
+use crate::channel::Stopper;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;

@@ -1,16 +1,19 @@
 //! The one event loop: waits for the worker, the user and the clock; does what the walk decides.
 
+use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
 use crate::progress::{Progress, Update};
-use crate::walk::{Action, Asked, Input, Step, Walk, Wish};
+use crate::resume::Progressed;
+use crate::step::{Action, Asked, Input, Step};
+use crate::walk::Walk;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
 use stend_host::{Host, Inspect, Permission, Request};
-use stend_record::RunHeader;
 use stend_record::store::{Options, Writer, create};
+use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader};
 use stend_spec::plan::{Plan, PlanInputs};
 use stend_spec::suite::Suite;
 
@@ -53,6 +56,16 @@ pub struct Setup {
     pub worker: Command,
     /// Wall clock now, seconds since 1970 UTC.
     pub started_unix: i64,
+    /// Where an earlier session got to; then the run file exists and is continued.
+    pub resume: Option<Resume>,
+}
+
+/// What continuing a run needs beyond its progress.
+pub struct Resume {
+    /// How far the plan was walked.
+    pub progressed: Progressed,
+    /// Wall clock minus CLOCK_MONOTONIC when the run first started, ns.
+    pub realtime_offset_ns: i64,
 }
 
 /// How a run ended.
@@ -61,37 +74,6 @@ pub struct Done {
     pub run_file: Option<PathBuf>,
     /// Why it ended early, or what went wrong on the way; decides the exit code.
     pub error: Option<Box<Error>>,
-}
-
-/// Where everything that happens to a run arrives.
-pub struct Channel {
-    sender: Sender<Input>,
-    receiver: Receiver<Input>,
-}
-
-/// A handle for signal handlers and other outsiders.
-#[derive(Clone)]
-pub struct Stopper {
-    sender: Sender<Input>,
-}
-
-/// A fresh channel and a handle to stop the run that will use it.
-pub fn channel() -> (Channel, Stopper) {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    (Channel { sender: sender.clone(), receiver }, Stopper { sender })
-}
-
-impl Stopper {
-    /// Ends the run softly: the trial in progress is cut short and kept, what was made is undone.
-    pub fn stop(&self, kind: Kind) {
-        // A run that is already over needs no stopping.
-        drop(self.sender.send(Input::Wish(Wish::Stop(kind))));
-    }
-
-    /// Ends the run now.
-    pub fn abort(&self) {
-        drop(self.sender.send(Input::Wish(Wish::Abort)));
-    }
 }
 
 /// Executes a run to its end and shows progress about four times a second.
@@ -108,7 +90,8 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     let now = stend_host::now();
     let walk = Walk::new(asked(&setup), now);
     let progress = Progress::new(now);
-    Loop { setup, host, walk, writer: None, file_error: None, progress, stopper, control: None }.run(&receiver, watch)
+    Loop { setup, host, walk, writer: None, file_error: None, progress, stopper, control: None, shift_ns: 0 }
+        .run(&receiver, watch)
 }
 
 fn asked(setup: &Setup) -> Asked {
@@ -125,6 +108,7 @@ fn asked(setup: &Setup) -> Asked {
         run: setup.id.clone(),
         run_file: setup.run_file.to_string_lossy().into_owned(),
         coordinator: std::process::id(),
+        resume: setup.resume.as_ref().map(|r| r.progressed.clone()),
     }
 }
 
@@ -137,6 +121,8 @@ struct Loop {
     progress: Progress,
     stopper: Stopper,
     control: Option<ControlSocket>,
+    /// Added to every time before it is kept: above 0 only after a reboot between sessions.
+    shift_ns: i64,
 }
 
 impl Loop {
@@ -173,19 +159,43 @@ impl Loop {
                     }
                     self.host.send(&request);
                 }
-                Action::Create { inputs, spool } => match self.create(*inputs, spool) {
-                    Ok(writer) => {
-                        self.writer = Some(writer);
-                        self.listen();
-                    }
-                    Err(error) => self.file_error = Some(error),
-                },
-                Action::Append(entry) => self.with_writer(|writer| writer.append(entry)),
+                Action::Create { inputs, spool } => self.open(|own| own.create(*inputs, spool)),
+                Action::Resume { host, rebooted, spool } => self.resume(host, rebooted, spool),
+                Action::Append(entry) => {
+                    let entry = if self.shift_ns == 0 { entry } else { entry.shifted(self.shift_ns) };
+                    self.with_writer(|writer| writer.append(entry));
+                }
                 Action::Window(on) => self.with_writer(|writer| writer.window(on)),
                 Action::Edge => self.with_writer(|writer| writer.edge()),
                 Action::Warn(say) => self.progress.warn(say),
             }
         }
+    }
+
+    fn open(&mut self, work: impl FnOnce(&Loop) -> Result<Writer>) {
+        match work(self) {
+            Ok(writer) => {
+                self.writer = Some(writer);
+                self.listen();
+            }
+            Err(error) => self.file_error = Some(error),
+        }
+    }
+
+    /// Continues the run file of an earlier session. After a reboot the host's clock began anew: wall
+    /// clock ties it to the axis of the first session.
+    fn resume(&mut self, host: Box<HostFacts>, rebooted: bool, spool: bool) {
+        let Some(resume) = &self.setup.resume else { return };
+        let (monotonic, _, realtime) = stend_host::stamps();
+        if rebooted {
+            self.shift_ns = realtime as i64 - monotonic as i64 - resume.realtime_offset_ns;
+        }
+        let reserve = Plan::new(&resume.progressed.inputs).map(|plan| expected_size(&plan));
+        self.open(|own| stend_record::store::resume(&own.setup.run_file, Options { spool, reserve: reserve? }));
+        let kind = EventKind::Resumed { host, shift_ns: self.shift_ns };
+        let event = Event { at: Nanos(monotonic), kind };
+        let entry = Entry::Event(event).shifted(self.shift_ns);
+        self.with_writer(|writer| writer.append(entry));
     }
 
     /// Opens the socket that `stend stop` uses. A run without one works and can be stopped by a signal.
@@ -207,7 +217,7 @@ impl Loop {
 
     fn create(&self, inputs: PlanInputs, spool: bool) -> Result<Writer> {
         let reserve = expected_size(&Plan::new(&inputs)?);
-        let (_, monotonic, realtime) = stend_host::stamps();
+        let (monotonic, _, realtime) = stend_host::stamps();
         let header = RunHeader {
             id: self.setup.id.clone(),
             started_unix: self.setup.started_unix,

@@ -3,13 +3,18 @@
 //! Prints nothing and computes no statistic; the caller is shown progress and draws it.
 #![forbid(unsafe_code)]
 
+mod channel;
 mod control;
 mod execute;
 mod progress;
+mod resume;
+mod step;
 mod walk;
 mod watch;
 
+pub use channel::{Channel, Stopper, channel};
 pub use control::{ask_to_stop, is_going_on};
-pub use execute::{Channel, Done, Setup, Stopper, channel, execute};
+pub use execute::{Done, Resume, Setup, execute};
 pub use progress::Update;
+pub use resume::{Progressed, progressed};
 pub use watch::picture;

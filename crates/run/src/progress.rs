@@ -1,6 +1,7 @@
 //! What a run shows while it goes on: facts and figures, no text layout.
 
-use crate::walk::{Input, Step, Walk};
+use crate::step::{Input, Step};
+use crate::walk::Walk;
 use std::collections::VecDeque;
 use stend_analyse::{Eta, LiveFigures};
 use stend_base::{Bytes, Nanos, Say, say};

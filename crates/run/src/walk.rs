@@ -1,12 +1,13 @@
 //! What to do next, given what just happened. No clock, no I/O: tests feed any order of events.
 
+use crate::resume;
+use crate::step::{Action, Asked, Input, Step, Wish};
 use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
-use stend_host::{Facts, FromHost, Inspect, Prepare, Reply, Request};
+use stend_host::{Facts, FromHost, Prepare, Reply, Request};
 use stend_record::observed::{FillOutcome, Phase};
 use stend_record::{Entry, Event, EventKind, RunState, TargetKind, TrialOutcome, TrialStatus};
 use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, PlanTarget, Room, StopReason};
-use stend_spec::suite::Suite;
 use stend_spec::workload::Region;
 
 /// Longest look at a target: a slow device answers its inquiry within it.
@@ -20,94 +21,7 @@ const TRIAL_GRACE: Nanos = Nanos::secs(15);
 /// Longest undo.
 const RELEASE_LIMIT: Nanos = Nanos::secs(60);
 /// Time between telemetry samples.
-const SAMPLE_EVERY: Nanos = Nanos::SECOND;
-
-/// What the user asked for.
-#[derive(Debug, Clone)]
-pub struct Asked {
-    /// The suite.
-    pub suite: Suite,
-    /// Seed of all random choices.
-    pub seed: u64,
-    /// Wall time the run should take.
-    pub time_budget: Option<Nanos>,
-    /// What to look at.
-    pub inspect: Inspect,
-    /// Id of the run.
-    pub run: String,
-    /// Path of the run file.
-    pub run_file: String,
-    /// Our process id.
-    pub coordinator: u32,
-}
-
-/// Something the user or a signal wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
-    /// End softly: keep what was measured, undo what was made. The kind decides the exit code.
-    Stop(Kind),
-    /// End now.
-    Abort,
-}
-
-/// Anything that can happen to a run.
-#[derive(Debug)]
-pub enum Input {
-    /// From the worker.
-    Host(FromHost),
-    /// From the user.
-    Wish(Wish),
-    /// The run file cannot be written any more.
-    RunFile(Box<Error>),
-    /// Time has passed.
-    Tick,
-}
-
-/// Anything a run can want done.
-#[derive(Debug, PartialEq)]
-pub enum Action {
-    /// Say this to the worker.
-    Send(Request),
-    /// Begin the run file.
-    Create {
-        /// Everything the plan follows from.
-        inputs: Box<PlanInputs>,
-        /// Keep entries off the drive while trials run.
-        spool: bool,
-    },
-    /// Keep this.
-    Append(Entry),
-    /// A measuring window begins or ends.
-    Window(bool),
-    /// Make everything so far durable.
-    Edge,
-    /// The plan's warnings, for people.
-    Warn(Say),
-}
-
-/// Where a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Waiting for facts.
-    Inspecting,
-    /// Waiting for the target to be ready.
-    Preparing,
-    /// Waiting for the fill.
-    Filling,
-    /// Waiting for the zero sample; the decision to carry out then.
-    Sampling(Decision),
-    /// A trial is going on.
-    Trial {
-        /// Its case.
-        case: u32,
-        /// Its block.
-        block: u32,
-    },
-    /// Waiting for undo.
-    Releasing,
-    /// Over.
-    Over,
-}
+const SAMPLE_EVERY: Nanos = Nanos::millis(500);
 
 /// The state of a run.
 pub struct Walk {
@@ -123,7 +37,9 @@ pub struct Walk {
     /// Bytes filled so far.
     pub filled: stend_base::Bytes,
     history: Vec<Outcome>,
+    decisions: u32,
     zeros_sampled: bool,
+    refill: bool,
     created: bool,
     deadline: Nanos,
     /// Why the run ends early.
@@ -140,15 +56,22 @@ impl Walk {
     /// A run at its beginning; its first action asks for facts.
     pub fn new(asked: Asked, now: Nanos) -> Walk {
         let inspect = Request::Inspect(asked.inspect.clone());
+        let earlier = asked.resume.as_ref();
+        let history = earlier.map(|e| e.history.clone()).unwrap_or_default();
+        let (trials, decisions) = earlier.map_or((0, 0), |e| (e.trials, e.decisions));
+        let (refill, zeros_sampled) = earlier.map_or((false, false), |e| (e.filled, e.zeros_sampled));
+        let measured = earlier.map_or(Nanos(0), |e| e.measured);
         Walk {
             asked,
             plan: None,
             step: Step::Inspecting,
-            trials: 0,
-            measured: Nanos(0),
+            trials,
+            measured,
             filled: stend_base::Bytes(0),
-            history: Vec::new(),
-            zeros_sampled: false,
+            history,
+            decisions,
+            zeros_sampled,
+            refill,
             created: false,
             deadline: now + INSPECT_LIMIT,
             ending: None,
@@ -193,7 +116,11 @@ impl Walk {
     fn reply(&mut self, reply: Reply, now: Nanos) {
         match reply {
             Reply::Facts(facts) => self.facts(*facts, now),
-            Reply::Prepared => self.decide(now),
+            Reply::Prepared => match self.plan.as_ref().and_then(|p| p.fill) {
+                // The file of the earlier session is gone, and nobody knows what happened to a device.
+                Some(len) if self.refill && self.ending.is_none() => self.carry_out(Decision::Fill { len }, now),
+                _ => self.decide(now),
+            },
             Reply::Filling { done } => {
                 self.filled = done;
                 self.deadline = now + SILENCE_LIMIT;
@@ -216,30 +143,39 @@ impl Walk {
     }
 
     fn facts(&mut self, facts: Facts, now: Nanos) {
-        let inputs = PlanInputs {
-            suite: self.asked.suite.clone(),
-            seed: self.asked.seed,
-            target: plan_target(&facts),
-            time_budget: self.asked.time_budget,
+        let inputs = match &self.asked.resume {
+            Some(earlier) => earlier.inputs.clone(),
+            None => PlanInputs {
+                suite: self.asked.suite.clone(),
+                seed: self.asked.seed,
+                target: plan_target(&facts),
+                time_budget: self.asked.time_budget,
+            },
         };
-        let plan = match Plan::new(&inputs) {
+        let same = self.asked.resume.as_ref().map_or(Ok(()), |earlier| resume::same_target(earlier, &facts));
+        let plan = match same.and_then(|()| Plan::new(&inputs)) {
             Ok(plan) => plan,
             Err(error) => {
                 self.end_with(error);
                 return self.over();
             }
         };
-        for case in plan.cases.iter().filter(|c| c.not_run.is_some()) {
-            let label = case.label();
-            if let Some(Say { en, ru }) = &case.not_run {
-                self.actions.push(Action::Warn(say!("not run: {label}: {en}", "не выполняется: {label}: {ru}")));
+        self.warn_not_run(&plan);
+        let doubts = stend_analyse::forewarn(&facts.host, &facts.target, &plan);
+        self.actions.extend(doubts.iter().map(|caveat| Action::Warn(caveat.say())));
+        let write = plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes());
+        self.created = true;
+        match &self.asked.resume {
+            Some(earlier) => {
+                let rebooted = earlier.boot_id != facts.host.boot_id;
+                self.actions.push(Action::Resume { host: Box::new(facts.host), rebooted, spool: facts.shares_drive });
+            }
+            None => {
+                self.actions.push(Action::Create { inputs: Box::new(inputs), spool: facts.shares_drive });
+                self.append(Entry::Host(Box::new(facts.host)));
+                self.append(Entry::Target(Box::new(facts.target)));
             }
         }
-        let write = plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes());
-        self.actions.push(Action::Create { inputs: Box::new(inputs), spool: facts.shares_drive });
-        self.created = true;
-        self.append(Entry::Host(Box::new(facts.host)));
-        self.append(Entry::Target(Box::new(facts.target)));
         self.phase(Phase::Provision, now);
         self.actions.push(Action::Edge);
         self.actions.push(Action::Send(Request::Prepare(Prepare {
@@ -255,12 +191,22 @@ impl Walk {
         self.deadline = now + PREPARE_LIMIT;
     }
 
+    fn warn_not_run(&mut self, plan: &Plan) {
+        for case in &plan.cases {
+            let label = case.label();
+            if let Some(Say { en, ru }) = &case.not_run {
+                self.actions.push(Action::Warn(say!("not run: {label}: {en}", "не выполняется: {label}: {ru}")));
+            }
+        }
+    }
+
     fn decide(&mut self, now: Nanos) {
         let decision = match (&self.plan, &self.ending) {
             (Some(plan), None) => plan.next(&self.history),
             _ => return self.release(now),
         };
-        self.append(Entry::Decision { seq: self.history.len() as u32, decision });
+        self.append(Entry::Decision { seq: self.decisions, decision });
+        self.decisions += 1;
         let reads = |plan: &Plan| {
             plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()))
         };
@@ -290,7 +236,7 @@ impl Walk {
             Decision::Trial { case, block, seed } => {
                 let trial = plan.trial(case, seed);
                 let limit = trial.ramp + trial.window + trial.drain_limit + TRIAL_GRACE;
-                if self.trials == 0 {
+                if !matches!(self.step, Step::Trial { .. }) {
                     self.phase(Phase::Measure, now);
                 }
                 let ordinal = self.trials;
@@ -325,7 +271,12 @@ impl Walk {
     fn filled(&mut self, outcome: FillOutcome, now: Nanos) {
         let wanted = self.plan.as_ref().and_then(|p| p.fill).unwrap_or_default();
         self.append(Entry::Fill(outcome));
-        self.history.push(if outcome.written >= wanted { Outcome::Ok } else { Outcome::Failed });
+        let result = if outcome.written >= wanted { Outcome::Ok } else { Outcome::Failed };
+        match std::mem::take(&mut self.refill) {
+            // The history already has the fill of the first session.
+            true => self.history[0] = result,
+            false => self.history.push(result),
+        }
         self.actions.push(Action::Edge);
         self.decide(now);
     }

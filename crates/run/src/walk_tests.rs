@@ -2,7 +2,7 @@
 
 use super::*;
 use stend_base::Bytes;
-use stend_host::Permission;
+use stend_host::{Inspect, Permission};
 use stend_record::facts::WriteAccess;
 use stend_record::{HostFacts, TargetFacts, ZeroSample};
 
@@ -16,6 +16,7 @@ fn asked() -> Asked {
         run: "R-1".into(),
         run_file: "/r/R-1.stend".into(),
         coordinator: 1,
+        resume: None,
     }
 }
 
@@ -170,4 +171,112 @@ fn a_short_fill_measures_nothing() {
         say_to(&mut walk, reply);
     }
     assert_eq!(say_to(&mut walk, filled(Bytes::mib(1))), ["release"]);
+}
+
+/// The file of a run whose first trial was measured and whose second was cut short.
+fn interrupted_run() -> stend_record::RunRecord {
+    let inputs = PlanInputs {
+        suite: asked().suite,
+        seed: asked().seed,
+        target: PlanTarget {
+            size: Bytes(0),
+            room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
+            logical_block: Bytes(512),
+            writes: Ok(()),
+        },
+        time_budget: None,
+    };
+    let header = stend_record::RunHeader {
+        id: "R-1".into(),
+        started_unix: 0,
+        stend_version: String::new(),
+        command_line: Vec::new(),
+        inputs,
+        suite_text: String::new(),
+        realtime_offset_ns: 0,
+    };
+    let mut run = stend_record::RunRecord::new(header);
+    let mut again = Walk::new(asked(), Nanos(0));
+    for reply in [facts(), Reply::Prepared, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+        again.apply(Input::Host(FromHost::Reply(reply)), Nanos(1));
+    }
+    again.apply(Input::Host(FromHost::Reply(done(0, TrialStatus::Complete))), Nanos(2));
+    again.apply(Input::Host(FromHost::Reply(done(1, TrialStatus::Interrupted))), Nanos(3));
+    for action in again.take_actions() {
+        if let Action::Append(entry) = action {
+            run.apply(entry);
+        }
+    }
+    run.state = RunState::Ended { kind: Kind::Interrupted, reason: say!("stop", "стоп") };
+    run
+}
+
+fn resumed(run: &stend_record::RunRecord) -> Walk {
+    let resume = Some(crate::resume::progressed(run).unwrap());
+    let mut walk = Walk::new(Asked { resume, ..asked() }, Nanos(0));
+    assert_eq!(requests(&mut walk), ["inspect"]);
+    walk
+}
+
+#[test]
+fn a_resumed_run_fills_again_and_repeats_only_what_was_cut_short() {
+    let run = interrupted_run();
+    let mut walk = resumed(&run);
+    assert_eq!(say_to(&mut walk, facts()), ["prepare"]);
+    assert_eq!(say_to(&mut walk, Reply::Prepared), ["fill"]);
+    // Two trials were planned and one counts: one is left, with the ordinal after the last begun.
+    assert_eq!(say_to(&mut walk, filled(Bytes::mib(64))), ["trial"]);
+    assert_eq!(walk.trials, 3);
+    assert_eq!(say_to(&mut walk, done(2, TrialStatus::Complete)), ["release"]);
+}
+
+#[test]
+fn a_reboot_between_sessions_is_noticed_by_the_boot_id() {
+    let run = interrupted_run();
+    let mut walk = resumed(&run);
+    let Reply::Facts(mut later) = facts() else { panic!("facts") };
+    later.host.boot_id = "another".into();
+    walk.apply(Input::Host(FromHost::Reply(Reply::Facts(later))), Nanos(1));
+    let rebooted = walk.take_actions().into_iter().find_map(|action| match action {
+        Action::Resume { rebooted, .. } => Some(rebooted),
+        _ => None,
+    });
+    assert_eq!(rebooted, Some(true));
+}
+
+#[test]
+fn a_run_is_not_resumed_on_another_target_or_without_permission() {
+    let run = interrupted_run();
+    for change in [
+        |facts: &mut Facts| facts.target.path = "/other".into(),
+        |facts: &mut Facts| facts.writes = Err(say!("needs --confirm", "нужен --confirm")),
+    ] {
+        let mut walk = resumed(&run);
+        let Reply::Facts(mut other) = facts() else { panic!("facts") };
+        change(&mut other);
+        assert!(say_to(&mut walk, Reply::Facts(other)).is_empty());
+        assert_eq!(walk.ending.as_ref().map(|e| e.kind), Some(Kind::Unsafe));
+    }
+}
+
+#[test]
+fn a_complete_run_is_not_resumed() {
+    let mut run = interrupted_run();
+    run.state = RunState::Complete;
+    assert_eq!(crate::resume::progressed(&run).unwrap_err().kind, Kind::RunFile);
+}
+
+#[test]
+fn doubts_about_a_target_are_said_before_anything_is_made() {
+    let mut walk = Walk::new(asked(), Nanos(0));
+    requests(&mut walk);
+    let Reply::Facts(mut facts) = facts() else { panic!("facts") };
+    facts.target.file_system = Some("tmpfs".into());
+    walk.apply(Input::Host(FromHost::Reply(Reply::Facts(facts))), Nanos(1));
+    let actions = walk.take_actions();
+    let place = |wanted: fn(&Action) -> bool| actions.iter().position(wanted).unwrap();
+    let warned = place(|a| matches!(a, Action::Warn(say) if say.en.contains("in the memory of this machine")));
+    let announced = place(|a| matches!(a, Action::Warn(say) if say.en.contains("64 MiB by the fill")));
+    let made = place(|a| matches!(a, Action::Send(Request::Prepare(_))));
+    assert!(warned < announced && announced < made, "{actions:?}");
 }

@@ -93,6 +93,7 @@ pub const PATTERNS: &[Choice<Pattern>] = &[
 pub const BACKENDS: &[Choice<Backend>] = &[
     ("auto", "the best that probing finds; the run file says which and why", Backend::Auto),
     ("io_uring", "`io_uring`, or an error", Backend::IoUring),
+    ("libaio", "Linux AIO (`io_submit`), or an error; needs `direct: true`", Backend::Libaio),
     ("psync", "`pread` and `pwrite`, one thread per I/O in flight", Backend::Psync),
 ];
 /// Only one kind of operation.

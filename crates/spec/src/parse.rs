@@ -88,7 +88,21 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
             ),
         ));
     }
+    if backend == Backend::Libaio && !direct {
+        return Err(buffered_libaio(node, file));
+    }
     Ok(SuiteCase { name, streams, ramp, window, direct, backend })
+}
+
+fn buffered_libaio(case: &Node, file: &str) -> Box<stend_base::Error> {
+    let message = say!(
+        "`backend: libaio` contradicts `direct: false`: AIO makes buffered I/O one after the other",
+        "`backend: libaio` противоречит `direct: false`: AIO выполняет буферизованные операции по одной"
+    );
+    case.error(file, message).hint(say!(
+        "use `direct: true`, or for buffered I/O `backend: io_uring` or `backend: psync`",
+        "укажите `direct: true`, а для буферизованного ввода-вывода — `backend: io_uring` или `backend: psync`"
+    ))
 }
 
 fn stream(node: &Node, file: &str) -> Result<StreamSpec> {

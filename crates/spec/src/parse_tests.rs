@@ -59,6 +59,28 @@ fn contradictions_are_refused_not_ignored() {
 }
 
 #[test]
+fn libaio_is_for_direct_io_only() {
+    let text = |defaults: &str, case: &str| {
+        let stream = "{op: read, pattern: random, block_size: 4KiB}";
+        format!("suite: x\ndefaults: {{{defaults}}}\ncases:\n  - {{name: a, {case}streams: [{stream}]}}\n")
+    };
+    let backend = |text: String| suite(&text, "suite.yaml").unwrap().cases[0].backend;
+    assert_eq!(backend(text("backend: libaio", "")), Backend::Libaio);
+    assert_eq!(backend(text("backend: libaio, direct: false", "direct: true, ")), Backend::Libaio);
+    assert_eq!(backend(text("backend: libaio", "direct: false, backend: psync, ")), Backend::Psync);
+    check_error(
+        &text("backend: libaio", "direct: false, "),
+        expect![[r#"
+            error: suite.yaml:4:5: `backend: libaio` contradicts `direct: false`: AIO makes buffered I/O one after the other
+            hint: use `direct: true`, or for buffered I/O `backend: io_uring` or `backend: psync`"#]],
+    );
+    check_error(
+        &text("backend: aio", ""),
+        expect!["error: suite.yaml:2:21: `aio` is not one of `auto`, `io_uring`, `libaio`, `psync`"],
+    );
+}
+
+#[test]
 fn numbers_without_units_and_out_of_range_are_refused() {
     check_error(
         &with_stream("{op: read, pattern: random, block_size: 4096}"),

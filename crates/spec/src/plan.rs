@@ -25,7 +25,7 @@ const FAILURES_PER_CASE: usize = 2;
 /// Most trials a plan may hold.
 const TRIALS_MAX: usize = 100_000;
 /// Most cells a suite may expand to.
-const CASES_MAX: usize = 10_000;
+const CASES_MAX: usize = crate::keys::CASES.most;
 
 /// Everything a plan follows from; stored in the run file, so that a plan can be made again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -217,9 +217,9 @@ impl Plan {
     pub fn trial_time(&self) -> Nanos {
         let time = |&(_, case): &(u32, u32)| {
             let trial = &self.cases[case as usize].trial;
-            trial.ramp.0 + trial.window.0
+            trial.ramp.0.saturating_add(trial.window.0)
         };
-        Nanos(self.order.iter().map(time).sum())
+        Nanos(self.order.iter().map(time).fold(0, u64::saturating_add))
     }
 }
 
@@ -237,7 +237,7 @@ fn region(inputs: &PlanInputs) -> Result<Region> {
         };
         return Ok(whole(len));
     };
-    let ceiling = Bytes((room.total.0 / 5 * 4).saturating_sub(room.total.0 - room.free.0));
+    let ceiling = Bytes((room.total.0 / 5 * 4).saturating_sub(room.total.0.saturating_sub(room.free.0)));
     let len = match inputs.suite.fill {
         Some(Fill::Size(size)) => size,
         _ => auto(room.free.0 / 10).max(FILL_MIN),
@@ -271,7 +271,7 @@ fn stretch(cases: &mut [Case], blocks: u32, budget: Nanos) -> Result<()> {
     let (mut nominal, mut cells) = (0.0, 0u64);
     for case in cases.iter_mut().filter(running) {
         cells += 1;
-        nominal += (case.trial.ramp.0 + case.trial.window.0) as f64 * f64::from(blocks);
+        nominal += (case.trial.ramp.as_secs() + case.trial.window.as_secs()) * f64::from(blocks);
     }
     let least = Nanos(cells * u64::from(blocks) * (RAMP_MIN.0 + WINDOW_MIN.0));
     let wanted = budget.0 as f64 * TRIAL_SHARE;
@@ -284,7 +284,7 @@ fn stretch(cases: &mut [Case], blocks: u32, budget: Nanos) -> Result<()> {
         )
         .hint(say!("give it at least {en}", "дайте ему не менее {ru}")));
     }
-    let factor = wanted / nominal;
+    let factor = wanted / 1e9 / nominal;
     let scaled = |span: Nanos, least: Nanos| Nanos(((span.0 as f64 * factor) as u64).max(least.0));
     for case in cases.iter_mut().filter(running) {
         case.trial.ramp = scaled(case.trial.ramp, RAMP_MIN);
@@ -375,7 +375,7 @@ fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         if trial.region.len.0 < least {
             return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
         }
-        if trial.direct && stream.block_size.0 % target.logical_block.0 != 0 {
+        if trial.direct && stream.block_size.0 % target.logical_block.0.max(1) != 0 {
             let block = target.logical_block.0;
             return Some(say!(
                 "direct I/O on this target needs block sizes that are multiples of {block} B",

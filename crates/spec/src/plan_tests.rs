@@ -195,6 +195,13 @@ proptest::proptest! {
         a.suite.fill = explicit.map(|b| Fill::Size(Bytes(b))).or(a.suite.fill);
         let mut b = a.clone();
         b.target = device(size, true);
-        let _ = (Plan::new(&a), Plan::new(&b));
+        // Inputs are also read back from files that anybody may have changed.
+        let mut c = a.clone();
+        c.target.logical_block = Bytes(0);
+        c.target.room = Some(Room { total: Bytes(free), free: Bytes(total) });
+        c.suite.cases[0].ramp = Nanos(u64::MAX);
+        for plan in [Plan::new(&a), Plan::new(&b), Plan::new(&c)].into_iter().flatten() {
+            plan.trial_time();
+        }
     }
 }

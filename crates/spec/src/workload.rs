@@ -102,6 +102,9 @@ pub enum Backend {
     Auto,
     /// `io_uring`, or an error.
     IoUring,
+    /// Linux AIO (`io_submit`), or an error; only with direct I/O, because the kernel makes any other
+    /// inside the call.
+    Libaio,
     /// `pread`/`pwrite`, one thread per I/O in flight.
     Psync,
 }

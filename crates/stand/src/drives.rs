@@ -32,6 +32,7 @@ fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
         identity: identity::of(roots, devices, node),
         firmware: of_disk("device/firmware_rev").or_else(|| of_disk("device/rev")),
         size: Bytes(node.size),
+        start: node.partition.as_ref().map(|slot| Bytes(slot.start)),
         rotational: number(disk.sysfs.join("queue/rotational")).map(|n| n == 1),
         write_cache: of_disk("queue/write_cache"),
         scheduler: of_disk("queue/scheduler").map(|list| chosen(&list)),

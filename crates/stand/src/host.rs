@@ -10,7 +10,7 @@ pub fn host_facts() -> HostFacts {
     host_facts_under(&Roots::host())
 }
 
-fn host_facts_under(roots: &Roots) -> HostFacts {
+pub(crate) fn host_facts_under(roots: &Roots) -> HostFacts {
     let kernel = |file: &str| text(roots.proc.join("sys/kernel").join(file)).unwrap_or_default();
     let cpuinfo = text(roots.proc.join("cpuinfo")).unwrap_or_default();
     let cpu = roots.sys.join("devices/system/cpu");

@@ -4,7 +4,7 @@ use crate::access::{self, Viewer};
 use crate::devices::{Devices, Node};
 use crate::mounts::{self, Mount};
 use crate::roots::{Roots, number};
-use crate::{drives, identity, testfile};
+use crate::{busy, drives, identity, testfile};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Kind, Result, say};
@@ -20,7 +20,10 @@ const BLOCK_UNKNOWN: Bytes = Bytes::kib(4);
 ///
 /// Errors: `Usage` if there is no such thing, `Preflight` if it may not be read.
 pub fn inspect(name: &str) -> Result<TargetFacts> {
-    inspect_under(&Roots::host(), name)
+    let roots = Roots::host();
+    let mut facts = inspect_under(&roots, name)?;
+    facts.busy = busy::look(&roots, &facts.devices);
+    Ok(facts)
 }
 
 /// Whether a run file in `directory` would be written to a drive that the target is on. Then writing it
@@ -43,7 +46,7 @@ pub fn shares_drive(directory: &Path, target: &TargetFacts) -> bool {
     stack.iter().any(|(_, node)| target.devices.iter().any(|device| device.name == node.name))
 }
 
-/// [`inspect`] over given roots.
+/// [`inspect`] over given roots, without the look at what others do right now.
 pub(crate) fn inspect_under(roots: &Roots, name: &str) -> Result<TargetFacts> {
     let devices = Devices::read(roots);
     if identity::PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
@@ -92,6 +95,7 @@ pub(crate) fn device_facts(roots: &Roots, devices: &Devices, node: &Node, named:
         devices: drives::describe(roots, devices, &devices.stack(&[node])),
         signatures: verdict.signatures,
         access: verdict.access,
+        busy: None,
     }
 }
 
@@ -149,6 +153,7 @@ fn lying_on(roots: &Roots, devices: &Devices, named: &str, path: &Path) -> Targe
         devices: drives::describe(roots, devices, &stack),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        busy: None,
     }
 }
 

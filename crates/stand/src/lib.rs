@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod busy;
 mod claims;
 mod devices;
+mod doctor;
 mod drives;
 mod host;
 mod identity;
@@ -21,6 +23,7 @@ mod users;
 #[cfg(test)]
 mod recorded;
 
+pub use doctor::doctor;
 pub use host::host_facts;
 pub use inspect::{inspect, shares_drive};
 pub use owner::Owner;

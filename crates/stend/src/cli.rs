@@ -44,18 +44,37 @@ pub fn command(lang: Lang) -> Command {
         .disable_help_subcommand(true)
         .subcommand_help_heading(word(lang, "Commands", "Команды"))
         .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
-        .subcommands([run(lang), watch(lang), stop(lang), show(lang), report(lang), inspect(lang), worker(lang)])
+        .subcommands([
+            run(lang),
+            watch(lang),
+            stop(lang),
+            list(lang),
+            show(lang),
+            compare(lang),
+            report(lang),
+            export(lang),
+            inspect(lang),
+            doctor(lang),
+            completions(lang),
+            man(lang),
+            worker(lang),
+        ])
 }
 
 fn run(lang: Lang) -> Command {
     let about = say!("measure a target with a suite", "измерить объект набором испытаний");
     let examples = "stend run quick --on /mnt/test\n\
                     stend run quick --on /mnt/test --time-budget 1min -o before.stend\n\
-                    stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1";
+                    stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
+                    stend run --resume last";
     let suite = say!("`quick` or a suite file", "`quick` или файл набора (YAML)");
     let on = say!(
         "directory, file or block device (by path or identity)",
         "каталог, файл или блочное устройство (путь или идентичность)"
+    );
+    let resume = say!(
+        "go on with a run that ended early, also after a reboot",
+        "продолжить прерванный прогон, в том числе после перезагрузки"
     );
     let confirm = say!(
         "allow writing to the device with this identity, as `stend inspect` prints it",
@@ -75,8 +94,9 @@ fn run(lang: Lang) -> Command {
     );
     let output = say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом");
     let arguments = vec![
-        positional("SUITE", suite, lang),
-        option("on", "PATH", on, lang).required(true),
+        positional("SUITE", suite, lang).required(false).required_unless_present("resume"),
+        option("on", "PATH", on, lang).required_unless_present("resume"),
+        option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "on", "time-budget", "seed", "output"]),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
         option("time-budget", "TIME", budget, lang),
@@ -117,6 +137,58 @@ fn report(lang: Lang) -> Command {
     verb("report", about, examples, "RUN -o FILE", arguments, lang)
 }
 
+fn list(lang: Lang) -> Command {
+    let about = say!("list the runs on this machine, newest first", "показать прогоны на этой машине, новые сверху");
+    verb("list", about, "stend list\nstend list --json", "", Vec::new(), lang)
+}
+
+fn compare(lang: Lang) -> Command {
+    let about = say!(
+        "compare runs with the first of them: what changed, and every case relative to it",
+        "сравнить прогоны с первым из них: что изменилось и каждый случай относительно него"
+    );
+    let examples = "stend compare before.stend after.stend\nstend compare R-20261121T18 last -o compare.html --lang ru";
+    let output =
+        say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
+    let arguments = vec![
+        run_argument(lang).num_args(1..).action(ArgAction::Append),
+        option("output", "FILE", output, lang).short('o'),
+    ];
+    verb("compare", about, examples, "RUN RUN…", arguments, lang)
+}
+
+fn export(lang: Lang) -> Command {
+    let about = say!(
+        "write a run for other programs: all of it (json), or the figures of its trials (csv)",
+        "выгрузить прогон для других программ: целиком (json) или показатели испытаний (csv)"
+    );
+    let examples =
+        "stend export last --format csv -o trials.csv\nstend export before.stend --format json -o before.json";
+    let output = say!("file to write (default: the standard output)", "файл (по умолчанию — стандартный вывод)");
+    let arguments = vec![
+        run_argument(lang),
+        choice("format", "FORMAT", &["json", "csv"], lang),
+        option("output", "FILE", output, lang).short('o'),
+    ];
+    verb("export", about, examples, "RUN --format FORMAT", arguments, lang)
+}
+
+fn completions(lang: Lang) -> Command {
+    let about = say!("print a completion script for a shell", "вывести сценарий автодополнения для оболочки");
+    let examples = "stend completions bash > ~/.local/share/bash-completion/completions/stend\n\
+                    stend completions zsh > ~/.zfunc/_stend";
+    let shells = crate::cmd::completions::SHELLS;
+    let shell = positional("SHELL", Say::same(shells.join(", ")), lang).value_parser(shells).hide_possible_values(true);
+    verb("completions", about, examples, "SHELL", vec![shell], lang)
+}
+
+fn man(lang: Lang) -> Command {
+    let about = say!("write the manual pages into a directory", "записать страницы руководства в каталог");
+    let examples = "stend man ~/.local/share/man/man1\nstend man ~/.local/share/man/ru/man1 --lang ru";
+    let directory = say!("directory, made if it does not exist", "каталог; создаётся, если его нет");
+    verb("man", about, examples, "DIR", vec![positional("DIR", directory, lang)], lang)
+}
+
 fn inspect(lang: Lang) -> Command {
     let about = say!(
         "what a target is, who uses it, and whether it is safe to write",
@@ -125,6 +197,16 @@ fn inspect(lang: Lang) -> Command {
     let examples = "stend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json";
     let path = say!("directory, file, block device or identity", "каталог, файл, блочное устройство или идентичность");
     verb("inspect", about, examples, "PATH", vec![positional("PATH", path, lang)], lang)
+}
+
+fn doctor(lang: Lang) -> Command {
+    let about = say!(
+        "whether this machine can measure, and the one command that cures what it cannot",
+        "пригодна ли машина для измерений, и команда против каждого препятствия"
+    );
+    let examples = "stend doctor\nstend doctor --on /srv/data\nstend doctor --json";
+    let on = say!("also look at this target", "осмотреть и этот объект");
+    verb("doctor", about, examples, "", vec![option("on", "PATH", on, lang)], lang)
 }
 
 fn worker(lang: Lang) -> Command {
@@ -139,7 +221,7 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
         Lang::En => ("Examples:", "Usage:", "[OPTIONS]"),
         Lang::Ru => ("Примеры:", "Использование:", "[ПАРАМЕТРЫ]"),
     };
-    let examples: String = examples.lines().map(|line| format!("  {}\n", line.trim())).collect();
+    let examples: String = examples.lines().map(|line| format!("\n  {}", line.trim())).collect();
     let full = if name == "stend" { name.to_string() } else { format!("stend {name}") };
     let usage = format!("{full} {usage} {options}").replace("  ", " ");
     let language = say!("en or ru (default: from the locale)", "en или ru (по умолчанию — из локали)");
@@ -147,9 +229,8 @@ fn verb(name: &'static str, about: Say, examples: &str, usage: &str, arguments: 
     let help = say!("print this help", "показать эту справку");
     Command::new(name)
         .about(about.get(lang).to_string())
-        .help_template(format!(
-            "{{about}}\n\n{example}\n{examples}\n{heading} {{usage}}\n\n{{all-args}}{{after-help}}\n"
-        ))
+        .before_help(format!("{example}{examples}"))
+        .help_template(format!("{{about}}\n\n{{before-help}}{heading} {{usage}}\n\n{{all-args}}{{after-help}}\n"))
         .override_usage(usage)
         .disable_help_flag(true)
         .args(arguments)

@@ -6,6 +6,7 @@ mod cli;
 mod cmd;
 mod out;
 mod progress;
+mod save;
 
 use clap::ArgMatches;
 use out::Out;
@@ -34,9 +35,15 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("run", arguments)) => cmd::run::run(arguments, out),
         Some(("watch", arguments)) => cmd::watch::watch(arguments, out),
         Some(("stop", arguments)) => cmd::stop::stop(arguments, out),
+        Some(("list", _)) => cmd::list::list(out),
         Some(("show", arguments)) => cmd::show::show(arguments, out),
+        Some(("compare", arguments)) => cmd::compare::compare(arguments, out),
         Some(("report", arguments)) => cmd::report::report(arguments, out),
+        Some(("export", arguments)) => cmd::export::export(arguments, out),
         Some(("inspect", arguments)) => cmd::inspect::inspect(arguments, out),
+        Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),
+        Some(("completions", arguments)) => cmd::completions::completions(arguments, out),
+        Some(("man", arguments)) => cmd::man::man(arguments, out),
         Some(("worker", _)) => cmd::worker::worker(),
         _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))
             .hint(say!("`stend --help` lists them", "`stend --help` покажет список"))),

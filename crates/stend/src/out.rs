@@ -1,7 +1,7 @@
 //! Printing: results to standard output, everything else to standard error.
 
 use clap::ArgMatches;
-use std::io::{IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use stend_base::{Error, Kind, Lang, Result, say};
 
 /// Widest text we lay out, even on wider terminals.
@@ -44,9 +44,14 @@ impl Out {
 
     /// Writes a result. A reader that closed the pipe has seen enough.
     pub fn result(&self, text: &str) -> Result<()> {
-        let mut stdout = std::io::stdout().lock();
         let newline = if text.ends_with('\n') { "" } else { "\n" };
-        match write!(stdout, "{text}{newline}").and_then(|()| stdout.flush()) {
+        self.stream(|to| write!(to, "{text}{newline}"))
+    }
+
+    /// Writes a result piece by piece, as [`result`](Self::result).
+    pub fn stream(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+        let mut stdout = BufWriter::new(std::io::stdout().lock());
+        match write(&mut stdout).and_then(|()| stdout.flush()) {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::new(
                 Kind::Preflight,
                 say!("cannot write the result: {e}", "не удаётся вывести результат: {e}"),

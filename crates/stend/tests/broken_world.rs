@@ -232,9 +232,9 @@ fn a_kernel_that_forbids_io_uring_is_worked_around_and_said() {
     let mut child = std::process::Command::new(std::env::current_exe().expect("this test"));
     child.args(["--exact", name, "--nocapture"]).env(MARK, words).env("LANG", "C");
     let (_, stderr) = expect_exit(&mut child, 0);
-    assert!(stderr.contains("psync"), "{stderr}");
+    assert!(stderr.contains("libaio"), "{stderr}");
     let findings = show_json(&scratch, &file);
     assert!(findings["caveats"].to_string().contains("fallback"), "{findings}");
     let engine = trials(&file)[0].outcome.clone().expect("an outcome").engine;
-    assert_eq!(engine.backend, "psync");
+    assert_eq!(engine.backend, "libaio");
 }

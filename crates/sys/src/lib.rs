@@ -3,15 +3,20 @@
 //! which nothing can be opened for writing. Must not decide anything: callers do.
 
 pub mod affinity;
+pub mod aio;
 pub mod block;
 pub mod buffer;
 pub mod claim;
 pub mod clock;
+pub mod counting;
 pub mod file;
+pub mod obstacle;
 pub mod process;
+pub mod queue;
 pub mod seccomp;
 pub mod signature;
 pub mod uring;
 
 pub use claim::Claim;
 pub use file::IoFile;
+pub use obstacle::Obstacle;

@@ -1,4 +1,4 @@
-//! A seccomp filter that takes io_uring away, as many containers do. Used to prove that the tool copes;
+//! Seccomp filters that take io_uring or AIO away, as many containers do. Used to prove that the tool copes;
 //! must not be used to protect anything.
 
 use std::io;
@@ -9,13 +9,19 @@ const OFFSET_OF_NUMBER: u32 = 0;
 /// From now on io_uring_setup fails with EPERM in the calling thread and in all threads and processes
 /// that it starts; other threads are not affected. Cannot be undone.
 pub fn forbid_io_uring() -> io::Result<()> {
+    forbid(libc::SYS_io_uring_setup)
+}
+
+/// The same for io_setup, and with it all of Linux AIO.
+pub fn forbid_aio() -> io::Result<()> {
+    forbid(libc::SYS_io_setup)
+}
+
+fn forbid(call: libc::c_long) -> io::Result<()> {
     let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let mut filter = [
         statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, OFFSET_OF_NUMBER),
-        libc::sock_filter {
-            jf: 1,
-            ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, libc::SYS_io_uring_setup as u32)
-        },
+        libc::sock_filter { jf: 1, ..statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, call as u32) },
         statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
         statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
     ];
@@ -39,7 +45,7 @@ mod tests {
     fn a_filtered_thread_has_no_io_uring_and_says_why() {
         let reason = std::thread::spawn(|| {
             forbid_io_uring().unwrap();
-            Ring::probe().unwrap_err()
+            Ring::probe().unwrap_err().to_string()
         })
         .join()
         .unwrap();

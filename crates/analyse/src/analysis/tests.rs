@@ -186,7 +186,7 @@ proptest! {
                 prop_assert!(estimate.value.is_finite());
                 prop_assert!(estimate.interval.is_none_or(|(low, high)| 0.0 <= low && low <= high && high.is_finite()));
             }
-            prop_assert_eq!(case.checks.len(), 7);
+            prop_assert_eq!(case.checks.len(), 21);
         }
         for chart in findings.charts.iter().chain(findings.cases.iter().flat_map(|c| &c.charts)) {
             check_chart(chart)?;

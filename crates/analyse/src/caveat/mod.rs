@@ -2,10 +2,12 @@
 
 mod words;
 
+use crate::check::clock;
 use crate::findings::{CaseFinding, Caveat};
-use crate::limits::{CLOCK_SLEW, CLOCK_STEP, FEW_CPUS, NEVER_WRITTEN, TRIALS_PUBLISHABLE};
-use stend_base::{Say, Share};
-use stend_record::{Device, EngineFacts, EventKind, Refusal, RunRecord, RunState, WriteAccess};
+use crate::forewarn::forewarn;
+use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
+use stend_base::Share;
+use stend_record::{EngineFacts, EventKind, RunRecord, RunState};
 use stend_spec::plan::Plan;
 
 /// Every caveat that applies, most serious first.
@@ -16,10 +18,12 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     found.extend(left_out(cases));
     found.extend(not_filled(run, plan));
     found.extend(engine(run));
-    found.extend(target(run));
+    let (minor, before): (Vec<_>, Vec<_>) =
+        said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
+    found.extend(before);
     found.extend(few_trials(cases));
     found.extend(clock_step(run));
-    found.extend(few_cpus(run));
+    found.extend(minor);
     found.extend(merged(run));
     found
 }
@@ -76,37 +80,12 @@ fn engine(run: &RunRecord) -> Vec<Caveat> {
     fallback.map(said).into_iter().chain(punted).collect()
 }
 
-fn target(run: &RunRecord) -> Vec<Caveat> {
-    let Some(target) = &run.target else { return Vec::new() };
-    let mut found = Vec::new();
-    if let WriteAccess::Refused(refusals) = &target.access {
-        let reasons: Vec<Say> = refusals.iter().filter(|r| in_use(r)).map(Refusal::say).collect();
-        if !reasons.is_empty() {
-            found.push(Caveat::TargetInUse { reasons });
-        }
-    }
-    if target.devices.is_empty() {
-        found.push(Caveat::NoDevice);
-    }
-    let lowest_virtual: Option<&Device> = target.devices.iter().filter(|d| d.is_virtual).max_by_key(|d| d.depth);
-    found.extend(lowest_virtual.map(|d| Caveat::VirtualDisk { device: d.name.clone() }));
-    found
-}
-
-/// Whether a refusal means that others may do I/O to the target while it is measured.
-fn in_use(refusal: &Refusal) -> bool {
-    use Refusal::*;
-    matches!(
-        refusal,
-        Mounted { .. }
-            | RelativeMounted { .. }
-            | Swap { .. }
-            | Member { .. }
-            | Holder { .. }
-            | HeldBy { .. }
-            | RootDisk { .. }
-            | InUseByRun { .. }
-    )
+/// What was said before measuring and still holds; without plan and facts nothing was.
+fn said_before(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
+    let (Some(host), Some(target)) = (&run.host, &run.target) else { return Vec::new() };
+    // Whether the range was filled is judged by what was done.
+    let lasting = |caveat: &Caveat| !caveat.is_preliminary() && *caveat != Caveat::NotFilled;
+    forewarn(host, target, plan).into_iter().filter(lasting).collect()
 }
 
 fn few_trials(cases: &[CaseFinding]) -> Option<Caveat> {
@@ -119,20 +98,9 @@ fn few_trials(cases: &[CaseFinding]) -> Option<Caveat> {
 fn clock_step(run: &RunRecord) -> Option<Caveat> {
     let readings: Vec<(u64, u64, u64)> =
         run.trials.iter().filter_map(|t| t.outcome.as_ref()).flat_map(|o| o.clocks).collect();
-    let step = |pair: &[(u64, u64, u64)]| {
-        let elapsed = i128::from(pair[1].0) - i128::from(pair[0].0);
-        let step = i128::from(pair[1].2) - i128::from(pair[0].2) - elapsed;
-        let allowed = CLOCK_STEP.0 as f64 + elapsed.unsigned_abs() as f64 * CLOCK_SLEW;
-        (step.unsigned_abs() as f64 > allowed).then_some(step)
-    };
-    let largest = readings.windows(2).filter_map(step).max_by_key(|step| step.unsigned_abs())?;
+    let largest = readings.windows(2).filter_map(clock::step).max_by_key(|step| step.unsigned_abs())?;
     let by_ns = largest.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
     Some(Caveat::ClockStep { by_ns })
-}
-
-fn few_cpus(run: &RunRecord) -> Option<Caveat> {
-    let cpus = run.host.as_ref()?.cpus;
-    (cpus > 0 && cpus <= FEW_CPUS).then_some(Caveat::FewCpus { cpus })
 }
 
 fn merged(run: &RunRecord) -> Option<Caveat> {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::analyse;
 use crate::fixture::{RunBuilder, run};
-use stend_base::{Kind, Lang, Nanos, say};
-use stend_record::{Event, TrialOutcome, TrialStatus, ZeroSample};
+use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
+use stend_record::{Event, Refusal, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
 
 /// Caveats of a record.
 fn caveats(record: &RunRecord) -> Vec<Caveat> {
@@ -110,8 +110,19 @@ fn few_cpus_and_merged_intervals_are_told_last() {
     assert_eq!(found, [Caveat::FewCpus { cpus: 2 }, Caveat::IntervalsMerged { count: 7 }]);
 }
 
+#[test]
+fn what_was_said_before_stays_but_the_plan_of_writing_does_not() {
+    let found = after(|r| {
+        r.target.as_mut().unwrap().file_system = Some("btrfs".into());
+        r.host.as_mut().unwrap().memory = Bytes::gib(256);
+    });
+    assert_eq!(found, [Caveat::CopyOnWrite { file_system: "btrfs".into() }]);
+}
+
 /// Every kind of caveat, to look at the words.
 fn every() -> Vec<Caveat> {
+    let gib = Bytes::gib;
+    let drive = ("nvme0n1".to_string(), gib(931));
     vec![
         Caveat::NoEnd,
         Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
@@ -126,6 +137,21 @@ fn every() -> Vec<Caveat> {
         Caveat::IntervalsMerged { count: 12_345 },
         Caveat::NeverWritten { share: Share(0.25) },
         Caveat::NotFilled,
+        Caveat::InMemory { what: "tmpfs".into() },
+        Caveat::OverNetwork { file_system: "nfs4".into() },
+        Caveat::Fuse { file_system: "fuse.mergerfs".into() },
+        Caveat::Overlay,
+        Caveat::CopyOnWrite { file_system: "btrfs".into() },
+        Caveat::Compressed { option: "compress=zstd:3".into() },
+        Caveat::Encrypted { device: "dm-0".into() },
+        Caveat::Removable { device: "sdb".into() },
+        Caveat::NearlyFull { used: Share(0.75) },
+        Caveat::MemorySized { working_set: gib(8), memory: gib(64), direct: true },
+        Caveat::MemorySized { working_set: gib(8), memory: gib(64), direct: false },
+        Caveat::OtherLoad { device: "sda".into(), iops: 1240.0, bytes_per_s: 87.5e6 },
+        Caveat::WillWrite { fill: gib(8), trials: Nanos::secs(75), drive: Some(drive) },
+        Caveat::WillWrite { fill: gib(8), trials: Nanos(0), drive: None },
+        Caveat::WillWrite { fill: Bytes(0), trials: Nanos::secs(75), drive: None },
         Caveat::FewTrials { cases: 2, trials: 1, need: 6 },
     ]
 }
@@ -139,4 +165,41 @@ fn every_caveat_is_a_sentence_in_both_languages_with_advice() {
         }
     }
     expect_test::expect_file!["../../tests/golden/caveats.txt"].assert_eq(&text);
+}
+
+/// Names of the variants, from the source itself: the language cannot list them.
+fn variants() -> Vec<&'static str> {
+    let source = include_str!("../findings.rs");
+    let body = source.split_once("pub enum Caveat {").unwrap().1.split_once("\n}").unwrap().0;
+    let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
+    let names = lines.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
+    names.map(|line| line.trim_end_matches([' ', '{', ','])).collect()
+}
+
+#[test]
+fn the_list_of_every_caveat_is_complete() {
+    let listed: Vec<String> = every().iter().map(|caveat| format!("{caveat:?}")).collect();
+    let is_listed = |name: &&str| listed.iter().any(|l| l == name || l.starts_with(&format!("{name} {{")));
+    let missing: Vec<&str> = variants().into_iter().filter(|name| !is_listed(name)).collect();
+    assert!(variants().len() > 20 && missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_caveat_has_its_page_and_every_page_its_caveat() {
+    let pages = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/caveats");
+    let index = std::fs::read_to_string(pages.join("README.md")).unwrap();
+    let slugs: std::collections::BTreeSet<&str> = every().iter().map(Caveat::slug).collect();
+    assert_eq!(slugs.len(), variants().len(), "one page each");
+    for slug in &slugs {
+        let page = std::fs::read_to_string(pages.join(format!("{slug}.md"))).unwrap_or_default();
+        for part in ["# ", "\n## What it means\n", "\n## Why it matters\n", "\n## What to do\n"] {
+            assert!(page.contains(part), "docs/caveats/{slug}.md lacks `{}`", part.trim());
+        }
+        assert!(index.contains(&format!("({slug}.md)")), "docs/caveats/README.md does not list {slug}");
+    }
+    for entry in std::fs::read_dir(&pages).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let slug = name.strip_suffix(".md").unwrap();
+        assert!(slug == "README" || slugs.contains(slug), "docs/caveats/{name} is about no caveat");
+    }
 }

@@ -30,20 +30,16 @@ pub fn chart(case: u32, latencies: &[OpLatency]) -> Option<Chart> {
         return None;
     }
     let summary = summary(&series);
-    let x = Axis {
-        label: say!("share of I/Os at or below", "доля операций не дольше"),
-        scale: Scale::Nines,
-        unit: Unit::Share,
-        from: FROM,
-        to: last,
-    };
+    let label = say!("share of I/Os at or below", "доля операций не дольше");
+    let x = Axis::new(label, Scale::Nines, Unit::Share, FROM, last);
     Some(Chart {
         id: format!("case-{case}-latency"),
         title: say!("Latency distribution", "Распределение задержки"),
         summary,
         x,
-        panes: vec![Pane { y: latency_axis(say!("latency", "задержка"), &series), series }],
+        panes: vec![Pane::lines(latency_axis(say!("latency", "задержка"), &series), series)],
         bands: Vec::new(),
+        events: Vec::new(),
     })
 }
 
@@ -66,7 +62,7 @@ fn curve(latency: &OpLatency, several: bool) -> Series {
             say!("{en}, stream {number}", "{ru}, поток {number}")
         }
     };
-    Series { name, quantity: Quantity::Latency, variant: 0, dots: few(&points), points }
+    Series { name, quantity: Quantity::Latency, variant: 0, dots: few(&points), points, labels: Vec::new() }
 }
 
 /// The two ends of every curve.

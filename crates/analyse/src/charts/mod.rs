@@ -1,17 +1,26 @@
 //! Findings as chart documents: which lines, over which axes. All sums are done elsewhere.
 
 mod distribution;
+mod events;
+mod family;
+mod heat;
+mod matrix;
 mod overview;
+mod resources;
+mod scaling;
+mod steady;
+mod sweep;
 mod thin;
 mod time_series;
-
-pub use overview::cpu;
+mod tint;
 
 use crate::case::OpLatency;
 use crate::chart::{Axis, Chart, Point, Scale, Series, Unit};
-use crate::findings::Headline;
+use crate::findings::{CaseFinding, Headline};
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, say};
+use stend_record::RunRecord;
+use stend_spec::plan::Plan;
 
 /// Most points of one line: more than a screen has columns for.
 const POINTS_MAX: usize = 600;
@@ -22,10 +31,41 @@ const SERIES_MAX: usize = 6;
 /// Room above the largest value of a linear axis.
 const HEADROOM: f64 = 1.05;
 
-/// Charts of a case: its course over time, its latency distribution. Those without data are left out.
-pub fn of_case(case: &CaseTrials<'_>, headline: Headline, latencies: &[OpLatency], run_start: Nanos) -> Vec<Chart> {
-    let time = time_series::chart(case, headline, run_start);
-    time.into_iter().chain(distribution::chart(case.case, latencies)).collect()
+/// Charts of a case: its course over time, its latencies over time and by share, its blocks. Those
+/// without data are left out.
+pub fn of_case(
+    run: &RunRecord,
+    case: &CaseTrials<'_>,
+    headline: Headline,
+    latencies: &[OpLatency],
+    run_start: Nanos,
+) -> Vec<Chart> {
+    let charts = [
+        time_series::chart(run, case, headline, run_start),
+        heat::chart(case, run_start),
+        distribution::chart(case.case, latencies),
+        steady::chart(case, headline),
+    ];
+    charts.into_iter().flatten().collect()
+}
+
+/// Charts that hold cases against each other, where the suite varies a parameter.
+pub fn across(plan: &Plan, cases: &[CaseFinding]) -> Vec<Chart> {
+    let families = family::families(plan, cases);
+    let mut charts = scaling::charts(&families);
+    charts.extend(matrix::charts(&families));
+    charts.extend(sweep::charts(&families));
+    charts
+}
+
+/// Charts about the whole run: what each case took from the host, and the CPUs over time.
+pub fn of_run(
+    run: &RunRecord,
+    trials: &[CaseTrials<'_>],
+    cases: &[CaseFinding],
+    (start, end): (Nanos, Nanos),
+) -> Vec<Chart> {
+    resources::chart(run, trials, cases).into_iter().chain(overview::cpu(run, start, end)).collect()
 }
 
 /// A line is drawn as dots when it has few points.
@@ -44,7 +84,7 @@ fn values(series: &[Series]) -> impl Iterator<Item = f64> + '_ {
 /// A linear axis from zero to a little above the largest value.
 fn from_zero(label: Say, unit: Unit, series: &[Series]) -> Axis {
     let most = values(series).fold(0.0, f64::max);
-    Axis { label, scale: Scale::Linear, unit, from: 0.0, to: if most > 0.0 { most * HEADROOM } else { 1.0 } }
+    Axis::new(label, Scale::Linear, unit, 0.0, if most > 0.0 { most * HEADROOM } else { 1.0 })
 }
 
 /// A logarithmic latency axis over whole decades.
@@ -53,13 +93,13 @@ fn latency_axis(label: Say, series: &[Series]) -> Axis {
     let most = values(series).fold(1.0, f64::max);
     let from = 10f64.powf(if least.is_finite() { least.log10().floor() } else { 0.0 });
     let to = 10f64.powf(most.log10().ceil());
-    Axis { label, scale: Scale::Log, unit: Unit::LatencyNs, from, to: if to > from { to } else { from * 10.0 } }
+    Axis::new(label, Scale::Log, Unit::LatencyNs, from, if to > from { to } else { from * 10.0 })
 }
 
 /// Time since the start of the run.
 fn time_axis(from: f64, to: f64) -> Axis {
     let label = say!("time since the start of the run, s", "время от начала прогона, с");
-    Axis { label, scale: Scale::Linear, unit: Unit::Seconds, from, to: if to > from { to } else { from + 1.0 } }
+    Axis::new(label, Scale::Linear, Unit::Seconds, from, if to > from { to } else { from + 1.0 })
 }
 
 /// A moment on the run's axis, in seconds since its start.

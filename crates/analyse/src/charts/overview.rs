@@ -1,7 +1,7 @@
 //! Charts about the whole run: what the CPUs did while the phases went by.
 
 use super::thin::{self, Join};
-use super::{few, since, time_axis};
+use super::{events, few, since, time_axis};
 use crate::chart::{Axis, Band, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::phrase::{both, pick};
 use stend_base::{Nanos, Say, format, say};
@@ -25,7 +25,7 @@ pub fn cpu(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> Option<Chart> {
     }
     let line = |name: Say, variant: u8, points: Vec<Point>| {
         let points = thin::line(vec![points], Join::Mean);
-        Series { name, quantity: Quantity::Cpu, variant, dots: few(&points), points }
+        Series { name, quantity: Quantity::Cpu, variant, dots: few(&points), points, labels: Vec::new() }
     };
     let peak = busy.iter().filter_map(|p| p.y).fold(0.0, f64::max);
     let mean = busy.iter().filter_map(|p| p.y).sum::<f64>() / busy.len() as f64;
@@ -33,13 +33,8 @@ pub fn cpu(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> Option<Chart> {
     if !worker.is_empty() {
         series.push(line(say!("Stend's worker", "исполнитель Stend"), 1, worker));
     }
-    let y = Axis {
-        label: say!("busy share of all CPUs", "доля занятости всех процессоров"),
-        scale: Scale::Linear,
-        unit: Unit::Share,
-        from: 0.0,
-        to: 1.0,
-    };
+    let label = say!("busy share of all CPUs", "доля занятости всех процессоров");
+    let y = Axis::new(label, Scale::Linear, Unit::Share, 0.0, 1.0);
     Some(Chart {
         id: "cpu".to_string(),
         title: say!("CPU over the run", "Процессоры за прогон"),
@@ -50,8 +45,9 @@ pub fn cpu(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> Option<Chart> {
                 .replace("{p}", &peak)
         }),
         x: time_axis(0.0, since(run_start, run_end)),
-        panes: vec![Pane { y, series }],
+        panes: vec![Pane::lines(y, series)],
         bands: phases(run, run_start, run_end),
+        events: events::within(run, run_start, Nanos(0), Nanos(u64::MAX)),
     })
 }
 
@@ -71,7 +67,7 @@ fn between(run: &RunRecord, run_start: Nanos, value: impl Fn(&Sample, &Sample) -
 }
 
 /// Busy part of the time that passed on all CPUs; waiting for I/O is idle.
-fn busy(before: &[CpuTimes], after: &[CpuTimes]) -> Option<f64> {
+pub fn busy(before: &[CpuTimes], after: &[CpuTimes]) -> Option<f64> {
     let total = |cpus: &[CpuTimes], of: fn(&CpuTimes) -> [u64; 7], from: usize| -> f64 {
         cpus.iter().flat_map(|c| of(c).into_iter().skip(from)).map(|ns| ns as f64).sum()
     };

@@ -1,21 +1,21 @@
 //! The course of a case: its rate, and p50, p99 and the largest latency per second, over the run's time.
 
 use super::thin::{self, Join};
-use super::{few, from_zero, latency_axis, since, time_axis};
-use crate::chart::{Band, Chart, Pane, Point, Quantity, Series, Unit};
+use super::{events, few, from_zero, latency_axis, since, time_axis};
+use crate::chart::{Band, Chart, Mark, Pane, Point, Quantity, Series, Unit};
 use crate::findings::Headline;
 use crate::phrase::{both, op as op_name, pick};
 use crate::series::{self, Cell, INTERVAL, INTERVALS_MAX};
 use crate::trials::CaseTrials;
 use stend_base::{Histogram, Nanos, Say, Share, format, say};
-use stend_record::TrialRecord;
+use stend_record::{RunRecord, TrialRecord};
 use stend_spec::workload::Op;
 
 /// With more trials than this their bands would only be stripes.
 const BANDS_MAX: usize = 24;
 
 /// Panes: rate of reads and writes, then latency per operation. `None` if nothing was recorded.
-pub fn chart(case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Option<Chart> {
+pub fn chart(run: &RunRecord, case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Option<Chart> {
     let mut trials = case.all.clone();
     trials.sort_by_key(|trial| series::load_start(trial));
     let ops: Vec<Op> =
@@ -39,7 +39,7 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Opt
             (title, say!("throughput, MB/s", "пропускная способность, МБ/с"), Unit::BytesPerSecond)
         }
     };
-    let mut panes = vec![Pane { y: from_zero(label, unit, &rates), series: rates }];
+    let mut panes = vec![Pane::lines(from_zero(label, unit, &rates), rates)];
     panes.extend(ops.iter().filter_map(|&op| latency(&trials, op, run_start)));
     let bounds = |trial: &&TrialRecord| {
         let start = series::load_start(trial);
@@ -54,13 +54,23 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Opt
         x: time_axis(from, to),
         panes,
         bands: bands(&trials, run_start),
+        events: events(run, &trials, run_start),
     })
 }
 
 /// Length of a trial that is drawn: ramp and window; I/O that drains afterwards is not load.
-fn shown(trial: &TrialRecord) -> Nanos {
+pub fn shown(trial: &TrialRecord) -> Nanos {
     let observed = series::observed(&trial.slices);
     trial.outcome.as_ref().map_or(observed, |o| observed.min(o.window_end.saturating_sub(o.load_start)))
+}
+
+/// What happened while trials of the case ran.
+fn events(run: &RunRecord, trials: &[&TrialRecord], run_start: Nanos) -> Vec<Mark> {
+    let during = |trial: &&TrialRecord| {
+        let start = series::load_start(trial);
+        events::within(run, run_start, start, start + shown(trial))
+    };
+    trials.iter().flat_map(during).take(BANDS_MAX).collect()
 }
 
 /// Rate of one operation per interval, a stretch per trial.
@@ -82,7 +92,7 @@ fn rate(trials: &[&TrialRecord], op: Op, headline: Headline, variant: u8, run_st
         Headline::Iops => Quantity::Iops,
         Headline::Throughput => Quantity::Throughput,
     };
-    Series { name: op_name(op), quantity, variant, dots: few(&points), points }
+    Series { name: op_name(op), quantity, variant, dots: few(&points), points, labels: Vec::new() }
 }
 
 /// A line of a latency pane: its name in English and Russian, and its value of a second.
@@ -117,15 +127,22 @@ fn latency(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Option<Pane> {
         .map(|(variant, (stretches, (en, ru, _)))| {
             let points = thin::line(stretches, Join::Largest);
             let name = both(|l| pick(l, en, ru).to_string());
-            Series { name, quantity: Quantity::Latency, variant: variant as u8, dots: few(&points), points }
+            Series {
+                name,
+                quantity: Quantity::Latency,
+                variant: variant as u8,
+                dots: few(&points),
+                points,
+                labels: Vec::new(),
+            }
         })
         .collect();
     let label = both(|l| format!("{}{}", op_name(op).get(l), pick(l, " latency", ", задержка")));
-    series.iter().any(|s| !s.points.is_empty()).then(|| Pane { y: latency_axis(label, &series), series })
+    series.iter().any(|s| !s.points.is_empty()).then(|| Pane::lines(latency_axis(label, &series), series))
 }
 
 /// The measuring window of each trial.
-fn bands(trials: &[&TrialRecord], run_start: Nanos) -> Vec<Band> {
+pub fn bands(trials: &[&TrialRecord], run_start: Nanos) -> Vec<Band> {
     if trials.len() > BANDS_MAX {
         return Vec::new();
     }

@@ -1,13 +1,13 @@
 //! H11: did the bytes reach the drives, or were they served from a cache above them?
 
-use super::Check;
+use super::stretch::{self, Stretch, stretches};
+use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
-use crate::limits::{BYTES_AT_DRIVES, SAMPLES_COVER};
+use crate::limits::BYTES_AT_DRIVES;
 use crate::phrase::{both, op as op_name, pick};
-use crate::series::{self, Cell};
 use crate::trials::CaseTrials;
-use stend_base::{Nanos, Say, format, say};
-use stend_record::{Device, RunRecord, Sample, TargetFacts, TrialRecord};
+use stend_base::{Say, format, say};
+use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::Op;
 
 /// Bytes of one operation, over the stretches of load that lie between two samples.
@@ -35,14 +35,10 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let ops: Vec<Op> = [Op::Read, Op::Write].into_iter().filter(|&op| asked(case, op)).collect();
-    let found = match ops.iter().map(|&op| reconcile(run, case, &drives, op)).collect::<Option<Vec<Bytes>>>() {
-        Some(found) if found.iter().all(|b| b.application > 0.0) => found,
-        _ => {
-            return check.not_measurable(say!(
-                "there are too few readings of the drives' counters during the load",
-                "во время нагрузки слишком мало показаний счётчиков накопителей"
-            ));
-        }
+    let stretches = stretches(run, case);
+    let found = ops.iter().map(|&op| reconcile(&stretches, &drives, op)).collect::<Option<Vec<Bytes>>>();
+    let Some(found) = found.filter(|found| found.iter().all(|b| b.application > 0.0)) else {
+        return check.not_measurable(too_few_samples());
     };
     let ratios: Vec<(Op, f64)> = ops.into_iter().zip(found.iter().map(|b| b.drives / b.application)).collect();
     let measured = measured(&ratios, &drives);
@@ -69,13 +65,14 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     )
 }
 
-fn asked(case: &CaseTrials<'_>, op: Op) -> bool {
+/// Whether the case asks for reads or writes.
+pub(super) fn asked(case: &CaseTrials<'_>, op: Op) -> bool {
     let of = |mix: stend_spec::workload::Mix| if op == Op::Read { mix.reads() } else { mix.writes() };
     case.asked.streams.iter().any(|s| of(s.mix))
 }
 
 /// The lowest devices that are visible: the disks, or whatever is deepest.
-fn lowest(target: &TargetFacts) -> Vec<&Device> {
+pub(super) fn lowest(target: &TargetFacts) -> Vec<&Device> {
     let disks: Vec<&Device> = target.devices.iter().filter(|d| d.kind == "disk").collect();
     if !disks.is_empty() {
         return disks;
@@ -84,38 +81,14 @@ fn lowest(target: &TargetFacts) -> Vec<&Device> {
     target.devices.iter().filter(|d| Some(d.depth) == depth).collect()
 }
 
-/// Bytes over all trials of the case; `None` if the samples cover too little or a counter is missing.
-fn reconcile(run: &RunRecord, case: &CaseTrials<'_>, drives: &[&Device], op: Op) -> Option<Bytes> {
-    let (mut sum, mut covered, mut load) = (Bytes::default(), 0.0, 0.0);
-    for trial in &case.counting {
-        let (start, end) = (trial.outcome.load_start, trial.outcome.window_end);
-        load += end.saturating_sub(start).as_secs();
-        let Some((first, last)) = bracket(&run.samples, start, end) else { continue };
-        covered += last.at.saturating_sub(first.at).as_secs();
-        sum.application += application(trial.record, start, first.at, last.at, op);
-        for drive in drives {
-            sum.drives += counter(last, &drive.name, op)?.checked_sub(counter(first, &drive.name, op)?)? as f64;
-        }
-    }
-    (covered >= load * SAMPLES_COVER).then_some(sum)
-}
-
-/// The first and the last sample between two moments; `None` if there are not two.
-fn bracket(samples: &[Sample], from: Nanos, to: Nanos) -> Option<(&Sample, &Sample)> {
-    let inside = |s: &&Sample| from <= s.at && s.at <= to;
-    let first = samples.iter().find(inside)?;
-    let last = samples.iter().rev().find(inside)?;
-    (first.at < last.at).then_some((first, last))
-}
-
-fn application(trial: &TrialRecord, start: Nanos, from: Nanos, to: Nanos, op: Op) -> f64 {
-    let cells: Vec<Cell> = series::cells(&trial.slices, |s| s.op == op);
-    series::bytes_between(&cells, from.saturating_sub(start), to.saturating_sub(start))
-}
-
-fn counter(sample: &Sample, name: &str, op: Op) -> Option<u64> {
-    let disk = sample.disks.iter().find(|d| d.name == name)?;
-    Some(if op == Op::Read { disk.read_bytes } else { disk.write_bytes })
+/// Bytes over all stretches; `None` if there are none or a counter is missing.
+fn reconcile(stretches: &[Stretch<'_>], drives: &[&Device], op: Op) -> Option<Bytes> {
+    let moved = |drive: &&Device| {
+        stretch::sum(stretches, |s| s.disk(&drive.name, |d| if op == Op::Read { d.read_bytes } else { d.write_bytes }))
+    };
+    let drives = drives.iter().map(moved).collect::<Option<Vec<u64>>>()?;
+    let drives = drives.iter().map(|&bytes| bytes as f64).sum();
+    Some(Bytes { application: stretch::application(stretches, op).bytes, drives })
 }
 
 fn measured(ratios: &[(Op, f64)], drives: &[&Device]) -> Say {

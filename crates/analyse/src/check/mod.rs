@@ -2,27 +2,53 @@
 //!
 //! A check never changes a number. Limits live in [`crate::limits`] only.
 
+mod alignment;
 mod arithmetic;
+mod cache;
+pub mod clock;
 mod drives;
+mod duplicates;
 mod errors;
+mod executed;
+mod foreign;
 mod generator;
+mod length;
+mod limiter;
 mod little;
+mod machine;
+mod overlap;
+mod stretch;
 mod written;
+
+pub use duplicates::insert as insert_duplicates;
 
 use crate::findings::{CheckResult, CheckStatus};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, say};
 use stend_record::RunRecord;
 
-/// Every check of a case, in the order of their numbers.
+/// Every check that looks at one case alone, in the order of their numbers.
 pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
     vec![
         arithmetic::bandwidth(case),
         little::in_flight(case),
+        executed::executed(case),
         arithmetic::sums(case),
+        cache::working_set(run, case),
         drives::bytes(run, case),
+        cache::page_cache(run, case),
+        overlap::overlap(case),
         written::zeros(run, case),
+        length::warm_up(case),
+        length::long_enough(case),
+        foreign::foreign(run, case),
         generator::busy(case),
+        clock::clock(run, case),
+        machine::steal(run, case),
+        machine::memory(run, case),
+        alignment::alignment(run, case),
+        limiter::limiter(run, case),
+        foreign::io_size(run, case),
         errors::errors(case),
     ]
 }
@@ -61,10 +87,51 @@ impl Check {
     }
 }
 
+fn too_few_samples() -> Say {
+    say!(
+        "there are too few readings of the counters during the load",
+        "во время нагрузки слишком мало показаний счётчиков"
+    )
+}
+
 /// The trial for which `key` is largest, with its key; ties keep the earlier one.
 fn worst<'a, 'c>(case: &'c CaseTrials<'a>, key: impl Fn(&Counting<'a>) -> f64) -> Option<(f64, &'c Counting<'a>)> {
     case.counting.iter().map(|trial| (key(trial), trial)).fold(None, |best: Option<(f64, _)>, next| match best {
         Some(best) if best.0 >= next.0 => Some(best),
         _ => Some(next),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analyse;
+    use crate::findings::CheckStatus;
+    use crate::fixture::{case, run_of};
+    use stend_spec::workload::Sync;
+
+    /// Findings of a clean run.
+    fn clean() -> crate::Findings {
+        analyse(&run_of(vec![case("mix", 70, 32, Sync::None)]).six_blocks(&[9_870.0]).record()).unwrap()
+    }
+
+    #[test]
+    fn every_check_has_its_section_and_every_section_its_check() {
+        let page = include_str!("../../../../docs/method/checks.md");
+        let sections: Vec<&str> =
+            page.lines().filter_map(|line| line.strip_prefix("## ")?.split_ascii_whitespace().next()).collect();
+        let found = clean();
+        let ids: Vec<&str> = found.cases[0].checks.iter().map(|check| check.id.as_str()).collect();
+        assert_eq!(sections, ids);
+        let parts = ["**Catches**", "**Formula**", "**Source**", "**What to"];
+        for section in page.split("\n## ").skip(1) {
+            assert!(parts.iter().all(|part| section.contains(part)), "{section}");
+        }
+    }
+
+    #[test]
+    fn a_clean_run_has_no_check_that_warns_or_fails() {
+        for check in &clean().cases[0].checks {
+            assert!(matches!(check.status, CheckStatus::Pass | CheckStatus::NotApplicable), "{check:?}");
+        }
+    }
 }

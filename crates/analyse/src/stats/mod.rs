@@ -1,9 +1,15 @@
 //! Statistics as pure functions over numbers; nothing here knows about storage, runs or texts.
 
 pub mod batch_means;
+pub mod coincidence;
 pub mod effective;
+pub mod line;
+pub mod mser;
 pub mod order_statistic;
+pub mod paired;
+pub mod plateau;
 pub mod t_interval;
+pub mod welch;
 
 /// Arithmetic mean; `None` for no values.
 pub fn mean(values: &[f64]) -> Option<f64> {

@@ -11,10 +11,15 @@ pub const NORMAL_975: f64 = 1.959_963_984_540_054;
 
 /// 97.5 % quantile of Student's t with `freedom` degrees of freedom (at least 1).
 pub fn quantile_975(freedom: usize) -> f64 {
-    if freedom >= NORMAL_FROM {
+    quantile_975_at(freedom as f64)
+}
+
+/// [`quantile_975`] for degrees of freedom that are no whole number, as Welch's.
+pub fn quantile_975_at(freedom: f64) -> f64 {
+    if freedom >= NORMAL_FROM as f64 {
         return NORMAL_975;
     }
-    StudentsT::new(0.0, 1.0, freedom.max(1) as f64).map_or(NORMAL_975, |t| t.inverse_cdf(0.975))
+    StudentsT::new(0.0, 1.0, freedom.max(1.0)).map_or(NORMAL_975, |t| t.inverse_cdf(0.975))
 }
 
 /// Half the width of the 95 % interval of the mean, in the unit of the values; `None` below two values.

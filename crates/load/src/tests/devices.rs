@@ -8,7 +8,7 @@ use stend_spec::workload::{Backend, Op, Stream, Trial};
 use stend_sys::IoFile;
 
 const LEN: Bytes = Bytes::mib(16);
-const LANES: [Backend; 2] = [Backend::Auto, Backend::Psync];
+const LANES: [Backend; 3] = [Backend::Auto, Backend::Libaio, Backend::Psync];
 
 /// (bytes read, bytes written) of a device since it was set up; the kernel counts sectors of 512 bytes.
 fn device_bytes(disk: &Loop) -> (u64, u64) {

@@ -11,7 +11,7 @@ use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
 
 const LEN: Bytes = Bytes::mib(16);
-const LANES: [Backend; 2] = [Backend::Auto, Backend::Psync];
+const LANES: [Backend; 3] = [Backend::Auto, Backend::Libaio, Backend::Psync];
 
 fn scratch(direct: bool) -> IoFile {
     IoFile::create_scratch(Path::new(DISK), LEN.0, direct).unwrap()
@@ -173,9 +173,9 @@ fn without_io_uring_the_trial_runs_and_says_why() {
     .join()
     .unwrap();
     assert_eq!(outcome.status, TrialStatus::Complete);
-    assert_eq!((outcome.engine.backend.as_str(), outcome.engine.registered), ("psync", false));
+    assert_eq!((outcome.engine.backend.as_str(), outcome.engine.registered), ("libaio", false));
     assert!(outcome.engine.fallback_reason.contains("io_uring"));
-    assert_eq!(outcome.engine.cpus.len(), 4, "one thread per I/O in flight");
+    assert_eq!((outcome.engine.cpus.len(), outcome.engine.plain_syncs), (1, false), "one thread per job");
 }
 
 #[test]

@@ -23,28 +23,34 @@ pub struct Ballast {
 }
 
 impl Ballast {
-    /// Allocates `reserve` bytes in the directory of `path`, under a name that exists only for a moment.
-    pub fn new(path: &Path, reserve: Bytes) -> io::Result<Ballast> {
+    /// Allocates what is left of `reserve` bytes, of which the run file has `used` some, in the directory
+    /// of `path`, under a name that exists only for a moment.
+    pub fn new(path: &Path, reserve: Bytes, used: Bytes) -> io::Result<Ballast> {
+        let held = still_needed(reserve, used);
         let mut name = path.as_os_str().to_owned();
         name.push("-reserve");
         let file = OpenOptions::new().write(true).create_new(true).open(&name)?;
         std::fs::remove_file(&name)?;
-        match rustix::fs::fallocate(file.as_fd(), rustix::fs::FallocateFlags::empty(), 0, reserve.0) {
+        match rustix::fs::fallocate(file.as_fd(), rustix::fs::FallocateFlags::empty(), 0, held.0) {
             Ok(()) => {}
-            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => write_zeros(&file, reserve)?,
+            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => write_zeros(&file, held)?,
             Err(error) => return Err(error.into()),
         }
-        Ok(Ballast { file, reserved: reserve, held: reserve })
+        Ok(Ballast { file, reserved: reserve, held })
     }
 
     /// Gives back what the run file has grown into, so that both together stay at the reserve.
     pub fn shrink_by(&mut self, used: Bytes) {
-        let keep = Bytes(self.reserved.0.saturating_sub(used.0)).max(FLOOR.min(self.reserved));
+        let keep = still_needed(self.reserved, used);
         // Holding more than needed is harmless, so a failure is too.
         if keep < self.held && self.file.set_len(keep.0).is_ok() {
             self.held = keep;
         }
     }
+}
+
+fn still_needed(reserved: Bytes, used: Bytes) -> Bytes {
+    Bytes(reserved.0.saturating_sub(used.0)).max(FLOOR.min(reserved))
 }
 
 fn write_zeros(mut file: &File, len: Bytes) -> io::Result<()> {
@@ -66,13 +72,21 @@ mod tests {
     #[test]
     fn a_reserve_is_really_allocated_and_leaves_no_name() {
         let dir = tempfile::tempdir().unwrap();
-        let mut ballast = Ballast::new(&dir.path().join("x"), Bytes::mib(8)).unwrap();
+        let mut ballast = Ballast::new(&dir.path().join("x"), Bytes::mib(8), Bytes(0)).unwrap();
         assert!(ballast.file.metadata().unwrap().blocks() * 512 >= 8 << 20);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         ballast.shrink_by(Bytes::mib(1));
         assert_eq!(ballast.file.metadata().unwrap().len(), 7 << 20);
         ballast.shrink_by(Bytes::mib(100));
         assert_eq!(ballast.file.metadata().unwrap().len(), FLOOR.0);
+    }
+
+    #[test]
+    fn what_the_run_file_already_takes_is_not_reserved_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = |used| Ballast::new(&dir.path().join("x"), Bytes::mib(8), used).unwrap().held;
+        assert_eq!(held(Bytes::mib(3)), Bytes::mib(5));
+        assert_eq!(held(Bytes::mib(100)), FLOOR);
     }
 
     #[test]
@@ -86,6 +100,6 @@ mod tests {
     #[test]
     fn a_reserve_larger_than_the_disk_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Ballast::new(&dir.path().join("x"), Bytes(1 << 55)).is_err());
+        assert!(Ballast::new(&dir.path().join("x"), Bytes(1 << 55), Bytes(0)).is_err());
     }
 }

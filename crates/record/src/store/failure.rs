@@ -33,11 +33,15 @@ pub fn cannot_create(path: &Path, error: &io::Error) -> Box<Error> {
 
 /// SQLite could not write; the most common cause is put in words.
 pub fn cannot_write(path: &Path, error: &rusqlite::Error) -> Box<Error> {
+    not_written(path, &reason(error))
+}
+
+fn reason(error: &rusqlite::Error) -> Say {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => {
-            not_written(path, &say!("no space is left on its file system", "на его файловой системе не осталось места"))
+            say!("no space is left on its file system", "на его файловой системе не осталось места")
         }
-        _ => not_written(path, &Say::same(error.to_string())),
+        _ => Say::same(error.to_string()),
     }
 }
 
@@ -70,4 +74,96 @@ pub fn no_room(path: &Path, reserve: Bytes, error: &io::Error) -> Box<Error> {
         ),
     )
     .hint(say!("make room, or name another place with `-o`", "освободите место или укажите другое с помощью `-o`"))
+}
+
+/// A run that cannot be gone on with, and what to do instead.
+pub fn cannot_resume(path: &Path, why: Say, hint: Say) -> Box<Error> {
+    let (shown, en, ru) = (path.display(), why.en, why.ru);
+    Error::new(
+        Kind::RunFile,
+        say!("cannot resume the run in `{shown}`: {en}", "не удаётся возобновить прогон из файла `{shown}`: {ru}"),
+    )
+    .hint(hint)
+}
+
+/// The plan has been walked to its end.
+pub fn complete(path: &Path) -> Box<Error> {
+    cannot_resume(
+        path,
+        say!("it is complete", "он завершён"),
+        say!(
+            "see it with `stend show`, or begin a new run",
+            "посмотрите его командой `stend show` или начните новый прогон"
+        ),
+    )
+}
+
+/// Another process writes the file or its spool.
+pub fn in_use(path: &Path) -> Box<Error> {
+    cannot_resume(
+        path,
+        say!("another process is writing it", "в него пишет другой процесс"),
+        say!(
+            "wait until that run ends, or stop it with `stend stop`",
+            "дождитесь конца того прогона или остановите его командой `stend stop`"
+        ),
+    )
+}
+
+/// Nobody may write the file.
+pub fn read_only(path: &Path) -> Box<Error> {
+    cannot_resume(
+        path,
+        say!("it is read-only", "он доступен только для чтения"),
+        say!(
+            "make it and its directory writable (`chmod u+w`), or resume it as the user it belongs to",
+            "разрешите запись в него и в его каталог (`chmod u+w`) или возобновите прогон от имени владельца файла"
+        ),
+    )
+}
+
+/// The file could not be opened or locked.
+pub fn cannot_open(path: &Path, error: &io::Error) -> Box<Error> {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => read_only(path),
+        _ => cannot_resume(path, Say::same(error.to_string()), elsewhere()),
+    }
+}
+
+/// A second writer could not be kept out.
+pub fn no_locks(path: &Path) -> Box<Error> {
+    let why = say!(
+        "its file system cannot tell whether another process is writing it",
+        "его файловая система не позволяет узнать, пишет ли в него другой процесс"
+    );
+    cannot_resume(path, why, elsewhere())
+}
+
+fn elsewhere() -> Say {
+    say!(
+        "copy it, with the `-wal` file beside it if there is one, to a local disk and resume the copy",
+        "скопируйте его вместе с файлом `-wal` рядом с ним, если он есть, на локальный диск и возобновите копию"
+    )
+}
+
+/// Entries that a killed coordinator left in its spool cannot be taken over.
+pub fn cannot_take_spool(path: &Path, spool: &Path, error: &io::Error) -> Box<Error> {
+    let spool = spool.display();
+    cannot_resume(
+        path,
+        say!("its last entries are in `{spool}`: {error}", "его последние записи находятся в `{spool}`: {error}"),
+        say!("resume it as the user that began it", "возобновите прогон от имени пользователя, который его начал"),
+    )
+}
+
+/// What was recorded could not be put in order, or the resumption not be recorded.
+pub fn cannot_go_on(path: &Path, error: &rusqlite::Error) -> Box<Error> {
+    cannot_resume(
+        path,
+        reason(error),
+        say!(
+            "nothing recorded is lost; make room on its file system and resume it again",
+            "записанное не потеряно; освободите место на файловой системе и возобновите прогон ещё раз"
+        ),
+    )
 }

@@ -6,7 +6,9 @@
 mod ballast;
 mod crc;
 mod failure;
+mod glance;
 mod locate;
+mod lock;
 mod owner;
 mod queue;
 mod reader;
@@ -15,9 +17,10 @@ mod schema;
 mod spool;
 mod writer;
 
+pub use glance::{Glance, glance};
 pub use locate::{directory, locate, make_directory, new_run_id};
 pub use reader::read;
-pub use writer::{Options, Writer, create};
+pub use writer::{Options, Writer, create, resume};
 
 /// Extension of a run file, without the dot.
 pub const EXTENSION: &str = "stend";

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// User and group that new files are handed to.
@@ -19,10 +20,16 @@ impl Owner {
     /// The caller of sudo, if this process is root on behalf of somebody else.
     pub fn behind_sudo() -> Option<Owner> {
         let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
-        Owner::from_sudo(rustix::process::geteuid().is_root(), number("SUDO_UID"), number("SUDO_GID"))
+        Owner::unless_root(rustix::process::geteuid().is_root(), number("SUDO_UID"), number("SUDO_GID"))
     }
 
-    fn from_sudo(root: bool, uid: Option<u32>, gid: Option<u32>) -> Option<Owner> {
+    /// Whoever a file belongs to, if this process is root and the file is not: what goes with it is theirs too.
+    pub fn of(file: &File) -> io::Result<Option<Owner>> {
+        let found = file.metadata()?;
+        Ok(Owner::unless_root(rustix::process::geteuid().is_root(), Some(found.uid()), Some(found.gid())))
+    }
+
+    fn unless_root(root: bool, uid: Option<u32>, gid: Option<u32>) -> Option<Owner> {
         let uid = uid.filter(|&uid| root && uid != 0)?;
         Some(Owner { uid, gid: gid.unwrap_or(uid) })
     }
@@ -53,10 +60,10 @@ mod tests {
 
     #[test]
     fn only_root_on_behalf_of_another_user_gives_files_away() {
-        assert_eq!(Owner::from_sudo(true, Some(1000), Some(100)), Some(Owner { uid: 1000, gid: 100 }));
-        assert_eq!(Owner::from_sudo(true, Some(1000), None), Some(Owner { uid: 1000, gid: 1000 }));
-        assert_eq!(Owner::from_sudo(true, Some(0), Some(0)), None);
-        assert_eq!(Owner::from_sudo(true, None, None), None);
-        assert_eq!(Owner::from_sudo(false, Some(1000), Some(100)), None);
+        assert_eq!(Owner::unless_root(true, Some(1000), Some(100)), Some(Owner { uid: 1000, gid: 100 }));
+        assert_eq!(Owner::unless_root(true, Some(1000), None), Some(Owner { uid: 1000, gid: 1000 }));
+        assert_eq!(Owner::unless_root(true, Some(0), Some(0)), None);
+        assert_eq!(Owner::unless_root(true, None, None), None);
+        assert_eq!(Owner::unless_root(false, Some(1000), Some(100)), None);
     }
 }

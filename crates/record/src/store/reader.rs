@@ -36,6 +36,43 @@ const ROW_MIN: u64 = 5;
 /// Errors are of kind `RunFile`: no such file, not a run file, a version this binary does not know, or
 /// damage that leaves no header.
 pub fn read(path: &Path) -> Result<RunRecord> {
+    Ok(begin(path)?.1.finish())
+}
+
+/// A run that somebody means to go on with.
+pub struct Standing {
+    /// Everything recorded, what waits in a spool included.
+    pub record: RunRecord,
+    /// Ordinal of the last entry in the database; less than 2^63.
+    pub written: u64,
+    /// How often the file has been synced; less than 2^63.
+    pub syncs: u64,
+    /// Path of the spool file, if the run has one.
+    pub spool: Option<PathBuf>,
+}
+
+/// As [`read`], but damage anywhere in the file is an error: nothing may be added to it.
+pub fn read_for_writing(path: &Path) -> Result<Standing> {
+    let (db, reading) = begin(path)?;
+    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let verdict: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(unreadable)?;
+    if verdict != "ok" {
+        return Err(damaged(path, &verdict));
+    }
+    if let Some(what) = reading.damage.first() {
+        return Err(damaged(path, what));
+    }
+    let count = |key| {
+        let count = schema::get_meta::<u64>(&db, key).map_err(unreadable)?;
+        count.filter(|&count| count < 1 << 63).ok_or_else(|| damaged(path, &format!("`{key}` is not a count")))
+    };
+    let (written, syncs) = (count(key::WRITTEN)?, count(key::SYNCS)?);
+    let spool = schema::get_meta(&db, key::SPOOL).map_err(unreadable)?;
+    Ok(Standing { record: reading.record, written, syncs, spool })
+}
+
+/// Reads everything, in one snapshot that the connection still holds.
+fn begin(path: &Path) -> Result<(Connection, Reading)> {
     let budget = check_file(path)?;
     let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
     let db = open(path).map_err(unreadable)?;
@@ -53,11 +90,11 @@ pub fn read(path: &Path) -> Result<RunRecord> {
     for (_, entry) in spooled.into_iter().filter(|(ordinal, _)| *ordinal > written) {
         reading.record.apply(entry);
     }
-    Ok(reading.finish())
+    Ok((db, reading))
 }
 
 /// What a file of a given size can hold at most: a crafted one may refer to the same page many times.
-struct Budget {
+pub(super) struct Budget {
     rows: u64,
     bytes: u64,
 }
@@ -181,7 +218,7 @@ fn conversion(column: usize, kind: Type, error: impl std::error::Error + Send + 
 }
 
 /// Looks at the first page without SQLite: is it ours, and do we know its version?
-fn check_file(path: &Path) -> Result<Budget> {
+pub(super) fn check_file(path: &Path) -> Result<Budget> {
     let shown = path.display();
     let cannot = |why: Say| {
         let (en, ru) = (why.en, why.ru);
@@ -189,6 +226,10 @@ fn check_file(path: &Path) -> Result<Budget> {
             Kind::RunFile,
             say!("cannot read the run file `{shown}`: {en}", "не удаётся прочитать файл прогона `{shown}`: {ru}"),
         )
+        .hint(say!(
+            "name a run by its id, the beginning of its id, a path, or `last`",
+            "укажите прогон его именем, началом имени, путём или словом `last`"
+        ))
     };
     let io = |error: std::io::Error| cannot(Say::same(error.to_string()));
     let found = std::fs::metadata(path).map_err(io)?;
@@ -207,7 +248,10 @@ fn check_file(path: &Path) -> Result<Budget> {
             "it has format version {version}, and this binary knows only version {FORMAT_VERSION}",
             "у него версия формата {version}, а эта программа знает только версию {FORMAT_VERSION}"
         ))
-        .hint(say!("use a newer Stend", "воспользуйтесь более новой версией Stend")));
+        .hint(match version > FORMAT_VERSION {
+            true => say!("use a newer Stend", "воспользуйтесь более новой версией Stend"),
+            false => say!("use the Stend that made it", "воспользуйтесь той версией Stend, которая его создала"),
+        }));
     }
     let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
     let bytes = found.len().saturating_add(log);
@@ -216,7 +260,7 @@ fn check_file(path: &Path) -> Result<Budget> {
 
 /// Without a log beside it the file is finished: then nothing is created beside it, and a read-only
 /// place will do. With a log SQLite needs its index, which it may have to build anew.
-fn open(path: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = match beside(path, "-wal").exists() {
         true => Connection::open_with_flags(path, flags)?,
@@ -242,7 +286,7 @@ fn immutable(path: &Path) -> String {
 }
 
 /// The tables must be ours, word for word: a view or trigger could make reading run for ever.
-fn check_tables(db: &Connection) -> std::result::Result<(), String> {
+pub(super) fn check_tables(db: &Connection) -> std::result::Result<(), String> {
     let text = |error: rusqlite::Error| error.to_string();
     let mut statement = db.prepare("SELECT sql FROM sqlite_schema ORDER BY rowid LIMIT 100").map_err(text)?;
     let rows = statement.query_map([], |row| row.get::<_, Option<String>>(0)).map_err(text)?;
@@ -251,7 +295,7 @@ fn check_tables(db: &Connection) -> std::result::Result<(), String> {
     if ours { Ok(()) } else { Err("its tables are not those of a run file".to_string()) }
 }
 
-fn damaged(path: &Path, why: &str) -> Box<Error> {
+pub(super) fn damaged(path: &Path, why: &str) -> Box<Error> {
     let shown = path.display();
     Error::new(
         Kind::RunFile,

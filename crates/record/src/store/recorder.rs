@@ -6,8 +6,11 @@
 //! log anew, so that no later commit has to (restarting a log is the one thing for which SQLite would
 //! sync inside a commit).
 
+mod resume;
+
 use super::ballast::Ballast;
 use super::failure;
+use super::lock::{self, NotHeld};
 use super::owner::Owner;
 use super::queue::entry_weight;
 use super::schema::{self, key};
@@ -61,6 +64,9 @@ pub struct Recorder {
     stuck: bool,
     lost: u64,
     failure: Option<Box<Error>>,
+    /// The file itself, locked. Comes last because closing it any earlier would end SQLite's own locks:
+    /// those belong to the process, and any closing of the file drops them.
+    file: File,
 }
 
 impl Recorder {
@@ -73,9 +79,8 @@ impl Recorder {
         memory: &Path,
     ) -> Result<Recorder> {
         // Never replaces anything.
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-        let file = file.map_err(|error| failure::cannot_create(path, &error))?;
-        let recorder = Recorder::begin(path, &file, header, options, owner, memory);
+        let file = open_file(path, true).map_err(|error| failure::cannot_create(path, &error))?;
+        let recorder = Recorder::begin(path, file, header, options, owner, memory);
         recorder.inspect_err(|_| {
             for suffix in ["", "-wal", "-shm", "-journal"] {
                 drop(std::fs::remove_file(beside(path, suffix)));
@@ -85,7 +90,7 @@ impl Recorder {
 
     fn begin(
         path: &Path,
-        file: &File,
+        file: File,
         header: &RunHeader,
         options: Options,
         owner: Option<Owner>,
@@ -93,12 +98,28 @@ impl Recorder {
     ) -> Result<Recorder> {
         let failed = |error: rusqlite::Error| failure::cannot_write(path, &error);
         let lost = |error: io::Error| failure::cannot_sync(path, &error);
+        // A file whose locks do not work or would shut SQLite out has no second writer either: `resume` refuses it.
+        if let Err(NotHeld::Taken) = lock::hold(&file) {
+            return Err(failure::cannot_create(path, &io::ErrorKind::ResourceBusy.into()));
+        }
         // Before SQLite makes the log and its index: they take over the owner of the database.
-        owner.map_or(Ok(()), |owner| owner.take_file(file)).map_err(lost)?;
-        let db = open(path).map_err(failed)?;
+        owner.map_or(Ok(()), |owner| owner.take_file(&file)).map_err(lost)?;
+        let db = open(path, schema::lay_out).map_err(failed)?;
         schema::insert(&db, &Entry::Header(Box::new(header.clone()))).map_err(failed)?;
         schema::put_meta(&db, key::WRITTEN, &0u64).map_err(failed)?;
-        let mut recorder = Recorder {
+        let mut recorder = Recorder::over(db, file, path, options);
+        if options.spool {
+            recorder.open_spool(memory, &header.id, owner).map_err(failed)?;
+        }
+        recorder.checkpoint().map_err(failed)?;
+        recorder.ballast = reserve(path, options.reserve)?;
+        recorder.sync().map_err(lost)?;
+        Ok(recorder)
+    }
+
+    /// A recorder of a database in which nothing but the header is recorded.
+    fn over(db: Connection, file: File, path: &Path, options: Options) -> Recorder {
+        Recorder {
             db,
             path: path.to_path_buf(),
             next: 1,
@@ -113,18 +134,17 @@ impl Recorder {
             stuck: false,
             lost: 0,
             failure: None,
-        };
-        if options.spool {
-            recorder.open_spool(memory, &header.id, owner).map_err(failed)?;
+            file,
         }
-        recorder.checkpoint().map_err(failed)?;
-        if options.reserve > Bytes(0) {
-            recorder.ballast =
-                Some(Ballast::new(path, options.reserve).map_err(|e| failure::no_room(path, options.reserve, &e))?);
-        }
+    }
+
+    /// Makes the file, its log and their names durable.
+    fn sync(&self) -> io::Result<()> {
+        // The log by itself: a reader may have kept the checkpoint from syncing it.
+        File::open(beside(&self.path, "-wal"))?.sync_all()?;
+        self.file.sync_all()?;
         // Without the directory's own sync a power loss may take the name of a synced file.
-        file.sync_all().and_then(|()| File::open(directory_of(path))?.sync_all()).map_err(lost)?;
-        Ok(recorder)
+        File::open(directory_of(&self.path))?.sync_all()
     }
 
     fn open_spool(&mut self, memory: &Path, run: &str, owner: Option<Owner>) -> rusqlite::Result<()> {
@@ -197,11 +217,16 @@ impl Recorder {
         transaction.commit()?;
         self.backlog.clear();
         (self.backlog_weight, self.oldest) = (0, None);
+        self.empty_spool();
+        Ok(())
+    }
+
+    /// Everything spooled is in the database.
+    fn empty_spool(&mut self) {
         if let Some(error) = self.spool.as_mut().and_then(|spool| spool.clear().err()) {
             self.spool = None;
             self.note(format!("the spool cannot be emptied: {error}; entries of a trial are kept in memory"));
         }
-        Ok(())
     }
 
     /// Keeps the log of a run without edges from growing for ever; readers get slower with its size.
@@ -225,9 +250,9 @@ impl Recorder {
     pub fn edge(&mut self) {
         self.commit();
         self.insist(Recorder::checkpoint);
-        let used = size(&self.path) + size(&beside(&self.path, "-wal"));
+        let used = used(&self.path);
         if let Some(ballast) = &mut self.ballast {
-            ballast.shrink_by(Bytes(used));
+            ballast.shrink_by(used);
         }
     }
 
@@ -287,12 +312,27 @@ impl Recorder {
     }
 }
 
-fn open(path: &Path) -> rusqlite::Result<Connection> {
+/// Opens the file itself for writing; a `new` one must not exist yet.
+fn open_file(path: &Path, new: bool) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(new).open(path)
+}
+
+/// Space for what the run file will still grow by, if its expected size is known.
+fn reserve(path: &Path, expected: Bytes) -> Result<Option<Ballast>> {
+    if expected == Bytes(0) {
+        return Ok(None);
+    }
+    let ballast = Ballast::new(path, expected, used(path));
+    ballast.map(Some).map_err(|error| failure::no_room(path, expected, &error))
+}
+
+/// Opens the database; `prepare` comes before the log exists.
+fn open(path: &Path, prepare: fn(&Connection) -> rusqlite::Result<()>) -> rusqlite::Result<Connection> {
     use rusqlite::OpenFlags;
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Readers never block a writer in WAL mode; only closing waits for them, in its own loop.
     db.busy_timeout(Duration::ZERO)?;
-    schema::lay_out(&db)?;
+    prepare(&db)?;
     set_journal_mode(&db, "WAL")?;
     db.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(()))?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
@@ -323,6 +363,11 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 fn size(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
+}
+
+/// What a run file takes, its log included.
+fn used(path: &Path) -> Bytes {
+    Bytes(size(path) + size(&beside(path, "-wal")))
 }
 
 fn directory_of(path: &Path) -> &Path {

@@ -105,6 +105,7 @@ pub fn target() -> TargetFacts {
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        busy: None,
     }
 }
 

@@ -92,6 +92,11 @@ pub fn put_meta<T: Serialize>(db: &Connection, key: &str, value: &T) -> rusqlite
     db.execute("INSERT OR REPLACE INTO meta (key, body) VALUES (?1, ?2)", params![key, json(value)?]).map(drop)
 }
 
+/// Forgets the value under a key of `meta`.
+pub fn remove_meta(db: &Connection, key: &str) -> rusqlite::Result<()> {
+    db.execute("DELETE FROM meta WHERE key = ?1", [key]).map(drop)
+}
+
 /// The value under a key of `meta`; `None` if it was never stored.
 pub fn get_meta<T: DeserializeOwned>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
     let sql = "SELECT body FROM meta WHERE key = ?1 AND octet_length(body) <= ?2";

@@ -1,7 +1,8 @@
 //! Entries kept in memory-backed storage while a trial must not be disturbed by writes to its drive.
 //!
 //! The file lives on tmpfs, so it survives the death of the process but not of the machine. It is only
-//! appended to; the recorder empties it once its entries are in the database.
+//! appended to, by one process that keeps it locked; the recorder empties it once its entries are in the
+//! database.
 //! Layout: magic, length and text of the run id, then frames of u32 length, u32 CRC-32 and the
 //! postcard of (ordinal, entry), all little-endian.
 
@@ -10,7 +11,7 @@ use super::owner::Owner;
 use super::schema::BODY_MAX;
 use crate::run::Entry;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,10 @@ impl Spool {
     ///
     /// Fails if there is no such place, or if somebody else made the directory.
     pub fn create(memory: &Path, run: &str, owner: Option<Owner>) -> io::Result<Spool> {
+        // The id may come from a file that somebody else made.
+        if !run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{run}` is not the id of a run")));
+        }
         let uid = owner.map_or_else(|| rustix::process::geteuid().as_raw(), |owner| owner.uid);
         let directory = memory.join(format!("stend-{uid}"));
         match DirBuilder::new().mode(0o700).create(&directory) {
@@ -50,16 +55,53 @@ impl Spool {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
         }
         let path = directory.join(format!("{run}.spool"));
-        let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
-        let mut start = MAGIC.to_vec();
-        start.push(run.len().min(ID_MAX as usize) as u8);
-        start.extend(run.bytes().take(ID_MAX as usize));
+        let mut file = match create_file(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // Its maker died before the run file knew of it, so nothing was ever spooled there.
+                File::open(&path)?.try_lock()?;
+                std::fs::remove_file(&path)?;
+                create_file(&path)?
+            }
+            other => other?,
+        };
+        file.try_lock()?;
+        let start = start_of(run);
         let spool = owner.map_or(Ok(()), |owner| owner.take_file(&file)).and_then(|()| file.write_all(&start));
         if let Err(error) = spool {
             remove(&path);
             return Err(error);
         }
         Ok(Spool { file, path, start: start.len() as u64, empty: true })
+    }
+
+    /// Takes over the spool that a dead coordinator left, with its entries: its whole frames in order, up to
+    /// the first one that is torn. `None` if it is gone, or is not the spool of this run.
+    ///
+    /// An error of kind `WouldBlock` if its writer lives; others if it cannot be opened for writing.
+    pub fn adopt(path: &Path, run: &str) -> io::Result<Option<(Spool, Vec<(u64, Entry)>)>> {
+        // The path comes from the run file: whatever it names must be a plain file already.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).custom_flags(flags.bits() as i32);
+        let file = match std::fs::symlink_metadata(path) {
+            Ok(found) if found.is_file() => options.open(path),
+            Ok(_) => return Ok(None),
+            Err(error) => Err(error),
+        };
+        let file = match file {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            other => other?,
+        };
+        let bytes = content(&file);
+        let Some(rest) = after_start(&bytes, run) else { return Ok(None) };
+        file.try_lock()?;
+        // Read only once it is ours: the writer may have been at work until then.
+        let start = (bytes.len() - rest.len()) as u64;
+        let bytes = content(&file);
+        let spool = Spool { file, path: path.to_path_buf(), start, empty: false };
+        Ok(Some((spool, frames(&bytes, run))))
     }
 
     /// Where the file is.
@@ -112,19 +154,36 @@ fn remove(path: &Path) {
 pub fn read(path: &Path, run: &str) -> Vec<(u64, Entry)> {
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     let Ok(file) = OpenOptions::new().read(true).custom_flags(nonblocking).open(path) else { return Vec::new() };
-    if !file.metadata().is_ok_and(|found| found.is_file() && found.len() <= READ_MAX) {
-        return Vec::new();
+    frames(&content(&file), run)
+}
+
+fn create_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Everything before the first frame.
+fn start_of(run: &str) -> Vec<u8> {
+    let mut start = MAGIC.to_vec();
+    start.push(run.len().min(ID_MAX as usize) as u8);
+    start.extend(run.bytes().take(ID_MAX as usize));
+    start
+}
+
+/// Everything in the file, empty if that is no spool.
+fn content(mut file: &File) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if !file.metadata().is_ok_and(|found| found.is_file() && found.len() <= READ_MAX) || file.rewind().is_err() {
+        return bytes;
     }
-    let mut bytes = MAGIC.to_vec();
-    let mut file = file.take(READ_MAX);
     let mut magic = [0; MAGIC.len()];
     // The path comes from the run file: nothing else is read of a file that is no spool.
     if file.read_exact(&mut magic).is_err() || magic != *MAGIC {
-        return Vec::new();
+        return bytes;
     }
+    bytes.extend(MAGIC);
     // What could be read before an error is as good as a spool that was cut there.
-    drop(file.read_to_end(&mut bytes));
-    frames(&bytes, run)
+    drop(file.take(READ_MAX).read_to_end(&mut bytes));
+    bytes
 }
 
 fn frames(bytes: &[u8], run: &str) -> Vec<(u64, Entry)> {
@@ -213,6 +272,54 @@ mod tests {
         std::os::unix::fs::symlink(elsewhere.path(), memory.path().join(format!("stend-{uid}"))).unwrap();
         let error = Spool::create(memory.path(), "R-1", None).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    }
+
+    #[test]
+    fn a_left_over_spool_is_taken_over_with_its_entries_but_not_from_a_living_writer() {
+        let memory = tempfile::tempdir().unwrap();
+        let entries = samples::one_of_each();
+        let spool = filled(memory.path(), &entries);
+        let path = spool.path().to_path_buf();
+        assert_eq!(Spool::adopt(&path, "R-1").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(spool);
+        let (mut spool, back) = Spool::adopt(&path, "R-1").unwrap().unwrap();
+        assert!(back.into_iter().map(|(_, entry)| entry).eq(entries.iter().cloned()));
+        spool.clear().unwrap();
+        spool.append(7, &entries[0]).unwrap();
+        assert_eq!(read(&path, "R-1"), [(7, entries[0].clone())]);
+    }
+
+    #[test]
+    fn what_is_gone_or_not_the_spool_of_this_run_is_not_taken_over() {
+        let memory = tempfile::tempdir().unwrap();
+        let spool = filled(memory.path(), &samples::one_of_each());
+        let link = memory.path().join("link");
+        std::os::unix::fs::symlink(spool.path(), &link).unwrap();
+        let foreign = memory.path().join("foreign");
+        std::fs::write(&foreign, "precious").unwrap();
+        assert!(Spool::adopt(spool.path(), "R-2").unwrap().is_none());
+        for path in [&link, &foreign, memory.path(), &memory.path().join("absent/x"), &foreign.join("x")] {
+            assert!(Spool::adopt(path, "R-1").unwrap().is_none(), "{}", path.display());
+        }
+        assert_eq!(std::fs::read(&foreign).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn a_spool_that_its_maker_left_unused_is_replaced_and_that_of_a_living_writer_is_not() {
+        let memory = tempfile::tempdir().unwrap();
+        let first = filled(memory.path(), &samples::one_of_each());
+        assert_eq!(Spool::create(memory.path(), "R-1", None).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(first);
+        let second = Spool::create(memory.path(), "R-1", None).unwrap();
+        assert!(read(second.path(), "R-1").is_empty());
+    }
+
+    #[test]
+    fn an_id_that_leads_elsewhere_makes_no_spool() {
+        let memory = tempfile::tempdir().unwrap();
+        for id in ["../R-1", "/R-1", "R 1"] {
+            assert_eq!(Spool::create(memory.path(), id, None).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{id}");
+        }
     }
 
     proptest! {

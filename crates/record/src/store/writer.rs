@@ -59,7 +59,28 @@ pub(super) fn create_with(
     owner: Option<Owner>,
     memory: &Path,
 ) -> Result<Writer> {
-    let recorder = Recorder::create(path, header, options, owner, memory)?;
+    start(Recorder::create(path, header, options, owner, memory)?, path)
+}
+
+/// Opens an existing run file to go on with a run that was ended early, suspended or killed, also after a
+/// reboot. When this returns, the file durably reads as open again, and what its last writer left in a
+/// spool is part of it.
+///
+/// Ordinals of decisions and trials are the caller's: those of [`read`](super::read) go on. The space
+/// reserved is what the file still lacks of `options.reserve`.
+///
+/// Errors are of kind `RunFile`: the run is complete, the file is being written, damaged, read-only or of
+/// another version, or there is no room. Nothing recorded is lost then.
+pub fn resume(path: &Path, options: Options) -> Result<Writer> {
+    resume_with(path, options, Path::new(MEMORY))
+}
+
+/// [`resume`] with its surroundings given.
+pub(super) fn resume_with(path: &Path, options: Options, memory: &Path) -> Result<Writer> {
+    start(Recorder::resume(path, options, memory)?, path)
+}
+
+fn start(recorder: Recorder, path: &Path) -> Result<Writer> {
     let shared = Arc::new(Shared::default());
     let theirs = Arc::clone(&shared);
     let thread = std::thread::Builder::new().name("run-file".to_string()).spawn(move || serve(recorder, &theirs));

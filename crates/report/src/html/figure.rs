@@ -1,11 +1,11 @@
 //! A chart on the page: caption, legend, drawing, and the same data as a table.
 
-use crate::figures::{NONE, both};
+use crate::figures::{NONE, both, value};
 use crate::markup::Markup;
 use crate::svg;
 use stend_analyse::Chart;
-use stend_analyse::chart::{Pane, Series, Unit};
-use stend_base::{Lang, Nanos, Say, format, say};
+use stend_analyse::chart::{Axis, Field, Pane, Series};
+use stend_base::{Lang, Say, say};
 
 /// Rows of a data table; more points are thinned, and the table says so.
 const ROWS_MAX: usize = 60;
@@ -19,7 +19,8 @@ pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang, width: f64) {
             m.line("span", "note", &chart.summary);
         });
         legend(m, chart);
-        let direct = chart.panes.iter().any(|p| svg::labelled(&p.series));
+        let beside = |p: &Pane| p.field.as_ref().map_or_else(|| svg::labelled(&p.series), svg::has_margin);
+        let direct = chart.panes.iter().any(beside);
         m.el("div", if direct { "plot-box direct-labels" } else { "plot-box" }, |m| svg::draw(m, chart, lang, width));
         m.el("details", "data", |m| {
             m.line("summary", "", &say!("Data as a table", "Данные таблицей"));
@@ -37,21 +38,110 @@ fn legend(m: &mut Markup, chart: &Chart) {
             lines.push(series);
         }
     }
-    if chart.panes.iter().all(|p| p.series.len() < 2) {
+    let fields: Vec<&Field> = chart.panes.iter().filter_map(|p| p.field.as_ref()).collect();
+    // Numbers in cells need no scale, a single line no name.
+    let maps = fields.iter().any(|f| !f.numbers);
+    if !maps && chart.panes.iter().all(|p| p.series.len() < 2) {
         return;
     }
     let named = |p: &Pane| p.series.len() < 2 || svg::labelled(&p.series);
-    m.el("ul", if chart.panes.iter().all(named) { "legend narrow" } else { "legend" }, |m| {
+    m.el("ul", if !maps && chart.panes.iter().all(named) { "legend narrow" } else { "legend" }, |m| {
         for series in lines {
             m.el("li", "", |m| {
-                svg::swatch(m, series);
+                if maps {
+                    svg::swatch_over(m)
+                } else {
+                    svg::swatch(m, series)
+                }
                 m.say(&series.name);
             });
+        }
+        for field in fields.iter().filter(|f| !f.numbers) {
+            m.el("li", "", |m| svg::tints(m, field));
         }
     });
 }
 
 fn data(m: &mut Markup, chart: &Chart) {
+    for pane in &chart.panes {
+        if let Some(field) = &pane.field {
+            m.line("p", "note", &pane.y.label);
+            if field.numbers { matrix(m, chart, pane, field) } else { sums(m, pane, field) }
+        }
+    }
+    if chart.panes.iter().flat_map(|p| &p.series).any(|s| !s.labels.is_empty()) {
+        return points(m, chart);
+    }
+    if chart.panes.iter().any(|p| !p.series.is_empty()) {
+        lines(m, chart);
+    }
+}
+
+/// A matrix as it is drawn, the largest row on top.
+fn matrix(m: &mut Markup, chart: &Chart, pane: &Pane, field: &Field) {
+    let name = |axis: &Axis, (from, to): (f64, f64)| place(axis, (from + to) / 2.0);
+    let mut columns = vec![Say::same("")];
+    columns.extend(field.columns.iter().map(|c| name(&chart.x, *c)));
+    super::table(m, "numbers", &columns, |m| {
+        for (row, edges) in field.rows.iter().enumerate().rev() {
+            m.el("tr", "", |m| {
+                m.with("th", &[("scope", "row")], |m| m.say(&name(&pane.y, *edges)));
+                for column in 0..field.columns.len() {
+                    let at = |c: &&stend_analyse::chart::Cell| (c.column, c.row) == (column as u16, row as u16);
+                    let cell = field.cells.iter().find(at);
+                    m.line("td", "", &cell.map_or_else(|| Say::same(NONE), |c| value(c.value, field.unit)));
+                }
+            });
+        }
+    });
+}
+
+/// The rows of a heat map added up: as many numbers as can be read.
+fn sums(m: &mut Markup, pane: &Pane, field: &Field) {
+    let all: f64 = field.margin.iter().sum();
+    let columns = [say!("from … to", "от … до"), say!("I/Os", "Операций"), say!("share", "доля")];
+    super::table(m, "numbers", &columns, |m| {
+        for (edges, sum) in field.rows.iter().zip(&field.margin).filter(|(_, sum)| **sum > 0.0) {
+            m.el("tr", "", |m| {
+                m.with("th", &[("scope", "row")], |m| m.say(&svg::range(*edges, pane.y.unit)));
+                m.line("td", "", &value(*sum, field.unit));
+                m.line("td", "", &both(|lang| format!("{} %", stend_base::format::number(sum / all * 100.0, lang))));
+            });
+        }
+    });
+}
+
+/// Named points, one to a row.
+fn points(m: &mut Markup, chart: &Chart) {
+    for pane in &chart.panes {
+        let columns = [say!("line", "ряд"), say!("point", "точка"), chart.x.label.clone(), pane.y.label.clone()];
+        super::table(m, "numbers", &columns, |m| {
+            for series in &pane.series {
+                for (point, label) in series.points.iter().zip(&series.labels).take(ROWS_MAX) {
+                    m.el("tr", "", |m| {
+                        m.with("th", &[("scope", "row")], |m| m.say(&series.name));
+                        m.line("td", "", label);
+                        m.line("td", "", &value(point.x, chart.x.unit));
+                        m.line("td", "", &point.y.map_or_else(|| Say::same(NONE), |y| value(y, pane.y.unit)));
+                    });
+                }
+            }
+        });
+    }
+}
+
+/// A place on an axis as text: its name with its detail, or its number.
+fn place(axis: &Axis, at: f64) -> Say {
+    match axis.names.iter().find(|n| n.at == at) {
+        Some(mark) => both(|lang| match mark.detail.get(lang) {
+            "" => mark.name.get(lang).to_string(),
+            detail => format!("{} {detail}", mark.name.get(lang)),
+        }),
+        None => value(at, axis.unit),
+    }
+}
+
+fn lines(m: &mut Markup, chart: &Chart) {
     let lines: Vec<(&Pane, &Series)> = chart.panes.iter().flat_map(|p| p.series.iter().map(move |s| (p, s))).collect();
     let mut xs: Vec<f64> =
         lines.iter().flat_map(|(_, s)| s.points.iter().map(|p| p.x)).filter(|x| !x.is_nan()).collect();
@@ -74,7 +164,7 @@ fn data(m: &mut Markup, chart: &Chart) {
     super::table(m, "numbers", &columns, |m| {
         for &x in xs.iter().step_by(stride) {
             m.el("tr", "", |m| {
-                m.with("th", &[("scope", "row")], |m| m.say(&value(x, chart.x.unit)));
+                m.with("th", &[("scope", "row")], |m| m.say(&place(&chart.x, x)));
                 for (pane, series) in &lines {
                     m.line("td", "", &at(series, x).map_or_else(|| Say::same(NONE), |y| value(y, pane.y.unit)));
                 }
@@ -96,20 +186,4 @@ fn heading(pane: &Pane, series: &Series) -> Say {
 fn at(series: &Series, x: f64) -> Option<f64> {
     let i = series.points.partition_point(|p| p.x < x);
     series.points.get(i).filter(|p| p.x == x)?.y.filter(|y| y.is_finite())
-}
-
-fn value(value: f64, unit: Unit) -> Say {
-    both(|lang| match unit {
-        Unit::Plain | Unit::Seconds => format::number(value, lang),
-        Unit::BytesPerSecond => format::number(value / 1e6, lang),
-        // Nines in a share (99.999 %) are the point of it: no rounding to one decimal.
-        Unit::Share => format!("{} %", format::fixed(value * 100.0, share_digits(value), lang)),
-        Unit::LatencyNs => format::latency(Nanos(value.max(0.0) as u64), lang),
-    })
-}
-
-/// Decimals that keep one digit after the last nine.
-fn share_digits(share: f64) -> usize {
-    let nines = -(1.0 - share).max(1e-9).log10();
-    (nines.ceil().max(2.0) as usize).saturating_sub(1)
 }

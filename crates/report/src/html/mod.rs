@@ -2,6 +2,7 @@
 //! languages at once; a pair of radio inputs decides which one the style sheet shows.
 
 mod cases;
+pub mod comparison;
 mod figure;
 mod method;
 mod results;
@@ -32,38 +33,61 @@ struct Page<'a> {
 /// The report of a run as one HTML file that starts in `lang`.
 pub fn html(findings: &Findings, run: &RunRecord, lang: Lang) -> String {
     let page = Page { findings, run, lang, unit: LatencyUnit::for_cases(&findings.cases) };
+    document(&summary::title(findings), lang, |m| body(m, &page))
+}
+
+/// A whole file: style and language switch around a body of `header`, `main` and `footer`.
+fn document(title: &Say, lang: Lang, inside: impl FnOnce(&mut Markup)) -> String {
     let mut m = Markup::new();
     m.raw("<!doctype html>\n");
     m.with("html", &[("lang", lang.tag())], |m| {
-        m.el("head", "", |m| head(m, &page));
+        m.el("head", "", |m| head(m, title, lang));
         m.raw("\n");
-        m.el("body", "", |m| body(m, &page));
+        m.el("body", "", |m| {
+            switch(m, lang);
+            inside(m);
+        });
     });
     m.raw("\n");
     m.finish()
 }
 
-fn head(m: &mut Markup, page: &Page) {
+fn head(m: &mut Markup, title: &Say, lang: Lang) {
     m.start("meta", &[("charset", "utf-8")]);
     m.start("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
     m.start("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
     m.start("meta", &[("name", "color-scheme"), ("content", "light dark")]);
-    let title = summary::title(page.findings);
-    m.el("title", "", |m| m.text(title.get(page.lang)));
+    m.el("title", "", |m| m.text(title.get(lang)));
     m.el("style", "", |m| m.raw(STYLE));
 }
 
 /// The inputs of the switch come first: the style sheet finds everything else as their sibling.
-fn body(m: &mut Markup, page: &Page) {
+fn switch(m: &mut Markup, first: Lang) {
     for lang in [Lang::En, Lang::Ru] {
         let id = format!("lang-{}", lang.tag());
         let mut attributes = vec![("class", "switch"), ("type", "radio"), ("name", "lang"), ("id", id.as_str())];
         attributes.push(("aria-label", language(lang)));
-        if lang == page.lang {
+        if lang == first {
             attributes.push(("checked", "checked"));
         }
         m.start("input", &attributes);
     }
+}
+
+/// Top line of every page: whose it is, and the labels of the switch.
+fn bar(m: &mut Markup) {
+    m.el("div", "bar", |m| {
+        m.el("span", "brand", |m| m.raw("Stend"));
+        m.el("span", "languages", |m| {
+            for lang in [Lang::En, Lang::Ru] {
+                let id = format!("lang-{}", lang.tag());
+                m.with("label", &[("for", &id), ("lang", lang.tag())], |m| m.text(language(lang)));
+            }
+        });
+    });
+}
+
+fn body(m: &mut Markup, page: &Page) {
     m.with("a", &[("class", "skip"), ("href", "#results")], |m| {
         m.say(&say!("Skip to the results", "К результатам"));
     });
@@ -73,6 +97,7 @@ fn body(m: &mut Markup, page: &Page) {
     m.el("main", "", |m| {
         summary::caveats(m, page);
         results::section(m, page);
+        across(m, page);
         cases::section(m, page);
         not_run(m, page);
         whole_run(m, page);
@@ -140,6 +165,20 @@ fn not_run(m: &mut Markup, page: &Page) {
                     m.with("th", &[("scope", "row")], |m| m.text(&case.label));
                     m.line("td", "", &case.reason);
                 });
+            }
+        });
+    });
+}
+
+/// Charts that hold cases against each other.
+fn across(m: &mut Markup, page: &Page) {
+    if page.findings.across.is_empty() {
+        return;
+    }
+    section(m, "across", &say!("Across cases", "Сравнение случаев"), |m| {
+        m.el("div", "charts", |m| {
+            for chart in &page.findings.across {
+                figure::draw(m, chart, page.lang, crate::svg::WIDTH_COLUMN);
             }
         });
     });

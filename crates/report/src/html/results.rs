@@ -35,8 +35,11 @@ pub fn section(m: &mut Markup, page: &Page) {
 }
 
 fn head(m: &mut Markup, page: &Page) {
-    let columns =
-        [("left", say!("Case", "Случай")), ("right", say!("Result", "Результат")), ("right", stend_base::Say::same("± 95 %"))];
+    let columns = [
+        ("left", say!("Case", "Случай")),
+        ("right", say!("Result", "Результат")),
+        ("right", stend_base::Say::same("± 95 %")),
+    ];
     m.el("tr", "", |m| {
         for (class, name) in &columns {
             m.with("th", &[("scope", "col"), ("class", class), ("rowspan", "2")], |m| m.say(name));
@@ -227,7 +230,7 @@ fn shared_axis<'a>(ops: impl Iterator<Item = &'a OpFinding>) -> Option<Ruler> {
     }
     let (from, to) = (low.max(1) as f64 / 1.5, high.max(2) as f64 * 1.3);
     let label = Say::same("");
-    (low <= high).then(|| Ruler::new(&Axis { label, scale: Scale::Log, unit: Unit::LatencyNs, from, to }))
+    (low <= high).then(|| Ruler::new(&Axis::new(label, Scale::Log, Unit::LatencyNs, from, to)))
 }
 
 /// Values of p50, p99, p99.9 and the maximum, ns.

@@ -1,12 +1,12 @@
 //! Top and bottom of the page: what was measured, the verdict, the grade, the caveats.
 
-use super::{Page, language};
+use super::Page;
 use crate::figures::{both, utc};
 use crate::markup::Markup;
 use crate::words;
 use stend_analyse::Findings;
 use stend_analyse::findings::{Caveat, GradeLevel};
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Say, format, say};
 
 /// `quick on /var/tmp`.
 pub fn title(findings: &Findings) -> Say {
@@ -17,15 +17,7 @@ pub fn title(findings: &Findings) -> Say {
 /// Everything above the first section.
 pub fn header(m: &mut Markup, page: &Page) {
     let findings = page.findings;
-    m.el("div", "bar", |m| {
-        m.el("span", "brand", |m| m.raw("Stend"));
-        m.el("span", "languages", |m| {
-            for lang in [Lang::En, Lang::Ru] {
-                let id = format!("lang-{}", lang.tag());
-                m.with("label", &[("for", &id), ("lang", lang.tag())], |m| m.text(language(lang)));
-            }
-        });
-    });
+    super::bar(m);
     m.line("h1", "", &title(findings));
     m.el("p", "meta", |m| {
         m.text(&utc(findings.started_unix));
@@ -64,6 +56,7 @@ fn contents(m: &mut Markup, page: &Page) {
     let entries = [
         ("#caveats", say!("Caveats", "Оговорки"), caveats_listed(page).next().is_some()),
         ("#results", say!("Results", "Результаты"), true),
+        ("#across", say!("Across cases", "Сравнение случаев"), !findings.across.is_empty()),
         ("#cases", say!("Cases", "Случаи"), !findings.cases.is_empty()),
         ("#not-run", say!("Not run", "Не выполнено"), !findings.not_run.is_empty()),
         ("#whole-run", say!("Whole run", "Весь прогон"), !findings.charts.is_empty()),

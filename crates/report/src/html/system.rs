@@ -145,7 +145,8 @@ fn host_rows(host: &HostFacts) -> Vec<(Say, Say)> {
 fn engine_rows(run: &RunRecord) -> Vec<(Say, Say)> {
     let mut ways: Vec<(EngineFacts, u32)> = Vec::new();
     for outcome in run.trials.iter().filter_map(|t| t.outcome.as_ref()) {
-        let mut engine = EngineFacts { kernel_workers: 0, ..outcome.engine.clone() };
+        let mut engine =
+            EngineFacts { kernel_workers: 0, clock_read_ns: 0, jobs: Vec::new(), ..outcome.engine.clone() };
         engine.cpus.sort_unstable();
         engine.cpus.dedup();
         match ways.iter_mut().find(|(known, _)| *known == engine) {
@@ -165,6 +166,10 @@ fn way(engine: &EngineFacts, trials: u32) -> Say {
         false => say!("nothing registered", "без регистрации"),
     };
     let chosen = engine.chosen.say();
+    let syncs = match engine.plain_syncs {
+        true => say!("; syncs by plain calls", "; сбросы обычными вызовами"),
+        false => Say::same(String::new()),
+    };
     let why = match engine.fallback_reason.as_str() {
         "" => String::new(),
         reason => format!(" ({reason})"),
@@ -174,7 +179,13 @@ fn way(engine: &EngineFacts, trials: u32) -> Say {
             Lang::En => format!("load threads on CPU {cpus}"),
             Lang::Ru => format!("потоки нагрузки на процессорах {cpus}"),
         };
-        format!("{}; {}{why}; {}; {threads}", trials.get(lang), chosen.get(lang), registered.get(lang))
+        format!(
+            "{}; {}{why}; {}{}; {threads}",
+            trials.get(lang),
+            chosen.get(lang),
+            registered.get(lang),
+            syncs.get(lang)
+        )
     })
 }
 

@@ -4,9 +4,13 @@ use super::scale::Ruler;
 use super::{FOOT, Frame, PLOT_WIDTH, percent};
 use crate::figures::both;
 use crate::markup::{Markup, coordinate};
-use stend_analyse::chart::{Axis, Band};
+use stend_analyse::chart::{Axis, Band, Mark};
 use stend_base::{Lang, Say, say};
 
+/// Height of a line of detail under a label, pixels.
+const DETAIL_LINE: f64 = 14.0;
+/// Most lines of detail.
+const DETAIL_LINES_MAX: usize = 3;
 /// Room between the drawing and a label beside it, pixels.
 const ASIDE: &str = "-8";
 
@@ -31,6 +35,26 @@ pub fn bands(m: &mut Markup, bands: &[Band], x: &Ruler, (top, bottom): (f64, f64
     }
 }
 
+/// Upright lines where something happened, named at their feet where there is room.
+pub fn events(m: &mut Markup, events: &[Mark], x: &Ruler, (top, bottom): (f64, f64), letter: f64) {
+    let mut free = 0.0;
+    for event in events {
+        let Some(place) = x.place(event.at).filter(|p| (0.0..=1.0).contains(p)) else { continue };
+        let at = percent(place);
+        line(m, "event", (&at, &at), (top, bottom));
+        let room = |name: &str| {
+            let wide = (name.chars().count() + 1) as f64 * letter;
+            if place >= free && place + wide <= 1.0 { name.to_string() } else { String::new() }
+        };
+        let name = Say { en: room(&event.name.en), ru: room(&event.name.ru) };
+        let y = coordinate(bottom - 6.0);
+        text(m, &[("class", "event-name"), ("x", &at), ("dx", "4"), ("y", &y)], &name);
+        if !name.en.is_empty() || !name.ru.is_empty() {
+            free = place + (name.en.chars().count().max(name.ru.chars().count()) + 2) as f64 * letter;
+        }
+    }
+}
+
 /// Grid lines, tick labels and the name of a pane's axis.
 pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &Ruler, frame: Frame) {
     let name_y = coordinate(frame.name_y);
@@ -48,7 +72,8 @@ pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &Ruler, frame: Frame) {
 
 /// Ticks and name of the shared horizontal axis. Every second label is left out on narrow screens.
 pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, letter: f64) {
-    let (label_y, name_y) = (coordinate(bottom + 17.0), coordinate(bottom + 34.0));
+    let details = detail_height(axis, ruler, letter);
+    let (label_y, name_y) = (coordinate(bottom + 17.0), coordinate(bottom + 34.0 + details));
     let mut last_end = f64::NEG_INFINITY;
     for (i, tick) in ruler.ticks().into_iter().enumerate() {
         let Some(place) = ruler.place(tick) else { continue };
@@ -62,9 +87,36 @@ pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, lette
         last_end = place + half;
         let class = if i % 2 == 0 { "tick" } else { "tick odd" };
         text(m, &[("class", class), ("x", &at), ("y", &label_y), ("text-anchor", "middle")], &label);
+        for (line, below) in detail(ruler, tick).iter().zip(1..).filter(|_| details > 0.0) {
+            let y = coordinate(bottom + 17.0 + f64::from(below) * DETAIL_LINE);
+            text(m, &[("class", "tick detail"), ("x", &at), ("y", &y), ("text-anchor", "middle")], line);
+        }
     }
     text(m, &[("class", "axis-name"), ("x", "100%"), ("y", &name_y), ("text-anchor", "end")], &axis.label);
     cuts(m, ruler, bottom);
+}
+
+/// Lines of the detail of a named place: it is broken where its author put a comma.
+fn detail(ruler: &Ruler, tick: f64) -> Vec<Say> {
+    let line = |lang, n: usize| {
+        let detail = ruler.name(tick).map_or("", |mark| mark.detail.get(lang));
+        detail.split(", ").nth(n).unwrap_or_default().to_string()
+    };
+    (0..DETAIL_LINES_MAX).map(|n| both(|lang| line(lang, n))).take_while(|say| *say != Say::same("")).collect()
+}
+
+/// Height that details under the labels take: none unless all of them fit between their neighbours.
+pub fn detail_height(axis: &Axis, ruler: &Ruler, letter: f64) -> f64 {
+    if axis.names.is_empty() {
+        return 0.0;
+    }
+    let ticks = ruler.ticks();
+    let lines: Vec<Vec<Say>> = ticks.iter().map(|tick| detail(ruler, *tick)).collect();
+    let texts = || lines.iter().flatten().flat_map(|line| [&line.en, &line.ru]);
+    let widest = texts().map(|line| line.chars().count() + 1).max().unwrap_or(0);
+    let fits = widest as f64 * letter * ticks.len() as f64 <= 1.0;
+    let most = lines.iter().map(Vec::len).max().unwrap_or(0);
+    if fits { most as f64 * DETAIL_LINE } else { 0.0 }
 }
 
 /// Marks every cut of the axis, and below it says what the mark means.

@@ -16,7 +16,8 @@ const STRETCHES_MAX: usize = 24;
 
 /// The shared horizontal axis of a chart, cut where nothing was measured for long.
 pub fn horizontal(chart: &Chart) -> Ruler {
-    let stretches = if chart.x.scale == Scale::Linear { stretches(chart) } else { Vec::new() };
+    let stretches =
+        if chart.x.scale == Scale::Linear && chart.x.names.is_empty() { stretches(chart) } else { Vec::new() };
     Ruler::cut(&chart.x, &stretches)
 }
 
@@ -25,7 +26,9 @@ fn stretches(chart: &Chart) -> Vec<(f64, f64)> {
     let Axis { from, to, .. } = chart.x;
     let span = to - from;
     let points = chart.panes.iter().flat_map(|p| &p.series).flat_map(|s| &s.points);
-    let mut xs: Vec<f64> = points.filter(|p| p.y.is_some()).map(|p| p.x).filter(|x| (from..=to).contains(x)).collect();
+    let columns = chart.panes.iter().filter_map(|p| p.field.as_ref()).flat_map(|f| &f.columns);
+    let xs = points.filter(|p| p.y.is_some()).map(|p| p.x).chain(columns.flat_map(|c| [c.0, c.1]));
+    let mut xs: Vec<f64> = xs.filter(|x| (from..=to).contains(x)).collect();
     if xs.is_empty() || !span.is_finite() || span <= 0.0 {
         return Vec::new();
     }

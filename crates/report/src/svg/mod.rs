@@ -6,12 +6,14 @@
 
 mod axis;
 mod cuts;
+mod field;
 mod scale;
 mod series;
 
 pub use axis::text;
+pub use field::{has_margin, range, scale as tints};
 pub use scale::Ruler;
-pub use series::{labelled, swatch};
+pub use series::{labelled, swatch, swatch_over};
 
 use crate::markup::{Markup, coordinate};
 use stend_analyse::Chart;
@@ -20,6 +22,8 @@ use stend_base::Lang;
 
 /// Height of the only pane, pixels; by eye: twice as wide as high in a column of the report.
 const HEIGHT_ALONE: f64 = 210.0;
+/// Height of a row of a matrix: a number with room around it.
+const HEIGHT_ROW: f64 = 34.0;
 /// Height of one of several panes.
 const HEIGHT_STACKED: f64 = 140.0;
 /// Width of a letter of a label, pixels.
@@ -74,11 +78,11 @@ pub fn caption_id(chart: &Chart) -> String {
 /// Writes the `<svg>` element of a chart that will be about `width` pixels wide: labels are left out
 /// where they would not fit then.
 pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang, width: f64) {
-    let height = if chart.panes.len() == 1 { HEIGHT_ALONE } else { HEIGHT_STACKED };
-    let frames = frames(chart.panes.len(), height, !chart.bands.is_empty());
+    let frames = frames(chart);
     let (top, bottom) = (frames.first().map_or(HEAD, |f| f.top), frames.last().map_or(HEAD, |f| f.top + f.height));
     let x = cuts::horizontal(chart);
-    let foot = if x.cuts().next().is_some() { FOOT + CUT_NOTE } else { FOOT };
+    let cut = if x.cuts().next().is_some() { CUT_NOTE } else { 0.0 };
+    let foot = FOOT + cut + axis::detail_height(&chart.x, &x, LETTER / width);
     let (total, caption) = (coordinate(bottom + foot), caption_id(chart));
     let attributes =
         [("class", "plot"), ("width", "100%"), ("height", &total), ("role", "img"), ("aria-labelledby", &caption)];
@@ -89,18 +93,25 @@ pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang, width: f64) {
         for (pane, frame) in chart.panes.iter().zip(&frames) {
             draw_pane(m, pane, &x, *frame);
         }
+        axis::events(m, &chart.events, &x, (top, bottom), LETTER / width);
         axis::horizontal(m, &chart.x, &x, bottom, LETTER / width);
     });
 }
 
 /// Places of all panes, from top to bottom.
-fn frames(panes: usize, height: f64, bands: bool) -> Vec<Frame> {
-    let first = HEAD + if bands { BAND_NAMES } else { 0.0 };
-    let frame = |i: usize| {
-        let top = first + i as f64 * (height + BETWEEN);
-        Frame { name_y: if i == 0 { HEAD } else { top } - 9.0, top, height }
-    };
-    (0..panes).map(frame).collect()
+fn frames(chart: &Chart) -> Vec<Frame> {
+    let mut top = HEAD + if chart.bands.is_empty() { 0.0 } else { BAND_NAMES };
+    let mut frames = Vec::new();
+    for (i, pane) in chart.panes.iter().enumerate() {
+        let height = match &pane.field {
+            Some(field) if field.numbers => field.rows.len() as f64 * HEIGHT_ROW,
+            _ if chart.panes.len() == 1 => HEIGHT_ALONE,
+            _ => HEIGHT_STACKED,
+        };
+        frames.push(Frame { name_y: if i == 0 { HEAD } else { top } - 9.0, top, height });
+        top += height + BETWEEN;
+    }
+    frames
 }
 
 fn draw_pane(m: &mut Markup, pane: &Pane, x: &Ruler, frame: Frame) {
@@ -117,12 +128,23 @@ fn draw_pane(m: &mut Markup, pane: &Pane, x: &Ruler, frame: Frame) {
         ("preserveAspectRatio", "none"),
     ];
     m.with("svg", &attributes, |m| {
+        if let Some(field) = &pane.field {
+            field::cells(m, field, x, &y, frame.height);
+            return pane.series.iter().for_each(|line| field::steps(m, field, line, x, &y, frame.height));
+        }
         for line in &pane.series {
             series::lines(m, line, x, &y, frame.height);
         }
     });
+    if let Some(field) = &pane.field {
+        field::numbers(m, field, x, &y, frame);
+        return field::margin(m, field, &y, frame);
+    }
     for line in &pane.series {
         series::dots(m, line, x, &y, frame);
+    }
+    for line in &pane.series {
+        series::point_labels(m, line, x, &y, frame);
     }
     if series::labelled(&pane.series) {
         series::labels(m, &pane.series, x, &y, frame);

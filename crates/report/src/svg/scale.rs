@@ -1,7 +1,7 @@
 //! Axes of a chart: where a value goes, which values get a tick, how ticks are written. Any axis, also
 //! a senseless one (empty, reversed, not finite), gives finite places.
 
-use stend_analyse::chart::{Axis, Scale, Unit};
+use stend_analyse::chart::{Axis, Mark, Scale, Unit};
 use stend_base::{Lang, format};
 
 /// More ticks than this are read as a texture, not as numbers.
@@ -12,6 +12,8 @@ const TICKS_AIM: f64 = 5.0;
 const TIME_STEPS: [f64; 12] = [0.001, 0.01, 0.1, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0];
 /// Shares that a nines axis may label.
 const NINES: [f64; 10] = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.999_99, 0.999_999, 0.999_999_9, 0.999_999_99];
+/// Most names on an axis: the sides of the largest matrix.
+const NAMES_MAX: usize = 16;
 /// How far outside of the pane a point may lie, in lengths of the axis: far enough that a clipped
 /// line keeps its direction, near enough for any renderer.
 const OUTSIDE: f64 = 2.0;
@@ -29,12 +31,16 @@ pub struct Ruler {
     to: f64,
     /// Start and end of each stretch between cuts as (value, place); empty if the axis is whole.
     knots: Vec<(f64, f64)>,
+    /// Places with names, which take the place of ticks; empty for an axis of numbers.
+    names: Vec<Mark>,
 }
 
 impl Ruler {
     /// The axis itself, or a plain 0 to 1 (1 to 10, 0 to 99 %) if its range cannot be drawn.
     pub fn new(axis: &Axis) -> Ruler {
-        let ruler = |from, to| Ruler { scale: axis.scale, unit: axis.unit, from, to, knots: Vec::new() };
+        let names = || axis.names.iter().filter(|n| n.at.is_finite()).cloned().collect();
+        let ruler =
+            |from, to| Ruler { scale: axis.scale, unit: axis.unit, from, to, knots: Vec::new(), names: names() };
         let span = project(axis.scale, axis.to) - project(axis.scale, axis.from);
         if axis.from < axis.to && span.is_finite() && span > 0.0 && (axis.to - axis.from).is_finite() {
             return ruler(axis.from, axis.to);
@@ -96,8 +102,16 @@ impl Ruler {
         }
     }
 
-    /// Values with a tick, ascending, at most eight. On a cut axis: where its stretches begin.
+    /// Values with a tick, ascending, at most eight. On a cut axis: where its stretches begin; on an
+    /// axis with names: the named places, at most sixteen.
     pub fn ticks(&self) -> Vec<f64> {
+        if !self.names.is_empty() {
+            let inside = |at: &f64| (self.from..=self.to).contains(at);
+            let mut places: Vec<f64> = self.names.iter().map(|n| n.at).filter(inside).collect();
+            places.sort_by(f64::total_cmp);
+            let stride = places.len().div_ceil(NAMES_MAX).max(1);
+            return places.into_iter().step_by(stride).collect();
+        }
         if !self.knots.is_empty() {
             let starts: Vec<f64> = self.knots.iter().step_by(2).map(|knot| knot.0).collect();
             let stride = starts.len().div_ceil(TICKS_MAX).max(1);
@@ -110,6 +124,11 @@ impl Ruler {
             Scale::Log => self.log_ticks(),
         };
         ticks.into_iter().filter(inside).collect()
+    }
+
+    /// The name at a place, if it has one.
+    pub fn name(&self, value: f64) -> Option<&Mark> {
+        self.names.iter().find(|n| n.at == value)
     }
 
     fn linear_ticks(&self) -> Vec<f64> {
@@ -135,11 +154,15 @@ impl Ruler {
 
     /// How a tick is written.
     pub fn label(&self, value: f64, lang: Lang) -> String {
+        if let Some(mark) = self.name(value) {
+            return mark.name.get(lang).to_string();
+        }
         match self.unit {
             Unit::Plain | Unit::Seconds => short(value, lang),
             Unit::BytesPerSecond => short(value / 1e6, lang),
             Unit::Share => format!("{} %", short(value * 100.0, lang)),
             Unit::LatencyNs => latency(value, lang),
+            Unit::Bytes => bytes(value, lang),
         }
     }
 }
@@ -168,6 +191,9 @@ fn step(span: f64, unit: Unit) -> f64 {
         }
         return 3600.0 * round_up(least / 3600.0);
     }
+    if unit == Unit::Bytes && least >= 1.0 {
+        return least.log2().ceil().exp2();
+    }
     round_up(least)
 }
 
@@ -175,6 +201,16 @@ fn step(span: f64, unit: Unit) -> f64 {
 fn round_up(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|f| f * power).find(|s| *s >= value * 0.999_999).unwrap_or(value)
+}
+
+/// A size without needless zeros: `512 MiB`, `1.5 GiB`.
+fn bytes(value: f64, lang: Lang) -> String {
+    let names = match lang {
+        Lang::En => ["B", "KiB", "MiB", "GiB", "TiB", "PiB"],
+        Lang::Ru => ["Б", "КиБ", "МиБ", "ГиБ", "ТиБ", "ПиБ"],
+    };
+    let power = (value.abs().max(1.0).log2() / 10.0).floor().min((names.len() - 1) as f64);
+    format!("{}\u{a0}{}", short(value / 1024f64.powf(power), lang), names[power.max(0.0) as usize])
 }
 
 /// A latency without needless zeros: `1 µs`, `2.5 ms`.
@@ -223,7 +259,7 @@ mod tests {
     use stend_base::Say;
 
     fn axis(scale: Scale, unit: Unit, from: f64, to: f64) -> Axis {
-        Axis { label: Say::same("x"), scale, unit, from, to }
+        Axis::new(Say::same("x"), scale, unit, from, to)
     }
 
     fn labels(scale: Scale, unit: Unit, from: f64, to: f64) -> String {

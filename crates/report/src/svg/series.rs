@@ -4,6 +4,7 @@
 use super::axis::{across, text};
 use super::scale::Ruler;
 use super::{Frame, percent};
+use crate::figures::both;
 use crate::markup::{Markup, coordinate};
 use stend_analyse::chart::{Quantity, Series};
 
@@ -11,6 +12,8 @@ use stend_analyse::chart::{Quantity, Series};
 const LABEL_STEP: f64 = 13.0;
 /// Letters of a direct label that fit beside the plot.
 const LABEL_LETTERS: usize = 9;
+/// Letters of the name of a point.
+const POINT_LETTERS: usize = 12;
 /// Markers by variant, drawn around (0, 0).
 const MARKERS: [&str; 6] = [
     "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
@@ -25,6 +28,9 @@ const MARKERS: [&str; 6] = [
 pub fn lines(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, height: f64) {
     let class = |kind: &str| format!("{kind} {} v{}", quantity(series.quantity), variant(series));
     let down = |place: f64| height * (1.0 - place);
+    if series.dots {
+        return;
+    }
     for run in runs(series, |p| {
         let (low, high) = p.envelope?;
         Some((across(x.place(p.x)?), down(y.place(low)?), down(y.place(high)?)))
@@ -33,9 +39,6 @@ pub fn lines(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, height: f64)
         let back = run.iter().rev().map(|(x, low, _)| (*x, *low));
         let path = path(there.chain(back)) + "z";
         m.with("path", &[("class", &class("envelope")), ("d", &path)], |_| {});
-    }
-    if series.dots {
-        return;
     }
     for run in runs(series, |p| Some((across(x.place(p.x)?), down(y.place(p.y?)?)))) {
         if run.len() > 1 {
@@ -46,6 +49,7 @@ pub fn lines(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, height: f64)
 
 /// Markers: of every point of a dotted series, of points without a neighbour, of the end of a line.
 pub fn dots(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame) {
+    whiskers(m, series, x, y, frame);
     let place = |p: &stend_analyse::chart::Point| Some((x.place(p.x)?, y.place(p.y?)?));
     let runs = runs(series, place);
     for (i, run) in runs.iter().enumerate() {
@@ -63,10 +67,48 @@ pub fn dots(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame)
     }
 }
 
+/// Envelopes of dots: an upright bar each, for nothing is known between them.
+fn whiskers(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame) {
+    let class = format!("whisker {}", quantity(series.quantity));
+    for point in series.points.iter().filter(|_| series.dots) {
+        let Some((low, high)) = point.envelope else { continue };
+        let (Some(at), Some(low), Some(high)) = (x.place(point.x), y.place(low), y.place(high)) else { continue };
+        if (0.0..=1.0).contains(&at) {
+            let (at, y1, y2) =
+                (percent(at), coordinate(frame.y(low.clamp(0.0, 1.0))), coordinate(frame.y(high.clamp(0.0, 1.0))));
+            m.with("line", &[("class", &class), ("x1", &at), ("x2", &at), ("y1", &y1), ("y2", &y2)], |_| {});
+        }
+    }
+}
+
+/// Names of the points, beside them: to the left in the right half of the plot.
+pub fn point_labels(m: &mut Markup, series: &Series, x: &Ruler, y: &Ruler, frame: Frame) {
+    let class = format!("point-name {}", quantity(series.quantity));
+    for (point, label) in series.points.iter().zip(&series.labels) {
+        let (Some(px), Some(py)) = (x.place(point.x), point.y.and_then(|v| y.place(v))) else { continue };
+        if !(0.0..=1.0).contains(&px) || !(0.0..=1.0).contains(&py) {
+            continue;
+        }
+        let (at, up) = (percent(px), coordinate(frame.y(py)));
+        let (dx, anchor) = if px > 0.8 { ("-8", "end") } else { ("8", "start") };
+        let attributes =
+            [("class", class.as_str()), ("x", &at), ("y", &up), ("dx", dx), ("dy", "-.3em"), ("text-anchor", anchor)];
+        text(m, &attributes, &both(|lang| shortened(label.get(lang))));
+    }
+}
+
+/// A name that leaves room for others.
+fn shortened(name: &str) -> String {
+    match name.chars().count() {
+        0..=POINT_LETTERS => name.to_string(),
+        _ => name.chars().take(POINT_LETTERS - 1).chain(['…']).collect(),
+    }
+}
+
 /// Whether the lines of a pane are named at their ends: several, with names that fit in any language.
 pub fn labelled(series: &[Series]) -> bool {
     let fits = |s: &Series| [&s.name.en, &s.name.ru].iter().all(|n| n.chars().count() <= LABEL_LETTERS);
-    series.len() > 1 && series.iter().all(fits)
+    series.len() > 1 && series.iter().all(|s| fits(s) && !s.dots)
 }
 
 /// Names of the lines at their ends, moved apart where they would touch.
@@ -109,6 +151,13 @@ pub fn swatch(m: &mut Markup, series: &Series) {
     });
 }
 
+/// A sample of a line over a heat map.
+pub fn swatch_over(m: &mut Markup) {
+    m.with("svg", &[("class", "swatch"), ("width", "26"), ("height", "12"), ("aria-hidden", "true")], |m| {
+        m.with("path", &[("class", "line over"), ("d", "M0 8h9v-4h9v4h8")], |_| {});
+    });
+}
+
 /// A marker of a quantity's colour around a point.
 fn marker(m: &mut Markup, of: Quantity, variant: usize, x: &str, y: &str) {
     let class = format!("dot {}", quantity(of));
@@ -132,7 +181,7 @@ fn runs<P>(series: &Series, place: impl Fn(&stend_analyse::chart::Point) -> Opti
 }
 
 /// Path through points, one decimal: a tenth of a pixel.
-fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
+pub fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
     let mut out = String::new();
     for (i, (x, y)) in points.enumerate() {
         out.push(if i == 0 { 'M' } else { 'L' });
@@ -148,7 +197,7 @@ fn variant(series: &Series) -> usize {
 }
 
 /// Class of a quantity's colour, the same on every page.
-fn quantity(quantity: Quantity) -> &'static str {
+pub fn quantity(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Iops => "q-iops",
         Quantity::Throughput => "q-throughput",

@@ -67,13 +67,8 @@ fn any_axis() -> impl Strategy<Value = Axis> {
         Just(Unit::BytesPerSecond),
         Just(Unit::Share)
     ];
-    (scale, unit, any::<f64>(), any::<f64>(), 0..HOSTILE.len()).prop_map(|(scale, unit, from, to, name)| Axis {
-        label: Say::same(HOSTILE[name]),
-        scale,
-        unit,
-        from,
-        to,
-    })
+    (scale, unit, any::<f64>(), any::<f64>(), 0..HOSTILE.len())
+        .prop_map(|(scale, unit, from, to, name)| Axis::new(Say::same(HOSTILE[name]), scale, unit, from, to))
 }
 
 fn any_series() -> impl Strategy<Value = Series> {
@@ -85,6 +80,7 @@ fn any_series() -> impl Strategy<Value = Series> {
             variant,
             points: points.into_iter().map(|(x, y, envelope)| Point { x, y, envelope }).collect(),
             dots,
+            labels: Vec::new(),
         },
     )
 }
@@ -101,11 +97,12 @@ proptest! {
             title: Say::same(HOSTILE[1]),
             summary: Say::same(HOSTILE[2]),
             x,
-            panes: panes.into_iter().map(|(y, series)| Pane { y, series }).collect(),
+            panes: panes.into_iter().map(|(y, series)| Pane::lines(y, series)).collect(),
             bands: bands
                 .into_iter()
                 .map(|(from, to, name)| Band { from, to, label: Say::same(HOSTILE[name]) })
                 .collect(),
+            events: Vec::new(),
         };
         let svg = svg(&chart, Lang::Ru);
         assert_well_formed(&svg);

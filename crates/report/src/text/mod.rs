@@ -1,7 +1,11 @@
 //! A run on one screen of a terminal: verdict, grade, table, what did not run, caveats.
 
+pub mod comparison;
+pub mod doctor;
+mod grid;
 pub mod inspect;
 mod layout;
+pub mod list;
 mod table;
 
 use crate::figures::{both, utc};
@@ -147,5 +151,7 @@ fn origin(findings: &Findings) -> Say {
     say!("{run}: {suite} on {target}, {began}, {en}", "{run}: {suite} на {target}, {began}, {ru}")
 }
 
+#[cfg(test)]
+pub use layout::width;
 #[cfg(test)]
 mod tests;

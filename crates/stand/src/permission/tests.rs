@@ -18,6 +18,7 @@ fn facts(kind: TargetKind, access: WriteAccess) -> TargetFacts {
         devices: Vec::new(),
         signatures: Vec::new(),
         access,
+        busy: None,
     }
 }
 

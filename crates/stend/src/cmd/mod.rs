@@ -1,6 +1,12 @@
 //! One file per verb.
 
+pub mod compare;
+pub mod completions;
+pub mod doctor;
+pub mod export;
 pub mod inspect;
+pub mod list;
+pub mod man;
 pub mod report;
 pub mod run;
 pub mod show;
@@ -24,6 +30,11 @@ fn many(arguments: &ArgMatches, name: &str) -> Vec<String> {
 
 /// Reads the run that the user means by an id, a unique prefix, a path or `last`.
 fn read_run(arguments: &ArgMatches) -> Result<RunRecord> {
-    let path = store::locate(required(arguments, "RUN"), &store::directory()?)?;
+    read(required(arguments, "RUN"))
+}
+
+/// Reads a run by its name, as [`read_run`].
+fn read(name: &str) -> Result<RunRecord> {
+    let path = store::locate(name, &store::directory()?)?;
     store::read(&path)
 }

@@ -3,7 +3,7 @@
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
-use stend_base::{Error, Kind, Lang, Result, say};
+use stend_base::{Lang, Result, say};
 use stend_record::RunRecord;
 
 /// Writes the report, or prints it when the file is `-`.
@@ -25,11 +25,5 @@ pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
 pub fn write(run: &RunRecord, path: &Path, lang: Lang) -> Result<()> {
     let findings = stend_analyse::analyse(run)?;
     let html = stend_report::html(&findings, run, lang);
-    std::fs::write(path, html).map_err(|e| {
-        let path = path.display();
-        Error::new(
-            Kind::Preflight,
-            say!("cannot write the report `{path}`: {e}", "не удаётся записать отчёт `{path}`: {e}"),
-        )
-    })
+    crate::save::save(path, &say!("the report", "отчёт"), |to| to.write_all(html.as_bytes()))
 }

@@ -11,7 +11,7 @@ use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Permission;
 use stend_record::store;
-use stend_run::{Setup, Stopper};
+use stend_run::{Resume, Setup, Stopper};
 use stend_spec::suite::Suite;
 
 /// Suites inside the binary, by name.
@@ -19,7 +19,10 @@ const BUILT_IN: [(&str, &str); 1] = [("quick", include_str!("../../../../suites/
 
 /// Executes a run and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let setup = setup(arguments)?;
+    let setup = match arguments.get_one::<String>("resume") {
+        Some(file) => resumed(file, arguments)?,
+        None => setup(arguments)?,
+    };
     let (channel, stopper) = stend_run::channel();
     watch_signals(stopper)?;
     let mut display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
@@ -82,16 +85,51 @@ fn setup(arguments: &ArgMatches) -> Result<Setup> {
         seed,
         time_budget: arguments.get_one::<String>("time-budget").map(|text| budget(text)).transpose()?,
         target: super::required(arguments, "on").to_string(),
-        permission: Permission {
-            confirm: super::many(arguments, "confirm"),
-            overwrite_signatures: super::many(arguments, "overwrite-signature"),
-        },
+        permission: permission(arguments),
         id,
         run_file,
         command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
         worker: worker_command()?,
         started_unix: now.as_secs() as i64,
+        resume: None,
     })
+}
+
+/// A run that ended early goes on where it was: the suite, the seed and the target are those of its file.
+fn resumed(file: &str, arguments: &ArgMatches) -> Result<Setup> {
+    let path = store::locate(file, &store::directory()?)?;
+    if stend_run::is_going_on(&path) {
+        let shown = path.display();
+        return Err(Error::new(
+            Kind::Preflight,
+            say!("the run in `{shown}` is still going on", "прогон из `{shown}` ещё выполняется"),
+        )
+        .hint(say!("`stend watch {file}` shows it", "`stend watch {file}` покажет его")));
+    }
+    let run = store::read(&path)?;
+    let progressed = stend_run::progressed(&run)?;
+    let header = run.header;
+    Ok(Setup {
+        suite: header.inputs.suite.clone(),
+        suite_text: header.suite_text,
+        seed: header.inputs.seed,
+        time_budget: header.inputs.time_budget,
+        target: progressed.target.named.clone(),
+        permission: permission(arguments),
+        id: header.id,
+        run_file: absolute(&path)?,
+        command_line: header.command_line,
+        worker: worker_command()?,
+        started_unix: header.started_unix,
+        resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
+    })
+}
+
+fn permission(arguments: &ArgMatches) -> Permission {
+    Permission {
+        confirm: super::many(arguments, "confirm"),
+        overwrite_signatures: super::many(arguments, "overwrite-signature"),
+    }
 }
 
 /// A built-in suite by name, else a file.

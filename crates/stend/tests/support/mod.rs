@@ -2,6 +2,8 @@
 //! and mounts that go away even when a test fails.
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
+pub mod fixed_run;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -208,4 +210,14 @@ pub fn eventually(what: &str, limit: Duration, holds: impl Fn() -> bool) {
 pub fn leftovers(directory: &str) -> Vec<String> {
     let entries = std::fs::read_dir(directory).expect("a directory");
     entries.filter_map(|e| e.ok()?.file_name().into_string().ok()).filter(|name| name.starts_with(".stend-")).collect()
+}
+
+/// Every verb that the help lists.
+pub fn verbs(scratch: &Scratch) -> Vec<String> {
+    let (help, _) = expect_exit(&mut stend(scratch, &["--help", "--lang", "en"]), 0);
+    let list = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list of commands");
+    let first_words = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let verbs: Vec<String> = first_words.filter_map(|line| line.split_whitespace().next()).map(String::from).collect();
+    assert!(verbs.contains(&"run".to_string()), "{help}");
+    verbs
 }

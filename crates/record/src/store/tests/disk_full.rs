@@ -24,8 +24,17 @@ impl SmallDisk {
     /// Writes until nothing more fits.
     fn fill(&self) {
         use std::io::Write;
-        let mut file = std::fs::File::create(self.mount.path().join("filler")).unwrap();
+        let mut file = std::fs::File::create(self.filler()).unwrap();
         while file.write_all(&[1; 4096]).is_ok() {}
+    }
+
+    /// Takes back what [`fill`](Self::fill) did.
+    fn make_room(&self) {
+        std::fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.mount.path().join("filler")
     }
 }
 
@@ -116,4 +125,54 @@ fn a_reserve_that_does_not_fit_is_an_error_that_leaves_nothing_behind() {
     assert_eq!(error.kind, Kind::RunFile);
     assert!(error.message.en.contains("64 MiB"), "{error}");
     assert_eq!(std::fs::read_dir(disk.mount.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_cannot_be_resumed_for_want_of_room_is_resumed_once_there_is_some() {
+    if !root_or_skip("a_run_that_cannot_be_resumed_for_want_of_room_is_resumed_once_there_is_some") {
+        return;
+    }
+    let disk = SmallDisk::new(Bytes::mib(8));
+    let memory = tempfile::tempdir().unwrap();
+    let path = disk.mount.path().join("R-1.stend");
+    let writer = create_with(&path, &samples::header(), SPOOLED, None, memory.path()).unwrap();
+    writer.append(samples::trial_start(0));
+    let end = RunState::Ended { kind: Kind::Interrupted, reason: stend_base::say!("stop", "стоп") };
+    writer.close(end.clone()).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    // The reserve does not fit: nothing is touched.
+    let options = Options { reserve: Bytes::mib(64), ..SPOOLED };
+    let error = resume_with(&path, options, memory.path()).unwrap_err();
+    assert!(error.kind == Kind::RunFile && error.message.en.contains("64 MiB") && error.hint.is_some(), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), whole);
+    // A spool that does not fit: killed with half of what the disk holds.
+    let writer = resume_with(&path, SPOOLED, memory.path()).unwrap();
+    (0..2000).for_each(|interval| writer.append(slices(interval)));
+    settle(&writer);
+    let spool = memory.path().join(format!("stend-{}/R-1.spool", rustix::process::geteuid().as_raw()));
+    let killed = disk.mount.path().join("killed.stend");
+    for suffix in ["", "-wal"] {
+        let name = |path: &Path| crate::store::recorder::beside(path, suffix);
+        std::fs::copy(name(&path), name(&killed)).unwrap();
+    }
+    let left = std::fs::read(&spool).unwrap();
+    drop(writer);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir_all(spool.parent().unwrap()).unwrap();
+    std::fs::write(&spool, &left).unwrap();
+    disk.fill();
+    let before = crate::store::read(&killed).unwrap();
+    assert_eq!(before.trials[0].slices.len(), 2000);
+    for options in [SPOOLED, PLAIN] {
+        let error = resume_with(&killed, options, memory.path()).unwrap_err();
+        assert!(error.kind == Kind::RunFile && error.hint.is_some(), "{error}");
+        assert!(error.message.en.contains("no space"), "{error}");
+        assert_eq!(crate::store::read(&killed).unwrap(), before);
+    }
+    disk.make_room();
+    let writer = resume_with(&killed, PLAIN, memory.path()).unwrap();
+    writer.append(slices(2000));
+    let record = crate::store::read(&writer.close(RunState::Complete).unwrap()).unwrap();
+    assert!(record.trials[0].slices.iter().map(|slice| slice.interval).eq(0..=2000));
+    assert!(!spool.exists());
 }

@@ -4,11 +4,13 @@ mod disk_full;
 mod format;
 mod hostile;
 mod killed;
+mod resume_refused;
+mod resumed;
 mod spooled;
 mod written;
 
 use super::samples;
-use super::writer::{Options, Writer, create_with};
+use super::writer::{Options, Writer, create_with, resume_with};
 use crate::run::{Entry, RunRecord, RunState};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -34,6 +36,15 @@ impl Place {
 
     fn create(&self, options: Options) -> Writer {
         create_with(&self.file(), &samples::header(), options, None, self.memory.path()).unwrap()
+    }
+
+    fn resume(&self, options: Options) -> stend_base::Result<Writer> {
+        resume_with(&self.file(), options, self.memory.path())
+    }
+
+    /// Where the spool of the run is, if it has one.
+    fn spool(&self) -> PathBuf {
+        self.memory.path().join(format!("stend-{}/R-1.spool", rustix::process::geteuid().as_raw()))
     }
 
     fn names(&self) -> Vec<String> {

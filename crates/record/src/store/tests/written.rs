@@ -50,6 +50,25 @@ fn a_writer_that_is_dropped_leaves_one_file_without_an_end() {
 }
 
 #[test]
+fn a_glance_finds_what_a_whole_reading_finds() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    append_all(&writer, &samples::one_of_each());
+    let path = writer.close(RunState::Complete).unwrap();
+    let (seen, read) = (crate::store::glance(&path).unwrap(), crate::store::read(&path).unwrap());
+    let cases: std::collections::BTreeSet<u32> = read.trials.iter().map(|t| t.case).collect();
+    assert_eq!((seen.header, seen.state, seen.target), (read.header, read.state, read.target));
+    assert_eq!((seen.cases as usize, seen.trials as usize), (cases.len(), read.trials.len()));
+}
+
+#[test]
+fn a_glance_at_what_is_no_run_file_is_an_error() {
+    let place = Place::new();
+    std::fs::write(place.file(), "text").unwrap();
+    assert_eq!(crate::store::glance(&place.file()).unwrap_err().kind, Kind::RunFile);
+}
+
+#[test]
 fn an_existing_file_is_never_replaced() {
     let place = Place::new();
     std::fs::write(place.file(), "precious").unwrap();

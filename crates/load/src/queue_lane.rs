@@ -1,20 +1,19 @@
-//! A load thread on io_uring: one call submits a batch and waits for at least one completion. Must not
-//! allocate, lock, or make any other system call between two interval edges.
+//! A load thread on io_uring or Linux AIO: a batch is submitted and at least one completion waited for.
+//! Must not allocate, lock, or make any other system call between two interval edges.
 
 use crate::layout::Job;
 use crate::payload::Payload;
 use crate::recorder::Recorder;
 use crate::sequence::Sequence;
 use std::io;
-use std::sync::Arc;
 use stend_base::Nanos;
 use stend_spec::workload::{Op, Sync};
-use stend_sys::uring::{Completion, Request, Ring};
-use stend_sys::{IoFile, clock};
+use stend_sys::clock;
+use stend_sys::queue::{Completion, Queue, Request};
 
-/// One job's ring and everything its I/O follows from.
-pub(crate) struct RingLane {
-    ring: Ring,
+/// One job's queue and everything its I/O follows from.
+pub(crate) struct QueueLane<Q> {
+    queue: Q,
     sequence: Sequence,
     payload: Payload,
     block: usize,
@@ -38,16 +37,17 @@ struct Slot {
     sync_start: u64,
 }
 
-impl RingLane {
-    /// Sets the ring and its data up; on the thread that will use it.
-    pub fn new(job: &Job, file: Arc<IoFile>) -> io::Result<RingLane> {
+impl<Q: Queue> QueueLane<Q> {
+    /// Sets the queue, made by `queue` for so many slots of so many bytes, and its data up; on the thread
+    /// that will use it.
+    pub fn new(job: &Job, queue: impl FnOnce(u32, usize) -> io::Result<Q>) -> io::Result<QueueLane<Q>> {
         let payload = Payload::new(&job.spec, job.seed);
         let depth = job.spec.queue_depth;
-        let mut ring = Ring::new(file, depth, payload.slot_len())?;
-        (0..depth).for_each(|slot| payload.prime(u64::from(slot), ring.slot_mut(slot)));
+        let mut queue = queue(depth, payload.slot_len())?;
+        (0..depth).for_each(|slot| payload.prime(u64::from(slot), queue.slot_mut(slot)));
         let idle = Slot { op: Op::Read, offset: 0, at: 0, writes: 0, sync_start: 0 };
-        Ok(RingLane {
-            ring,
+        Ok(QueueLane {
+            queue,
             sequence: Sequence::new(job),
             payload,
             block: job.spec.block_size.0 as usize,
@@ -63,14 +63,14 @@ impl RingLane {
 
     /// Whether file and buffers are registered.
     pub fn registered(&self) -> bool {
-        self.ring.registered()
+        self.queue.registered()
     }
 
     /// Makes I/O from `start` until the recorder says stop, then waits for what is in flight.
     pub fn run(mut self, mut recorder: Recorder, start: Nanos) {
         let failure = self.load(&mut recorder, start).err();
-        // Given up: the ring leaks itself, the kernel may still write into its memory.
-        let stalled = self.ring.in_flight() > 0;
+        // Given up: the queue leaks itself, the kernel may still write into its memory.
+        let stalled = self.queue.in_flight() > 0;
         recorder.finish(stalled, failure);
     }
 
@@ -80,11 +80,11 @@ impl RingLane {
             if recorder.accepting() {
                 self.refill(recorder);
             }
-            if self.ring.in_flight() == 0 || recorder.given_up(now) {
+            if self.queue.in_flight() == 0 || recorder.given_up(now) {
                 return Ok(());
             }
-            self.ring.submit_and_wait(1, recorder.patience(now))?;
-            self.ring.reap(&mut self.done);
+            self.queue.submit_and_wait(1, recorder.patience(now))?;
+            self.queue.reap(&mut self.done);
             // One reading for all completions found: they were complete by now, and a reading for each
             // would only add the time we spend on the ones before it.
             now = clock::now();
@@ -104,7 +104,7 @@ impl RingLane {
             let state = &mut self.slots[slot as usize];
             let (request, at) = match op {
                 Op::Write => {
-                    let at = self.payload.stamp(self.ring.slot_mut(slot), state.writes, self.next);
+                    let at = self.payload.stamp(self.queue.slot_mut(slot), state.writes, self.next);
                     state.writes += 1;
                     (Request::Write, at)
                 }
@@ -113,7 +113,7 @@ impl RingLane {
             (state.op, state.offset, state.at, state.sync_start) = (op, offset, at, 0);
             self.next += 1;
             recorder.begin(slot as usize, op, clock::now());
-            self.ring.push(slot, request, at, self.block, offset);
+            self.queue.push(slot, request, at, self.block, offset);
         }
     }
 
@@ -176,7 +176,7 @@ impl RingLane {
             (false, _, Op::Write) => Request::Write,
             (false, ..) => Request::Read,
         };
-        self.ring.push(slot, request, state.at, self.block, state.offset);
+        self.queue.push(slot, request, state.at, self.block, state.offset);
     }
 
     fn release(&mut self, slot: u32, recorder: &mut Recorder) {

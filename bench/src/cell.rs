@@ -1,0 +1,87 @@
+//! What is compared: six workloads, and the numbers that one trial of either tool gives. Data only.
+
+use stend_base::{Bytes, Nanos};
+use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial};
+
+/// Load before each window.
+pub const RAMP: Nanos = Nanos::millis(500);
+/// Range of the target that both use. Not larger, so that filling it takes seconds.
+pub const RANGE: Bytes = Bytes::mib(512);
+
+/// One workload.
+#[derive(Debug, Clone, Copy)]
+pub struct Cell {
+    /// Order of offsets.
+    pub pattern: Pattern,
+    /// Writes instead of reads.
+    pub writes: bool,
+    /// Bytes per I/O.
+    pub block_size: Bytes,
+    /// I/Os in flight.
+    pub queue_depth: u32,
+}
+
+/// All workloads, in the order of the table.
+pub fn all() -> Vec<Cell> {
+    let of = |pattern, kib, queue_depth| {
+        [false, true].map(|writes| Cell { pattern, writes, block_size: Bytes::kib(kib), queue_depth })
+    };
+    [of(Pattern::Random, 4, 1), of(Pattern::Random, 4, 32), of(Pattern::Sequential, 1024, 8)].concat()
+}
+
+impl Cell {
+    /// Name in the table.
+    pub fn name(&self) -> String {
+        let pattern = match self.pattern {
+            Pattern::Random => "random",
+            Pattern::Sequential => "sequential",
+        };
+        let operation = if self.writes { "write" } else { "read" };
+        let size = if self.block_size >= Bytes::mib(1) { "1 MiB" } else { "4 KiB" };
+        format!("{pattern} {operation} {size}, depth {}", self.queue_depth)
+    }
+
+    /// The workload as the engine takes it.
+    pub fn trial(&self, window: Nanos, seed: u64) -> Trial {
+        let stream = Stream {
+            mix: Mix { read_percent: if self.writes { 0 } else { 100 } },
+            pattern: self.pattern,
+            block_size: self.block_size,
+            queue_depth: self.queue_depth,
+            jobs: 1,
+            sync: Sync::None,
+        };
+        Trial {
+            streams: vec![stream],
+            ramp: RAMP,
+            window,
+            drain_limit: Nanos::secs(30),
+            seed,
+            direct: true,
+            backend: Backend::IoUring,
+            region: Region { start: Bytes(0), len: RANGE },
+        }
+    }
+}
+
+/// What one trial gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// I/Os per second of the window.
+    pub iops: f64,
+    /// Mean latency from handing the I/O to the kernel to its end, ns.
+    pub latency_ns: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_six_cells_have_six_names() {
+        let mut names: Vec<String> = all().iter().map(Cell::name).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 6, "{names:?}");
+    }
+}

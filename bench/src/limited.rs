@@ -1,0 +1,162 @@
+//! A target whose speed is known: a loop device over memory, under a limit of the block-I/O controller.
+//! Whatever is made here is undone when it is dropped.
+
+use crate::Outcome;
+use crate::cell::RANGE;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// I/Os per second in each direction: slow enough for any machine, fast enough for 1 % in a short window.
+const IOPS: u64 = 4000;
+/// Bytes per second in each direction: decides the cells of 1 MiB.
+const BYTES: u64 = 256 << 20;
+
+/// The device and the group that this process and its children are in.
+pub struct Limited {
+    device: PathBuf,
+    backing: PathBuf,
+    group: Option<Group>,
+}
+
+struct Group {
+    path: PathBuf,
+    /// Where this process was before.
+    home: PathBuf,
+    /// Version of the controller.
+    version: u8,
+}
+
+impl Limited {
+    /// Makes the device, sets the limit, and puts this process under it. Needs root.
+    pub fn make() -> Outcome<Limited> {
+        let backing = PathBuf::from(format!("/dev/shm/stend-agree-{}", std::process::id()));
+        let file = std::fs::File::create(&backing).and_then(|file| file.set_len(RANGE.0));
+        file.map_err(|e| format!("cannot make `{}`: {e}", backing.display()))?;
+        let mut limited = Limited { device: PathBuf::new(), backing, group: None };
+        limited.device = losetup(&["--find", "--show", &limited.backing.to_string_lossy()])?.into();
+        limited.group = Some(Group::make()?);
+        limited.limit()?;
+        Ok(limited)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Path {
+        &self.device
+    }
+
+    /// What it is, for the table.
+    pub fn words(&self) -> String {
+        let version = self.group.as_ref().map_or(0, |group| group.version);
+        format!(
+            "a loop device over tmpfs, limited to {IOPS} IOPS and {} MiB/s by the block-I/O controller (cgroup v{version})",
+            BYTES >> 20
+        )
+    }
+
+    fn limit(&self) -> Outcome<()> {
+        let Some(group) = &self.group else { return Err("there is no group".to_string()) };
+        let name = self.device.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let numbers = read(&Path::new("/sys/block").join(name).join("dev"))?;
+        let numbers = numbers.trim();
+        if group.version == 2 {
+            let line = format!("{numbers} riops={IOPS} wiops={IOPS} rbps={BYTES} wbps={BYTES}");
+            return write(&group.path.join("io.max"), &line);
+        }
+        for side in ["read", "write"] {
+            write(&group.path.join(format!("blkio.throttle.{side}_iops_device")), &format!("{numbers} {IOPS}"))?;
+            write(&group.path.join(format!("blkio.throttle.{side}_bps_device")), &format!("{numbers} {BYTES}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        self.group = None;
+        if !self.device.as_os_str().is_empty() {
+            drop(losetup(&["--detach", &self.device.to_string_lossy()]));
+        }
+        drop(std::fs::remove_file(&self.backing));
+    }
+}
+
+impl Group {
+    fn make() -> Outcome<Group> {
+        let mounts = read(Path::new("/proc/mounts"))?;
+        let (root, version) = controller(&mounts).ok_or("no block-I/O controller is mounted")?;
+        let membership = read(Path::new("/proc/self/cgroup"))?;
+        let home = root.join(own_group(&membership, version).trim_start_matches('/'));
+        let path = root.join(format!("stend-agree-{}", std::process::id()));
+        if version == 2 {
+            write(&root.join("cgroup.subtree_control"), "+io")?;
+        }
+        std::fs::create_dir(&path).map_err(|e| format!("cannot make `{}`: {e}", path.display()))?;
+        let group = Group { path, home, version };
+        write(&group.path.join("cgroup.procs"), &std::process::id().to_string())?;
+        Ok(group)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // An empty group costs nothing should one of the two fail.
+        drop(write(&self.home.join("cgroup.procs"), &std::process::id().to_string()));
+        drop(std::fs::remove_dir(&self.path));
+    }
+}
+
+/// Where the controller is mounted, and its version.
+fn controller(mounts: &str) -> Option<(PathBuf, u8)> {
+    let rows = || mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(|row| row.len() > 3);
+    let first = rows().find(|row| row[2] == "cgroup" && row[3].split(',').any(|option| option == "blkio"));
+    let second = || rows().find(|row| row[2] == "cgroup2");
+    first.map(|row| (row[1].into(), 1)).or_else(|| second().map(|row| (row[1].into(), 2)))
+}
+
+/// The group of this process below the controller's root.
+fn own_group(membership: &str, version: u8) -> &str {
+    let mut rows = membership.lines().map(|line| line.splitn(3, ':').collect::<Vec<_>>());
+    let mine = rows.find(|row| match version {
+        2 => row[0] == "0",
+        _ => row.get(1).is_some_and(|names| names.split(',').any(|name| name == "blkio")),
+    });
+    mine.and_then(|row| row.get(2).copied()).unwrap_or("/")
+}
+
+fn losetup(arguments: &[&str]) -> Outcome<String> {
+    let output = Command::new("losetup").args(arguments).output().map_err(|e| format!("cannot run losetup: {e}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_string()),
+        false => Err(format!("losetup failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+fn read(path: &Path) -> Outcome<String> {
+    std::fs::read_to_string(path).map_err(|e| format!("cannot read `{}`: {e}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Outcome<()> {
+    std::fs::write(path, text).map_err(|e| format!("cannot write `{text}` to `{}`: {e}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\ncgroup /sys/fs/cgroup/blkio cgroup rw,blkio 0 0\n\
+        cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
+
+    #[test]
+    fn the_controller_is_found_in_both_versions() {
+        assert_eq!(controller(FIRST), Some(("/sys/fs/cgroup/blkio".into(), 1)));
+        assert_eq!(controller("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"), Some(("/sys/fs/cgroup".into(), 2)));
+        assert_eq!(controller("proc /proc proc rw 0 0\n"), None);
+    }
+
+    #[test]
+    fn a_process_goes_back_to_where_it_was() {
+        let membership = "4:blkio:/a/b\n1:name=systemd:/x\n0::/c\n";
+        assert_eq!((own_group(membership, 1), own_group(membership, 2)), ("/a/b", "/c"));
+        assert_eq!(own_group("", 1), "/");
+    }
+}

@@ -1,0 +1,178 @@
+//! Sentences of caveats about how the run went.
+
+use super::Words;
+use crate::phrase::{both, pick};
+use stend_base::text::{plural_en, plural_ru};
+use stend_base::{Nanos, Say, Share, format, say};
+
+pub(super) fn no_end() -> Words {
+    Words {
+        slug: "no-end",
+        text: say!(
+            "The run has no recorded end: it is still going on, or it was killed. What is shown was recorded until then.",
+            "У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться."
+        ),
+        advice: say!(
+            "Show it again later; if the process is gone, run it again.",
+            "Откройте позже; если процесса уже нет, запустите прогон снова."
+        ),
+    }
+}
+
+pub(super) fn ended_early(reason: &Say) -> Words {
+    let (en, ru) = (reason.en.trim_end_matches('.'), reason.ru.trim_end_matches('.'));
+    let text = say!("The run ended early: {en}.", "Прогон закончился раньше времени: {ru}.");
+    Words { slug: "ended-early", text, advice: remove_the_cause() }
+}
+
+fn remove_the_cause() -> Say {
+    say!(
+        "Remove the cause and run it again; what was measured before is still valid.",
+        "Устраните причину и запустите снова; измеренное до того остаётся в силе."
+    )
+}
+
+pub(super) fn trials_left_out(count: u32) -> Words {
+    let n = u64::from(count);
+    let en = plural_en(n, "trial was", "trials were");
+    let trials = plural_ru(n, "испытание", "испытания", "испытаний");
+    let cut = plural_ru(n, "прервано", "прерваны", "прервано");
+    let failed = plural_ru(n, "завершилось", "завершились", "завершилось");
+    let dropped = plural_ru(n, "не учитывается", "не учитываются", "не учитывается");
+    let text = say!(
+        "{count} {en} cut short, interrupted or failed, and not counted.",
+        "{count} {trials} {cut} или {failed} ошибкой и {dropped}."
+    );
+    Words { slug: "trials-left-out", text, advice: remove_the_cause() }
+}
+
+pub(super) fn never_written(share: Share) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "{s} of the sampled blocks had never been written: such reads are answered without touching the medium.",
+            "{s} проверенных блоков никогда не записывались: такое чтение не доходит до носителя.",
+        )
+        .replace("{s}", &format::percent(share.0, l))
+    });
+    Words { slug: "never-written", text, advice: fill_first() }
+}
+
+fn fill_first() -> Say {
+    say!(
+        "Fill the range first: allow writing (--confirm) or name a directory, where a filled file is made.",
+        "Сначала заполните область: разрешите запись (--confirm) или укажите каталог, где будет создан заполненный файл."
+    )
+}
+
+pub(super) fn not_filled() -> Words {
+    Words {
+        slug: "not-filled",
+        text: say!(
+            "The range is not filled before reading: what lies in it is not known, and parts that were never written or were trimmed read faster than written ones.",
+            "Перед чтением область не заполняется: что в ней лежит — неизвестно, а незаписанное или освобождённое (TRIM) читается быстрее записанного."
+        ),
+        advice: fill_first(),
+    }
+}
+
+pub(super) fn few_trials(cases: u32, trials: u32, need: u32) -> Words {
+    let en = plural_en(u64::from(cases), "case has", "cases have");
+    let ru = plural_ru(u64::from(cases), "случая", "случаев", "случаев");
+    Words {
+        slug: "few-trials",
+        text: say!(
+            "{cases} {en} fewer than {need} trials (down to {trials}): the intervals are wide, or missing.",
+            "У {cases} {ru} меньше {need} испытаний (в худшем — {trials}): интервалы широки или их нет."
+        ),
+        advice: say!(
+            "Let the run finish, with `repeats: {{blocks: {need}}}` or more.",
+            "Дайте прогону закончиться; в наборе нужно `repeats: {{blocks: {need}}}` или больше."
+        ),
+    }
+}
+
+pub(super) fn fallback(backend: &str, reason: &str) -> Words {
+    Words {
+        slug: "fallback",
+        text: say!(
+            "I/O was submitted through `{backend}`, not io_uring: {reason}. It costs more CPU per I/O; rates may be lower than the storage allows.",
+            "Ввод-вывод шёл через `{backend}`, а не io_uring: {reason}. Он дороже для процессора; скорости могут быть ниже возможностей хранилища."
+        ),
+        advice: say!(
+            "`stend doctor` names the one command that allows io_uring here; then run it again.",
+            "`stend doctor` назовёт команду, которая разрешит здесь io_uring; затем запустите снова."
+        ),
+    }
+}
+
+pub(super) fn kernel_workers(count: u32) -> Words {
+    let word = plural_en(u64::from(count), "thread", "threads");
+    Words {
+        slug: "kernel-workers",
+        text: say!(
+            "The kernel passed I/O on to {count} worker {word}: the latencies include that hand-over.",
+            "Ядро передавало операции рабочим потокам ({count}): в задержки вошла и эта передача."
+        ),
+        advice: say!(
+            "Compare only with runs on the same file system and kernel.",
+            "Сравнивайте только с прогонами на той же файловой системе и том же ядре."
+        ),
+    }
+}
+
+pub(super) fn few_cpus(cpus: u32) -> Words {
+    let en = plural_en(u64::from(cpus), "CPU", "CPUs");
+    let ru = plural_ru(u64::from(cpus), "процессор", "процессора", "процессоров");
+    Words {
+        slug: "few-cpus",
+        text: say!(
+            "The machine has {cpus} {en}: load and telemetry share them and delay each other a little.",
+            "На машине {cpus} {ru}: нагрузка и телеметрия делят их и немного задерживают друг друга."
+        ),
+        advice: say!(
+            "For fast drives use a machine with more CPUs; check H40 says whether it mattered here.",
+            "Для быстрых накопителей возьмите машину, где процессоров больше; важно ли это здесь, говорит проверка H40."
+        ),
+    }
+}
+
+pub(super) fn clock_step(by_ns: i64) -> Words {
+    let sign = if by_ns < 0 { "−" } else { "+" };
+    let text = both(|l| {
+        let by = format::latency(Nanos(by_ns.unsigned_abs()), l);
+        pick(
+            l,
+            "The wall clock was set by {by} during the run; dates may be off, durations are not.",
+            "Во время прогона часы перевели на {by}; даты могут быть неточны, длительности — нет.",
+        )
+        .replace("{by}", &format!("{sign}{by}"))
+    });
+    Words {
+        slug: "clock-step",
+        text,
+        advice: say!(
+            "Let the clock settle (chronyc waitsync) before a run whose dates matter.",
+            "Если важны даты, перед прогоном дождитесь синхронизации часов (chronyc waitsync)."
+        ),
+    }
+}
+
+pub(super) fn intervals_merged(count: u64) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "{n} counter intervals were merged because the connection to the worker was slow: the charts are coarser there, the totals are complete.",
+            "Объединено интервалов счётчиков: {n} — медленная связь с исполнителем. Графики там грубее, итоги полны.",
+        )
+        .replace("{n}", &format::count(count))
+    });
+    Words {
+        slug: "intervals-merged",
+        text,
+        advice: say!(
+            "Nothing is lost; for finer charts use a faster connection.",
+            "Ничего не потеряно; для подробных графиков нужна более быстрая связь."
+        ),
+    }
+}

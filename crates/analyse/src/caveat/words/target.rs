@@ -1,0 +1,259 @@
+//! Sentences of caveats about what the target is. They hold before and after measuring, so they are in the
+//! present tense.
+
+use super::Words;
+use crate::phrase::{both, pick};
+use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say};
+
+pub(super) fn in_use(reasons: &[Say]) -> Words {
+    let list = both(|l| reasons.iter().map(|r| r.get(l)).collect::<Vec<_>>().join("; "));
+    let (en, ru) = (list.en, list.ru);
+    Words {
+        slug: "target-in-use",
+        text: say!(
+            "The target {en}. Only reads run, and the I/O of others is in the numbers.",
+            "Объект {ru}. Выполняется только чтение, и в числах есть чужой ввод-вывод."
+        ),
+        advice: say!(
+            "Stop the others, or measure a directory on it, where a file of our own can be written.",
+            "Остановите остальных или укажите каталог на нём: там можно писать в собственный файл."
+        ),
+    }
+}
+
+pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "Others were using `{d}` right before the run: {i} IOPS, {b}. They take their share of what is measured.",
+            "Прямо перед прогоном `{d}` нагружали другие: {i} IOPS, {b}. Они забирают часть измеряемого.",
+        )
+        .replace("{d}", device)
+        .replace("{i}", &format::iops(iops, l))
+        .replace("{b}", &format::throughput(bytes_per_s, l))
+    });
+    Words {
+        slug: "other-load",
+        text,
+        advice: say!(
+            "Find them with `iotop` or `pidstat -d 1`, wait or stop them, and run it again.",
+            "Найдите их командой `iotop` или `pidstat -d 1`, дождитесь конца или остановите и запустите снова."
+        ),
+    }
+}
+
+pub(super) fn in_memory(what: &str) -> Words {
+    Words {
+        slug: "in-memory",
+        text: say!(
+            "The target is on `{what}`, in the memory of this machine: no drive is measured.",
+            "Объект находится на `{what}`, в памяти этой машины: измеряется не накопитель."
+        ),
+        advice: say!(
+            "Name a directory on a drive, such as /var/tmp.",
+            "Укажите каталог на накопителе, например /var/tmp."
+        ),
+    }
+}
+
+pub(super) fn over_network(file_system: &str) -> Words {
+    Words {
+        slug: "over-network",
+        text: say!(
+            "The target is a network file system (`{file_system}`): the numbers include the network and the server, and direct I/O goes around the cache of this machine, not that of the server.",
+            "Объект — сетевая файловая система (`{file_system}`): в числа входят сеть и сервер, а прямой ввод-вывод минует кэш этой машины, но не кэш сервера."
+        ),
+        advice: say!(
+            "Read the numbers as those of the service; to judge its drives, measure on the server, and note what else uses it.",
+            "Это числа службы в целом; чтобы судить о её накопителях, измеряйте на сервере и учтите, кто ещё им пользуется."
+        ),
+    }
+}
+
+pub(super) fn fuse(file_system: &str) -> Words {
+    Words {
+        slug: "fuse",
+        text: say!(
+            "The file system (`{file_system}`) is served by a program through FUSE: each I/O goes through that program, which may cache it.",
+            "Файловую систему (`{file_system}`) через FUSE обслуживает программа: каждая операция идёт через неё и может осесть в её кэше."
+        ),
+        advice: say!(
+            "To judge the drive, measure on a file system of the kernel or on the device itself.",
+            "Чтобы судить о накопителе, измеряйте на файловой системе ядра или на самом устройстве."
+        ),
+    }
+}
+
+pub(super) fn overlay() -> Words {
+    Words {
+        slug: "overlay",
+        text: say!(
+            "The target is on an overlay, as the root of a container is: I/O goes through it to the file system with its upper directory, which is what is measured.",
+            "Объект находится на overlay, как корень контейнера: операции проходят сквозь него к файловой системе верхнего каталога, она и измеряется."
+        ),
+        advice: say!(
+            "Name a volume of the container (a bind mount) to measure without that layer.",
+            "Чтобы измерить без этого слоя, укажите том контейнера (bind mount)."
+        ),
+    }
+}
+
+pub(super) fn copy_on_write(file_system: &str) -> Words {
+    Words {
+        slug: "copy-on-write",
+        text: say!(
+            "`{file_system}` writes every block to a new place: random overwrites scatter the file, add metadata I/O, and change what later reads find.",
+            "`{file_system}` пишет каждый блок на новое место: случайная перезапись дробит файл, добавляет операции с метаданными и меняет условия последующего чтения."
+        ),
+        advice: say!(
+            "Compare only with runs on the same file system with the same history; to judge the drive, measure the device.",
+            "Сравнивайте только с прогонами на такой же файловой системе с той же историей; чтобы судить о накопителе, измеряйте устройство."
+        ),
+    }
+}
+
+pub(super) fn compressed(option: &str) -> Words {
+    Words {
+        slug: "compressed",
+        text: say!(
+            "The file system compresses (`{option}`). Stend writes data that do not compress: real data may be faster or slower, and direct I/O may go through the page cache.",
+            "Файловая система сжимает данные (`{option}`). Stend пишет несжимаемые: с настоящими может быть быстрее или медленнее, а прямой ввод-вывод может пойти через кэш страниц."
+        ),
+        advice: say!(
+            "Switch compression off for the directory that is measured, or read the numbers as the worst case of the data.",
+            "Отключите сжатие для измеряемого каталога или считайте эти числа худшим случаем по данным."
+        ),
+    }
+}
+
+pub(super) fn encrypted(device: &str) -> Words {
+    Words {
+        slug: "encrypted",
+        text: say!(
+            "`{device}` encrypts: its CPU time and its queues are part of every latency.",
+            "`{device}` шифрует: его процессорное время и очереди входят в каждую задержку."
+        ),
+        advice: say!(
+            "Right if users get it encrypted too; to judge the drive, measure it below the encryption.",
+            "Это верно, если и пользователи работают с шифрованием; чтобы судить о накопителе, измеряйте его под шифрованием."
+        ),
+    }
+}
+
+pub(super) fn no_device() -> Words {
+    Words {
+        slug: "no-device",
+        text: say!(
+            "No block device was found below the target, so it cannot be told whether the bytes reached a drive.",
+            "Под объектом не найдено блочного устройства, поэтому нельзя сказать, дошли ли байты до накопителя."
+        ),
+        advice: say!(
+            "Measure a file system on a local drive or the device itself if the drives are the question.",
+            "Если вопрос о накопителях, измеряйте файловую систему на локальном диске или само устройство."
+        ),
+    }
+}
+
+pub(super) fn virtual_disk(device: &str) -> Words {
+    Words {
+        slug: "virtual-disk",
+        text: say!(
+            "`{device}` is a virtual disk: the caches of its host and the drives behind it cannot be seen from here.",
+            "`{device}` — виртуальный диск: кэш его хоста и накопители за ним отсюда не видны."
+        ),
+        advice: say!(
+            "Read the numbers as those of this virtual machine today; to judge the drives, measure on the host.",
+            "Это числа этой виртуальной машины на сегодня; чтобы судить о накопителях, измеряйте на хосте."
+        ),
+    }
+}
+
+pub(super) fn removable(device: &str) -> Words {
+    Words {
+        slug: "removable",
+        text: say!(
+            "`{device}` is removable or on USB: its bridge and cable may be the limit, and flash sticks slow down when they are warm or full.",
+            "`{device}` — съёмный или подключён по USB: пределом могут быть мост и кабель, а флеш-накопители замедляются при нагреве и заполнении."
+        ),
+        advice: say!(
+            "To judge the drive, connect it inside; check that it is the drive that you meant.",
+            "Чтобы судить о накопителе, подключите его внутри; проверьте, тот ли это накопитель."
+        ),
+    }
+}
+
+pub(super) fn nearly_full(used: Share) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "With the test file the file system is {s} full: it has little choice where to put blocks, and a solid-state drive below little room to tidy up.",
+            "С тестовым файлом файловая система заполнена на {s}: выбирать место для блоков ей почти не из чего, а твердотельному накопителю негде наводить порядок.",
+        )
+        .replace("{s}", &format::percent(used.0, l))
+    });
+    Words {
+        slug: "nearly-full",
+        text,
+        advice: say!(
+            "Free some space, or compare only with runs at the same fill level.",
+            "Освободите место или сравнивайте только с прогонами при том же заполнении."
+        ),
+    }
+}
+
+pub(super) fn memory_sized(working_set: Bytes, memory: Bytes, direct: bool) -> Words {
+    let text = both(|l| {
+        let text = match direct {
+            true => pick(
+                l,
+                "The working set is {w}, the memory {m}. Direct I/O goes around the page cache of this machine; but a cache of that size in a controller or a host would hold most of it. Check H11 counts the bytes that reach the drives.",
+                "Рабочая область — {w}, память — {m}. Прямой ввод-вывод минует кэш страниц этой машины, но кэш такого размера в контроллере или хосте вместил бы её бо́льшую часть. Байты, дошедшие до накопителей, считает проверка H11.",
+            ),
+            false => pick(
+                l,
+                "The working set is {w}, the memory {m}, and I/O goes through a cache of this machine: most reads may come from memory.",
+                "Рабочая область — {w}, память — {m}, и ввод-вывод идёт через кэш этой машины: большинство чтений может прийти из памяти.",
+            ),
+        };
+        text.replace("{w}", &format::bytes(working_set, l)).replace("{m}", &format::bytes(memory, l))
+    });
+    Words {
+        slug: "memory-sized",
+        text,
+        advice: say!(
+            "Set a larger `fill: {{size: …}}`: 21 times the cache keeps its part of random reads below 5 %.",
+            "Задайте больший `fill: {{size: …}}`: в 21 раз больше кэша — и его доля в случайном чтении меньше 5 %."
+        ),
+    }
+}
+
+pub(super) fn will_write(fill: Bytes, trials: Nanos, drive: Option<&(String, Bytes)>) -> Words {
+    Words {
+        slug: "will-write",
+        text: both(|l| will_write_in(l, fill, trials, drive)),
+        advice: say!(
+            "A smaller `fill: {{size: …}}` or `--time-budget` writes less.",
+            "Меньший `fill: {{size: …}}` или `--time-budget` уменьшит запись."
+        ),
+    }
+}
+
+fn will_write_in(lang: Lang, fill: Bytes, trials: Nanos, drive: Option<&(String, Bytes)>) -> String {
+    let by_fill = pick(lang, "{f} by the fill", "{f} при заполнении").replace("{f}", &format::bytes(fill, lang));
+    let by_trials =
+        pick(lang, "then as much as the target takes in {t}", "затем столько, сколько объект примет за {t}")
+            .replace("{t}", &format::duration(trials, lang));
+    let parts: Vec<String> =
+        [(fill > Bytes(0), by_fill), (trials > Nanos(0), by_trials)].into_iter().filter(|p| p.0).map(|p| p.1).collect();
+    let mut text = format!("{}{}.", pick(lang, "The run will write ", "Прогон запишет "), parts.join(", "));
+    if let Some((name, size)) = drive.filter(|(_, size)| *size > Bytes(0) && fill > Bytes(0)) {
+        let wear = pick(
+            lang,
+            " The fill is {p} of one full write of `{d}` ({s}); the rated endurance of the drive is not known.",
+            " Заполнение — {p} одной полной записи `{d}` ({s}); паспортный ресурс накопителя неизвестен.",
+        );
+        let share = format::percent(fill.0 as f64 / size.0 as f64, lang);
+        text += &wear.replace("{p}", &share).replace("{d}", name).replace("{s}", &format::bytes(*size, lang));
+    }
+    text
+}

@@ -1,0 +1,58 @@
+//! Moments of a run that may explain what a line does: drawn as upright lines across the panes.
+
+use super::since;
+use crate::chart::Mark;
+use stend_base::{Nanos, Say, say};
+use stend_record::{EventKind, RunRecord};
+
+/// More marks than this hide the lines they should explain.
+const EVENTS_MAX: usize = 12;
+
+/// What happened between two moments, inclusive, in the order of time.
+pub fn within(run: &RunRecord, run_start: Nanos, from: Nanos, to: Nanos) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = run
+        .events
+        .iter()
+        .filter(|event| (from..=to).contains(&event.at))
+        .filter_map(|event| {
+            let name = name(&event.kind)?;
+            Some(Mark { at: since(run_start, event.at), name, detail: Say::same("") })
+        })
+        .take(EVENTS_MAX)
+        .collect();
+    marks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    marks
+}
+
+/// Name of an event that can change what is measured; `None` for phases (they are shaded) and for
+/// what was only noted.
+fn name(kind: &EventKind) -> Option<Say> {
+    match kind {
+        EventKind::StopRequested => Some(say!("stop asked", "запрошен останов")),
+        EventKind::HostLost { .. } => Some(say!("worker lost", "исполнитель потерян")),
+        EventKind::IntervalsMerged { .. } => Some(say!("intervals merged", "интервалы слиты")),
+        EventKind::RunFileFull { .. } => Some(say!("run file full", "файл прогона полон")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_record::Event;
+    use stend_record::observed::Phase;
+
+    #[test]
+    fn only_what_can_change_the_numbers_is_marked() {
+        let mut record = crate::fixture::run().trial(0).done().record();
+        let kinds = [
+            EventKind::Phase(Phase::Measure),
+            EventKind::Note { text: "hello".into() },
+            EventKind::StopRequested,
+            EventKind::HostLost { detail: "eof".into() },
+        ];
+        record.events = kinds.into_iter().zip(101..).map(|(kind, s)| Event { at: Nanos::secs(s), kind }).collect();
+        let marks = within(&record, Nanos::secs(100), Nanos::secs(0), Nanos::secs(103));
+        assert_eq!(marks.iter().map(|m| (m.at, m.name.en.as_str())).collect::<Vec<_>>(), [(3.0, "stop asked")]);
+    }
+}

@@ -1,0 +1,151 @@
+//! What each case took from the host while its load ran: CPU, pressure, memory.
+
+use super::{from_zero, overview};
+use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
+use crate::cost;
+use crate::findings::CaseFinding;
+use crate::phrase::{both, pick};
+use crate::trials::CaseTrials;
+use stend_base::{Nanos, Say, format, say};
+use stend_record::sample::Pressure;
+use stend_record::{RunRecord, Sample};
+
+/// Most cases; beyond, neighbours could not be told apart.
+const CASES_MAX: usize = 200;
+
+/// A counter of a sample, cumulative.
+type Counter = fn(&Sample) -> Option<u64>;
+
+/// Panes with a dot per case. `None` without samples inside the load of any case.
+pub fn chart(run: &RunRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
+    let trials = &trials[..trials.len().min(CASES_MAX)];
+    let loads: Vec<Vec<(&Sample, &Sample)>> = trials.iter().map(|case| loads(run, case)).collect();
+    let places: Vec<f64> = (0..trials.len()).map(|i| i as f64 + 0.5).collect();
+    let line = |name: Say, quantity: Quantity, variant: u8, of: &dyn Fn(&[(&Sample, &Sample)]) -> Option<f64>| {
+        let point = |(x, loads): (&f64, &Vec<(&Sample, &Sample)>)| Point { x: *x, y: of(loads), envelope: None };
+        let points: Vec<Point> = places.iter().zip(&loads).map(point).collect();
+        Series { name, quantity, variant, points, dots: true, labels: Vec::new() }
+    };
+    let share = |counter: Counter| move |loads: &[(&Sample, &Sample)]| share(loads, counter);
+    let cpu = vec![
+        line(say!("all CPUs", "все процессоры"), Quantity::Cpu, 0, &busy),
+        line(say!("Stend's worker", "исполнитель Stend"), Quantity::Cpu, 1, &worker),
+    ];
+    let pressure: [(Say, Quantity, Counter); 3] = [
+        (say!("CPU", "процессор"), Quantity::Cpu, |s| pressure(s)?.cpu_some_ns),
+        (say!("I/O", "ввод-вывод"), Quantity::Iops, |s| pressure(s)?.io_some_ns),
+        (say!("memory", "память"), Quantity::Memory, |s| pressure(s)?.memory_some_ns),
+    ];
+    let pressure = (0u8..).zip(pressure).map(|(v, (name, quantity, of))| line(name, quantity, v, &share(of)));
+    let memory = vec![line(say!("in use, at most", "занято, не более"), Quantity::Memory, 0, &memory)];
+    let share_axis = |label: Say| Axis::new(label, Scale::Linear, Unit::Share, 0.0, 1.0);
+    let summary = summary(&cpu[0], trials);
+    let memory_axis = from_zero(say!("memory in use", "занятая память"), Unit::Bytes, &memory);
+    let panes = [
+        (share_axis(say!("busy share of all CPUs", "доля занятости всех процессоров")), cpu),
+        (
+            share_axis(say!("share of time some task waited", "доля времени, когда кто-то ждал")),
+            pressure.collect::<Vec<_>>(),
+        ),
+        (memory_axis, memory),
+    ];
+    let panes: Vec<Pane> = panes.into_iter().filter_map(|(y, series)| pane(y, series)).collect();
+    (!panes.is_empty()).then(|| Chart {
+        id: "resources".to_string(),
+        title: say!("What each case took from the host", "Что каждый случай взял у хоста"),
+        summary,
+        x: axis(trials, cases),
+        panes,
+        bands: Vec::new(),
+        events: Vec::new(),
+    })
+}
+
+/// A pane of the lines that have any value; `None` if none has.
+fn pane(y: Axis, mut series: Vec<Series>) -> Option<Pane> {
+    series.retain(|s| s.points.iter().any(|p| p.y.is_some()));
+    (!series.is_empty()).then(|| Pane::lines(y, series))
+}
+
+/// First and last sample of the load of each trial that counts.
+fn loads<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Vec<(&'a Sample, &'a Sample)> {
+    let load = |outcome: &stend_record::TrialOutcome| {
+        cost::stretch(&run.samples, outcome.load_start, outcome.window_end).map(|(first, last, _)| (first, last))
+    };
+    case.counting.iter().filter_map(|trial| load(trial.outcome)).collect()
+}
+
+fn pressure(sample: &Sample) -> Option<&Pressure> {
+    sample.pressure.as_ref()
+}
+
+fn time(loads: &[(&Sample, &Sample)]) -> f64 {
+    loads.iter().map(|(first, last)| last.at.saturating_sub(first.at).as_secs()).sum()
+}
+
+/// Growth of a counter of ns per time, over all loads.
+fn share(loads: &[(&Sample, &Sample)], of: Counter) -> Option<f64> {
+    let grown: Option<f64> =
+        loads.iter().map(|(first, last)| Some(Nanos(of(last)?.checked_sub(of(first)?)?).as_secs())).sum();
+    let time = time(loads);
+    grown.filter(|_| time > 0.0).map(|grown| (grown / time).min(1.0))
+}
+
+/// Busy share of all CPUs, weighted by the length of the loads.
+fn busy(loads: &[(&Sample, &Sample)]) -> Option<f64> {
+    let all = time(loads);
+    let part = |(first, last): &(&Sample, &Sample)| {
+        let busy = overview::busy(first.cpus.as_ref()?, last.cpus.as_ref()?)?;
+        Some(busy * last.at.saturating_sub(first.at).as_secs())
+    };
+    let sum: Option<f64> = loads.iter().map(part).sum();
+    sum.filter(|_| all > 0.0).map(|sum| sum / all)
+}
+
+fn worker(loads: &[(&Sample, &Sample)]) -> Option<f64> {
+    let cpus = loads.iter().find_map(|(_, last)| last.cpus.as_ref()).map(Vec::len).filter(|n| *n > 0)?;
+    let used: Option<f64> = loads
+        .iter()
+        .map(|(first, last)| Some(Nanos(last.worker?.cpu_ns.checked_sub(first.worker?.cpu_ns)?).as_secs()))
+        .sum();
+    let all = time(loads) * cpus as f64;
+    used.filter(|_| all > 0.0).map(|used| (used / all).min(1.0))
+}
+
+/// Largest memory that was not available, at the ends of the loads.
+fn memory(loads: &[(&Sample, &Sample)]) -> Option<f64> {
+    let used = |s: &Sample| s.memory.map(|m| m.total_bytes.saturating_sub(m.available_bytes) as f64);
+    loads.iter().flat_map(|(first, last)| [used(first), used(last)]).flatten().reduce(f64::max)
+}
+
+/// An axis with a place for each case: its number in the report, and its label.
+fn axis(trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Axis {
+    let mark = |(i, case): (usize, &CaseTrials<'_>)| {
+        let label = cases.iter().find(|c| c.case == case.case).map_or("", |c| c.label.as_str());
+        let name = Say::same((u64::from(case.case) + 1).to_string());
+        Mark { at: i as f64 + 0.5, name, detail: Say::same(label) }
+    };
+    let names = trials.iter().enumerate().map(mark).collect();
+    Axis { names, ..Axis::new(say!("case", "случай"), Scale::Linear, Unit::Plain, 0.0, trials.len() as f64) }
+}
+
+/// The case that kept the CPUs busiest.
+fn summary(busy: &Series, trials: &[CaseTrials<'_>]) -> Say {
+    let most = busy
+        .points
+        .iter()
+        .zip(trials)
+        .filter_map(|(p, case)| Some((p.y?, case.case)))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    both(|l| match most {
+        None => pick(l, "CPUs were not observed.", "Процессоры не наблюдались.").to_string(),
+        Some((share, case)) => {
+            let text = pick(
+                l,
+                "While the load ran; case {n} kept the CPUs busiest, {share} of all.",
+                "Пока шла нагрузка; сильнее всего процессоры занял случай {n}: {share} от всех.",
+            );
+            text.replace("{n}", &(u64::from(case) + 1).to_string()).replace("{share}", &format::percent(share, l))
+        }
+    })
+}

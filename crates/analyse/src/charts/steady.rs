@@ -1,0 +1,138 @@
+//! Whether a case held its rate from block to block: its trials with a band of ± 10 % around their mean
+//! and the line fitted through them. Information only: no verdict of steadiness is made here.
+
+use super::{few, from_zero};
+use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
+use crate::findings::Headline;
+use crate::phrase::{both, pick};
+use crate::stats::{line, mean};
+use crate::trials::CaseTrials;
+use stend_base::{Say, format, say};
+use stend_spec::workload::Op;
+
+/// Fewest trials: through two any line fits.
+const TRIALS_MIN: usize = 3;
+/// Half the band around the mean: a range of 20 % in all.
+//= SNIA PTS, steady state: max - min <= 20 % of the mean.
+const BAND: f64 = 0.1;
+/// Most values that are drawn; more are a time series.
+const TRIALS_MAX: usize = 600;
+
+/// The headline rate of each counting trial, in the order of blocks. `None` with fewer than three.
+pub fn chart(case: &CaseTrials<'_>, headline: Headline) -> Option<Chart> {
+    let mut trials = case.counting.clone();
+    trials.sort_by_key(|t| (t.record.block, t.record.trial));
+    trials.truncate(TRIALS_MAX);
+    let values: Vec<f64> = trials
+        .iter()
+        .map(|trial| {
+            let (ops, bytes) = trial.done(None, &[Op::Read, Op::Write]);
+            let done = if headline == Headline::Iops { ops } else { bytes };
+            done as f64 / trial.window.as_secs()
+        })
+        .collect();
+    let (first, last) = line::ends(&values).filter(|_| values.len() >= TRIALS_MIN)?;
+    let mean = mean(&values).filter(|m| *m > 0.0)?;
+    let ends = (1.0, values.len() as f64);
+    let (quantity, label, unit) = match headline {
+        Headline::Iops => (Quantity::Iops, Say::same("IOPS"), Unit::Plain),
+        Headline::Throughput => {
+            (Quantity::Throughput, say!("throughput, MB/s", "пропускная способность, МБ/с"), Unit::BytesPerSecond)
+        }
+    };
+    let point =
+        |x: f64, y: f64, half: Option<f64>| Point { x, y: Some(y), envelope: half.map(|half| (y - half, y + half)) };
+    let series = |name: Say, variant: u8, points: Vec<Point>, dots: bool| Series {
+        name,
+        quantity,
+        variant,
+        points,
+        dots,
+        labels: Vec::new(),
+    };
+    let measured: Vec<Point> = values.iter().enumerate().map(|(i, v)| point(i as f64 + 1.0, *v, None)).collect();
+    let half = Some(BAND * mean);
+    let lines = vec![
+        series(say!("trial", "испытание"), 0, measured.clone(), few(&measured)),
+        series(
+            say!("mean ± 10 %", "среднее ± 10 %"),
+            1,
+            vec![point(ends.0, mean, half), point(ends.1, mean, half)],
+            false,
+        ),
+        series(
+            say!("fitted line", "прямая МНК"),
+            2,
+            vec![point(ends.0, first, None), point(ends.1, last, None)],
+            false,
+        ),
+    ];
+    let range = values.iter().copied().fold(0.0, f64::max) - values.iter().copied().fold(f64::INFINITY, f64::min);
+    Some(Chart {
+        id: format!("case-{}-steady", case.case),
+        title: say!("Rate from block to block", "Скорость от блока к блоку"),
+        summary: summary(range / mean, (last - first) / mean),
+        x: blocks(trials.iter().map(|t| t.record.block)),
+        panes: vec![Pane::lines(from_zero(label, unit, &lines), lines)],
+        bands: Vec::new(),
+        events: Vec::new(),
+    })
+}
+
+/// An axis with a place for each block, named by its number.
+fn blocks(numbers: impl Iterator<Item = u32>) -> Axis {
+    let name = |(i, block): (usize, u32)| {
+        let name = Say::same(block.saturating_add(1).to_string());
+        Mark { at: i as f64 + 1.0, name, detail: Say::same("") }
+    };
+    let names: Vec<Mark> = numbers.enumerate().map(name).collect();
+    let to = names.len() as f64 + 0.5;
+    Axis { names, ..Axis::new(say!("block", "блок"), Scale::Linear, Unit::Plain, 0.5, to) }
+}
+
+/// Range and slope in words, beside what the rule of SNIA's PTS allows.
+fn summary(range: f64, slope: f64) -> Say {
+    both(|l| {
+        let (range, slope) = (format::percent(range, l), format::percent(slope.abs(), l));
+        pick(
+            l,
+            "The trials span {range} of their mean, and the line fitted through them moves by {slope}. For orientation: the steady-state rule of SNIA's PTS allows 20 % and 10 % over five rounds.",
+            "Размах испытаний — {range} от среднего, проведённая через них прямая уходит на {slope}. Для ориентира: правило установившегося режима SNIA PTS допускает 20 % и 10 % за пять раундов.",
+        )
+        .replace("{range}", &range)
+        .replace("{slope}", &slope)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+
+    fn of(rates: &[f64]) -> Option<Chart> {
+        let record = rates.iter().fold(run(), |run, rate| run.trial(0).iops(*rate).done()).record();
+        chart(&by_case(&record)[0], Headline::Iops)
+    }
+
+    #[test]
+    fn range_and_slope_are_those_of_the_method() {
+        // The example that passes by its range and fails by its slope: 11 and 10.8 of 100.4.
+        let summary = of(&[9_500.0, 9_800.0, 10_000.0, 10_300.0, 10_600.0]).unwrap().summary.en;
+        assert!(summary.contains("span 11.0 %") && summary.contains("moves by 10.8 %"), "{summary}");
+        let level = of(&[10_000.0, 10_400.0, 9_800.0, 10_200.0, 10_100.0]).unwrap().summary.en;
+        assert!(level.contains("span 5.9 %") && level.contains("moves by 0.0 %"), "{level}");
+    }
+
+    #[test]
+    fn the_band_is_ten_percent_to_each_side() {
+        let chart = of(&[9_000.0, 10_000.0, 11_000.0]).unwrap();
+        assert_eq!(chart.panes[0].series[1].points[0].envelope, Some((9_000.0, 11_000.0)));
+        assert_eq!(chart.x.names.len(), 3);
+    }
+
+    #[test]
+    fn two_trials_have_no_line() {
+        assert_eq!((of(&[9_000.0, 10_000.0]), of(&[0.0, 0.0, 0.0])), (None, None));
+    }
+}

@@ -1,0 +1,246 @@
+//! H10 and H12: could memory have answered instead of the storage, and did it?
+
+use super::drives::asked;
+use super::stretch::{self, Stretch, stretches};
+use super::{Check, too_few_samples};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{BYTES_PAGED, CACHE_GROWTH, CACHE_GROWTH_MIN, CACHE_INFLATION};
+use crate::phrase::{both, op as op_name, pick};
+use crate::trials::CaseTrials;
+use stend_base::{Bytes, format, say};
+use stend_record::{RunRecord, Sample};
+use stend_spec::workload::Op;
+
+/// File systems that keep what was read in memory of this machine whatever the opening says: ZFS has a cache
+/// of its own, and FUSE may take direct I/O and cache it all the same.
+const CACHES_ANYWAY: [&str; 3] = ["zfs", "fuse", "fuseblk"];
+
+/// H10: the working set is so large that memory could raise the rate by little.
+pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H10",
+        name: say!("working set beyond caches", "рабочая область больше кэшей"),
+        limit: both(|l| {
+            let gain = format::percent(CACHE_INFLATION, l);
+            pick(l, "memory may add ≤ {g}", "память может добавить ≤ {g}").replace("{g}", &gain)
+        }),
+    };
+    if !asked(case, Op::Read) {
+        return check.not_applicable(say!("the case does not read", "случай не читает"));
+    }
+    let region = case.asked.region.len;
+    let anyway = run.target.as_ref().and_then(|t| t.file_system.as_deref()).filter(|fs| caches_anyway(fs));
+    if case.asked.direct && anyway.is_none() {
+        return check.pass(both(|l| {
+            pick(l, "{r}, past the page cache", "{r}, мимо страничного кэша").replace("{r}", &format::bytes(region, l))
+        }));
+    }
+    let Some(memory) = memory(run) else {
+        return check.not_measurable(say!("the size of memory is not known", "размер памяти неизвестен"));
+    };
+    let measured = both(|l| {
+        pick(l, "{r}, {m} of memory", "{r}, памяти {m}")
+            .replace("{r}", &format::bytes(region, l))
+            .replace("{m}", &format::bytes(memory, l))
+    });
+    // A cache of C answers at most C / WS of uniform random reads, and the rate grows by 1 / (1 − C / WS).
+    let need = memory.0 as f64 * (1.0 + CACHE_INFLATION) / CACHE_INFLATION;
+    if region.0 as f64 >= need {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::Warn,
+        measured,
+        both(|l| {
+            pick(
+                l,
+                "Reads go through a cache of this machine, which may hold a part of the range: use direct I/O, or a range of {n} and more.",
+                "Чтение идёт через кэш этой машины, и часть области может лежать в нём: возьмите прямой ввод-вывод или область от {n}.",
+            )
+            .replace("{n}", &format::bytes(Bytes(need as u64), l))
+        }),
+    )
+}
+
+fn caches_anyway(file_system: &str) -> bool {
+    CACHES_ANYWAY.contains(&file_system) || file_system.starts_with("fuse.")
+}
+
+/// Memory that may hold what was read: the machine's, or what the worker's control group leaves of it.
+fn memory(run: &RunRecord) -> Option<Bytes> {
+    let machine = run.host.as_ref().map(|host| host.memory).filter(|memory| memory.0 > 0);
+    let groups = run.samples.iter().filter_map(|sample| sample.limits.as_ref()?.memory_bytes);
+    machine.into_iter().chain(groups.map(Bytes)).min()
+}
+
+/// What block devices of the whole machine moved for one operation, and what the application did.
+#[derive(Debug, Clone, Copy)]
+struct Paged {
+    op: Op,
+    ratio: f64,
+}
+
+/// H12: what the application moved passed the block devices, and did not end in the page cache.
+pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H12",
+        name: say!("past the page cache", "мимо страничного кэша"),
+        limit: both(|l| {
+            pick(l, "block devices moved ≥ {p}, the cache grew < {g}", "через блочный уровень ≥ {p}, рост кэша < {g}")
+                .replace("{p}", &format::percent(BYTES_PAGED, l))
+                .replace("{g}", &format::percent(CACHE_GROWTH, l))
+        }),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    if run.target.as_ref().is_none_or(|target| target.devices.is_empty()) {
+        return check.not_measurable(say!(
+            "no block device below the target is visible",
+            "под объектом не видно ни одного блочного устройства"
+        ));
+    }
+    let stretches = stretches(run, case);
+    let ops = [Op::Read, Op::Write].into_iter().filter(|&op| asked(case, op));
+    let Some(paged) = ops.map(|op| paged(&stretches, op)).collect::<Option<Vec<Paged>>>() else {
+        return check.not_measurable(too_few_samples());
+    };
+    let growth = growth(&stretches);
+    let measured = both(|l| {
+        let part = |paged: &Paged| format!("{} {}", op_name(paged.op).get(l), format::percent(paged.ratio, l));
+        let parts = paged.iter().map(part).collect::<Vec<_>>().join(", ");
+        let grew = growth.map(|share| {
+            pick(l, ", the cache grew {g}", ", кэш вырос на {g}").replace("{g}", &format::percent(share, l))
+        });
+        parts + &grew.unwrap_or_default()
+    });
+    if !case.asked.direct {
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "Measured with the page cache, as declared: this is memory and storage together, and says little about the storage alone.",
+                "Измерено со страничным кэшем, как заявлено: это память и хранилище вместе, о самом хранилище это говорит мало."
+            ),
+        );
+    }
+    if paged.iter().all(|p| p.ratio >= BYTES_PAGED) && growth.is_none_or(|share| share < CACHE_GROWTH) {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::Fail,
+        measured,
+        say!(
+            "Direct I/O was asked for, and the file system went through memory all the same. Measure on a file system that honours it, or declare `direct: false`.",
+            "Заявлен прямой ввод-вывод, но файловая система всё равно шла через память. Меряйте на файловой системе, которая его соблюдает, или заявите `direct: false`."
+        ),
+    )
+}
+
+fn paged(stretches: &[Stretch<'_>], op: Op) -> Option<Paged> {
+    let counter = |sample: &Sample| {
+        let paging = sample.paging?;
+        Some(if op == Op::Read { paging.read_bytes } else { paging.write_bytes })
+    };
+    let moved = stretch::sum(stretches, |s| s.growth(counter))?;
+    let application = stretch::application(stretches, op).bytes;
+    (application > 0.0).then(|| Paged { op, ratio: moved as f64 / application })
+}
+
+/// Growth of the page cache per byte of the application, in the trial where it grew most; `None` where too
+/// little grew to mean anything. Over several trials a cache that is full already does not grow again.
+fn growth(stretches: &[Stretch<'_>]) -> Option<f64> {
+    let of = |stretch: &Stretch<'_>| {
+        let grew = stretch.growth(|sample| Some(sample.memory?.cached_bytes))?;
+        let moved = stretch.application(Op::Read).bytes + stretch.application(Op::Write).bytes;
+        (grew >= CACHE_GROWTH_MIN.0 && moved > 0.0).then(|| grew as f64 / moved)
+    };
+    stretches.iter().filter_map(of).max_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run, run_of};
+    use crate::trials::by_case;
+    use stend_record::sample::{GroupLimits, Memory};
+    use stend_spec::workload::Sync;
+
+    fn record() -> RunRecord {
+        run().trial(0).iops(50_000.0).done().record()
+    }
+
+    fn h10(record: &RunRecord) -> CheckStatus {
+        working_set(record, &by_case(record)[0]).status
+    }
+
+    fn h12(record: &RunRecord) -> CheckStatus {
+        page_cache(record, &by_case(record)[0]).status
+    }
+
+    #[test]
+    fn h10_direct_reads_do_not_fear_memory_unless_the_file_system_caches_anyway() {
+        let mut record = record();
+        assert_eq!(h10(&record), CheckStatus::Pass);
+        record.target.as_mut().unwrap().file_system = Some("fuse.sshfs".into());
+        assert_eq!(h10(&record), CheckStatus::Warn);
+    }
+
+    #[test]
+    fn h10_buffered_reads_need_a_range_of_twenty_one_times_the_memory() {
+        let mut record = record();
+        record.trials[0].asked.direct = false;
+        assert_eq!(h10(&record), CheckStatus::Warn);
+        record.trials[0].asked.region.len = Bytes::gib(64 * 22);
+        assert_eq!(h10(&record), CheckStatus::Pass);
+        record.trials[0].asked.region.len = Bytes::gib(22);
+        assert_eq!(h10(&record), CheckStatus::Warn);
+        record.samples[0].limits = Some(GroupLimits { memory_bytes: Some(1 << 30), ..GroupLimits::default() });
+        assert_eq!(h10(&record), CheckStatus::Pass);
+        record.host = None;
+        record.samples[0].limits = None;
+        assert_eq!(h10(&record), CheckStatus::NotMeasurable);
+    }
+
+    #[test]
+    fn h10_does_not_concern_writes() {
+        assert_eq!(
+            h10(&run_of(vec![case("w", 0, 1, Sync::None)]).trial(0).done().record()),
+            CheckStatus::NotApplicable
+        );
+    }
+
+    #[test]
+    fn h12_direct_io_that_passes_the_block_devices_passes() {
+        assert_eq!(h12(&record()), CheckStatus::Pass);
+    }
+
+    #[test]
+    fn h12_fails_when_memory_answers_direct_reads() {
+        assert_eq!(h12(&run().trial(0).at_drives(0.5).done().record()), CheckStatus::Fail);
+    }
+
+    #[test]
+    fn h12_fails_when_the_cache_fills_with_what_direct_reads_move() {
+        let mut record = record();
+        for (at, sample) in record.samples.iter_mut().enumerate() {
+            sample.memory = Some(Memory { cached_bytes: at as u64 * (90 << 20), ..Memory::default() });
+        }
+        assert_eq!(h12(&record), CheckStatus::Fail);
+        record.samples.iter_mut().for_each(|s| s.memory.as_mut().unwrap().cached_bytes /= 4);
+        assert_eq!(h12(&record), CheckStatus::Pass);
+    }
+
+    #[test]
+    fn h12_a_declared_page_cache_is_a_warning_and_no_counters_are_not_measurable() {
+        let mut declared = record();
+        declared.trials[0].asked.direct = false;
+        assert_eq!(h12(&declared), CheckStatus::Warn);
+        let mut blind = record();
+        blind.samples.iter_mut().for_each(|s| s.paging = None);
+        assert_eq!(h12(&blind), CheckStatus::NotMeasurable);
+        let mut memory = record();
+        memory.target.as_mut().unwrap().devices.clear();
+        assert_eq!(h12(&memory), CheckStatus::NotMeasurable);
+    }
+}

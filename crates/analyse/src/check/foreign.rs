@@ -1,0 +1,220 @@
+//! H26 and H66: was the device ours alone, and did it get the I/Os as they were made?
+
+use super::drives::asked;
+use super::stretch::{self, Stretch, stretches};
+use super::{Check, too_few_samples};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{FOREIGN_SHARE, MERGED, NEVER_SPLIT, SPLIT};
+use crate::phrase::{both, op as op_name, pick};
+use crate::series::Cell;
+use crate::trials::CaseTrials;
+use stend_base::{Say, format, say};
+use stend_record::sample::DiskCounters;
+use stend_record::{Device, RunRecord, TargetFacts};
+use stend_spec::workload::{Op, Pattern};
+
+/// The device whose counters are those of our I/O, one to one: the disk under partitions, or the target's own
+/// device where layers in between multiply I/O. `None` if it cannot be told.
+fn device(target: &TargetFacts) -> Option<&Device> {
+    let of = |kind: &str| target.devices.iter().filter(|d| d.kind == kind).collect::<Vec<_>>();
+    let (disks, partitions) = (of("disk"), of("partition"));
+    match disks.as_slice() {
+        [disk] if disks.len() + partitions.len() == target.devices.len() => Some(disk),
+        _ => target.devices.iter().find(|d| d.depth == 0),
+    }
+}
+
+/// What a device did for one operation.
+fn at_device(stretches: &[Stretch<'_>], name: &str, op: Op) -> Option<Cell> {
+    let of = |read: fn(&DiskCounters) -> u64, write: fn(&DiskCounters) -> u64| {
+        stretch::sum(stretches, |s| s.disk(name, if op == Op::Read { read } else { write }))
+    };
+    let (ops, bytes) = (of(|d| d.reads, |d| d.writes)?, of(|d| d.read_bytes, |d| d.write_bytes)?);
+    Some(Cell { ops: ops as f64, bytes: bytes as f64 })
+}
+
+/// H26: hardly any I/O of the device is not ours.
+pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H26",
+        name: say!("no foreign I/O", "нет чужого ввода-вывода"),
+        limit: both(|l| format!("≤ {}", format::percent(FOREIGN_SHARE, l))),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let Some(device) = run.target.as_ref().and_then(device) else { return check.not_measurable(no_device()) };
+    let stretches = stretches(run, case);
+    let small = case.asked.streams.iter().all(|stream| stream.block_size <= NEVER_SPLIT);
+    let sum = |of: fn(&Cell) -> f64| {
+        let device = [Op::Read, Op::Write].map(|op| at_device(&stretches, &device.name, op));
+        let device = device.into_iter().map(|cell| cell.as_ref().map(of)).sum::<Option<f64>>()?;
+        let own: f64 = [Op::Read, Op::Write].map(|op| of(&stretch::application(&stretches, op))).iter().sum();
+        (device > 0.0).then(|| ((device - own) / device).max(0.0))
+    };
+    let Some(bytes) = sum(|cell| cell.bytes) else { return check.not_measurable(too_few_samples()) };
+    let ios = sum(|cell| cell.ops).filter(|_| small);
+    let name = &device.name;
+    let measured = both(|l| {
+        let text = pick(l, "{b} of the bytes", "{b} байт").replace("{b}", &format::percent(bytes, l));
+        let ios =
+            ios.map(|share| pick(l, ", {o} of the I/Os", ", {o} операций").replace("{o}", &format::percent(share, l)));
+        format!("{text}{} {} {name}", ios.unwrap_or_default(), pick(l, "at", "на"))
+    });
+    if bytes.max(ios.unwrap_or(0.0)) <= FOREIGN_SHARE {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::Warn,
+        measured,
+        say!(
+            "Others used the device too (or the file system wrote for itself): the load had less of it than it seems, and latencies include theirs. Stop them, or say so.",
+            "Устройством пользовался кто-то ещё (или файловая система писала своё): нагрузке досталось меньше, чем кажется, и в задержках есть чужие. Остановите их или укажите на это."
+        ),
+    )
+}
+
+/// H66: bytes per I/O at the device are those of the block size.
+pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H66",
+        name: say!("effective I/O size", "действительный размер операций"),
+        limit: both(|l| {
+            pick(l, "{s} to {m} of a block", "от {s} до {m} блока")
+                .replace("{s}", &format::percent(SPLIT, l))
+                .replace("{m}", &format::percent(MERGED, l))
+        }),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let Some(device) = run.target.as_ref().and_then(device) else { return check.not_measurable(no_device()) };
+    let stretches = stretches(run, case);
+    let ratio = |op: Op| {
+        let (device, own) = (at_device(&stretches, &device.name, op)?, stretch::application(&stretches, op));
+        let block = own.bytes / own.ops;
+        (device.ops > 0.0 && block > 0.0).then(|| (op, device.bytes / device.ops / block))
+    };
+    let ops = [Op::Read, Op::Write].into_iter().filter(|&op| asked(case, op));
+    let Some(ratios) = ops.map(ratio).collect::<Option<Vec<(Op, f64)>>>() else {
+        return check.not_measurable(too_few_samples());
+    };
+    let measured = both(|l| {
+        let one = |(op, ratio): &(Op, f64)| format!("{} {}", op_name(*op).get(l), format::percent(*ratio, l));
+        format!("{} {} {}", ratios.iter().map(one).collect::<Vec<_>>().join(", "), pick(l, "at", "на"), device.name)
+    });
+    if ratios.iter().any(|(_, ratio)| *ratio < SPLIT) {
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "The device got smaller I/Os than were made: large ones are split (queue/max_sectors_kb), or others mixed small ones in. The block size of the case is not that of the device.",
+                "Устройство получало операции мельче заявленных: крупные делятся (queue/max_sectors_kb) или примешаны чужие мелкие. Размер блока случая — не тот, что видит устройство."
+            ),
+        );
+    }
+    let random = case.asked.streams.iter().any(|stream| stream.pattern == Pattern::Random);
+    if random && ratios.iter().any(|(_, ratio)| *ratio > MERGED) {
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "I/Os that should be random were merged on their way: their offsets were neighbours, or others read ahead. The device did fewer and larger ones.",
+                "Операции, которые должны быть случайными, слились по пути: смещения соседние или чужое чтение вперёд. Устройство делало меньше операций, но крупнее."
+            ),
+        );
+    }
+    check.pass(measured)
+}
+
+fn no_device() -> Say {
+    say!("no device below the target has counters of its own", "под объектом нет устройства со своими счётчиками")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run_of};
+    use crate::trials::by_case;
+    use stend_spec::workload::Sync;
+
+    fn record() -> RunRecord {
+        run_of(vec![case("mix", 70, 32, Sync::None)]).trial(0).done().record()
+    }
+
+    fn h26(record: &RunRecord) -> CheckResult {
+        foreign(record, &by_case(record)[0])
+    }
+
+    fn h66(record: &RunRecord) -> CheckResult {
+        io_size(record, &by_case(record)[0])
+    }
+
+    /// The record with its counters of the disk changed, given the number of the sample.
+    fn with(change: fn(u64, &mut DiskCounters)) -> RunRecord {
+        let mut record = record();
+        for (at, sample) in record.samples.iter_mut().enumerate() {
+            sample.disks.iter_mut().for_each(|disk| change(at as u64, disk));
+        }
+        record
+    }
+
+    #[test]
+    fn h26_a_device_of_our_own_passes() {
+        let found = h26(&record());
+        let text = "0.0 % of the bytes, 0.0 % of the I/Os at sda";
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, text));
+    }
+
+    #[test]
+    fn h26_a_neighbour_shows_in_bytes_or_in_ios() {
+        // 500 I/Os in the half second between samples are ours 5,000.
+        let small = with(|at, disk| disk.reads += at * 500);
+        assert_eq!(h26(&small).status, CheckStatus::Warn);
+        let large = with(|at, disk| disk.write_bytes += at * (4 << 20));
+        assert_eq!(h26(&large).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn h26_splitting_of_large_blocks_is_not_foreign() {
+        let mut record = with(|_, disk| (disk.reads, disk.writes) = (disk.reads * 4, disk.writes * 4));
+        assert_eq!(h26(&record).status, CheckStatus::Warn);
+        record.trials[0].asked.streams[0].block_size = stend_base::Bytes::mib(1);
+        assert_eq!(h26(&record).status, CheckStatus::Pass);
+    }
+
+    #[test]
+    fn h26_layers_are_judged_at_the_targets_own_device() {
+        let mut record = record();
+        record.target.as_mut().unwrap().devices[1].kind = "md".into();
+        assert!(h26(&record).measured.en.ends_with("at sda1"));
+        record.target.as_mut().unwrap().devices.clear();
+        assert_eq!(h26(&record).status, CheckStatus::NotMeasurable);
+    }
+
+    #[test]
+    fn h66_ios_that_arrive_as_made_pass() {
+        let found = h66(&record());
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Pass, "read 100.0 %, write 100.0 % at sda")
+        );
+    }
+
+    #[test]
+    fn h66_split_and_merged_ios_are_told() {
+        let split = h66(&with(|_, disk| disk.reads *= 2));
+        assert_eq!((split.status, split.meaning.en.contains("max_sectors_kb")), (CheckStatus::Warn, true));
+        let mut merged = with(|_, disk| disk.writes /= 2);
+        assert_eq!((h66(&merged).status, h66(&merged).meaning.en.contains("merged")), (CheckStatus::Warn, true));
+        merged.trials[0].asked.streams[0].pattern = Pattern::Sequential;
+        assert_eq!(h66(&merged).status, CheckStatus::Pass);
+    }
+
+    #[test]
+    fn without_counters_neither_is_measurable() {
+        let mut record = record();
+        record.samples.clear();
+        assert_eq!([h26(&record).status, h66(&record).status], [CheckStatus::NotMeasurable; 2]);
+    }
+}

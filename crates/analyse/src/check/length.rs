@@ -1,0 +1,167 @@
+//! H22 and H23: was the ramp long enough for the load to settle, and the window for a number to publish?
+//!
+//! Only publishing needs them. A run that is screening says so once, in its banner ([`crate::grade`]), so what
+//! is missing here is never an alarm of a case.
+
+use super::Check;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{BATCHES_PUBLISHABLE, WINDOW_PUBLISHABLE};
+use crate::phrase::{both, pick};
+use crate::rates;
+use crate::series::{self, Cell};
+use crate::stats::batch_means;
+use crate::stats::mser::{self, WarmUp};
+use crate::trials::{CaseTrials, Counting};
+use stend_base::{Nanos, format, say};
+use stend_spec::workload::Op;
+
+const IO: [Op; 2] = [Op::Read, Op::Write];
+/// Intervals of one value of the method: 1 s.
+const SECOND: usize = 10;
+/// From so many seconds of load on, a value is a second as the method asks; below, an interval, because a
+/// series of fewer than 20 batches of 5 says little about a cut.
+const SECONDS_ENOUGH: usize = 100;
+
+/// H22: what MSER-5 calls warm-up lies inside the ramp.
+pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H22",
+        name: say!("warm-up was long enough", "разгона хватило"),
+        limit: both(|l| {
+            let ramp = format::duration(case.asked.ramp, l);
+            pick(l, "≤ the ramp of {r}", "≤ разгона {r}").replace("{r}", &ramp)
+        }),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let Some(found) = case.counting.iter().map(settling).collect::<Option<Vec<(WarmUp, Nanos)>>>() else {
+        return check
+            .not_measurable(say!("the trials are too short to tell", "испытания слишком коротки, чтобы судить"));
+    };
+    if found.iter().any(|(cut, _)| *cut == WarmUp::NoTail) {
+        return check.result(
+            CheckStatus::NotApplicable,
+            say!("did not settle", "не установилось"),
+            say!(
+                "The rate was still changing at the end. Screening shows it as it is; a published number needs a longer ramp and window.",
+                "Скорость менялась до самого конца. Предварительная оценка показывает её как есть; для публикации нужны разгон и окно длиннее."
+            ),
+        );
+    }
+    let longest = found.iter().map(|(_, length)| *length).max().unwrap_or_default();
+    let measured = both(|l| format::duration(longest, l));
+    if longest <= case.asked.ramp {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::NotApplicable,
+        measured,
+        say!(
+            "The load settled after the window had begun. Screening takes it as noise; a published number needs a longer ramp.",
+            "Нагрузка установилась, когда окно уже шло. Предварительная оценка считает это шумом; для публикации нужен разгон длиннее."
+        ),
+    )
+}
+
+/// Warm-up of a trial since the start of its load, ramp included.
+fn settling(trial: &Counting<'_>) -> Option<(WarmUp, Nanos)> {
+    let mut cells: Vec<Cell> = series::cells(&trial.record.slices, |s| IO.contains(&s.op));
+    let end = trial.outcome.window_end.saturating_sub(trial.outcome.load_start).0 / series::INTERVAL.0;
+    cells.resize((end as usize).min(series::INTERVALS_MAX), Cell::default());
+    let length = if cells.len() >= SECONDS_ENOUGH * SECOND { SECOND } else { 1 };
+    let cut = mser::warm_up(&series::blocks(&cells, length, |cell| cell.ops))?;
+    let values = if let WarmUp::Values(values) = cut { values } else { 0 };
+    Some((cut, Nanos((values * length) as u64 * series::INTERVAL.0)))
+}
+
+/// H23: windows of a minute and more, with twenty batches that pass for independent.
+pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
+    let (window, need) = (WINDOW_PUBLISHABLE, BATCHES_PUBLISHABLE);
+    let check = Check {
+        id: "H23",
+        name: say!("measured long enough", "измерялось достаточно долго"),
+        limit: both(|l| {
+            pick(l, "≥ {w}, {n} independent batches", "≥ {w}, независимых отрезков: {n}")
+                .replace("{w}", &format::duration(window, l))
+                .replace("{n}", &need.to_string())
+        }),
+    };
+    let Some(shortest) = case.counting.iter().map(|trial| trial.window).min() else { return check.no_trials() };
+    let batches = |trial: &Counting<'_>| {
+        let series = rates::window_series(trial, None, &IO, |cell| cell.ops);
+        batch_means::batches(&series).map_or(0, |found| found.means.len())
+    };
+    let fewest = case.counting.iter().map(batches).min().unwrap_or(0);
+    let measured = both(|l| {
+        pick(l, "{w}, {n} independent batches", "{w}, независимых отрезков: {n}")
+            .replace("{w}", &format::duration(shortest, l))
+            .replace("{n}", &fewest.to_string())
+    });
+    if shortest >= window && fewest >= need {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::NotApplicable,
+        measured,
+        say!(
+            "Enough for screening. A published number needs a longer window: slow changes of the storage do not show in this one.",
+            "Для предварительной оценки достаточно. Для публикации нужно окно длиннее: медленных изменений хранилища в таком не видно."
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+
+    fn shaped(window: u64, shape: fn(u32) -> f64) -> [CheckResult; 2] {
+        let record = run().trial(0).window(Nanos::secs(window)).shape(shape).done().record();
+        let case = &by_case(&record)[0];
+        [warm_up(case), long_enough(case)]
+    }
+
+    /// Ripple of 1 % that no batch length hides.
+    fn ripple(interval: u32) -> f64 {
+        1.0 + 0.01 * f64::from(interval * 7 % 11) / 11.0
+    }
+
+    #[test]
+    fn h22_a_level_load_has_settled_inside_the_ramp() {
+        let [found, _] = shaped(10, ripple);
+        assert_eq!(found.status, CheckStatus::Pass, "{found:?}");
+    }
+
+    #[test]
+    fn h22_a_load_that_settles_in_the_window_does_not_hold_and_does_not_alarm() {
+        let [found, _] = shaped(10, |i| ripple(i) + if i < 20 { 0.5 } else { 0.0 });
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::NotApplicable, "2.5 s"));
+    }
+
+    #[test]
+    fn h22_a_load_that_never_settles_is_told() {
+        let [found, _] = shaped(10, |i| 0.5 + 0.005 * f64::from(i));
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::NotApplicable, "did not settle"));
+    }
+
+    #[test]
+    fn h22_takes_seconds_for_long_trials_and_nothing_for_very_short_ones() {
+        let [found, _] = shaped(120, |i| if i < 100 { 1.5 } else { 1.0 });
+        assert_eq!(found.measured.en, "15 s", "batches of five seconds");
+        assert_eq!(shaped(1, ripple)[0].status, CheckStatus::NotMeasurable);
+    }
+
+    #[test]
+    fn h23_a_minute_of_independent_batches_passes() {
+        let [_, found] = shaped(60, ripple);
+        assert_eq!(found.status, CheckStatus::Pass, "{found:?}");
+    }
+
+    #[test]
+    fn h23_a_short_window_and_a_drifting_one_do_not_hold_and_do_not_alarm() {
+        assert_eq!(shaped(59, ripple)[1].status, CheckStatus::NotApplicable);
+        assert_eq!(shaped(60, |i| 0.5 + 0.001 * f64::from(i))[1].status, CheckStatus::NotApplicable);
+    }
+}

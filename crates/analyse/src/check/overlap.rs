@@ -1,0 +1,107 @@
+//! H16: do jobs work on the same bytes? Several sequential readers of one range are served once from the
+//! medium and many times from a cache.
+
+use super::Check;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::AREAS_UNIQUE;
+use crate::phrase::{both, pick};
+use crate::trials::{CaseTrials, Counting};
+use stend_base::{format, say};
+
+/// H16: hardly any byte belongs to more than one job.
+pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H16",
+        name: say!("streams do not overlap", "потоки не перекрываются"),
+        limit: both(|l| pick(l, "unique ≥ {s}", "уникальных ≥ {s}").replace("{s}", &format::percent(AREAS_UNIQUE, l))),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let Some(shares) = case.counting.iter().map(unique).collect::<Option<Vec<f64>>>() else {
+        return check.not_measurable(say!(
+            "the engine did not record where its jobs worked",
+            "движок не записал, где работали его задания"
+        ));
+    };
+    let share = shares.into_iter().fold(1.0, f64::min);
+    let measured = both(|l| {
+        pick(l, "{s} of the bytes are of one job", "{s} байт принадлежат одному заданию")
+            .replace("{s}", &format::percent(share, l))
+    });
+    if share >= AREAS_UNIQUE {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::Fail,
+        measured,
+        say!(
+            "Jobs read or write the same bytes: caches answer all but the first of them, and the sum is more than the storage can do. Give each job its own range.",
+            "Задания читают или пишут одни и те же байты: всем, кроме первого, отвечает кэш, и сумма больше возможностей хранилища. Дайте каждому заданию свою область."
+        ),
+    )
+}
+
+/// Length of the union of all areas over the sum of their lengths; `None` if they were not recorded.
+fn unique(trial: &Counting<'_>) -> Option<f64> {
+    let areas = trial.outcome.engine.jobs.iter().map(|job| job.area);
+    let mut areas: Vec<(u64, u64)> =
+        areas.map(|area| (area.start.0, area.start.0.saturating_add(area.len.0))).collect();
+    areas.sort_unstable();
+    let (mut union, mut total, mut end) = (0.0, 0.0, 0u64);
+    for (from, to) in areas {
+        total += (to - from) as f64;
+        union += to.saturating_sub(from.max(end)) as f64;
+        end = end.max(to);
+    }
+    (total > 0.0).then(|| union / total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+
+    /// Check of a trial with jobs on these areas, in MiB.
+    fn check(areas: &'static [(u64, u64)]) -> CheckResult {
+        let change = move |o: &mut stend_record::TrialOutcome, _: &mut Vec<_>| {
+            let job = o.engine.jobs[0];
+            o.engine.jobs.clear();
+            for &(start, len) in areas {
+                let mut job = job;
+                job.area.start.0 = start << 20;
+                job.area.len.0 = len << 20;
+                o.engine.jobs.push(job);
+            }
+        };
+        let record = run().trial(0).done().trial(0).change(change).done().record();
+        overlap(&by_case(&record)[0])
+    }
+
+    #[test]
+    fn areas_side_by_side_pass() {
+        assert_eq!(check(&[(0, 10), (10, 10), (30, 5)]).status, CheckStatus::Pass);
+        assert_eq!(check(&[(0, 10)]).measured.en, "100.0 % of the bytes are of one job");
+    }
+
+    #[test]
+    fn four_jobs_on_one_range_fail() {
+        let found = check(&[(0, 10), (0, 10), (0, 10), (0, 10)]);
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Fail, "25.0 % of the bytes are of one job")
+        );
+    }
+
+    #[test]
+    fn an_area_inside_another_counts_once() {
+        assert_eq!(check(&[(0, 100), (10, 5), (90, 20)]).status, CheckStatus::Fail);
+        assert_eq!(check(&[(0, 100), (95, 10)]).status, CheckStatus::Pass);
+    }
+
+    #[test]
+    fn without_areas_it_is_not_measurable() {
+        assert_eq!(check(&[]).status, CheckStatus::NotMeasurable);
+    }
+}

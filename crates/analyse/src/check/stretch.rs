@@ -1,0 +1,86 @@
+//! The part of a trial's load that lies between two samples: what the application did in it, and what the
+//! counters of the machine did. Must not judge.
+
+use crate::limits::SAMPLES_COVER;
+use crate::series::{self, Cell};
+use crate::trials::{CaseTrials, Counting};
+use stend_base::Nanos;
+use stend_record::sample::DiskCounters;
+use stend_record::{RunRecord, Sample};
+use stend_spec::workload::Op;
+
+/// The samples of one trial from the start of its load to the end of its window, at least two.
+#[derive(Debug, Clone, Copy)]
+pub struct Stretch<'a> {
+    trial: Counting<'a>,
+    /// In order of time.
+    pub samples: &'a [Sample],
+}
+
+/// Stretches of the trials that count; empty if the samples cover too little of the load to speak for it.
+pub fn stretches<'a>(run: &'a RunRecord, case: &CaseTrials<'a>) -> Vec<Stretch<'a>> {
+    let (mut covered, mut load) = (0.0, 0.0);
+    let mut found = Vec::new();
+    for trial in &case.counting {
+        let (start, end) = (trial.outcome.load_start, trial.outcome.window_end);
+        load += end.saturating_sub(start).as_secs();
+        let from = run.samples.partition_point(|s| s.at < start);
+        let to = run.samples.partition_point(|s| s.at <= end);
+        let stretch = Stretch { trial: *trial, samples: run.samples.get(from..to).unwrap_or_default() };
+        if stretch.length() > Nanos(0) {
+            covered += stretch.length().as_secs();
+            found.push(stretch);
+        }
+    }
+    if covered < load * SAMPLES_COVER { Vec::new() } else { found }
+}
+
+impl Stretch<'_> {
+    /// From the first to the last sample.
+    pub fn length(&self) -> Nanos {
+        match self.samples {
+            [first, .., last] => last.at.saturating_sub(first.at),
+            _ => Nanos(0),
+        }
+    }
+
+    /// How much a counter grew; `None` if it is missing at either end, or went back.
+    pub fn growth(&self, of: impl Fn(&Sample) -> Option<u64>) -> Option<u64> {
+        match self.samples {
+            [first, .., last] => of(last)?.checked_sub(of(first)?),
+            _ => None,
+        }
+    }
+
+    /// How much a counter of one disk grew.
+    pub fn disk(&self, name: &str, of: impl Fn(&DiskCounters) -> u64) -> Option<u64> {
+        self.growth(|sample| sample.disks.iter().find(|disk| disk.name == name).map(&of))
+    }
+
+    /// What the application completed.
+    pub fn application(&self, op: Op) -> Cell {
+        let [first, .., last] = self.samples else { return Cell::default() };
+        let cells: Vec<Cell> = series::cells(&self.trial.record.slices, |s| s.op == op);
+        let start = self.trial.outcome.load_start;
+        series::between(&cells, first.at.saturating_sub(start), last.at.saturating_sub(start))
+    }
+}
+
+/// Sum of a growth over all stretches; `None` if any of them lacks it, or there are none.
+pub fn sum<'a>(stretches: &[Stretch<'a>], of: impl Fn(&Stretch<'a>) -> Option<u64>) -> Option<u64> {
+    let sums = stretches.iter().map(of).collect::<Option<Vec<u64>>>()?;
+    sums.into_iter().reduce(u64::saturating_add)
+}
+
+/// What the application completed over all stretches.
+pub fn application(stretches: &[Stretch<'_>], op: Op) -> Cell {
+    stretches
+        .iter()
+        .map(|stretch| stretch.application(op))
+        .fold(Cell::default(), |sum, part| Cell { ops: sum.ops + part.ops, bytes: sum.bytes + part.bytes })
+}
+
+/// Time of all stretches.
+pub fn length(stretches: &[Stretch<'_>]) -> Nanos {
+    stretches.iter().fold(Nanos(0), |sum, stretch| sum + stretch.length())
+}

@@ -1,0 +1,227 @@
+//! The circumstances of a run that a comparison must know: what is not the same explains, or spoils,
+//! every difference. What a run measured is no circumstance.
+
+use super::Condition;
+use crate::findings::Findings;
+use crate::phrase::both;
+use stend_base::{Bytes, Nanos, Say, format, say};
+use stend_record::{Device, HostFacts, RunRecord, TargetFacts, TargetKind};
+
+/// Key, name and value of one circumstance of one run; the value is empty where it is not known.
+type Item = (&'static str, Say, Say);
+
+/// The conditions of all runs: those that differ, and those that are the same. What is known of none is
+/// in neither.
+pub fn split(runs: &[(&RunRecord, &Findings)]) -> (Vec<Condition>, Vec<Condition>) {
+    let mut all: Vec<Condition> = Vec::new();
+    for (record, findings) in runs {
+        for (i, (key, name, value)) in of_run(record, findings).into_iter().enumerate() {
+            match all.get_mut(i) {
+                Some(condition) => condition.values.push(value),
+                None => all.push(Condition { key, name, values: vec![value] }),
+            }
+        }
+    }
+    all.retain(|condition| condition.values.iter().any(|value| !value.en.is_empty()));
+    all.into_iter().partition(|condition| condition.values.iter().any(|value| *value != condition.values[0]))
+}
+
+/// Always the same keys in the same order.
+fn of_run(record: &RunRecord, findings: &Findings) -> Vec<Item> {
+    let mut items = machine(record.host.as_ref());
+    items.extend(target(record.target.as_ref()));
+    items.extend(devices(record.target.as_ref().map_or(&[], |t| &t.devices)));
+    items.extend(asked(record));
+    items.extend(tool(record, findings));
+    items
+}
+
+fn machine(host: Option<&HostFacts>) -> Vec<Item> {
+    let text = |of: fn(&HostFacts) -> String| Say::same(host.map(of).unwrap_or_default());
+    let own = |of: fn(&HostFacts) -> &Option<String>| Say::same(host.and_then(|h| of(h).clone()).unwrap_or_default());
+    vec![
+        ("hostname", say!("host", "хост"), text(|h| h.hostname.clone())),
+        ("kernel", say!("kernel", "ядро"), text(|h| h.kernel.clone())),
+        ("kernel_command_line", say!("kernel command line", "параметры ядра"), text(|h| h.kernel_command_line.clone())),
+        ("os", say!("distribution", "дистрибутив"), text(|h| h.os.clone())),
+        ("boot_id", say!("boot", "загрузка"), text(|h| h.boot_id.clone())),
+        ("cpu_model", say!("CPU", "процессор"), text(|h| h.cpu_model.clone())),
+        ("cpus", say!("CPUs online", "процессоров в работе"), text(|h| h.cpus.to_string())),
+        ("numa_nodes", say!("NUMA nodes", "узлов NUMA"), text(|h| h.numa_nodes.to_string())),
+        ("memory", say!("memory", "память"), size(host.map(|h| h.memory))),
+        ("hypervisor", say!("hypervisor", "гипервизор"), own(|h| &h.hypervisor)),
+        ("clock_source", say!("clock source", "источник времени"), own(|h| &h.clock_source)),
+        ("governor", say!("frequency governor", "регулятор частоты"), own(|h| &h.governor)),
+        ("root", say!("worker is root", "исполнитель от root"), host.map_or_else(unknown, |h| yes_no(h.root))),
+    ]
+}
+
+fn target(target: Option<&TargetFacts>) -> Vec<Item> {
+    let text = |of: fn(&TargetFacts) -> Option<String>| Say::same(target.and_then(of).unwrap_or_default());
+    let kind = |kind| match kind {
+        TargetKind::BlockDevice => say!("block device", "блочное устройство"),
+        TargetKind::File => say!("file", "файл"),
+        TargetKind::Directory => say!("directory", "каталог"),
+    };
+    vec![
+        ("target", say!("target", "объект"), text(|t| Some(t.path.clone()))),
+        ("target_kind", say!("kind of target", "вид объекта"), target.map_or_else(unknown, |t| kind(t.kind))),
+        ("target_identity", say!("identity of the target", "идентичность объекта"), text(|t| t.identity.clone())),
+        ("target_size", say!("size of the target", "размер объекта"), size(target.map(|t| t.size))),
+        ("logical_block", say!("logical block", "логический блок"), size(target.map(|t| t.logical_block))),
+        ("physical_block", say!("physical block", "физический блок"), size(target.map(|t| t.physical_block))),
+        ("file_system", say!("file system", "файловая система"), text(|t| t.file_system.clone())),
+        ("mount_options", say!("mounted with", "параметры монтирования"), text(|t| t.mount_options.clone())),
+    ]
+}
+
+/// What is known of the devices, from the target down; names such as `sda` change from boot to boot.
+fn devices(devices: &[Device]) -> Vec<Item> {
+    let list = |of: fn(&Device) -> Option<String>| {
+        Say::same(devices.iter().filter_map(of).filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", "))
+    };
+    vec![
+        ("device_kinds", say!("device stack", "стек устройств"), list(|d| Some(d.kind.clone()))),
+        ("device_identities", say!("identities of devices", "идентичность устройств"), list(|d| d.identity.clone())),
+        ("device_models", say!("models", "модели"), list(|d| d.model.clone())),
+        ("device_firmware", say!("firmware", "прошивки"), list(|d| d.firmware.clone())),
+        ("schedulers", say!("schedulers", "планировщики"), list(|d| d.scheduler.clone())),
+        ("write_caches", say!("write cache", "кэш записи"), list(|d| d.write_cache.clone())),
+    ]
+}
+
+/// What was asked for, beyond the workload of each case.
+fn asked(record: &RunRecord) -> Vec<Item> {
+    let inputs = &record.header.inputs;
+    let distinct = |of: fn(&stend_spec::workload::Trial) -> Nanos| {
+        each(record.trials.iter().map(|t| of(&t.asked)), |value, lang| format::duration(*value, lang))
+    };
+    let working_set = each(record.trials.iter().map(|t| t.asked.region.len), |len, lang| format::bytes(*len, lang));
+    let budget = inputs.time_budget.map_or_else(|| say!("none", "нет"), |b| both(|l| format::duration(b, l)));
+    vec![
+        ("suite", say!("suite", "набор"), Say::same(&inputs.suite.name)),
+        ("suite_text", say!("text of the suite", "текст набора"), Say::same(digest(&record.header.suite_text))),
+        ("blocks", say!("blocks", "блоков"), Say::same(inputs.suite.blocks.to_string())),
+        ("seed", say!("seed", "зерно"), Say::same(inputs.seed.to_string())),
+        ("time_budget", say!("time budget", "бюджет времени"), budget),
+        ("fill", say!("filled before measuring", "заполнено до измерения"), size(record.fill.map(|f| f.written))),
+        ("working_set", say!("working set", "рабочий набор"), working_set),
+        ("ramp", say!("ramp", "разгон"), distinct(|t| t.ramp)),
+        ("window", say!("window", "окно"), distinct(|t| t.window)),
+    ]
+}
+
+fn tool(record: &RunRecord, findings: &Findings) -> Vec<Item> {
+    let outcomes = || record.trials.iter().filter_map(|t| t.outcome.as_ref());
+    let backends = each(outcomes().map(|o| o.engine.backend.clone()), |name, _| name.clone());
+    let reasons = outcomes().map(|o| o.engine.fallback_reason.clone()).filter(|r| !r.is_empty());
+    let registered = outcomes().map(|o| o.engine.registered).collect::<std::collections::BTreeSet<_>>();
+    let registered = registered.into_iter().map(yes_no).reduce(joined).unwrap_or_else(unknown);
+    vec![
+        ("backend", say!("I/O submitted by", "подача ввода-вывода"), backends),
+        ("fallback", say!("reason of the fall-back", "причина запасного пути"), each(reasons, |r, _| r.clone())),
+        ("registered", say!("files and buffers registered", "файлы и буферы зарегистрированы"), registered),
+        ("stend_version", say!("Stend", "Stend"), Say::same(&record.header.stend_version)),
+        ("limits_version", say!("limits of checks", "пределы проверок"), Say::same(&findings.limits_version)),
+    ]
+}
+
+/// The different values among all of them, in their order.
+fn each<T: Ord>(values: impl Iterator<Item = T>, text: impl Fn(&T, stend_base::Lang) -> String) -> Say {
+    let distinct: std::collections::BTreeSet<T> = values.collect();
+    both(|lang| distinct.iter().map(|value| text(value, lang)).collect::<Vec<_>>().join(", "))
+}
+
+fn joined(a: Say, b: Say) -> Say {
+    Say { en: format!("{}, {}", a.en, b.en), ru: format!("{}, {}", a.ru, b.ru) }
+}
+
+fn size(bytes: Option<Bytes>) -> Say {
+    bytes.map_or_else(unknown, |bytes| both(|lang| format::bytes(bytes, lang)))
+}
+
+fn yes_no(holds: bool) -> Say {
+    if holds { say!("yes", "да") } else { say!("no", "нет") }
+}
+
+fn unknown() -> Say {
+    Say::same("")
+}
+
+/// A short mark of a text, equal for equal texts: 64 bits of FNV-1a, made for telling apart and not
+/// against forgery. Source: RFC 9923.
+fn digest(text: &str) -> String {
+    let hash =
+        text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::{analyse, compare};
+
+    /// Keys of a type's fields, as they are stored.
+    fn fields(value: &impl serde::Serialize) -> Vec<String> {
+        let value = serde_json::to_value(value).unwrap();
+        value.as_object().unwrap().keys().cloned().collect()
+    }
+
+    /// Facts that no comparison shows, each with the reason.
+    const NOT_SHOWN: [(&str, &str); 7] = [
+        ("stend_version", "the header has it"),
+        ("named", "the path that it means is shown"),
+        ("free", "changes with every file; the working set and the fill are shown"),
+        ("signatures", "a target that was measured is confirmed, whatever was on it"),
+        ("access", "decides which cases run, and those are matched"),
+        ("devices", "shown by field"),
+        ("busy", "an observation, not a circumstance that was chosen; a caveat says it"),
+    ];
+
+    #[test]
+    fn every_fact_of_host_and_target_is_compared_or_left_out_for_a_reason() {
+        let record = run().trial(0).done().record();
+        let shown: Vec<&str> = of_run(&record, &analyse(&record).unwrap()).iter().map(|item| item.0).collect();
+        let names = ["target_kind", "target_identity", "target_size", "target"];
+        let facts = [fields(record.host.as_ref().unwrap()), fields(record.target.as_ref().unwrap())].concat();
+        for fact in facts {
+            let known = shown.contains(&fact.as_str())
+                || names.iter().any(|name| *name == format!("target_{fact}") || fact == "path")
+                || NOT_SHOWN.iter().any(|(name, _)| *name == fact);
+            assert!(known, "`{fact}` is neither compared nor in NOT_SHOWN");
+        }
+    }
+
+    #[test]
+    fn only_what_differs_is_listed_as_changed() {
+        let a = run().trial(0).done().record();
+        let mut b = a.clone();
+        b.host.as_mut().unwrap().kernel = "6.12".into();
+        b.target.as_mut().unwrap().devices[1].firmware = Some("1.6".into());
+        b.header.suite_text.push('#');
+        b.header.inputs.seed = 8;
+        let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());
+        let found = compare(&[(&a, &of_a), (&b, &of_b)]);
+        let keys: Vec<&str> = found.changed.iter().map(|c| c.key).collect();
+        assert_eq!(keys, ["kernel", "device_firmware", "suite_text", "seed"]);
+        assert_eq!(found.changed[3].values, [Say::same("7"), Say::same("8")]);
+        assert!(found.same.iter().any(|c| c.key == "memory") && found.same.iter().all(|c| c.key != "governor"));
+    }
+
+    #[test]
+    fn a_run_that_ended_before_it_looked_around_differs_in_what_it_does_not_know() {
+        let a = run().trial(0).done().record();
+        let b = RunRecord::new(a.header.clone());
+        let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());
+        let found = compare(&[(&a, &of_a), (&b, &of_b)]);
+        let host = found.changed.iter().find(|c| c.key == "hostname").unwrap();
+        assert_eq!(host.values, [Say::same("lab"), Say::same("")]);
+    }
+
+    #[test]
+    fn equal_texts_have_equal_digests_and_the_empty_one_is_that_of_the_rfc() {
+        assert_eq!((digest(""), digest("foobar")), ("cbf29ce484222325".into(), "85944171f73967e8".into()));
+        assert_ne!(digest("a"), digest("b"));
+    }
+}

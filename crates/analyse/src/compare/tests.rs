@@ -1,0 +1,140 @@
+//! Two runs made by the fixture, with what a comparison must say of them.
+
+use super::*;
+use crate::analyse;
+use crate::fixture::{RunBuilder, case, run, run_of};
+use stend_base::Nanos;
+use stend_base::histogram::Sparse;
+use stend_record::Censored;
+use stend_spec::workload::Sync;
+
+fn compared(records: &[RunRecord]) -> Comparison {
+    let findings: Vec<Findings> = records.iter().map(|r| analyse(r).unwrap()).collect();
+    compare(&records.iter().zip(&findings).collect::<Vec<_>>())
+}
+
+fn six(iops: f64) -> RunRecord {
+    run().six_blocks(&[iops]).record()
+}
+
+fn other(comparison: &Comparison) -> &Side {
+    comparison.cases[0].sides[1].as_ref().unwrap()
+}
+
+#[test]
+fn a_rate_is_told_relative_to_the_baseline_with_an_interval_over_independent_trials() {
+    let found = compared(&[six(10_000.0), six(11_000.0)]);
+    let ratio = other(&found).rate_ratio.clone().unwrap();
+    assert_eq!(ratio.basis, RatioBasis::Trials { baseline: 6, other: 6 });
+    let (low, high) = ratio.interval.unwrap();
+    assert!(matches!(ratio.value, RatioValue::At(v) if (v - 1.1).abs() < 1e-3), "{ratio:?}");
+    assert!(1.08 < low && low < 1.1 && 1.1 < high && high < 1.12, "{low} {high}");
+    assert_eq!(ratio.includes_one(), Some(false));
+    assert!(found.cases[0].sides[0].as_ref().unwrap().rate_ratio.is_none(), "the baseline is not compared with itself");
+}
+
+#[test]
+fn a_run_compared_with_its_like_includes_one() {
+    let found = compared(&[six(10_000.0), six(10_010.0)]);
+    assert_eq!(other(&found).rate_ratio.clone().unwrap().includes_one(), Some(true));
+}
+
+#[test]
+fn one_trial_on_a_side_leaves_a_ratio_without_an_interval() {
+    let found = compared(&[six(10_000.0), run().trial(0).iops(5_000.0).done().record()]);
+    let ratio = other(&found).rate_ratio.clone().unwrap();
+    assert_eq!((ratio.interval, ratio.basis), (None, RatioBasis::TooFewTrials));
+    assert!(matches!(ratio.value, RatioValue::At(v) if (v - 0.5).abs() < 1e-2), "{ratio:?}");
+    assert_eq!(ratio.includes_one(), None);
+}
+
+#[test]
+fn a_p99_of_trials_long_enough_has_an_interval() {
+    let found = compared(&[six(10_000.0), six(5_000.0)]);
+    let ratio = other(&found).latencies[0].ratio.clone().unwrap();
+    assert_eq!(ratio.basis, RatioBasis::Trials { baseline: 6, other: 6 });
+    // In a closed loop half the rate is twice the latency.
+    assert!(matches!(ratio.value, RatioValue::At(v) if (v - 2.0).abs() < 0.05), "{ratio:?}");
+}
+
+/// Trials of 100 I/Os each: too few for a p99 of their own, together enough.
+fn short_trials(mut builder: RunBuilder, trials: usize) -> RunRecord {
+    for _ in 0..trials {
+        builder = builder.trial(0).iops(50.0).done();
+    }
+    builder.record()
+}
+
+#[test]
+fn a_p99_of_short_trials_has_a_ratio_without_an_interval_and_one_of_too_few_io_has_neither() {
+    let (long, short, tiny) = (six(50.0), short_trials(run(), 6), short_trials(run(), 2));
+    let ratio = other(&compared(&[long.clone(), short])).latencies[0].ratio.clone().unwrap();
+    assert!(matches!(ratio.value, RatioValue::At(_)) && ratio.interval.is_none(), "{ratio:?}");
+    assert!(matches!(ratio.basis, RatioBasis::TrialsTooShort { have: 1..368, need: 368 }), "{ratio:?}");
+    let ratio = other(&compared(&[long, tiny])).latencies[0].ratio.clone().unwrap();
+    assert_eq!((ratio.value, ratio.basis), (RatioValue::Unknown, RatioBasis::NotEnough));
+}
+
+#[test]
+fn a_latency_that_is_only_a_bound_gives_a_bound() {
+    let hung = |o: &mut stend_record::TrialOutcome, _: &mut Vec<stend_record::Slice>| {
+        let age = Nanos::secs(30);
+        o.censored = vec![Censored { stream: 0, op: Op::Read, age }; 1000];
+    };
+    let stalled = run().trial(0).change(hung).done().record();
+    let fine = run().trial(0).done().record();
+    let ratio = |runs: &[RunRecord]| other(&compared(runs)).latencies[0].ratio.clone().unwrap();
+    assert!(matches!(ratio(&[fine.clone(), stalled.clone()]).value, RatioValue::Above(v) if v > 1000.0));
+    assert!(matches!(ratio(&[stalled.clone(), fine]).value, RatioValue::Below(v) if v < 0.001));
+    assert_eq!(ratio(&[stalled.clone(), stalled]).value, RatioValue::Unknown);
+}
+
+#[test]
+fn a_case_without_a_counting_trial_has_no_ratio() {
+    let found = compared(&[run().trial(0).unfinished().record(), six(10_000.0)]);
+    let ratio = other(&found).rate_ratio.clone().unwrap();
+    assert_eq!((ratio.value, ratio.interval), (RatioValue::Unknown, None));
+    assert!(other(&found).latencies[0].ratio.is_none(), "the baseline has no such operation");
+}
+
+#[test]
+fn cases_are_matched_by_label_and_the_rest_is_listed() {
+    let named = |names: &[&str]| {
+        let cases = names.iter().map(|name| case(name, 100, 4, Sync::None)).collect();
+        run_of(cases).six_blocks(&vec![1000.0; names.len()]).record()
+    };
+    let found = compared(&[named(&["a", "b", "c"]), named(&["c", "d"]), named(&["b", "c", "d"])]);
+    let cases: Vec<_> = found.cases.iter().map(|c| (c.label.as_str(), c.sides.iter().flatten().count())).collect();
+    assert_eq!(cases, [("b", 2), ("c", 3)]);
+    let left: Vec<_> = found.unmatched.iter().map(|u| (u.label.as_str(), u.runs.clone())).collect();
+    assert_eq!(left, [("a", vec![0]), ("d", vec![1, 2])]);
+    assert_eq!(found.cases[0].sides[1], None);
+}
+
+#[test]
+fn a_label_that_means_another_workload_is_said() {
+    let deep = run_of(vec![case("rand-read", 100, 64, Sync::None)]).six_blocks(&[1000.0]).record();
+    let found = compared(&[six(1000.0), deep]);
+    assert_eq!(found.cases[0].workloads.iter().map(|w| w.en.as_str()).collect::<Vec<_>>().len(), 2);
+    assert!(compared(&[six(1000.0), six(1000.0)]).cases[0].workloads.is_empty());
+}
+
+#[test]
+fn a_side_with_a_failed_check_names_it() {
+    let mut zeros = six(10_000.0);
+    zeros.zeros = Some(stend_record::ZeroSample { sampled: 1000, zero: 900 });
+    let found = compared(&[six(10_000.0), zeros]);
+    assert_eq!(found.cases[0].sides[0].as_ref().unwrap().failed, Vec::<String>::new());
+    assert_eq!(other(&found).failed, ["H18"]);
+}
+
+#[test]
+fn nothing_and_hostile_histograms_are_compared_without_a_panic() {
+    assert!(compare(&[]).cases.is_empty());
+    let hostile = |o: &mut stend_record::TrialOutcome, _: &mut Vec<stend_record::Slice>| {
+        o.jobs[0].latency[0] = Sparse { buckets: vec![(u32::MAX, u64::MAX)], sum_ns: 1, min_ns: 0, max_ns: 0 };
+        o.jobs[0].done = [(u64::MAX, u64::MAX); 3];
+    };
+    let record = run().trial(0).change(hostile).done().trial(0).done().record();
+    assert_eq!(compared(&[record.clone(), record]).cases.len(), 1);
+}

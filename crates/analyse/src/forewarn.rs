@@ -1,0 +1,172 @@
+//! What can be said against a measurement before it begins: from host, target and plan alone.
+
+use crate::findings::Caveat;
+use crate::limits::{FEW_CPUS, MEMORY_SIZES, NEARLY_FULL, OTHER_BYTES_PER_S, OTHER_IOPS};
+use stend_base::{Bytes, Nanos, Say, Share};
+use stend_record::{Device, HostFacts, Refusal, TargetFacts, WriteAccess};
+use stend_spec::plan::{Case, Plan};
+
+/// Reasons to doubt what is about to be measured, most serious first. All but the preliminary ones (see
+/// [`Caveat::is_preliminary`]) are in the findings of the run again.
+pub fn forewarn(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    found.extend(not_filled(plan));
+    found.extend(in_use(target));
+    found.extend(other_load(target));
+    found.extend(medium(target));
+    found.extend(layers(target));
+    found.extend(drives(target));
+    found.extend(nearly_full(target, plan));
+    found.extend(memory_sized(host, target, plan));
+    found.extend(few_cpus(host));
+    found.extend(will_write(target, plan));
+    found
+}
+
+impl Caveat {
+    /// Whether it is said before measuring only: afterwards the run itself shows how it was (the bytes that
+    /// reached the drives, check H11), or it was no reason to doubt.
+    pub fn is_preliminary(&self) -> bool {
+        matches!(self, Caveat::WillWrite { .. } | Caveat::MemorySized { direct: true, .. })
+    }
+}
+
+fn running(plan: &Plan) -> impl Iterator<Item = &Case> {
+    plan.cases.iter().filter(|case| case.not_run.is_none())
+}
+
+/// Reads are planned over a range that the plan does not write first.
+fn not_filled(plan: &Plan) -> Option<Caveat> {
+    let reads = running(plan).any(|case| case.trial.streams.iter().any(|stream| stream.mix.reads()));
+    (reads && plan.fill.is_none()).then_some(Caveat::NotFilled)
+}
+
+fn in_use(target: &TargetFacts) -> Option<Caveat> {
+    let WriteAccess::Refused(refusals) = &target.access else { return None };
+    let reasons: Vec<Say> = refusals.iter().filter(|r| is_in_use(r)).map(Refusal::say).collect();
+    (!reasons.is_empty()).then_some(Caveat::TargetInUse { reasons })
+}
+
+/// Whether a refusal means that others may do I/O to the target while it is measured.
+fn is_in_use(refusal: &Refusal) -> bool {
+    use Refusal::*;
+    matches!(
+        refusal,
+        Mounted { .. }
+            | RelativeMounted { .. }
+            | Swap { .. }
+            | Member { .. }
+            | Holder { .. }
+            | HeldBy { .. }
+            | RootDisk { .. }
+            | InUseByRun { .. }
+    )
+}
+
+fn other_load(target: &TargetFacts) -> Option<Caveat> {
+    let busy = target.busy.as_ref().filter(|busy| busy.span > Nanos(0))?;
+    let seconds = busy.span.as_secs();
+    let (iops, bytes_per_s) = (busy.ops as f64 / seconds, busy.bytes.0 as f64 / seconds);
+    let much = iops >= OTHER_IOPS || bytes_per_s >= OTHER_BYTES_PER_S;
+    much.then(|| Caveat::OtherLoad { device: busy.device.clone(), iops, bytes_per_s })
+}
+
+/// Where the bytes go, if not simply to a drive of this machine.
+fn medium(target: &TargetFacts) -> Option<Caveat> {
+    let memory_device = target.devices.iter().find(|device| matches!(device.kind.as_str(), "zram" | "ram"));
+    let kind = target.file_system.as_deref().unwrap_or_default();
+    let file_system = kind.to_string();
+    match kind {
+        "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" => Some(Caveat::InMemory { what: file_system }),
+        "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "9p" | "virtiofs" | "lustre" | "afs" | "beegfs" | "gpfs"
+        | "fuse.glusterfs" | "fuse.sshfs" => Some(Caveat::OverNetwork { file_system }),
+        _ if kind == "fuseblk" || kind == "fuse" || kind.starts_with("fuse.") => Some(Caveat::Fuse { file_system }),
+        _ => match memory_device {
+            Some(device) => Some(Caveat::InMemory { what: device.name.clone() }),
+            None => target.devices.is_empty().then_some(Caveat::NoDevice),
+        },
+    }
+}
+
+/// Layers between the I/O and the drives that change it on its way.
+fn layers(target: &TargetFacts) -> Vec<Caveat> {
+    let options = || target.mount_options.as_deref().unwrap_or_default().split(',');
+    let mut found = Vec::new();
+    match target.file_system.as_deref() {
+        Some("overlay") => found.push(Caveat::Overlay),
+        // The one way to make btrfs write in place.
+        Some("btrfs") if options().any(|option| option == "nodatacow") => {}
+        Some(kind @ ("btrfs" | "zfs" | "bcachefs" | "nilfs2")) => {
+            found.push(Caveat::CopyOnWrite { file_system: kind.to_string() });
+        }
+        _ => {}
+    }
+    found.extend(options().find(|o| compresses(o)).map(|option| Caveat::Compressed { option: option.to_string() }));
+    let encrypted = target.devices.iter().find(|device| {
+        // Device mapper: the UUID of a mapping begins with the subsystem that made it.
+        device.identity.as_deref().is_some_and(|identity| identity.starts_with("dm:CRYPT-"))
+    });
+    found.extend(encrypted.map(|device| Caveat::Encrypted { device: device.name.clone() }));
+    found
+}
+
+/// btrfs `compress=zstd:3`, `compress-force=…`; f2fs `compress_algorithm=…`; bcachefs `compression=…`.
+fn compresses(option: &str) -> bool {
+    let (name, value) = option.split_once('=').unwrap_or((option, ""));
+    matches!(name, "compress" | "compress-force" | "compress_algorithm" | "compression")
+        && !matches!(value, "no" | "none" | "off")
+}
+
+fn drives(target: &TargetFacts) -> Vec<Caveat> {
+    let lowest = |holds: fn(&&Device) -> bool| target.devices.iter().filter(holds).max_by_key(|d| d.depth);
+    let name = |device: &Device| device.name.clone();
+    let removable = lowest(|d| d.removable).map(|d| Caveat::Removable { device: name(d) });
+    let virtual_disk = lowest(|d| d.is_virtual).map(|d| Caveat::VirtualDisk { device: name(d) });
+    virtual_disk.into_iter().chain(removable).collect()
+}
+
+fn nearly_full(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
+    let file = plan.file_size?;
+    if target.size == Bytes(0) {
+        return None;
+    }
+    let used = target.size.0.saturating_sub(target.free.0).saturating_add(file.0);
+    let share = used as f64 / target.size.0 as f64;
+    (share >= NEARLY_FULL).then_some(Caveat::NearlyFull { used: Share(share) })
+}
+
+/// A working set that a cache of the size of this machine's memory would hold for the larger part.
+fn memory_sized(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
+    let working_set = running(plan).map(|case| case.trial.region.len).max()?;
+    // In memory anyway, or far away: this machine's memory is not the question.
+    let elsewhere = matches!(medium(target), Some(Caveat::InMemory { .. } | Caveat::OverNetwork { .. }));
+    if elsewhere || working_set.0 >= host.memory.0.saturating_mul(MEMORY_SIZES) {
+        return None;
+    }
+    // ZFS and most FUSE servers keep data in memory even for direct I/O.
+    let file_system = target.file_system.as_deref().unwrap_or_default();
+    let goes_around = file_system != "zfs" && !file_system.starts_with("fuse");
+    let direct = goes_around && running(plan).all(|case| case.trial.direct);
+    Some(Caveat::MemorySized { working_set, memory: host.memory, direct })
+}
+
+fn few_cpus(host: &HostFacts) -> Option<Caveat> {
+    (host.cpus > 0 && host.cpus <= FEW_CPUS).then_some(Caveat::FewCpus { cpus: host.cpus })
+}
+
+fn will_write(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
+    let writes = |case: u32| plan.cases.get(case as usize).filter(|case| case.trial.writes());
+    let trials = plan.order.iter().filter_map(|&(_, case)| writes(case));
+    let trials = Nanos(trials.map(|case| case.trial.ramp.0 + case.trial.window.0).sum());
+    let fill = plan.fill.unwrap_or_default();
+    let solid: Vec<&Device> =
+        target.devices.iter().filter(|d| d.kind == "disk" && d.rotational == Some(false) && !d.is_virtual).collect();
+    let drive = match solid.as_slice() {
+        [drive] => Some((drive.name.clone(), drive.size)),
+        _ => None,
+    };
+    (fill > Bytes(0) || trials > Nanos(0)).then_some(Caveat::WillWrite { fill, trials, drive })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! Each warning appears when its cause is there and only then.
+
+use super::*;
+use crate::fixture::{case, run, run_of};
+use stend_record::{Busy, RunRecord};
+use stend_spec::workload::Sync;
+
+/// Warnings before a run, after a change of what is known. The size of the memory is not, unless set.
+fn before(mut record: RunRecord, change: impl FnOnce(&mut RunRecord)) -> Vec<Caveat> {
+    record.host.as_mut().unwrap().memory = Bytes(0);
+    change(&mut record);
+    let plan = Plan::new(&record.header.inputs).unwrap();
+    forewarn(record.host.as_ref().unwrap(), record.target.as_ref().unwrap(), &plan)
+}
+
+/// The same of a run that is fine but for the fill that every run announces.
+fn warned(change: impl FnOnce(&mut TargetFacts)) -> Vec<Caveat> {
+    let mut found = before(run().record(), |r| change(r.target.as_mut().unwrap()));
+    assert!(matches!(found.pop(), Some(Caveat::WillWrite { .. })), "{found:?}");
+    found
+}
+
+fn on(file_system: &str, options: &str) -> Vec<Caveat> {
+    warned(|target| {
+        target.file_system = Some(file_system.into());
+        target.mount_options = Some(options.into());
+        if !matches!(file_system, "ext4" | "xfs" | "btrfs" | "f2fs" | "bcachefs") {
+            target.devices.clear();
+        }
+    })
+}
+
+#[test]
+fn a_plain_file_system_on_a_drive_needs_no_warning() {
+    assert_eq!(on("ext4", "rw,relatime"), []);
+    assert_eq!(on("xfs", "rw,noatime,attr2"), []);
+}
+
+#[test]
+fn what_is_no_drive_of_this_machine_is_told_once() {
+    for memory in ["tmpfs", "ramfs"] {
+        assert_eq!(on(memory, "rw"), [Caveat::InMemory { what: memory.into() }]);
+    }
+    for network in ["nfs", "nfs4", "cifs", "9p", "fuse.sshfs"] {
+        assert_eq!(on(network, "rw"), [Caveat::OverNetwork { file_system: network.into() }]);
+    }
+    for fuse in ["fuseblk", "fuse.mergerfs"] {
+        assert_eq!(on(fuse, "rw"), [Caveat::Fuse { file_system: fuse.into() }]);
+    }
+    assert_eq!(on("overlay", "rw,upperdir=/u"), [Caveat::NoDevice, Caveat::Overlay]);
+    let zram = warned(|target| target.devices[1].kind = "zram".into());
+    assert_eq!(zram, [Caveat::InMemory { what: "sda".into() }]);
+}
+
+#[test]
+fn copy_on_write_and_compression_are_told_unless_switched_off() {
+    let cow = |file_system: &str| Caveat::CopyOnWrite { file_system: file_system.into() };
+    let compressed = |option: &str| Caveat::Compressed { option: option.into() };
+    assert_eq!(on("btrfs", "rw,subvol=/"), [cow("btrfs")]);
+    assert_eq!(on("btrfs", "rw,nodatacow"), []);
+    assert_eq!(on("btrfs", "rw,compress=zstd:3"), [cow("btrfs"), compressed("compress=zstd:3")]);
+    assert_eq!(on("btrfs", "rw,compress=no"), [cow("btrfs")]);
+    assert_eq!(on("f2fs", "rw,compress_algorithm=lz4"), [compressed("compress_algorithm=lz4")]);
+    assert_eq!(on("bcachefs", "rw,compression=none"), [cow("bcachefs")]);
+    assert_eq!(on("zfs", "rw,xattr"), [Caveat::NoDevice, cow("zfs")]);
+}
+
+#[test]
+fn layers_and_drives_below_are_named() {
+    let encrypted = warned(|target| {
+        target.devices[0].name = "dm-1".into();
+        target.devices[0].identity = Some("dm:CRYPT-LUKS2-0a1b".into());
+    });
+    assert_eq!(encrypted, [Caveat::Encrypted { device: "dm-1".into() }]);
+    assert_eq!(warned(|target| target.devices[0].identity = Some("dm:LVM-x".into())), []);
+    let usb = warned(|target| target.devices[1].removable = true);
+    assert_eq!(usb, [Caveat::Removable { device: "sda".into() }]);
+    let guest = warned(|target| target.devices.iter_mut().for_each(|device| device.is_virtual = true));
+    assert_eq!(guest, [Caveat::VirtualDisk { device: "sda".into() }], "the lowest one");
+}
+
+#[test]
+fn a_file_system_is_nearly_full_with_the_test_file_in_it() {
+    assert_eq!(warned(|target| target.free = Bytes::gib(40)), []);
+    let full = warned(|target| target.free = Bytes::gib(30));
+    assert!(matches!(full.as_slice(), [Caveat::NearlyFull { used }] if used.0 > 0.7), "{full:?}");
+    assert_eq!(warned(|target| (target.size, target.free) = (Bytes(0), Bytes(0))), [], "a size that is not known");
+}
+
+#[test]
+fn others_are_told_when_they_do_more_than_a_quiet_system() {
+    let busy = |ops, bytes| Some(Busy { device: "sda".into(), span: Nanos::millis(200), ops, bytes: Bytes(bytes) });
+    assert_eq!(warned(|target| target.busy = busy(9, 36_864)), []);
+    let small = Caveat::OtherLoad { device: "sda".into(), iops: 50.0, bytes_per_s: 204_800.0 };
+    assert_eq!(warned(|target| target.busy = busy(10, 40_960)), [small]);
+    let large = Caveat::OtherLoad { device: "sda".into(), iops: 5.0, bytes_per_s: 5.0 * 1024.0 * 1024.0 };
+    assert_eq!(warned(|target| target.busy = busy(1, 1 << 20)), [large]);
+    let unknown = Busy { device: "sda".into(), span: Nanos(0), ops: 9, bytes: Bytes(0) };
+    assert_eq!(warned(|target| target.busy = Some(unknown)), []);
+}
+
+/// The warning about memory on a machine with this much of it.
+fn memory(gib: u64, change: impl FnOnce(&mut RunRecord)) -> Option<Caveat> {
+    let found = before(run().record(), |r| {
+        r.host.as_mut().unwrap().memory = Bytes::gib(gib);
+        change(r);
+    });
+    found.into_iter().find(|caveat| matches!(caveat, Caveat::MemorySized { .. }))
+}
+
+#[test]
+fn a_working_set_of_the_size_of_memory_lasts_as_a_caveat_only_where_memory_can_answer() {
+    // The working set of the fixture is a tenth of what is free: 5 GiB.
+    assert_eq!(memory(2, |_| {}), None);
+    assert_eq!(memory(0, |_| {}), None, "memory is not known");
+    let direct = memory(3, |_| {}).unwrap();
+    assert!(
+        matches!(direct, Caveat::MemorySized { working_set: Bytes(5_368_709_120), direct: true, .. }),
+        "{direct:?}"
+    );
+    assert!(direct.is_preliminary());
+    for change in [
+        (|r: &mut RunRecord| r.header.inputs.suite.cases[0].direct = false) as fn(&mut RunRecord),
+        |r| r.target.as_mut().unwrap().file_system = Some("zfs".into()),
+        |r| r.target.as_mut().unwrap().file_system = Some("fuseblk".into()),
+    ] {
+        assert!(!memory(3, change).unwrap().is_preliminary());
+    }
+    let nfs = |r: &mut RunRecord| r.target.as_mut().unwrap().file_system = Some("nfs4".into());
+    assert_eq!(memory(3, nfs), None, "its memory is elsewhere");
+}
+
+#[test]
+fn a_range_that_is_read_unfilled_is_told() {
+    let found = before(run().record(), |r| r.header.inputs.suite.fill = None);
+    assert_eq!(found, [Caveat::NotFilled]);
+}
+
+#[test]
+fn only_a_read_of_something_in_use_comes_first() {
+    let found = before(run().record(), |r| {
+        let mounted = Refusal::Mounted { at: "/srv".into() };
+        r.target.as_mut().unwrap().access = WriteAccess::Refused(vec![mounted, Refusal::ReadOnly]);
+        r.host.as_mut().unwrap().cpus = 2;
+    });
+    let [Caveat::TargetInUse { reasons }, Caveat::FewCpus { cpus: 2 }, _] = found.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!(reasons.len(), 1);
+}
+
+#[test]
+fn what_will_be_written_is_told_with_its_share_of_a_drive_that_wears() {
+    let written = |change: fn(&mut Device)| {
+        let cases = vec![case("r", 100, 1, Sync::None), case("w", 0, 1, Sync::None)];
+        let mut found = before(run_of(cases).record(), |r| {
+            let disk = &mut r.target.as_mut().unwrap().devices[1];
+            (disk.rotational, disk.size) = (Some(false), Bytes::gib(500));
+            change(disk);
+        });
+        found.pop().unwrap()
+    };
+    // Six trials of 0.5 s ramp and 2 s window write.
+    let all = |drive| Caveat::WillWrite { fill: Bytes::gib(5), trials: Nanos::secs(15), drive };
+    assert_eq!(written(|_| {}), all(Some(("sda".into(), Bytes::gib(500)))));
+    assert_eq!(written(|disk| disk.rotational = Some(true)), all(None));
+    assert_eq!(written(|disk| disk.is_virtual = true), all(None), "what wears is not seen");
+}

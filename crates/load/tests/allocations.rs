@@ -1,0 +1,102 @@
+//! Load threads do not allocate while they measure. Alone in its binary, because it replaces the allocator.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::mpsc::channel;
+use stend_base::{Bytes, Nanos};
+use stend_load::{Control, choose_backend, fill, run_trial};
+use stend_record::TrialStatus;
+use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial};
+use stend_sys::counting::{CountingAllocator, allocations};
+use stend_sys::{IoFile, clock};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+const REGION: Region = Region { start: Bytes(0), len: Bytes::mib(16) };
+
+/// Allocations so far by thread, of all threads of this process whose name begins with `prefix`.
+fn counts(prefix: &str) -> BTreeMap<u32, u64> {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("threads").flatten();
+    let named = tasks.filter(|t| std::fs::read_to_string(t.path().join("comm")).is_ok_and(|n| n.starts_with(prefix)));
+    let ids = named.map(|task| task.file_name().to_str().and_then(|name| name.parse().ok()).expect("a thread id"));
+    ids.map(|id| (id, allocations(id))).collect()
+}
+
+/// Half reads, half writes, eight in flight, and a sync now and then, in two jobs; 150 ms of ramp so that the
+/// first interval is over before the window begins.
+fn trial(backend: Backend) -> Trial {
+    let stream = Stream {
+        mix: Mix { read_percent: 50 },
+        pattern: Pattern::Random,
+        block_size: Bytes::kib(4),
+        queue_depth: 8,
+        jobs: 2,
+        sync: Sync::Fdatasync(64),
+    };
+    Trial {
+        streams: vec![stream],
+        ramp: Nanos::millis(150),
+        window: Nanos::millis(1350),
+        drain_limit: Nanos::secs(20),
+        seed: 5,
+        direct: true,
+        backend,
+        region: REGION,
+    }
+}
+
+#[test]
+fn load_threads_do_not_allocate_inside_the_window() {
+    let file = IoFile::create_scratch(Path::new("/var/tmp"), REGION.len.0, true).unwrap();
+    fill(&file, REGION, 3, &Control::new(), &mut |_| {}).unwrap();
+    for backend in [Backend::IoUring, Backend::Libaio, Backend::Psync] {
+        let (trial, mut seen) = (trial(backend), Vec::new());
+        if let Err(obstacle) = choose_backend(&trial) {
+            assert!(std::env::var_os("CI").is_none(), "{obstacle}");
+            eprintln!("skipped: {obstacle}");
+            continue;
+        }
+        // The load begins later than this, so that its window is not over before then.
+        let before_end = clock::now() + trial.ramp + trial.window;
+        let outcome = run_trial(&trial, &file, &Control::new(), &mut |_| {
+            let counts = counts("load-");
+            if clock::now() < before_end {
+                seen.push(counts);
+            }
+        })
+        .unwrap();
+        assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2));
+        assert!(outcome.jobs.iter().all(|job| job.done[0].0 > 0 && job.done[1].0 > 0));
+        assert!(seen.len() >= 2, "{seen:?}");
+        let (first, last) = (&seen[0], &seen[seen.len() - 1]);
+        let threads = if backend == Backend::Psync { 16 } else { 2 };
+        assert_eq!(first.len(), threads, "{first:?}");
+        assert!(first.values().all(|&count| count > 0), "setting up allocates: {first:?}");
+        assert_eq!(first, last, "{backend:?}");
+    }
+}
+
+#[test]
+fn an_allocation_of_a_thread_is_seen_as_that_thread_s() {
+    let (go, wait) = channel::<()>();
+    let (done, ready) = channel();
+    let thread = std::thread::Builder::new().name("allocates".into()).spawn(move || {
+        let mut kept = Vec::new();
+        for () in wait {
+            kept.push(Box::new([0u8; 64]));
+            done.send(()).unwrap();
+        }
+        kept.len()
+    });
+    let step = || {
+        go.send(()).unwrap();
+        ready.recv().unwrap();
+        counts("allocates")
+    };
+    let (before, after) = (step(), step());
+    assert_eq!((before.len(), after.len()), (1, 1));
+    assert!(after.values().sum::<u64>() > before.values().sum::<u64>());
+    drop(go);
+    assert_eq!(thread.unwrap().join().unwrap(), 2);
+}

@@ -1,0 +1,43 @@
+//! The few facts of a run file that a list of runs shows, without reading what was measured.
+
+use super::reader::{check_file, check_tables, damaged, open};
+use super::schema::{self, key};
+use crate::facts::TargetFacts;
+use crate::run::{RunHeader, RunState};
+use std::path::Path;
+use stend_base::Result;
+
+/// What [`glance`] finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Glance {
+    /// The header.
+    pub header: RunHeader,
+    /// How far the run got.
+    pub state: RunState,
+    /// Facts of the target, if it was looked at.
+    pub target: Option<TargetFacts>,
+    /// Cases with at least one trial that began.
+    pub cases: u32,
+    /// Trials that began.
+    pub trials: u32,
+}
+
+/// Looks at a run file without reading all of it. Entries that still wait in a spool are not counted.
+///
+/// Errors as those of [`read`](super::read); damage of anything but the header is not noticed.
+pub fn glance(path: &Path) -> Result<Glance> {
+    check_file(path)?;
+    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let db = open(path).map_err(unreadable)?;
+    check_tables(&db).map_err(|why| damaged(path, &why))?;
+    let header = schema::get_header(&db).map_err(unreadable)?;
+    let sql = "SELECT COUNT(DISTINCT case_index), COUNT(*) FROM trial";
+    let (cases, trials) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).map_err(unreadable)?;
+    Ok(Glance {
+        header: header.ok_or_else(|| damaged(path, "it has no header"))?,
+        state: schema::get_meta(&db, key::END).ok().flatten().unwrap_or(RunState::Open),
+        target: schema::get_meta(&db, key::TARGET).ok().flatten(),
+        cases,
+        trials,
+    })
+}

@@ -1,0 +1,282 @@
+//! A comparison as lines of text, shared by page and terminal, so that both print the same digits.
+
+pub mod json;
+
+use crate::figures::{self, LatencyUnit, NONE, both};
+use crate::words;
+use stend_analyse::Comparison;
+use stend_analyse::compare::{CaseComparison, LatencySide, Ratio, RatioBasis, RatioValue, Side};
+use stend_analyse::findings::QuantileValue;
+use stend_base::{Lang, Say, format, say};
+
+/// Above this many percent decimals say nothing.
+const PERCENT_WHOLE: f64 = 999.95;
+
+/// One value of a case in the baseline and in one other run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Label of the case, or what else of it is compared.
+    pub label: Say,
+    /// It is the first line of its case.
+    pub first: bool,
+    /// Letter of the other run.
+    pub run: String,
+    /// Value of the baseline.
+    pub baseline: Say,
+    /// Value of the other run.
+    pub other: Say,
+    /// The other value in percent of the baseline's.
+    pub ratio: Say,
+    /// 95 % interval of the ratio.
+    pub interval: Say,
+    /// Whether the interval includes 100 %.
+    pub includes: Say,
+}
+
+/// Short name of a run inside a comparison: A, B, … Z, then numbers.
+pub fn letter(index: usize) -> String {
+    match u8::try_from(index) {
+        Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
+        _ => (index + 1).to_string(),
+    }
+}
+
+/// The one unit of all latencies of a comparison.
+pub fn unit(comparison: &Comparison) -> LatencyUnit {
+    let sides = comparison.cases.iter().flat_map(|c| c.sides.iter().flatten());
+    let values = sides.flat_map(|side| &side.latencies).filter_map(|latency| match latency.p99.value {
+        QuantileValue::At(v) | QuantileValue::Above(v) => Some(v.0),
+        QuantileValue::NotEnough { .. } => None,
+    });
+    LatencyUnit::for_smallest(values.min())
+}
+
+/// The lines of a case: its rate, then the p99 of each operation, each for every other run.
+pub fn lines(case: &CaseComparison, unit: LatencyUnit) -> Vec<Line> {
+    let Some(Some(baseline)) = case.sides.first() else { return Vec::new() };
+    let mut lines = rate_lines(case, baseline);
+    for latency in &baseline.latencies {
+        lines.extend(latency_lines(case, baseline, latency, unit));
+    }
+    lines
+}
+
+fn rate_lines(case: &CaseComparison, baseline: &Side) -> Vec<Line> {
+    let shown = |side: &Side| marked(side, figures::rate(&side.rate, case.headline));
+    let others = case.sides.iter().enumerate().skip(1);
+    let line = |(i, side): (usize, &Option<Side>)| Line {
+        label: Say::same(if i == 1 { &case.label } else { "" }),
+        first: i == 1,
+        baseline: shown(baseline),
+        other: side.as_ref().map_or_else(missing, shown),
+        ..compared(i, side.as_ref().and_then(|s| s.rate_ratio.as_ref()))
+    };
+    others.map(line).collect()
+}
+
+fn latency_lines(case: &CaseComparison, baseline: &Side, of: &LatencySide, unit: LatencyUnit) -> Vec<Line> {
+    let name = operation(of, baseline.latencies.iter().any(|l| l.stream > 0));
+    let shown = |side: &Side, latency: &LatencySide| {
+        let value = figures::quantile(&latency.p99, unit);
+        let unit = unit.name();
+        let with_unit = |text: &str, unit: &str| if text == NONE { text.to_string() } else { format!("{text} {unit}") };
+        marked(side, Say { en: with_unit(&value.en, &unit.en), ru: with_unit(&value.ru, &unit.ru) })
+    };
+    let line = |(i, side): (usize, &Option<Side>)| {
+        let found = side.as_ref().and_then(|s| {
+            let latency = s.latencies.iter().find(|l| (l.stream, l.op) == (of.stream, of.op))?;
+            Some((s, latency))
+        });
+        Line {
+            label: if i == 1 { name.clone() } else { Say::same("") },
+            first: false,
+            baseline: shown(baseline, of),
+            other: found.map_or_else(missing, |(s, l)| shown(s, l)),
+            ..compared(i, found.and_then(|(_, l)| l.ratio.as_ref()))
+        }
+    };
+    case.sides.iter().enumerate().skip(1).map(line).collect()
+}
+
+/// `p99, read`; with its stream where a case has several.
+fn operation(of: &LatencySide, several: bool) -> Say {
+    let Say { en, ru } = words::op(of.op);
+    let number = u32::from(of.stream) + 1;
+    match several {
+        true => say!("p99, stream {number}: {en}", "p99, поток {number}: {ru}"),
+        false => say!("p99, {en}", "p99, {ru}"),
+    }
+}
+
+/// A value that a failed check takes out of comparison carries its glyph.
+fn marked(side: &Side, value: Say) -> Say {
+    match side.failed.is_empty() {
+        true => value,
+        false => Say { en: format!("✖ {}", value.en), ru: format!("✖ {}", value.ru) },
+    }
+}
+
+fn missing() -> Say {
+    Say::same(NONE)
+}
+
+/// The columns that follow from the ratio; label and values are left empty.
+fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
+    let empty = || Say::same("");
+    Line {
+        label: empty(),
+        first: false,
+        run: letter(run),
+        baseline: empty(),
+        other: empty(),
+        ratio: ratio.map_or_else(missing, value),
+        interval: ratio.and_then(|r| r.interval).map_or_else(missing, interval),
+        includes: ratio.and_then(Ratio::includes_one).map_or_else(missing, |yes| match yes {
+            true => say!("yes", "да"),
+            false => say!("no", "нет"),
+        }),
+    }
+}
+
+fn value(ratio: &Ratio) -> Say {
+    let sign = |sign: &'static str, v: f64| both(|lang| format!("{sign}{} %", percent(v, lang)));
+    match ratio.value {
+        RatioValue::At(v) => sign("", v),
+        RatioValue::Above(v) => sign("> ", v),
+        RatioValue::Below(v) => sign("< ", v),
+        RatioValue::Unknown => missing(),
+    }
+}
+
+fn interval((low, high): (f64, f64)) -> Say {
+    both(|lang| format!("{} … {} %", percent(low, lang), percent(high, lang)))
+}
+
+/// A ratio as a number of percent: one decimal, two below 10 %, none from 1000 % on.
+fn percent(ratio: f64, lang: Lang) -> String {
+    let percent = ratio * 100.0;
+    let digits = match percent {
+        p if p >= PERCENT_WHOLE => 0,
+        p if p >= 9.995 => 1,
+        _ => 2,
+    };
+    format::fixed(percent, digits, lang)
+}
+
+/// How many intervals include 100 %; no word on what that means.
+pub fn summary(comparison: &Comparison) -> Say {
+    let ratios = comparison.cases.iter().flat_map(|c| c.sides.iter().flatten()).filter_map(|s| s.rate_ratio.as_ref());
+    let (mut yes, mut no, mut none) = (0, 0, 0);
+    for ratio in ratios {
+        match ratio.includes_one() {
+            Some(true) => yes += 1,
+            Some(false) => no += 1,
+            None => none += 1,
+        }
+    }
+    say!(
+        "95 % intervals of the rates relative to A: {yes} include 100 %, {no} do not; rates without an interval: {none}.",
+        "95 %-е интервалы скорости ввода-вывода относительно A: включают 100 % — {yes}, не включают — {no}; без интервала — {none}."
+    )
+}
+
+/// What the numbers are, and why some are not there: only what occurs.
+pub fn notes(comparison: &Comparison) -> Vec<Say> {
+    let sides = || comparison.cases.iter().flat_map(|c| c.sides.iter().flatten());
+    let latencies = || sides().flat_map(|s| &s.latencies).filter_map(|l| l.ratio.as_ref());
+    let ratios: Vec<&Ratio> = sides().filter_map(|s| s.rate_ratio.as_ref()).chain(latencies()).collect();
+    let any = |of: fn(&RatioBasis) -> bool| ratios.iter().any(|r| of(&r.basis));
+    let mut notes = Vec::new();
+    if any(|b| matches!(b, RatioBasis::Trials { .. })) {
+        notes.push(say!(
+            "A ratio with an interval is that of the geometric means of the trials; the interval (Welch, on logarithms) covers the spread between the trials of each run, not what else was different when the other run was made.",
+            "Отношение с интервалом — отношение средних геометрических по испытаниям; интервал (Уэлча, по логарифмам) учитывает разброс испытаний внутри каждого прогона, но не всё остальное, что изменилось к другому прогону."
+        ));
+    }
+    if any(|b| matches!(b, RatioBasis::TooFewTrials)) {
+        notes.push(say!(
+            "No interval where a run has fewer than two trials of a case.",
+            "Интервала нет там, где в одном из прогонов меньше двух испытаний случая."
+        ));
+    }
+    if let Some(need) = ratios.iter().find_map(|r| match r.basis {
+        RatioBasis::TrialsTooShort { need, .. } => Some(need),
+        _ => None,
+    }) {
+        notes.push(say!(
+            "p99 without an interval: not enough data; every trial would need {need} I/Os.",
+            "p99 без интервала: данных недостаточно; в каждом испытании нужно {need} операций."
+        ));
+    }
+    if any(|b| matches!(b, RatioBasis::NotANumber)) {
+        notes.push(say!(
+            "No interval where a value is zero or only known to be larger.",
+            "Интервала нет там, где значение равно нулю или известно лишь, что оно больше."
+        ));
+    }
+    if any(|b| matches!(b, RatioBasis::NotEnough)) {
+        notes.push(say!(
+            "{NONE} in place of p99: not enough data in one of the runs.",
+            "{NONE} вместо p99: в одном из прогонов недостаточно данных."
+        ));
+    }
+    notes
+}
+
+/// Sides that a failed check takes out of comparison: `B, rand-read: H18`.
+pub fn failed(comparison: &Comparison) -> Vec<Say> {
+    let mut all = Vec::new();
+    for case in &comparison.cases {
+        for (i, side) in case.sides.iter().enumerate() {
+            if let Some(side) = side.as_ref().filter(|s| !s.failed.is_empty()) {
+                let (run, label, checks) = (letter(i), &case.label, side.failed.join(", "));
+                all.push(say!("{run}, {label}: failed {checks}", "{run}, {label}: не пройдена {checks}"));
+            }
+        }
+    }
+    all
+}
+
+/// Cases whose label means different workloads.
+pub fn redefined(comparison: &Comparison) -> Vec<Say> {
+    let differing = comparison.cases.iter().filter(|case| !case.workloads.is_empty());
+    differing
+        .map(|case| {
+            let (label, values) = (&case.label, arrows(&case.workloads));
+            let (en, ru) = (values.en, values.ru);
+            say!("{label} is not the same workload: {en}", "{label} — не одна и та же нагрузка: {ru}")
+        })
+        .collect()
+}
+
+/// Cases that only some runs have: `seq-write: only A`.
+pub fn unmatched(comparison: &Comparison) -> Vec<Say> {
+    let line = |case: &stend_analyse::compare::Unmatched| {
+        let label = &case.label;
+        let runs = case.runs.iter().map(|i| letter(*i)).collect::<Vec<_>>().join(", ");
+        say!("{label}: only {runs}", "{label}: только {runs}")
+    };
+    comparison.unmatched.iter().map(line).collect()
+}
+
+/// Values in the order of the runs: `6.8 → 6.12`; a dash where one is not known.
+pub fn arrows(values: &[Say]) -> Say {
+    let known = |value: &str| if value.is_empty() { NONE.to_string() } else { value.to_string() };
+    both(|lang| values.iter().map(|v| known(v.get(lang))).collect::<Vec<_>>().join(" → "))
+}
+
+/// What a run of the comparison is: `R-…: quick on /srv, 2026-01-02 03:04 UTC`, and whether it ended early.
+pub fn describe(run: &stend_analyse::compare::ComparedRun) -> Say {
+    let (id, suite, target) = (&run.run, &run.suite, &run.target);
+    let began = figures::utc(run.started_unix);
+    let state = match run.state {
+        stend_record::RunState::Complete => Say::same(""),
+        stend_record::RunState::Open => say!(", has no end", ", не завершён"),
+        stend_record::RunState::Ended { .. } => say!(", ended early", ", закончился раньше"),
+    };
+    let (en, ru) = (state.en, state.ru);
+    say!("{id}: {suite} on {target}, {began}{en}", "{id}: {suite} на {target}, {began}{ru}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! A run for other programs: all of it as JSON, or the figures of its trials as CSV. Numbers are in base
+//! units whose names say so, with a point for decimals, whatever the language.
+
+use serde::Serialize;
+use std::io::{Result, Write};
+use stend_analyse::by_trial::TrialFigures;
+use stend_analyse::findings::{OpFinding, QuantileValue};
+use stend_base::Share;
+use stend_record::{RunRecord, TrialStatus};
+use stend_spec::workload::Op;
+
+/// Raised when a field changes its meaning or goes away; new fields do not raise it.
+const SCHEMA_VERSION: u32 = 1;
+
+/// How to read a histogram, for whoever finds the file without its documentation.
+const HISTOGRAM: &str = "A latency histogram is {buckets: [[gap, count], ...], sum_ns, min_ns, max_ns}; only used buckets \
+are listed, gap is the distance from the index of the one before (from 0 for the first). Buckets 0 to 255 hold one ns each; \
+above, each power of two has 128 equal buckets: index i >= 256 holds values of \
+(128 + i % 128) * 2^(i / 128 - 1) ns up to the next bucket. Histograms are merged by adding counts bucket by bucket.";
+
+/// Heads of the table of trials.
+const COLUMNS: [&str; 22] = [
+    "run",
+    "trial",
+    "block",
+    "case",
+    "label",
+    "status",
+    "counts",
+    "window_ns",
+    "stream",
+    "operation",
+    "ops",
+    "bytes",
+    "errors",
+    "iops",
+    "throughput_bytes_per_s",
+    "latency_count",
+    "latency_ns_mean",
+    "latency_ns_p50",
+    "latency_ns_p99",
+    "latency_ns_p99_9",
+    "latency_ns_max",
+    "censored",
+];
+
+/// Writes everything that a run file holds as one JSON object, with intervals and mergeable histograms.
+pub fn record_json(run: &RunRecord, to: &mut dyn Write) -> Result<()> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema: &'static str,
+        schema_version: u32,
+        histograms: &'static str,
+        record: &'a RunRecord,
+    }
+    let document =
+        Document { schema: "stend-record", schema_version: SCHEMA_VERSION, histograms: HISTOGRAM, record: run };
+    serde_json::to_writer(&mut *to, &document)?;
+    to.write_all(b"\n")
+}
+
+/// Writes one line per trial, stream and operation (RFC 4180, UTF-8, lines end with a line feed).
+///
+/// A percentile is empty where the trial has too few I/Os for it, or where it reaches I/Os whose end was
+/// not seen (`censored` is then above 0). Percentiles of several trials must not be averaged.
+pub fn trials_csv(run: &str, rows: &[TrialFigures], to: &mut dyn Write) -> Result<()> {
+    to.write_all((COLUMNS.join(",") + "\n").as_bytes())?;
+    for row in rows {
+        to.write_all((cells(run, row).join(",") + "\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+fn cells(run: &str, row: &TrialFigures) -> [String; 22] {
+    let found = &row.figures;
+    [
+        quoted(run),
+        row.trial.to_string(),
+        row.block.to_string(),
+        row.case.to_string(),
+        quoted(&row.label),
+        status(row.status).to_string(),
+        row.counts.to_string(),
+        row.window.0.to_string(),
+        found.stream.to_string(),
+        operation(found.op).to_string(),
+        row.ops.to_string(),
+        row.bytes.to_string(),
+        row.errors.to_string(),
+        found.rates.iops.value.to_string(),
+        found.rates.throughput.value.to_string(),
+        found.count.to_string(),
+        found.latency_mean_ns.to_string(),
+        quantile(found, Share(0.5)),
+        quantile(found, Share(0.99)),
+        quantile(found, Share(0.999)),
+        found.latency_max.0.to_string(),
+        found.censored.to_string(),
+    ]
+}
+
+fn quantile(found: &OpFinding, q: Share) -> String {
+    match found.quantiles.iter().find(|quantile| quantile.q == q).map(|quantile| quantile.value) {
+        Some(QuantileValue::At(value)) => value.0.to_string(),
+        Some(QuantileValue::Above(_) | QuantileValue::NotEnough { .. }) | None => String::new(),
+    }
+}
+
+fn status(status: TrialStatus) -> &'static str {
+    match status {
+        TrialStatus::Complete => "complete",
+        TrialStatus::Interrupted => "interrupted",
+        TrialStatus::Failed => "failed",
+        TrialStatus::Stalled => "stalled",
+    }
+}
+
+fn operation(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Sync => "sync",
+    }
+}
+
+/// Text as a field: in quotes where it would otherwise end the field or the line.
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use stend_analyse::findings::{Basis, Estimate, Quantile, Rates};
+    use stend_base::Nanos;
+
+    fn figures(label: &str) -> TrialFigures {
+        let estimate = |value| Estimate { value, interval: None, basis: Basis::TooFew { n: 1 } };
+        let quantile = |q, value| Quantile { q: Share(q), value, interval: None };
+        TrialFigures {
+            trial: 3,
+            block: 1,
+            case: 0,
+            label: label.into(),
+            status: TrialStatus::Stalled,
+            counts: true,
+            window: Nanos::secs(3),
+            ops: 1000,
+            bytes: 4_096_000,
+            errors: 0,
+            figures: OpFinding {
+                stream: 0,
+                op: Op::Write,
+                rates: Rates { iops: estimate(1000.0 / 3.0), throughput: estimate(4_096_000.0 / 3.0) },
+                count: 1001,
+                latency_mean_ns: 2500.5,
+                quantiles: vec![
+                    quantile(0.5, QuantileValue::At(Nanos(2000))),
+                    quantile(0.99, QuantileValue::Above(Nanos::secs(1))),
+                    quantile(0.999, QuantileValue::NotEnough { have: 1001, need: 3688 }),
+                ],
+                latency_max: Nanos::secs(1),
+                censored: 1,
+            },
+        }
+    }
+
+    #[test]
+    fn a_line_has_every_column_points_for_decimals_and_quotes_where_they_are_needed() {
+        let mut out = Vec::new();
+        trials_csv("R-1", &[figures("a, \"b\"\nc")], &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let (head, line) = text.split_once('\n').unwrap();
+        assert_eq!(head.split(',').count(), 22);
+        assert_eq!(
+            line,
+            "R-1,3,1,0,\"a, \"\"b\"\"\nc\",stalled,true,3000000000,0,write,1000,4096000,0,333.3333333333333,\
+             1365333.3333333333,1001,2500.5,2000,,,1000000000,1\n"
+        );
+    }
+
+    #[test]
+    fn the_record_is_whole_and_says_how_to_read_it() {
+        let run = fixture::run();
+        let mut out = Vec::new();
+        record_json(&run, &mut out).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!((&value["schema"], &value["schema_version"]), (&"stend-record".into(), &1.into()));
+        assert!(value["histograms"].as_str().unwrap().contains("gap"));
+        assert_eq!(value["record"], serde_json::to_value(&run).unwrap());
+        assert_eq!(value["record"]["trials"].as_array().map(Vec::len), Some(run.trials.len()));
+    }
+
+    #[test]
+    fn buckets_are_where_the_text_in_the_file_says() {
+        for index in [256usize, 300, 1000, 5000, 7423] {
+            let lower = (128 + index as u64 % 128) << (index / 128 - 1);
+            assert_eq!(stend_base::histogram::lower_edge(index), lower, "bucket {index}");
+        }
+        assert_eq!(stend_base::histogram::upper_edge(255), 255);
+    }
+}

@@ -1,0 +1,152 @@
+//! A comparison as one HTML file in the style of the report: what changed, the cases relative to the
+//! baseline, and what could not be compared.
+
+use crate::comparison::{self, Line};
+use crate::figures::NONE;
+use crate::markup::Markup;
+use stend_analyse::Comparison;
+use stend_analyse::compare::Condition;
+use stend_base::{Lang, Say, say};
+
+/// A comparison as one HTML file that starts in `lang`.
+pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
+    let title = title(comparison);
+    super::document(&title, lang, |m| {
+        m.raw("\n");
+        m.el("header", "top", |m| header(m, comparison, &title));
+        m.raw("\n");
+        m.el("main", "", |m| {
+            conditions(m, comparison);
+            results(m, comparison);
+            lists(m, comparison);
+        });
+        m.raw("\n");
+        m.el("footer", "", |m| footer(m));
+    })
+}
+
+/// `R-…bbbb relative to R-…aaaa`.
+fn title(comparison: &Comparison) -> Say {
+    let baseline = comparison.runs.first().map_or("", |run| &run.run);
+    let others: Vec<&str> = comparison.runs.iter().skip(1).map(|run| run.run.as_str()).collect();
+    let others = others.join(", ");
+    say!("{others} relative to {baseline}", "{others} относительно {baseline}")
+}
+
+fn header(m: &mut Markup, comparison: &Comparison, title: &Say) {
+    super::bar(m);
+    m.line("h1", "", title);
+    m.el("dl", "facts", |m| {
+        for (i, run) in comparison.runs.iter().enumerate() {
+            let letter = comparison::letter(i);
+            m.el("div", "", |m| {
+                m.line(
+                    "dt",
+                    "",
+                    &if i == 0 { say!("{letter}, baseline", "{letter}, база") } else { Say::same(letter) },
+                );
+                m.line("dd", "", &comparison::describe(run));
+            });
+        }
+    });
+    m.line("p", "verdict", &comparison::summary(comparison));
+}
+
+fn conditions(m: &mut Markup, comparison: &Comparison) {
+    super::section(m, "conditions", &say!("Changed conditions", "Изменившиеся условия"), |m| {
+        if comparison.changed.is_empty() {
+            m.line("p", "", &say!("None of those that are known.", "Ни одного из известных."));
+        } else {
+            condition_table(m, comparison, &comparison.changed);
+        }
+        let same = comparison.same.len();
+        m.el("details", "data", |m| {
+            m.line("summary", "", &say!("The same in all runs: {same}", "Одинаковы во всех прогонах: {same}"));
+            let rows = comparison.same.iter().filter_map(|c| Some((c.name.clone(), c.values.first()?.clone())));
+            super::facts(m, &rows.collect::<Vec<_>>());
+        });
+    });
+}
+
+fn condition_table(m: &mut Markup, comparison: &Comparison, conditions: &[Condition]) {
+    let letters = (0..comparison.runs.len()).map(|i| Say::same(comparison::letter(i)));
+    let columns: Vec<Say> = [say!("Condition", "Условие")].into_iter().chain(letters).collect();
+    super::table(m, "", &columns, |m| {
+        for condition in conditions {
+            m.el("tr", "", |m| {
+                m.with("th", &[("scope", "row")], |m| m.say(&condition.name));
+                for value in &condition.values {
+                    m.el("td", "", |m| if value.en.is_empty() { m.raw(NONE) } else { m.say(value) });
+                }
+            });
+        }
+    });
+}
+
+fn results(m: &mut Markup, comparison: &Comparison) {
+    super::section(m, "results", &say!("Results, A = 100 %", "Результаты, A = 100 %"), |m| {
+        if comparison.cases.is_empty() {
+            let nothing = say!("No case of A is in another run.", "Ни одного случая из A в других прогонах нет.");
+            return m.line("p", "", &nothing);
+        }
+        let columns = [
+            say!("Case", "Случай"),
+            say!("Run", "Прогон"),
+            Say::same("A"),
+            say!("Value", "Значение"),
+            say!("Of A", "От A"),
+            say!("95 % interval", "95 %-й интервал"),
+            say!("Includes 100 %", "Включает 100 %"),
+        ];
+        let unit = comparison::unit(comparison);
+        super::table(m, "numbers", &columns, |m| {
+            for case in &comparison.cases {
+                comparison::lines(case, unit).iter().for_each(|line| row(m, line));
+            }
+        });
+        for note in comparison::notes(comparison) {
+            m.line("p", "note", &note);
+        }
+    });
+}
+
+fn row(m: &mut Markup, line: &Line) {
+    m.el("tr", "", |m| {
+        m.with("th", &[("scope", "row")], |m| match line.first {
+            true => m.text(&line.label.en),
+            false => m.line("span", "code", &line.label),
+        });
+        m.el("td", "", |m| m.text(&line.run));
+        for cell in [&line.baseline, &line.other, &line.ratio, &line.interval, &line.includes] {
+            m.line("td", "", cell);
+        }
+    });
+}
+
+fn lists(m: &mut Markup, comparison: &Comparison) {
+    let lists = [
+        ("failed", say!("Do not compare these", "Сравнивать нельзя"), comparison::failed(comparison)),
+        (
+            "redefined",
+            say!("Same name, other workload", "Одно имя, разная нагрузка"),
+            comparison::redefined(comparison),
+        ),
+        ("unmatched", say!("Not in all runs", "Есть не во всех прогонах"), comparison::unmatched(comparison)),
+    ];
+    for (id, heading, items) in lists.iter().filter(|(_, _, items)| !items.is_empty()) {
+        super::section(m, id, heading, |m| {
+            m.el("ul", "caveats", |m| items.iter().for_each(|item| m.line("li", "", item)));
+        });
+    }
+}
+
+fn footer(m: &mut Markup) {
+    m.line(
+        "p",
+        "",
+        &say!(
+            "Computed from the run files, which hold only what was observed. Whether a difference matters is for the reader to judge.",
+            "Вычислено по файлам прогонов, в которых только наблюдения. Существенно ли различие, решает читатель."
+        ),
+    );
+}

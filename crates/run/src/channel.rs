@@ -1,0 +1,36 @@
+//! The one queue of a run: the worker, signals and `stend stop` all end up here.
+
+use crate::step::{Input, Wish};
+use std::sync::mpsc::{Receiver, Sender};
+use stend_base::Kind;
+
+/// Where everything that happens to a run arrives.
+pub struct Channel {
+    pub(crate) sender: Sender<Input>,
+    pub(crate) receiver: Receiver<Input>,
+}
+
+/// A handle for signal handlers and other outsiders.
+#[derive(Clone)]
+pub struct Stopper {
+    pub(crate) sender: Sender<Input>,
+}
+
+/// A fresh channel and a handle to stop the run that will use it.
+pub fn channel() -> (Channel, Stopper) {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    (Channel { sender: sender.clone(), receiver }, Stopper { sender })
+}
+
+impl Stopper {
+    /// Ends the run softly: the trial in progress is cut short and kept, what was made is undone.
+    pub fn stop(&self, kind: Kind) {
+        // A run that is already over needs no stopping.
+        drop(self.sender.send(Input::Wish(Wish::Stop(kind))));
+    }
+
+    /// Ends the run now.
+    pub fn abort(&self) {
+        drop(self.sender.send(Input::Wish(Wish::Abort)));
+    }
+}

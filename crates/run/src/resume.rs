@@ -1,0 +1,101 @@
+//! Where an earlier session of a run got to, and whether what it measured is still the same thing. Pure.
+
+use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_host::Facts;
+use stend_record::{RunRecord, RunState, TargetFacts, TargetKind, TrialStatus};
+use stend_spec::plan::{Outcome, PlanInputs};
+
+/// What the next session goes on from.
+#[derive(Debug, Clone)]
+pub struct Progressed {
+    /// Everything the plan follows from: the plan of the first session is the plan of all.
+    pub inputs: PlanInputs,
+    /// Outcomes of the decisions that count.
+    pub history: Vec<Outcome>,
+    /// Decisions recorded so far.
+    pub decisions: u32,
+    /// Trials begun so far.
+    pub trials: u32,
+    /// Planned time of the trials that count.
+    pub measured: Nanos,
+    /// The range was filled; it is filled again, because nobody kept it.
+    pub filled: bool,
+    /// Zeros were sampled.
+    pub zeros_sampled: bool,
+    /// The target as it was.
+    pub target: TargetFacts,
+    /// The boot in which the last session ran.
+    pub boot_id: String,
+}
+
+/// Reads from a run file how far its plan was walked.
+///
+/// A trial that was cut short stays in the file but does not count: it is run again. A trial that stalled
+/// counts as failed, because whoever resumes has seen to the target. Errors are of kind `RunFile` for a
+/// run that is complete or that ended before its target was known.
+pub fn progressed(run: &RunRecord) -> Result<Progressed> {
+    let refuse = |say| Err(Error::new(Kind::RunFile, say));
+    if run.state == RunState::Complete {
+        return refuse(say!("the run is complete; there is nothing to resume", "прогон завершён; продолжать нечего"));
+    }
+    let (Some(host), Some(target)) = (&run.host, &run.target) else {
+        return refuse(say!(
+            "the run ended before its target was known; start it anew",
+            "прогон прервался до осмотра объекта; запустите его заново"
+        ));
+    };
+    let plan = stend_spec::Plan::new(&run.header.inputs)?;
+    let filled = match (plan.fill, run.fill) {
+        (Some(len), Some(fill)) => fill.written >= len,
+        _ => false,
+    };
+    let mut history = Vec::new();
+    let mut measured = Nanos(0);
+    if filled {
+        history.push(Outcome::Ok);
+    }
+    // Without its fill a plan begins anew.
+    let counting = run.trials.iter().filter(|_| filled || plan.fill.is_none());
+    for trial in counting {
+        match trial.outcome.as_ref().map(|outcome| outcome.status) {
+            Some(TrialStatus::Complete) => history.push(Outcome::Ok),
+            Some(TrialStatus::Failed | TrialStatus::Stalled) => history.push(Outcome::Failed),
+            Some(TrialStatus::Interrupted) | None => continue,
+        }
+        measured = measured + trial.asked.ramp + trial.asked.window;
+    }
+    Ok(Progressed {
+        inputs: run.header.inputs.clone(),
+        history,
+        decisions: run.decisions.len() as u32,
+        trials: run.trials.last().map_or(0, |t| t.trial + 1),
+        measured,
+        filled,
+        zeros_sampled: run.zeros.is_some(),
+        target: target.clone(),
+        boot_id: run.last_host().unwrap_or(host).boot_id.clone(),
+    })
+}
+
+/// Whether the target that is there now is the one of the earlier session, and may still be written.
+pub(crate) fn same_target(earlier: &Progressed, now: &Facts) -> Result<()> {
+    let (then, found) = (&earlier.target, &now.target);
+    let same_size = found.kind == TargetKind::Directory || then.size == found.size;
+    if (then.kind, &then.identity, &then.path) != (found.kind, &found.identity, &found.path) || !same_size {
+        let path = &found.path;
+        return Err(Error::new(
+            Kind::Unsafe,
+            say!(
+                "`{path}` is not the target that the run began with",
+                "`{path}` — не тот объект, с которым прогон начался"
+            ),
+        ));
+    }
+    match (&earlier.inputs.target.writes, &now.writes) {
+        (Ok(()), Err(reason)) => {
+            let (en, ru) = (&reason.en, &reason.ru);
+            Err(Error::new(Kind::Unsafe, say!("the run writes: {en}", "прогон пишет: {ru}")))
+        }
+        _ => Ok(()),
+    }
+}

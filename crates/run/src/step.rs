@@ -1,0 +1,106 @@
+//! The vocabulary of a run: what can happen to it, what it can want done, and where it is.
+
+use crate::resume::Progressed;
+use stend_base::{Error, Kind, Nanos, Say};
+use stend_host::{FromHost, Inspect, Request};
+use stend_record::{Entry, HostFacts};
+use stend_spec::plan::{Decision, PlanInputs};
+use stend_spec::suite::Suite;
+
+/// What the user asked for.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The suite.
+    pub suite: Suite,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Wall time the run should take.
+    pub time_budget: Option<Nanos>,
+    /// What to look at.
+    pub inspect: Inspect,
+    /// Id of the run.
+    pub run: String,
+    /// Path of the run file.
+    pub run_file: String,
+    /// Our process id.
+    pub coordinator: u32,
+    /// Where an earlier session of the run got to.
+    pub resume: Option<Progressed>,
+}
+
+/// Something the user or a signal wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// End softly: keep what was measured, undo what was made. The kind decides the exit code.
+    Stop(Kind),
+    /// End now.
+    Abort,
+}
+
+/// Anything that can happen to a run.
+#[derive(Debug)]
+pub enum Input {
+    /// From the worker.
+    Host(FromHost),
+    /// From the user.
+    Wish(Wish),
+    /// The run file cannot be written any more.
+    RunFile(Box<Error>),
+    /// Time has passed.
+    Tick,
+}
+
+/// Anything a run can want done.
+#[derive(Debug, PartialEq)]
+pub enum Action {
+    /// Say this to the worker.
+    Send(Request),
+    /// Begin the run file.
+    Create {
+        /// Everything the plan follows from.
+        inputs: Box<PlanInputs>,
+        /// Keep entries off the drive while trials run.
+        spool: bool,
+    },
+    /// Keep this.
+    Append(Entry),
+    /// A measuring window begins or ends.
+    Window(bool),
+    /// Make everything so far durable.
+    Edge,
+    /// The plan's warnings, for people.
+    Warn(Say),
+    /// Open the run file of an earlier session.
+    Resume {
+        /// The host as it is now.
+        host: Box<HostFacts>,
+        /// The host has been rebooted since.
+        rebooted: bool,
+        /// Keep entries off the drive while trials run.
+        spool: bool,
+    },
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Waiting for facts.
+    Inspecting,
+    /// Waiting for the target to be ready.
+    Preparing,
+    /// Waiting for the fill.
+    Filling,
+    /// Waiting for the zero sample; the decision to carry out then.
+    Sampling(Decision),
+    /// A trial is going on.
+    Trial {
+        /// Its case.
+        case: u32,
+        /// Its block.
+        block: u32,
+    },
+    /// Waiting for undo.
+    Releasing,
+    /// Over.
+    Over,
+}

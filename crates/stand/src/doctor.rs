@@ -1,0 +1,159 @@
+//! Can this machine measure, and what would disturb it: every finding with the one command that cures it.
+//! Reads only, and never runs that command.
+
+mod kernel;
+mod machine;
+
+use crate::host::host_facts_under;
+use crate::inspect::inspect_under;
+use crate::roots::Roots;
+use crate::testfile;
+use std::path::{Path, PathBuf};
+use stend_base::{Say, say};
+use stend_record::{Checkup, CheckupItem, Level, TargetFacts, TargetKind, WriteAccess};
+use stend_sys::Obstacle;
+use stend_sys::obstacle::Cure;
+use stend_sys::uring::Ring;
+
+/// Where test files of runs usually go, beside the directory that is looked at and the current one.
+const USUAL_PLACE: &str = "/var/tmp";
+
+/// Looks at this machine and, if it is named, at a target. What is wrong is in the answer, never an error.
+pub fn doctor(on: Option<&str>) -> Checkup {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places = [Some(PathBuf::from(USUAL_PLACE)), std::env::current_dir().ok()];
+    checkup(
+        &Roots::host(),
+        &Around {
+            on,
+            places: places.into_iter().flatten().collect(),
+            // Tools for drives are in directories that a user's PATH often lacks.
+            tools: std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect(),
+            ring: Ring::probe(),
+            arch: std::env::consts::ARCH,
+        },
+    )
+}
+
+/// What a checkup has to know that is not in the trees of the kernel.
+struct Around<'a> {
+    /// Target to look at.
+    on: Option<&'a str>,
+    /// Directories in which dead runs may have left something.
+    places: Vec<PathBuf>,
+    /// Where programs are looked for.
+    tools: Vec<PathBuf>,
+    /// Whether a ring could be made.
+    ring: std::result::Result<(), Obstacle>,
+    /// Architecture that this binary was built for, as Rust names it.
+    arch: &'a str,
+}
+
+fn checkup(roots: &Roots, around: &Around) -> Checkup {
+    let host = host_facts_under(roots);
+    let mut items = vec![
+        machine::kernel_files(roots),
+        machine::processor(roots, around.arch),
+        machine::rights(host.root),
+        kernel::ring(&around.ring, host.root),
+        kernel::locked_memory(roots, host.root),
+        kernel::open_files(roots, host.root),
+        kernel::aio_requests(roots, host.root),
+        kernel::governor(roots, host.root),
+        kernel::clock_source(roots, host.root),
+    ];
+    items.extend(machine::tools(roots, &around.tools, host.root));
+    let target = around.on.map(|on| (on, inspect_under(roots, on)));
+    let mut places = around.places.clone();
+    if let Some((on, target)) = target {
+        let (item, directory) = about_target(on, target);
+        items.push(item);
+        places.extend(directory);
+    }
+    items.extend(leftovers(roots, places, host.root));
+    Checkup { items }
+}
+
+/// Something that is as it should be.
+fn fine(id: &str, found: Say) -> CheckupItem {
+    CheckupItem { id: id.to_string(), level: Level::Ok, found, affects: Say::same(""), cure: None }
+}
+
+/// Something that is not, with what it means; the command is added by [`cured`].
+fn wrong(id: &str, level: Level, found: Say, affects: Say) -> CheckupItem {
+    CheckupItem { id: id.to_string(), level, found, affects, cure: None }
+}
+
+/// The same with the command that cures it.
+fn cured(item: CheckupItem, cure: &Cure, root: bool) -> CheckupItem {
+    CheckupItem { cure: Some(cure.command(root)), ..item }
+}
+
+/// May the target be looked at and written; and for a directory, where it really is.
+fn about_target(named: &str, target: stend_base::Result<TargetFacts>) -> (CheckupItem, Option<PathBuf>) {
+    let facts = match target {
+        Ok(facts) => facts,
+        Err(error) => {
+            let affects = say!("Nothing can be measured on it.", "На нём ничего нельзя измерить.");
+            return (wrong("target", Level::Must, error.message, affects), None);
+        }
+    };
+    let directory = (facts.kind == TargetKind::Directory).then(|| PathBuf::from(&facts.path));
+    let item = match &facts.access {
+        WriteAccess::OwnDirectory => {
+            let on = facts.file_system.as_deref().unwrap_or("?");
+            fine(
+                "target",
+                say!("`{named}` is a directory on {on}; it can be used", "`{named}` — каталог на {on}, пригоден"),
+            )
+        }
+        WriteAccess::Confirm { identity, .. } => {
+            fine("target", say!("`{named}` is a device, {identity}", "`{named}` — устройство, {identity}"))
+        }
+        WriteAccess::Refused(reasons) => {
+            let list = |words: fn(&Say) -> &str| {
+                reasons.iter().map(|reason| words(&reason.say()).to_string()).collect::<Vec<_>>().join("; ")
+            };
+            let (en, ru) = (list(|say| &say.en), list(|say| &say.ru));
+            let found = say!("`{named}` {en}", "`{named}` {ru}");
+            let (level, affects) = match facts.kind {
+                TargetKind::Directory => {
+                    (Level::Must, say!("No run can start there now.", "Сейчас там нельзя начать прогон."))
+                }
+                TargetKind::BlockDevice | TargetKind::File => {
+                    (Level::Warn, say!("It is only read, never written.", "Он только читается, запись невозможна."))
+                }
+            };
+            wrong("target", level, found, affects)
+        }
+    };
+    (item, directory)
+}
+
+/// What runs that are gone left behind.
+fn leftovers(roots: &Roots, places: Vec<PathBuf>, root: bool) -> Vec<CheckupItem> {
+    let mut places: Vec<PathBuf> = places.iter().filter_map(|place| std::fs::canonicalize(place).ok()).collect();
+    places.sort();
+    places.dedup();
+    let dead: Vec<PathBuf> = places.iter().flat_map(|place| testfile::dead(roots, place)).collect();
+    if dead.is_empty() {
+        return vec![fine("leftovers", say!("no dead run left anything", "прерванные прогоны ничего не оставили"))];
+    }
+    dead.iter().map(|path| leftover(path, root)).collect()
+}
+
+fn leftover(path: &Path, root: bool) -> CheckupItem {
+    let name = path.display().to_string();
+    let found = say!("`{name}` was left by a run that is dead", "`{name}` остался от прерванного прогона");
+    let affects = say!(
+        "Its test file takes space until the next run there removes it.",
+        "Тестовый файл занимает место, пока следующий прогон там его не удалит."
+    );
+    // Shells take everything between single quotes as it is, except a single quote.
+    let quoted = format!("'{}'", name.replace('\'', r"'\''"));
+    let sudo = if root { "" } else { "sudo " };
+    CheckupItem { cure: Some(format!("{sudo}rm -r {quoted}")), ..wrong("leftovers", Level::Warn, found, affects) }
+}
+
+#[cfg(test)]
+mod tests;

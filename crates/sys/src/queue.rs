@@ -1,0 +1,152 @@
+//! What io_uring and Linux AIO have in common: requests, completions, and memory that is out of reach while
+//! the kernel has it. Must not know how anything is submitted.
+
+use crate::buffer::Pool;
+use std::io;
+use stend_base::Nanos;
+
+/// Most slots of a queue: the limit of io_uring (io_uring/io_uring.h, IORING_MAX_ENTRIES); AIO takes more.
+pub const SLOTS_MAX: u32 = 32_768;
+
+/// A finished request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// Its slot.
+    pub slot: u32,
+    /// Bytes moved, or minus the error number.
+    pub result: i32,
+}
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// File to memory.
+    Read,
+    /// Memory to file.
+    Write,
+    /// `fsync`.
+    Fsync,
+    /// `fdatasync`.
+    Fdatasync,
+}
+
+/// An asynchronous interface of the kernel: one file, slots of memory, at most one request per slot in
+/// flight. Results come as the kernel gave them; nothing is retried, timed or interpreted.
+pub trait Queue {
+    /// Whether both the file and the memory are registered with the kernel.
+    fn registered(&self) -> bool;
+
+    /// Requests pushed and not yet reaped.
+    fn in_flight(&self) -> u32;
+
+    /// Memory of a slot. Panics if the slot has a request in flight.
+    fn slot_mut(&mut self, slot: u32) -> &mut [u8];
+
+    /// Queues a request for the next [`submit_and_wait`](Self::submit_and_wait). A transfer moves `len`
+    /// bytes between `offset` of the file and `at` of the slot's memory; a sync ignores the three.
+    /// Panics if the slot is in flight or the range is not inside it.
+    fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64);
+
+    /// Submits what is queued and waits until `want` requests are complete or `timeout` has passed.
+    /// Returning early is normal (signal, full queue, memory pressure): look at what
+    /// [`reap`](Self::reap) finds and call again.
+    fn submit_and_wait(&mut self, want: u32, timeout: Nanos) -> io::Result<()>;
+
+    /// Moves every completion that is known now to the end of `done`; their slots are free again.
+    fn reap(&mut self, done: &mut Vec<Completion>);
+}
+
+/// The memory of a queue. Soundness of both implementors rests on this: a slot's memory is reachable only
+/// while the slot has no request, and a queue dropped with requests in flight leaks its slots, because
+/// the kernel may still write there.
+pub(crate) struct Slots {
+    pool: Pool,
+    busy: Box<[bool]>,
+    in_flight: u32,
+}
+
+impl Slots {
+    /// `slots` slots (1 to [`SLOTS_MAX`]) of `slot_len` bytes.
+    pub fn new(slots: u32, slot_len: usize) -> io::Result<Slots> {
+        if !(1..=SLOTS_MAX).contains(&slots) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let pool = Pool::new(slots as usize, slot_len)?;
+        Ok(Slots { pool, busy: vec![false; slots as usize].into_boxed_slice(), in_flight: 0 })
+    }
+
+    /// All the memory, for registering it.
+    pub fn all(&self) -> libc::iovec {
+        libc::iovec { iov_base: self.pool.address(0).cast(), iov_len: self.pool.total_len() }
+    }
+
+    /// Slots that are claimed.
+    #[inline(always)]
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Memory of a slot. Panics if it is claimed.
+    #[inline]
+    pub fn slot_mut(&mut self, slot: u32) -> &mut [u8] {
+        assert!(!self.busy[slot as usize], "slot {slot} is in flight");
+        self.pool.slot_mut(slot as usize)
+    }
+
+    /// Takes the slot out of reach and gives the address of `at` in its memory to the kernel, good for
+    /// `len` bytes. Panics if the slot is claimed already or the range is not inside it.
+    #[inline]
+    pub fn claim(&mut self, slot: u32, at: usize, len: usize) -> *mut u8 {
+        let slot_len = self.pool.slot_len();
+        assert!(!self.busy[slot as usize], "slot {slot} is in flight");
+        assert!(at <= slot_len && len <= slot_len - at, "range {at}+{len} is not inside a slot of {slot_len}");
+        self.busy[slot as usize] = true;
+        self.in_flight += 1;
+        self.pool.address(slot as usize).wrapping_add(at)
+    }
+
+    /// The kernel is done with the slot.
+    #[inline(always)]
+    pub fn release(&mut self, slot: u32) {
+        debug_assert!(self.busy[slot as usize]);
+        self.busy[slot as usize] = false;
+        self.in_flight -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panics(slots: &mut Slots, act: impl FnOnce(&mut Slots)) -> bool {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(slots))).is_err()
+    }
+
+    #[test]
+    fn claimed_memory_is_out_of_reach_until_it_is_released() {
+        let mut slots = Slots::new(2, 4096).unwrap();
+        slots.slot_mut(0)[7] = 1;
+        slots.claim(0, 0, 4096);
+        assert_eq!(slots.in_flight(), 1);
+        assert!(panics(&mut slots, |s| s.slot_mut(0).fill(0)));
+        assert!(panics(&mut slots, |s| _ = s.claim(0, 0, 1)));
+        assert!(!panics(&mut slots, |s| s.slot_mut(1).fill(0)));
+        slots.release(0);
+        assert_eq!((slots.in_flight(), slots.slot_mut(0)[7]), (0, 1));
+    }
+
+    #[test]
+    fn a_range_outside_the_slot_is_never_given_to_the_kernel() {
+        let mut slots = Slots::new(1, 4096).unwrap();
+        for (at, len) in [(0, 4097), (4096, 1), (usize::MAX, 2)] {
+            assert!(panics(&mut slots, |s| _ = s.claim(0, at, len)), "{at}+{len}");
+        }
+        assert_eq!(slots.in_flight(), 0);
+    }
+
+    #[test]
+    fn no_slots_or_too_many_are_refused() {
+        assert!(Slots::new(0, 4096).is_err());
+        assert!(Slots::new(SLOTS_MAX + 1, 4096).is_err());
+    }
+}

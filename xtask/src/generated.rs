@@ -1,0 +1,77 @@
+//! Files that are written by a program from what the code says: JSON Schemas and the table of suite keys.
+//! `cargo run -p xtask -- gen` writes them; a rule holds that they are fresh.
+
+mod outputs;
+mod schema;
+mod suite;
+mod types;
+
+use crate::finding::Finding;
+use crate::tree::Source;
+use std::path::Path;
+
+const RULE: &str = "generated";
+
+/// One file.
+pub struct File {
+    /// Path relative to the repository.
+    pub path: String,
+    /// What it must hold.
+    pub text: String,
+}
+
+/// Every file. `Err` is what to tell the user: the code says something that has no translation yet.
+pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
+    let mut files = outputs::files(sources)?;
+    files.push(suite::schema());
+    files.push(suite::reference(root)?);
+    Ok(files)
+}
+
+/// Writes what is not as it must be, and says what that was.
+pub fn write(root: &Path, sources: &[Source]) -> Result<Vec<String>, String> {
+    let mut written = Vec::new();
+    for file in files(root, sources)? {
+        let place = root.join(&file.path);
+        if std::fs::read_to_string(&place).is_ok_and(|text| text == file.text) {
+            continue;
+        }
+        let folder = place.parent().unwrap_or(root);
+        let done = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&place, &file.text));
+        done.map_err(|error| format!("cannot write `{}`: {error}", file.path))?;
+        written.push(file.path);
+    }
+    Ok(written)
+}
+
+/// Files that do not hold what they must.
+pub fn check(root: &Path, sources: &[Source]) -> Vec<Finding> {
+    let files = match files(root, sources) {
+        Ok(files) => files,
+        Err(message) => return vec![Finding::new("xtask/src/generated.rs", 1, RULE, message)],
+    };
+    let stale = |file: &File| !std::fs::read_to_string(root.join(&file.path)).is_ok_and(|text| text == file.text);
+    let message = "is not what the code says; run `cargo run -p xtask -- gen` and read the difference";
+    files.iter().filter(|file| stale(file)).map(|file| Finding::new(&file.path, 1, RULE, message)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stale_file_is_found_and_a_written_one_is_not() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let sources = crate::tree::read(&root).unwrap();
+        let empty = std::env::temp_dir().join(format!("stend-xtask-{}", std::process::id()));
+        let guide = empty.join(suite::REFERENCE);
+        std::fs::create_dir_all(guide.parent().unwrap()).unwrap();
+        std::fs::copy(root.join(suite::REFERENCE), guide).unwrap();
+        let before = check(&empty, &sources);
+        write(&empty, &sources).unwrap();
+        let after = check(&empty, &sources);
+        std::fs::remove_dir_all(&empty).unwrap();
+        assert!(before.iter().any(|f| f.message.contains("cargo run -p xtask -- gen")), "{before:?}");
+        assert_eq!(after, []);
+    }
+}

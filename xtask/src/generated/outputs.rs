@@ -1,0 +1,58 @@
+//! JSON Schemas of what `--json` prints, from the types that are printed.
+
+use super::File;
+use super::types::Types;
+use crate::tree::Source;
+use serde_json::json;
+
+/// (file, title, where the type is, the type).
+const DOCUMENTS: [(&str, &str, &str, &str); 3] = [
+    ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
+    ("record", "`stend export --format json`", "crates/report/src/export.rs", "Document"),
+    ("target", "`stend inspect --json`", "crates/record/src/facts.rs", "TargetFacts"),
+];
+
+/// One schema per document.
+pub fn files(sources: &[Source]) -> Result<Vec<File>, String> {
+    let types = Types::of(sources)?;
+    DOCUMENTS.iter().map(|document| file(&types, document)).collect()
+}
+
+fn file(types: &Types, (name, title, place, root): &(&str, &str, &str, &str)) -> Result<File, String> {
+    let mut schema = types.schema(place, root)?;
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!(title.replace('`', ""));
+    Ok(File { path: format!("docs/formats/schema/{name}.json"), text: super::schema::text(&schema) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema::differences;
+    use serde_json::Value;
+    use std::path::Path;
+
+    fn read(path: &str) -> Value {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn what_is_really_printed_is_as_the_schema_says() {
+        let schema = read("docs/formats/schema/findings.json");
+        let printed = read("crates/report/tests/golden/findings.json");
+        assert_eq!(differences(&schema, &schema, &printed, "document"), [""; 0]);
+    }
+
+    #[test]
+    fn a_document_that_differs_is_found() {
+        let schema = read("docs/formats/schema/findings.json");
+        let mut printed = read("crates/report/tests/golden/findings.json");
+        printed["cases"][0]["iops"]["n"] = "six".into();
+        printed["caveats"] = Value::Null;
+        printed["new"] = 1.into();
+        let found = differences(&schema, &schema, &printed, "document");
+        for words in ["iops.n: \"six\" is not", "caveats: null is not", "`new` is not described"] {
+            assert!(found.iter().any(|difference| difference.contains(words)), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The JSON Schema of suites and the reference of their keys, both from the one description that the
+//! parser uses. Must not know a key by name.
+
+use super::File;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use stend_base::{Bytes, Nanos};
+use stend_spec::keys::{self, Key, Limits, Mapping, Shape};
+
+/// Where the reference goes, between its marks.
+pub const REFERENCE: &str = "docs/formats/suite.md";
+const BEGIN: &str = "<!-- keys: written by `cargo run -p xtask -- gen` -->\n";
+const END: &str = "<!-- end of keys -->";
+
+/// Sizes and durations as the parser reads them.
+const SIZE: &str = r"^\s*[0-9]*\.?[0-9]+\s*(B|KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB)\s*$";
+const SPAN: &str = r"^\s*[0-9]*\.?[0-9]+\s*(ns|us|µs|ms|s|m|min|h|d)\s*$";
+
+/// The schema, for editors.
+pub fn schema() -> File {
+    let mut definitions = Map::new();
+    for mapping in &keys::ALL[1..] {
+        definitions.insert(anchor(mapping), object(mapping));
+    }
+    let mut schema = object(&keys::SUITE);
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("Stend suite");
+    schema["$defs"] = Value::Object(definitions);
+    File { path: "docs/formats/schema/suite.json".to_string(), text: super::schema::text(&schema) }
+}
+
+fn object(mapping: &Mapping) -> Value {
+    let properties: Map<String, Value> = mapping.keys.iter().map(|key| (key.name.to_string(), property(key))).collect();
+    let required: Vec<&str> = mapping.keys.iter().filter(|key| key.default.is_none()).map(|key| key.name).collect();
+    json!({
+        "type": "object",
+        "description": mapping.doc,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn property(key: &Key) -> Value {
+    let one = value(&key.shape);
+    let many = json!({"type": "array", "minItems": 1, "items": one});
+    let mut schema = if key.axis { json!({"anyOf": [one, many]}) } else { one };
+    let default = key.default.map(|default| format!(" Default: {default}.")).unwrap_or_default();
+    schema["description"] = json!(format!("{} {}.{default}", key.doc, words(&key.shape, "; ").replace('`', "")));
+    schema
+}
+
+fn value(shape: &Shape) -> Value {
+    match shape {
+        Shape::Name => json!({"type": "string", "minLength": 1, "maxLength": 200}),
+        Shape::Bool => json!({"type": "boolean"}),
+        Shape::Span(_) => json!({"type": "string", "pattern": SPAN}),
+        Shape::Size(..) => json!({"type": "string", "pattern": SIZE}),
+        Shape::Whole(Limits { least, most }) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        Shape::Word(words) => {
+            let words: Vec<Value> =
+                words().iter().map(|(word, doc)| json!({"const": word, "description": doc})).collect();
+            json!({"oneOf": words})
+        }
+        Shape::Map(mapping) => json!({"$ref": format!("#/$defs/{}", anchor(mapping))}),
+        Shape::List(mapping, Limits { least, most }) => {
+            let items = json!({"$ref": format!("#/$defs/{}", anchor(mapping))});
+            json!({"type": "array", "minItems": least, "maxItems": most, "items": items})
+        }
+        Shape::Either(shapes) => json!({"anyOf": shapes.iter().map(value).collect::<Vec<_>>()}),
+    }
+}
+
+/// The reference with its tables renewed; the rest of the document is kept.
+pub fn reference(root: &Path) -> Result<File, String> {
+    let text = std::fs::read_to_string(root.join(REFERENCE)).map_err(|e| format!("cannot read `{REFERENCE}`: {e}"))?;
+    let parts = text.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = parts.ok_or_else(|| format!("`{REFERENCE}` has lost the marks of its tables"))?;
+    let tables: String = keys::ALL.iter().map(|mapping| table(mapping)).collect();
+    Ok(File { path: REFERENCE.to_string(), text: format!("{before}{BEGIN}{tables}\n{END}{after}") })
+}
+
+fn table(mapping: &Mapping) -> String {
+    let title = if mapping.en == "suite" { "The file".to_string() } else { capital(&heading(mapping)) };
+    let mut text =
+        format!("\n### {title}\n\n{}\n\n| key | value | default | meaning |\n|---|---|---|---|\n", mapping.doc);
+    for key in mapping.keys {
+        let list = if key.axis { ", or a list of them" } else { "" };
+        let default = key.default.map_or("required".to_string(), |default| format!("`{default}`"));
+        text += &format!("| `{}` | {}{list} | {default} | {} |\n", key.name, words(&key.shape, "<br>"), key.doc);
+    }
+    text
+}
+
+/// `a stream` in tables; keys that are their own name between back-quotes.
+fn heading(mapping: &Mapping) -> String {
+    if mapping.en.starts_with("a ") { mapping.en.to_string() } else { format!("`{}`", mapping.en) }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+fn anchor(mapping: &Mapping) -> String {
+    mapping.en.trim_start_matches("a ").to_string()
+}
+
+/// A shape in words; what may stand in place of each other is set apart by `apart`.
+fn words(shape: &Shape, apart: &str) -> String {
+    match shape {
+        Shape::Name => "1 to 200 characters, none of them a control character".to_string(),
+        Shape::Bool => "`true` or `false`".to_string(),
+        Shape::Span(Limits { least, most }) => format!("duration, {} to {}", span(*least), span(*most)),
+        Shape::Size(Limits { least, most }, unit) => {
+            let most = if most.0 == u64::MAX { String::new() } else { format!(" to {}", size(*most)) };
+            let from = if most.is_empty() { "at least " } else { "" };
+            let unit = if *unit > 1 { format!(", a multiple of {unit} B") } else { String::new() };
+            format!("size, {from}{}{most}{unit}", size(*least))
+        }
+        Shape::Whole(Limits { least, most }) => format!("whole number, {least} to {most}"),
+        Shape::Word(words) => {
+            words().iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect::<Vec<_>>().join(apart)
+        }
+        Shape::Map(mapping) => format!("mapping {}", heading(mapping)),
+        Shape::List(mapping, Limits { least, most }) => format!("list of {least} to {most}, each {}", heading(mapping)),
+        Shape::Either(shapes) => shapes.iter().map(|shape| words(shape, apart)).collect::<Vec<_>>().join(apart),
+    }
+}
+
+fn size(bytes: Bytes) -> String {
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.iter().find(|(_, bits)| bytes.0 > 0 && bytes.0.is_multiple_of(1 << bits));
+    unit.map_or_else(|| format!("{} B", bytes.0), |(name, bits)| format!("{} {name}", bytes.0 >> bits))
+}
+
+fn span(nanos: Nanos) -> String {
+    let units = [("d", 86_400_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000)];
+    let unit = units.iter().find(|(_, length)| nanos.0 > 0 && nanos.0.is_multiple_of(*length));
+    unit.map_or_else(|| nanos.0.to_string(), |(name, length)| format!("{} {name}", nanos.0 / length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examples() -> Vec<(String, String)> {
+        let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suites");
+        let files = std::fs::read_dir(suites).unwrap().map(|entry| entry.unwrap().path().join("suite.yaml"));
+        files.filter_map(|file| Some((file.display().to_string(), std::fs::read_to_string(file).ok()?))).collect()
+    }
+
+    #[test]
+    fn every_key_of_every_example_is_described() {
+        let known: Vec<&str> = keys::ALL.iter().flat_map(|mapping| mapping.keys).map(|key| key.name).collect();
+        let examples = examples();
+        assert!(!examples.is_empty());
+        for (file, text) in examples {
+            stend_spec::parse::suite(&text, &file).unwrap();
+            let code = text.lines().map(|line| line.split(" #").next().unwrap_or_default());
+            for line in code.filter(|line| !line.starts_with('#')) {
+                for (before, _) in
+                    line.match_indices(": ").chain(line.match_indices(":\n")).map(|(at, _)| line.split_at(at))
+                {
+                    let key = before.rsplit(['{', ' ', ',', '-']).next().unwrap_or_default();
+                    let dashed = before.rsplit(['{', ' ', ',']).next().unwrap_or_default();
+                    assert!(known.contains(&key) || known.contains(&dashed), "{file}: `{dashed}` in {line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_mapping_is_reached_from_the_file() {
+        let text = schema().text;
+        for mapping in &keys::ALL[1..] {
+            assert!(text.contains(&format!("\"#/$defs/{}\"", anchor(mapping))), "{}", mapping.en);
+        }
+    }
+
+    #[test]
+    fn limits_are_told_in_units_that_people_use() {
+        assert_eq!(words(&Shape::Size(keys::BLOCK_SIZE, 512), ""), "size, 512 B to 64 MiB, a multiple of 512 B");
+        assert_eq!(words(&Shape::Size(keys::FILL_SIZE, 1), ""), "size, at least 1 MiB");
+        assert_eq!(words(&Shape::Span(keys::WINDOW), ""), "duration, 200 ms to 7 d");
+    }
+}
