@@ -34,7 +34,7 @@ demo: ## measure this machine's disk (a file under /var/tmp) and print verdict a
 gen: ## write generated files anew: JSON Schemas, table of suite keys
 	@cargo run --locked --offline --quiet -p xtask -- gen
 
-agree: ## Stend against fio on this machine: half an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)
+agree: ## Stend against fio on this machine: over an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench
 

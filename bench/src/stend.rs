@@ -45,7 +45,7 @@ impl Stend {
         command.arg("worker");
         let (sender, replies) = channel();
         // A contest that was given up no longer listens.
-        let host = Host::start(command, move |message| drop(sender.send(message))).map_err(words)?;
+        let host = Host::start(command, move |message| drop(sender.send(message))).map_err(|error| words(&error))?;
         let mut stend = Stend { host, replies, target, trials: 0 };
         let mut inspect = Inspect {
             target: named.to_string_lossy().into_owned(),
@@ -97,7 +97,7 @@ impl Stend {
         self.host.send(request);
         loop {
             match self.replies.recv_timeout(PATIENCE) {
-                Ok(FromHost::Reply(Reply::Failed(error))) => return Err(words(error)),
+                Ok(FromHost::Reply(Reply::Failed(error))) => return Err(words(&error)),
                 Ok(FromHost::Reply(reply)) => {
                     if let Some(found) = answer(reply) {
                         return Ok(found);
@@ -114,7 +114,7 @@ fn run_id() -> String {
     format!("agree-{}", std::process::id())
 }
 
-fn words(error: Box<Error>) -> String {
+fn words(error: &Error) -> String {
     error.render(stend_base::Lang::En)
 }
 

@@ -74,6 +74,7 @@ mod tests {
     use crate::analyse;
     use crate::findings::{CheckStatus, GradeLevel};
     use crate::fixture::run;
+    use stend_base::Nanos;
 
     #[test]
     fn the_best_short_run_is_screening_and_says_what_is_missing() {
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn a_short_ramp_is_told_once_and_no_case_is_marked_for_it() {
         let settling = |i| if i < 10 { 1.5 } else { 1.0 };
-        let found = analyse(&run().trial(0).shape(settling).done().record()).unwrap();
+        let found = analyse(&run().trial(0).window(Nanos::secs(4)).shape(settling).done().record()).unwrap();
         assert!(found.grade.banner.en.contains("a ramp that covers the warm-up (1 of 1 cases)"), "{:?}", found.grade);
         let h22 = found.cases[0].checks.iter().find(|check| check.id == "H22").unwrap();
         assert_eq!(h22.status, CheckStatus::NotApplicable);
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn long_trials_that_drift_are_told() {
         let drift = |i| 0.5 + 0.001 * f64::from(i);
-        let record = run().trial(0).window(stend_base::Nanos::secs(60)).shape(drift).done().record();
+        let record = run().trial(0).window(Nanos::secs(60)).shape(drift).done().record();
         let banner = analyse(&record).unwrap().grade.banner;
         assert!(banner.en.contains("outlast their own fluctuations (1 of 1 cases)"), "{}", banner.en);
     }

@@ -33,6 +33,8 @@ pub struct ListedRun {
     pub target: String,
     /// How far it got.
     pub state: RunState,
+    /// A process is at work on it.
+    pub going_on: bool,
     /// Cases that ran at least one trial.
     pub cases: u32,
     /// Trials that began.
@@ -44,7 +46,7 @@ pub fn list_json(runs: &[Listed]) -> String {
     let entry = |listed: &Listed| match &listed.run {
         Ok(run) => json!({"name": listed.name, "path": listed.path, "size_bytes": listed.size, "run": run.run,
             "started_unix_s": run.started_unix, "suite": run.suite, "target": run.target,
-            "state": crate::json::state(&run.state), "cases": run.cases, "trials": run.trials}),
+            "state": crate::json::state(&run.state), "going_on": run.going_on, "cases": run.cases, "trials": run.trials}),
         Err(error) => json!({"name": listed.name, "path": listed.path, "size_bytes": listed.size, "error": error}),
     };
     let runs: Vec<_> = runs.iter().map(entry).collect();

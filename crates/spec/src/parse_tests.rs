@@ -120,6 +120,22 @@ fn errors_are_also_russian() {
         .assert_eq(&error.render(Lang::Ru));
 }
 
+#[test]
+fn the_described_defaults_are_those_that_hold() {
+    let stream = |more: &str| with_stream(&format!("{{op: write, pattern: random, block_size: 4KiB{more}}}"));
+    let plain = suite(&stream(""), "x").unwrap();
+    for (mapping, at) in [(&keys::SUITE, ""), (&keys::CASE, "    "), (&keys::STREAM, ", ")] {
+        for key in mapping.keys {
+            let Some(default) = key.default else { continue };
+            let text = match at {
+                ", " => stream(&format!(", {}: {default}", key.name)),
+                _ => format!("{}{at}{}: {default}\n", stream(""), key.name),
+            };
+            assert_eq!(suite(&text, "x").unwrap(), plain, "{text}");
+        }
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "[\\x00-\\x7f]{0,80}|(suite|cases|op|- |: |\\n|\\{|\\}|\\[|\\]|&a|\\*a|4KiB| ){0,40}") {

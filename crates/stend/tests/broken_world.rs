@@ -99,6 +99,7 @@ fn a_coordinator_killed_at_twenty_random_moments_leaves_a_file_that_opens_and_no
         }
         let findings = show_json(&scratch, &file);
         assert!(findings["caveats"].to_string().contains("no_end"), "{findings}");
+        forget_spool(&file);
     }
 }
 

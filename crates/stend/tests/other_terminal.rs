@@ -52,4 +52,5 @@ fn watch_says_when_the_coordinator_is_gone() {
     run.wait(Duration::from_secs(5));
     let (stdout, stderr) = expect_exit(&mut stend(&scratch, &["watch", &file.to_string_lossy()]), 8);
     assert!(stdout.contains("IOPS") && stderr.contains("coordinator"), "{stdout}\n{stderr}");
+    forget_spool(&file);
 }

@@ -14,8 +14,11 @@ fn interrupted(scratch: &Scratch, signal: &str) -> std::path::PathBuf {
     eventually("two trials", Duration::from_secs(60), || {
         stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().filter(|t| t.outcome.is_some()).count() > 1)
     });
+    let workers = run.workers();
     tool(&["kill", signal, &run.0.id().to_string()]);
     run.wait(Duration::from_secs(20));
+    // A worker whose coordinator was killed undoes what it made first; until then the target is taken.
+    eventually("the worker is gone", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
     file
 }
 

@@ -89,7 +89,8 @@ fn the_list_and_the_comparison_of_two_runs() {
         for lang in [stend_base::Lang::En, stend_base::Lang::Ru] {
             let shown = stend_base::format::bytes(stend_base::Bytes(size(name)), lang);
             let same_width = format!("{:>1$}", "SIZE", shown.chars().count());
-            transcript.text = transcript.text.replace(&shown, &same_width);
+            transcript.text =
+                transcript.text.replace(&shown, &same_width).replace(&shown.replace(' ', "\u{a0}"), "SIZE");
         }
     }
     transcript.check(expect_file!["golden/two_runs.txt"]);
@@ -117,27 +118,30 @@ fn what_a_directory_is() {
     for environment in [&[][..], &[("LANG", "ru_RU.UTF-8")], &[("COLUMNS", "40")]] {
         transcript.add(environment, &["inspect", &directory]);
     }
-    transcript.text = lines_of_this_machine_hidden(&transcript.text);
+    let (facts, _) = expect_exit(&mut stend(&transcript.scratch, &["inspect", &directory, "--json"]), 0);
+    let facts: serde_json::Value = serde_json::from_str(&facts).expect("JSON");
+    let file_system = facts["file_system"].as_str().expect("a file system");
+    for word in ["on", "на"] {
+        transcript.text = transcript.text.replace(&format!("{word} {file_system}\n"), &format!("{word} FS\n"));
+    }
+    transcript.text = facts_hidden(&transcript.text);
     transcript.check(expect_file!["golden/inspect.txt"]);
 }
 
-/// Facts of this machine's disk stand on indented lines; the sentences around them are the same everywhere.
-fn lines_of_this_machine_hidden(text: &str) -> String {
+/// Facts of this machine's disk stand on indented lines above the sentence about writing; everything else
+/// is the same on every machine.
+fn facts_hidden(text: &str) -> String {
     let mut out = String::new();
-    let mut hidden = false;
+    let (mut sentence, mut hidden) = (false, false);
     for line in text.lines() {
-        if line.starts_with("  ") {
-            out.push_str(if hidden { "" } else { "  (facts)\n" });
-            hidden = true;
-            continue;
+        sentence = line.starts_with('✔') || sentence && line.starts_with("  ");
+        let fact = line.starts_with("  ") && !sentence;
+        match (fact, hidden) {
+            (true, true) => {}
+            (true, false) => out.push_str("  (facts)\n"),
+            (false, _) => out.push_str(&format!("{line}\n")),
         }
-        hidden = false;
-        let line = match line.strip_prefix("SCRATCH/target: ").and_then(|what| what.rsplit_once(' ')) {
-            Some((what, _)) => format!("SCRATCH/target: {what} FS"),
-            None => line.to_string(),
-        };
-        out.push_str(&line);
-        out.push('\n');
+        hidden = fact;
     }
     out
 }

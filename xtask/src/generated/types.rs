@@ -179,7 +179,11 @@ impl Job<'_> {
                         _ => None,
                     })
                     .collect();
-                self.named(path, &last.ident.to_string(), &types)
+                let first = named.path.segments.first().map(|first| first.ident.to_string()).unwrap_or_default();
+                match first.strip_prefix("stend_") {
+                    Some(other) => self.reference(&format!("crates/{other}/"), &last.ident.to_string()),
+                    None => self.named(path, &last.ident.to_string(), &types),
+                }
             }
             _ => Err(format!("{path}: a type of a kind that has no JSON")),
         }

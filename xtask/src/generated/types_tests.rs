@@ -78,6 +78,10 @@ fn the_nearest_type_of_a_name_is_meant() {
     let types = Types::of(&[imported, sources[1].clone(), sources[2].clone()]).unwrap();
     let schema = types.schema("crates/a/src/a.rs", "A").unwrap();
     assert!(schema["$defs"]["B"]["properties"]["far"].is_object(), "{schema}");
+    let qualified = Source::new("crates/a/src/a.rs", "struct A { b: stend_c::deep::B }");
+    let types = Types::of(&[qualified, sources[1].clone(), sources[2].clone()]).unwrap();
+    let schema = types.schema("crates/a/src/a.rs", "A").unwrap();
+    assert!(schema["$defs"]["B"]["properties"]["far"].is_object(), "{schema}");
     let more = [&sources[..], &[Source::new("crates/a/src/d.rs", "struct B {}")]].concat();
     assert!(Types::of(&more).unwrap().schema("crates/a/src/a.rs", "A").unwrap_err().contains("more than one"));
 }

@@ -96,7 +96,8 @@ impl Gather {
             self.close();
         }
         self.span = Some(self.span.map_or((from, to), |(first, last)| (first.min(from), last.max(to))));
-        self.histogram.merge(latencies);
+        // Adds without overflow, whatever a damaged file holds.
+        self.histogram.merge_sparse(&latencies.sparse());
         self.seconds += 1;
     }
 

@@ -108,4 +108,6 @@ fn since(run_start: Nanos, at: Nanos) -> f64 {
 }
 
 #[cfg(test)]
+mod across_tests;
+#[cfg(test)]
 mod tests;

@@ -53,7 +53,7 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 
 /// What is no multiple of the physical block.
 fn misaligned(target: &TargetFacts, case: &CaseTrials<'_>, physical: Bytes) -> Vec<Say> {
-    let off = |bytes: Bytes| bytes.0 % physical.0 != 0;
+    let off = |bytes: Bytes| !bytes.0.is_multiple_of(physical.0);
     let mut found = Vec::new();
     for device in target.devices.iter().filter(|d| d.start.is_some_and(off)) {
         let (name, start) = (&device.name, device.start.unwrap_or_default().0);

@@ -17,6 +17,9 @@ use stend_spec::workload::Op;
 /// Intervals of a value of the series: 1 s.
 const SECOND: usize = 10;
 
+/// A rate in words.
+type InWords = fn(f64, Lang) -> String;
+
 /// H65: no limit is known, and none shows.
 pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
@@ -95,13 +98,13 @@ fn known(stretches: &[Stretch<'_>]) -> Vec<(Say, f64)> {
 fn of_device(limit: &IoLimit, read: Cell, write: Cell, span: f64) -> Vec<(Say, f64)> {
     let device = &limit.device;
     let ios = |value: f64, l: Lang| format!("{} IOPS", format::iops(value, l));
-    let kinds: [(Option<u64>, f64, fn(f64, Lang) -> String); 4] = [
+    let kinds: [(Option<u64>, f64, InWords); 4] = [
         (limit.reads, read.ops, ios),
         (limit.writes, write.ops, ios),
         (limit.read_bytes, read.bytes, format::throughput),
         (limit.write_bytes, write.bytes, format::throughput),
     ];
-    let one = |(most, done, text): (Option<u64>, f64, fn(f64, Lang) -> String)| {
+    let one = |(most, done, text): (Option<u64>, f64, InWords)| {
         let (most, rate) = (most.filter(|&most| most > 0)? as f64, done / span);
         let measured = both(|l| {
             pick(l, "{r} of the {m} that {d} is limited to", "{r} из {m}, разрешённых для {d}")
@@ -150,7 +153,7 @@ fn flat_top(seconds: &[Cell]) -> Option<Say> {
     let round = |value: f64| plateau::round(value, ROUND_DISTANCE);
     let (ops, bytes) = (mean(&ops)?, mean(&bytes)?);
     let mebi = f64::from(1 << 20);
-    let shown: (f64, fn(f64, Lang) -> String) = match (round(ops), round(bytes), round(bytes / mebi)) {
+    let shown: (f64, InWords) = match (round(ops), round(bytes), round(bytes / mebi)) {
         (Some(round), _, _) => (round, |value, l| format!("{} IOPS", format::iops(value, l))),
         (None, Some(round), _) => (round, format::throughput),
         (None, None, Some(round)) => {

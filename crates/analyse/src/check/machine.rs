@@ -8,6 +8,7 @@ use crate::limits::{MEMORY_WAIT, STEAL_MEAN, STEAL_SECOND};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Nanos, format, say};
+use stend_record::sample::CpuTimes;
 use stend_record::{RunRecord, Sample};
 
 /// Shortest time that is called a second: the kernel counts in ticks of 10 ms, and two samples may be close.
@@ -32,8 +33,9 @@ pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(whole) = whole.collect::<Option<Vec<_>>>().filter(|whole| !whole.is_empty()) else {
         return check.not_measurable(too_few_samples());
     };
-    let (stolen, all) = whole.iter().fold((0, 0), |sum, (last, first)| {
-        (sum.0 + last.0.saturating_sub(first.0), sum.1 + last.1.saturating_sub(first.1))
+    let (stolen, all) = whole.iter().fold((0u64, 0u64), |sum, (last, first)| {
+        let (stolen, all) = (last.0.saturating_sub(first.0), last.1.saturating_sub(first.1));
+        (sum.0.saturating_add(stolen), sum.1.saturating_add(all))
     });
     let mean = stolen as f64 / (all as f64).max(1.0);
     let worst = stretches.iter().flat_map(seconds).fold(mean, f64::max);
@@ -58,10 +60,13 @@ pub fn steal(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 /// (stolen, all) CPU time since boot, ns, summed over CPUs.
 fn times(sample: &Sample) -> Option<(u64, u64)> {
     let cpus = sample.cpus.as_ref()?;
-    let all = |c: &stend_record::sample::CpuTimes| {
-        [c.user_ns, c.system_ns, c.idle_ns, c.iowait_ns, c.irq_ns, c.softirq_ns, c.steal_ns].iter().sum::<u64>()
+    let all = |c: &CpuTimes| {
+        [c.user_ns, c.system_ns, c.idle_ns, c.iowait_ns, c.irq_ns, c.softirq_ns, c.steal_ns]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     };
-    Some((cpus.iter().map(|c| c.steal_ns).sum(), cpus.iter().map(all).sum()))
+    let sum = |of: fn(&CpuTimes) -> u64| cpus.iter().map(of).fold(0, u64::saturating_add);
+    Some((sum(|c| c.steal_ns), sum(all)))
 }
 
 /// Share of CPU time stolen in each second, or what is nearly one.

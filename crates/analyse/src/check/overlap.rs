@@ -50,7 +50,7 @@ fn unique(trial: &Counting<'_>) -> Option<f64> {
     areas.sort_unstable();
     let (mut union, mut total, mut end) = (0.0, 0.0, 0u64);
     for (from, to) in areas {
-        total += (to - from) as f64;
+        total += to.saturating_sub(from) as f64;
         union += to.saturating_sub(from.max(end)) as f64;
         end = end.max(to);
     }

@@ -33,6 +33,15 @@ pub struct Spool {
     empty: bool,
 }
 
+/// What a dead coordinator left.
+#[derive(Debug)]
+pub struct LeftOver {
+    /// The spool, ours from now on; it still holds the entries.
+    pub spool: Spool,
+    /// Its whole frames in order, up to the first one that is torn, with their ordinals.
+    pub entries: Vec<(u64, Entry)>,
+}
+
 impl Spool {
     /// Creates `<memory>/stend-<uid>/<run id>.spool`, for its owner only.
     ///
@@ -74,11 +83,10 @@ impl Spool {
         Ok(Spool { file, path, start: start.len() as u64, empty: true })
     }
 
-    /// Takes over the spool that a dead coordinator left, with its entries: its whole frames in order, up to
-    /// the first one that is torn. `None` if it is gone, or is not the spool of this run.
+    /// Takes over a spool that was left. `None` if it is gone, or is not the spool of this run.
     ///
     /// An error of kind `WouldBlock` if its writer lives; others if it cannot be opened for writing.
-    pub fn adopt(path: &Path, run: &str) -> io::Result<Option<(Spool, Vec<(u64, Entry)>)>> {
+    pub fn adopt(path: &Path, run: &str) -> io::Result<Option<LeftOver>> {
         // The path comes from the run file: whatever it names must be a plain file already.
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
         let mut options = OpenOptions::new();
@@ -99,9 +107,9 @@ impl Spool {
         file.try_lock()?;
         // Read only once it is ours: the writer may have been at work until then.
         let start = (bytes.len() - rest.len()) as u64;
-        let bytes = content(&file);
+        let entries = frames(&content(&file), run);
         let spool = Spool { file, path: path.to_path_buf(), start, empty: false };
-        Ok(Some((spool, frames(&bytes, run))))
+        Ok(Some(LeftOver { spool, entries }))
     }
 
     /// Where the file is.
@@ -282,7 +290,7 @@ mod tests {
         let path = spool.path().to_path_buf();
         assert_eq!(Spool::adopt(&path, "R-1").unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(spool);
-        let (mut spool, back) = Spool::adopt(&path, "R-1").unwrap().unwrap();
+        let LeftOver { mut spool, entries: back } = Spool::adopt(&path, "R-1").unwrap().unwrap();
         assert!(back.into_iter().map(|(_, entry)| entry).eq(entries.iter().cloned()));
         spool.clear().unwrap();
         spool.append(7, &entries[0]).unwrap();

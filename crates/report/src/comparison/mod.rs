@@ -176,7 +176,7 @@ pub fn summary(comparison: &Comparison) -> Say {
     }
     say!(
         "95 % intervals of the rates relative to A: {yes} include 100 %, {no} do not; rates without an interval: {none}.",
-        "95 %-е интервалы скорости ввода-вывода относительно A: включают 100 % — {yes}, не включают — {no}; без интервала — {none}."
+        "95 %-е интервалы результатов относительно A: включают 100 % — {yes}, не включают — {no}; без интервала — {none}."
     )
 }
 
@@ -230,7 +230,7 @@ pub fn failed(comparison: &Comparison) -> Vec<Say> {
         for (i, side) in case.sides.iter().enumerate() {
             if let Some(side) = side.as_ref().filter(|s| !s.failed.is_empty()) {
                 let (run, label, checks) = (letter(i), &case.label, side.failed.join(", "));
-                all.push(say!("{run}, {label}: failed {checks}", "{run}, {label}: не пройдена {checks}"));
+                all.push(say!("{run}, {label}: failed {checks}", "{run}, {label}: не пройдено: {checks}"));
             }
         }
     }

@@ -1,9 +1,9 @@
 //! What must hold of the drawing of any chart, however hostile.
 
 use super::*;
-use crate::fixture::{HOSTILE, assert_well_formed, series, time_chart};
+use crate::fixture::{HOSTILE, assert_well_formed, heat_chart, matrix_chart, scaling_chart, series, time_chart};
 use proptest::prelude::*;
-use stend_analyse::chart::{Axis, Band, Point, Quantity, Scale, Series, Unit};
+use stend_analyse::chart::{Axis, Band, Cell, Field, Mark, Point, Quantity, Scale, Series, Unit};
 use stend_base::Say;
 
 #[test]
@@ -85,14 +85,85 @@ fn any_series() -> impl Strategy<Value = Series> {
     )
 }
 
+fn any_field() -> impl Strategy<Value = Field> {
+    let edges = || prop::collection::vec(any::<(f64, f64)>(), 0..6);
+    let cell = (0..8u16, 0..8u16, any::<f64>()).prop_map(|(column, row, value)| Cell { column, row, value });
+    let numbers = prop::collection::vec(any::<f64>(), 0..10);
+    (edges(), edges(), prop::collection::vec(cell, 0..20), numbers, any::<(f64, bool)>(), 0..HOSTILE.len()).prop_map(
+        |(columns, rows, cells, steps, (largest, numbers), name)| Field {
+            name: Say::same(HOSTILE[name]),
+            quantity: Quantity::Iops,
+            unit: Unit::Bytes,
+            columns,
+            rows,
+            cells,
+            margin: steps.clone(),
+            steps,
+            largest,
+            numbers,
+        },
+    )
+}
+
+fn any_mark() -> impl Strategy<Value = Mark> {
+    (any::<f64>(), 0..HOSTILE.len(), 0..HOSTILE.len()).prop_map(|(at, name, detail)| Mark {
+        at,
+        name: Say::same(HOSTILE[name]),
+        detail: Say::same(HOSTILE[detail]),
+    })
+}
+
+/// Every number of the attributes that place ink lies near the drawing.
+fn assert_near(svg: &str) {
+    for piece in svg.split(" d=\"").skip(1).filter_map(|s| s.split('"').next()) {
+        for number in piece.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '-').filter(|n| !n.is_empty()) {
+            for part in number.split_inclusive('-').filter_map(|n| n.trim_end_matches('-').parse::<f64>().ok()) {
+                assert!(part.abs() < 10_000.0, "{part} in {piece}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_heat_map_is_a_path_per_tint_with_steps_and_bars() {
+    let svg = svg(&heat_chart("h", 8e4), Lang::En);
+    assert_well_formed(&svg);
+    assert!(svg.matches("class=\"cell ").count() <= 8);
+    assert_eq!(svg.matches("class=\"margin ").count(), 1);
+    // Two trials far apart: the line over the cells is in two parts, each with a halo.
+    assert_eq!((svg.matches("line over").count(), svg.matches("halo").count()), (2, 2));
+    assert!(svg.contains("class=\"event\"") && svg.contains("stop asked"));
+}
+
+#[test]
+fn a_matrix_has_a_number_in_every_measured_cell() {
+    let svg = svg(&matrix_chart(), Lang::En);
+    assert_well_formed(&svg);
+    assert_eq!(svg.matches("class=\"number-in\"").count(), 11);
+    assert!(svg.contains(">64<"));
+}
+
+#[test]
+fn points_carry_their_names_and_intervals_are_bars() {
+    let mut chart = scaling_chart();
+    chart.panes[0].series[0].points[0].envelope = Some((4e5, 6e5));
+    let svg = svg(&chart, Lang::En);
+    assert_well_formed(&svg);
+    assert_eq!(svg.matches("class=\"point-name ").count(), 4);
+    assert_eq!((svg.matches("class=\"whisker ").count(), svg.matches("class=\"envelope").count()), (1, 0));
+}
+
 proptest! {
     #[test]
     fn any_chart_gives_well_formed_finite_markup(
         x in any_axis(),
         panes in prop::collection::vec((any_axis(), prop::collection::vec(any_series(), 0..7)), 0..4),
         bands in prop::collection::vec((any::<f64>(), any::<f64>(), 0..HOSTILE.len()), 0..4),
+        field in prop::option::of(any_field()),
+        (events, names) in (prop::collection::vec(any_mark(), 0..4), prop::collection::vec(any_mark(), 0..20)),
+        named in any::<bool>(),
     ) {
-        let chart = Chart {
+        let mut chart = Chart {
             id: HOSTILE[0].into(),
             title: Say::same(HOSTILE[1]),
             summary: Say::same(HOSTILE[2]),
@@ -102,10 +173,18 @@ proptest! {
                 .into_iter()
                 .map(|(from, to, name)| Band { from, to, label: Say::same(HOSTILE[name]) })
                 .collect(),
-            events: Vec::new(),
+            events,
         };
+        if let Some(pane) = chart.panes.first_mut() {
+            pane.field = field;
+            pane.series.iter_mut().for_each(|s| s.labels = names.iter().map(|n| n.name.clone()).collect());
+        }
+        if named {
+            chart.x.names = names;
+        }
         let svg = svg(&chart, Lang::Ru);
         assert_well_formed(&svg);
+        assert_near(&svg);
         for attribute in svg.split('<').flat_map(|tag| tag.split('>').next()).filter(|tag| tag.contains(" d=")) {
             prop_assert!(!attribute.contains("NaN") && !attribute.contains("inf"), "{attribute}");
         }

@@ -42,9 +42,15 @@ fn runs(comparison: &Comparison, screen: &Screen) -> String {
 fn conditions(comparison: &Comparison, screen: &Screen) -> String {
     let same = comparison.same.len();
     let heading = match comparison.changed.is_empty() {
-        true => say!("All {same} known conditions are the same", "Все известные условия совпадают: {same}"),
+        true => say!(
+            "No known condition changed (the same in all runs: {same})",
+            "Известные условия не изменились (совпадают во всех прогонах: {same})"
+        ),
         false => {
-            say!("Changed conditions ({same} others are the same)", "Изменившиеся условия (остальные {same} совпадают)")
+            say!(
+                "Changed conditions (the same in all runs: {same})",
+                "Изменившиеся условия (совпадают во всех прогонах: {same})"
+            )
         }
     };
     let names = comparison.changed.iter().map(|c| width(c.name.get(screen.lang))).max().unwrap_or(0);

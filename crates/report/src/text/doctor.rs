@@ -86,7 +86,7 @@ mod tests {
 
             ✖ not mounted: /proc
               Nothing can be observed.
-                mount -t proc proc /proc␛[2J
+                mount -t proc proc /proc�[2J
 
             ! CPU frequency governor: powersave
               Latency at low queue depth differs.

@@ -83,8 +83,8 @@ mod tests {
         let wide =
             "name                        n  text\na name of several words     1  x\nb                        1234\n";
         assert_eq!(drawn(80).as_deref(), Some(wide));
-        let narrow = "name                 n  text\na name of           1  x\nseveral words\nb                 1234\n";
-        assert_eq!(drawn(28).as_deref(), Some(narrow).map(|_| drawn(28).unwrap()).as_deref());
+        let narrow = "name                 n  text\na name of            1  x\nseveral words\nb                 1234\n";
+        assert_eq!(drawn(28).as_deref(), Some(narrow));
         assert!(drawn(28).unwrap().lines().all(|line| width(line) <= 28));
     }
 

@@ -1,13 +1,16 @@
 //! `stend list` on a terminal: one line per run file.
 
 use super::grid::{Column, Row, grid};
-use super::layout::{clean, paragraph};
+use super::layout::{at_most, clean, paragraph, wrap};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::figures::{both, utc};
 use crate::listing::{Listed, ListedRun};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
 use stend_record::RunState;
+
+/// Columns of a target in the table: longer ones are names by identity, told apart by their beginning (by eye).
+const TARGET_MAX: usize = 28;
 
 /// The runs of a directory for a person, at most `width` columns wide (40 at least), in the order given.
 pub fn list_text(runs: &[Listed], directory: &str, lang: Lang, width: usize, colour: bool) -> String {
@@ -32,6 +35,7 @@ pub fn list_text(runs: &[Listed], directory: &str, lang: Lang, width: usize, col
 fn state(run: &ListedRun) -> Say {
     match run.state {
         RunState::Complete => say!("complete", "завершён"),
+        RunState::Open if run.going_on => say!("going on", "идёт"),
         RunState::Open => say!("no end", "нет конца"),
         RunState::Ended { .. } => say!("ended early", "прерван"),
     }
@@ -53,7 +57,7 @@ fn wide(runs: &[(&Listed, &ListedRun)], screen: &Screen) -> Option<String> {
         let cells = vec![
             utc(run.started_unix),
             clean(&run.suite),
-            clean(&run.target),
+            at_most(wrap(&run.target, TARGET_MAX), 1, TARGET_MAX).concat(),
             state(run).get(screen.lang).to_string(),
             run.cases.to_string(),
             size,
@@ -98,6 +102,7 @@ mod tests {
             started_unix: 1_795_296_600,
             suite: "quick".into(),
             target: target.into(),
+            going_on: state == RunState::Open && name.ends_with('c'),
             state,
             cases: 8,
             trials: 48,

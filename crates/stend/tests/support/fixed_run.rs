@@ -5,11 +5,14 @@ use stend_base::histogram::Histogram;
 use stend_base::{Bytes, Nanos};
 use stend_record::store::{self, Options};
 use stend_record::{
-    EngineFacts, Entry, HostFacts, JobTotals, RunHeader, RunState, TargetFacts, TargetKind, TrialOutcome, TrialStatus,
-    WriteAccess,
+    EngineFacts, Entry, HostFacts, JobTotals, RunHeader, RunState, Slice, TargetFacts, TargetKind, TrialOutcome,
+    TrialStatus, WriteAccess,
 };
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::workload::{Op, Trial};
+
+/// Rates of the cases relative to that of the run: no two cases of a real run are alike.
+const RATES: [f64; 2] = [1.0, 0.7];
 
 /// What a test wants to be different.
 pub struct FixedRun<'a> {
@@ -21,7 +24,7 @@ pub struct FixedRun<'a> {
     pub seed: u64,
     /// Kernel of the host.
     pub kernel: &'a str,
-    /// Mean rate of every case.
+    /// Rate of the first case in the first block.
     pub iops: f64,
 }
 
@@ -52,9 +55,11 @@ impl FixedRun<'_> {
             let asked = plan.trial(case, trial as u64);
             let at = Nanos::secs(100 + 2 * trial as u64);
             // The second block is 1 % faster: the trials of a case must differ to have an interval.
-            let outcome = outcome(&asked, at, self.iops * (1.0 + 0.01 * f64::from(block)));
+            let (outcome, slices) =
+                load(&asked, at, self.iops * RATES[case as usize] * (1.0 + 0.01 * f64::from(block)));
             let (trial, asked) = (trial as u32, Box::new(asked));
             writer.append(Entry::TrialStart { trial, case, block, asked, at });
+            writer.append(Entry::Slices { trial, slices });
             writer.append(Entry::TrialEnd { trial, outcome: Box::new(outcome) });
         }
         writer.close(RunState::Complete).expect("closed");
@@ -94,7 +99,8 @@ fn target() -> TargetFacts {
     }
 }
 
-fn outcome(asked: &Trial, load_start: Nanos, iops: f64) -> TrialOutcome {
+/// A trial at a steady rate: its outcome, and its intervals.
+fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice>) {
     let window_start = load_start + asked.ramp;
     let op = if asked.writes() { Op::Write } else { Op::Read };
     let ops = (iops * asked.window.as_secs()) as u64;
@@ -113,7 +119,20 @@ fn outcome(asked: &Trial, load_start: Nanos, iops: f64) -> TrialOutcome {
     };
     job.done[op.index()] = (ops, ops * 4096);
     job.latency[op.index()] = histogram.sparse();
-    TrialOutcome {
+    let intervals = ((asked.ramp.0 + asked.window.0) / 100_000_000) as u32;
+    let in_each = (iops / 10.0) as u64;
+    let slice = |interval: u32| Slice {
+        interval,
+        span: 1,
+        stream: 0,
+        op,
+        ops: in_each,
+        bytes: in_each * 4096,
+        errors: 0,
+        latency_max_ns: mean * 3 / 2,
+        latency: (interval + 1 == intervals).then(|| histogram.sparse()),
+    };
+    let outcome = TrialOutcome {
         status: TrialStatus::Complete,
         load_start,
         window_start,
@@ -124,7 +143,8 @@ fn outcome(asked: &Trial, load_start: Nanos, iops: f64) -> TrialOutcome {
         censored: Vec::new(),
         errors: Vec::new(),
         clocks: [(0, 0, 0); 2],
-    }
+    };
+    (outcome, (0..intervals).map(slice).collect())
 }
 
 /// Two such runs in the data directory of a scratch: the second on another kernel, with another seed, 10 % faster.

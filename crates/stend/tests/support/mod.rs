@@ -206,6 +206,13 @@ pub fn eventually(what: &str, limit: Duration, holds: impl Fn() -> bool) {
     }
 }
 
+/// Removes what a killed run keeps in memory for whoever resumes it.
+pub fn forget_spool(run_file: &Path) {
+    let id = stend_record::store::read(run_file).map(|run| run.header.id).unwrap_or_default();
+    let user = rustix::process::geteuid().as_raw();
+    drop(std::fs::remove_file(format!("/dev/shm/stend-{user}/{id}.spool")));
+}
+
 /// Names in a directory that Stend made.
 pub fn leftovers(directory: &str) -> Vec<String> {
     let entries = std::fs::read_dir(directory).expect("a directory");

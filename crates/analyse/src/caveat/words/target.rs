@@ -240,9 +240,11 @@ pub(super) fn will_write(fill: Bytes, trials: Nanos, drive: Option<&(String, Byt
 
 fn will_write_in(lang: Lang, fill: Bytes, trials: Nanos, drive: Option<&(String, Bytes)>) -> String {
     let by_fill = pick(lang, "{f} by the fill", "{f} при заполнении").replace("{f}", &format::bytes(fill, lang));
-    let by_trials =
-        pick(lang, "then as much as the target takes in {t}", "затем столько, сколько объект примет за {t}")
-            .replace("{t}", &format::duration(trials, lang));
+    let by_trials = match fill > Bytes(0) {
+        true => pick(lang, "then as much as the target takes in {t}", "затем — сколько объект примет за {t}"),
+        false => pick(lang, "as much as the target takes in {t}", "столько, сколько объект примет за {t}"),
+    };
+    let by_trials = by_trials.replace("{t}", &format::duration(trials, lang));
     let parts: Vec<String> =
         [(fill > Bytes(0), by_fill), (trials > Nanos(0), by_trials)].into_iter().filter(|p| p.0).map(|p| p.1).collect();
     let mut text = format!("{}{}.", pick(lang, "The run will write ", "Прогон запишет "), parts.join(", "));

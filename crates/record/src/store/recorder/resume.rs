@@ -5,7 +5,7 @@ use super::{NotHeld, Recorder, failure, key, lock, open, open_file, reserve, sch
 use crate::run::{Entry, RunState};
 use crate::store::owner::Owner;
 use crate::store::reader::{self, Standing};
-use crate::store::spool::Spool;
+use crate::store::spool::{LeftOver, Spool};
 use crate::store::writer::Options;
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use stend_base::Result;
 
-/// Ordinals and counters above this are not ours: SQLite's integers end there, and one more still fits ours.
+/// Ordinals above this were not counted by us, and counting on from them must not overflow. By eye.
 const ORDINAL_MAX: u64 = i64::MAX as u64;
 
 impl Recorder {
@@ -29,7 +29,8 @@ impl Recorder {
             return Err(failure::complete(path));
         }
         let owner = Owner::of(&file).map_err(|error| failure::cannot_open(path, &error))?;
-        let (spool, left) = take_spool(path, &standing)?;
+        let left = take_spool(path, &standing)?;
+        let (spool, left) = left.map_or((None, Vec::new()), |left| (Some(left.spool), left.entries));
         let next = left.last().map_or(standing.written, |(ordinal, _)| *ordinal) + 1;
         // Before anything is changed: a run that has no room is as it was.
         let ballast = reserve(path, options.reserve)?;
@@ -55,10 +56,8 @@ impl Recorder {
     }
 
     fn go_on(&mut self, options: Options, memory: &Path, run: &str, owner: Option<Owner>) -> Result<()> {
-        self.fold().and_then(|()| self.reopen(options, memory, run, owner)).map_err(|error| {
-            // The path is that of the file, whatever step failed.
-            failure::cannot_go_on(&self.path, &error)
-        })?;
+        let done = self.fold().and_then(|()| self.reopen(options, memory, run, owner));
+        done.map_err(|error| failure::cannot_go_on(&self.path, &error))?;
         self.sync().map_err(|error| failure::cannot_open(&self.path, &error))
     }
 
@@ -106,15 +105,17 @@ fn take(path: &Path) -> Result<File> {
     }
 }
 
-/// The spool that the last writer left, and those of its entries that are not in the database.
-fn take_spool(path: &Path, standing: &Standing) -> Result<(Option<Spool>, Vec<(u64, Entry)>)> {
-    let Some(spool) = &standing.spool else { return Ok((None, Vec::new())) };
-    let adopted = Spool::adopt(spool, &standing.record.header.id).map_err(|error| match error.kind() {
+/// The spool that the last writer left, with those of its entries that are not in the database.
+fn take_spool(path: &Path, standing: &Standing) -> Result<Option<LeftOver>> {
+    let Some(spool) = &standing.spool else { return Ok(None) };
+    let left = Spool::adopt(spool, &standing.record.header.id).map_err(|error| match error.kind() {
         // It belongs to a copy of this file that is being written.
         io::ErrorKind::WouldBlock => failure::in_use(path),
         _ => failure::cannot_take_spool(path, spool, &error),
     })?;
-    let Some((spool, mut left)) = adopted else { return Ok((None, Vec::new())) };
-    left.retain(|(ordinal, _)| *ordinal > standing.written && *ordinal <= ORDINAL_MAX);
-    Ok((Some(spool), left))
+    let missing = |(ordinal, _): &(u64, Entry)| *ordinal > standing.written && *ordinal <= ORDINAL_MAX;
+    Ok(left.map(|mut left| {
+        left.entries.retain(missing);
+        left
+    }))
 }

@@ -151,7 +151,7 @@ fn a_run_that_cannot_be_resumed_for_want_of_room_is_resumed_once_there_is_some()
     settle(&writer);
     let spool = memory.path().join(format!("stend-{}/R-1.spool", rustix::process::geteuid().as_raw()));
     let killed = disk.mount.path().join("killed.stend");
-    for suffix in ["", "-wal"] {
+    for suffix in ["", "-wal", "-shm"] {
         let name = |path: &Path| crate::store::recorder::beside(path, suffix);
         std::fs::copy(name(&path), name(&killed)).unwrap();
     }

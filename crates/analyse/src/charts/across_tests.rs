@@ -1,0 +1,130 @@
+//! Charts across cases: which families a suite makes, what is drawn of them, and what is left out.
+
+use super::*;
+use crate::analyse;
+use crate::findings::Findings;
+use crate::fixture::{RunBuilder, case, run, run_of};
+use stend_base::Bytes;
+use stend_record::TrialStatus;
+use stend_record::sample::{Memory, Pressure};
+use stend_spec::workload::Sync;
+
+/// A case with these axes, and two trials of each of its cells; the rate grows with the cell.
+fn swept(block_size: &[u64], queue_depth: &[u32], jobs: &[u32]) -> RunBuilder {
+    let mut spec = case("rand-read", 100, 1, Sync::None);
+    spec.streams[0].block_size = block_size.iter().map(|k| Bytes::kib(*k)).collect();
+    spec.streams[0].queue_depth = queue_depth.to_vec();
+    spec.streams[0].jobs = jobs.to_vec();
+    let cells = (block_size.len() * queue_depth.len() * jobs.len()) as u32;
+    let mut builder = run_of(vec![spec]);
+    for cell in (0..cells).chain(0..cells) {
+        builder = builder.trial(cell).iops(1_000.0 * f64::from(cell + 1)).done();
+    }
+    builder
+}
+
+fn of(builder: RunBuilder) -> Findings {
+    analyse(&builder.record()).unwrap()
+}
+
+fn ids(findings: &Findings) -> Vec<&str> {
+    findings.across.iter().map(|c| c.id.as_str()).collect()
+}
+
+fn find<'a>(findings: &'a Findings, id: &str) -> &'a Chart {
+    findings.across.iter().find(|c| c.id == id).unwrap()
+}
+
+#[test]
+fn a_suite_without_axes_has_nothing_to_hold_against_each_other() {
+    assert!(of(run().trial(0).done()).across.is_empty());
+    assert!(of(swept(&[4], &[8], &[1])).across.is_empty());
+}
+
+#[test]
+fn two_depths_are_two_named_dots() {
+    let findings = of(swept(&[4], &[1, 32], &[1]));
+    assert_eq!(ids(&findings), ["scaling-queue_depth-0", "sweep-0-queue_depth-0-0"]);
+    let scaling = &find(&findings, "scaling-queue_depth-0").panes[0].series;
+    assert_eq!((scaling.len(), scaling[0].points.len(), scaling[0].dots), (1, 2, true));
+    assert_eq!(scaling[0].labels.iter().map(|l| l.en.as_str()).collect::<Vec<_>>(), ["1", "32"]);
+    let sweep = find(&findings, "sweep-0-queue_depth-0-0");
+    assert_eq!((sweep.panes.len(), sweep.x.names.len()), (3, 2));
+    assert!(sweep.panes[0].series[0].points.iter().all(|p| p.envelope.is_some()));
+}
+
+#[test]
+fn depth_by_jobs_is_a_matrix_with_a_number_for_every_pair() {
+    let findings = of(swept(&[4], &[1, 4, 16], &[1, 2]));
+    let matrix = find(&findings, "matrix-0-0");
+    let field = matrix.panes[0].field.as_ref().unwrap();
+    assert_eq!((field.columns.len(), field.rows.len(), field.cells.len(), field.numbers), (3, 2, 6, true));
+    // Cells in the order of the plan: depth slowest.
+    let at = |column, row| field.cells.iter().find(|c| (c.column, c.row) == (column, row)).map(|c| c.value);
+    assert_eq!((at(0, 0), at(0, 1), at(2, 1)), (Some(1_000.0), Some(2_000.0), Some(6_000.0)));
+    assert_eq!(matrix.x.label.en, "queue depth");
+    assert!(matrix.panes[0].y.label.en.contains("jobs"));
+}
+
+#[test]
+fn a_third_axis_makes_one_matrix_per_value_and_lines_in_sweeps() {
+    let findings = of(swept(&[4, 8], &[1, 4], &[1, 2]));
+    assert_eq!(ids(&findings).iter().filter(|id| id.starts_with("matrix")).count(), 2);
+    let sweep = find(&findings, "sweep-0-block_size-0-0");
+    assert_eq!(sweep.panes[0].series.len(), 4);
+    assert!(sweep.panes.iter().all(|p| p.series.len() <= SERIES_MAX));
+    assert!(sweep.x.names.iter().map(|n| n.name.ru.as_str()).eq(["4 КиБ", "8 КиБ"]));
+}
+
+#[test]
+fn a_case_that_failed_a_check_is_left_out_and_said() {
+    let mut spec = case("rand-read", 100, 1, Sync::None);
+    spec.streams[0].queue_depth = vec![1, 4, 16];
+    let mut builder = run_of(vec![spec]);
+    for cell in 0..3 {
+        let trial = builder.trial(cell);
+        // Bytes that the device never saw: a failed check.
+        let trial = if cell == 2 { trial.change(|outcome, _| outcome.jobs[0].done[0].1 *= 3) } else { trial };
+        builder = trial.done();
+    }
+    let findings = of(builder);
+    let sweep = find(&findings, "sweep-0-queue_depth-0-0");
+    assert_eq!(sweep.panes[0].series[0].points.len(), 2);
+    assert!(sweep.summary.en.contains("left out because a check failed: 1"), "{}", sweep.summary.en);
+}
+
+#[test]
+fn a_case_without_a_whole_trial_is_no_point() {
+    let mut spec = case("rand-read", 100, 1, Sync::None);
+    spec.streams[0].queue_depth = vec![1, 4];
+    let builder = run_of(vec![spec]).trial(0).done().trial(1).status(TrialStatus::Interrupted).done();
+    assert!(of(builder).across.is_empty());
+}
+
+#[test]
+fn each_case_is_charged_with_what_the_host_did_under_its_load() {
+    let mut record = run_of(vec![case("a", 100, 1, Sync::None), case("b", 0, 1, Sync::None)])
+        .trial(0)
+        .done()
+        .trial(1)
+        .done()
+        .record();
+    for (i, sample) in record.samples.iter_mut().enumerate() {
+        let waited = Some(sample.at.0 / 10);
+        sample.pressure = Some(Pressure { io_some_ns: waited, ..Pressure::default() });
+        let available_bytes = (8 << 30) - ((i as u64) << 20);
+        sample.memory = Some(Memory { total_bytes: 8 << 30, available_bytes, ..Memory::default() });
+    }
+    let findings = analyse(&record).unwrap();
+    let chart = findings.charts.iter().find(|c| c.id == "resources").unwrap();
+    let values = |pane: usize, line: usize| -> Vec<f64> {
+        let points = &chart.panes[pane].series[line].points;
+        points.iter().filter_map(|p| p.y).map(|v| (v * 1000.0).round() / 1000.0).collect()
+    };
+    // The fixture keeps all CPUs a quarter busy and its worker uses a tenth of one of eight.
+    assert_eq!((values(0, 0), values(0, 1)), (vec![0.25, 0.25], vec![0.013, 0.013]));
+    // Pressure of CPU and memory was not offered: one line is left.
+    assert_eq!((chart.panes[1].series.len(), values(1, 0)), (1, vec![0.1, 0.1]));
+    assert_eq!(chart.panes[2].series[0].points.len(), 2);
+    assert!(chart.x.names.iter().map(|n| (n.name.en.as_str(), n.detail.en.as_str())).eq([("1", "a"), ("2", "b")]));
+}
