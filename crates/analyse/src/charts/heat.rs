@@ -75,6 +75,8 @@ fn columns(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Vec<Column> {
         }
     }
     gather.close();
+    // Trials of a damaged record may overlap; of any other they are in order already.
+    gather.columns.sort_by(|a, b| (a.from + a.to).total_cmp(&(b.from + b.to)));
     gather.columns
 }
 

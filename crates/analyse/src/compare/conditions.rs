@@ -121,7 +121,7 @@ fn tool(record: &RunRecord, findings: &Findings) -> Vec<Item> {
         ("backend", say!("I/O submitted by", "подача ввода-вывода"), backends),
         ("fallback", say!("reason of the fall-back", "причина запасного пути"), each(reasons, |r, _| r.clone())),
         ("registered", say!("files and buffers registered", "файлы и буферы зарегистрированы"), registered),
-        ("stend_version", say!("Stend", "Stend"), Say::same(&record.header.stend_version)),
+        ("stend_version", Say::same("Stend"), Say::same(&record.header.stend_version)),
         ("limits_version", say!("limits of checks", "пределы проверок"), Say::same(&findings.limits_version)),
     ]
 }

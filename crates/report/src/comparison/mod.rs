@@ -104,7 +104,7 @@ fn operation(of: &LatencySide, several: bool) -> Say {
     let number = u32::from(of.stream) + 1;
     match several {
         true => say!("p99, stream {number}: {en}", "p99, поток {number}: {ru}"),
-        false => say!("p99, {en}", "p99, {ru}"),
+        false => Say { en: format!("p99, {en}"), ru: format!("p99, {ru}") },
     }
 }
 
@@ -189,8 +189,8 @@ pub fn notes(comparison: &Comparison) -> Vec<Say> {
     let mut notes = Vec::new();
     if any(|b| matches!(b, RatioBasis::Trials { .. })) {
         notes.push(say!(
-            "A ratio with an interval is that of the geometric means of the trials; the interval (Welch, on logarithms) covers the spread between the trials of each run, not what else was different when the other run was made.",
-            "Отношение с интервалом — отношение средних геометрических по испытаниям; интервал (Уэлча, по логарифмам) учитывает разброс испытаний внутри каждого прогона, но не всё остальное, что изменилось к другому прогону."
+            "A ratio with an interval is that of the geometric means of the trials and need not be the quotient of the two values shown; the interval (Welch, on logarithms) covers the spread between the trials of each run, not what else was different when the other run was made.",
+            "Отношение с интервалом — отношение средних геометрических по испытаниям, оно может не совпадать с частным двух показанных значений; интервал (Уэлча, по логарифмам) учитывает разброс испытаний внутри каждого прогона, но не всё остальное, что изменилось к другому прогону."
         ));
     }
     if any(|b| matches!(b, RatioBasis::TooFewTrials)) {

@@ -49,7 +49,6 @@ fn header(m: &mut Markup, comparison: &Comparison, title: &Say) {
             });
         }
     });
-    m.line("p", "verdict", &comparison::summary(comparison));
 }
 
 fn conditions(m: &mut Markup, comparison: &Comparison) {
@@ -89,6 +88,7 @@ fn results(m: &mut Markup, comparison: &Comparison) {
             let nothing = say!("No case of A is in another run.", "Ни одного случая из A в других прогонах нет.");
             return m.line("p", "", &nothing);
         }
+        m.line("p", "", &comparison::summary(comparison));
         let columns = [
             say!("Case", "Случай"),
             say!("Run", "Прогон"),

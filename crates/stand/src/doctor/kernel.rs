@@ -52,7 +52,7 @@ pub(super) fn locked_memory(roots: &Roots, root: bool) -> CheckupItem {
     }
     let size = |lang| format::bytes(Bytes(limit), lang);
     let (en, ru) = (size(Lang::En), size(Lang::Ru));
-    let found = say!("RLIMIT_MEMLOCK is {en}", "RLIMIT_MEMLOCK — {ru}");
+    let found = say!("RLIMIT_MEMLOCK is {en}", "RLIMIT_MEMLOCK равен {ru}");
     if limit >= LOCKED_MEMORY.0 {
         return fine(ID, found);
     }
@@ -70,7 +70,7 @@ pub(super) fn open_files(roots: &Roots, root: bool) -> CheckupItem {
         return fine(ID, say!("RLIMIT_NOFILE cannot be seen", "RLIMIT_NOFILE не виден"));
     };
     let shown = if limit == u64::MAX { "∞".to_string() } else { limit.to_string() };
-    let found = say!("RLIMIT_NOFILE is {shown}", "RLIMIT_NOFILE — {shown}");
+    let found = say!("RLIMIT_NOFILE is {shown}", "RLIMIT_NOFILE равен {shown}");
     if limit >= OPEN_FILES {
         return fine(ID, found);
     }

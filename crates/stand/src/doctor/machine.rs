@@ -143,7 +143,7 @@ fn installed(tool: Tool, path: &[PathBuf], root: bool) -> CheckupItem {
     match path.iter().map(|place| place.join(name)).find(|file| file.is_file()) {
         Some(file) => {
             let file = file.display();
-            fine("tool", say!("{name}: {file}", "{name}: {file}"))
+            fine("tool", stend_base::Say::same(format!("{name}: {file}")))
         }
         None => cured(
             wrong("tool", Level::Warn, say!("{name} is not installed", "{name} не установлена"), tool.without),
