@@ -136,10 +136,12 @@ fn decode(dev: u64) -> DevNo {
     DevNo { major: (dev >> 8) as u32 & 0xfff, minor: (dev as u32 & 0xff) | ((dev >> 12) as u32 & 0xfff00) }
 }
 
-/// Room of the file system that a path lies on: all of it, and what is free for everyone, bytes.
+/// Room of the file system that a path lies on: what everyone could use if it were empty, and what is free
+/// for everyone, bytes. Blocks reserved for root belong to neither, as in `df`.
 pub fn space(path: &Path) -> io::Result<(u64, u64)> {
     let told = rustix::fs::statvfs(path)?;
-    Ok((told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize))
+    let used = told.f_blocks.saturating_sub(told.f_bfree);
+    Ok((used.saturating_add(told.f_bavail) * told.f_frsize, told.f_bavail * told.f_frsize))
 }
 
 /// The number of the block device at `path` (links followed), `None` if it is something else. Does not wait

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::analyse;
-use crate::findings::Findings;
+use crate::findings::{CheckStatus, Findings};
 use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::Bytes;
-use stend_record::TrialStatus;
 use stend_record::sample::{Memory, Pressure};
+use stend_record::{Slice, TrialOutcome, TrialStatus};
 use stend_spec::workload::Sync;
 
 /// A case with these axes, and two trials of each of its cells; the rate grows with the cell.
@@ -19,7 +19,17 @@ fn swept(block_size: &[u64], queue_depth: &[u32], jobs: &[u32]) -> RunBuilder {
     let mut builder = run_of(vec![spec]);
     // Two equal trials would be taken for a copy: the rates are 2 % apart, their mean is round.
     for (cell, factor) in (0..cells).map(|c| (c, 0.99)).chain((0..cells).map(|c| (c, 1.01))) {
-        builder = builder.trial(cell).iops(1_000.0 * factor * f64::from(cell + 1)).done();
+        let asked = jobs[cell as usize % jobs.len()];
+        let others = move |outcome: &mut TrialOutcome, _: &mut Vec<Slice>| {
+            // The fixture makes one job; here each has a part of its range.
+            let mut first = outcome.engine.jobs[0];
+            first.area.len = Bytes(first.area.len.0 / u64::from(asked));
+            outcome.engine.jobs = vec![first; asked as usize];
+            for (job, number) in outcome.engine.jobs.iter_mut().zip(0..) {
+                job.area.start = Bytes(job.area.start.0 + number * job.area.len.0);
+            }
+        };
+        builder = builder.trial(cell).iops(1_000.0 * factor * f64::from(cell + 1)).change(others).done();
     }
     builder
 }
@@ -33,7 +43,9 @@ fn ids(findings: &Findings) -> Vec<&str> {
 }
 
 fn find<'a>(findings: &'a Findings, id: &str) -> &'a Chart {
-    findings.across.iter().find(|c| c.id == id).unwrap()
+    let failed: Vec<_> =
+        findings.cases.iter().flat_map(|c| &c.checks).filter(|c| c.status == CheckStatus::Fail).collect();
+    findings.across.iter().find(|c| c.id == id).unwrap_or_else(|| panic!("no {id}; failed checks: {failed:?}"))
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn family<'a>(cases: Vec<(&Case, &'a CaseFinding)>, name: String) -> Option<Fami
         .filter(|p| cases.iter().map(|(c, _)| p.kind.of(&c.trial.streams[p.stream])).collect::<BTreeSet<_>>().len() > 1)
         .collect();
     let member = |(case, finding): &(&Case, &'a CaseFinding)| Member {
-        case: *finding,
+        case: finding,
         values: parameters.iter().map(|p| p.kind.of(&case.trial.streams[p.stream])).collect(),
     };
     let members: Vec<Member<'a>> = cases.iter().map(member).collect();

@@ -13,20 +13,22 @@ use stend_record::{RunRecord, Sample};
 /// Most cases; beyond, neighbours could not be told apart.
 const CASES_MAX: usize = 200;
 
+/// First and last sample inside the load of a trial.
+type Load<'a> = (&'a Sample, &'a Sample);
 /// A counter of a sample, cumulative.
 type Counter = fn(&Sample) -> Option<u64>;
 
 /// Panes with a dot per case. `None` without samples inside the load of any case.
 pub fn chart(run: &RunRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
     let trials = &trials[..trials.len().min(CASES_MAX)];
-    let loads: Vec<Vec<(&Sample, &Sample)>> = trials.iter().map(|case| loads(run, case)).collect();
+    let loads: Vec<Vec<Load>> = trials.iter().map(|case| loads(run, case)).collect();
     let places: Vec<f64> = (0..trials.len()).map(|i| i as f64 + 0.5).collect();
-    let line = |name: Say, quantity: Quantity, variant: u8, of: &dyn Fn(&[(&Sample, &Sample)]) -> Option<f64>| {
-        let point = |(x, loads): (&f64, &Vec<(&Sample, &Sample)>)| Point { x: *x, y: of(loads), envelope: None };
+    let line = |name: Say, quantity: Quantity, variant: u8, of: &dyn Fn(&[Load]) -> Option<f64>| {
+        let point = |(x, loads): (&f64, &Vec<Load>)| Point { x: *x, y: of(loads), envelope: None };
         let points: Vec<Point> = places.iter().zip(&loads).map(point).collect();
         Series { name, quantity, variant, points, dots: true, labels: Vec::new() }
     };
-    let share = |counter: Counter| move |loads: &[(&Sample, &Sample)]| share(loads, counter);
+    let share = |counter: Counter| move |loads: &[Load]| share(loads, counter);
     let cpu = vec![
         line(say!("all CPUs", "все процессоры"), Quantity::Cpu, 0, &busy),
         line(say!("Stend's worker", "исполнитель Stend"), Quantity::Cpu, 1, &worker),
@@ -68,7 +70,7 @@ fn pane(y: Axis, mut series: Vec<Series>) -> Option<Pane> {
 }
 
 /// First and last sample of the load of each trial that counts.
-fn loads<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Vec<(&'a Sample, &'a Sample)> {
+fn loads<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Vec<Load<'a>> {
     let load = |outcome: &stend_record::TrialOutcome| {
         cost::stretch(&run.samples, outcome.load_start, outcome.window_end).map(|(first, last, _)| (first, last))
     };
@@ -79,12 +81,12 @@ fn pressure(sample: &Sample) -> Option<&Pressure> {
     sample.pressure.as_ref()
 }
 
-fn time(loads: &[(&Sample, &Sample)]) -> f64 {
+fn time(loads: &[Load]) -> f64 {
     loads.iter().map(|(first, last)| last.at.saturating_sub(first.at).as_secs()).sum()
 }
 
 /// Growth of a counter of ns per time, over all loads.
-fn share(loads: &[(&Sample, &Sample)], of: Counter) -> Option<f64> {
+fn share(loads: &[Load], of: Counter) -> Option<f64> {
     let grown: Option<f64> =
         loads.iter().map(|(first, last)| Some(Nanos(of(last)?.checked_sub(of(first)?)?).as_secs())).sum();
     let time = time(loads);
@@ -92,9 +94,9 @@ fn share(loads: &[(&Sample, &Sample)], of: Counter) -> Option<f64> {
 }
 
 /// Busy share of all CPUs, weighted by the length of the loads.
-fn busy(loads: &[(&Sample, &Sample)]) -> Option<f64> {
+fn busy(loads: &[Load]) -> Option<f64> {
     let all = time(loads);
-    let part = |(first, last): &(&Sample, &Sample)| {
+    let part = |(first, last): &Load| {
         let busy = overview::busy(first.cpus.as_ref()?, last.cpus.as_ref()?)?;
         Some(busy * last.at.saturating_sub(first.at).as_secs())
     };
@@ -102,7 +104,7 @@ fn busy(loads: &[(&Sample, &Sample)]) -> Option<f64> {
     sum.filter(|_| all > 0.0).map(|sum| sum / all)
 }
 
-fn worker(loads: &[(&Sample, &Sample)]) -> Option<f64> {
+fn worker(loads: &[Load]) -> Option<f64> {
     let cpus = loads.iter().find_map(|(_, last)| last.cpus.as_ref()).map(Vec::len).filter(|n| *n > 0)?;
     let used: Option<f64> = loads
         .iter()
@@ -113,7 +115,7 @@ fn worker(loads: &[(&Sample, &Sample)]) -> Option<f64> {
 }
 
 /// Largest memory that was not available, at the ends of the loads.
-fn memory(loads: &[(&Sample, &Sample)]) -> Option<f64> {
+fn memory(loads: &[Load]) -> Option<f64> {
     let used = |s: &Sample| s.memory.map(|m| m.total_bytes.saturating_sub(m.available_bytes) as f64);
     loads.iter().flat_map(|(first, last)| [used(first), used(last)]).flatten().reduce(f64::max)
 }

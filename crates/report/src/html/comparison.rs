@@ -21,7 +21,7 @@ pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
             lists(m, comparison);
         });
         m.raw("\n");
-        m.el("footer", "", |m| footer(m));
+        m.el("footer", "", footer);
     })
 }
 

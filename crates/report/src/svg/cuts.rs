@@ -3,7 +3,7 @@
 
 use super::scale::Ruler;
 use stend_analyse::Chart;
-use stend_analyse::chart::{Axis, Scale};
+use stend_analyse::chart::{Axis, Scale, Unit};
 
 /// A gap shorter than this part of the axis is a gap in the data, not waiting; by eye.
 const GAP_MIN: f64 = 0.04;
@@ -16,8 +16,9 @@ const STRETCHES_MAX: usize = 24;
 
 /// The shared horizontal axis of a chart, cut where nothing was measured for long.
 pub fn horizontal(chart: &Chart) -> Ruler {
-    let stretches =
-        if chart.x.scale == Scale::Linear && chart.x.names.is_empty() { stretches(chart) } else { Vec::new() };
+    // Only time passes without anything being measured; a gap between two rates or depths is a finding.
+    let time = chart.x.scale == Scale::Linear && chart.x.unit == Unit::Seconds;
+    let stretches = if time { stretches(chart) } else { Vec::new() };
     Ruler::cut(&chart.x, &stretches)
 }
 
