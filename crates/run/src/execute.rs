@@ -252,11 +252,11 @@ impl Loop {
             ));
         }
         let state = self.walk.state.clone();
-        let run_file = self.writer.and_then(|writer| match writer.close(state) {
-            Ok(path) => Some(path),
+        let run_file = self.writer.map(|writer| match writer.close(state) {
+            Ok(path) => path,
             Err(failure) => {
                 error.get_or_insert(failure);
-                Some(self.setup.run_file)
+                self.setup.run_file
             }
         });
         Done { run_file, error }
