@@ -28,6 +28,14 @@ fn waiting_between_trials_is_cut_and_said() {
 }
 
 #[test]
+fn an_axis_of_rates_is_never_cut_because_nothing_runs_between_two_rates() {
+    let mut rates = time_chart("c1");
+    rates.x.unit = Unit::Plain;
+    let svg = svg(&rates, Lang::En);
+    assert!(!svg.contains("class=\"cut\"") && !svg.contains("other cases ran"));
+}
+
+#[test]
 fn few_points_are_dots() {
     let mut chart = time_chart("c1");
     chart.panes.truncate(1);
