@@ -80,7 +80,12 @@ fn chart(kind: Kind, part: usize, mut lines: Vec<Series>, left_out: usize) -> Ch
     let y = latency_axis(say!("p99 latency", "задержка p99"), &lines);
     Chart {
         id: format!("scaling-{id}-{part}"),
-        title: say!("Throughput against latency", "Производительность и задержка"),
+        title: match kind {
+            Kind::Jobs => say!("Throughput against latency, by jobs", "Производительность и задержка, по заданиям"),
+            _ => {
+                say!("Throughput against latency, by queue depth", "Производительность и задержка, по глубине очереди")
+            }
+        },
         summary: both(|l| {
             let text = pick(
                 l,

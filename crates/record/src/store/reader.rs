@@ -236,6 +236,16 @@ pub(super) fn check_file(path: &Path) -> Result<Budget> {
     if !found.is_file() {
         return Err(cannot(say!("it is not a regular file", "это не обычный файл")));
     }
+    let unfinished = || {
+        cannot(say!(
+            "it is not a run file of Stend yet: its run ended while it was being made, and nothing had been measured",
+            "это ещё не файл прогона Stend: прогон прервался, пока файл создавался, и ничего измерено не было"
+        ))
+        .hint(say!("start the run anew", "запустите прогон заново"))
+    };
+    if found.len() == 0 {
+        return Err(unfinished());
+    }
     let mut first = [0; 100];
     let whole = File::open(path).map_err(io)?.read_exact(&mut first);
     let word = |at: usize| u32::from_be_bytes([first[at], first[at + 1], first[at + 2], first[at + 3]]);
@@ -243,6 +253,10 @@ pub(super) fn check_file(path: &Path) -> Result<Budget> {
         return Err(cannot(say!("it is not a run file of Stend", "это не файл прогона Stend")));
     }
     let version = word(VERSION_AT);
+    // The identity is written just before the version, and no version has been 0.
+    if version == 0 {
+        return Err(unfinished());
+    }
     if version != FORMAT_VERSION {
         return Err(cannot(say!(
             "it has format version {version}, and this binary knows only version {FORMAT_VERSION}",

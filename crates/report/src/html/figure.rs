@@ -32,8 +32,10 @@ pub fn draw(m: &mut Markup, chart: &Chart, lang: Lang, width: f64) {
 /// Every line once. Where all names fit beside the plot, the legend is for narrow screens only.
 fn legend(m: &mut Markup, chart: &Chart) {
     let mut lines: Vec<&Series> = Vec::new();
-    for series in chart.panes.iter().flat_map(|p| &p.series) {
-        let same = |l: &&Series| (l.quantity, l.variant, &l.name) == (series.quantity, series.variant, &series.name);
+    // A line alone in its pane is named by the axis; lines of one name are the same in each pane.
+    let alone = |p: &&Pane| p.series.len() < 2 && p.field.is_none();
+    for series in chart.panes.iter().filter(|p| !alone(p)).flat_map(|p| &p.series) {
+        let same = |l: &&Series| (l.variant, &l.name) == (series.variant, &series.name);
         if !lines.iter().any(same) {
             lines.push(series);
         }

@@ -63,7 +63,10 @@ pub fn vertical(m: &mut Markup, axis: &Axis, ruler: &Ruler, frame: Frame) {
     for tick in ruler.ticks() {
         let Some(place) = ruler.place(tick) else { continue };
         let y = frame.y(place);
-        line(m, "grid", ("0", "100%"), (y, y));
+        // A name belongs to a row of cells; a line would strike through their numbers.
+        if axis.names.is_empty() {
+            line(m, "grid", ("0", "100%"), (y, y));
+        }
         let at = coordinate(y);
         let attributes = [("class", "tick"), ("x", ASIDE), ("y", &at), ("dy", ".32em"), ("text-anchor", "end")];
         text(m, &attributes, &both(|lang| ruler.label(tick, lang)));

@@ -158,7 +158,7 @@ pub fn scale(m: &mut Markup, field: &Field) {
     let (Some(first), true) = (field.steps.first(), field.largest.is_finite()) else { return };
     m.say(&field.name);
     m.raw(" ");
-    m.say(&crate::figures::value(*first, field.unit));
+    m.say(&end(*first, field.unit));
     let width = coordinate(tints as f64 * 14.0);
     m.with("svg", &[("class", "swatch"), ("width", &width), ("height", "12"), ("aria-hidden", "true")], |m| {
         for index in 0..tints {
@@ -167,7 +167,15 @@ pub fn scale(m: &mut Markup, field: &Field) {
             m.with("rect", &[("class", &class), ("x", &at), ("width", "14"), ("height", "12")], |_| {});
         }
     });
-    m.say(&crate::figures::value(field.largest, field.unit));
+    m.say(&end(field.largest, field.unit));
+}
+
+/// An end of the scale; counts are whole.
+fn end(value: f64, unit: Unit) -> Say {
+    match unit {
+        Unit::Plain if value.fract() == 0.0 && (0.0..1e15).contains(&value) => Say::same(format::count(value as u64)),
+        _ => crate::figures::value(value, unit),
+    }
 }
 
 /// Whether a pane has bars beside it.

@@ -52,6 +52,17 @@ fn a_file_of_another_version_is_refused_with_both_versions() {
 }
 
 #[test]
+fn a_file_whose_run_was_killed_while_making_it_is_told_from_another_version() {
+    let place = Place::new();
+    let mut unfinished = finished(&place);
+    unfinished[60..64].copy_from_slice(&0u32.to_be_bytes());
+    for bytes in [&b""[..], &unfinished] {
+        let error = error_of(bytes);
+        assert!(error.message.en.contains("nothing had been measured"), "{error}");
+    }
+}
+
+#[test]
 fn what_is_not_a_run_file_is_called_so() {
     let foreign = Place::new();
     Connection::open(foreign.file()).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
