@@ -58,7 +58,10 @@ fn chart(id: String, family: &Family<'_>, (index, parameter): (usize, &Parameter
     ];
     let latencies = latencies(lines, index);
     if !latencies.is_empty() {
-        panes.push(Pane::lines(latency_axis(say!("latency", "задержка"), &latencies), latencies));
+        let several = lines.len() > 1;
+        let label =
+            if several { say!("p99 latency", "задержка p99") } else { say!("latency", "задержка") };
+        panes.push(Pane::lines(latency_axis(label, &latencies), latencies));
     }
     let (name, by) = (&family.name, parameter.name());
     let (by_en, by_ru) = (&by.en, &by.ru);
@@ -78,8 +81,8 @@ fn latencies(lines: &[Line], index: usize) -> Vec<Series> {
     let mut out = Vec::new();
     for (line, members) in lines {
         let ops = members.first().map_or(&[][..], |m| &m.case.ops);
-        let quantiles: &[(usize, &str)] =
-            if lines.len() * ops.len() * 2 <= SERIES_MAX { &[(0, "p50"), (1, "p99")] } else { &[(1, "p99")] };
+        // The name of the axis says p99 where nothing else is drawn.
+        let quantiles: &[(usize, &str)] = if lines.len() == 1 { &[(0, "p50"), (1, "p99")] } else { &[(1, "")] };
         for op in ops {
             for &(q, quantile_name) in quantiles {
                 let points: Vec<Point> = members
