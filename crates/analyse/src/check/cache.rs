@@ -124,8 +124,20 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             ),
         );
     }
-    if paged.iter().all(|p| p.ratio >= BYTES_PAGED) && growth.is_none_or(|share| share < CACHE_GROWTH) {
+    let through_devices = paged.iter().all(|p| p.ratio >= BYTES_PAGED);
+    if through_devices && growth.is_none_or(|share| share < CACHE_GROWTH) {
         return check.pass(measured);
+    }
+    if through_devices {
+        // The cache is the whole machine's: a compiler beside the run fills it just as well.
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "The page cache grew meanwhile: either the file system keeps a copy of what direct I/O moves, or other programs filled it. Repeat without them to tell.",
+                "Страничный кэш за это время вырос: либо файловая система оставляет себе копию данных прямого ввода-вывода, либо его заполнили другие программы. Повторите без них, чтобы узнать."
+            ),
+        );
     }
     check.result(
         CheckStatus::Fail,
@@ -221,12 +233,12 @@ mod tests {
     }
 
     #[test]
-    fn h12_fails_when_the_cache_fills_with_what_direct_reads_move() {
+    fn h12_warns_when_the_cache_grows_meanwhile_because_it_belongs_to_the_whole_machine() {
         let mut record = record();
         for (at, sample) in record.samples.iter_mut().enumerate() {
             sample.memory = Some(Memory { cached_bytes: at as u64 * (90 << 20), ..Memory::default() });
         }
-        assert_eq!(h12(&record), CheckStatus::Fail);
+        assert_eq!(h12(&record), CheckStatus::Warn);
         record.samples.iter_mut().for_each(|s| s.memory.as_mut().unwrap().cached_bytes /= 4);
         assert_eq!(h12(&record), CheckStatus::Pass);
     }
