@@ -253,7 +253,7 @@ pub(super) fn check_file(path: &Path) -> Result<Budget> {
         return Err(cannot(say!("it is not a run file of Stend", "это не файл прогона Stend")));
     }
     let version = word(VERSION_AT);
-    // The identity is written just before the version, and no version has been 0.
+    // The identity is written just before the version; no version has been 0, and none is older than 1.
     if version == 0 {
         return Err(unfinished());
     }
@@ -262,10 +262,7 @@ pub(super) fn check_file(path: &Path) -> Result<Budget> {
             "it has format version {version}, and this binary knows only version {FORMAT_VERSION}",
             "у него версия формата {version}, а эта программа знает только версию {FORMAT_VERSION}"
         ))
-        .hint(match version > FORMAT_VERSION {
-            true => say!("use a newer Stend", "воспользуйтесь более новой версией Stend"),
-            false => say!("use the Stend that made it", "воспользуйтесь той версией Stend, которая его создала"),
-        }));
+        .hint(say!("use a newer Stend", "воспользуйтесь более новой версией Stend")));
     }
     let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
     let bytes = found.len().saturating_add(log);

@@ -59,13 +59,13 @@ fn a_complete_run_is_refused_also_if_its_end_is_still_in_the_spool() {
 }
 
 #[test]
-fn other_versions_are_refused_with_the_program_to_use() {
-    for (version, hint) in [(0u32, "that made it"), (2, "newer")] {
+fn a_file_of_the_future_and_one_that_was_never_finished_are_refused_with_the_way_out() {
+    for (version, reason, hint) in [(0u32, "nothing had been measured", "anew"), (2, "format version", "newer")] {
         let place = resumable();
         let mut bytes = std::fs::read(place.file()).unwrap();
         bytes[60..64].copy_from_slice(&version.to_be_bytes());
         std::fs::write(place.file(), bytes).unwrap();
-        check_refused(&place, "format version");
+        check_refused(&place, reason);
         assert!(place.resume(PLAIN).unwrap_err().hint.unwrap().en.contains(hint));
     }
 }
