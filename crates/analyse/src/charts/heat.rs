@@ -180,8 +180,8 @@ fn summary(found: &[(Op, Vec<Column>)]) -> Say {
         let lines: Vec<String> = found.iter().map(line).collect();
         let end = pick(
             l,
-            "The darker a cell, the more I/Os completed there; bars at the right add up the rows.",
-            "Чем темнее клетка, тем больше в ней операций; полосы справа — суммы по строкам.",
+            "The stronger the colour of a cell, the more I/Os completed there; bars at the right add up the rows.",
+            "Чем гуще цвет клетки, тем больше в ней операций; полосы справа — суммы по строкам.",
         );
         format!("{}. {end}", lines.join("; "))
     })

@@ -34,9 +34,9 @@ pub fn chart(run: &RunRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) 
         line(say!("Stend's worker", "исполнитель Stend"), Quantity::Cpu, 1, &worker),
     ];
     let pressure: [(Say, Quantity, Counter); 3] = [
-        (say!("CPU", "процессор"), Quantity::Cpu, |s| pressure(s)?.cpu_some_ns),
-        (say!("I/O", "ввод-вывод"), Quantity::Iops, |s| pressure(s)?.io_some_ns),
-        (say!("memory", "память"), Quantity::Memory, |s| pressure(s)?.memory_some_ns),
+        (say!("waits for a CPU", "ждали процессор"), Quantity::Cpu, |s| pressure(s)?.cpu_some_ns),
+        (say!("waits for I/O", "ждали ввод-вывод"), Quantity::Iops, |s| pressure(s)?.io_some_ns),
+        (say!("waits for memory", "ждали память"), Quantity::Memory, |s| pressure(s)?.memory_some_ns),
     ];
     let pressure = (0u8..).zip(pressure).map(|(v, (name, quantity, of))| line(name, quantity, v, &share(of)));
     let memory = vec![line(say!("in use, at most", "занято, не более"), Quantity::Memory, 0, &memory)];

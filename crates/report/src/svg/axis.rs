@@ -9,6 +9,8 @@ use stend_base::{Lang, Say, say};
 
 /// Height of a line of detail under a label, pixels.
 const DETAIL_LINE: f64 = 14.0;
+/// Up to this many names stay on narrow screens.
+const NAMES_KEPT: usize = 6;
 /// Most lines of detail.
 const DETAIL_LINES_MAX: usize = 3;
 /// Room between the drawing and a label beside it, pixels.
@@ -88,7 +90,9 @@ pub fn horizontal(m: &mut Markup, axis: &Axis, ruler: &Ruler, bottom: f64, lette
             continue;
         }
         last_end = place + half;
-        let class = if i % 2 == 0 { "tick" } else { "tick odd" };
+        // A few names are the point of their axis; numbers in between can be guessed.
+        let keep = i % 2 == 0 || (1..=NAMES_KEPT).contains(&axis.names.len());
+        let class = if keep { "tick" } else { "tick odd" };
         text(m, &[("class", class), ("x", &at), ("y", &label_y), ("text-anchor", "middle")], &label);
         for (line, below) in detail(ruler, tick).iter().zip(1..).filter(|_| details > 0.0) {
             let y = coordinate(bottom + 17.0 + f64::from(below) * DETAIL_LINE);
