@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::hash::Hasher;
 use std::io::Read;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -19,12 +20,20 @@ pub struct Bench {
     dir: tempfile::TempDir,
     images: Vec<PathBuf>,
     devices: Vec<String>,
+    swaps: Vec<Swap>,
     mounts: usize,
     _turn: MutexGuard<'static, ()>,
 }
 
+/// Where the kernel itself writes while it swaps: everything of a swap area but its first page.
+struct Swap {
+    image: PathBuf,
+    bytes: Range<u64>,
+}
+
 enum Undo {
     Command(Vec<String>),
+    SwapOff(String),
     Kill(Child),
     Remove(PathBuf),
 }
@@ -49,7 +58,15 @@ impl Bench {
         }
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = tempfile::Builder::new().prefix("stend-bench-").tempdir_in(parent).unwrap();
-        Some(Bench { undo: Vec::new(), dir, images: Vec::new(), devices: Vec::new(), mounts: 0, _turn: turn })
+        Some(Bench {
+            undo: Vec::new(),
+            dir,
+            images: Vec::new(),
+            devices: Vec::new(),
+            swaps: Vec::new(),
+            mounts: 0,
+            _turn: turn,
+        })
     }
 
     pub fn dir(&self) -> &Path {
@@ -129,7 +146,28 @@ impl Bench {
     /// Undoes the latest thing now.
     pub fn undo_last(&mut self) {
         let last = self.undo.pop().unwrap();
+        if matches!(last, Undo::SwapOff(_)) {
+            self.swaps.pop();
+        }
         undo(last);
+    }
+
+    /// Swaps to a device until this is undone.
+    pub fn swap_on(&mut self, device: &str) {
+        run(&["mkswap", "-q", device]);
+        run(&["swapon", device]);
+        self.undo.push(Undo::SwapOff(device.to_string()));
+        let sysfs = std::fs::canonicalize(Path::new("/sys/class/block").join(device.trim_start_matches("/dev/")));
+        let sysfs = sysfs.unwrap();
+        let sectors = |name: &str| std::fs::read_to_string(sysfs.join(name)).map(|s| s.trim().parse::<u64>().unwrap());
+        // Only partitions have a start; their disk is the directory above them.
+        let (start, disk) = match sectors("start") {
+            Ok(start) => (start * 512, sysfs.parent().unwrap()),
+            Err(_) => (0, sysfs.as_path()),
+        };
+        let image = std::fs::read_to_string(disk.join("loop/backing_file")).unwrap();
+        let end = start + sectors("size").unwrap() * 512;
+        self.swaps.push(Swap { image: image.trim().into(), bytes: start + 4096..end });
     }
 
     pub fn undo_with(&mut self, words: &[&str]) {
@@ -145,7 +183,8 @@ impl Bench {
         link
     }
 
-    /// Hash of every byte of every image.
+    /// Hash of every byte of every image that only we could have changed: a machine short of memory swaps to
+    /// a device on which a test has just turned swap on.
     pub fn hash(&self) -> u64 {
         // Each device, disk or partition, has a cache of its own above the image.
         for device in self.devices.iter().filter(|device| Path::new(device).exists()) {
@@ -155,12 +194,19 @@ impl Bench {
         let mut chunk = vec![0; 1 << 20];
         for image in &self.images {
             let mut file = File::open(image).unwrap();
+            let mut at = 0;
             loop {
                 let n = file.read(&mut chunk).unwrap();
                 if n == 0 {
                     break;
                 }
+                let end = at + n as u64;
+                for swap in self.swaps.iter().filter(|swap| swap.image == *image) {
+                    let (first, last) = (swap.bytes.start.clamp(at, end), swap.bytes.end.clamp(at, end));
+                    chunk[(first - at) as usize..(last - at) as usize].fill(0);
+                }
                 hasher.write(&chunk[..n]);
+                at = end;
             }
         }
         hasher.finish()
@@ -180,6 +226,7 @@ fn undo(what: Undo) {
         Undo::Command(words) => {
             let _ = Command::new("env").env("PATH", PATH).args(&words).stderr(Stdio::null()).status();
         }
+        Undo::SwapOff(device) => undo(Undo::Command(vec!["swapoff".into(), device])),
         Undo::Kill(mut child) => {
             let _ = child.kill();
             let _ = child.wait();

@@ -126,11 +126,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "active swap",
         mib: 16,
-        take: |bench, device| {
-            run(&["mkswap", "-q", device]);
-            run(&["swapon", device]);
-            bench.undo_with(&["swapoff", device]);
-        },
+        take: |bench, device| bench.swap_on(device),
         reason: |r| matches!(r, Refusal::Swap { .. }),
         release: |bench, _| bench.undo_last(),
         signatures: &["swap"],
@@ -202,9 +198,7 @@ fn a_disk_is_as_busy_as_its_partitions_and_a_partition_does_not_speak_for_its_ne
         refused(&mut bench, &disk, &|r| matches!(r, Refusal::RelativeMounted { device, .. } if *device == kernel_name));
         allowed(&bench, &second, &[]);
         bench.undo_last();
-        run(&["mkswap", "-q", &second]);
-        run(&["swapon", &second]);
-        bench.undo_with(&["swapoff", &second]);
+        bench.swap_on(&second);
         refused(&mut bench, &disk, &|r| matches!(r, Refusal::Swap { .. }));
         bench.undo_last();
         let mut all = vec!["ext4", "swap", label];
