@@ -20,6 +20,7 @@ mod latency;
 pub mod limits;
 pub mod live;
 mod phrase;
+pub mod preview;
 mod rates;
 mod series;
 pub mod stats;

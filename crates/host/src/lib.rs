@@ -12,5 +12,5 @@ pub mod worker;
 
 pub use link::{FromHost, Host};
 pub use protocol::{Facts, Inspect, Prepare, Reply, Request};
-pub use stend_stand::Permission;
+pub use stend_stand::{Permission, Rehearsal};
 pub use stend_sys::clock::{now, stamps};

@@ -7,7 +7,7 @@ use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{Event, HostFacts, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
 use stend_spec::workload::{Region, Trial};
-use stend_stand::Permission;
+use stend_stand::{Permission, Rehearsal};
 
 /// First bytes of each stream.
 const MAGIC: [u8; 8] = *b"stend\r\n\x01";
@@ -19,6 +19,8 @@ pub const FRAME_MAX: usize = 16 << 20;
 pub enum Request {
     /// Look at a target and the host.
     Inspect(Inspect),
+    /// Say what `Prepare` would change; change nothing.
+    Rehearse(Prepare),
     /// Make the target ready for I/O.
     Prepare(Prepare),
     /// Write a range once, in order.
@@ -81,6 +83,8 @@ pub struct Prepare {
 pub enum Reply {
     /// Answer to `Inspect`.
     Facts(Box<Facts>),
+    /// Answer to `Rehearse`.
+    Rehearsed(Rehearsal),
     /// Answer to `Prepare`.
     Prepared,
     /// Progress of a fill, about ten times a second.

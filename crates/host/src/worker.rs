@@ -100,6 +100,10 @@ impl Session {
                 *seen = Some((facts.target.clone(), inspect.permission));
                 self.outbox.send(Reply::Facts(Box::new(facts)));
             }
+            Request::Rehearse(prepare) => {
+                let (target, _) = seen.as_ref().ok_or_else(|| out_of_order("rehearse"))?;
+                self.outbox.send(Reply::Rehearsed(stend_stand::dry_run(target, &need(&prepare))));
+            }
             Request::Prepare(prepare) => {
                 let (target, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
                 self.ready = Some(make_ready(target, permission, &prepare, &self.outbox)?);
@@ -169,17 +173,21 @@ fn look(inspect: &Inspect) -> Result<Facts> {
 }
 
 fn make_ready(target: &TargetFacts, permission: &Permission, prepare: &Prepare, outbox: &Outbox) -> Result<Ready> {
-    let owner = Owner { run_id: prepare.run.clone(), run_file: prepare.run_file.clone() };
-    let need = match prepare.file_size {
-        Some(size) => Need::TestFile { size, owner },
-        None if prepare.write => Need::WriteDevice(owner),
-        None => Need::Read,
-    };
-    let prepared = stend_stand::prepare(target, permission, &need, &mut |kind| send_event(outbox, kind))?;
+    let mut log = |kind| send_event(outbox, kind);
+    let prepared = stend_stand::prepare(target, permission, &need(prepare), &mut log)?;
     let telemetry = Telemetry::start(target, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;
     Ok(Ready { prepared, telemetry })
+}
+
+fn need(prepare: &Prepare) -> Need {
+    let owner = Owner { run_id: prepare.run.clone(), run_file: prepare.run_file.clone() };
+    match prepare.file_size {
+        Some(size) => Need::TestFile { size, owner },
+        None if prepare.write => Need::WriteDevice(owner),
+        None => Need::Read,
+    }
 }
 
 fn send_event(outbox: &Outbox, kind: EventKind) {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use stend_analyse::findings::{
-    Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, OpFinding, Quantile, QuantileValue,
+    Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, NotRun, OpFinding, Quantile, QuantileValue,
 };
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
@@ -15,9 +15,13 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// Findings as JSON, indented, with a line feed at the end. A number that is not finite is `null`.
 pub fn json(findings: &Findings) -> String {
+    pretty(&document(findings))
+}
+
+/// Any document of ours, indented, with a line feed at the end.
+pub fn pretty(document: &impl Serialize) -> String {
     // A tree of structs, strings and numbers has no case in which it cannot be written.
-    let text = serde_json::to_string_pretty(&document(findings)).unwrap_or_default();
-    text + "\n"
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
 }
 
 #[derive(Serialize)]
@@ -52,15 +56,17 @@ pub struct State<'a> {
     reason: Option<&'a Say>,
 }
 
+/// A reason to doubt, with its sentences.
 #[derive(Serialize)]
-struct CaveatOut<'a> {
+pub struct CaveatOut<'a> {
     caveat: &'a Caveat,
     text: Say,
     advice: Say,
 }
 
+/// A case that does not run, and why.
 #[derive(Serialize)]
-struct NotRunOut<'a> {
+pub struct NotRunOut<'a> {
     label: &'a str,
     reason: &'a Say,
 }
@@ -150,7 +156,7 @@ fn document(findings: &Findings) -> Document<'_> {
         limits_version: &findings.limits_version,
         caveats: findings.caveats.iter().map(caveat).collect(),
         cases: findings.cases.iter().map(case).collect(),
-        not_run: findings.not_run.iter().map(|n| NotRunOut { label: &n.label, reason: &n.reason }).collect(),
+        not_run: findings.not_run.iter().map(not_run).collect(),
         cost: Cost {
             worker_cpus: cost.worker_cpus,
             coordinator_cpus: cost.coordinator_cpus,
@@ -173,7 +179,13 @@ pub fn state(state: &RunState) -> State<'_> {
     }
 }
 
-fn caveat(caveat: &Caveat) -> CaveatOut<'_> {
+/// A case that does not run.
+pub fn not_run(case: &NotRun) -> NotRunOut<'_> {
+    NotRunOut { label: &case.label, reason: &case.reason }
+}
+
+/// A reason to doubt.
+pub fn caveat(caveat: &Caveat) -> CaveatOut<'_> {
     CaveatOut { caveat, text: caveat.say(), advice: caveat.advice() }
 }
 

@@ -9,6 +9,7 @@ mod html;
 mod json;
 mod listing;
 mod markup;
+mod preview;
 mod shell;
 mod svg;
 mod text;
@@ -21,11 +22,13 @@ pub use html::comparison::comparison_html;
 pub use html::html;
 pub use json::json;
 pub use listing::{Listed, ListedRun, list_json};
+pub use preview::preview_json;
 pub use svg::svg;
 pub use text::comparison::comparison_text;
 pub use text::doctor::doctor_text;
 pub use text::inspect::inspect_text;
 pub use text::list::list_text;
+pub use text::preview::preview_text;
 pub use text::text;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The one event loop: waits for the worker, the user and the clock; does what the walk decides.
 
+use crate::ahead::expected_size;
 use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
 use crate::progress::{Progress, Update};
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
-use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::{Host, Inspect, Permission, Request};
 use stend_record::store::{Options, Writer, create};
 use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader};
@@ -25,13 +26,6 @@ const END_LIMIT: Duration = Duration::from_secs(15);
 const ABORT_LIMIT: Duration = Duration::from_secs(3);
 /// How long a trial may wait for the run file of the one before to reach its disk.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
-/// Space taken per second and stream by counters and histograms, measured on runs of `quick`: 2 to 5 KiB.
-const BYTES_PER_STREAM_SECOND: u64 = 8 << 10;
-/// Space taken per trial by its start, its outcome and its job histograms.
-const BYTES_PER_TRIAL: u64 = 32 << 10;
-/// Most space that is reserved for a run file.
-const RESERVE_MAX: Bytes = Bytes::gib(1);
-
 /// Everything a run needs from outside.
 pub struct Setup {
     /// The suite.
@@ -94,7 +88,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
         .run(&receiver, watch)
 }
 
-fn asked(setup: &Setup) -> Asked {
+pub(crate) fn asked(setup: &Setup) -> Asked {
     let directory = setup.run_file.parent().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
     Asked {
         suite: setup.suite.clone(),
@@ -261,14 +255,4 @@ impl Loop {
         });
         Done { run_file, error }
     }
-}
-
-/// Space a run is expected to take.
-fn expected_size(plan: &Plan) -> Bytes {
-    let per_trial = |&(_, case): &(u32, u32)| {
-        let trial = &plan.cases[case as usize].trial;
-        let seconds = (trial.ramp.0 + trial.window.0).div_ceil(Nanos::SECOND.0);
-        BYTES_PER_TRIAL + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
-    };
-    Bytes(plan.order.iter().map(per_trial).sum::<u64>()).min(RESERVE_MAX)
 }

@@ -3,9 +3,11 @@
 //! Prints nothing and computes no statistic; the caller is shown progress and draws it.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod channel;
 mod control;
 mod execute;
+mod preview;
 mod progress;
 mod resume;
 mod step;
@@ -15,6 +17,7 @@ mod watch;
 pub use channel::{Channel, Stopper, channel};
 pub use control::{ask_to_stop, is_going_on};
 pub use execute::{Done, Resume, Setup, execute};
+pub use preview::preview;
 pub use progress::Update;
 pub use resume::{Progressed, progressed};
 pub use watch::picture;

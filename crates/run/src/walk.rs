@@ -1,13 +1,14 @@
 //! What to do next, given what just happened. No clock, no I/O: tests feed any order of events.
 
+use crate::ahead;
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
 use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
-use stend_host::{Facts, FromHost, Prepare, Reply, Request};
+use stend_host::{Facts, FromHost, Reply, Request};
 use stend_record::observed::{FillOutcome, Phase};
-use stend_record::{Entry, Event, EventKind, RunState, TargetKind, TrialOutcome, TrialStatus};
-use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, PlanTarget, Room, StopReason};
+use stend_record::{Entry, Event, EventKind, RunState, TrialOutcome, TrialStatus};
+use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_spec::workload::Region;
 
 /// Longest look at a target: a slow device answers its inquiry within it.
@@ -20,8 +21,6 @@ const SILENCE_LIMIT: Nanos = Nanos::secs(60);
 const TRIAL_GRACE: Nanos = Nanos::secs(15);
 /// Longest undo.
 const RELEASE_LIMIT: Nanos = Nanos::secs(60);
-/// Time between telemetry samples.
-const SAMPLE_EVERY: Nanos = Nanos::millis(500);
 
 /// The state of a run.
 pub struct Walk {
@@ -116,6 +115,8 @@ impl Walk {
     fn reply(&mut self, reply: Reply, now: Nanos) {
         match reply {
             Reply::Facts(facts) => self.facts(*facts, now),
+            // Only asked for by a dry run, which walks no plan.
+            Reply::Rehearsed(_) => {}
             Reply::Prepared => match self.plan.as_ref().and_then(|p| p.fill) {
                 // The file of the earlier session is gone, and nobody knows what happened to a device.
                 Some(len) if self.refill && self.ending.is_none() => self.carry_out(Decision::Fill { len }, now),
@@ -148,7 +149,7 @@ impl Walk {
             None => PlanInputs {
                 suite: self.asked.suite.clone(),
                 seed: self.asked.seed,
-                target: plan_target(&facts),
+                target: ahead::plan_target(&facts),
                 time_budget: self.asked.time_budget,
             },
         };
@@ -163,7 +164,6 @@ impl Walk {
         self.warn_not_run(&plan);
         let doubts = stend_analyse::forewarn(&facts.host, &facts.target, &plan);
         self.actions.extend(doubts.iter().map(|caveat| Action::Warn(caveat.say())));
-        let write = plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes());
         self.created = true;
         match &self.asked.resume {
             Some(earlier) => {
@@ -178,14 +178,7 @@ impl Walk {
         }
         self.phase(Phase::Provision, now);
         self.actions.push(Action::Edge);
-        self.actions.push(Action::Send(Request::Prepare(Prepare {
-            file_size: plan.file_size,
-            write,
-            run: self.asked.run.clone(),
-            run_file: self.asked.run_file.clone(),
-            coordinator: self.asked.coordinator,
-            sample_every: SAMPLE_EVERY,
-        })));
+        self.actions.push(Action::Send(Request::Prepare(ahead::prepare(&self.asked, &plan))));
         self.plan = Some(plan);
         self.step = Step::Preparing;
         self.deadline = now + PREPARE_LIMIT;
@@ -207,11 +200,8 @@ impl Walk {
         };
         self.append(Entry::Decision { seq: self.decisions, decision });
         self.decisions += 1;
-        let reads = |plan: &Plan| {
-            plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()))
-        };
         if let (Decision::Trial { .. }, false, Some(plan)) = (decision, self.zeros_sampled, &self.plan)
-            && reads(plan)
+            && ahead::reads(plan)
         {
             self.zeros_sampled = true;
             let region = plan.cases[0].trial.region;
@@ -382,17 +372,6 @@ impl Walk {
 
 fn interrupted(kind: Kind) -> Box<Error> {
     Error::new(kind, say!("interrupted; what was measured is kept", "прервано; измеренное сохранено"))
-}
-
-fn plan_target(facts: &Facts) -> PlanTarget {
-    let target = &facts.target;
-    let directory = target.kind == TargetKind::Directory;
-    PlanTarget {
-        size: if directory { stend_base::Bytes(0) } else { target.size },
-        room: directory.then_some(Room { total: target.size, free: target.free }),
-        logical_block: target.logical_block,
-        writes: facts.writes.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use super::*;
 use stend_base::Bytes;
 use stend_host::{Inspect, Permission};
 use stend_record::facts::WriteAccess;
-use stend_record::{HostFacts, TargetFacts, ZeroSample};
+use stend_record::{HostFacts, TargetFacts, TargetKind, ZeroSample};
+use stend_spec::plan::{PlanTarget, Room};
 
 fn asked() -> Asked {
     let text = "suite: t\nfill: {size: 64MiB}\nrepeats: {blocks: 2}\ncases:\n  - name: r\n    streams: [{op: read, pattern: random, block_size: 4KiB}]\n";

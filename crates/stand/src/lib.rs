@@ -28,4 +28,4 @@ pub use host::host_facts;
 pub use inspect::{inspect, shares_drive};
 pub use owner::Owner;
 pub use permission::{Permission, may_write};
-pub use prepare::{Need, Prepared, dry_run, prepare};
+pub use prepare::{Need, Prepared, Rehearsal, dry_run, prepare};

@@ -76,9 +76,22 @@ enum Held {
     File(TestFile),
 }
 
-/// What [`prepare`] would change, in order, in English; empty if nothing. Changes nothing.
-pub fn dry_run(facts: &TargetFacts, need: &Need) -> Vec<String> {
-    steps(&Roots::host(), facts, need).iter().map(Step::describe).collect()
+/// Changes of a machine in words, in order, in English.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Rehearsal {
+    /// What [`prepare`] would do.
+    pub steps: Vec<String>,
+    /// What [`Prepared::undo`] would do.
+    pub undo: Vec<String>,
+}
+
+/// What [`prepare`] and its undo would change; empty if nothing. Changes nothing.
+pub fn dry_run(facts: &TargetFacts, need: &Need) -> Rehearsal {
+    let steps = steps(&Roots::host(), facts, need);
+    Rehearsal {
+        undo: steps.iter().rev().filter_map(Step::describe_undo).collect(),
+        steps: steps.iter().map(Step::describe).collect(),
+    }
 }
 
 /// Makes a target ready for what a run needs. Each change goes to `log` when it has been made.

@@ -64,6 +64,7 @@ pub fn command(lang: Lang) -> Command {
 fn run(lang: Lang) -> Command {
     let about = say!("measure a target with a suite", "измерить объект набором испытаний");
     let examples = "stend run quick --on /mnt/test\n\
+                    stend run quick --on /mnt/test --dry-run\n\
                     stend run quick --on /mnt/test --time-budget 1min -o before.stend\n\
                     stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
                     stend run --resume last";
@@ -92,11 +93,16 @@ fn run(lang: Lang) -> Command {
         "seed of all random choices (default: from the clock)",
         "зерно всех случайных выборов (по умолчанию — от часов)"
     );
+    let dry_run = say!(
+        "print what the run would do, write and take, and change nothing",
+        "показать, что прогон сделает, запишет и займёт, ничего не меняя"
+    );
     let output = say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом");
     let arguments = vec![
         positional("SUITE", suite, lang).required(false).required_unless_present("resume"),
         option("on", "PATH", on, lang).required_unless_present("resume"),
         option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "on", "time-budget", "seed", "output"]),
+        flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
         option("time-budget", "TIME", budget, lang),
@@ -325,7 +331,14 @@ fn usage_error(error: &clap::Error) -> Box<Error> {
                 ),
             }
         }
-        ErrorKind::ArgumentConflict => say!("`{argument}` was given twice", "`{argument}` указан дважды"),
+        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
+            other if other.is_empty() || other == argument => {
+                say!("`{argument}` was given twice", "`{argument}` указан дважды")
+            }
+            other => {
+                say!("`{argument}` does not go with `{other}`", "`{argument}` нельзя указать вместе с `{other}`")
+            }
+        },
         _ => Say::same(
             StyledStr::to_string(&error.render()).lines().next().unwrap_or_default().trim_start_matches("error: "),
         ),

@@ -6,8 +6,9 @@ use crate::tree::Source;
 use serde_json::json;
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 3] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 4] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
+    ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
     ("record", "`stend export --format json`", "crates/report/src/export.rs", "Document"),
     ("target", "`stend inspect --json`", "crates/record/src/facts.rs", "TargetFacts"),
 ];
@@ -38,9 +39,11 @@ mod tests {
 
     #[test]
     fn what_is_really_printed_is_as_the_schema_says() {
-        let schema = read("docs/formats/schema/findings.json");
-        let printed = read("crates/report/tests/golden/findings.json");
-        assert_eq!(differences(&schema, &schema, &printed, "document"), [""; 0]);
+        for name in ["findings", "preview"] {
+            let schema = read(&format!("docs/formats/schema/{name}.json"));
+            let printed = read(&format!("crates/report/tests/golden/{name}.json"));
+            assert_eq!(differences(&schema, &schema, &printed, "document"), [""; 0], "{name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Names of runs: making one, and finding the file that an argument means.
 
 use super::EXTENSION;
+use super::failure;
 use super::owner::Owner;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -43,6 +44,20 @@ fn home_in(passwd: &str, uid: u32) -> Option<PathBuf> {
     let home =
         fields.filter(|fields| fields.get(2) == Some(&uid.as_str())).find_map(|fields| fields.get(5).copied())?;
     Some(PathBuf::from(home)).filter(|home| home.is_absolute())
+}
+
+/// Whether a run file could be made at `path`, as far as can be told without making it: it must not exist, its
+/// directory must, unless that is the one of [`directory`], which a run makes.
+pub fn may_create(path: &Path) -> Result<()> {
+    use std::io::ErrorKind::{AlreadyExists, NotFound};
+    if path.symlink_metadata().is_ok() {
+        return Err(failure::cannot_create(path, &AlreadyExists.into()));
+    }
+    let parent = path.parent().unwrap_or(path);
+    if parent.is_dir() || directory().is_ok_and(|own| own == parent) {
+        return Ok(());
+    }
+    Err(failure::cannot_create(path, &NotFound.into()))
 }
 
 /// Creates a directory for run files with its parents; what is new belongs to the user behind sudo.

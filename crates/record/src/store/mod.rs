@@ -18,7 +18,7 @@ mod spool;
 mod writer;
 
 pub use glance::{Glance, glance};
-pub use locate::{directory, locate, make_directory, new_run_id};
+pub use locate::{directory, locate, make_directory, may_create, new_run_id};
 pub use reader::read;
 pub use writer::{Options, Writer, create, resume};
 

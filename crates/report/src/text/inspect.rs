@@ -20,7 +20,7 @@ pub fn inspect_text(facts: &TargetFacts, lang: Lang, width: usize) -> String {
 }
 
 /// `directory on ext4`, `block device, 894 GiB`.
-fn what(facts: &TargetFacts) -> Say {
+pub(super) fn what(facts: &TargetFacts) -> Say {
     let kind = words::target_kind(facts.kind);
     let size = both(|lang| format::bytes(facts.size, lang));
     match (&facts.file_system, facts.kind) {

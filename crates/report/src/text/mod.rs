@@ -6,6 +6,7 @@ mod grid;
 pub mod inspect;
 mod layout;
 pub mod list;
+pub mod preview;
 mod table;
 
 use crate::figures::{both, utc};

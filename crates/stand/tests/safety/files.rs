@@ -45,7 +45,7 @@ fn a_test_file_is_made_written_and_removed_and_every_step_is_told() {
     assert_eq!(entries(dir.path()).len(), 1, "a dry run changes nothing");
     let (made, log) = make(dir.path(), "R-1", Bytes::mib(2));
     let made = made.unwrap();
-    assert_eq!(log, announced);
+    assert_eq!(log, announced.steps);
     let data = dir.path().join(".stend-R-1/data");
     let shown = dir.path().display();
     assert_eq!(log, [format!("make directory {shown}/.stend-R-1"), format!("create {shown}/.stend-R-1/data of 2 MiB")]);
@@ -56,6 +56,7 @@ fn a_test_file_is_made_written_and_removed_and_every_step_is_told() {
     drop(file);
     let mut log = Vec::new();
     made.undo(&mut |event| log.extend(action(event))).unwrap();
+    assert_eq!(log, announced.undo);
     assert_eq!(log, [format!("remove {shown}/.stend-R-1/data"), format!("remove {shown}/.stend-R-1")]);
     assert_eq!(entries(dir.path()), [dir.path().join("thesis.tex")]);
 }
@@ -127,7 +128,7 @@ fn the_remains_of_a_dead_run_are_removed_first_and_foreign_ones_stay() {
     std::fs::write(foreign.join("data"), "precious").unwrap();
     let announced = dry_run(&look(dir.path()), &need("R-1", Bytes::mib(1)));
     let (made, log) = make(dir.path(), "R-1", Bytes::mib(1));
-    assert_eq!(log, announced);
+    assert_eq!(log, announced.steps);
     assert!(log[0].starts_with(&format!("remove {}", dead.display())), "{log:?}");
     made.unwrap().undo(&mut |_| {}).unwrap();
     assert_eq!(entries(dir.path()), std::slice::from_ref(&foreign));

@@ -11,7 +11,7 @@ use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Permission;
 use stend_record::store;
-use stend_run::{Resume, Setup, Stopper};
+use stend_run::{Channel, Resume, Setup, Stopper};
 use stend_spec::suite::Suite;
 
 /// Suites inside the binary, by name.
@@ -25,6 +25,9 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
     };
     let (channel, stopper) = stend_run::channel();
     watch_signals(stopper)?;
+    if arguments.get_flag("dry-run") {
+        return dry_run(setup, channel, out);
+    }
     let mut display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
     display.begin(&setup.id, &setup.suite.name, &setup.target);
     let done = stend_run::execute(setup, channel, &mut |update| display.show(update));
@@ -42,6 +45,17 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
         }
         None => shown,
     }
+}
+
+/// Prints what the run would do, or refuses as the run would. Makes no file.
+fn dry_run(setup: Setup, channel: Channel, out: &Out) -> Result<()> {
+    let run_file = setup.run_file.clone();
+    let preview = stend_run::preview(setup, channel)?;
+    store::may_create(&run_file)?;
+    out.result(&match out.json {
+        true => stend_report::preview_json(&preview),
+        false => stend_report::preview_text(&preview, out.lang, out.width(), out.colour()),
+    })
 }
 
 /// Prints the findings of a finished run, writes its report, and says where both files are.
@@ -75,7 +89,9 @@ fn setup(arguments: &ArgMatches) -> Result<Setup> {
         Some(path) => absolute(Path::new(path))?,
         None => {
             let directory = store::directory()?;
-            store::make_directory(&directory)?;
+            if !arguments.get_flag("dry-run") {
+                store::make_directory(&directory)?;
+            }
             directory.join(format!("{id}.{}", store::EXTENSION))
         }
     };

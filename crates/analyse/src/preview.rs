@@ -1,0 +1,236 @@
+//! What a run would do, from what is known before it. Pure; nothing here is measured, so what depends on
+//! how fast the target is comes as examples, not as an estimate.
+
+use crate::findings::{Caveat, NotRun};
+use crate::{forewarn, phrase};
+use stend_base::{Bytes, Nanos, Say};
+use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
+use stend_spec::plan::{Case, Plan, PlanInputs};
+
+/// Rates in bytes per second for which times and amounts are worked out: about a disk at its inner edge and
+/// an NVMe drive of the day (by eye).
+pub const EXAMPLE_RATES: [u64; 2] = [100_000_000, 2_000_000_000];
+
+/// What a run would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preview {
+    /// Name of the suite.
+    pub suite: String,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// The target as it is now.
+    pub target: TargetFacts,
+    /// What is written.
+    pub writes: Writes,
+    /// Changes of the machine, the fill, and their undo.
+    pub ahead: Ahead,
+    /// Bytes of the fill; `None` if nothing is filled.
+    pub fill: Option<Bytes>,
+    /// Passes over all cases.
+    pub blocks: u32,
+    /// Trials in all.
+    pub trials: u32,
+    /// Cases that run, in the order of the suite.
+    pub cases: Vec<PlannedCase>,
+    /// Cases that do not.
+    pub not_run: Vec<NotRun>,
+    /// Time of all trials, ramps included.
+    pub trial_time: Nanos,
+    /// Time of the trials that write, ramps included.
+    pub writing_time: Nanos,
+    /// What `--time-budget` asked for.
+    pub time_budget: Option<Nanos>,
+    /// What the fill and the trials that write come to at [`EXAMPLE_RATES`].
+    pub examples: Vec<Example>,
+    /// What is said before measuring, most serious first.
+    pub caveats: Vec<Caveat>,
+}
+
+/// What whoever runs the plan knows of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ahead {
+    /// Changes of the machine before anything is measured, in order, in English.
+    pub steps: Vec<String>,
+    /// What undoes them afterwards.
+    pub undo: Vec<String>,
+    /// Blocks are read at random first, to see whether they were ever written.
+    pub samples_zeros: bool,
+    /// Where the run file goes.
+    pub run_file: String,
+    /// Its expected size, which is reserved.
+    pub run_file_size: Bytes,
+    /// It would share a drive with the target, so that entries wait in memory while a trial runs.
+    pub shares_drive: bool,
+}
+
+/// What a run writes to, apart from its own files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Writes {
+    /// A test file of its own, removed at the end.
+    TestFile {
+        /// Its size.
+        size: Bytes,
+    },
+    /// The target itself, whose contents are lost.
+    Target {
+        /// Bytes from its start that may be written.
+        len: Bytes,
+        /// Signatures that are overwritten.
+        signatures: Vec<String>,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+/// A case that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedCase {
+    /// Name and axes.
+    pub label: String,
+    /// The workload in words.
+    pub workload: Say,
+    /// How often it runs.
+    pub trials: u32,
+    /// Load before the window of each trial.
+    pub ramp: Nanos,
+    /// What is measured of each trial.
+    pub window: Nanos,
+    /// It writes.
+    pub writes: bool,
+}
+
+/// What comes out if the target is that fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Example {
+    /// Throughput, bytes per second.
+    pub bytes_per_s: u64,
+    /// How long the fill takes.
+    pub fill: Nanos,
+    /// What the trials that write come to if they write all the time at that rate.
+    pub written_by_trials: Bytes,
+}
+
+/// Lays out what a run would do.
+pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &TargetFacts, ahead: Ahead) -> Preview {
+    let trials_of = |index: usize| plan.order.iter().filter(|&&(_, case)| case as usize == index).count() as u32;
+    let running: Vec<(usize, &Case)> = plan.cases.iter().enumerate().filter(|(_, c)| c.not_run.is_none()).collect();
+    let cases = running.iter().map(|(index, case)| PlannedCase {
+        label: case.label(),
+        workload: phrase::workload(&case.trial),
+        trials: trials_of(*index),
+        ramp: case.trial.ramp,
+        window: case.trial.window,
+        writes: case.trial.writes(),
+    });
+    let cases: Vec<PlannedCase> = cases.collect();
+    let writing = cases.iter().filter(|case| case.writes);
+    let writing_time = writing.map(|case| (case.ramp.0 + case.window.0).saturating_mul(u64::from(case.trials)));
+    let writing_time = Nanos(writing_time.fold(0, u64::saturating_add));
+    let not_run = plan.cases.iter().filter_map(|case| Some((case, case.not_run.clone()?)));
+    let fill = plan.fill.unwrap_or_default();
+    Preview {
+        suite: inputs.suite.name.clone(),
+        seed: inputs.seed,
+        target: target.clone(),
+        writes: writes(plan, target, writing_time),
+        ahead,
+        fill: plan.fill,
+        blocks: inputs.suite.blocks,
+        trials: plan.order.len() as u32,
+        not_run: not_run.map(|(case, reason)| NotRun { label: case.label(), reason }).collect(),
+        cases,
+        trial_time: plan.trial_time(),
+        writing_time,
+        time_budget: inputs.time_budget,
+        examples: EXAMPLE_RATES.iter().map(|&rate| example(rate, fill, writing_time)).collect(),
+        caveats: forewarn(host, target, plan),
+    }
+}
+
+fn writes(plan: &Plan, target: &TargetFacts, writing_time: Nanos) -> Writes {
+    if let Some(size) = plan.file_size {
+        return Writes::TestFile { size };
+    }
+    if target.kind == TargetKind::Directory || plan.fill.is_none() && writing_time == Nanos(0) {
+        return Writes::Nothing;
+    }
+    let signatures = match &target.access {
+        WriteAccess::Confirm { signatures, .. } => signatures.clone(),
+        WriteAccess::OwnDirectory | WriteAccess::Refused(_) => Vec::new(),
+    };
+    let ends = plan.cases.iter().filter(|case| case.not_run.is_none()).map(|case| case.trial.region);
+    let len = ends.map(|region| region.start.0.saturating_add(region.len.0)).max().unwrap_or_default();
+    Writes::Target { len: Bytes(len), signatures }
+}
+
+fn example(bytes_per_s: u64, fill: Bytes, writing: Nanos) -> Example {
+    let per = u128::from(bytes_per_s);
+    let second = u128::from(Nanos::SECOND.0);
+    let narrow = |value: u128| u64::try_from(value).unwrap_or(u64::MAX);
+    Example {
+        bytes_per_s,
+        fill: Nanos(narrow(u128::from(fill.0) * second / per)),
+        written_by_trials: Bytes(narrow(u128::from(writing.0) * per / second)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run_of};
+    use stend_record::RunRecord;
+    use stend_spec::workload::Sync;
+
+    fn of(change: impl FnOnce(&mut RunRecord)) -> Preview {
+        let mut record = run_of(vec![case("r", 100, 4, Sync::None), case("w", 0, 4, Sync::None)]).record();
+        change(&mut record);
+        let plan = Plan::new(&record.header.inputs).unwrap();
+        let (host, target) = (record.host.as_ref().unwrap(), record.target.as_ref().unwrap());
+        preview(&record.header.inputs, &plan, host, target, Ahead::default())
+    }
+
+    #[test]
+    fn times_and_bytes_follow_from_the_plan_and_the_arithmetic_is_shown_by_examples() {
+        let found = of(|_| {});
+        let [read, write] = &found.cases[..] else { panic!("{found:?}") };
+        assert_eq!((read.writes, write.writes), (false, true));
+        assert_eq!(found.trials, read.trials + write.trials);
+        let each = read.ramp + read.window;
+        assert_eq!(found.trial_time.0, each.0 * u64::from(found.trials));
+        assert_eq!(found.writing_time.0, each.0 * u64::from(write.trials));
+        let slow = found.examples[0];
+        assert_eq!(slow.bytes_per_s, 100_000_000);
+        assert_eq!(slow.fill.0 / 10, found.fill.unwrap().0);
+        assert_eq!(slow.written_by_trials.0, found.writing_time.0 / 10);
+        assert!(matches!(found.caveats.last(), Some(Caveat::WillWrite { .. })), "{:?}", found.caveats);
+    }
+
+    #[test]
+    fn what_is_written_to_is_told_apart() {
+        let file = of(|_| {});
+        assert_eq!(file.writes, Writes::TestFile { size: file.fill.unwrap() });
+        let device = |record: &mut RunRecord| {
+            let target = record.target.as_mut().unwrap();
+            target.kind = TargetKind::BlockDevice;
+            target.access = WriteAccess::Confirm { identity: "serial:X".into(), signatures: vec!["ext4".into()] };
+            record.header.inputs.target.room = None;
+            record.header.inputs.target.size = Bytes::gib(1);
+        };
+        let Writes::Target { len, signatures } = of(device).writes else { panic!("not the target") };
+        assert_eq!((len, signatures), (Bytes::gib(1), vec!["ext4".to_string()]));
+        let unconfirmed = of(|record| {
+            device(record);
+            record.header.inputs.target.writes = Err(Say::same("needs --confirm"));
+        });
+        assert_eq!(unconfirmed.writes, Writes::Nothing);
+        assert_eq!(unconfirmed.not_run, [NotRun { label: "w".into(), reason: Say::same("needs --confirm") }]);
+        assert_eq!((unconfirmed.fill, unconfirmed.writing_time), (None, Nanos(0)));
+    }
+
+    #[test]
+    fn absurd_sizes_and_times_do_not_overflow() {
+        let found = example(2_000_000_000, Bytes(u64::MAX), Nanos(u64::MAX));
+        assert_eq!(found.written_by_trials, Bytes(u64::MAX));
+        assert_eq!(found.fill, Nanos(u64::MAX / 2));
+    }
+}

@@ -1,0 +1,163 @@
+//! What a run would do, for machines.
+
+use crate::json::{CaveatOut, NotRunOut};
+use serde::Serialize;
+use stend_analyse::preview::{PlannedCase, Preview, Writes};
+use stend_base::Say;
+use stend_record::TargetFacts;
+
+/// Raised when a field changes its meaning or goes away; new fields do not raise it.
+const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    suite: &'a str,
+    /// Seed of all random choices; `--seed` repeats them.
+    seed: u64,
+    target: &'a TargetFacts,
+    writes: WritesOut<'a>,
+    /// Changes of the machine in order, in English, as the run will record them.
+    steps: &'a [String],
+    /// What undoes them at the end.
+    undo: &'a [String],
+    /// Blocks are read at random before the first trial, to see whether they were ever written.
+    samples_zeros: bool,
+    /// Bytes written once, in order, before measuring; `null` if nothing is filled.
+    fill_bytes: Option<u64>,
+    /// Passes over all cases.
+    blocks: u32,
+    trials: u32,
+    cases: Vec<CaseOut<'a>>,
+    not_run: Vec<NotRunOut<'a>>,
+    time: TimeOut,
+    run_file: RunFileOut<'a>,
+    caveats: Vec<CaveatOut<'a>>,
+}
+
+/// What is written to, apart from the run file and the report.
+#[derive(Serialize)]
+#[serde(tag = "to", rename_all = "snake_case")]
+enum WritesOut<'a> {
+    /// A test file of the run's own, removed at the end.
+    TestFile {
+        size_bytes: u64,
+    },
+    /// The target itself; what is on it is lost.
+    Target {
+        /// Bytes from its start that may be written.
+        range_bytes: u64,
+        /// Signatures that are overwritten.
+        signatures: &'a [String],
+    },
+    Nothing {},
+}
+
+#[derive(Serialize)]
+struct CaseOut<'a> {
+    label: &'a str,
+    workload: &'a Say,
+    trials: u32,
+    ramp_ns: u64,
+    window_ns: u64,
+    writes: bool,
+}
+
+/// Times that are known before. How long a fill takes and how much is written follows from how fast the
+/// target is, which nobody knows yet: `examples` work them out for two rates.
+#[derive(Serialize)]
+struct TimeOut {
+    /// All trials, ramps included.
+    trials_ns: u64,
+    /// Those trials that write, ramps included.
+    writing_trials_ns: u64,
+    time_budget_ns: Option<u64>,
+    examples: Vec<ExampleOut>,
+}
+
+#[derive(Serialize)]
+struct ExampleOut {
+    throughput_bytes_per_s: u64,
+    fill_ns: u64,
+    /// If every trial that writes did nothing else at that rate.
+    written_by_trials_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct RunFileOut<'a> {
+    path: &'a str,
+    /// Expected size; so much is reserved before the first trial.
+    size_bytes: u64,
+    /// It lies on a drive of the target: what is recorded waits in memory while a trial runs.
+    shares_drive: bool,
+}
+
+/// A preview as JSON, indented, with a line feed at the end.
+pub fn preview_json(preview: &Preview) -> String {
+    crate::json::pretty(&document(preview))
+}
+
+fn document(preview: &Preview) -> Document<'_> {
+    let ahead = &preview.ahead;
+    let example = |e: &stend_analyse::preview::Example| ExampleOut {
+        throughput_bytes_per_s: e.bytes_per_s,
+        fill_ns: e.fill.0,
+        written_by_trials_bytes: e.written_by_trials.0,
+    };
+    Document {
+        schema: "stend-preview",
+        schema_version: SCHEMA_VERSION,
+        suite: &preview.suite,
+        seed: preview.seed,
+        target: &preview.target,
+        writes: match &preview.writes {
+            Writes::TestFile { size } => WritesOut::TestFile { size_bytes: size.0 },
+            Writes::Target { len, signatures } => WritesOut::Target { range_bytes: len.0, signatures },
+            Writes::Nothing => WritesOut::Nothing {},
+        },
+        steps: &ahead.steps,
+        undo: &ahead.undo,
+        samples_zeros: ahead.samples_zeros,
+        fill_bytes: preview.fill.map(|fill| fill.0),
+        blocks: preview.blocks,
+        trials: preview.trials,
+        cases: preview.cases.iter().map(case).collect(),
+        not_run: preview.not_run.iter().map(crate::json::not_run).collect(),
+        time: TimeOut {
+            trials_ns: preview.trial_time.0,
+            writing_trials_ns: preview.writing_time.0,
+            time_budget_ns: preview.time_budget.map(|budget| budget.0),
+            examples: preview.examples.iter().map(example).collect(),
+        },
+        run_file: RunFileOut {
+            path: &ahead.run_file,
+            size_bytes: ahead.run_file_size.0,
+            shares_drive: ahead.shares_drive,
+        },
+        caveats: preview.caveats.iter().map(crate::json::caveat).collect(),
+    }
+}
+
+fn case(case: &PlannedCase) -> CaseOut<'_> {
+    CaseOut {
+        label: &case.label,
+        workload: &case.workload,
+        trials: case.trials,
+        ramp_ns: case.ramp.0,
+        window_ns: case.window.0,
+        writes: case.writes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use expect_test::expect_file;
+
+    #[test]
+    fn the_machine_form_of_a_preview_is_stable() {
+        expect_file!["../tests/golden/preview.json"].assert_eq(&preview_json(&fixture::preview()));
+    }
+}

@@ -1,0 +1,230 @@
+//! `stend run --dry-run`: what the run would do, in the order in which it would do it.
+
+use super::inspect::what;
+use super::layout::{clean, left, paragraph, width};
+use super::{Screen, WIDTH_MAX, WIDTH_MIN};
+use crate::figures::both;
+use stend_analyse::findings::Caveat;
+use stend_analyse::preview::{PlannedCase, Preview, Writes};
+use stend_base::text::{plural_en, plural_ru};
+use stend_base::{Bytes, Lang, Nanos, Say, format, say};
+
+/// A preview for a person, at most `width` columns wide (40 at least). Steps stay as the run records them.
+pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -> String {
+    let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
+    let mut out = screen.bold(&paragraph("", title(preview).get(lang), screen.width));
+    out.push_str(&danger(preview, &screen));
+    out.push_str(&steps(preview, &screen));
+    let not_run = preview.not_run.iter();
+    let not_run = not_run.map(|case| ("–".to_string(), format!("{}: {}", clean(&case.label), case.reason.get(lang))));
+    out.push_str(&super::list(&say!("Not run", "Не выполняется"), &screen, not_run));
+    out.push('\n');
+    out.push_str(&costs(preview, &screen));
+    let caveats = preview.caveats.iter().filter(|caveat| !matches!(caveat, Caveat::WillWrite { .. }));
+    let caveats = caveats.map(|caveat| ("!".to_string(), caveat.say().get(lang).to_string()));
+    out.push_str(&super::list(&say!("Keep in mind", "Что учитывать"), &screen, caveats));
+    out
+}
+
+fn title(preview: &Preview) -> Say {
+    let (suite, named) = (clean(&preview.suite), clean(&preview.target.named));
+    let kind = what(&preview.target);
+    let (en, ru) = (kind.en, kind.ru);
+    say!(
+        "Nothing was changed. A run of {suite} on {named} ({en}) would do this:",
+        "Ничего не изменено. Прогон {suite} на {named} ({ru}) сделал бы следующее:"
+    )
+}
+
+/// What would be written and lost.
+fn danger(preview: &Preview, screen: &Screen) -> String {
+    let lang = screen.lang;
+    let put = |glyph: &str, say: Say| paragraph(glyph, say.get(lang), screen.width);
+    match &preview.writes {
+        Writes::TestFile { .. } => put(
+            "✔ ",
+            say!(
+                "It writes only to a file of its own in a directory of its own, and removes both at the end.",
+                "Пишет только в собственный файл в собственном каталоге и в конце удаляет и то и другое."
+            ),
+        ),
+        Writes::Target { len, signatures } => {
+            let len = both(|lang| format::bytes(*len, lang));
+            let name = preview.target.identity.clone().unwrap_or_else(|| preview.target.path.clone());
+            let (path, name, en, ru) = (clean(&preview.target.path), clean(&name), len.en, len.ru);
+            let destroyed = say!(
+                "It destroys what is in the first {en} of {path} ({name}).",
+                "Уничтожит содержимое первых {ru} на {path} ({name})."
+            );
+            let mut out = screen.alarm(&put("✖ ", destroyed));
+            if !signatures.is_empty() {
+                let list = clean(&signatures.join(", "));
+                out += &screen.alarm(&put("✖ ", say!("It overwrites: {list}.", "Затрёт метки: {list}.")));
+            }
+            out
+        }
+        Writes::Nothing => put(
+            "✔ ",
+            say!("It only reads and writes nothing to the target.", "Только читает и ничего на объект не пишет."),
+        ),
+    }
+}
+
+fn steps(preview: &Preview, screen: &Screen) -> String {
+    let (lang, ahead) = (screen.lang, &preview.ahead);
+    let mut lines: Vec<String> = ahead.steps.iter().map(|step| clean(step)).collect();
+    if let Some(fill) = preview.fill {
+        let size = both(|lang| format::bytes(fill, lang));
+        let (en, ru) = (size.en, size.ru);
+        lines.push(say!("write {en} once, in order", "один раз подряд записать {ru}").get(lang).to_string());
+    }
+    if ahead.samples_zeros {
+        let sample =
+            say!("read a few blocks to see whether they hold data", "прочитать немного блоков: есть ли в них данные");
+        lines.push(sample.get(lang).to_string());
+    }
+    let measure = lines.len();
+    let (trials, blocks) = (u64::from(preview.trials), u64::from(preview.blocks));
+    let trial_words = (plural_en(trials, "trial", "trials"), plural_ru(trials, "испытание", "испытания", "испытаний"));
+    let blocks_en = plural_en(blocks, "block", "blocks");
+    let (en, ru) = trial_words;
+    let measured = say!(
+        "measure: {trials} {en} in {blocks} interleaved {blocks_en}, each the ramp and then the window",
+        "измерить: {trials} {ru}, блоков с чередованием случаев — {blocks}; в каждом испытании разгон, затем окно"
+    );
+    lines.push(measured.get(lang).to_string());
+    lines.extend(ahead.undo.iter().map(|step| clean(step)));
+    let mut out = format!("\n{}\n", screen.bold(say!("Steps", "Шаги").get(lang)));
+    for (index, line) in lines.iter().enumerate() {
+        out.push_str(&paragraph(&format!("{:>2}  ", index + 1), line, screen.width));
+        if index == measure {
+            out.push_str(&cases(&preview.cases, screen));
+        }
+    }
+    out
+}
+
+fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
+    let lang = screen.lang;
+    let span = |value: Nanos| format::duration(value, lang);
+    let each = |case: &PlannedCase| format!("{} × ({} + {})", case.trials, span(case.ramp), span(case.window));
+    let names = cases.iter().map(|case| width(&clean(&case.label))).max().unwrap_or_default();
+    let lengths = cases.iter().map(|case| width(&each(case))).max().unwrap_or_default();
+    let wide = names + lengths + 24 <= screen.width;
+    let mut out = String::new();
+    for case in cases {
+        let (label, workload) = (clean(&case.label), case.workload.get(lang));
+        out.push_str(&match wide {
+            true => {
+                let first = format!("      {}  {}  ", left(&label, names), left(&each(case), lengths));
+                paragraph(&first, workload, screen.width)
+            }
+            false => paragraph("      ", &format!("{label}: {}, {workload}", each(case)), screen.width),
+        });
+    }
+    out
+}
+
+/// Time, bytes and files: what is known, and by what the rest is decided.
+fn costs(preview: &Preview, screen: &Screen) -> String {
+    let ahead = &preview.ahead;
+    let spool = match ahead.shares_drive {
+        true => say!(
+            " It shares a drive with the target, so entries wait in memory while a trial runs.",
+            " Он на одном накопителе с объектом, поэтому во время испытаний записи ждут в памяти."
+        ),
+        false => Say::same(""),
+    };
+    let size = both(|lang| format::bytes(ahead.run_file_size, lang));
+    let (path, en, ru, spool_en, spool_ru) = (clean(&ahead.run_file), size.en, size.ru, spool.en, spool.ru);
+    let file = say!(
+        "{path}, about {en}, which are reserved first; the report goes beside it.{spool_en}",
+        "{path}, около {ru}, место резервируется заранее; отчёт ляжет рядом.{spool_ru}"
+    );
+    let will_write = preview.caveats.iter().find(|caveat| matches!(caveat, Caveat::WillWrite { .. }));
+    let written = will_write.map_or_else(|| say!("Nothing.", "Ничего."), |caveat| caveat.say());
+    let amounts = amounts(preview);
+    let rows = [
+        (say!("time", "время"), time(preview)),
+        (say!("written", "запись"), both(|l| format!("{}{}", written.get(l), amounts.get(l)))),
+        (say!("run file", "файл прогона"), file),
+    ];
+    let names = rows.iter().map(|(name, _)| width(name.get(screen.lang))).max().unwrap_or_default();
+    let row = |(name, value): &(Say, Say)| {
+        let first = format!("{}  ", left(name.get(screen.lang), names));
+        paragraph(&first, value.get(screen.lang), screen.width)
+    };
+    rows.iter().map(row).collect()
+}
+
+fn time(preview: &Preview) -> Say {
+    let budget = preview.time_budget;
+    let rates = examples(preview, |e, lang| format::duration(e.fill, lang));
+    both(|lang| {
+        let trials = format::duration(preview.trial_time, lang);
+        let mut text = match (lang, budget.map(|budget| format::duration(budget, lang))) {
+            (Lang::En, None) => format!("{trials} of trials"),
+            (Lang::Ru, None) => format!("{trials} на испытания"),
+            (Lang::En, Some(budget)) => format!("{trials} of trials (fitted to a budget of {budget})"),
+            (Lang::Ru, Some(budget)) => format!("{trials} на испытания (подогнано под бюджет {budget})"),
+        };
+        if preview.fill.is_some() {
+            text += &match lang {
+                Lang::En => format!(", and the fill: {}", rates.en),
+                Lang::Ru => format!(" и заполнение: {}", rates.ru),
+            };
+        }
+        text + match lang {
+            Lang::En => "; preparing, syncing the run file between trials and cleaning up come on top.",
+            Lang::Ru => "; сверх того — подготовка, сброс файла прогона между испытаниями и уборка.",
+        }
+    })
+}
+
+/// What the trials that write may come to.
+fn amounts(preview: &Preview) -> Say {
+    if preview.writing_time == Nanos(0) {
+        return Say::same("");
+    }
+    let rates = examples(preview, |e, lang| format::bytes(Bytes(e.written_by_trials.0), lang));
+    let (en, ru) = (rates.en, rates.ru);
+    say!(
+        " How much that is shows only in the run: at most {en}.",
+        " Сколько это, покажет только прогон: не более {ru}."
+    )
+}
+
+/// `82 s at 100 MB/s, 4.1 s at 2 GB/s`
+fn examples(preview: &Preview, value: impl Fn(&stend_analyse::preview::Example, Lang) -> String) -> Say {
+    both(|lang| {
+        let at = if lang == Lang::En { "at" } else { "при" };
+        let one = |e| format!("{} {at} {}", value(e, lang), format::throughput(e.bytes_per_s as f64, lang));
+        preview.examples.iter().map(one).collect::<Vec<_>>().join(", ")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use expect_test::expect_file;
+
+    #[test]
+    fn a_preview_reads_the_same_way_as_the_run_goes() {
+        let mut text = String::new();
+        for (lang, width) in [(Lang::En, 100), (Lang::Ru, 80), (Lang::Ru, 40)] {
+            for preview in [fixture::preview(), fixture::preview_of_a_device()] {
+                let shown = preview_text(&preview, lang, width, false);
+                assert!(shown.lines().all(|line| super::width(line) <= width), "{shown}");
+                text += &format!("{shown}---\n");
+            }
+        }
+        expect_file!["../../tests/golden/preview.txt"].assert_eq(&text);
+    }
+
+    #[test]
+    fn colour_marks_only_what_is_lost() {
+        assert!(!preview_text(&fixture::preview(), Lang::En, 80, true).contains("\u{1b}[31m"));
+        assert!(preview_text(&fixture::preview_of_a_device(), Lang::En, 80, true).contains("\u{1b}[31m✖ It destroys"));
+    }
+}

@@ -1,0 +1,56 @@
+//! What follows from the facts of a target before anything is changed: the same for a run and for a dry run
+//! of it. Pure.
+
+use crate::step::Asked;
+use stend_base::{Bytes, Nanos};
+use stend_host::{Facts, Prepare};
+use stend_record::TargetKind;
+use stend_spec::plan::{Plan, PlanTarget, Room};
+
+/// Time between telemetry samples.
+const SAMPLE_EVERY: Nanos = Nanos::millis(500);
+/// Space taken per second and stream by counters and histograms, measured on runs of `quick`: 2 to 5 KiB.
+const BYTES_PER_STREAM_SECOND: u64 = 8 << 10;
+/// Space taken per trial by its start, its outcome and its job histograms.
+const BYTES_PER_TRIAL: u64 = 32 << 10;
+/// Most space that is reserved for a run file.
+const RESERVE_MAX: Bytes = Bytes::gib(1);
+
+/// What the plan must know of a target.
+pub(crate) fn plan_target(facts: &Facts) -> PlanTarget {
+    let target = &facts.target;
+    let directory = target.kind == TargetKind::Directory;
+    PlanTarget {
+        size: if directory { Bytes(0) } else { target.size },
+        room: directory.then_some(Room { total: target.size, free: target.free }),
+        logical_block: target.logical_block,
+        writes: facts.writes.clone(),
+    }
+}
+
+/// How the target is made ready for a plan.
+pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
+    Prepare {
+        file_size: plan.file_size,
+        write: plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes()),
+        run: asked.run.clone(),
+        run_file: asked.run_file.clone(),
+        coordinator: asked.coordinator,
+        sample_every: SAMPLE_EVERY,
+    }
+}
+
+/// Whether anything is read; then blocks are sampled for zeros before the first trial.
+pub(crate) fn reads(plan: &Plan) -> bool {
+    plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()))
+}
+
+/// Space a run is expected to take; it is reserved before the first trial.
+pub(crate) fn expected_size(plan: &Plan) -> Bytes {
+    let per_trial = |&(_, case): &(u32, u32)| {
+        let trial = &plan.cases[case as usize].trial;
+        let seconds = (trial.ramp.0 + trial.window.0).div_ceil(Nanos::SECOND.0);
+        BYTES_PER_TRIAL + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
+    };
+    Bytes(plan.order.iter().map(per_trial).sum::<u64>()).min(RESERVE_MAX)
+}

@@ -1,0 +1,84 @@
+//! A dry run: the worker looks at the target as for a run and says what it would change; then it is let go.
+
+use crate::ahead;
+use crate::channel::Channel;
+use crate::execute::{self, Setup};
+use crate::step::{Asked, Input, Wish};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+use stend_analyse::preview::{Ahead, Preview, preview as lay_out};
+use stend_base::{Error, Kind, Result, say};
+use stend_host::{FromHost, Host, Reply, Request};
+use stend_spec::plan::{Plan, PlanInputs};
+
+/// Longest wait for an answer: as long as a run waits for its first.
+const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+/// How long the worker may take to exit; it holds nothing.
+const END_LIMIT: Duration = Duration::from_secs(15);
+
+/// What [`execute`](crate::execute) would do with the same setup, found out without changing anything.
+///
+/// Errors are those of the run: `Unsafe` where it would be refused, `Preflight`, `Usage`, `Spec`.
+pub fn preview(setup: Setup, channel: Channel) -> Result<Preview> {
+    let Channel { sender, receiver } = channel;
+    let asked = execute::asked(&setup);
+    let mut host = Host::start(setup.worker, move |message| drop(sender.send(Input::Host(message))))?;
+    let found = ask(&asked, &mut host, &receiver);
+    // It holds nothing: whether it had to be killed makes no difference to what it said.
+    let _ended = host.end(END_LIMIT);
+    found
+}
+
+fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Preview> {
+    host.send(&Request::Inspect(asked.inspect.clone()));
+    let Reply::Facts(facts) = answer(receiver)? else { return Err(out_of_order()) };
+    let inputs = PlanInputs {
+        suite: asked.suite.clone(),
+        seed: asked.seed,
+        target: ahead::plan_target(&facts),
+        time_budget: asked.time_budget,
+    };
+    let plan = Plan::new(&inputs)?;
+    host.send(&Request::Rehearse(ahead::prepare(asked, &plan)));
+    let Reply::Rehearsed(rehearsal) = answer(receiver)? else { return Err(out_of_order()) };
+    let ahead = Ahead {
+        steps: rehearsal.steps,
+        undo: rehearsal.undo,
+        samples_zeros: ahead::reads(&plan),
+        run_file: asked.run_file.clone(),
+        run_file_size: ahead::expected_size(&plan),
+        shares_drive: facts.shares_drive,
+    };
+    Ok(lay_out(&inputs, &plan, &facts.host, &facts.target, ahead))
+}
+
+/// The next reply of the worker; an error that it reports is ours.
+fn answer(receiver: &Receiver<Input>) -> Result<Reply> {
+    loop {
+        match receiver.recv_timeout(ANSWER_LIMIT) {
+            Ok(Input::Host(FromHost::Reply(Reply::Failed(error)))) => return Err(error),
+            Ok(Input::Host(FromHost::Reply(reply))) => return Ok(reply),
+            Ok(Input::Host(FromHost::Lost(detail))) => return Err(lost(&detail)),
+            Ok(Input::Wish(Wish::Stop(kind))) => return Err(interrupted(kind)),
+            Ok(Input::Wish(Wish::Abort)) => return Err(interrupted(Kind::Interrupted)),
+            // Of a run file there is none, and nobody sends ticks.
+            Ok(Input::RunFile(_) | Input::Tick) => {}
+            Err(_) => return Err(lost("no answer in time")),
+        }
+    }
+}
+
+fn interrupted(kind: Kind) -> Box<Error> {
+    Error::new(kind, say!("interrupted; nothing was changed", "прервано; ничего не изменено"))
+}
+
+fn lost(detail: &str) -> Box<Error> {
+    Error::new(Kind::HostLost, say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"))
+}
+
+fn out_of_order() -> Box<Error> {
+    Error::new(
+        Kind::Bug,
+        say!("the worker answered something else than was asked", "рабочий процесс ответил не на тот запрос"),
+    )
+}
