@@ -196,6 +196,17 @@ mod tests {
     }
 
     #[test]
+    fn the_machine_form_of_a_record_is_stable() {
+        let mut run = fixture::run();
+        run.trials.truncate(1);
+        let mut out = Vec::new();
+        record_json(&run, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        expect_test::expect_file!["../tests/golden/record.json"].assert_eq(&crate::json::pretty(&value));
+    }
+
+    #[test]
     fn buckets_are_where_the_text_in_the_file_says() {
         for index in [256usize, 300, 1000, 5000, 7423] {
             let lower = (128 + index as u64 % 128) << (index / 128 - 1);

@@ -1,6 +1,7 @@
 //! What `stend list` knows of each run file, and its form for machines.
 
-use serde_json::json;
+use crate::json::State;
+use serde::Serialize;
 use stend_base::{Bytes, Error};
 use stend_record::RunState;
 
@@ -41,15 +42,65 @@ pub struct ListedRun {
     pub trials: u32,
 }
 
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    runs: Vec<ListedOut<'a>>,
+}
+
+/// Either what is in a run file, or `error`: why it cannot be read.
+#[derive(Serialize)]
+struct ListedOut<'a> {
+    /// What a RUN argument takes.
+    name: &'a str,
+    path: &'a str,
+    /// On disk, those of its log included.
+    size_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_unix_s: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite: Option<&'a str>,
+    /// The target as the user named it; empty if the run ended before it was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<State<'a>>,
+    /// A process is at work on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    going_on: Option<bool>,
+    /// Cases that ran at least one trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cases: Option<u32>,
+    /// Trials that began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trials: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Error>,
+}
+
 /// The list as JSON, indented, with a line feed at the end.
 pub fn list_json(runs: &[Listed]) -> String {
-    let entry = |listed: &Listed| match &listed.run {
-        Ok(run) => json!({"name": listed.name, "path": listed.path, "size_bytes": listed.size, "run": run.run,
-            "started_unix_s": run.started_unix, "suite": run.suite, "target": run.target,
-            "state": crate::json::state(&run.state), "going_on": run.going_on, "cases": run.cases, "trials": run.trials}),
-        Err(error) => json!({"name": listed.name, "path": listed.path, "size_bytes": listed.size, "error": error}),
-    };
-    let runs: Vec<_> = runs.iter().map(entry).collect();
-    let document = json!({"schema": "stend-list", "schema_version": SCHEMA_VERSION, "runs": runs});
-    format!("{document:#}\n")
+    let runs = runs.iter().map(entry).collect();
+    crate::json::pretty(&Document { schema: "stend-list", schema_version: SCHEMA_VERSION, runs })
+}
+
+fn entry(listed: &Listed) -> ListedOut<'_> {
+    let run = listed.run.as_ref().ok();
+    ListedOut {
+        name: &listed.name,
+        path: &listed.path,
+        size_bytes: listed.size.0,
+        run: run.map(|run| run.run.as_str()),
+        started_unix_s: run.map(|run| run.started_unix),
+        suite: run.map(|run| run.suite.as_str()),
+        target: run.map(|run| run.target.as_str()),
+        state: run.map(|run| crate::json::state(&run.state)),
+        going_on: run.map(|run| run.going_on),
+        cases: run.map(|run| run.cases),
+        trials: run.map(|run| run.trials),
+        error: listed.run.as_ref().err().map(|error| &**error),
+    }
 }

@@ -75,11 +75,7 @@ impl Out {
 /// Writes an error as text, or as JSON where a program reads.
 pub fn print_error(error: &Error, lang: Lang, json: bool) {
     let mut stderr = std::io::stderr();
-    let text = if json {
-        serde_json::json!({"error": error, "exit_code": error.kind.exit_code()}).to_string()
-    } else {
-        error.render(lang)
-    };
+    let text = if json { stend_report::error_json(error) } else { error.render(lang) };
     drop(writeln!(stderr, "{text}"));
 }
 

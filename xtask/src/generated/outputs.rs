@@ -6,9 +6,13 @@ use crate::tree::Source;
 use serde_json::json;
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 4] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 8] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
     ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
+    ("list", "`stend list --json`", "crates/report/src/listing.rs", "Document"),
+    ("comparison", "`stend compare --json`", "crates/report/src/comparison/json.rs", "Document"),
+    ("checkup", "`stend doctor --json`", "crates/report/src/machine.rs", "Document"),
+    ("error", "what fails with `--json`, on the standard error", "crates/report/src/machine.rs", "Failure"),
     ("record", "`stend export --format json`", "crates/report/src/export.rs", "Document"),
     ("target", "`stend inspect --json`", "crates/record/src/facts.rs", "TargetFacts"),
 ];
@@ -29,6 +33,7 @@ fn file(types: &Types, (name, title, place, root): &(&str, &str, &str, &str)) ->
 #[cfg(test)]
 mod tests {
     use super::super::schema::differences;
+    use super::DOCUMENTS;
     use serde_json::Value;
     use std::path::Path;
 
@@ -39,7 +44,7 @@ mod tests {
 
     #[test]
     fn what_is_really_printed_is_as_the_schema_says() {
-        for name in ["findings", "preview"] {
+        for (name, ..) in DOCUMENTS {
             let schema = read(&format!("docs/formats/schema/{name}.json"));
             let printed = read(&format!("crates/report/tests/golden/{name}.json"));
             assert_eq!(differences(&schema, &schema, &printed, "document"), [""; 0], "{name}");

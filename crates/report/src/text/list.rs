@@ -155,7 +155,9 @@ mod tests {
 
     #[test]
     fn the_machine_form_tells_runs_from_broken_files() {
-        let value: serde_json::Value = serde_json::from_str(&crate::list_json(&runs())).unwrap();
+        let text = crate::list_json(&runs());
+        expect_file!["../../tests/golden/list.json"].assert_eq(&text);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["schema_version"], 1);
         assert_eq!(value["runs"][0]["state"]["state"], "open");
         assert_eq!((&value["runs"][2]["run"], &value["runs"][2]["error"]["kind"]), (&().into(), &"run_file".into()));

@@ -2,15 +2,13 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::Result;
 
 /// Prints the facts of a target.
 pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let facts = stend_stand::inspect(super::required(arguments, "PATH"))?;
-    if !out.json {
-        return out.result(&stend_report::inspect_text(&facts, out.lang, out.width()));
-    }
-    let json = serde_json::to_string_pretty(&facts)
-        .map_err(|e| Error::new(Kind::Bug, say!("cannot encode facts: {e}", "не удаётся закодировать факты: {e}")))?;
-    out.result(&json)
+    out.result(&match out.json {
+        true => stend_report::inspect_json(&facts),
+        false => stend_report::inspect_text(&facts, out.lang, out.width()),
+    })
 }

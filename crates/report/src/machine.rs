@@ -1,0 +1,81 @@
+//! What `stend doctor` and `stend inspect` find, and what went wrong, for machines.
+
+use serde::Serialize;
+use stend_base::Error;
+use stend_record::{Checkup, CheckupItem, TargetFacts};
+
+/// Raised when a field changes its meaning or goes away; new fields do not raise it.
+const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    /// Nothing must be cured first.
+    ready: bool,
+    items: &'a [CheckupItem],
+}
+
+/// What a command that fails prints to the standard error with `--json`, on one line.
+#[derive(Serialize)]
+struct Failure<'a> {
+    error: &'a Error,
+    exit_code: u8,
+}
+
+/// An error as JSON on one line, without a line feed.
+pub fn error_json(error: &Error) -> String {
+    // Strings and a number: there is no case in which they cannot be written.
+    serde_json::to_string(&Failure { error, exit_code: error.kind.exit_code() }).unwrap_or_default()
+}
+
+/// A checkup as JSON, indented, with a line feed at the end.
+pub fn doctor_json(checkup: &Checkup) -> String {
+    let ready = checkup.musts() == 0;
+    let items = &checkup.items;
+    crate::json::pretty(&Document { schema: "stend-checkup", schema_version: SCHEMA_VERSION, ready, items })
+}
+
+/// The facts of a target as JSON, indented, with a line feed at the end.
+pub fn inspect_json(facts: &TargetFacts) -> String {
+    crate::json::pretty(facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use expect_test::expect_file;
+    use stend_base::{Say, say};
+    use stend_record::{Level, Refusal, Signature, WriteAccess};
+
+    #[test]
+    fn the_machine_form_of_a_checkup_is_stable() {
+        let item = |id: &str, level, cure: Option<&str>| CheckupItem {
+            id: id.into(),
+            level,
+            found: say!("found", "найдено"),
+            affects: Say::same(""),
+            cure: cure.map(String::from),
+        };
+        let items =
+            vec![item("io_uring", Level::Ok, None), item("proc", Level::Must, Some("mount -t proc proc /proc"))];
+        expect_file!["../tests/golden/checkup.json"].assert_eq(&doctor_json(&Checkup { items }));
+        assert!(doctor_json(&Checkup::default()).contains("\"ready\": true"));
+    }
+
+    #[test]
+    fn an_error_is_one_line_with_its_exit_code() {
+        let error = Error::new(stend_base::Kind::Preflight, say!("no room", "нет места"))
+            .hint(say!("make room", "освободите место"));
+        expect_file!["../tests/golden/error.json"].assert_eq(&(error_json(&error) + "\n"));
+    }
+
+    #[test]
+    fn the_machine_form_of_a_target_is_stable() {
+        let mut facts = fixture::target();
+        facts.access = WriteAccess::Refused(vec![Refusal::Mounted { at: "/var/tmp".into() }, Refusal::ReadOnly]);
+        facts.signatures = vec![Signature { name: "ext4".into(), offset: 1080, label: Some("data".into()) }];
+        expect_file!["../tests/golden/target.json"].assert_eq(&inspect_json(&facts));
+    }
+}
