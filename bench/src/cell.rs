@@ -11,8 +11,8 @@ pub const RANGE: Bytes = Bytes::mib(512);
 /// One workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Cell {
-    /// Order of offsets.
-    pub pattern: Pattern,
+    /// Random without repetition instead of sequential.
+    pub random: bool,
     /// Writes instead of reads.
     pub writes: bool,
     /// Bytes per I/O.
@@ -23,19 +23,16 @@ pub struct Cell {
 
 /// All workloads, in the order of the table.
 pub fn all() -> Vec<Cell> {
-    let of = |pattern, kib, queue_depth| {
-        [false, true].map(|writes| Cell { pattern, writes, block_size: Bytes::kib(kib), queue_depth })
+    let of = |random, kib, queue_depth| {
+        [false, true].map(|writes| Cell { random, writes, block_size: Bytes::kib(kib), queue_depth })
     };
-    [of(Pattern::Random, 4, 1), of(Pattern::Random, 4, 32), of(Pattern::Sequential, 1024, 8)].concat()
+    [of(true, 4, 1), of(true, 4, 32), of(false, 1024, 8)].concat()
 }
 
 impl Cell {
     /// Name in the table.
     pub fn name(&self) -> String {
-        let pattern = match self.pattern {
-            Pattern::Random => "random",
-            Pattern::Sequential => "sequential",
-        };
+        let pattern = if self.random { "random" } else { "sequential" };
         let operation = if self.writes { "write" } else { "read" };
         let size = if self.block_size >= Bytes::mib(1) { "1 MiB" } else { "4 KiB" };
         format!("{pattern} {operation} {size}, depth {}", self.queue_depth)
@@ -45,7 +42,7 @@ impl Cell {
     pub fn trial(&self, window: Nanos, seed: u64) -> Trial {
         let stream = Stream {
             mix: Mix { read_percent: if self.writes { 0 } else { 100 } },
-            pattern: self.pattern,
+            pattern: if self.random { Pattern::Random } else { Pattern::Sequential },
             block_size: self.block_size,
             queue_depth: self.queue_depth,
             jobs: 1,

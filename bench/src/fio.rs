@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use stend_spec::workload::Pattern;
 
 /// A fio that works.
 pub struct Fio {
@@ -40,11 +39,11 @@ impl Fio {
 
 /// The command line: what Stend does by itself is asked for here, registered files and buffers included.
 pub fn arguments(cell: &Cell, target: &str, window: Duration, seed: u64) -> Vec<String> {
-    let rw = match (cell.pattern, cell.writes) {
-        (Pattern::Random, false) => "randread",
-        (Pattern::Random, true) => "randwrite",
-        (Pattern::Sequential, false) => "read",
-        (Pattern::Sequential, true) => "write",
+    let rw = match (cell.random, cell.writes) {
+        (true, false) => "randread",
+        (true, true) => "randwrite",
+        (false, false) => "read",
+        (false, true) => "write",
     };
     let values = [
         ("name", "agree".to_string()),

@@ -1,14 +1,17 @@
 //! Phrases that several findings share: workloads, operations and rates in words, in both languages.
 
 use crate::findings::{Estimate, Headline};
-use stend_base::{Bytes, Lang, Say, format};
-use stend_spec::workload::{Op, Pattern, Stream, Sync, Trial};
+use stend_base::{Bytes, Lang, Millionths, Say, format};
+use stend_spec::workload::{Op, Pattern, Stream, Sync, Trial, Zone};
 
 /// From here on a case is told by its throughput.
 const LARGE_BLOCK: Bytes = Bytes::kib(64);
 
 /// Above this half width the ends of an interval are told instead (by eye: a factor of three between them).
 const HALF_WIDTH_WIDE: f64 = 0.5;
+
+/// More zones than this make a name that nobody reads.
+const ZONES_TOLD: usize = 4;
 
 /// Builds a statement from a function of the language; for texts with formatted numbers in them.
 pub fn both(text: impl Fn(Lang) -> String) -> Say {
@@ -35,7 +38,7 @@ pub fn workload(trial: &Trial) -> Say {
 }
 
 fn stream(stream: &Stream, lang: Lang) -> String {
-    let random = stream.pattern == Pattern::Random;
+    let random = stream.pattern.is_scattered();
     let (reads, writes) = (stream.mix.read_percent, 100u8.saturating_sub(stream.mix.read_percent));
     let durable = stream.sync != Sync::None;
     let what = match (lang, reads, random) {
@@ -63,7 +66,42 @@ fn stream(stream: &Stream, lang: Lang) -> String {
     let depth = stream.queue_depth;
     let jobs = if stream.jobs == 1 { String::new() } else { format!("{} × ", stream.jobs) };
     let in_flight = pick(lang, "in flight", "в очереди");
-    format!("{what}, {size}, {jobs}{depth} {in_flight}{}", sync(stream.sync, lang))
+    let pattern = pattern(&stream.pattern, lang);
+    format!("{what}{pattern}, {size}, {jobs}{depth} {in_flight}{}", sync(stream.sync, lang))
+}
+
+/// What "random" and "sequential" leave open of a pattern, such as ` (Zipf, exponent 1.2)`; empty if nothing.
+pub fn pattern(pattern: &Pattern, lang: Lang) -> String {
+    // As it was asked for, not rounded.
+    let number = |value: f64| value.to_string().replace('.', pick(lang, ".", ","));
+    let percent = |share: Millionths| format!("{} %", number(share.as_percent()));
+    let (template, value) = match pattern {
+        Pattern::Random | Pattern::Sequential => return String::new(),
+        Pattern::SharedSequential => {
+            (pick(lang, "one cursor for all jobs", "общий курсор всех заданий"), String::new())
+        }
+        Pattern::Reverse => (pick(lang, "backwards", "от конца к началу"), String::new()),
+        Pattern::Uniform => (pick(lang, "with repetition", "с повторениями"), String::new()),
+        Pattern::Zipf { theta_thousandths } => {
+            (pick(lang, "Zipf, exponent {}", "Ципф, показатель {}"), number(f64::from(*theta_thousandths) / 1e3))
+        }
+        Pattern::Pareto { hot } => (pick(lang, "Pareto, {} hot", "Парето, горячих {}"), percent(*hot)),
+        Pattern::Normal { deviation } => {
+            (pick(lang, "normal, deviation {}", "нормальное, отклонение {}"), percent(*deviation))
+        }
+        Pattern::Zones(zones) => {
+            let of = |zone: &Zone| {
+                pick(lang, "{s} gets {a}", "{s} получает {a}")
+                    .replace("{s}", &percent(zone.space))
+                    .replace("{a}", &percent(zone.accesses))
+            };
+            let told = zones.iter().take(ZONES_TOLD).map(of).collect::<Vec<_>>().join(", ");
+            (pick(lang, "zones: {}", "зоны: {}"), if zones.len() > ZONES_TOLD { told + ", …" } else { told })
+        }
+        Pattern::Strided { stride } => (pick(lang, "strides of {}", "с шагом {}"), format::bytes(*stride, lang)),
+        Pattern::Mixed { sequential } => (pick(lang, "{} jump", "{} — скачки"), percent(sequential.rest())),
+    };
+    format!(" ({})", template.replace("{}", &value))
 }
 
 fn pick_durable(durable: bool, yes: &str, no: &str) -> String {
@@ -126,6 +164,46 @@ mod tests {
     use crate::findings::Basis;
     use crate::fixture::{case, run_of};
     use expect_test::expect;
+
+    #[test]
+    fn a_pattern_tells_what_random_and_sequential_leave_open() {
+        let told = |pattern: Pattern| {
+            let mut case = case("x", 100, 1, Sync::None);
+            case.streams[0].pattern = pattern;
+            let record = run_of(vec![case]).trial(0).done().record();
+            let said = workload(&record.trials[0].asked);
+            [said.en, said.ru].map(|text| text.split(", 4 ").next().unwrap_or_default().to_string()).join(" | ")
+        };
+        let percent = Millionths::percent;
+        let zones = [(10, 90), (90, 10)].map(|(s, a)| Zone { space: percent(s), accesses: percent(a) });
+        let all = [
+            Pattern::Sequential,
+            Pattern::SharedSequential,
+            Pattern::Reverse,
+            Pattern::Random,
+            Pattern::Uniform,
+            Pattern::Zipf { theta_thousandths: 1250 },
+            Pattern::Pareto { hot: Millionths(125_000) },
+            Pattern::Normal { deviation: percent(10) },
+            Pattern::Zones(zones.to_vec()),
+            Pattern::Zones([zones[0]; 5].to_vec()),
+            Pattern::Strided { stride: Bytes::mib(1) },
+            Pattern::Mixed { sequential: percent(60) },
+        ];
+        expect![[r#"
+            sequential read | последовательное чтение
+            sequential read (one cursor for all jobs) | последовательное чтение (общий курсор всех заданий)
+            sequential read (backwards) | последовательное чтение (от конца к началу)
+            random read | случайное чтение
+            random read (with repetition) | случайное чтение (с повторениями)
+            random read (Zipf, exponent 1.25) | случайное чтение (Ципф, показатель 1,25)
+            random read (Pareto, 12.5 % hot) | случайное чтение (Парето, горячих 12,5 %)
+            random read (normal, deviation 10 %) | случайное чтение (нормальное, отклонение 10 %)
+            random read (zones: 10 % gets 90 %, 90 % gets 10 %) | случайное чтение (зоны: 10 % получает 90 %, 90 % получает 10 %)
+            random read (zones: 10 % gets 90 %, 10 % gets 90 %, 10 % gets 90 %, 10 % gets 90 %, …) | случайное чтение (зоны: 10 % получает 90 %, 10 % получает 90 %, 10 % получает 90 %, 10 % получает 90 %, …)
+            sequential read (strides of 1 MiB) | последовательное чтение (с шагом 1 МиБ)
+            sequential read (40 % jump) | последовательное чтение (40 % — скачки)"#]].assert_eq(&all.map(told).join("\n"));
+    }
 
     #[test]
     fn an_interval_that_is_too_wide_for_a_percentage_is_told_by_its_ends() {

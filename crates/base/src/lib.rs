@@ -2,6 +2,7 @@
 //! texts in two languages. Pure: no I/O, no clock, no global state.
 #![forbid(unsafe_code)]
 
+pub mod distribution;
 pub mod error;
 pub mod format;
 pub mod histogram;
@@ -13,4 +14,4 @@ pub mod units;
 pub use error::{Error, Kind, Result};
 pub use histogram::Histogram;
 pub use text::{Lang, Say};
-pub use units::{Bytes, Nanos, Share};
+pub use units::{Bytes, Millionths, Nanos, Share};

@@ -13,10 +13,40 @@ pub struct Nanos(pub u64);
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
+/// A part of a whole in millionths, 0 to 1,000,000: what is asked for and stored compares equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millionths(pub u32);
+
 /// A part of a whole, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Share(pub f64);
+
+impl Millionths {
+    /// The whole.
+    pub const ALL: Millionths = Millionths(1_000_000);
+
+    /// Whole percent.
+    pub const fn percent(n: u32) -> Millionths {
+        Millionths(n * 10_000)
+    }
+
+    /// 0 to 1.
+    pub fn as_share(self) -> f64 {
+        f64::from(self.0) / 1e6
+    }
+
+    /// 0 to 100.
+    pub fn as_percent(self) -> f64 {
+        f64::from(self.0) / 1e4
+    }
+
+    /// What is left of the whole.
+    pub fn rest(self) -> Millionths {
+        Millionths(Millionths::ALL.0.saturating_sub(self.0))
+    }
+}
 
 impl Nanos {
     /// One second.
@@ -134,6 +164,19 @@ pub fn parse_nanos(text: &str) -> Result<Nanos, String> {
     scaled(number, factor).map(Nanos)
 }
 
+/// Reads a share in percent such as `20%` or `12.5 %`, at most 100 % and with at most four decimals.
+pub fn parse_millionths(text: &str) -> Result<Millionths, String> {
+    let (number, unit) = split_unit(text)?;
+    if unit != "%" {
+        return Err(format!("`{unit}` is not the percent sign"));
+    }
+    if number.split_once('.').is_some_and(|(_, decimals)| decimals.len() > 4) {
+        return Err(format!("`{number}` has more than four decimals"));
+    }
+    let share = Millionths(scaled(number, 10_000)?.try_into().unwrap_or(u32::MAX));
+    if share <= Millionths::ALL { Ok(share) } else { Err(format!("`{number}` is more than all")) }
+}
+
 fn split_unit(text: &str) -> Result<(&str, &str), String> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
@@ -172,6 +215,18 @@ mod tests {
         assert!(parse_bytes("-1KiB").unwrap_err().contains("positive"));
         assert!(parse_bytes("99999999999TiB").unwrap_err().contains("too large"));
         assert!(parse_bytes("1.2.3KiB").unwrap_err().contains("not a number"));
+    }
+
+    #[test]
+    fn shares_need_the_percent_sign_and_keep_four_decimals() {
+        assert_eq!(parse_millionths("20%"), Ok(Millionths::percent(20)));
+        assert_eq!(parse_millionths("12.5 %"), Ok(Millionths(125_000)));
+        assert_eq!(parse_millionths("0.0001%"), Ok(Millionths(1)));
+        assert_eq!(parse_millionths("100%").unwrap().rest(), Millionths(0));
+        for (text, why) in [("20", "no unit"), ("20x", "sign"), ("0.00001%", "decimals"), ("100.1%", "more than all")] {
+            assert!(parse_millionths(text).unwrap_err().contains(why), "{text}");
+        }
+        assert!(parse_millionths("999999999999%").is_err() && parse_millionths("-1%").is_err());
     }
 
     #[test]

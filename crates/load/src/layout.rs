@@ -1,8 +1,13 @@
 //! Cuts the region of a trial into one area per job. Must not overlap areas: each block has one writer.
 
-use stend_base::random::draw;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use stend_base::random::{below, draw};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format};
 use stend_spec::workload::{Stream, Trial};
+
+/// A shared cursor starts below this, so that what it counts to has room for 10^19 I/Os.
+const CURSOR_START: u64 = 1 << 62;
 
 /// The blocks a job works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +16,24 @@ pub(crate) struct Area {
     pub start: u64,
     /// Number of blocks, at least 1.
     pub blocks: u64,
+}
+
+/// The one place in a region that several jobs advance. On cache lines of its own (the prefetcher fetches pairs).
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Cursor(AtomicU64);
+
+impl Cursor {
+    /// A cursor that stands at `first`.
+    pub fn new(first: u64) -> Cursor {
+        Cursor(AtomicU64::new(first))
+    }
+
+    /// Where it stands; the next to ask gets the number after it.
+    #[inline]
+    pub fn take(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
 }
 
 /// One job of one stream, ready to be run.
@@ -26,6 +49,8 @@ pub(crate) struct Job {
     pub area: Area,
     /// Follows from the trial's seed, the stream and the job.
     pub seed: u64,
+    /// What the jobs of its stream share, if they work through one area together.
+    pub cursor: Option<Arc<Cursor>>,
     /// I/Os after which it ends on its own.
     pub limit: u64,
 }
@@ -33,7 +58,8 @@ pub(crate) struct Job {
 /// All jobs of a trial, each with an area of its own. Fails if the region has no block for each.
 ///
 /// The region is cut into equal cells, as many as there are jobs; blocks are counted from the start of
-/// the region, and a job gets those that lie wholly inside its cell.
+/// the region, and a job gets those that lie wholly inside its cell. The jobs of a stream with a shared
+/// pattern get all cells of the stream together.
 pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
     let count: u64 = trial.streams.iter().map(|s| u64::from(s.jobs)).sum();
     let largest = trial.streams.iter().map(|s| s.block_size.0).max().unwrap_or(0);
@@ -41,9 +67,12 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
     let cell = Bytes(trial.region.len.0 / count.max(1)).align_down(Bytes(largest)).0;
     let mut jobs = Vec::new();
     for (stream, spec) in trial.streams.iter().enumerate() {
+        let (seed, shared, before) = (draw(trial.seed, stream as u64), spec.pattern.is_shared(), jobs.len());
+        let cursor = shared.then(|| Arc::new(Cursor::new(below(draw(seed, u64::MAX), CURSOR_START))));
         for job in 0..spec.jobs {
-            let (begin, size) = (jobs.len() as u64 * cell, spec.block_size.0.max(1));
-            let (first, last) = (begin.div_ceil(size), (begin + cell) / size);
+            let (place, cells) = if shared { (before, spec.jobs) } else { (jobs.len(), 1) };
+            let (begin, size) = (place as u64 * cell, spec.block_size.0.max(1));
+            let (first, last) = (begin.div_ceil(size), (begin + u64::from(cells) * cell) / size);
             if first >= last {
                 return Err(too_small(trial, count, largest));
             }
@@ -52,7 +81,8 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
                 job,
                 spec: spec.clone(),
                 area: Area { start: trial.region.start.0 + first * size, blocks: last - first },
-                seed: draw(draw(trial.seed, stream as u64), u64::from(job)),
+                seed: draw(seed, u64::from(job)),
+                cursor: cursor.clone(),
                 limit,
             });
         }

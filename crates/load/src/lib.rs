@@ -14,6 +14,7 @@ mod crew;
 mod engine;
 mod fill;
 mod layout;
+mod order;
 mod part;
 mod payload;
 mod placement;

@@ -1,38 +1,29 @@
 //! What the n-th I/O of a job is, computed from n alone. Must not keep state that changes the answer.
 
 use crate::layout::{Area, Job};
-use stend_base::permutation::Permutation;
-use stend_base::random::{below, draw, mix};
-use stend_spec::workload::{Op, Pattern};
+use crate::order::Order;
+use stend_base::random::{below, draw};
+use stend_spec::workload::Op;
 
-/// Operation and offset of every I/O of a job by its index. The permutation of the current epoch is
-/// kept only because making it costs as much as using it.
+/// Operation and offset of every I/O of a job by its index.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
-    pattern: Pattern,
+    order: Order,
     area: Area,
     block: u64,
     read_percent: u64,
     seed: u64,
-    first: u64,
-    epoch: u64,
-    order: Permutation,
 }
 
 impl Sequence {
-    /// The sequence of a job. A job that ends on its own starts at its first block, any other at a
-    /// block that follows from the seed, so that trials do not all begin with the same cached blocks.
+    /// The sequence of a job.
     pub fn new(job: &Job) -> Sequence {
-        let first = if job.limit == u64::MAX { below(draw(job.seed, 0), job.area.blocks) } else { 0 };
         Sequence {
-            pattern: job.spec.pattern,
+            order: Order::new(job),
             area: job.area,
             block: job.spec.block_size.0,
             read_percent: u64::from(job.spec.mix.read_percent),
             seed: job.seed,
-            first,
-            epoch: 0,
-            order: epoch_order(job.area.blocks, job.seed, 0),
         }
     }
 
@@ -41,22 +32,9 @@ impl Sequence {
     pub fn at(&mut self, index: u64) -> (Op, u64) {
         // One sequence of draws decides operations, another the order of blocks.
         let read = below(draw(!self.seed, index), 100) < self.read_percent;
-        let block = match self.pattern {
-            Pattern::Sequential => (self.first + index % self.area.blocks) % self.area.blocks,
-            Pattern::Random => {
-                let (epoch, position) = (index / self.area.blocks, index % self.area.blocks);
-                if epoch != self.epoch {
-                    (self.epoch, self.order) = (epoch, epoch_order(self.area.blocks, self.seed, epoch));
-                }
-                self.order.at(position)
-            }
-        };
-        (if read { Op::Read } else { Op::Write }, self.area.start + block * self.block)
+        let offset = self.area.start + self.order.at(index) * self.block;
+        (if read { Op::Read } else { Op::Write }, offset)
     }
-}
-
-fn epoch_order(blocks: u64, seed: u64, epoch: u64) -> Permutation {
-    Permutation::new(blocks, mix(draw(seed, epoch)))
 }
 
 #[cfg(test)]
@@ -64,7 +42,7 @@ mod tests {
     use super::*;
     use crate::layout::tests::{stream, trial};
     use stend_base::Bytes;
-    use stend_spec::workload::{Mix, Stream};
+    use stend_spec::workload::{Mix, Pattern, Stream};
 
     fn job(spec: Stream, limit: u64) -> Job {
         let mut trial = trial(Bytes::kib(400), vec![spec]);

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::channel;
-use stend_base::{Bytes, Nanos};
+use stend_base::{Bytes, Millionths, Nanos};
 use stend_load::{Control, choose_backend, fill, run_trial};
 use stend_record::TrialStatus;
-use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial, Zone};
 use stend_sys::counting::{CountingAllocator, allocations};
 use stend_sys::{IoFile, clock};
 
@@ -23,8 +23,22 @@ fn counts(prefix: &str) -> BTreeMap<u32, u64> {
     ids.map(|id| (id, allocations(id))).collect()
 }
 
-/// Half reads, half writes, eight in flight, and a sync now and then, in two jobs; 150 ms of ramp so that the
-/// first interval is over before the window begins.
+/// Every way to choose a block that is not as simple as a permutation.
+fn patterns() -> Vec<Pattern> {
+    let half = Millionths::percent(50);
+    vec![
+        Pattern::SharedSequential,
+        Pattern::Zipf { theta_thousandths: 1200 },
+        Pattern::Pareto { hot: Millionths::percent(20) },
+        Pattern::Normal { deviation: Millionths::percent(10) },
+        Pattern::Zones(vec![Zone { space: half, accesses: half }; 2]),
+        Pattern::Strided { stride: Bytes::kib(64) },
+        Pattern::Mixed { sequential: half },
+    ]
+}
+
+/// Half reads, half writes, eight in flight, and a sync now and then, in two jobs, and a job for each of the other
+/// patterns; 150 ms of ramp so that the first interval is over before the window begins.
 fn trial(backend: Backend) -> Trial {
     let stream = Stream {
         mix: Mix { read_percent: 50 },
@@ -34,8 +48,10 @@ fn trial(backend: Backend) -> Trial {
         jobs: 2,
         sync: Sync::Fdatasync(64),
     };
+    let other = |pattern| Stream { pattern, queue_depth: 1, jobs: 1, sync: Sync::None, ..stream.clone() };
+    let streams = [stream.clone()].into_iter().chain(patterns().into_iter().map(other)).collect();
     Trial {
-        streams: vec![stream],
+        streams,
         ramp: Nanos::millis(150),
         window: Nanos::millis(1350),
         drain_limit: Nanos::secs(20),
@@ -51,7 +67,7 @@ fn load_threads_do_not_allocate_inside_the_window() {
     let file = IoFile::create_scratch(Path::new("/var/tmp"), REGION.len.0, true).unwrap();
     fill(&file, REGION, 3, &Control::new(), &mut |_| {}).unwrap();
     for backend in [Backend::IoUring, Backend::Libaio, Backend::Psync] {
-        let (trial, mut seen) = (trial(backend), Vec::new());
+        let (trial, mut seen, others) = (trial(backend), Vec::new(), patterns().len());
         if let Err(obstacle) = choose_backend(&trial) {
             assert!(std::env::var_os("CI").is_none(), "{obstacle}");
             eprintln!("skipped: {obstacle}");
@@ -66,11 +82,11 @@ fn load_threads_do_not_allocate_inside_the_window() {
             }
         })
         .unwrap();
-        assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2));
+        assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2 + others));
         assert!(outcome.jobs.iter().all(|job| job.done[0].0 > 0 && job.done[1].0 > 0));
         assert!(seen.len() >= 2, "{seen:?}");
         let (first, last) = (&seen[0], &seen[seen.len() - 1]);
-        let threads = if backend == Backend::Psync { 16 } else { 2 };
+        let threads = others + if backend == Backend::Psync { 16 } else { 2 };
         assert_eq!(first.len(), threads, "{first:?}");
         assert!(first.values().all(|&count| count > 0), "setting up allocates: {first:?}");
         assert_eq!(first, last, "{backend:?}");

@@ -1,8 +1,10 @@
 //! The keys of a suite file, each described once: the parser takes names, limits and words from here, and
 //! the JSON Schema and the reference are generated from it. Data only; must not parse.
 
-use crate::workload::{Backend, Pattern};
-use stend_base::{Bytes, Nanos};
+use crate::workload::Backend;
+use stend_base::{Bytes, Millionths, Nanos};
+
+pub mod pattern;
 
 /// One kind of mapping in a suite file.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +47,10 @@ pub enum Shape {
     Size(Limits<Bytes>, u64),
     /// A whole number.
     Whole(Limits<u32>),
+    /// A part of a whole, in percent with the sign.
+    Share(Limits<Millionths>),
+    /// A number with at most three decimals; the limits are in thousandths.
+    Thousandths(Limits<u32>),
     /// One of some words, each with its meaning.
     Word(fn() -> Vec<Word>),
     /// A mapping.
@@ -80,15 +86,6 @@ fn words<T>(choices: &'static [Choice<T>]) -> Vec<Word> {
     choices.iter().map(|(word, doc, _)| (*word, *doc)).collect()
 }
 
-/// Order of offsets.
-pub const PATTERNS: &[Choice<Pattern>] = &[
-    ("sequential", "ascending from a seeded start, wrapping at the end of the job's region", Pattern::Sequential),
-    (
-        "random",
-        "every block once in a seeded order, then again in another order (fio: `norandommap=0`)",
-        Pattern::Random,
-    ),
-];
 /// How I/O is submitted.
 pub const BACKENDS: &[Choice<Backend>] = &[
     ("auto", "the best that probing finds; the run file says which and why", Backend::Auto),
@@ -229,7 +226,11 @@ pub const STREAM: Mapping = Mapping {
             Shape::Either(&[Shape::Word(|| words(OPERATIONS)), Shape::Map(&MIX)]),
             "Reads, writes, or a mix by operations.",
         ),
-        required("pattern", Shape::Word(|| words(PATTERNS)), "Order of offsets."),
+        required(
+            "pattern",
+            Shape::Either(&[Shape::Word(|| words(pattern::PATTERNS)), Shape::Map(&pattern::PATTERN)]),
+            "Order of offsets.",
+        ),
         axis(required("block_size", Shape::Size(BLOCK_SIZE, BLOCK_UNIT), "Bytes per I/O.")),
         axis(optional("queue_depth", "1", Shape::Whole(DEPTH), "I/Os kept in flight per job (fio: `iodepth`).")),
         axis(optional(
@@ -273,4 +274,19 @@ pub const SYNC: Mapping = Mapping {
 };
 
 /// Every mapping of a suite file, the whole first.
-pub const ALL: [&Mapping; 8] = [&SUITE, &DEFAULTS, &FILL, &REPEATS, &CASE, &STREAM, &MIX, &SYNC];
+pub const ALL: &[&Mapping] = &[
+    &SUITE,
+    &DEFAULTS,
+    &FILL,
+    &REPEATS,
+    &CASE,
+    &STREAM,
+    &pattern::PATTERN,
+    &pattern::ZIPF,
+    &pattern::PARETO,
+    &pattern::NORMAL,
+    &pattern::ZONE,
+    &pattern::STRIDED,
+    &MIX,
+    &SYNC,
+];

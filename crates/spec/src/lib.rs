@@ -4,6 +4,7 @@
 
 pub mod keys;
 pub mod parse;
+pub mod pattern;
 pub mod plan;
 pub mod suite;
 pub mod workload;

@@ -5,8 +5,10 @@ use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::workload::{Backend, Mix, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
-use stend_base::units::{parse_bytes, parse_nanos};
-use stend_base::{Bytes, Kind, Nanos, Result, Say, say};
+use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
+use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
+
+mod pattern;
 
 /// Most I/Os in flight of one case.
 const IN_FLIGHT_MAX: u64 = 65_536;
@@ -108,10 +110,11 @@ fn buffered_libaio(case: &Node, file: &str) -> Box<stend_base::Error> {
 fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
     let mut map = Map::of(node, file, &keys::STREAM)?;
     let mix = map.required("op", mix)?;
+    let block_size = map.required("block_size", |node, file| axis(node, file, block_size))?;
     let spec = StreamSpec {
         mix,
-        pattern: map.required("pattern", |node, file| word(node, file, keys::PATTERNS))?,
-        block_size: map.required("block_size", |node, file| axis(node, file, block_size))?,
+        pattern: map.required("pattern", |node, file| pattern::pattern(node, file, &block_size))?,
+        block_size,
         queue_depth: map
             .optional("queue_depth", |node, file| axis(node, file, |n, f| whole(n, f, keys::DEPTH)))?
             .unwrap_or_else(|| vec![1]),
@@ -305,6 +308,44 @@ fn whole(node: &Node, file: &str, limits: Limits<u32>) -> Result<u32> {
     }
 }
 
+/// A part of a whole, written in percent.
+fn share(node: &Node, file: &str, limits: Limits<Millionths>) -> Result<Millionths> {
+    let Value::Text(text) = &node.value else {
+        return Err(expected(node, file, say!("a share such as `20%`", "доля, например `20%`")));
+    };
+    let share = parse_millionths(text)
+        .map_err(|why| node.error(file, say!("not a share: {why}", "не доля: `{text}`; пример: `20%`, `0.5%`")))?;
+    if limits.hold(&share) {
+        return Ok(share);
+    }
+    let (least, most) = (limits.least.as_percent(), limits.most.as_percent());
+    Err(node.error(file, say!("{text} is outside {least}% to {most}%", "{text} вне пределов от {least}% до {most}%")))
+}
+
+/// A number with at most three decimals, in thousandths.
+fn thousandths(node: &Node, file: &str, limits: Limits<u32>) -> Result<u32> {
+    let number = match node.value {
+        Value::Int(n) => n as f64,
+        Value::Float(x) => x,
+        _ => return Err(expected(node, file, say!("a number", "число"))),
+    };
+    let scaled = number * 1000.0;
+    // What was written in decimal is off by a few units in the last place of a double.
+    if (scaled - scaled.round()).abs() < 1e-6
+        && (f64::from(limits.least)..=f64::from(limits.most)).contains(&scaled.round())
+    {
+        return Ok(scaled.round() as u32);
+    }
+    let (least, most) = (f64::from(limits.least) / 1e3, f64::from(limits.most) / 1e3);
+    Err(node.error(
+        file,
+        say!(
+            "{number} is not a number from {least} to {most} with at most three decimals",
+            "{number} — не число от {least} до {most} не более чем с тремя знаками после запятой"
+        ),
+    ))
+}
+
 fn boolean(node: &Node, file: &str) -> Result<bool> {
     match node.value {
         Value::Bool(b) => Ok(b),
@@ -326,11 +367,11 @@ fn list<'a>(node: &'a Node, file: &str) -> Result<&'a [Node]> {
     }
 }
 
-fn word<T: Copy>(node: &Node, file: &str, words: &[Choice<T>]) -> Result<T> {
+fn word<T: Clone>(node: &Node, file: &str, words: &[Choice<T>]) -> Result<T> {
     let known = words.iter().map(|(word, ..)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match &node.value {
         Value::Text(text) => {
-            words.iter().find(|(word, ..)| word == text).map(|&(.., value)| value).ok_or_else(|| {
+            words.iter().find(|(word, ..)| word == text).map(|(.., value)| value.clone()).ok_or_else(|| {
                 node.error(file, say!("`{text}` is not one of {known}", "`{text}` — не одно из {known}"))
             })
         }

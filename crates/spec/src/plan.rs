@@ -1,10 +1,10 @@
 //! Suite × repeats → what comes next. Pure: the same inputs, seed and history give the same decision.
 
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use crate::workload::{Region, Stream, Trial};
+use crate::workload::{Pattern, Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::random::{Random, draw};
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, format, say};
+use stend_base::{Bytes, Error, Kind, Millionths, Nanos, Result, Say, format, say};
 
 /// A fill larger than this is only made when asked for by size.
 const FILL_AUTO_MAX: Bytes = Bytes::gib(8);
@@ -337,7 +337,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                 let mut streams = cell.streams.clone();
                 streams.push(Stream {
                     mix: spec.mix,
-                    pattern: spec.pattern,
+                    pattern: spec.pattern.clone(),
                     block_size,
                     queue_depth,
                     jobs,
@@ -375,6 +375,9 @@ fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         if trial.region.len.0 < least {
             return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
         }
+        if let Some(reason) = too_small_for(&stream.pattern, stream.block_size, least_of_a_job(trial)) {
+            return Some(reason);
+        }
         if trial.direct && stream.block_size.0 % target.logical_block.0.max(1) != 0 {
             let block = target.logical_block.0;
             return Some(say!(
@@ -384,6 +387,25 @@ fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         }
     }
     None
+}
+
+/// Why a pattern has no meaning in a region of so many bytes, if it has none.
+fn too_small_for(pattern: &Pattern, block: Bytes, region: u64) -> Option<Say> {
+    let part = |share: Millionths| (u128::from(region) * u128::from(share.0) / u128::from(Millionths::ALL.0)) as u64;
+    match pattern {
+        Pattern::Strided { stride } if region < stride.0 => {
+            Some(say!("a job's region is smaller than one stride", "область задания меньше одного шага"))
+        }
+        Pattern::Zones(zones) if zones.iter().any(|z| z.accesses.0 > 0 && part(z.space) < 2 * block.0) => {
+            Some(say!("a zone is smaller than two blocks", "зона меньше двух блоков"))
+        }
+        _ => None,
+    }
+}
+
+/// Bytes of the smallest region that a job may get: all streams share the range equally.
+fn least_of_a_job(trial: &Trial) -> u64 {
+    trial.region.len.0 / trial.streams.iter().map(|stream| u64::from(stream.jobs)).sum::<u64>().max(1)
 }
 
 /// Refusal when no case is left: as unsafe if only permission to write is missing.

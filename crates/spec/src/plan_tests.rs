@@ -205,3 +205,22 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_pattern_that_does_not_fit_the_region_is_listed_with_its_reason() {
+    let not_run = |pattern: &str, size: u64| {
+        let stream = format!("{{op: read, block_size: 4KiB, jobs: 2, pattern: {pattern}}}");
+        let other = "{op: read, block_size: 4KiB, pattern: random}";
+        let text =
+            format!("suite: x\ncases:\n  - {{name: a, streams: [{stream}]}}\n  - {{name: b, streams: [{other}]}}\n");
+        let suite = crate::parse::suite(&text, "x").unwrap();
+        let plan = Plan::new(&PlanInputs { suite, ..inputs(device(size, false)) }).unwrap();
+        plan.cases[0].not_run.as_ref().map(|reason| reason.en.clone())
+    };
+    let (strided, zones) =
+        ("{strided: {stride: 1MiB}}", "{zones: [{space: 1%, accesses: 9%}, {space: 99%, accesses: 91%}]}");
+    assert_eq!(not_run(strided, 2 << 20), None);
+    assert_eq!(not_run(strided, 1 << 20).unwrap(), "a job's region is smaller than one stride");
+    assert_eq!(not_run(zones, 2 << 20), None);
+    assert_eq!(not_run(zones, 1 << 20).unwrap(), "a zone is smaller than two blocks");
+}

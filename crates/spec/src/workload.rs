@@ -2,6 +2,7 @@
 //!
 //! Everything here is already checked and expanded (no axes left); `suite` holds what users write.
 
+pub use crate::pattern::{Pattern, Zone};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -69,16 +70,6 @@ impl Mix {
     pub fn reads(self) -> bool {
         self.read_percent > 0
     }
-}
-
-/// Order of offsets inside a job's region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// Ascending from a seeded start, wrapping at the end of the region.
-    Sequential,
-    /// Every block once in an order fixed by the seed, then again in another order.
-    Random,
 }
 
 /// When written data must have reached stable storage.

@@ -16,6 +16,8 @@ const END: &str = "<!-- end of keys -->";
 const SIZE: &str = r"^\s*[0-9]*\.?[0-9]+\s*(B|KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB)\s*$";
 const SPAN: &str = r"^\s*[0-9]*\.?[0-9]+\s*(ns|us|µs|ms|s|m|min|h|d)\s*$";
 
+const SHARE: &str = r"^\s*[0-9]*\.?[0-9]+\s*%\s*$";
+
 /// The schema, for editors.
 pub fn schema() -> File {
     let mut definitions = Map::new();
@@ -57,6 +59,10 @@ fn value(shape: &Shape) -> Value {
         Shape::Span(_) => json!({"type": "string", "pattern": SPAN}),
         Shape::Size(..) => json!({"type": "string", "pattern": SIZE}),
         Shape::Whole(Limits { least, most }) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        Shape::Share(_) => json!({"type": "string", "pattern": SHARE}),
+        Shape::Thousandths(Limits { least, most }) => {
+            json!({"type": "number", "minimum": f64::from(*least) / 1e3, "maximum": f64::from(*most) / 1e3})
+        }
         Shape::Word(words) => {
             let words: Vec<Value> =
                 words().iter().map(|(word, doc)| json!({"const": word, "description": doc})).collect();
@@ -119,6 +125,12 @@ fn words(shape: &Shape, apart: &str) -> String {
             format!("size, {from}{}{most}{unit}", size(*least))
         }
         Shape::Whole(Limits { least, most }) => format!("whole number, {least} to {most}"),
+        Shape::Share(Limits { least, most }) => {
+            format!("share, {} % to {} %", least.as_percent(), most.as_percent())
+        }
+        Shape::Thousandths(Limits { least, most }) => {
+            format!("number, {} to {}, at most three decimals", f64::from(*least) / 1e3, f64::from(*most) / 1e3)
+        }
         Shape::Word(words) => {
             words().iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect::<Vec<_>>().join(apart)
         }
@@ -183,5 +195,9 @@ mod tests {
         assert_eq!(words(&Shape::Size(keys::BLOCK_SIZE, 512), ""), "size, 512 B to 64 MiB, a multiple of 512 B");
         assert_eq!(words(&Shape::Size(keys::FILL_SIZE, 1), ""), "size, at least 1 MiB");
         assert_eq!(words(&Shape::Span(keys::WINDOW), ""), "duration, 200 ms to 7 d");
+        let share = Limits { least: stend_base::Millionths(1), most: stend_base::Millionths::percent(50) };
+        assert_eq!(words(&Shape::Share(share), ""), "share, 0.0001 % to 50 %");
+        let decimal = Shape::Thousandths(Limits { least: 1, most: 10_000 });
+        assert_eq!(words(&decimal, ""), "number, 0.001 to 10, at most three decimals");
     }
 }

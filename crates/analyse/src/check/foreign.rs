@@ -11,7 +11,7 @@ use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
 use stend_record::sample::DiskCounters;
 use stend_record::{Device, RunRecord, TargetFacts};
-use stend_spec::workload::{Op, Pattern};
+use stend_spec::workload::Op;
 
 /// The device whose counters are those of our I/O, one to one: the disk under partitions, or the target's own
 /// device where layers in between multiply I/O. `None` if it cannot be told.
@@ -113,7 +113,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             ),
         );
     }
-    let random = case.asked.streams.iter().any(|stream| stream.pattern == Pattern::Random);
+    let random = case.asked.streams.iter().any(|stream| stream.pattern.is_scattered());
     if random && ratios.iter().any(|(_, ratio)| *ratio > MERGED) {
         return check.result(
             CheckStatus::Warn,
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!((split.status, split.meaning.en.contains("max_sectors_kb")), (CheckStatus::Warn, true));
         let mut merged = with(|_, disk| disk.writes /= 2);
         assert_eq!((h66(&merged).status, h66(&merged).meaning.en.contains("merged")), (CheckStatus::Warn, true));
-        merged.trials[0].asked.streams[0].pattern = Pattern::Sequential;
+        merged.trials[0].asked.streams[0].pattern = stend_spec::workload::Pattern::Sequential;
         assert_eq!(h66(&merged).status, CheckStatus::Pass);
     }
 

@@ -42,9 +42,13 @@ pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     )
 }
 
-/// Length of the union of all areas over the sum of their lengths; `None` if they were not recorded.
+/// Length of the union of all areas over the sum of their lengths; `None` if they were not recorded. Jobs that
+/// take turns in one area, each block once in a pass, count as one.
 fn unique(trial: &Counting<'_>) -> Option<f64> {
-    let areas = trial.outcome.engine.jobs.iter().map(|job| job.area);
+    let takes_turns =
+        |stream: u16| trial.record.asked.streams.get(stream as usize).is_some_and(|s| s.pattern.is_shared());
+    let jobs = trial.outcome.engine.jobs.iter().filter(|job| job.job == 0 || !takes_turns(job.stream));
+    let areas = jobs.map(|job| job.area);
     let mut areas: Vec<(u64, u64)> =
         areas.map(|area| (area.start.0, area.start.0.saturating_add(area.len.0))).collect();
     areas.sort_unstable();
@@ -62,6 +66,8 @@ mod tests {
     use super::*;
     use crate::fixture::run;
     use crate::trials::by_case;
+    use stend_record::observed::JobFacts;
+    use stend_spec::workload::Pattern;
 
     /// Check of a trial with jobs on these areas, in MiB.
     fn check(areas: &'static [(u64, u64)]) -> CheckResult {
@@ -98,6 +104,23 @@ mod tests {
     fn an_area_inside_another_counts_once() {
         assert_eq!(check(&[(0, 100), (10, 5), (90, 20)]).status, CheckStatus::Fail);
         assert_eq!(check(&[(0, 100), (95, 10)]).status, CheckStatus::Pass);
+    }
+
+    #[test]
+    fn jobs_that_take_turns_in_one_area_do_not_overlap_and_another_stream_there_does() {
+        let check = |pattern: Pattern, others: usize| {
+            let record = run().trial(0).change(move |o, _| {
+                let job = o.engine.jobs[0];
+                o.engine.jobs = (0..3).map(|number| JobFacts { job: number, ..job }).collect();
+                o.engine.jobs.extend((0..others).map(|_| JobFacts { stream: 1, ..job }));
+            });
+            let mut record = record.done().record();
+            record.trials[0].asked.streams[0].pattern = pattern;
+            overlap(&by_case(&record)[0]).status
+        };
+        assert_eq!(check(Pattern::SharedSequential, 0), CheckStatus::Pass);
+        assert_eq!(check(Pattern::SharedSequential, 1), CheckStatus::Fail);
+        assert_eq!(check(Pattern::Sequential, 0), CheckStatus::Fail);
     }
 
     #[test]

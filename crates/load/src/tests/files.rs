@@ -4,9 +4,9 @@ use super::support::{DISK, contents, done, filled, run, stream, trial};
 use crate::{Control, fill, run_trial, sample_zeros};
 use std::collections::HashSet;
 use std::path::Path;
-use stend_base::{Bytes, Nanos};
+use stend_base::{Bytes, Millionths, Nanos};
 use stend_record::observed::{Slice, TrialStatus};
-use stend_spec::workload::{Backend, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Op, Pattern, Region, Stream, Sync, Trial, Zone};
 use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
 
@@ -87,14 +87,27 @@ fn a_sync_every_n_writes_comes_once_per_n() {
 
 #[test]
 fn nothing_outside_the_region_is_touched() {
-    for (backend, pattern) in LANES.into_iter().flat_map(|b| [(b, Pattern::Random), (b, Pattern::Sequential)]) {
+    let half = Millionths::percent(50);
+    let patterns = [
+        Pattern::SharedSequential,
+        Pattern::Reverse,
+        Pattern::Uniform,
+        Pattern::Zipf { theta_thousandths: 800 },
+        Pattern::Pareto { hot: half },
+        Pattern::Normal { deviation: Millionths::ALL },
+        Pattern::Zones(vec![Zone { space: half, accesses: half }; 2]),
+        Pattern::Strided { stride: Bytes::kib(24) },
+        Pattern::Mixed { sequential: half },
+    ];
+    let simple = LANES.into_iter().flat_map(|b| [(b, Pattern::Random), (b, Pattern::Sequential)]);
+    for (backend, pattern) in simple.chain(patterns.map(|pattern| (Backend::Auto, pattern))) {
         let file = scratch(true);
         let mut canary = Pool::new(1, LEN.0 as usize).unwrap();
         canary.slot_mut(0).fill(0xA5);
         assert_eq!(file.write_at(canary.slot(0), 0).unwrap() as u64, LEN.0);
         let region = Region { start: Bytes::kib(1028), len: Bytes::kib(516) };
         let streams = vec![
-            Stream { pattern, queue_depth: 4, jobs: 3, ..stream(0) },
+            Stream { pattern: pattern.clone(), queue_depth: 4, jobs: 3, ..stream(0) },
             Stream { pattern, block_size: Bytes::kib(12), ..stream(30) },
         ];
         let (outcome, _) = run(&Trial { backend, region, ..trial(LEN, streams) }, &file).unwrap();

@@ -87,10 +87,10 @@ fn describe(trial: &Trial) -> Say {
 }
 
 fn stream(stream: &Stream, lang: Lang) -> String {
-    use stend_spec::workload::Pattern::Sequential;
     let (size, depth, jobs) = (format::bytes(stream.block_size, lang), stream.queue_depth, stream.jobs);
     let (reads, writes) = (stream.mix.read_percent, 100 - stream.mix.read_percent.min(100));
-    let sequential = stream.pattern == Sequential;
+    let sequential = !stream.pattern.is_scattered();
+    let pattern_more = stend_analyse::pattern_in_words(&stream.pattern, lang);
     let text = match lang {
         Lang::En => {
             let pattern = if sequential { "sequential" } else { "random" };
@@ -100,7 +100,7 @@ fn stream(stream: &Stream, lang: Lang) -> String {
                 _ => format!("{reads} % read, {writes} % write"),
             };
             format!(
-                "{pattern} {operation}, {size}, queue depth {depth}, {jobs} {}",
+                "{pattern} {operation}{pattern_more}, {size}, queue depth {depth}, {jobs} {}",
                 plural_en(jobs.into(), "job", "jobs")
             )
         }
@@ -114,7 +114,7 @@ fn stream(stream: &Stream, lang: Lang) -> String {
                 (_, false) => format!("случайно, {reads} % чтений, {writes} % записей"),
             };
             let jobs_ru = plural_ru(jobs.into(), "задание", "задания", "заданий");
-            format!("{operation}, {size}, глубина очереди {depth}, {jobs} {jobs_ru}")
+            format!("{operation}{pattern_more}, {size}, глубина очереди {depth}, {jobs} {jobs_ru}")
         }
     };
     text + &sync(stream.sync, lang)

@@ -1,0 +1,229 @@
+//! `pattern`: a word, or a mapping with exactly one key.
+
+use super::{Map, bytes, list, share, thousandths, word};
+use crate::keys::pattern as keys;
+use crate::pattern::{self, Pattern, Zone};
+use crate::yaml::{Node, Value};
+use stend_base::{Bytes, Millionths, Result, say};
+
+/// A pattern for blocks of these sizes.
+pub(super) fn pattern(node: &Node, file: &str, block_sizes: &[Bytes]) -> Result<Pattern> {
+    let Value::Map(_) = node.value else { return word(node, file, keys::PATTERNS) };
+    let mut map = Map::of(node, file, &keys::PATTERN)?;
+    let found = [
+        map.optional("zipf", zipf)?,
+        map.optional("pareto", pareto)?,
+        map.optional("normal", normal)?,
+        map.optional("zones", zones)?,
+        map.optional("strided", |node, file| strided(node, file, block_sizes))?,
+        map.optional("sequential", |node, file| {
+            Ok(Pattern::Mixed { sequential: share(node, file, pattern::SEQUENTIAL)? })
+        })?,
+    ];
+    map.finish()?;
+    let mut found = found.into_iter().flatten();
+    match (found.next(), found.next()) {
+        (Some(pattern), None) => Ok(pattern),
+        _ => Err(node
+            .error(
+                file,
+                say!(
+                    "`pattern` is a word or a mapping with exactly one key",
+                    "`pattern` — это слово или отображение ровно с одним ключом"
+                ),
+            )
+            .hint(say!("for example `{{zipf: {{theta: 1.2}}}}`", "например, `{{zipf: {{theta: 1.2}}}}`"))),
+    }
+}
+
+fn zipf(node: &Node, file: &str) -> Result<Pattern> {
+    let mut map = Map::of(node, file, &keys::ZIPF)?;
+    let theta_thousandths = map.required("theta", |node, file| thousandths(node, file, pattern::THETA))?;
+    map.finish()?;
+    Ok(Pattern::Zipf { theta_thousandths })
+}
+
+fn pareto(node: &Node, file: &str) -> Result<Pattern> {
+    let mut map = Map::of(node, file, &keys::PARETO)?;
+    let hot = map.required("hot", |node, file| share(node, file, pattern::HOT))?;
+    map.finish()?;
+    Ok(Pattern::Pareto { hot })
+}
+
+fn normal(node: &Node, file: &str) -> Result<Pattern> {
+    let mut map = Map::of(node, file, &keys::NORMAL)?;
+    let deviation = map.required("deviation", |node, file| share(node, file, pattern::DEVIATION))?;
+    map.finish()?;
+    Ok(Pattern::Normal { deviation })
+}
+
+fn zones(node: &Node, file: &str) -> Result<Pattern> {
+    let zones: Vec<Zone> = list(node, file)?.iter().map(|item| zone(item, file)).collect::<Result<_>>()?;
+    if !pattern::ZONES.hold(&zones.len()) {
+        return Err(node.error(file, say!("a region has 2 to 64 zones", "в области от 2 до 64 зон")));
+    }
+    for (key, of) in [("space", (|z| z.space) as fn(&Zone) -> Millionths), ("accesses", |z| z.accesses)] {
+        let sum: u64 = zones.iter().map(|zone| u64::from(of(zone).0)).sum();
+        if sum != u64::from(Millionths::ALL.0) {
+            let percent = sum as f64 / 1e4;
+            return Err(node.error(
+                file,
+                say!(
+                    "the shares `{key}` of all zones add up to {percent} %, not to 100 %",
+                    "доли `{key}` всех зон дают в сумме {percent} %, а не 100 %"
+                ),
+            ));
+        }
+    }
+    Ok(Pattern::Zones(zones))
+}
+
+fn zone(node: &Node, file: &str) -> Result<Zone> {
+    let mut map = Map::of(node, file, &keys::ZONE)?;
+    let part = |node: &Node, file: &str| share(node, file, keys::ZONE_SHARE);
+    let zone = Zone { space: map.required("space", part)?, accesses: map.required("accesses", part)? };
+    map.finish()?;
+    if zone.space.0 == 0 && zone.accesses.0 > 0 {
+        return Err(node.error(
+            file,
+            say!("a zone without space cannot have accesses", "у зоны без места не может быть обращений"),
+        ));
+    }
+    Ok(zone)
+}
+
+fn strided(node: &Node, file: &str, block_sizes: &[Bytes]) -> Result<Pattern> {
+    let mut map = Map::of(node, file, &keys::STRIDED)?;
+    let stride = map.required("stride", |node, file| {
+        let stride = bytes(node, file)?;
+        let fits = |block: &Bytes| stride.0 >= 2 * block.0 && stride.0.is_multiple_of(block.0);
+        if keys::STRIDE.hold(&stride) && block_sizes.iter().all(fits) {
+            return Ok(stride);
+        }
+        Err(node.error(
+            file,
+            say!(
+                "a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB",
+                "шаг кратен каждому размеру блока потока, не меньше двух блоков и не больше 1 ТиБ"
+            ),
+        ))
+    })?;
+    map.finish()?;
+    Ok(Pattern::Strided { stride })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::suite;
+    use expect_test::{Expect, expect};
+    use stend_base::Lang;
+
+    fn parse(pattern: &str) -> Result<Pattern> {
+        let stream = format!("{{op: read, block_size: [4KiB, 8KiB], pattern: {pattern}}}");
+        let text = format!("suite: x\ncases:\n  - name: a\n    streams:\n      - {stream}\n");
+        suite(&text, "suite.yaml").map(|mut suite| suite.cases.remove(0).streams.remove(0).pattern)
+    }
+
+    fn refused(pattern: &str, expected: Expect) {
+        expected.assert_eq(&parse(pattern).unwrap_err().render(Lang::En));
+    }
+
+    #[test]
+    fn every_pattern_is_reached_from_a_suite() {
+        let percent = Millionths::percent;
+        let zone = |space, accesses| Zone { space: percent(space), accesses: percent(accesses) };
+        for (text, pattern) in [
+            ("sequential", Pattern::Sequential),
+            ("shared_sequential", Pattern::SharedSequential),
+            ("reverse", Pattern::Reverse),
+            ("random", Pattern::Random),
+            ("uniform", Pattern::Uniform),
+            ("{zipf: {theta: 1.2}}", Pattern::Zipf { theta_thousandths: 1200 }),
+            ("{zipf: {theta: 1}}", Pattern::Zipf { theta_thousandths: 1000 }),
+            ("{pareto: {hot: 20%}}", Pattern::Pareto { hot: percent(20) }),
+            ("{normal: {deviation: 12.5 %}}", Pattern::Normal { deviation: Millionths(125_000) }),
+            (
+                "{zones: [{space: 10%, accesses: 90%}, {space: 90%, accesses: 10%}]}",
+                Pattern::Zones(vec![zone(10, 90), zone(90, 10)]),
+            ),
+            ("{strided: {stride: 1MiB}}", Pattern::Strided { stride: Bytes::mib(1) }),
+            ("{sequential: 60%}", Pattern::Mixed { sequential: percent(60) }),
+        ] {
+            assert_eq!(parse(text).unwrap(), pattern, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_pattern_is_asked_for_and_its_settings_have_limits() {
+        refused(
+            "zipf",
+            expect![
+                "error: suite.yaml:5:55: `zipf` is not one of `sequential`, `shared_sequential`, `reverse`, `random`, `uniform`"
+            ],
+        );
+        refused(
+            "{zipf: {theta: 1.2}, pareto: {hot: 20%}}",
+            expect![[r#"
+            error: suite.yaml:5:55: `pattern` is a word or a mapping with exactly one key
+            hint: for example `{zipf: {theta: 1.2}}`"#]],
+        );
+        refused(
+            "{}",
+            expect![[r#"
+            error: suite.yaml:5:55: `pattern` is a word or a mapping with exactly one key
+            hint: for example `{zipf: {theta: 1.2}}`"#]],
+        );
+        refused(
+            "{zipf: {theta: 0}}",
+            expect!["error: suite.yaml:5:70: 0 is not a number from 0.001 to 10 with at most three decimals"],
+        );
+        refused(
+            "{zipf: {theta: 1.0005}}",
+            expect!["error: suite.yaml:5:70: 1.0005 is not a number from 0.001 to 10 with at most three decimals"],
+        );
+        refused(
+            "{zipf: {theta: .nan}}",
+            expect!["error: suite.yaml:5:70: non-finite float `.nan` rejected by the configured policy"],
+        );
+        refused("{pareto: {hot: 60%}}", expect!["error: suite.yaml:5:70: 60% is outside 0.0001% to 50%"]);
+        refused(
+            "{pareto: {hot: 0.2}}",
+            expect!["error: suite.yaml:5:70: expected a share such as `20%`, found a number"],
+        );
+        refused("{normal: {deviation: 101%}}", expect!["error: suite.yaml:5:76: not a share: `101` is more than all"]);
+        refused("{sequential: 100%}", expect!["error: suite.yaml:5:68: 100% is outside 0.0001% to 99.9999%"]);
+        refused(
+            "{strided: {stride: 12KiB}}",
+            expect![
+                "error: suite.yaml:5:74: a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB"
+            ],
+        );
+        refused(
+            "{strided: {stride: 8KiB}}",
+            expect![
+                "error: suite.yaml:5:74: a stride is a multiple of every block size of its stream, at least twice as much and at most 1 TiB"
+            ],
+        );
+    }
+
+    #[test]
+    fn zones_cover_everything_and_no_access_goes_nowhere() {
+        refused(
+            "{zones: [{space: 100%, accesses: 100%}]}",
+            expect!["error: suite.yaml:5:63: a region has 2 to 64 zones"],
+        );
+        refused(
+            "{zones: [{space: 10%, accesses: 90%}, {space: 80%, accesses: 10%}]}",
+            expect!["error: suite.yaml:5:63: the shares `space` of all zones add up to 90 %, not to 100 %"],
+        );
+        refused(
+            "{zones: [{space: 10%, accesses: 90%}, {space: 90%, accesses: 20%}]}",
+            expect!["error: suite.yaml:5:63: the shares `accesses` of all zones add up to 110 %, not to 100 %"],
+        );
+        refused(
+            "{zones: [{space: 0%, accesses: 50%}, {space: 100%, accesses: 50%}]}",
+            expect!["error: suite.yaml:5:64: a zone without space cannot have accesses"],
+        );
+    }
+}
