@@ -44,6 +44,7 @@ impl Cell {
             mix: Mix { read_percent: if self.writes { 0 } else { 100 } },
             pattern: if self.random { Pattern::Random } else { Pattern::Sequential },
             block_size: self.block_size,
+            block_mix: Vec::new(),
             queue_depth: self.queue_depth,
             jobs: 1,
             sync: Sync::None,

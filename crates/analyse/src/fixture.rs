@@ -45,6 +45,7 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
             mix: Mix { read_percent },
             pattern: Pattern::Random,
             block_size: vec![Bytes::kib(4)],
+            block_mix: Vec::new(),
             queue_depth: vec![queue_depth],
             jobs: vec![1],
             sync,

@@ -18,8 +18,8 @@ pub const IN_FLIGHT_REACHED: f64 = 0.9;
 
 /// H04: deviation of the share of reads from the one asked for (method.md, H03).
 pub const MIX_DEVIATION: f64 = 0.01;
-/// H04: the share of reads is drawn per I/O, so few I/Os deviate by chance: this many standard deviations
-/// are allowed, which one case in 16,000 exceeds.
+/// H01 and H04: sizes of a mixture and the share of reads are drawn per I/O, so few I/Os deviate by chance: this
+/// many standard deviations are allowed, which one case in 16,000 exceeds.
 pub const MIX_SIGMA: f64 = 4.0;
 
 /// H05: fewest expected coincidences at which an equal value says nothing (method.md, H05).

@@ -2,7 +2,7 @@
 
 use crate::findings::{Estimate, Headline};
 use stend_base::{Bytes, Lang, Millionths, Say, format};
-use stend_spec::workload::{Op, Pattern, Stream, Sync, Trial, Zone};
+use stend_spec::workload::{BlockShare, Op, Pattern, Stream, Sync, Trial, Zone};
 
 /// From here on a case is told by its throughput.
 const LARGE_BLOCK: Bytes = Bytes::kib(64);
@@ -62,12 +62,21 @@ fn stream(stream: &Stream, lang: Lang) -> String {
             format!("{order}, {reads} % чтения и {writes} % записи")
         }
     };
-    let size = format::bytes(stream.block_size, lang);
+    let size = sizes(stream, lang);
     let depth = stream.queue_depth;
     let jobs = if stream.jobs == 1 { String::new() } else { format!("{} × ", stream.jobs) };
     let in_flight = pick(lang, "in flight", "в очереди");
     let pattern = pattern(&stream.pattern, lang);
     format!("{what}{pattern}, {size}, {jobs}{depth} {in_flight}{}", sync(stream.sync, lang))
+}
+
+/// Bytes per I/O: `4 KiB`, or `60 % 4 KiB and 40 % 64 KiB`.
+pub fn sizes(stream: &Stream, lang: Lang) -> String {
+    let of = |share: BlockShare| match share.percent {
+        100 => format::bytes(share.size, lang),
+        percent => format!("{percent} % {}", format::bytes(share.size, lang)),
+    };
+    stream.sizes().map(of).collect::<Vec<_>>().join(pick(lang, " and ", " и "))
 }
 
 /// What "random" and "sequential" leave open of a pattern, such as ` (Zipf, exponent 1.2)`; empty if nothing.
@@ -134,7 +143,7 @@ pub fn op(op: Op) -> Say {
 
 /// Which rate tells a workload: throughput where every stream has large blocks, I/Os otherwise.
 pub fn headline(trial: &Trial) -> Headline {
-    let large = trial.streams.iter().all(|s| s.block_size >= LARGE_BLOCK);
+    let large = trial.streams.iter().all(|s| s.block_size_min() >= LARGE_BLOCK);
     if large { Headline::Throughput } else { Headline::Iops }
 }
 

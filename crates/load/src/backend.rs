@@ -110,6 +110,7 @@ mod tests {
             mix: Mix { read_percent: 0 },
             pattern: Pattern::Random,
             block_size: Bytes::kib(4),
+            block_mix: Vec::new(),
             queue_depth,
             jobs: 1,
             sync,

@@ -69,6 +69,7 @@ fn write(
         mix: Mix { read_percent: 0 },
         pattern: Pattern::Sequential,
         block_size: block,
+        block_mix: Vec::new(),
         queue_depth: DEPTH,
         jobs: 1,
         sync: Sync::None,

@@ -14,7 +14,7 @@ const CURSOR_START: u64 = 1 << 62;
 pub(crate) struct Area {
     /// Byte offset of the first block on the target.
     pub start: u64,
-    /// Number of blocks, at least 1.
+    /// Number of blocks of the job's (largest) block size, at least 1.
     pub blocks: u64,
 }
 
@@ -116,6 +116,7 @@ pub(crate) mod tests {
             mix: Mix { read_percent: 100 },
             pattern: Pattern::Random,
             block_size: Bytes::kib(4),
+            block_mix: Vec::new(),
             queue_depth: 1,
             jobs: 1,
             sync: Sync::None,

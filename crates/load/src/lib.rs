@@ -18,6 +18,7 @@ mod order;
 mod part;
 mod payload;
 mod placement;
+mod places;
 mod queue_lane;
 mod recorder;
 mod sequence;

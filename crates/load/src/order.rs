@@ -2,6 +2,7 @@
 //! the answer; only a shared cursor is asked how far others have come.
 
 use crate::layout::{Cursor, Job};
+use crate::places::Places;
 use std::sync::Arc;
 use stend_base::Millionths;
 use stend_base::distribution::{Bell, SelfSimilar, Zipf};
@@ -56,10 +57,10 @@ struct Range {
 }
 
 impl Order {
-    /// The order of a job. A job that ends on its own starts at its first block, any other at a
+    /// The order of a job over `blocks` places. A job that ends on its own starts at its first block, any other at a
     /// block that follows from the seed, so that trials do not all begin with the same cached blocks.
-    pub fn new(job: &Job) -> Order {
-        let (blocks, seed) = (job.area.blocks, job.seed);
+    pub fn new(job: &Job, blocks: u64) -> Order {
+        let seed = job.seed;
         let first = if job.limit == u64::MAX { below(draw(seed, 0), blocks) } else { 0 };
         let scatter = || Permutation::new(blocks, mix(seed ^ SCATTER));
         let kind = match (&job.spec.pattern, &job.cursor) {
@@ -74,9 +75,7 @@ impl Order {
             (Pattern::Pareto { hot }, _) => Kind::Pareto(SelfSimilar::new(blocks, hot.as_share()), scatter()),
             (Pattern::Normal { deviation }, _) => Kind::Normal(Bell::new(blocks, deviation.as_share()), scatter()),
             (Pattern::Zones(zones), _) => Kind::Zones(ranges(zones, blocks)),
-            (Pattern::Strided { stride }, _) => {
-                Kind::Strided((stride.0 / job.spec.block_size.0.max(1)).clamp(1, blocks))
-            }
+            (Pattern::Strided { stride }, _) => Kind::Strided((stride.0 / Places::pitch(&job.spec)).clamp(1, blocks)),
             (Pattern::Mixed { sequential }, _) => Kind::Mixed(u64::from(sequential.rest().0).max(1)),
         };
         Order { blocks, seed, first, kind }

@@ -8,7 +8,7 @@ use stend_spec::workload::Stream;
 /// The order of `pattern` over so many blocks of 4 KiB, for a job without an end.
 fn order(pattern: Pattern, blocks: u64) -> Order {
     let trial = trial(Bytes::kib(4 * blocks), vec![Stream { pattern, ..stream() }]);
-    Order::new(&crate::layout::jobs(&trial, u64::MAX).unwrap()[0])
+    Order::new(&crate::layout::jobs(&trial, u64::MAX).unwrap()[0], blocks)
 }
 
 fn blocks(order: &mut Order, range: std::ops::Range<u64>) -> Vec<u64> {
@@ -180,7 +180,7 @@ fn jobs_that_share_a_cursor_take_every_block_once_and_others_do_not() {
     };
     let jobs = shared(Pattern::SharedSequential);
     assert!(jobs.iter().all(|job| job.area == jobs[0].area && job.area.blocks == 99), "three cells of 33 blocks");
-    let mut orders: Vec<Order> = jobs.iter().map(Order::new).collect();
+    let mut orders: Vec<Order> = jobs.iter().map(|job| Order::new(job, 99)).collect();
     let seen: Vec<u64> = (0..99).map(|turn| orders[turn * turn % 3].at(0)).collect();
     assert!(seen.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 99), "{seen:?}");
     let own = shared(Pattern::Sequential);

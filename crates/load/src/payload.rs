@@ -51,16 +51,16 @@ impl Payload {
         self.block * self.variants as usize
     }
 
-    /// Makes the next block to be written and returns where it is. `turn` counts the writes of the slot,
+    /// Makes the next `len` bytes to be written and returns where they are. `turn` counts the writes of the slot,
     /// `index` is the I/O's own and never the same twice in a job.
     ///
     /// Costs 34 ns per 4 KiB write and 10 µs per MiB (2-vCPU KVM guest shared with other load, best of 3);
     /// half of the 4 KiB figure is the wait for memory that has left the cache since its last turn.
     #[inline]
-    pub fn stamp(&self, memory: &mut [u8], turn: u64, index: u64) -> usize {
+    pub fn stamp(&self, memory: &mut [u8], turn: u64, index: u64, len: usize) -> usize {
         let at = (turn % self.variants) as usize * self.block;
         let mut stamp = draw(self.seed, index);
-        for sector in memory[at..at + self.block].chunks_exact_mut(SECTOR) {
+        for sector in memory[at..at + len].chunks_exact_mut(SECTOR) {
             stamp = stamp.wrapping_add(SPREAD);
             sector[..8].copy_from_slice(&stamp.to_le_bytes());
         }
@@ -97,7 +97,7 @@ mod tests {
         let mut seen = HashSet::new();
         for turn in 0..3000 {
             memory[payload.read_at()..].fill(0);
-            let at = payload.stamp(&mut memory, turn, turn * 3);
+            let at = payload.stamp(&mut memory, turn, turn * 3, 4096);
             for sector in memory[at..at + 4096].chunks(512) {
                 assert!(seen.insert(sector.to_vec()), "a sector came twice");
             }
@@ -111,7 +111,7 @@ mod tests {
         payload.prime(0, &mut memory);
         let mut words = HashSet::new();
         for turn in 0..payload.slot_len() as u64 / 4096 {
-            let at = payload.stamp(&mut memory, turn, turn);
+            let at = payload.stamp(&mut memory, turn, turn, 4096);
             words.extend(memory[at..at + 4096].windows(8).step_by(4).map(<[u8]>::to_vec));
         }
         // Matches of 8 bytes at random positions: n^2 / 2^65, far below one.

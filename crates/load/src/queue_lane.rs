@@ -4,7 +4,7 @@
 use crate::layout::Job;
 use crate::payload::Payload;
 use crate::recorder::Recorder;
-use crate::sequence::Sequence;
+use crate::sequence::{Sequence, Step};
 use std::io;
 use stend_base::Nanos;
 use stend_spec::workload::{Op, Sync};
@@ -16,7 +16,6 @@ pub(crate) struct QueueLane<Q> {
     queue: Q,
     sequence: Sequence,
     payload: Payload,
-    block: usize,
     limit: u64,
     sync: Sync,
     slots: Box<[Slot]>,
@@ -31,6 +30,7 @@ pub(crate) struct QueueLane<Q> {
 struct Slot {
     op: Op,
     offset: u64,
+    len: u32,
     at: usize,
     writes: u64,
     /// Start of the sync that follows a transfer or stands alone; 0 while transferring.
@@ -45,12 +45,11 @@ impl<Q: Queue> QueueLane<Q> {
         let depth = job.spec.queue_depth;
         let mut queue = queue(depth, payload.slot_len())?;
         (0..depth).for_each(|slot| payload.prime(u64::from(slot), queue.slot_mut(slot)));
-        let idle = Slot { op: Op::Read, offset: 0, at: 0, writes: 0, sync_start: 0 };
+        let idle = Slot { op: Op::Read, offset: 0, len: 0, at: 0, writes: 0, sync_start: 0 };
         Ok(QueueLane {
             queue,
             sequence: Sequence::new(job),
             payload,
-            block: job.spec.block_size.0 as usize,
             limit: job.limit,
             sync: job.spec.sync,
             slots: vec![idle; depth as usize].into_boxed_slice(),
@@ -100,20 +99,20 @@ impl<Q: Queue> QueueLane<Q> {
     fn refill(&mut self, recorder: &mut Recorder) {
         while self.next < self.limit {
             let Some(slot) = self.free.pop() else { return };
-            let (op, offset) = self.sequence.at(self.next);
+            let Step { op, offset, len } = self.sequence.at(self.next);
             let state = &mut self.slots[slot as usize];
             let (request, at) = match op {
                 Op::Write => {
-                    let at = self.payload.stamp(self.queue.slot_mut(slot), state.writes, self.next);
+                    let at = self.payload.stamp(self.queue.slot_mut(slot), state.writes, self.next, len as usize);
                     state.writes += 1;
                     (Request::Write, at)
                 }
                 _ => (Request::Read, self.payload.read_at()),
             };
-            (state.op, state.offset, state.at, state.sync_start) = (op, offset, at, 0);
+            (state.op, state.offset, state.len, state.at, state.sync_start) = (op, offset, len, at, 0);
             self.next += 1;
             recorder.begin(slot as usize, op, clock::now());
-            self.queue.push(slot, request, at, self.block, offset);
+            self.queue.push(slot, request, at, len as usize, offset);
         }
     }
 
@@ -125,7 +124,7 @@ impl<Q: Queue> QueueLane<Q> {
         }
         let syncing = state.sync_start > 0;
         let op = if syncing { Op::Sync } else { state.op };
-        let expected = if syncing { 0 } else { self.block as i32 };
+        let expected = if syncing { 0 } else { state.len as i32 };
         if result != expected {
             recorder.fault(op, (-result).max(0), state.offset);
             return self.release(slot, recorder);
@@ -148,7 +147,7 @@ impl<Q: Queue> QueueLane<Q> {
                     return self.begin_sync(slot, now);
                 }
             }
-            (op, _) => recorder.done(op, self.block as u64, self.latency(slot, recorder, now)),
+            (op, _) => recorder.done(op, u64::from(state.len), self.latency(slot, recorder, now)),
         }
         self.release(slot, recorder);
     }
@@ -159,7 +158,7 @@ impl<Q: Queue> QueueLane<Q> {
 
     fn count_write(&self, slot: u32, recorder: &mut Recorder, now: Nanos) {
         let latency = self.latency(slot, recorder, now);
-        recorder.done(Op::Write, self.block as u64, latency);
+        recorder.done(Op::Write, u64::from(self.slots[slot as usize].len), latency);
     }
 
     fn begin_sync(&mut self, slot: u32, now: Nanos) {
@@ -176,7 +175,7 @@ impl<Q: Queue> QueueLane<Q> {
             (false, _, Op::Write) => Request::Write,
             (false, ..) => Request::Read,
         };
-        self.queue.push(slot, request, state.at, self.block, state.offset);
+        self.queue.push(slot, request, state.at, state.len as usize, state.offset);
     }
 
     fn release(&mut self, slot: u32, recorder: &mut Recorder) {

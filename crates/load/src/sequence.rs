@@ -1,39 +1,52 @@
 //! What the n-th I/O of a job is, computed from n alone. Must not keep state that changes the answer.
 
-use crate::layout::{Area, Job};
+use crate::layout::Job;
 use crate::order::Order;
+use crate::places::Places;
 use stend_base::random::{below, draw};
 use stend_spec::workload::Op;
 
-/// Operation and offset of every I/O of a job by its index.
+/// Operation and range of every I/O of a job by its index.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     order: Order,
-    area: Area,
-    block: u64,
+    places: Places,
+    start: u64,
     read_percent: u64,
     seed: u64,
+}
+
+/// One I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// What it does.
+    pub op: Op,
+    /// First byte on the target.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u32,
 }
 
 impl Sequence {
     /// The sequence of a job.
     pub fn new(job: &Job) -> Sequence {
+        let places = Places::new(job);
         Sequence {
-            order: Order::new(job),
-            area: job.area,
-            block: job.spec.block_size.0,
+            order: Order::new(job, places.count()),
+            places,
+            start: job.area.start,
             read_percent: u64::from(job.spec.mix.read_percent),
             seed: job.seed,
         }
     }
 
-    /// Operation and byte offset of the I/O number `index`.
+    /// The I/O number `index`.
     #[inline]
-    pub fn at(&mut self, index: u64) -> (Op, u64) {
+    pub fn at(&mut self, index: u64) -> Step {
         // One sequence of draws decides operations, another the order of blocks.
         let read = below(draw(!self.seed, index), 100) < self.read_percent;
-        let offset = self.area.start + self.order.at(index) * self.block;
-        (if read { Op::Read } else { Op::Write }, offset)
+        let (offset, len) = self.places.at(self.order.at(index), index);
+        Step { op: if read { Op::Read } else { Op::Write }, offset: self.start + offset, len: len as u32 }
     }
 }
 
@@ -51,7 +64,7 @@ mod tests {
     }
 
     fn blocks(sequence: &mut Sequence, range: std::ops::Range<u64>) -> Vec<u64> {
-        range.map(|i| (sequence.at(i).1 - 65_536) / 4096).collect()
+        range.map(|i| (sequence.at(i).offset - 65_536) / 4096).collect()
     }
 
     #[test]
@@ -89,7 +102,7 @@ mod tests {
     fn the_mix_is_met_within_four_standard_deviations() {
         let spec = Stream { mix: Mix { read_percent: 70 }, ..stream() };
         let mut sequence = Sequence::new(&job(spec, u64::MAX));
-        let reads = (0..100_000).filter(|&i| sequence.at(i).0 == Op::Read).count();
+        let reads = (0..100_000).filter(|&i| sequence.at(i).op == Op::Read).count();
         // Binomial: 70,000 expected, sqrt(100,000 x 0.7 x 0.3) = 145.
         assert!(reads.abs_diff(70_000) < 4 * 145, "{reads} reads");
     }
@@ -99,7 +112,7 @@ mod tests {
         for (percent, op) in [(100, Op::Read), (0, Op::Write)] {
             let spec = Stream { mix: Mix { read_percent: percent }, ..stream() };
             let mut sequence = Sequence::new(&job(spec, u64::MAX));
-            assert!((0..10_000).all(|i| sequence.at(i).0 == op));
+            assert!((0..10_000).all(|i| sequence.at(i).op == op));
         }
     }
 }

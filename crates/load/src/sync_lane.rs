@@ -5,7 +5,7 @@ use crate::layout::Job;
 use crate::payload::Payload;
 use crate::queue_lane::every;
 use crate::recorder::Recorder;
-use crate::sequence::Sequence;
+use crate::sequence::{Sequence, Step};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,6 @@ pub(crate) struct SyncLane {
     pool: Pool,
     sequence: Sequence,
     payload: Payload,
-    block: usize,
     limit: u64,
     sync: Sync,
     own_writes: u64,
@@ -46,7 +45,6 @@ impl SyncLane {
             pool,
             sequence: Sequence::new(job),
             payload,
-            block: job.spec.block_size.0 as usize,
             limit: job.limit,
             sync: job.spec.sync,
             own_writes: 0,
@@ -69,15 +67,16 @@ impl SyncLane {
     }
 
     fn one(&mut self, index: u64, recorder: &mut Recorder) {
-        let (op, offset) = self.sequence.at(index);
+        let step = self.sequence.at(index);
+        let Step { op, offset, len } = step;
         let memory = self.pool.slot_mut(0);
         let at = match op {
-            Op::Write => self.payload.stamp(memory, self.own_writes, index),
+            Op::Write => self.payload.stamp(memory, self.own_writes, index, len as usize),
             _ => self.payload.read_at(),
         };
         let start = clock::now();
         recorder.begin(0, op, start);
-        let data = &mut memory[at..at + self.block];
+        let data = &mut memory[at..at + len as usize];
         let result = match op {
             Op::Write => retried(recorder, || self.file.write_at(data, offset)),
             _ => retried(recorder, || self.file.read_at(data, offset)),
@@ -85,22 +84,23 @@ impl SyncLane {
         let now = clock::now();
         recorder.observe(now);
         match result {
-            Ok(len) if len == self.block => {}
+            Ok(moved) if moved == len as usize => {}
             Ok(_) => return recorder.fault(op, 0, offset),
             Err(e) => return recorder.fault(op, e.raw_os_error().unwrap_or(0), offset),
         }
         if op == Op::Read {
-            return recorder.done(op, self.block as u64, now.saturating_sub(start));
+            return recorder.done(op, u64::from(len), now.saturating_sub(start));
         }
         self.own_writes += 1;
-        self.written(start, now, offset, recorder);
+        self.written(step, start, now, recorder);
     }
 
     /// Counts a write that began at `start` and was transferred at `now`, and makes the sync it is due.
-    fn written(&mut self, start: Nanos, now: Nanos, offset: u64, recorder: &mut Recorder) {
+    fn written(&mut self, step: Step, start: Nanos, now: Nanos, recorder: &mut Recorder) {
+        let bytes = u64::from(step.len);
         let n = every(self.sync);
         if n != 1 {
-            recorder.done(Op::Write, self.block as u64, now.saturating_sub(start));
+            recorder.done(Op::Write, bytes, now.saturating_sub(start));
             let writes = self.progress.writes.fetch_add(1, Ordering::Relaxed) + 1;
             if n == 0 || !writes.is_multiple_of(n) || !recorder.accepting() {
                 return;
@@ -114,11 +114,11 @@ impl SyncLane {
         let synced = clock::now();
         recorder.observe(synced);
         if let Err(e) = result {
-            return recorder.fault(Op::Sync, e.raw_os_error().unwrap_or(0), offset);
+            return recorder.fault(Op::Sync, e.raw_os_error().unwrap_or(0), step.offset);
         }
         recorder.done(Op::Sync, 0, synced.saturating_sub(now));
         if n == 1 {
-            recorder.done(Op::Write, self.block as u64, synced.saturating_sub(start));
+            recorder.done(Op::Write, bytes, synced.saturating_sub(start));
         }
     }
 }

@@ -82,7 +82,12 @@ fn check(trial: &Trial, file: &IoFile) -> Result<()> {
             && (1..=BLOCK_MAX).contains(&s.block_size.0)
             && s.mix.read_percent <= 100
     };
-    if trial.streams.is_empty() || !trial.streams.iter().all(sane) {
+    let sizes = |s: &stend_spec::workload::Stream| {
+        s.sizes().map(|share| u32::from(share.percent)).sum::<u32>() == 100
+            && s.sizes().all(|share| share.percent > 0 && (1..=s.block_size.0).contains(&share.size.0))
+            && s.sizes().any(|share| share.size == s.block_size)
+    };
+    if trial.streams.is_empty() || !trial.streams.iter().all(|s| sane(s) && sizes(s)) {
         return defect(say!(
             "a stream of the trial is out of range (jobs, queue depth, block size or mix)",
             "поток испытания вне допустимых границ (задания, глубина очереди, размер блока или доля чтения)"

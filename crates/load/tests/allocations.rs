@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use stend_base::{Bytes, Millionths, Nanos};
 use stend_load::{Control, choose_backend, fill, run_trial};
 use stend_record::TrialStatus;
-use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial, Zone};
+use stend_spec::workload::{Backend, BlockShare, Mix, Pattern, Region, Stream, Sync, Trial, Zone};
 use stend_sys::counting::{CountingAllocator, allocations};
 use stend_sys::{IoFile, clock};
 
@@ -37,19 +37,23 @@ fn patterns() -> Vec<Pattern> {
     ]
 }
 
-/// Half reads, half writes, eight in flight, and a sync now and then, in two jobs, and a job for each of the other
-/// patterns; 150 ms of ramp so that the first interval is over before the window begins.
+/// Half reads, half writes, eight in flight, and a sync now and then, in two jobs, and two jobs for each of the other
+/// patterns, with one size and with a mixture; 150 ms of ramp so that the first interval is over before the window begins.
 fn trial(backend: Backend) -> Trial {
     let stream = Stream {
         mix: Mix { read_percent: 50 },
         pattern: Pattern::Random,
         block_size: Bytes::kib(4),
+        block_mix: Vec::new(),
         queue_depth: 8,
         jobs: 2,
         sync: Sync::Fdatasync(64),
     };
     let other = |pattern| Stream { pattern, queue_depth: 1, jobs: 1, sync: Sync::None, ..stream.clone() };
-    let streams = [stream.clone()].into_iter().chain(patterns().into_iter().map(other)).collect();
+    let sizes = [(4, 60), (16, 40)].map(|(kib, percent)| BlockShare { size: Bytes::kib(kib), percent });
+    let mixed = |stream: Stream| Stream { block_size: Bytes::kib(16), block_mix: sizes.to_vec(), ..stream };
+    let others = patterns().into_iter().map(other).flat_map(|stream| [mixed(stream.clone()), stream]);
+    let streams = [stream.clone()].into_iter().chain(others).collect();
     Trial {
         streams,
         ramp: Nanos::millis(150),
@@ -67,7 +71,7 @@ fn load_threads_do_not_allocate_inside_the_window() {
     let file = IoFile::create_scratch(Path::new("/var/tmp"), REGION.len.0, true).unwrap();
     fill(&file, REGION, 3, &Control::new(), &mut |_| {}).unwrap();
     for backend in [Backend::IoUring, Backend::Libaio, Backend::Psync] {
-        let (trial, mut seen, others) = (trial(backend), Vec::new(), patterns().len());
+        let (trial, mut seen, others) = (trial(backend), Vec::new(), 2 * patterns().len());
         if let Err(obstacle) = choose_backend(&trial) {
             assert!(std::env::var_os("CI").is_none(), "{obstacle}");
             eprintln!("skipped: {obstacle}");

@@ -149,7 +149,7 @@ pub struct JobFacts {
     pub job: u32,
     /// Places for I/O in flight, over all its threads.
     pub in_flight: u32,
-    /// Bytes per I/O.
+    /// Bytes per I/O; of a mixture the largest.
     pub block_size: Bytes,
     /// The range of the target that it works on.
     pub area: Region,

@@ -53,6 +53,9 @@ pub enum Shape {
     Thousandths(Limits<u32>),
     /// One of some words, each with its meaning.
     Word(fn() -> Vec<Word>),
+    /// A mapping of at least two sizes to shares in percent, which add up to 100; sizes are multiples of the
+    /// smallest.
+    Sizes(Limits<Bytes>),
     /// A mapping.
     Map(&'static Mapping),
     /// A list of mappings, of this length.
@@ -112,6 +115,8 @@ pub const DEPTH: Limits<u32> = Limits { least: 1, most: 4096 };
 pub const JOBS: Limits<u32> = Limits { least: 1, most: 1024 };
 /// Writes per sync.
 pub const SYNC_EVERY: Limits<u32> = Limits { least: 1, most: 1_000_000 };
+/// Share of one size in a mixture of sizes.
+pub const SIZE_PERCENT: Limits<u32> = Limits { least: 1, most: 99 };
 /// Shares of a mix.
 pub const PERCENT: Limits<u32> = Limits { least: 0, most: 100 };
 /// Longest ramp or window: a week.
@@ -231,7 +236,11 @@ pub const STREAM: Mapping = Mapping {
             Shape::Either(&[Shape::Word(|| words(pattern::PATTERNS)), Shape::Map(&pattern::PATTERN)]),
             "Order of offsets.",
         ),
-        axis(required("block_size", Shape::Size(BLOCK_SIZE, BLOCK_UNIT), "Bytes per I/O.")),
+        axis(required(
+            "block_size",
+            Shape::Either(&[Shape::Size(BLOCK_SIZE, BLOCK_UNIT), Shape::Sizes(BLOCK_SIZE)]),
+            "Bytes per I/O. A mapping such as `{4KiB: 60, 64KiB: 40}` mixes sizes by their shares of the I/Os and cannot be one of a list.",
+        )),
         axis(optional("queue_depth", "1", Shape::Whole(DEPTH), "I/Os kept in flight per job (fio: `iodepth`).")),
         axis(optional(
             "jobs",

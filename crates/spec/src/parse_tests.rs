@@ -103,6 +103,34 @@ fn numbers_without_units_and_out_of_range_are_refused() {
 }
 
 #[test]
+fn sizes_are_mixed_by_shares_and_a_list_is_still_an_axis() {
+    let parse = |sizes: &str| suite(&with_stream(&format!("{{op: read, pattern: random, block_size: {sizes}}}")), "x");
+    let stream = parse("{64KiB: 40, 4KiB: 60}").unwrap().cases.remove(0).streams.remove(0);
+    let shares: Vec<_> = stream.block_mix.iter().map(|share| (share.size.0 >> 10, share.percent)).collect();
+    assert_eq!((stream.block_size, shares), (vec![Bytes::kib(64)], vec![(4, 60), (64, 40)]));
+    assert!(parse("[4KiB, 64KiB]").unwrap().cases[0].streams[0].block_mix.is_empty());
+    let refused = |sizes: &str| parse(sizes).unwrap_err().render(Lang::En);
+    let all = [
+        "{4KiB: 60, 64KiB: 30}",
+        "{4KiB: 60, 6KiB: 40}",
+        "{4KiB: 60, 4096B: 40}",
+        "{4KiB: 100}",
+        "{4: 60, 8KiB: 40}",
+        "{}",
+        "[{4KiB: 60, 64KiB: 40}, 4KiB]",
+    ];
+    expect![[r#"
+        error: x:5:49: the shares of `block_size` are percent and add up to 90, not to 100
+        error: x:5:49: the sizes of a mixture differ, and each is a multiple of the smallest
+        error: x:5:49: the sizes of a mixture differ, and each is a multiple of the smallest
+        error: x:5:56: 100 is outside 1 to 99
+        error: x:5:50: not a size: `4` has no unit
+        error: x:5:49: the shares of `block_size` are percent and add up to 0, not to 100
+        error: x:5:50: expected text, found a mapping"#]]
+    .assert_eq(&all.map(refused).join("\n"));
+}
+
+#[test]
 fn shapes_and_duplicates_are_refused() {
     check_error("suite: x\ncases: []\n", expect!["error: suite.yaml:1:1: `cases` is empty"]);
     check_error("[1, 2]", expect!["error: suite.yaml:1:1: expected a mapping (suite), found a list"]);

@@ -339,6 +339,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                     mix: spec.mix,
                     pattern: spec.pattern.clone(),
                     block_size,
+                    block_mix: spec.block_mix.clone(),
                     queue_depth,
                     jobs,
                     sync: spec.sync,
@@ -378,7 +379,8 @@ fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         if let Some(reason) = too_small_for(&stream.pattern, stream.block_size, least_of_a_job(trial)) {
             return Some(reason);
         }
-        if trial.direct && stream.block_size.0 % target.logical_block.0.max(1) != 0 {
+        let misfit = |size: Bytes| !size.0.is_multiple_of(target.logical_block.0.max(1));
+        if trial.direct && stream.sizes().any(|share| misfit(share.size)) {
             let block = target.logical_block.0;
             return Some(say!(
                 "direct I/O on this target needs block sizes that are multiples of {block} B",

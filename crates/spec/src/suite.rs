@@ -1,6 +1,6 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
-use crate::workload::{Backend, Mix, Pattern, Sync};
+use crate::workload::{Backend, BlockShare, Mix, Pattern, Sync};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -51,8 +51,10 @@ pub struct StreamSpec {
     pub mix: Mix,
     /// Order of offsets.
     pub pattern: Pattern,
-    /// Bytes per I/O.
+    /// Bytes per I/O; of a mixture the largest alone.
     pub block_size: Vec<Bytes>,
+    /// As in [`Stream`](crate::workload::Stream).
+    pub block_mix: Vec<BlockShare>,
     /// I/Os in flight per job.
     pub queue_depth: Vec<u32>,
     /// Jobs.

@@ -43,14 +43,39 @@ pub struct Stream {
     pub mix: Mix,
     /// Order of offsets.
     pub pattern: Pattern,
-    /// Bytes per I/O.
+    /// Bytes per I/O; of a mixture the largest.
     pub block_size: Bytes,
+    /// Shares of the I/Os by size, ascending by size, each a multiple of the first; they add up to 100. Empty:
+    /// every I/O has `block_size`.
+    pub block_mix: Vec<BlockShare>,
     /// I/Os in flight per job (fio: `iodepth`).
     pub queue_depth: u32,
     /// Independent load threads, each with a region of its own (fio: `numjobs`).
     pub jobs: u32,
     /// When written data must be durable.
     pub sync: Sync,
+}
+
+/// One size of a mixture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockShare {
+    /// Bytes per I/O.
+    pub size: Bytes,
+    /// Share of the I/Os in percent, at least 1.
+    pub percent: u8,
+}
+
+impl Stream {
+    /// Sizes with their shares in percent: one with all, unless there is a mixture.
+    pub fn sizes(&self) -> impl Iterator<Item = BlockShare> + '_ {
+        let all = BlockShare { size: self.block_size, percent: 100 };
+        self.block_mix.iter().copied().chain(self.block_mix.is_empty().then_some(all))
+    }
+
+    /// Bytes of the smallest I/O.
+    pub fn block_size_min(&self) -> Bytes {
+        self.sizes().map(|share| share.size).min().unwrap_or(self.block_size)
+    }
 }
 
 /// Share of reads by operations, in percent; the rest are writes.

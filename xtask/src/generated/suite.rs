@@ -68,6 +68,11 @@ fn value(shape: &Shape) -> Value {
                 words().iter().map(|(word, doc)| json!({"const": word, "description": doc})).collect();
             json!({"oneOf": words})
         }
+        Shape::Sizes(_) => {
+            let Limits { least, most } = keys::SIZE_PERCENT;
+            let percent = json!({"type": "integer", "minimum": least, "maximum": most});
+            json!({"type": "object", "minProperties": 2, "propertyNames": {"pattern": SIZE}, "additionalProperties": percent})
+        }
         Shape::Map(mapping) => json!({"$ref": format!("#/$defs/{}", anchor(mapping))}),
         Shape::List(mapping, Limits { least, most }) => {
             let items = json!({"$ref": format!("#/$defs/{}", anchor(mapping))});
@@ -133,6 +138,10 @@ fn words(shape: &Shape, apart: &str) -> String {
         }
         Shape::Word(words) => {
             words().iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect::<Vec<_>>().join(apart)
+        }
+        Shape::Sizes(Limits { least, most }) => {
+            let (least, most) = (size(*least), size(*most));
+            format!("mapping of sizes ({least} to {most}, multiples of the smallest) to percent, 100 together")
         }
         Shape::Map(mapping) => format!("mapping {}", heading(mapping)),
         Shape::List(mapping, Limits { least, most }) => format!("list of {least} to {most}, each {}", heading(mapping)),

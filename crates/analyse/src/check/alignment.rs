@@ -59,10 +59,8 @@ fn misaligned(target: &TargetFacts, case: &CaseTrials<'_>, physical: Bytes) -> V
         let (name, start) = (&device.name, device.start.unwrap_or_default().0);
         found.push(say!("partition {name} begins at byte {start}", "раздел {name} начинается с байта {start}"));
     }
-    for stream in case.asked.streams.iter().filter(|stream| off(stream.block_size)) {
-        found.push(both(|l| {
-            pick(l, "blocks of {b}", "блоки по {b}").replace("{b}", &format::bytes(stream.block_size, l))
-        }));
+    for size in case.asked.streams.iter().flat_map(|s| s.sizes().map(|share| share.size)).filter(|size| off(*size)) {
+        found.push(both(|l| pick(l, "blocks of {b}", "блоки по {b}").replace("{b}", &format::bytes(size, l))));
     }
     // Offsets in a file say nothing about the device: the file system aligns its own blocks.
     let jobs = case.counting.iter().flat_map(|trial| &trial.outcome.engine.jobs);

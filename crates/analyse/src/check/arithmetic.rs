@@ -2,7 +2,7 @@
 
 use super::{Check, worst};
 use crate::findings::{CheckResult, CheckStatus};
-use crate::limits::{BANDWIDTH_DEVIATION, SUM_DEVIATION, WINDOW_DEVIATION};
+use crate::limits::{BANDWIDTH_DEVIATION, MIX_SIGMA, SUM_DEVIATION, WINDOW_DEVIATION};
 use crate::phrase::{both, pick};
 use crate::series::INTERVAL;
 use crate::trials::{CaseTrials, Counting};
@@ -44,9 +44,34 @@ fn bandwidth_deviation(trial: &Counting<'_>) -> f64 {
     let streams = trial.record.asked.streams.iter().enumerate();
     let deviation = |(index, stream): (usize, &stend_spec::workload::Stream)| {
         let (ops, bytes) = trial.done(Some(index as u16), &[Op::Read, Op::Write]);
-        relative(bytes as f64, ops as f64 * stream.block_size.0 as f64)
+        let size = sizes(stream);
+        let deviation = relative(bytes as f64, ops as f64 * size.mean);
+        // What chance explains of a mixture is no contradiction; with one size there is none.
+        let chance = MIX_SIGMA * size.deviation / size.mean / (ops.max(1) as f64).sqrt();
+        if ops > 0 && (ops as f64 * size.least..=ops as f64 * size.most).contains(&(bytes as f64)) {
+            (deviation - chance).max(0.0)
+        } else {
+            deviation
+        }
     };
     streams.map(deviation).fold(0.0, f64::max)
+}
+
+/// Bytes per I/O of a stream.
+struct Sizes {
+    least: f64,
+    most: f64,
+    mean: f64,
+    deviation: f64,
+}
+
+fn sizes(stream: &stend_spec::workload::Stream) -> Sizes {
+    let mean_of = |of: &dyn Fn(f64) -> f64| {
+        stream.sizes().map(|s| of(s.size.0 as f64) * f64::from(s.percent) / 100.0).sum::<f64>()
+    };
+    let mean = mean_of(&|size| size);
+    let deviation = mean_of(&|size| (size - mean).powi(2)).sqrt();
+    Sizes { least: stream.block_size_min().0 as f64, most: stream.block_size.0 as f64, mean, deviation }
 }
 
 /// The mistake that a deviation of this size is known for.
@@ -166,7 +191,9 @@ mod tests {
     use super::*;
     use crate::fixture::run;
     use crate::trials::by_case;
+    use stend_base::Bytes;
     use stend_record::{Slice, TrialOutcome};
+    use stend_spec::workload::BlockShare;
 
     fn check(of: fn(&CaseTrials<'_>) -> CheckResult, change: fn(&mut TrialOutcome, &mut Vec<Slice>)) -> CheckResult {
         let record = run().trial(0).done().trial(0).change(change).done().record();
@@ -185,6 +212,25 @@ mod tests {
         });
         assert_eq!(found.status, CheckStatus::Fail);
         assert!(found.meaning.en.contains("MiB") && found.meaning.ru.contains("МиБ"));
+    }
+
+    #[test]
+    fn h01_allows_a_mixture_of_sizes_what_chance_explains_and_no_more() {
+        let checked = |mean_kib: f64| {
+            let mut record = run().trial(0).change(|_, _| {}).done().record();
+            let share = |kib, percent| BlockShare { size: Bytes::kib(kib), percent };
+            let stream = &mut record.trials[0].asked.streams[0];
+            (stream.block_size, stream.block_mix) = (Bytes::kib(64), vec![share(4, 60), share(64, 40)]);
+            for done in record.trials[0].outcome.iter_mut().flat_map(|o| &mut o.jobs).flat_map(|job| &mut job.done) {
+                done.1 = (done.0 as f64 * mean_kib * 1024.0) as u64;
+            }
+            bandwidth(&by_case(&record)[0]).status
+        };
+        // 0.6 x 4 + 0.4 x 64 = 28 KiB.
+        assert_eq!(checked(28.0), CheckStatus::Pass);
+        assert_eq!(checked(28.1), CheckStatus::Pass);
+        assert_eq!(checked(36.0), CheckStatus::Fail);
+        assert_eq!(checked(65.0), CheckStatus::Fail);
     }
 
     #[test]

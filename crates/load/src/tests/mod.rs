@@ -2,4 +2,5 @@
 
 mod devices;
 mod files;
+mod mixtures;
 mod support;

@@ -18,6 +18,7 @@ pub fn stream(read_percent: u8) -> Stream {
         mix: Mix { read_percent },
         pattern: Pattern::Random,
         block_size: Bytes::kib(4),
+        block_mix: Vec::new(),
         queue_depth: 1,
         jobs: 1,
         sync: Sync::None,

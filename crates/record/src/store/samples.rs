@@ -29,8 +29,15 @@ pub fn header() -> RunHeader {
 
 pub fn trial() -> Trial {
     let mix = Mix { read_percent: 70 };
-    let stream =
-        Stream { mix, pattern: Pattern::Random, block_size: Bytes::kib(4), queue_depth: 32, jobs: 1, sync: Sync::None };
+    let stream = Stream {
+        mix,
+        pattern: Pattern::Random,
+        block_size: Bytes::kib(4),
+        block_mix: Vec::new(),
+        queue_depth: 32,
+        jobs: 1,
+        sync: Sync::None,
+    };
     Trial {
         streams: vec![stream],
         ramp: Nanos::secs(1),

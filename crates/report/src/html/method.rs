@@ -87,7 +87,7 @@ fn describe(trial: &Trial) -> Say {
 }
 
 fn stream(stream: &Stream, lang: Lang) -> String {
-    let (size, depth, jobs) = (format::bytes(stream.block_size, lang), stream.queue_depth, stream.jobs);
+    let (size, depth, jobs) = (stend_analyse::sizes_in_words(stream, lang), stream.queue_depth, stream.jobs);
     let (reads, writes) = (stream.mix.read_percent, 100 - stream.mix.read_percent.min(100));
     let sequential = !stream.pattern.is_scattered();
     let pattern_more = stend_analyse::pattern_in_words(&stream.pattern, lang);
