@@ -2,13 +2,14 @@
 
 use crate::keys::{self, Choice, Limits, Mapping};
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use crate::workload::{Backend, BlockShare, Mix, Sync};
+use crate::workload::{Backend, Mix, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
 use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
 
 mod pattern;
+mod size;
 
 /// Most I/Os in flight of one case.
 const IN_FLIGHT_MAX: u64 = 65_536;
@@ -110,7 +111,7 @@ fn buffered_libaio(case: &Node, file: &str) -> Box<stend_base::Error> {
 fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
     let mut map = Map::of(node, file, &keys::STREAM)?;
     let mix = map.required("op", mix)?;
-    let (block_size, block_mix) = map.required("block_size", block_sizes)?;
+    let (block_size, block_mix) = map.required("block_size", size::block_sizes)?;
     let sizes: Vec<Bytes> = block_mix.iter().map(|share| share.size).chain(block_size.iter().copied()).collect();
     let spec = StreamSpec {
         mix,
@@ -221,50 +222,6 @@ fn repeats(node: &Node, file: &str) -> Result<u32> {
     let blocks = map.required("blocks", |node, file| whole(node, file, keys::BLOCKS))?;
     map.finish()?;
     Ok(blocks)
-}
-
-/// Sizes as an axis, or one mixture of them.
-fn block_sizes(node: &Node, file: &str) -> Result<(Vec<Bytes>, Vec<BlockShare>)> {
-    let Value::Map(pairs) = &node.value else { return Ok((axis(node, file, block_size)?, Vec::new())) };
-    let mut mix = Vec::new();
-    for (key, share) in pairs {
-        let size = block_size(&Node { at: key.at, value: Value::Text(key.name.clone()) }, file)?;
-        mix.push(BlockShare { size, percent: whole(share, file, keys::SIZE_PERCENT)? as u8 });
-    }
-    mix.sort_by_key(|share| share.size);
-    let sum: u32 = mix.iter().map(|share| u32::from(share.percent)).sum();
-    if sum != 100 {
-        return Err(node.error(
-            file,
-            say!(
-                "the shares of `block_size` are percent and add up to {sum}, not to 100",
-                "доли в `block_size` указаны в процентах и дают в сумме {sum}, а не 100"
-            ),
-        ));
-    }
-    let smallest = mix.first().map_or(1, |share| share.size.0);
-    let whole_and_once = |pair: &[BlockShare]| pair[0].size != pair[1].size && pair[1].size.0.is_multiple_of(smallest);
-    if !mix.windows(2).all(whole_and_once) {
-        return Err(node.error(
-            file,
-            say!(
-                "the sizes of a mixture differ, and each is a multiple of the smallest",
-                "размеры в смеси различны, и каждый кратен наименьшему"
-            ),
-        ));
-    }
-    Ok((mix.last().map(|share| share.size).into_iter().collect(), mix))
-}
-
-fn block_size(node: &Node, file: &str) -> Result<Bytes> {
-    let size = bytes(node, file)?;
-    if !keys::BLOCK_SIZE.hold(&size) || size.0 % keys::BLOCK_UNIT != 0 {
-        return Err(node.error(
-            file,
-            say!("a block is a multiple of 512 B, at most 64 MiB", "блок кратен 512 Б и не больше 64 МиБ"),
-        ));
-    }
-    Ok(size)
 }
 
 fn name(node: &Node, file: &str) -> Result<String> {
