@@ -15,7 +15,7 @@ fn long_suite(scratch: &Scratch) -> String {
 
 fn start(scratch: &Scratch, suite: &str, on: &str, run_file: &Path) -> Running {
     let words = ["run", suite, "--on", on, "-o", &run_file.to_string_lossy(), "--progress", "none"];
-    Running(stend(scratch, &words).stdout(std::process::Stdio::null()).spawn().expect("the binary starts"))
+    Running::new(stend(scratch, &words).stdout(std::process::Stdio::null()))
 }
 
 /// Waits until the worker of a run exists and returns its process id.
@@ -43,7 +43,7 @@ fn a_soft_stop_keeps_what_was_measured_and_cleans_up() {
         eventually("three trials", Duration::from_secs(60), || {
             file.exists() && stend_record::store::read(&file).is_ok_and(|run| run.trials.len() > 3)
         });
-        signal(run.0.id(), name);
+        signal(run.child.id(), name);
         assert_eq!(run.wait(Duration::from_secs(20)), Some(code));
         assert!(!alive(worker), "the worker is gone");
         assert!(leftovers(&target).is_empty());
@@ -84,8 +84,7 @@ fn a_coordinator_killed_at_twenty_random_moments_leaves_a_file_that_opens_and_no
         // The moment itself is what is random here; nothing is waited for.
         std::thread::sleep(Duration::from_millis(random.below(4000)));
         let killed_at = stend_host::now();
-        signal(run.0.id(), "-KILL");
-        run.wait(Duration::from_secs(5));
+        run.kill();
         eventually("the worker is gone", Duration::from_secs(10), || !alive(worker));
         assert!(leftovers(&target).is_empty(), "round {round}: {:?}", leftovers(&target));
 
@@ -99,7 +98,6 @@ fn a_coordinator_killed_at_twenty_random_moments_leaves_a_file_that_opens_and_no
         }
         let findings = show_json(&scratch, &file);
         assert!(findings["caveats"].to_string().contains("no_end"), "{findings}");
-        forget_spool(&file);
     }
 }
 
@@ -122,7 +120,7 @@ fn a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured() {
     let mut code = None;
     for _ in 0..600 {
         while std::io::Write::write_all(&mut filled, &[0; 4 << 10]).is_ok() {}
-        code = run.0.try_wait().expect("a child");
+        code = run.child.try_wait().expect("a child");
         if code.is_some() {
             break;
         }

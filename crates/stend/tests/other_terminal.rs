@@ -9,7 +9,7 @@ fn long_run(scratch: &Scratch) -> (Running, std::path::PathBuf, String) {
     let suite = scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 40"));
     let (target, file) = (scratch.directory("t"), scratch.join("r.stend"));
     let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy(), "--progress", "none"];
-    let run = Running(stend(scratch, &words).stdout(std::process::Stdio::null()).spawn().expect("the binary starts"));
+    let run = Running::new(stend(scratch, &words).stdout(std::process::Stdio::null()));
     eventually("a trial", Duration::from_secs(60), || {
         stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|t| t.outcome.is_some()))
     });
@@ -48,9 +48,7 @@ fn watch_follows_a_run_to_its_end_and_shows_what_it_found() {
 fn watch_says_when_the_coordinator_is_gone() {
     let scratch = Scratch::new();
     let (mut run, file, _) = long_run(&scratch);
-    tool(&["kill", "-KILL", &run.0.id().to_string()]);
-    run.wait(Duration::from_secs(5));
+    run.kill();
     let (stdout, stderr) = expect_exit(&mut stend(&scratch, &["watch", &file.to_string_lossy()]), 8);
     assert!(stdout.contains("IOPS") && stderr.contains("coordinator"), "{stdout}\n{stderr}");
-    forget_spool(&file);
 }

@@ -5,28 +5,31 @@ mod support;
 use std::time::Duration;
 use support::*;
 
-fn interrupted(scratch: &Scratch, signal: &str) -> std::path::PathBuf {
+/// A run that was stopped softly or killed; drop it only after it was resumed: that removes its spool.
+fn interrupted(scratch: &Scratch, softly: bool) -> (Running, std::path::PathBuf) {
     let suite = scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 8"));
     let (target, file) = (scratch.directory("t"), scratch.join("r.stend"));
     let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy(), "--progress", "none"];
-    let mut run =
-        Running(stend(scratch, &words).stdout(std::process::Stdio::null()).spawn().expect("the binary starts"));
+    let mut run = Running::new(stend(scratch, &words).stdout(std::process::Stdio::null()));
     eventually("two trials", Duration::from_secs(60), || {
         stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().filter(|t| t.outcome.is_some()).count() > 1)
     });
     let workers = run.workers();
-    tool(&["kill", signal, &run.0.id().to_string()]);
+    match softly {
+        true => drop(tool(&["kill", "-INT", &run.child.id().to_string()])),
+        false => run.kill(),
+    }
     run.wait(Duration::from_secs(20));
     // A worker whose coordinator was killed undoes what it made first; until then the target is taken.
     eventually("the worker is gone", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
-    file
+    (run, file)
 }
 
 #[test]
 fn a_resumed_run_ends_with_every_trial_of_its_plan_in_one_file() {
-    for signal in ["-INT", "-KILL"] {
+    for softly in [true, false] {
         let scratch = Scratch::new();
-        let file = interrupted(&scratch, signal);
+        let (_run, file) = interrupted(&scratch, softly);
         let path = file.to_string_lossy().into_owned();
         let before = stend_record::store::read(&file).expect("the file opens").trials.len();
         expect_exit(&mut stend(&scratch, &["run", "--resume", &path]), 0);
@@ -35,7 +38,7 @@ fn a_resumed_run_ends_with_every_trial_of_its_plan_in_one_file() {
         assert!(run.trials.len() > before);
         let findings = show_json(&scratch, &file);
         for case in findings["cases"].as_array().expect("cases") {
-            assert_eq!(case["trials"], 8, "{signal}: {case}");
+            assert_eq!(case["trials"], 8, "softly: {softly}: {case}");
         }
         let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", "--resume", &path]), 12);
         assert!(stderr.contains("nothing to resume"), "{stderr}");

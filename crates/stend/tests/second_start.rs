@@ -16,7 +16,7 @@ fn first(scratch: &Scratch, suite: &str, on: &str, more: &[&str], file: &Path) -
     let path = file.to_string_lossy().into_owned();
     let mut words = vec!["run", suite, "--on", on, "--progress", "none", "-o", &path];
     words.extend(more);
-    let run = Running(stend(scratch, &words).spawn().expect("the binary starts"));
+    let run = Running::new(&mut stend(scratch, &words));
     eventually("a trial", Duration::from_secs(60), || {
         stend_record::store::read(file).is_ok_and(|run| !run.trials.is_empty())
     });
@@ -33,7 +33,7 @@ fn refused(scratch: &Scratch, suite: &str, on: &str, more: &[&str], running: &mu
     assert!(stderr.contains(&format!("process {worker}")), "worker {worker}:\n{stderr}");
     assert!(stderr.contains(&*file.to_string_lossy()), "{stderr}");
     assert!(!Path::new(&second).exists(), "a refused run leaves no run file");
-    assert_eq!(running.0.try_wait().expect("a child"), None, "the first goes on");
+    assert_eq!(running.child.try_wait().expect("a child"), None, "the first goes on");
     assert!(alive(worker));
 }
 

@@ -176,13 +176,13 @@ fn a_lost_terminal_does_not_stop_a_run() {
     let suite = scratch.file("small.yaml", SMALL);
     let (target, file) = (scratch.directory("target"), scratch.join("r.stend"));
     let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy(), "--progress", "plain"];
-    let mut run = Running(stend(&scratch, &words).spawn().expect("the binary starts"));
+    let mut run = Running::new(&mut stend(&scratch, &words));
     eventually("a trial", Duration::from_secs(60), || {
         stend_record::store::read(&file).is_ok_and(|run| !run.trials.is_empty())
     });
     // Whoever read the output is gone, too.
-    drop((run.0.stdout.take(), run.0.stderr.take()));
-    tool(&["kill", "-HUP", &run.0.id().to_string()]);
+    drop((run.child.stdout.take(), run.child.stderr.take()));
+    tool(&["kill", "-HUP", &run.child.id().to_string()]);
     assert_eq!(run.wait(Duration::from_secs(60)), Some(0));
     let findings = show_json(&scratch, &file);
     assert_eq!(findings["state"]["state"], "complete");

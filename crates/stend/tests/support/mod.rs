@@ -157,15 +157,36 @@ impl Drop for Mount {
     }
 }
 
-/// A child that is killed when the test ends early.
-pub struct Running(pub Child);
+/// A coordinator that is killed when the test ends early; what it then leaves in memory is removed.
+pub struct Running {
+    pub child: Child,
+    /// Spools that it had open when it was killed.
+    spools: Vec<PathBuf>,
+    /// Workers that it had then.
+    orphans: Vec<u32>,
+}
 
 impl Running {
+    pub fn new(command: &mut Command) -> Running {
+        Running { child: command.spawn().expect("the binary starts"), spools: Vec::new(), orphans: Vec::new() }
+    }
+
+    /// Kills it without a chance to clean up.
+    pub fn kill(&mut self) {
+        // A process that is reaped has lost its number to whoever comes next.
+        if let Ok(None) = self.child.try_wait() {
+            self.spools.extend(open_spools(self.child.id()));
+            self.orphans.extend(self.workers());
+            drop(self.child.kill());
+            drop(self.child.wait());
+        }
+    }
+
     /// Waits for the end, at most `limit`.
     pub fn wait(&mut self, limit: Duration) -> Option<i32> {
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
-            if let Some(status) = self.0.try_wait().expect("a child") {
+            if let Some(status) = self.child.try_wait().expect("a child") {
                 return Some(status.code().unwrap_or(-1));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -175,15 +196,28 @@ impl Running {
 
     /// Process ids of the workers of this coordinator.
     pub fn workers(&self) -> Vec<u32> {
-        workers_of(self.0.id())
+        workers_of(self.child.id())
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
+        self.kill();
+        // A worker that lost its coordinator removes its test file first; until then its directory is not empty.
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while self.orphans.iter().any(|pid| alive(*pid)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Gone already where a run ended by itself or was resumed.
+        self.spools.iter().for_each(|spool| drop(std::fs::remove_file(spool)));
     }
+}
+
+/// What a process holds open in the directory of spools: its own and nobody else's.
+fn open_spools(pid: u32) -> Vec<PathBuf> {
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let links = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    links.filter(|path| path.starts_with("/dev/shm") && path.extension().is_some_and(|e| e == "spool")).collect()
 }
 
 fn workers_of(parent: u32) -> Vec<u32> {
@@ -205,13 +239,6 @@ pub fn eventually(what: &str, limit: Duration, holds: impl Fn() -> bool) {
         assert!(Instant::now() < deadline, "not within {limit:?}: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// Removes what a killed run keeps in memory for whoever resumes it.
-pub fn forget_spool(run_file: &Path) {
-    let id = stend_record::store::read(run_file).map(|run| run.header.id).unwrap_or_default();
-    let user = rustix::process::geteuid().as_raw();
-    drop(std::fs::remove_file(format!("/dev/shm/stend-{user}/{id}.spool")));
 }
 
 /// Names in a directory that Stend made.
