@@ -16,6 +16,7 @@ use stend_load::Control;
 use stend_record::{Event, EventKind, TargetFacts};
 use stend_spec::workload::{Region, Trial};
 use stend_stand::{Need, Owner, Permission, Prepared};
+use stend_sys::IoFile;
 
 /// How long the last messages may take to leave when the worker ends.
 const FLUSH_LIMIT: Duration = Duration::from_secs(2);
@@ -78,6 +79,8 @@ struct Session {
 struct Ready {
     prepared: Prepared,
     telemetry: Telemetry,
+    /// Ways in which it could be opened: (writable, direct).
+    opened: Vec<(bool, bool)>,
 }
 
 impl Session {
@@ -111,7 +114,7 @@ impl Session {
             }
             Request::Fill { region, seed } => self.fill(region, seed)?,
             Request::SampleZeros { region, seed } => {
-                let file = self.ready()?.prepared.open(false, true)?;
+                let file = self.open(false, true)?;
                 let zeros = stend_load::sample_zeros(&file, region, seed)?;
                 self.outbox.send(Reply::Zeros(zeros));
             }
@@ -125,8 +128,8 @@ impl Session {
         Ok(())
     }
 
-    fn fill(&self, region: Region, seed: u64) -> Result<()> {
-        let file = self.ready()?.prepared.open(true, true)?;
+    fn fill(&mut self, region: Region, seed: u64) -> Result<()> {
+        let file = self.open(true, true)?;
         let mut last = Nanos(0);
         let outcome = stend_load::fill(&file, region, seed, &self.control, &mut |done| {
             let now = stend_sys::clock::now();
@@ -139,9 +142,9 @@ impl Session {
         Ok(())
     }
 
-    fn trial(&self, ordinal: u32, trial: &Trial) -> Result<()> {
+    fn trial(&mut self, ordinal: u32, trial: &Trial) -> Result<()> {
+        let file = self.open(trial.writes(), trial.direct)?;
         let ready = self.ready()?;
-        let file = ready.prepared.open(trial.writes(), trial.direct)?;
         ready.telemetry.mark();
         let outcome = stend_load::run_trial(trial, &file, &self.control, &mut |slices| {
             self.outbox.send(Reply::Slices { ordinal, slices });
@@ -151,12 +154,29 @@ impl Session {
         Ok(())
     }
 
+    /// Opens the target. One that could be opened before and cannot now has failed: its file system turned
+    /// read-only, or its device is gone.
+    fn open(&mut self, writable: bool, direct: bool) -> Result<IoFile> {
+        let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
+        let before = ready.opened.contains(&(writable, direct));
+        let file = ready.prepared.open(writable, direct).map_err(|mut error| {
+            if before && error.kind == Kind::Preflight {
+                error.kind = Kind::TargetIo;
+            }
+            error
+        })?;
+        if !before {
+            ready.opened.push((writable, direct));
+        }
+        Ok(file)
+    }
+
     fn ready(&self) -> Result<&Ready> {
         self.ready.as_ref().ok_or_else(|| out_of_order("I/O"))
     }
 
     fn release(&mut self) {
-        let Some(Ready { prepared, telemetry }) = self.ready.take() else { return };
+        let Some(Ready { prepared, telemetry, .. }) = self.ready.take() else { return };
         drop(telemetry);
         let outbox = self.outbox.clone();
         if let Err(error) = prepared.undo(&mut |kind| send_event(&outbox, kind)) {
@@ -178,7 +198,7 @@ fn make_ready(target: &TargetFacts, permission: &Permission, prepare: &Prepare, 
     let telemetry = Telemetry::start(target, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;
-    Ok(Ready { prepared, telemetry })
+    Ok(Ready { prepared, telemetry, opened: Vec::new() })
 }
 
 fn need(prepare: &Prepare) -> Need {

@@ -26,6 +26,7 @@ pub use listing::{Listed, ListedRun, list_json};
 pub use machine::{doctor_json, error_json, inspect_json};
 pub use preview::preview_json;
 pub use svg::svg;
+pub use text::clean;
 pub use text::comparison::comparison_text;
 pub use text::doctor::doctor_text;
 pub use text::inspect::inspect_text;

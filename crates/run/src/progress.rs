@@ -15,7 +15,7 @@ const LIVE_SPAN: Nanos = Nanos::secs(2);
 
 /// A picture of the run at one moment.
 #[derive(Debug, Clone)]
-pub struct Update<'a> {
+pub struct Update {
     /// What is going on.
     pub phase: Phase,
     /// Trial in progress, from 1; 0 before the first.
@@ -37,7 +37,7 @@ pub struct Update<'a> {
     /// Time since the worker last sent anything.
     pub silent: Nanos,
     /// Warnings so far, oldest first.
-    pub warnings: &'a [Say],
+    pub warnings: Vec<Say>,
 }
 
 /// What is remembered between updates.
@@ -122,7 +122,7 @@ impl Progress {
                 _ => None,
             },
             silent: now.saturating_sub(self.heard),
-            warnings: &self.warnings,
+            warnings: self.warnings.clone(),
         });
     }
 

@@ -298,7 +298,11 @@ impl Walk {
     fn failed(&mut self, error: Box<Error>, now: Nanos) {
         let text = error.message.en.clone();
         self.append(Entry::Event(Event { at: now, kind: EventKind::Note { text } }));
-        self.end_with(error);
+        // A target that failed I/O may refuse the undo, too; it is what went wrong first.
+        match (self.step, self.trial_errors) {
+            (Step::Releasing, 1..) => self.end_with(target_failed(self.trial_errors).hint(error.message)),
+            _ => self.end_with(error),
+        }
         match self.step {
             Step::Inspecting => self.over(),
             // Undo failed: nothing more can be done, and the error says what is left behind.
@@ -344,12 +348,8 @@ impl Walk {
             None => RunState::Complete,
             Some(error) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };
-        if self.ending.is_none() && self.trial_errors > 0 {
-            let count = self.trial_errors;
-            self.end_with(Error::new(
-                Kind::TargetIo,
-                say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций"),
-            ));
+        if self.trial_errors > 0 {
+            self.end_with(target_failed(self.trial_errors));
         }
     }
 
@@ -368,6 +368,10 @@ impl Walk {
     fn end_with(&mut self, error: Box<Error>) {
         self.ending.get_or_insert(error);
     }
+}
+
+fn target_failed(count: u64) -> Box<Error> {
+    Error::new(Kind::TargetIo, say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций"))
 }
 
 fn interrupted(kind: Kind) -> Box<Error> {

@@ -4,8 +4,10 @@ use super::*;
 use stend_base::Bytes;
 use stend_host::{Inspect, Permission};
 use stend_record::facts::WriteAccess;
+use stend_record::observed::IoErrors;
 use stend_record::{HostFacts, TargetFacts, TargetKind, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
+use stend_spec::workload::Op;
 
 fn asked() -> Asked {
     let text = "suite: t\nfill: {size: 64MiB}\nrepeats: {blocks: 2}\ncases:\n  - name: r\n    streams: [{op: read, pattern: random, block_size: 4KiB}]\n";
@@ -129,6 +131,25 @@ fn a_stalled_target_ends_the_run_with_its_own_exit_code() {
     let mut walk = in_first_trial();
     assert_eq!(say_to(&mut walk, done(0, TrialStatus::Stalled)), ["release"]);
     assert_eq!(walk.ending.as_ref().unwrap().kind, Kind::TargetIo);
+}
+
+#[test]
+fn a_target_that_failed_io_and_then_its_undo_ends_as_a_failed_target() {
+    for errors in [0, 3] {
+        let mut walk = in_first_trial();
+        for ordinal in 0..2 {
+            let Reply::TrialDone { ordinal, mut outcome } = done(ordinal, TrialStatus::Complete) else { panic!() };
+            let failed = IoErrors { stream: 0, op: Op::Write, errno: 30, count: errors, first_offset: 0 };
+            outcome.errors.extend((errors > 0).then_some(failed));
+            say_to(&mut walk, Reply::TrialDone { ordinal, outcome });
+        }
+        assert_eq!(walk.step, Step::Releasing);
+        say_to(&mut walk, Reply::Failed(Error::new(Kind::Preflight, say!("cannot remove", "не удалить"))));
+        say_to(&mut walk, Reply::Released);
+        let ending = walk.ending.expect("an error");
+        let (kind, hint) = if errors > 0 { (Kind::TargetIo, "cannot remove") } else { (Kind::Preflight, "") };
+        assert_eq!((ending.kind, ending.hint.map_or(String::new(), |hint| hint.en)), (kind, hint.to_string()));
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use stend_spec::plan::Plan;
 const LIVE_SPAN: Nanos = Nanos::secs(2);
 
 /// The state of a run as its file tells it at `now` (CLOCK_MONOTONIC, valid on the host of the run).
-pub fn picture<'a>(run: &RunRecord, plan: &Plan, now: Nanos) -> Update<'a> {
+pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
     let started = run.events.first().map_or(now, |event| event.at);
     let phase = phase(run);
     let current = run.trials.last().filter(|t| t.outcome.is_none() && phase == Phase::Measure);
@@ -32,7 +32,7 @@ pub fn picture<'a>(run: &RunRecord, plan: &Plan, now: Nanos) -> Update<'a> {
         // The file keeps a fill only when it has ended.
         fill: (phase == Phase::Fill).then_some((Bytes(0), plan.fill.unwrap_or_default())),
         silent: now.saturating_sub(heard),
-        warnings: &[],
+        warnings: Vec::new(),
     }
 }
 

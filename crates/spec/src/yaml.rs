@@ -95,7 +95,7 @@ fn syntax_error(error: &serde_saphyr::Error, file: &str) -> Box<Error> {
     // The library's sentence ends with its own copy of the place.
     let detail = detail.split(" at line ").next().unwrap_or_default();
     // Advice for programmers, not for whoever wrote the file.
-    let detail = detail.split(", set ").next().unwrap_or_default().trim();
+    let detail = shortened(detail.split(", set ").next().unwrap_or_default().trim());
     Error::new(Kind::Spec, say!("{file}{place}: {detail}", "{file}{place}: {detail} (сообщение разборщика YAML)"))
 }
 
@@ -125,8 +125,22 @@ impl Node {
 /// An error that starts with `file:line:column`.
 pub fn error_at(file: &str, at: Position, message: Say) -> Box<Error> {
     let Position { line, column } = at;
-    let (en, ru) = (message.en, message.ru);
+    let (en, ru) = (shortened(&message.en), shortened(&message.ru));
     Error::new(Kind::Spec, say!("{file}:{line}:{column}: {en}", "{file}:{line}:{column}: {ru}"))
+}
+
+/// Most characters of a message that are shown: what a user wrote is in it, which may be a key of a megabyte.
+const MESSAGE_MAX: usize = 400;
+
+/// Both ends of a long text: the beginning names the culprit, the end says what is wrong with it.
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= MESSAGE_MAX {
+        return text.to_string();
+    }
+    let head: String = text.chars().take(MESSAGE_MAX / 2).collect();
+    let tail: String = text.chars().skip(length - MESSAGE_MAX / 2).collect();
+    format!("{head}…{tail}")
 }
 
 /// A value as the library hands it over, children still with the library's locations.

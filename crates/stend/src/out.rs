@@ -16,6 +16,8 @@ pub struct Out {
     /// Results as JSON.
     pub json: bool,
     colour: Option<bool>,
+    /// The standard output was a terminal at the start.
+    terminal: bool,
 }
 
 impl Out {
@@ -27,12 +29,12 @@ impl Out {
             Some("never") => Some(false),
             _ => None,
         };
-        Out { lang, json: arguments.get_flag("json"), colour }
+        Out { lang, json: arguments.get_flag("json"), colour, terminal: std::io::stdout().is_terminal() }
     }
 
     /// Whether the standard output gets colours: as asked, else on a terminal without `NO_COLOR`.
     pub fn colour(&self) -> bool {
-        self.colour.unwrap_or_else(|| std::io::stdout().is_terminal() && plain_environment().is_none())
+        self.colour.unwrap_or_else(|| self.terminal && plain_environment().is_none())
     }
 
     /// Columns of the terminal.
@@ -42,7 +44,7 @@ impl Out {
         columns.unwrap_or(WIDTH_DEFAULT).clamp(20, WIDTH_MAX)
     }
 
-    /// Writes a result. A reader that closed the pipe has seen enough.
+    /// Writes a result. A reader that closed the pipe has seen enough; a terminal that was hung up has no reader.
     pub fn result(&self, text: &str) -> Result<()> {
         let newline = if text.ends_with('\n') { "" } else { "\n" };
         self.stream(|to| write!(to, "{text}{newline}"))
@@ -52,12 +54,17 @@ impl Out {
     pub fn stream(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
         let mut stdout = BufWriter::new(std::io::stdout().lock());
         match write(&mut stdout).and_then(|()| stdout.flush()) {
-            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::new(
+            Err(e) if !self.nobody_reads(&e) => Err(Error::new(
                 Kind::Preflight,
                 say!("cannot write the result: {e}", "не удаётся вывести результат: {e}"),
             )),
             _ => Ok(()),
         }
+    }
+
+    fn nobody_reads(&self, error: &std::io::Error) -> bool {
+        let hung_up = error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
+        error.kind() == std::io::ErrorKind::BrokenPipe || self.terminal && hung_up
     }
 
     /// Writes a line for people, beside the result.
@@ -75,7 +82,11 @@ impl Out {
 /// Writes an error as text, or as JSON where a program reads.
 pub fn print_error(error: &Error, lang: Lang, json: bool) {
     let mut stderr = std::io::stderr();
-    let text = if json { stend_report::error_json(error) } else { error.render(lang) };
+    let text = match json {
+        true => stend_report::error_json(error),
+        // What a file or a user named is in it, and must not steer the terminal.
+        false => error.render(lang).lines().map(stend_report::clean).collect::<Vec<_>>().join("\n"),
+    };
     drop(writeln!(stderr, "{text}"));
 }
 

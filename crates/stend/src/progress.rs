@@ -3,9 +3,10 @@
 use crate::out::Out;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 use stend_analyse::{Eta, EtaQuality, LiveFigures};
-use stend_base::{Lang, Nanos, Say, format, say};
+use stend_base::{Error, Kind, Lang, Nanos, Result, Say, format, say};
 use stend_record::observed::Phase;
 use stend_run::Update;
 
@@ -13,6 +14,49 @@ use stend_run::Update;
 const PLAIN_EVERY: Nanos = Nanos::secs(10);
 /// A worker that is silent for longer is worth a word.
 const SILENCE: Nanos = Nanos::secs(3);
+
+/// How long a display may take to end: longer only if its terminal stands still.
+const END_LIMIT: Duration = Duration::from_secs(2);
+
+/// A display on a thread of its own. A terminal that stands still (Ctrl-S, a connection that hangs) holds up
+/// whoever writes to it; that must never be the run.
+pub struct Aside {
+    updates: SyncSender<Update>,
+    ended: Receiver<()>,
+}
+
+impl Aside {
+    /// Starts it and says what begins.
+    pub fn start(mut display: Display, run: &str, suite: &str, target: &str) -> Result<Aside> {
+        let (updates, queue) = sync_channel::<Update>(1);
+        let (end, ended) = sync_channel(1);
+        let names = [run, suite, target].map(String::from);
+        let show = move || {
+            let [run, suite, target] = &names;
+            display.begin(run, suite, target);
+            queue.iter().for_each(|update| display.show(&update));
+            display.end();
+            // Nobody waits any more if this took too long.
+            let _ = end.send(());
+        };
+        std::thread::Builder::new().name("progress".into()).spawn(show).map_err(|e| {
+            Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}"))
+        })?;
+        Ok(Aside { updates, ended })
+    }
+
+    /// Shows a picture of the run unless the one before is still being drawn; each holds every warning so far.
+    pub fn show(&self, update: &Update) {
+        drop(self.updates.try_send(update.clone()));
+    }
+
+    /// Takes the live block away, and waits for that if the terminal moves.
+    pub fn end(self) {
+        drop(self.updates);
+        // A terminal that stands still stays as it is.
+        let _ = self.ended.recv_timeout(END_LIMIT);
+    }
+}
 
 /// How progress is shown.
 pub struct Display {

@@ -153,8 +153,14 @@ fn there_is_a_manual_page_for_every_verb_in_the_language_of_the_session() {
 fn a_reader_that_closes_the_pipe_early_ends_nothing_with_an_error() {
     let scratch = Scratch::new();
     two_runs(&scratch);
-    let commands: [&[&str]; 7] = [
+    let (suite, target) = (scratch.file("small.yaml", SMALL), scratch.directory("target"));
+    let commands: [&[&str]; 12] = [
         &["show", "last"],
+        &["show", "last", "--json"],
+        &["list", "--json"],
+        &["inspect", &target],
+        &["doctor"],
+        &["run", &suite, "--on", &target, "--dry-run"],
         &["compare", A, B],
         &["list"],
         &["export", A],

@@ -11,7 +11,8 @@ mod table;
 
 use crate::figures::{both, utc};
 use crate::words;
-use layout::{clean, paragraph};
+pub use layout::clean;
+use layout::paragraph;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus};
 use stend_base::{Lang, Say, format, say};

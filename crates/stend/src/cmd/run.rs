@@ -1,7 +1,7 @@
 //! `stend run SUITE --on PATH`: measure, keep, judge, report.
 
 use crate::out::Out;
-use crate::progress::Display;
+use crate::progress::{Aside, Display};
 use clap::ArgMatches;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if arguments.get_flag("dry-run") {
         return dry_run(setup, channel, out);
     }
-    let mut display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
-    display.begin(&setup.id, &setup.suite.name, &setup.target);
-    let done = stend_run::execute(setup, channel, &mut |update| display.show(update));
-    display.end();
+    let display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
+    let aside = Aside::start(display, &setup.id, &setup.suite.name, &setup.target)?;
+    let done = stend_run::execute(setup, channel, &mut |update| aside.show(update));
+    aside.end();
     let shown = match &done.run_file {
         Some(path) => conclude(path, out),
         None => Ok(()),

@@ -1,0 +1,162 @@
+//! Run files that are cut, from the future, or made by somebody who means harm, through every verb that reads one:
+//! each ends with exit code 0 and what could be read, or with 12 and a sentence, and stays as it was.
+
+mod support;
+
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use support::fixed_run::FixedRun;
+use support::*;
+
+/// A run that was never finished, so that it could be resumed: nothing of its file is left out by any verb.
+fn good(scratch: &Scratch) -> PathBuf {
+    let path = scratch.join("good.stend");
+    FixedRun { id: "R-20261121T213000Z-good", started_unix: 1_795_296_600, seed: 1, kernel: "6.12", iops: 5000.0 }
+        .write(&path);
+    path
+}
+
+/// What a verb may end with, and what it must not do, on a file whose contents are given.
+fn ends_well(scratch: &Scratch, what: &str, bytes: &[u8], codes: &[i32]) {
+    // In the directory that `list` shows.
+    let directory = scratch.directory("stend/runs");
+    let path = Path::new(&directory).join("R-20261122T000000Z-evil.stend");
+    std::fs::write(&path, bytes).expect("a file");
+    let (file, good) = (path.to_string_lossy().into_owned(), scratch.join("good.stend").to_string_lossy().into_owned());
+    let page = scratch.join("page.html").to_string_lossy().into_owned();
+    let verbs: [(&[&str], &[i32]); 8] = [
+        (&["show", &file], codes),
+        (&["report", &file, "-o", &page], codes),
+        (&["compare", &good, &file], codes),
+        (&["export", &file, "--format", "json"], codes),
+        (&["export", &file, "--format", "csv"], codes),
+        (&["watch", &file, "--progress", "none"], &[0, 8, 12]),
+        // A run that is complete is not resumed either.
+        (&["run", "--resume", &file, "--progress", "none"], &[12]),
+        (&["list"], &[0]),
+    ];
+    for (words, codes) in verbs {
+        let (code, stdout, stderr) = texts(&output(&mut stend(scratch, words)));
+        assert!(codes.contains(&code), "{what}: {words:?} ended with {code}\n{stdout}\n{stderr}");
+        assert!(!stderr.contains("panicked"), "{what}: {words:?}\n{stderr}");
+        assert_eq!(stderr.contains("error:"), code != 0, "{what}: {words:?}\n{stderr}");
+        assert!(std::fs::read(&path).expect("the file") == bytes, "{what}: {words:?} changed the file");
+    }
+    let beside: Vec<_> = std::fs::read_dir(&directory).expect("a directory").flatten().map(|e| e.file_name()).collect();
+    assert_eq!(beside.len(), 1, "{what}: {beside:?}");
+    std::fs::remove_file(&path).expect("removed");
+}
+
+#[test]
+fn a_good_file_is_read_by_every_verb() {
+    let scratch = Scratch::new();
+    let bytes = std::fs::read(good(&scratch)).expect("a file");
+    ends_well(&scratch, "good", &bytes, &[0]);
+}
+
+#[test]
+fn a_file_that_is_cut_anywhere_ends_with_a_sentence_or_with_what_is_left() {
+    let scratch = Scratch::new();
+    let bytes = std::fs::read(good(&scratch)).expect("a file");
+    let whole = bytes.len();
+    for len in [0, 1, 15, 16, 99, 100, 511, 4095, 4096, 4097, 8192, whole / 3, whole / 2, whole - 4096, whole - 1] {
+        let codes: &[i32] = if len < 4096 { &[12] } else { &[0, 12] };
+        ends_well(&scratch, &format!("cut at {len} of {whole}"), &bytes[..len], codes);
+    }
+}
+
+#[test]
+fn a_file_from_the_future_is_refused_with_both_versions() {
+    let scratch = Scratch::new();
+    let mut bytes = std::fs::read(good(&scratch)).expect("a file");
+    // SQLite keeps `user_version`, big-endian, at byte 60.
+    bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
+    ends_well(&scratch, "version 99", &bytes, &[12]);
+    let path = scratch.join("future.stend");
+    std::fs::write(&path, &bytes).expect("a file");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["show", &path.to_string_lossy()]), 12);
+    assert!(stderr.contains("99") && stderr.contains('1'), "{stderr}");
+    bytes[60..64].copy_from_slice(&u32::MAX.to_be_bytes());
+    ends_well(&scratch, "version -1", &bytes, &[12]);
+}
+
+/// The good file after an SQL script.
+fn after(scratch: &Scratch, sql: &str) -> Vec<u8> {
+    let path = scratch.join("changed.stend");
+    std::fs::copy(scratch.join("good.stend"), &path).expect("a copy");
+    let db = Connection::open(&path).expect("a database");
+    db.pragma_update(None, "journal_mode", "delete").expect("no log");
+    db.execute_batch(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    db.close().expect("closed");
+    std::fs::read(&path).expect("the file")
+}
+
+#[test]
+fn a_hostile_schema_is_refused() {
+    let scratch = Scratch::new();
+    good(&scratch);
+    let refused = [
+        "ALTER TABLE slice RENAME TO hidden; CREATE VIEW slice AS SELECT * FROM hidden",
+        "ALTER TABLE meta RENAME TO hidden; CREATE VIEW meta AS WITH RECURSIVE n(key, value) AS (SELECT 1, 1 UNION ALL \
+         SELECT key + 1, value FROM n) SELECT key, value FROM n",
+        "CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM trial; END",
+        "CREATE TABLE more (x)",
+        "DROP TABLE sample",
+        "DROP TABLE trial; CREATE TABLE trial (trial, asked_for, body)",
+        "ALTER TABLE event ADD COLUMN more DEFAULT 1",
+    ];
+    for sql in refused {
+        ends_well(&scratch, sql, &after(&scratch, sql), &[12]);
+    }
+}
+
+#[test]
+fn values_of_a_wrong_type_or_size_cost_only_themselves() {
+    let scratch = Scratch::new();
+    good(&scratch);
+    let columns = |table: &str| -> Vec<String> {
+        let db = Connection::open(scratch.join("good.stend")).expect("a database");
+        let mut rows = db.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).expect("columns");
+        rows.query_map([], |row| row.get(0)).expect("rows").map(|name| name.expect("a name")).collect()
+    };
+    for table in ["meta", "decision", "trial", "slice", "sample", "event"] {
+        for column in columns(table) {
+            for value in ["NULL", "'text'", "-1", "9223372036854775807", "1e308", "x'00ff'", "zeroblob(1000000)"] {
+                // A schema that forbids the value has answered already.
+                let sql = format!("UPDATE OR IGNORE {table} SET {column} = {value}");
+                let path = scratch.join("probe.stend");
+                std::fs::copy(scratch.join("good.stend"), &path).expect("a copy");
+                if Connection::open(&path).and_then(|db| db.execute_batch(&sql)).is_err() {
+                    continue;
+                }
+                let bytes = after(&scratch, &sql);
+                let path = scratch.join("changed.stend").to_string_lossy().into_owned();
+                for words in [["show", &path], ["export", &path]] {
+                    let (code, _, stderr) = texts(&output(&mut stend(&scratch, &words)));
+                    assert!(
+                        [0, 12].contains(&code) && !stderr.contains("panicked"),
+                        "{sql}: {words:?} {code} {stderr}"
+                    );
+                }
+                assert!(std::fs::read(&path).expect("the file") == bytes, "{sql}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_run_file_at_all_is_said_so() {
+    let scratch = Scratch::new();
+    good(&scratch);
+    let text = b"-- not a database".to_vec();
+    let mut random = stend_base::random::Random::new(7);
+    let noise: Vec<u8> = (0..100_000).map(|_| random.below(256) as u8).collect();
+    let mut half = b"SQLite format 3\0".to_vec();
+    half.extend(&noise);
+    let other = scratch.join("other.db");
+    Connection::open(&other).and_then(|db| db.execute_batch("CREATE TABLE t (x)")).expect("a database");
+    let other = std::fs::read(other).expect("a file");
+    for (what, bytes) in [("text", text), ("noise", noise), ("half", half), ("another database", other)] {
+        ends_well(&scratch, what, &bytes, &[12]);
+    }
+}

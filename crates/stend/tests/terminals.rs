@@ -1,0 +1,171 @@
+//! On a real terminal: one that goes away, one of forty columns, and those who want no colours.
+
+mod support;
+
+use rustix::fs::OFlags;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Action, Winsize, tcflow, tcsetwinsize};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::Command;
+use std::time::Duration;
+use support::fixed_run::two_runs;
+use support::*;
+
+/// A pseudo-terminal: our end, and the one that programs get.
+struct Terminal {
+    ours: File,
+    theirs: File,
+}
+
+impl Terminal {
+    fn new(columns: u16) -> Terminal {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pseudo-terminal");
+        grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("unlocked");
+        let name = ptsname(&ours, Vec::new()).expect("a name");
+        // Neither end may leak into the children of tests beside this one: then nothing ever hangs up.
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let theirs: OwnedFd = rustix::fs::open(&name, flags, rustix::fs::Mode::empty()).expect("the other end");
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&theirs, size).expect("a size");
+        Terminal { ours: ours.into(), theirs: theirs.into() }
+    }
+
+    /// The binary with this terminal as its own: in a session that it leads.
+    fn stend(&self, scratch: &Scratch, arguments: &[&str]) -> Command {
+        let plain = stend(scratch, arguments);
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(plain.get_program()).args(plain.get_args());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let end = || self.theirs.try_clone().expect("a descriptor");
+        command.env("TERM", "xterm").env_remove("COLUMNS").env_remove("NO_COLOR");
+        command.stdin(end()).stdout(end()).stderr(end());
+        command
+    }
+
+    /// Everything that a command shows until it ends, which it must do well.
+    fn show(self, command: &mut Command) -> String {
+        let mut child = command.spawn().expect("the binary starts");
+        // Only they hold the other end now: reading ends with them.
+        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+        command.stderr(std::process::Stdio::null());
+        drop(self.theirs);
+        let (mut ours, mut bytes, mut piece) = (self.ours, Vec::new(), [0; 4096]);
+        // The last one to close the other end makes reading fail.
+        while let Ok(read @ 1..) = ours.read(&mut piece) {
+            bytes.extend(&piece[..read]);
+        }
+        let shown = String::from_utf8(bytes).expect("UTF-8").replace('\r', "");
+        assert!(child.wait().expect("an end").success(), "{shown}");
+        shown
+    }
+}
+
+/// Text without escape codes.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\u{1b}' => rest.by_ref().take_while(|c| !c.is_ascii_alphabetic()).for_each(drop),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[test]
+fn a_run_whose_terminal_is_hung_up_goes_on_to_its_end() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("small.yaml", &SMALL.replace("blocks: 2", "blocks: 4"));
+    let (target, file) = (scratch.directory("target"), scratch.join("r.stend"));
+    let terminal = Terminal::new(80);
+    let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy()];
+    let mut run = Running::new(&mut terminal.stend(&scratch, &words));
+    let mut ours = terminal.ours;
+    drop(terminal.theirs);
+    eventually("a trial", Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|t| t.outcome.is_some()))
+    });
+    let mut seen = [0; 4096];
+    assert!(ours.read(&mut seen).expect("progress") > 0);
+    // The kernel hangs up: a signal to the leader of the session, and from now on errors for whoever writes.
+    drop(ours);
+    assert_eq!(run.wait(Duration::from_secs(120)), Some(0));
+    let findings = show_json(&scratch, &file);
+    assert_eq!(findings["state"]["state"], "complete");
+    assert!(file.with_extension("html").exists(), "the report is written, too");
+    assert!(leftovers(&target).is_empty());
+}
+
+#[test]
+fn a_terminal_that_stands_still_does_not_hold_up_the_run() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("small.yaml", &SMALL.replace("blocks: 2", "blocks: 6"));
+    let (target, file) = (scratch.directory("target"), scratch.join("r.stend"));
+    let terminal = Terminal::new(80);
+    // As Ctrl-S does; its few kilobytes of buffer would fill up otherwise.
+    tcflow(&terminal.theirs, Action::OOff).expect("stopped");
+    let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy()];
+    let mut command = terminal.stend(&scratch, &words);
+    let mut run = Running::new(&mut command);
+    eventually("the end of the run", Duration::from_secs(120), || {
+        stend_record::store::read(&file).is_ok_and(|run| run.state == stend_record::RunState::Complete)
+    });
+    assert!(leftovers(&target).is_empty());
+    assert_eq!(run.child.try_wait().expect("a child"), None, "the result waits for the terminal");
+    tcflow(&terminal.theirs, Action::OOn).expect("going on");
+    assert_eq!(run.wait(Duration::from_secs(30)), Some(0));
+}
+
+#[test]
+fn on_forty_columns_every_line_fits_and_colours_come_only_where_they_are_wanted() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let suite = scratch.file("small.yaml", SMALL);
+    let target = scratch.directory("target");
+    let commands: [(&[&str], bool); 6] = [
+        (&["show", "last"], true),
+        (&["list"], false),
+        (&["compare", "R-20261121", "last"], true),
+        (&["inspect", "."], false),
+        (&["doctor"], false),
+        (&["run", &suite, "--on", &target, "--dry-run"], true),
+    ];
+    for (words, coloured) in commands {
+        for (lang, no_color) in [("C", None), ("ru_RU.UTF-8", None), ("C", Some("1"))] {
+            let terminal = Terminal::new(40);
+            let mut command = terminal.stend(&scratch, words);
+            command.env("LANG", lang).envs(no_color.map(|value| ("NO_COLOR", value))).current_dir(scratch.path());
+            let shown = terminal.show(&mut command);
+            let escapes = shown.contains('\u{1b}');
+            assert!(!escapes || no_color.is_none(), "{words:?} with NO_COLOR: {shown:?}");
+            assert!(escapes || !coloured || no_color.is_some(), "{words:?} without colours: {shown:?}");
+            let cyrillic = shown.chars().any(|c| ('а'..='я').contains(&c));
+            assert_eq!(cyrillic, lang != "C", "{words:?} in {lang}: {shown}");
+            // What is there to be copied stays on one line, indented.
+            let text = plain(&shown);
+            let wide = |line: &&str| line.chars().count() > 40 && !line.starts_with("    ");
+            assert_eq!(text.lines().find(wide), None, "{words:?}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_live_run_on_forty_columns_ends_with_its_result() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("small.yaml", SMALL);
+    let (target, file) = (scratch.directory("target"), scratch.join("r.stend"));
+    let terminal = Terminal::new(40);
+    let words = ["run", &suite, "--on", &target, "-o", &file.to_string_lossy()];
+    let mut command = terminal.stend(&scratch, &words);
+    let shown = plain(&terminal.show(&mut command));
+    assert!(shown.contains("measuring") && shown.contains("IOPS") && shown.contains("r.stend"), "{shown}");
+    assert!(!shown.contains("panicked"), "{shown}");
+}
