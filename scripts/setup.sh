@@ -10,8 +10,9 @@ build_packages=(gcc libc6-dev make)
 test_packages=(util-linux mount e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g lvm2 fdisk gdisk cryptsetup-bin chromium)
 
 if ! command -v cargo >/dev/null || ! rustc --version | awk '{split($2, v, "."); exit !(v[1] > 1 || v[2] >= 95)}'; then
-    echo "setup: Rust 1.95 or newer is needed. Install it with:" >&2
-    echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --default-toolchain stable" >&2
+    echo "setup: Rust 1.95 or newer is needed. Install it with (\`apt-get install curl\` if there is no curl):" >&2
+    echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --default-toolchain stable && . ~/.cargo/env" >&2
+    echo "setup: then give the same command again." >&2
     exit 4
 fi
 

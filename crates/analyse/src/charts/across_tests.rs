@@ -5,7 +5,7 @@ use crate::analyse;
 use crate::findings::{CheckStatus, Findings};
 use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::Bytes;
-use stend_record::sample::{Memory, Pressure};
+use stend_record::sample::{Memory, NetworkCounters, Pressure, Traffic};
 use stend_record::{Slice, TrialOutcome, TrialStatus};
 use stend_spec::workload::Sync;
 
@@ -127,6 +127,9 @@ fn each_case_is_charged_with_what_the_host_did_under_its_load() {
         sample.pressure = Some(Pressure { io_some_ns: waited, ..Pressure::default() });
         let available_bytes = (8 << 30) - ((i as u64) << 20);
         sample.memory = Some(Memory { total_bytes: 8 << 30, available_bytes, ..Memory::default() });
+        let bytes = |rate: u64| Traffic { bytes: sample.at.0 / 1000 * rate / 1000, ..Traffic::default() };
+        let network = |name: &str| NetworkCounters { name: name.into(), received: bytes(2000), sent: bytes(500) };
+        sample.networks = Some(vec![network("eth0"), network("eth1")]);
     }
     let findings = analyse(&record).unwrap();
     let chart = findings.charts.iter().find(|c| c.id == "resources").unwrap();
@@ -139,5 +142,58 @@ fn each_case_is_charged_with_what_the_host_did_under_its_load() {
     // Pressure of CPU and memory was not offered: one line is left.
     assert_eq!((chart.panes[1].series.len(), values(1, 0)), (1, vec![0.1, 0.1]));
     assert_eq!(chart.panes[2].series[0].points.len(), 2);
+    // Both interfaces together, bytes per second.
+    let near = |found: Vec<f64>, rate: f64| found.len() == 2 && found.iter().all(|v| (v - rate).abs() < rate / 100.0);
+    assert!(near(values(3, 0), 4e6) && near(values(3, 1), 1e6), "{:?}", chart.panes[3]);
     assert!(chart.x.names.iter().map(|n| (n.name.en.as_str(), n.detail.en.as_str())).eq([("1", "a"), ("2", "b")]));
+}
+
+#[test]
+fn an_interface_that_comes_or_goes_leaves_no_number() {
+    let mut record = run().trial(0).done().record();
+    let networks = |findings: &Findings| {
+        let chart = findings.charts.iter().find(|c| c.id == "resources").unwrap();
+        chart.panes.iter().filter(|pane| pane.y.label.en.starts_with("network")).count()
+    };
+    let middle = record.trials[0].outcome.as_ref().unwrap().load_start + stend_base::Nanos::SECOND;
+    for (later, panes) in [("eth0", 1), ("wg0", 0)] {
+        for sample in &mut record.samples {
+            let name = if sample.at < middle { "eth0" } else { later };
+            sample.networks = Some(vec![NetworkCounters { name: name.into(), ..NetworkCounters::default() }]);
+        }
+        assert_eq!(networks(&analyse(&record).unwrap()), panes, "{later}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_counted_and_what_fits_is_not_mentioned() {
+    let mut list = vec![1, 2, 3];
+    assert_eq!((super::caps::cut(&mut list, 2), list.len()), (1, 2));
+    let said = |count| super::caps::left_out(say!("Sum.", "Итог."), &say!("Cases", "Случаи"), count);
+    assert_eq!(said(0), say!("Sum.", "Итог."));
+    assert_eq!(said(3).en, "Sum. Cases left out for lack of room: 3.");
+    assert_eq!(said(3).ru, "Итог. Случаи, не показанные за нехваткой места: 3.");
+}
+
+#[test]
+fn merged_points_are_said_to_be_merged() {
+    let findings = analyse(&run().trial(0).done().record()).unwrap();
+    let mut chart = findings.cases[0].charts.iter().find(|c| c.id.ends_with("time")).unwrap().clone();
+    assert!(!chart.summary.en.contains("drawn as one"));
+    chart.panes[0].series[0].points[0].envelope = Some((1.0, 2.0));
+    let merged = super::caps::merged(chart);
+    assert!(merged.summary.en.contains("drawn as one") && merged.summary.ru.contains("слиты"), "{:?}", merged.summary);
+}
+
+#[test]
+fn phases_and_windows_that_are_not_shaded_are_counted() {
+    let mut record = run().trial(0).done().record();
+    let phase = |s: u64| stend_record::Event {
+        at: stend_base::Nanos::secs(s),
+        kind: stend_record::EventKind::Phase(stend_record::observed::Phase::Measure),
+    };
+    record.events.extend((100..200).map(phase));
+    let findings = analyse(&record).unwrap();
+    let cpu = findings.charts.iter().find(|c| c.id == "cpu").unwrap();
+    assert!(cpu.summary.en.contains("Phases left out for lack of room"), "{:?}", cpu.summary);
 }

@@ -1,6 +1,6 @@
 //! The latency distribution of a case as a curve over nines: p50 to p99.99, as far as the I/Os reach.
 
-use super::{SERIES_MAX, few, latency_axis};
+use super::{SERIES_MAX, caps, few, latency_axis};
 use crate::case::OpLatency;
 use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::phrase::{both, op as op_name};
@@ -17,19 +17,15 @@ const TO: f64 = 0.9999;
 /// One curve per operation of a stream. `None` if no operation has enough I/Os.
 pub fn chart(case: u32, latencies: &[OpLatency]) -> Option<Chart> {
     let several = latencies.iter().any(|latency| latency.stream > 0);
-    let series: Vec<Series> = latencies
-        .iter()
-        .map(|latency| curve(latency, several))
-        .filter(|series| !series.points.is_empty())
-        .take(SERIES_MAX)
-        .enumerate()
-        .map(|(variant, series)| Series { variant: variant as u8, ..series })
-        .collect();
+    let curves = latencies.iter().map(|latency| curve(latency, several));
+    let mut series: Vec<Series> = curves.filter(|series| !series.points.is_empty()).collect();
+    let more = caps::cut(&mut series, SERIES_MAX);
+    (0u8..).zip(&mut series).for_each(|(variant, series)| series.variant = variant);
     let last = series.iter().filter_map(|s| s.points.last()).map(|p| p.x).fold(FROM, f64::max);
     if last <= FROM {
         return None;
     }
-    let summary = summary(&series);
+    let summary = caps::left_out(summary(&series), &say!("Curves", "Кривые"), more);
     let label = say!("share of I/Os at or below", "доля операций не дольше");
     let x = Axis::new(label, Scale::Nines, Unit::Share, FROM, last);
     Some(Chart {

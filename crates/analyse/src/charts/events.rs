@@ -1,6 +1,6 @@
 //! Moments of a run that may explain what a line does: drawn as upright lines across the panes.
 
-use super::since;
+use super::{caps, since};
 use crate::chart::Mark;
 use stend_base::{Nanos, Say, say};
 use stend_record::{EventKind, RunRecord};
@@ -8,7 +8,8 @@ use stend_record::{EventKind, RunRecord};
 /// More marks than this hide the lines they should explain.
 const EVENTS_MAX: usize = 12;
 
-/// What happened between two moments, inclusive, in the order of time.
+/// What happened between two moments, inclusive, in the order of time. Where there is more than fits, the last
+/// mark says how much.
 pub fn within(run: &RunRecord, run_start: Nanos, from: Nanos, to: Nanos) -> Vec<Mark> {
     let mut marks: Vec<Mark> = run
         .events
@@ -18,9 +19,18 @@ pub fn within(run: &RunRecord, run_start: Nanos, from: Nanos, to: Nanos) -> Vec<
             let name = name(&event.kind)?;
             Some(Mark { at: since(run_start, event.at), name, detail: Say::same("") })
         })
-        .take(EVENTS_MAX)
         .collect();
     marks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    at_most(marks, EVENTS_MAX)
+}
+
+/// The first marks; the last of them says how many more there are.
+pub fn at_most(mut marks: Vec<Mark>, most: usize) -> Vec<Mark> {
+    let more = caps::cut(&mut marks, most);
+    if let (Some(last), 1..) = (marks.last_mut(), more) {
+        let (en, ru) = (&last.name.en, &last.name.ru);
+        last.name = say!("{en}, and {more} more after it", "{ru} и ещё {more} позже");
+    }
     marks
 }
 
@@ -41,6 +51,17 @@ mod tests {
     use super::*;
     use stend_record::Event;
     use stend_record::observed::Phase;
+
+    #[test]
+    fn a_mark_says_how_many_do_not_fit_after_it() {
+        let mut record = crate::fixture::run().trial(0).done().record();
+        let event = |s| Event { at: Nanos::secs(s), kind: EventKind::StopRequested };
+        record.events = (100..100 + 2 * EVENTS_MAX as u64).map(event).collect();
+        let marks = within(&record, Nanos::secs(100), Nanos(0), Nanos::secs(1000));
+        assert_eq!(marks.len(), EVENTS_MAX);
+        assert_eq!(marks[EVENTS_MAX - 1].name.en, format!("stop asked, and {EVENTS_MAX} more after it"));
+        assert_eq!(marks[0].name.en, "stop asked");
+    }
 
     #[test]
     fn only_what_can_change_the_numbers_is_marked() {

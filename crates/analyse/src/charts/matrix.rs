@@ -1,7 +1,7 @@
 //! Two parameters at once: a number and a tint for each pair of their values.
 
 use super::family::{Family, Kind, Member, Parameter};
-use super::tint;
+use super::{caps, tint};
 use crate::chart::{Axis, Cell, Chart, Field, Mark, Pane, Quantity, Scale, Unit};
 use crate::findings::{CaseFinding, Headline, OpFinding, QuantileValue};
 use crate::phrase::{both, op as op_name, pick};
@@ -23,7 +23,10 @@ pub fn charts(families: &[Family<'_>]) -> Vec<Chart> {
             charts.extend(chart(format!("matrix-{number}-{part}"), family, (across, up), &name, &members));
         }
     }
-    charts.truncate(CHARTS_MAX);
+    let more = caps::cut(&mut charts, CHARTS_MAX);
+    if let Some(last) = charts.last_mut() {
+        last.summary = caps::left_out(last.summary.clone(), &say!("Matrices", "Матрицы"), more);
+    }
     charts
 }
 
@@ -47,10 +50,10 @@ fn chart(
         let mut values: Vec<u64> = members.iter().map(|m| m.values[index]).collect();
         values.sort_unstable();
         values.dedup();
-        values.truncate(SIDE_MAX);
-        values
+        let more = caps::cut(&mut values, SIDE_MAX);
+        (values, more)
     };
-    let (columns, rows) = (side(across), side(up));
+    let ((columns, more_columns), (rows, more_rows)) = (side(across), side(up));
     if columns.len() < 2 || rows.len() < 2 {
         return None;
     }
@@ -90,7 +93,11 @@ fn chart(
     };
     Some(Chart {
         id,
-        summary: summary(family, &family.parameters[across], &family.parameters[up]),
+        summary: caps::left_out(
+            summary(family, &family.parameters[across], &family.parameters[up]),
+            &say!("Columns and rows", "Столбцы и строки"),
+            more_columns + more_rows,
+        ),
         title,
         x: axis(&family.parameters[across], &columns, &Say::same("")),
         panes,

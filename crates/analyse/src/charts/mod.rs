@@ -1,5 +1,6 @@
 //! Findings as chart documents: which lines, over which axes. All sums are done elsewhere.
 
+mod caps;
 mod distribution;
 mod events;
 mod family;
@@ -41,7 +42,7 @@ pub fn of_case(
     run_start: Nanos,
 ) -> Vec<Chart> {
     let charts = [
-        time_series::chart(run, case, headline, run_start),
+        time_series::chart(run, case, headline, run_start).map(caps::merged),
         heat::chart(case, run_start),
         distribution::chart(case.case, latencies),
         steady::chart(case, headline),
@@ -65,7 +66,7 @@ pub fn of_run(
     cases: &[CaseFinding],
     (start, end): (Nanos, Nanos),
 ) -> Vec<Chart> {
-    resources::chart(run, trials, cases).into_iter().chain(overview::cpu(run, start, end)).collect()
+    resources::chart(run, trials, cases).into_iter().chain(overview::cpu(run, start, end).map(caps::merged)).collect()
 }
 
 /// A line is drawn as dots when it has few points.

@@ -1,7 +1,7 @@
 //! Charts about the whole run: what the CPUs did while the phases went by.
 
 use super::thin::{self, Join};
-use super::{events, few, since, time_axis};
+use super::{caps, events, few, since, time_axis};
 use crate::chart::{Axis, Band, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::phrase::{both, pick};
 use stend_base::{Nanos, Say, format, say};
@@ -35,18 +35,20 @@ pub fn cpu(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> Option<Chart> {
     }
     let label = say!("busy share of all CPUs", "доля занятости всех процессоров");
     let y = Axis::new(label, Scale::Linear, Unit::Share, 0.0, 1.0);
+    let summary = both(|l| {
+        let (mean, peak) = (format::percent(mean, l), format::percent(peak, l));
+        pick(l, "Busy {m} on average, {p} at most.", "Заняты в среднем на {m}, самое большее на {p}.")
+            .replace("{m}", &mean)
+            .replace("{p}", &peak)
+    });
+    let (bands, more) = phases(run, run_start, run_end);
     Some(Chart {
         id: "cpu".to_string(),
         title: say!("CPU over the run", "Процессоры за прогон"),
-        summary: both(|l| {
-            let (mean, peak) = (format::percent(mean, l), format::percent(peak, l));
-            pick(l, "Busy {m} on average, {p} at most.", "Заняты в среднем на {m}, самое большее на {p}.")
-                .replace("{m}", &mean)
-                .replace("{p}", &peak)
-        }),
+        summary: caps::left_out(summary, &say!("Phases", "Фазы"), more),
         x: time_axis(0.0, since(run_start, run_end)),
         panes: vec![Pane::lines(y, series)],
-        bands: phases(run, run_start, run_end),
+        bands,
         events: events::within(run, run_start, Nanos(0), Nanos(u64::MAX)),
     })
 }
@@ -80,18 +82,18 @@ pub fn busy(before: &[CpuTimes], after: &[CpuTimes]) -> Option<f64> {
 }
 
 /// Phases of the run, each until the next or the end.
-fn phases(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> Vec<Band> {
-    let begun: Vec<(Nanos, Phase)> = run
+fn phases(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> (Vec<Band>, usize) {
+    let mut begun: Vec<(Nanos, Phase)> = run
         .events
         .iter()
         .filter_map(|event| match event.kind {
             EventKind::Phase(phase) => Some((event.at, phase)),
             _ => None,
         })
-        .take(PHASES_MAX)
         .collect();
+    let more = caps::cut(&mut begun, PHASES_MAX);
     let ends = begun.iter().skip(1).map(|b| b.0).chain([run_end]);
-    begun
+    let bands = begun
         .iter()
         .zip(ends)
         .map(|(&(from, phase), to)| Band {
@@ -100,7 +102,8 @@ fn phases(run: &RunRecord, run_start: Nanos, run_end: Nanos) -> Vec<Band> {
             label: phase_name(phase),
         })
         .filter(|band| band.to > band.from)
-        .collect()
+        .collect();
+    (bands, more)
 }
 
 fn phase_name(phase: Phase) -> Say {

@@ -1,13 +1,13 @@
-//! What each case took from the host while its load ran: CPU, pressure, memory.
+//! What each case took from the host while its load ran: CPU, pressure, memory, network.
 
-use super::{from_zero, overview};
+use super::{caps, from_zero, overview};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::cost;
 use crate::findings::CaseFinding;
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say};
-use stend_record::sample::Pressure;
+use stend_record::sample::{NetworkCounters, Pressure};
 use stend_record::{RunRecord, Sample};
 
 /// Most cases; beyond, neighbours could not be told apart.
@@ -17,10 +17,13 @@ const CASES_MAX: usize = 200;
 type Load<'a> = (&'a Sample, &'a Sample);
 /// A counter of a sample, cumulative.
 type Counter = fn(&Sample) -> Option<u64>;
+/// Bytes one way through an interface, cumulative.
+type Direction = fn(&NetworkCounters) -> u64;
 
 /// Panes with a dot per case. `None` without samples inside the load of any case.
 pub fn chart(run: &RunRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
-    let trials = &trials[..trials.len().min(CASES_MAX)];
+    let more = trials.len().saturating_sub(CASES_MAX);
+    let trials = &trials[..trials.len() - more];
     let loads: Vec<Vec<Load>> = trials.iter().map(|case| loads(run, case)).collect();
     let places: Vec<f64> = (0..trials.len()).map(|i| i as f64 + 0.5).collect();
     let line = |name: Say, quantity: Quantity, variant: u8, of: &dyn Fn(&[Load]) -> Option<f64>| {
@@ -41,7 +44,13 @@ pub fn chart(run: &RunRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) 
     let pressure = (0u8..).zip(pressure).map(|(v, (name, quantity, of))| line(name, quantity, v, &share(of)));
     let memory = vec![line(say!("in use, at most", "занято, не более"), Quantity::Memory, 0, &memory)];
     let share_axis = |label: Say| Axis::new(label, Scale::Linear, Unit::Share, 0.0, 1.0);
-    let summary = summary(&cpu[0], trials);
+    let summary = caps::left_out(summary(&cpu[0], trials), &say!("Cases", "Случаи"), more);
+    let network: [(Say, Direction); 2] =
+        [(say!("received", "принято"), |n| n.received.bytes), (say!("sent", "отправлено"), |n| n.sent.bytes)];
+    let network = (0u8..).zip(network);
+    let network: Vec<Series> =
+        network.map(|(v, (name, of))| line(name, Quantity::Throughput, v, &move |loads| traffic(loads, of))).collect();
+    let network_axis = from_zero(say!("network, MB/s", "сеть, МБ/с"), Unit::BytesPerSecond, &network);
     let memory_axis = from_zero(say!("memory in use", "занятая память"), Unit::Bytes, &memory);
     let panes = [
         (share_axis(say!("busy share of all CPUs", "доля занятости всех процессоров")), cpu),
@@ -50,6 +59,7 @@ pub fn chart(run: &RunRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) 
             pressure.collect::<Vec<_>>(),
         ),
         (memory_axis, memory),
+        (network_axis, network),
     ];
     let panes: Vec<Pane> = panes.into_iter().filter_map(|(y, series)| pane(y, series)).collect();
     (!panes.is_empty()).then(|| Chart {
@@ -118,6 +128,19 @@ fn worker(loads: &[Load]) -> Option<f64> {
 fn memory(loads: &[Load]) -> Option<f64> {
     let used = |s: &Sample| s.memory.map(|m| m.total_bytes.saturating_sub(m.available_bytes) as f64);
     loads.iter().flat_map(|(first, last)| [used(first), used(last)]).flatten().reduce(f64::max)
+}
+
+/// Bytes per second one way through all interfaces, over all loads. `None` if there are none, or if one came, went
+/// or began to count anew meanwhile.
+fn traffic(loads: &[Load], of: Direction) -> Option<f64> {
+    let grown = |(first, last): &Load| -> Option<f64> {
+        let (before, after) = (first.networks.as_ref()?, last.networks.as_ref()?);
+        let same = before.len() == after.len() && before.iter().zip(after).all(|(b, a)| b.name == a.name);
+        let bytes: Option<u64> = before.iter().zip(after).map(|(b, a)| of(a).checked_sub(of(b))).sum();
+        bytes.filter(|_| same && !before.is_empty()).map(|bytes| bytes as f64)
+    };
+    let (bytes, time) = (loads.iter().map(grown).sum::<Option<f64>>(), time(loads));
+    bytes.filter(|_| time > 0.0).map(|bytes| bytes / time)
 }
 
 /// An axis with a place for each case: its number in the report, and its label.

@@ -1,7 +1,7 @@
 //! Throughput against latency: what each queue depth (or number of jobs) buys and what it costs.
 
 use super::family::{Family, Kind};
-use super::{HEADROOM, SERIES_MAX, latency_axis};
+use super::{HEADROOM, SERIES_MAX, caps, latency_axis};
 use crate::chart::{Axis, Chart, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::{OpFinding, QuantileValue};
 use crate::phrase::{both, op as op_name, pick};
@@ -27,7 +27,12 @@ fn of(families: &[Family<'_>], kind: Kind) -> Vec<Chart> {
     }
     let left_out: usize = families.iter().map(|f| f.left_out).sum();
     let draw = |(part, lines): (usize, &[Series])| chart(kind, part, lines.to_vec(), left_out);
-    all.chunks(SERIES_MAX).take(CHARTS_MAX).enumerate().map(draw).collect()
+    let mut charts: Vec<Chart> = all.chunks(SERIES_MAX).take(CHARTS_MAX).enumerate().map(draw).collect();
+    if let Some(last) = charts.last_mut() {
+        let more = all.len().saturating_sub(SERIES_MAX * CHARTS_MAX);
+        last.summary = caps::left_out(last.summary.clone(), &say!("Lines", "Линии"), more);
+    }
+    charts
 }
 
 /// A line per operation and per value of the other parameters, if it has at least two points.

@@ -1,7 +1,7 @@
 //! Whether a case held its rate from block to block: its trials with a band of ± 10 % around their mean
 //! and the line fitted through them. Information only: no verdict of steadiness is made here.
 
-use super::{few, from_zero};
+use super::{caps, few, from_zero};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::Headline;
 use crate::phrase::{both, pick};
@@ -22,7 +22,7 @@ const TRIALS_MAX: usize = 600;
 pub fn chart(case: &CaseTrials<'_>, headline: Headline) -> Option<Chart> {
     let mut trials = case.counting.clone();
     trials.sort_by_key(|t| (t.record.block, t.record.trial));
-    trials.truncate(TRIALS_MAX);
+    let more = caps::cut(&mut trials, TRIALS_MAX);
     let values: Vec<f64> = trials
         .iter()
         .map(|trial| {
@@ -71,7 +71,7 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline) -> Option<Chart> {
     Some(Chart {
         id: format!("case-{}-steady", case.case),
         title: say!("Rate from block to block", "Скорость от блока к блоку"),
-        summary: summary(range / mean, (last - first) / mean),
+        summary: caps::left_out(summary(range / mean, (last - first) / mean), &say!("Trials", "Испытания"), more),
         x: blocks(trials.iter().map(|t| t.record.block)),
         panes: vec![Pane::lines(from_zero(label, unit, &lines), lines)],
         bands: Vec::new(),

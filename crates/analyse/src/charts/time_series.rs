@@ -1,7 +1,7 @@
 //! The course of a case: its rate, and p50, p99 and the largest latency per second, over the run's time.
 
 use super::thin::{self, Join};
-use super::{events, few, from_zero, latency_axis, since, time_axis};
+use super::{caps, events, few, from_zero, latency_axis, since, time_axis};
 use crate::chart::{Band, Chart, Mark, Pane, Point, Quantity, Series, Unit};
 use crate::findings::Headline;
 use crate::phrase::{both, op as op_name, pick};
@@ -47,10 +47,11 @@ pub fn chart(run: &RunRecord, case: &CaseTrials<'_>, headline: Headline, run_sta
     };
     let from = trials.iter().map(bounds).map(|b| b.0).fold(f64::INFINITY, f64::min);
     let to = trials.iter().map(bounds).map(|b| b.1).fold(0.0, f64::max);
+    let unshaded = if trials.len() > BANDS_MAX { trials.len() } else { 0 };
     Some(Chart {
         id: format!("case-{}-time", case.case),
         title,
-        summary: summary(trials.len(), &panes),
+        summary: caps::left_out(summary(trials.len(), &panes), &say!("Shaded windows", "Закрашенные окна"), unshaded),
         x: time_axis(from, to),
         panes,
         bands: bands(&trials, run_start),
@@ -70,7 +71,7 @@ fn events(run: &RunRecord, trials: &[&TrialRecord], run_start: Nanos) -> Vec<Mar
         let start = series::load_start(trial);
         events::within(run, run_start, start, start + shown(trial))
     };
-    trials.iter().flat_map(during).take(BANDS_MAX).collect()
+    events::at_most(trials.iter().flat_map(during).collect(), BANDS_MAX)
 }
 
 /// Rate of one operation per interval, a stretch per trial.
