@@ -189,6 +189,10 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 return Some(status.code().unwrap_or(-1));
             }
+            // A run that cannot write its file any more leaves its spool to whoever reads it.
+            if self.spools.is_empty() {
+                self.spools = open_spools(self.child.id());
+            }
             std::thread::sleep(Duration::from_millis(20));
         }
         None
