@@ -1,7 +1,7 @@
 //! What is compared: six workloads, and the numbers that one trial of either tool gives. Data only.
 
 use stend_base::{Bytes, Nanos};
-use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Mix, Pattern, Region, Stream, Sync, Trial};
 
 /// Load before each window.
 pub const RAMP: Nanos = Nanos::millis(500);
@@ -48,6 +48,7 @@ impl Cell {
             queue_depth: self.queue_depth,
             jobs: 1,
             sync: Sync::None,
+            data: Data::default(),
         };
         Trial {
             streams: vec![stream],

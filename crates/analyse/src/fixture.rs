@@ -10,7 +10,7 @@ use stend_record::{
 };
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use stend_spec::workload::{Backend, Mix, Op, Pattern, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Sync, Trial};
 
 /// A slice of stream 0 with 4 KiB I/Os and no histogram.
 pub fn slice(interval: u32, op: Op, ops: u64) -> Slice {
@@ -49,6 +49,7 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
             queue_depth: vec![queue_depth],
             jobs: vec![1],
             sync,
+            data: Data::default(),
         }],
         ramp: Nanos::millis(500),
         window: Nanos::secs(2),

@@ -2,7 +2,7 @@
 
 use crate::findings::{Estimate, Headline};
 use stend_base::{Bytes, Lang, Millionths, Say, format};
-use stend_spec::workload::{BlockShare, Op, Pattern, Stream, Sync, Trial, Zone};
+use stend_spec::workload::{BlockShare, Data, Op, Pattern, Stream, Sync, Trial, Zone};
 
 /// From here on a case is told by its throughput.
 const LARGE_BLOCK: Bytes = Bytes::kib(64);
@@ -67,7 +67,21 @@ fn stream(stream: &Stream, lang: Lang) -> String {
     let jobs = if stream.jobs == 1 { String::new() } else { format!("{} × ", stream.jobs) };
     let in_flight = pick(lang, "in flight", "в очереди");
     let pattern = pattern(&stream.pattern, lang);
-    format!("{what}{pattern}, {size}, {jobs}{depth} {in_flight}{}", sync(stream.sync, lang))
+    format!("{what}{pattern}, {size}, {jobs}{depth} {in_flight}{}{}", sync(stream.sync, lang), data(stream.data, lang))
+}
+
+/// `, data 2:1 compressible, 1.5:1 repeated`; empty if neither was asked for.
+pub fn data(data: Data, lang: Lang) -> String {
+    let ratio = |thousandths: u32| (f64::from(thousandths) / 1e3).to_string().replace('.', pick(lang, ".", ","));
+    let (compress, dedup) = (ratio(data.compress_thousandths), ratio(data.dedup_thousandths));
+    let compresses = format!("{compress}:1 {}", pick(lang, "compressible", "сжимаемые"));
+    let repeats = format!("{dedup}:1 {}", pick(lang, "repeated", "повторяющиеся"));
+    match (data.compress_thousandths > 1000, data.dedup_thousandths > 1000) {
+        (false, false) => String::new(),
+        (true, false) => format!(", {} {compresses}", pick(lang, "data", "данные")),
+        (false, true) => format!(", {} {repeats}", pick(lang, "data", "данные")),
+        (true, true) => format!(", {} {compresses}, {repeats}", pick(lang, "data", "данные")),
+    }
 }
 
 /// Bytes per I/O: `4 KiB`, or `60 % 4 KiB and 40 % 64 KiB`.
@@ -173,6 +187,20 @@ mod tests {
     use crate::findings::Basis;
     use crate::fixture::{case, run_of};
     use expect_test::expect;
+
+    #[test]
+    fn data_are_told_where_they_can_be_reduced() {
+        let told = |compress_thousandths, dedup_thousandths| {
+            [Lang::En, Lang::Ru].map(|lang| data(Data { compress_thousandths, dedup_thousandths }, lang)).join(" | ")
+        };
+        assert_eq!(data(Data::default(), Lang::En), "");
+        let all = [told(2000, 1000), told(1000, 1500), told(2500, 1500)];
+        expect![[r#"
+            , data 2:1 compressible | , данные 2:1 сжимаемые
+            , data 1.5:1 repeated | , данные 1,5:1 повторяющиеся
+            , data 2.5:1 compressible, 1.5:1 repeated | , данные 2,5:1 сжимаемые, 1,5:1 повторяющиеся"#]]
+        .assert_eq(&all.join("\n"));
+    }
 
     #[test]
     fn a_pattern_tells_what_random_and_sequential_leave_open() {

@@ -102,7 +102,7 @@ pub(crate) fn refused(name: &str, obstacle: &Obstacle) -> Box<Error> {
 mod tests {
     use super::*;
     use stend_base::{Bytes, Nanos};
-    use stend_spec::workload::{Mix, Pattern, Region, Stream};
+    use stend_spec::workload::{Data, Mix, Pattern, Region, Stream};
     use stend_sys::seccomp::{forbid_aio, forbid_io_uring};
 
     fn trial(backend: Backend, queue_depth: u32, sync: Sync) -> Trial {
@@ -114,6 +114,7 @@ mod tests {
             queue_depth,
             jobs: 1,
             sync,
+            data: Data::default(),
         };
         Trial {
             streams: vec![stream],

@@ -11,7 +11,7 @@ use std::time::Duration;
 use stend_base::random::draw;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::{FillOutcome, IoErrors, TrialOutcome, TrialStatus};
-use stend_spec::workload::{Backend, Mix, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Mix, Pattern, Region, Stream, Sync, Trial};
 use stend_sys::{IoFile, clock};
 
 /// Bytes per write: large enough for any device's full throughput, small enough to be sent whole.
@@ -73,6 +73,7 @@ fn write(
         queue_depth: DEPTH,
         jobs: 1,
         sync: Sync::None,
+        data: Data::default(),
     };
     let trial = Trial {
         streams: vec![stream],

@@ -108,7 +108,7 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use stend_base::Nanos;
-    use stend_spec::workload::{Backend, Mix, Pattern, Region, Sync};
+    use stend_spec::workload::{Backend, Data, Mix, Pattern, Region, Sync};
 
     /// A stream of random 4 KiB reads at depth 1, to be varied.
     pub(crate) fn stream() -> Stream {
@@ -120,6 +120,7 @@ pub(crate) mod tests {
             queue_depth: 1,
             jobs: 1,
             sync: Sync::None,
+            data: Data::default(),
         }
     }
 

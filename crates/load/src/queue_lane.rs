@@ -41,7 +41,7 @@ impl<Q: Queue> QueueLane<Q> {
     /// Sets the queue, made by `queue` for so many slots of so many bytes, and its data up; on the thread
     /// that will use it.
     pub fn new(job: &Job, queue: impl FnOnce(u32, usize) -> io::Result<Q>) -> io::Result<QueueLane<Q>> {
-        let payload = Payload::new(&job.spec, job.seed);
+        let payload = Payload::new(job);
         let depth = job.spec.queue_depth;
         let mut queue = queue(depth, payload.slot_len())?;
         (0..depth).for_each(|slot| payload.prime(u64::from(slot), queue.slot_mut(slot)));

@@ -36,7 +36,7 @@ pub(crate) struct SyncLane {
 impl SyncLane {
     /// Sets the memory of the job's thread number `thread` up.
     pub fn new(job: &Job, thread: u64, file: Arc<IoFile>, progress: Arc<Progress>) -> io::Result<SyncLane> {
-        let payload = Payload::new(&job.spec, job.seed);
+        let payload = Payload::new(job);
         let mut pool = Pool::new(1, payload.slot_len())?;
         payload.prime(thread, pool.slot_mut(0));
         Ok(SyncLane {

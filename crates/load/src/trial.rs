@@ -109,7 +109,7 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
         )
         .hint(say!("lower queue depth or jobs", "уменьшите глубину очереди или число заданий")));
     }
-    let of = |job: &Job| Payload::new(&job.spec, job.seed).slot_len() as u64 * u64::from(job.spec.queue_depth);
+    let of = |job: &Job| Payload::new(job).slot_len() as u64 * u64::from(job.spec.queue_depth);
     let threads = if lane == Lane::Psync { in_flight } else { jobs.len() as u64 };
     let need = jobs.iter().fold(threads * MEMORY_PER_THREAD, |sum, job| sum.saturating_add(of(job)));
     let have = buffer::memory_total();

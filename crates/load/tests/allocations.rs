@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use stend_base::{Bytes, Millionths, Nanos};
 use stend_load::{Control, choose_backend, fill, run_trial};
 use stend_record::TrialStatus;
-use stend_spec::workload::{Backend, BlockShare, Mix, Pattern, Region, Stream, Sync, Trial, Zone};
+use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pattern, Region, Stream, Sync, Trial, Zone};
 use stend_sys::counting::{CountingAllocator, allocations};
 use stend_sys::{IoFile, clock};
 
@@ -48,6 +48,7 @@ fn trial(backend: Backend) -> Trial {
         queue_depth: 8,
         jobs: 2,
         sync: Sync::Fdatasync(64),
+        data: Data { compress_thousandths: 2000, dedup_thousandths: 1500 },
     };
     let other = |pattern| Stream { pattern, queue_depth: 1, jobs: 1, sync: Sync::None, ..stream.clone() };
     let sizes = [(4, 60), (16, 40)].map(|(kib, percent)| BlockShare { size: Bytes::kib(kib), percent });

@@ -117,6 +117,8 @@ pub const JOBS: Limits<u32> = Limits { least: 1, most: 1024 };
 pub const SYNC_EVERY: Limits<u32> = Limits { least: 1, most: 1_000_000 };
 /// Share of one size in a mixture of sizes.
 pub const SIZE_PERCENT: Limits<u32> = Limits { least: 1, most: 99 };
+/// Ratios of compression and deduplication, in thousandths.
+pub const RATIO: Limits<u32> = Limits { least: 1000, most: 100_000 };
 /// Shares of a mix.
 pub const PERCENT: Limits<u32> = Limits { least: 0, most: 100 };
 /// Longest ramp or window: a week.
@@ -257,6 +259,15 @@ pub const STREAM: Mapping = Mapping {
             ]),
             "When written data must be durable. Contradicts `op: read`.",
         ),
+        optional(
+            "data",
+            "incompressible",
+            Shape::Either(&[
+                Shape::Word(|| vec![("incompressible", "random data, no two sectors alike")]),
+                Shape::Map(&DATA),
+            ]),
+            "What is written. Contradicts `op: read`; the fill is always incompressible.",
+        ),
     ],
 };
 
@@ -282,6 +293,27 @@ pub const SYNC: Mapping = Mapping {
     ],
 };
 
+/// `data`.
+pub const DATA: Mapping = Mapping {
+    en: "data",
+    ru: "data",
+    doc: "At least one of the two. Ratios are those that storage sees: they hold within 2 % (compression: for zstd, up to 4 within records of 128 KiB and more).",
+    keys: &[
+        optional(
+            "compress",
+            "1",
+            Shape::Thousandths(RATIO),
+            "Bytes over bytes after compression, in every 4 KiB: the first part of each is random, the rest one byte repeated.",
+        ),
+        optional(
+            "dedup",
+            "1",
+            Shape::Thousandths(RATIO),
+            "Blocks of 4 KiB over distinct ones. Whole I/Os are repeated, each repeated content up to 128 times this ratio.",
+        ),
+    ],
+};
+
 /// Every mapping of a suite file, the whole first.
 pub const ALL: &[&Mapping] = &[
     &SUITE,
@@ -298,4 +330,5 @@ pub const ALL: &[&Mapping] = &[
     &pattern::STRIDED,
     &MIX,
     &SYNC,
+    &DATA,
 ];

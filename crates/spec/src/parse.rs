@@ -8,6 +8,7 @@ use crate::yaml::{self, Key, Node, Value, error_at};
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
 use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
 
+mod data;
 mod pattern;
 mod size;
 
@@ -125,6 +126,7 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
             .optional("jobs", |node, file| axis(node, file, |n, f| whole(n, f, keys::JOBS)))?
             .unwrap_or_else(|| vec![1]),
         sync: map.optional("sync", |node, file| sync(node, file, mix))?.unwrap_or(Sync::None),
+        data: map.optional("data", |node, file| data::data(node, file, mix))?.unwrap_or_default(),
     };
     map.finish()?;
     Ok(spec)

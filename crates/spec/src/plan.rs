@@ -343,6 +343,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                     queue_depth,
                     jobs,
                     sync: spec.sync,
+                    data: spec.data,
                 });
                 out.push(Cell { streams, axes });
             }

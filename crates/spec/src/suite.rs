@@ -1,6 +1,6 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
-use crate::workload::{Backend, BlockShare, Mix, Pattern, Sync};
+use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -61,4 +61,6 @@ pub struct StreamSpec {
     pub jobs: Vec<u32>,
     /// Durability.
     pub sync: Sync,
+    /// What is written.
+    pub data: Data,
 }

@@ -54,6 +54,8 @@ pub struct Stream {
     pub jobs: u32,
     /// When written data must be durable.
     pub sync: Sync,
+    /// What is written.
+    pub data: Data,
 }
 
 /// One size of a mixture.
@@ -75,6 +77,21 @@ impl Stream {
     /// Bytes of the smallest I/O.
     pub fn block_size_min(&self) -> Bytes {
         self.sizes().map(|share| share.size).min().unwrap_or(self.block_size)
+    }
+}
+
+/// What is written: how far it can be reduced. By default not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Data {
+    /// Bytes over bytes after compression, in thousandths, 1000 to 100,000; in every 4 KiB.
+    pub compress_thousandths: u32,
+    /// Blocks of 4 KiB over distinct ones, in thousandths, 1000 to 100,000.
+    pub dedup_thousandths: u32,
+}
+
+impl Default for Data {
+    fn default() -> Data {
+        Data { compress_thousandths: 1000, dedup_thousandths: 1000 }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use stend_base::{Bytes, Nanos, Result};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
 use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
 
@@ -22,6 +22,7 @@ pub fn stream(read_percent: u8) -> Stream {
         queue_depth: 1,
         jobs: 1,
         sync: Sync::None,
+        data: Data::default(),
     }
 }
 

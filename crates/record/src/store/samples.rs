@@ -10,7 +10,7 @@ use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Histogram, Nanos, say};
 use stend_spec::plan::{Decision, PlanInputs, PlanTarget};
 use stend_spec::suite::Suite;
-use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
 
 pub fn header() -> RunHeader {
     let writes = Err(say!("needs --confirm=x", "нужно --confirm=x"));
@@ -37,6 +37,7 @@ pub fn trial() -> Trial {
         queue_depth: 32,
         jobs: 1,
         sync: Sync::None,
+        data: Data::default(),
     };
     Trial {
         streams: vec![stream],

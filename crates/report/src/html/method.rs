@@ -117,7 +117,7 @@ fn stream(stream: &Stream, lang: Lang) -> String {
             format!("{operation}{pattern_more}, {size}, глубина очереди {depth}, {jobs} {jobs_ru}")
         }
     };
-    text + &sync(stream.sync, lang)
+    text + &sync(stream.sync, lang) + &stend_analyse::data_in_words(stream.data, lang)
 }
 
 fn sync(sync: Sync, lang: Lang) -> String {
