@@ -240,6 +240,27 @@ pub enum Caveat {
         /// Why.
         reason: Say,
     },
+    /// The run waits for a person to switch to an arm.
+    Suspended {
+        /// Name of the arm.
+        arm: String,
+        /// What the person is to do.
+        instruction: String,
+    },
+    /// All of one arm was measured before the next: whatever drifted meanwhile looks like a difference.
+    ArmsInSequence,
+    /// Nothing that is known of host and target differs between an arm and the first one.
+    ArmWithoutChange {
+        /// Name of the arm.
+        arm: String,
+    },
+    /// An arm was not the same each time that it was entered.
+    ArmDrifted {
+        /// Name of the arm.
+        arm: String,
+        /// Names of the conditions that differed.
+        conditions: Vec<Say>,
+    },
     /// The target is in use by others; only reads ran.
     TargetInUse {
         /// By whom, as refusals.

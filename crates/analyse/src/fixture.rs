@@ -5,9 +5,10 @@ use stend_base::{Bytes, Nanos};
 use stend_record::observed::{FillOutcome, JobFacts};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
-    Device, EngineFacts, HostFacts, JobTotals, RunHeader, RunRecord, RunState, Sample, Slice, TargetFacts, TargetKind,
-    TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
+    ArmFacts, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, RunHeader, RunRecord, RunState, Sample,
+    Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
 };
+use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Sync, Trial};
@@ -66,7 +67,7 @@ pub fn run() -> RunBuilder {
 /// A run of these cases, as [`run`].
 pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
     let inputs = PlanInputs {
-        suite: Suite { name: "small".into(), fill: Some(Fill::Auto), cases, blocks: 6 },
+        suite: Suite { name: "small".into(), fill: Some(Fill::Auto), cases, blocks: 6, ..Suite::default() },
         seed: 7,
         target: PlanTarget {
             size: Bytes(0),
@@ -157,6 +158,7 @@ impl RunBuilder {
         TrialBuilder {
             run: self,
             case,
+            block: 0,
             asked,
             iops: 10_000.0,
             status: TrialStatus::Complete,
@@ -164,6 +166,24 @@ impl RunBuilder {
             shape: |_| 1.0,
             changes: Vec::new(),
         }
+    }
+
+    /// The same cases in arms, each entered once, in which the kernel is as named.
+    pub fn arms(mut self, arms: &[(&str, Switch, &str)]) -> RunBuilder {
+        for (index, (name, switch, kernel)) in arms.iter().enumerate() {
+            let arm = Arm { name: name.to_string(), switch: switch.clone(), expect: Vec::new() };
+            self.record.header.inputs.suite.arms.push(arm);
+            self = self.entered(index as u32, kernel);
+        }
+        self
+    }
+
+    /// An arm is entered, and the kernel is this one.
+    pub fn entered(mut self, arm: u32, kernel: &str) -> RunBuilder {
+        let host = HostFacts { kernel: kernel.into(), ..self.record.host.clone().expect("a host") };
+        let facts = Box::new(ArmFacts { host, target: target(), observed: Vec::new() });
+        self.record.events.push(Event { at: self.now, kind: EventKind::Arm { arm, facts } });
+        self
     }
 
     /// Six trials of every case, ± 1 % around the rates given per case.
@@ -189,6 +209,7 @@ type Change = Box<dyn FnOnce(&mut TrialOutcome, &mut Vec<Slice>)>;
 pub struct TrialBuilder {
     run: RunBuilder,
     case: u32,
+    block: u32,
     asked: Trial,
     iops: f64,
     status: TrialStatus,
@@ -198,6 +219,12 @@ pub struct TrialBuilder {
 }
 
 impl TrialBuilder {
+    /// Its block; the first one otherwise.
+    pub fn block(mut self, block: u32) -> Self {
+        self.block = block;
+        self
+    }
+
     /// Mean rate over the window.
     pub fn iops(mut self, iops: f64) -> Self {
         self.iops = iops;
@@ -311,7 +338,7 @@ impl TrialBuilder {
         self.run.record.trials.push(TrialRecord {
             trial: self.run.record.trials.len() as u32,
             case: self.case,
-            block: 0,
+            block: self.block,
             asked: self.asked,
             started: load_start,
             slices,

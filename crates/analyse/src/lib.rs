@@ -30,7 +30,7 @@ mod verdict;
 pub use analysis::analyse;
 pub use by_trial::by_trial;
 pub use chart::Chart;
-pub use compare::{Comparison, compare};
+pub use compare::{Comparison, compare, compare_arms};
 pub use eta::{Eta, EtaQuality, eta};
 pub use findings::Findings;
 pub use forewarn::forewarn;

@@ -24,6 +24,10 @@ pub struct Preview {
     pub writes: Writes,
     /// Changes of the machine, the fill, and their undo.
     pub ahead: Ahead,
+    /// Arms in the order of the suite; empty if it has none.
+    pub arms: Vec<PlannedArm>,
+    /// Commands that look at the host in every arm.
+    pub observes: Vec<String>,
     /// Bytes of the fill; `None` if nothing is filled.
     pub fill: Option<Bytes>,
     /// Passes over all cases.
@@ -82,6 +86,17 @@ pub enum Writes {
     Nothing,
 }
 
+/// An arm that is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedArm {
+    /// Name.
+    pub name: String,
+    /// Commands that are executed and settings that are changed, those that undo it included.
+    pub changes: Vec<String>,
+    /// What a person does first.
+    pub person: Option<String>,
+}
+
 /// A case that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedCase {
@@ -134,6 +149,8 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &Targ
         target: target.clone(),
         writes: writes(plan, target, writing_time),
         ahead,
+        arms: plan.arms.iter().map(arm).collect(),
+        observes: inputs.suite.observe.iter().map(|o| stend_spec::arm::line(&o.command)).collect(),
         fill: plan.fill,
         blocks: inputs.suite.blocks,
         trials: plan.order.len() as u32,
@@ -144,6 +161,14 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &Targ
         time_budget: inputs.time_budget,
         examples: EXAMPLE_RATES.iter().map(|&rate| example(rate, fill, writing_time)).collect(),
         caveats: forewarn(host, target, plan),
+    }
+}
+
+fn arm(arm: &stend_spec::arm::Arm) -> PlannedArm {
+    PlannedArm {
+        name: arm.name.clone(),
+        changes: arm.switch.changes(),
+        person: arm.switch.instruction().map(String::from),
     }
 }
 

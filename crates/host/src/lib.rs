@@ -11,6 +11,6 @@ mod telemetry;
 pub mod worker;
 
 pub use link::{FromHost, Host};
-pub use protocol::{Facts, Inspect, Prepare, Reply, Request};
+pub use protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo};
 pub use stend_stand::{Permission, Rehearsal};
 pub use stend_sys::clock::{now, stamps};

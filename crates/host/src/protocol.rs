@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
-use stend_record::{Event, HostFacts, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
+use stend_record::{ArmFacts, Event, HostFacts, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
+use stend_spec::arm::{Observation, Switch};
 use stend_spec::workload::{Region, Trial};
 use stend_stand::{Permission, Rehearsal};
 
@@ -37,6 +38,8 @@ pub enum Request {
         /// Seed of the offsets.
         seed: u64,
     },
+    /// Leave the arm that the host is in, if it is in one, and enter another.
+    Switch(Box<SwitchTo>),
     /// Run one trial.
     Trial {
         /// Its ordinal, repeated in every answer.
@@ -59,6 +62,19 @@ pub struct Inspect {
     pub permission: Permission,
     /// Directory of the run file on this host.
     pub run_directory: String,
+}
+
+/// An arm to enter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SwitchTo {
+    /// How.
+    pub switch: Switch,
+    /// What to look at afterwards, beyond host and target.
+    pub observe: Vec<Observation>,
+    /// Id of the run.
+    pub run: String,
+    /// Path of its run file, shown to whoever finds the host switched.
+    pub run_file: String,
 }
 
 /// How to make the target ready.
@@ -92,6 +108,8 @@ pub enum Reply {
         /// Bytes written so far.
         done: Bytes,
     },
+    /// Answer to `Switch`.
+    Switched(Box<ArmFacts>),
     /// End of a fill.
     Filled(FillOutcome),
     /// Answer to `SampleZeros`.

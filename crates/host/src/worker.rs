@@ -4,7 +4,7 @@
 //! given up and the process ends. Nothing here decides what to do next.
 
 use crate::outbox::Outbox;
-use crate::protocol::{Facts, Inspect, Prepare, Reply, Request, read_frame, read_hello, write_hello};
+use crate::protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello};
 use crate::telemetry::Telemetry;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -13,9 +13,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_load::Control;
-use stend_record::{Event, EventKind, TargetFacts};
+use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
 use stend_spec::workload::{Region, Trial};
-use stend_stand::{Need, Owner, Permission, Prepared};
+use stend_stand::{Entered, Need, Owner, Permission, Prepared};
 use stend_sys::IoFile;
 
 /// How long the last messages may take to leave when the worker ends.
@@ -41,7 +41,7 @@ pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result
     };
     let writer = outbox.clone();
     spawn("writer", Box::new(move || drop(writer.drain(&mut to))))?;
-    let mut session = Session { outbox: outbox.clone(), control: control.clone(), ready: None };
+    let mut session = Session { outbox: outbox.clone(), control: control.clone(), ready: None, entered: None };
     spawn("steps", Box::new(move || session.run(queue, &done)))?;
 
     let result = take_requests(&mut from, &control, &steps).map_err(io);
@@ -73,6 +73,8 @@ struct Session {
     outbox: Outbox,
     control: Arc<Control>,
     ready: Option<Ready>,
+    /// The arm that the host is switched to.
+    entered: Option<Entered>,
 }
 
 /// A target that is ready for I/O.
@@ -118,6 +120,11 @@ impl Session {
                 let zeros = stend_load::sample_zeros(&file, region, seed)?;
                 self.outbox.send(Reply::Zeros(zeros));
             }
+            Request::Switch(to) => {
+                let (target, permission) = seen.as_ref().ok_or_else(|| out_of_order("switch"))?;
+                let facts = self.switch(&to, target, permission)?;
+                self.outbox.send(Reply::Switched(Box::new(facts)));
+            }
             Request::Trial { ordinal, trial } => self.trial(ordinal, &trial)?,
             Request::Release => {
                 self.release();
@@ -126,6 +133,20 @@ impl Session {
             Request::Stop => self.control.stop(),
         }
         Ok(())
+    }
+
+    fn switch(&mut self, to: &SwitchTo, target: &TargetFacts, permission: &Permission) -> Result<ArmFacts> {
+        let outbox = self.outbox.clone();
+        let mut log = move |kind| send_event(&outbox, kind);
+        if let Some(entered) = self.entered.take() {
+            entered.leave(&mut log)?;
+        }
+        let owner = Owner { run_id: to.run.clone(), run_file: to.run_file.clone() };
+        let control = self.control.clone();
+        let stopped = move || control.stopped();
+        self.entered = Some(stend_stand::enter(&to.switch, &owner, permission, &stopped, &mut log)?);
+        let observed = stend_stand::observe(&to.observe, permission, &stopped, &mut log)?;
+        Ok(ArmFacts { host: stend_stand::host_facts(), target: stend_stand::inspect(&target.named)?, observed })
     }
 
     fn fill(&mut self, region: Region, seed: u64) -> Result<()> {
@@ -176,6 +197,12 @@ impl Session {
     }
 
     fn release(&mut self) {
+        if let Some(entered) = self.entered.take() {
+            let outbox = self.outbox.clone();
+            if let Err(error) = entered.leave(&mut |kind| send_event(&outbox, kind)) {
+                self.outbox.send(Reply::Failed(error));
+            }
+        }
         let Some(Ready { prepared, telemetry, .. }) = self.ready.take() else { return };
         drop(telemetry);
         let outbox = self.outbox.clone();

@@ -1,6 +1,6 @@
 //! What the load engine observed during one trial.
 
-use crate::facts::HostFacts;
+use crate::facts::{HostFacts, TargetFacts};
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say, say};
@@ -234,6 +234,13 @@ pub enum EventKind {
         /// and wall clock ties both sessions to one axis.
         shift_ns: i64,
     },
+    /// An arm was switched to; the trials from here on belong to it.
+    Arm {
+        /// Index of the arm in the suite.
+        arm: u32,
+        /// What the host and the target were then.
+        facts: Box<ArmFacts>,
+    },
     /// The worker's stream ended without a goodbye.
     HostLost {
         /// What the coordinator saw.
@@ -270,7 +277,18 @@ pub enum EventKind {
     },
 }
 
-/// Phases of a run, in order.
+/// Host and target in one arm, as they were just after switching to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArmFacts {
+    /// The host.
+    pub host: HostFacts,
+    /// The target.
+    pub target: TargetFacts,
+    /// (name, output) of every command that the suite observes with, in its order.
+    pub observed: Vec<(String, String)>,
+}
+
+/// Phases of a run, in order; arms and trials may alternate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -280,6 +298,8 @@ pub enum Phase {
     Provision,
     /// Writing the range once.
     Fill,
+    /// Switching to another arm.
+    Arm,
     /// Trials.
     Measure,
     /// Undoing what was made.

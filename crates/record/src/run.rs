@@ -1,7 +1,7 @@
 //! A run as a whole: what is appended while it goes on, and what a reader gets back.
 
 use crate::facts::{HostFacts, TargetFacts};
-use crate::observed::{Event, EventKind, FillOutcome, Slice, TrialOutcome, ZeroSample};
+use crate::observed::{ArmFacts, Event, EventKind, FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
 use serde::{Deserialize, Serialize};
 use stend_base::Nanos;
@@ -35,6 +35,13 @@ pub enum RunState {
     Open,
     /// The plan was walked to its end.
     Complete,
+    /// Waits for a person to switch to an arm; `stend run --resume` goes on.
+    Suspended {
+        /// Index of the arm in the suite.
+        arm: u32,
+        /// What the person is to do, as the suite says it.
+        instruction: String,
+    },
     /// Ended early; the reason is for people.
     Ended {
         /// Exit code class.
@@ -224,6 +231,14 @@ impl RunRecord {
     pub fn last_host(&self) -> Option<&HostFacts> {
         self.events.iter().rev().find_map(|event| match &event.kind {
             EventKind::Resumed { host, .. } => Some(host.as_ref()),
+            _ => None,
+        })
+    }
+
+    /// Every time that an arm was switched to: when, which, and what the host and the target were then.
+    pub fn arms_entered(&self) -> impl Iterator<Item = (Nanos, u32, &ArmFacts)> {
+        self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Arm { arm, facts } => Some((event.at, *arm, facts.as_ref())),
             _ => None,
         })
     }

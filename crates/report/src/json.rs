@@ -47,13 +47,20 @@ struct Document<'a> {
 }
 
 /// How far a run got, for machines.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct State<'a> {
+    /// `open`, `complete`, `suspended` or `ended`.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a Say>,
+    /// Index of the arm before which a person is waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arm: Option<u32>,
+    /// What the person is to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instruction: Option<&'a str>,
 }
 
 /// A reason to doubt, with its sentences.
@@ -171,11 +178,14 @@ fn document(findings: &Findings) -> Document<'_> {
 
 /// How far a run got.
 pub fn state(state: &RunState) -> State<'_> {
-    let named = |state| State { state, kind: None, reason: None };
+    let named = |state| State { state, ..State::default() };
     match state {
         RunState::Open => named("open"),
         RunState::Complete => named("complete"),
-        RunState::Ended { kind, reason } => State { state: "ended", kind: Some(*kind), reason: Some(reason) },
+        RunState::Suspended { arm, instruction } => {
+            State { arm: Some(*arm), instruction: Some(instruction), ..named("suspended") }
+        }
+        RunState::Ended { kind, reason } => State { kind: Some(*kind), reason: Some(reason), ..named("ended") },
     }
 }
 

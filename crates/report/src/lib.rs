@@ -27,7 +27,7 @@ pub use machine::{doctor_json, error_json, inspect_json};
 pub use preview::preview_json;
 pub use svg::svg;
 pub use text::clean;
-pub use text::comparison::comparison_text;
+pub use text::comparison::{arms_text, comparison_text};
 pub use text::doctor::doctor_text;
 pub use text::inspect::inspect_text;
 pub use text::list::list_text;

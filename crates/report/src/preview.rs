@@ -2,7 +2,7 @@
 
 use crate::json::{CaveatOut, NotRunOut};
 use serde::Serialize;
-use stend_analyse::preview::{PlannedCase, Preview, Writes};
+use stend_analyse::preview::{PlannedArm, PlannedCase, Preview, Writes};
 use stend_base::Say;
 use stend_record::TargetFacts;
 
@@ -24,6 +24,10 @@ struct Document<'a> {
     undo: &'a [String],
     /// Blocks are read at random before the first trial, to see whether they were ever written.
     samples_zeros: bool,
+    /// Arms in the order of the suite; empty if it has none.
+    arms: Vec<ArmOut<'a>>,
+    /// Commands that look at the host in every arm.
+    observes: &'a [String],
     /// Bytes written once, in order, before measuring; `null` if nothing is filled.
     fill_bytes: Option<u64>,
     /// Passes over all cases.
@@ -52,6 +56,15 @@ enum WritesOut<'a> {
         signatures: &'a [String],
     },
     Nothing {},
+}
+
+#[derive(Serialize)]
+struct ArmOut<'a> {
+    arm: &'a str,
+    /// Commands that are executed and settings that are changed, those that undo it included.
+    changes: &'a [String],
+    /// What a person does before the run goes on.
+    person: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -119,6 +132,8 @@ fn document(preview: &Preview) -> Document<'_> {
         steps: &ahead.steps,
         undo: &ahead.undo,
         samples_zeros: ahead.samples_zeros,
+        arms: preview.arms.iter().map(arm).collect(),
+        observes: &preview.observes,
         fill_bytes: preview.fill.map(|fill| fill.0),
         blocks: preview.blocks,
         trials: preview.trials,
@@ -137,6 +152,10 @@ fn document(preview: &Preview) -> Document<'_> {
         },
         caveats: preview.caveats.iter().map(crate::json::caveat).collect(),
     }
+}
+
+fn arm(arm: &PlannedArm) -> ArmOut<'_> {
+    ArmOut { arm: &arm.name, changes: &arm.changes, person: arm.person.as_deref() }
 }
 
 fn case(case: &PlannedCase) -> CaseOut<'_> {

@@ -92,7 +92,7 @@ pub fn trials(n: u32) -> Say {
 
 /// Whether a caveat says that the run did not reach its end: it stands above all others.
 pub fn is_ending(caveat: &Caveat) -> bool {
-    matches!(caveat, Caveat::NoEnd | Caveat::EndedEarly { .. })
+    matches!(caveat, Caveat::NoEnd | Caveat::EndedEarly { .. } | Caveat::Suspended { .. })
 }
 
 /// How a trial ended, if it was not complete.

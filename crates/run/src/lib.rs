@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod arms;
 mod channel;
 mod control;
 mod execute;

@@ -139,6 +139,7 @@ fn phase(step: Step) -> Phase {
         Step::Inspecting => Phase::Preflight,
         Step::Preparing => Phase::Provision,
         Step::Filling => Phase::Fill,
+        Step::Switching { .. } => Phase::Arm,
         Step::Sampling(_) | Step::Trial { .. } => Phase::Measure,
         Step::Releasing | Step::Over => Phase::CleanUp,
     }

@@ -2,7 +2,7 @@
 
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Facts;
-use stend_record::{RunRecord, RunState, TargetFacts, TargetKind, TrialStatus};
+use stend_record::{ArmFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialStatus};
 use stend_spec::plan::{Outcome, PlanInputs};
 
 /// What the next session goes on from.
@@ -26,6 +26,12 @@ pub struct Progressed {
     pub target: TargetFacts,
     /// The boot in which the last session ran.
     pub boot_id: String,
+    /// (arm, facts) of every time that an arm was entered, in order.
+    pub arms: Vec<(u32, ArmFacts)>,
+    /// The arm before which the run waits for a person.
+    pub suspended: Option<u32>,
+    /// That arm replaces the target by another one.
+    pub new_target: bool,
 }
 
 /// Reads from a run file how far its plan was walked.
@@ -48,6 +54,10 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     let filled = match (plan.fill, run.fill) {
         (Some(len), Some(fill)) => fill.written >= len,
         _ => false,
+    };
+    let suspended = match run.state {
+        RunState::Suspended { arm, .. } => Some(arm),
+        _ => None,
     };
     let mut history = Vec::new();
     let mut measured = Nanos(0);
@@ -72,14 +82,25 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         measured,
         filled,
         zeros_sampled: run.zeros.is_some(),
-        target: target.clone(),
+        target: run.arms_entered().last().map_or(target, |(.., facts)| &facts.target).clone(),
+        arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
+        new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
+        suspended,
         boot_id: run.last_host().unwrap_or(host).boot_id.clone(),
     })
+}
+
+/// Whether an arm says itself that its target is another one.
+fn replaces_target(arm: &stend_spec::arm::Arm) -> bool {
+    arm.expect.iter().any(|fact| ["target", "target_identity"].contains(&fact.as_str()))
 }
 
 /// Whether the target that is there now is the one of the earlier session, and may still be written.
 pub(crate) fn same_target(earlier: &Progressed, now: &Facts) -> Result<()> {
     let (then, found) = (&earlier.target, &now.target);
+    if earlier.new_target && then.kind == found.kind {
+        return still_written(earlier, now);
+    }
     let same_size = found.kind == TargetKind::Directory || then.size == found.size;
     if (then.kind, &then.identity, &then.path) != (found.kind, &found.identity, &found.path) || !same_size {
         let path = &found.path;
@@ -91,6 +112,10 @@ pub(crate) fn same_target(earlier: &Progressed, now: &Facts) -> Result<()> {
             ),
         ));
     }
+    still_written(earlier, now)
+}
+
+fn still_written(earlier: &Progressed, now: &Facts) -> Result<()> {
     match (&earlier.inputs.target.writes, &now.writes) {
         (Ok(()), Err(reason)) => {
             let (en, ru) = (&reason.en, &reason.ru);

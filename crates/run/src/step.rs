@@ -90,6 +90,13 @@ pub enum Step {
     Preparing,
     /// Waiting for the fill.
     Filling,
+    /// Waiting for the switch to an arm; the decision to carry out then.
+    Switching {
+        /// The arm.
+        arm: u32,
+        /// What it is needed for.
+        decision: Decision,
+    },
     /// Waiting for the zero sample; the decision to carry out then.
     Sampling(Decision),
     /// A trial is going on.

@@ -1,13 +1,14 @@
 //! What to do next, given what just happened. No clock, no I/O: tests feed any order of events.
 
 use crate::ahead;
+use crate::arms::{Arms, Need};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
 use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
 use stend_host::{Facts, FromHost, Reply, Request};
 use stend_record::observed::{FillOutcome, Phase};
-use stend_record::{Entry, Event, EventKind, RunState, TrialOutcome, TrialStatus};
+use stend_record::{ArmFacts, Entry, Event, EventKind, RunState, TrialOutcome, TrialStatus};
 use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_spec::workload::Region;
 
@@ -38,6 +39,9 @@ pub struct Walk {
     history: Vec<Outcome>,
     decisions: u32,
     zeros_sampled: bool,
+    arms: Arms,
+    /// The arm before which a person is waited for.
+    suspended: Option<u32>,
     refill: bool,
     created: bool,
     deadline: Nanos,
@@ -60,7 +64,10 @@ impl Walk {
         let (trials, decisions) = earlier.map_or((0, 0), |e| (e.trials, e.decisions));
         let (refill, zeros_sampled) = earlier.map_or((false, false), |e| (e.filled, e.zeros_sampled));
         let measured = earlier.map_or(Nanos(0), |e| e.measured);
+        let suite = earlier.map_or(&asked.suite, |e| &e.inputs.suite);
         Walk {
+            arms: Arms::new(suite, earlier),
+            suspended: None,
             asked,
             plan: None,
             step: Step::Inspecting,
@@ -119,7 +126,7 @@ impl Walk {
             Reply::Rehearsed(_) => {}
             Reply::Prepared => match self.plan.as_ref().and_then(|p| p.fill) {
                 // The file of the earlier session is gone, and nobody knows what happened to a device.
-                Some(len) if self.refill && self.ending.is_none() => self.carry_out(Decision::Fill { len }, now),
+                Some(len) if self.refill && self.ending.is_none() => self.get_ready(Decision::Fill { len }, now),
                 _ => self.decide(now),
             },
             Reply::Filling { done } => {
@@ -134,6 +141,7 @@ impl Walk {
                     _ => self.decide(now),
                 }
             }
+            Reply::Switched(facts) => self.switched(*facts, now),
             Reply::Slices { ordinal, slices } => self.append(Entry::Slices { trial: ordinal, slices }),
             Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
             Reply::Sample(sample) => self.append(Entry::Sample(sample)),
@@ -200,6 +208,14 @@ impl Walk {
         };
         self.append(Entry::Decision { seq: self.decisions, decision });
         self.decisions += 1;
+        self.get_ready(decision, now);
+    }
+
+    /// Does what must come before a decision can be carried out: the right arm, a look for zeros.
+    fn get_ready(&mut self, decision: Decision, now: Nanos) {
+        if self.is_in_other_arm(decision, now) {
+            return;
+        }
         if let (Decision::Trial { .. }, false, Some(plan)) = (decision, self.zeros_sampled, &self.plan)
             && ahead::reads(plan)
         {
@@ -211,6 +227,51 @@ impl Walk {
             return;
         }
         self.carry_out(decision, now);
+    }
+
+    /// Whether an arm must be entered first; then that is under way, or the run is suspended for it.
+    fn is_in_other_arm(&mut self, decision: Decision, now: Nanos) -> bool {
+        let Some(plan) = &self.plan else { return false };
+        let arm = match decision {
+            Decision::Trial { case, .. } => plan.arm_of(case),
+            Decision::Fill { .. } => plan.arm_after_fill(&self.history),
+            Decision::Stop(_) => None,
+        };
+        match self.arms.need(arm) {
+            Need::Nothing => false,
+            Need::Switch(arm) => {
+                let (to, limit) = self.arms.switch_to(arm, &self.asked.run, &self.asked.run_file);
+                self.phase(Phase::Arm, now);
+                self.actions.push(Action::Send(Request::Switch(Box::new(to))));
+                self.step = Step::Switching { arm, decision };
+                self.deadline = now + limit;
+                true
+            }
+            Need::Person(arm) => {
+                self.suspended = Some(arm);
+                self.release(now);
+                true
+            }
+        }
+    }
+
+    fn switched(&mut self, facts: ArmFacts, now: Nanos) {
+        let Step::Switching { arm, decision } = self.step else { return };
+        let entered = self.arms.entered(arm, facts.clone());
+        match entered {
+            Ok(doubts) => self.actions.extend(doubts.into_iter().map(Action::Warn)),
+            Err(error) => {
+                self.suspended = self.arms.instruction(arm).map(|_| arm);
+                self.end_with(error);
+                return self.release(now);
+            }
+        }
+        self.append(Entry::Event(Event { at: now, kind: EventKind::Arm { arm, facts: Box::new(facts) } }));
+        self.actions.push(Action::Edge);
+        match self.ending {
+            None => self.get_ready(decision, now),
+            Some(_) => self.release(now),
+        }
     }
 
     fn carry_out(&mut self, decision: Decision, now: Nanos) {
@@ -344,9 +405,11 @@ impl Walk {
 
     fn over(&mut self) {
         self.step = Step::Over;
-        self.state = match &self.ending {
-            None => RunState::Complete,
-            Some(error) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
+        let waits = self.suspended.and_then(|arm| Some((arm, self.arms.instruction(arm)?)));
+        self.state = match (waits, &self.ending) {
+            (Some((arm, text)), _) => RunState::Suspended { arm, instruction: text.to_string() },
+            (None, None) => RunState::Complete,
+            (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };
         if self.trial_errors > 0 {
             self.end_with(target_failed(self.trial_errors));

@@ -66,6 +66,7 @@ fn requests(walk: &mut Walk) -> Vec<String> {
         Action::Send(Request::Prepare(_)) => Some("prepare"),
         Action::Send(Request::Fill { .. }) => Some("fill"),
         Action::Send(Request::SampleZeros { .. }) => Some("zeros"),
+        Action::Send(Request::Switch(_)) => Some("switch"),
         Action::Send(Request::Trial { .. }) => Some("trial"),
         Action::Send(Request::Stop) => Some("stop"),
         Action::Send(Request::Release) => Some("release"),
@@ -301,4 +302,108 @@ fn doubts_about_a_target_are_said_before_anything_is_made() {
     let announced = place(|a| matches!(a, Action::Warn(say) if say.en.contains("64 MiB by the fill")));
     let made = place(|a| matches!(a, Action::Send(Request::Prepare(_))));
     assert!(warned < announced && announced < made, "{actions:?}");
+}
+
+fn with_arms(arms: &str) -> Asked {
+    let text = "suite: t\nrepeats: {blocks: 2}\ncases:\n  - {name: w, streams: [{op: write, pattern: random, block_size: 4KiB}]}\n";
+    Asked { suite: stend_spec::parse::suite(&format!("{text}{arms}\n"), "t.yaml").unwrap(), ..asked() }
+}
+
+/// Facts of an arm in which the kernel is `kernel`.
+fn in_arm(kernel: &str) -> Reply {
+    let Reply::Facts(facts) = facts() else { unreachable!() };
+    let host = HostFacts { kernel: kernel.into(), boot_id: kernel.into(), ..facts.host };
+    Reply::Switched(Box::new(ArmFacts { host, target: facts.target, observed: Vec::new() }))
+}
+
+fn start(asked: Asked) -> Walk {
+    let mut walk = Walk::new(asked, Nanos(0));
+    requests(&mut walk);
+    say_to(&mut walk, facts());
+    walk
+}
+
+#[test]
+fn arms_alternate_and_are_entered_only_when_they_change() {
+    let mut walk = start(with_arms("arms: [{name: a}, {name: b, switch: {command: [x], undo: [y]}}]"));
+    assert_eq!(say_to(&mut walk, Reply::Prepared), ["switch"]);
+    let mut sent = Vec::new();
+    for (ordinal, kernel) in ["6.1", "6.2", "6.2", "6.1"].into_iter().enumerate() {
+        if matches!(walk.step, Step::Switching { .. }) {
+            sent.extend(say_to(&mut walk, in_arm(kernel)));
+        }
+        sent.extend(say_to(&mut walk, done(ordinal as u32, TrialStatus::Complete)));
+    }
+    // Two blocks in mirrored order: the arm in the middle stays.
+    assert_eq!(sent, ["trial", "switch", "trial", "trial", "switch", "trial", "release"]);
+    say_to(&mut walk, Reply::Released);
+    assert_eq!(walk.state, RunState::Complete);
+}
+
+const UPGRADE: &str = "arms: [{name: old}, {name: new, switch: {reboot: boot 6.2}, expect: [kernel]}]";
+
+/// The upgrade up to the point where the person has been told.
+fn suspended() -> Walk {
+    let mut walk = start(with_arms(UPGRADE));
+    let mut sent = say_to(&mut walk, Reply::Prepared);
+    sent.extend(say_to(&mut walk, in_arm("6.1")));
+    for ordinal in 0..2 {
+        sent.extend(say_to(&mut walk, done(ordinal, TrialStatus::Complete)));
+    }
+    assert_eq!(sent, ["switch", "trial", "trial", "release"]);
+    say_to(&mut walk, Reply::Released);
+    walk
+}
+
+#[test]
+fn a_reboot_suspends_the_run_without_an_error() {
+    let walk = suspended();
+    let told = RunState::Suspended { arm: 1, instruction: "boot 6.2".into() };
+    assert_eq!((walk.step, walk.ending, walk.state), (Step::Over, None, told));
+}
+
+/// A session that goes on after the reboot.
+fn after_the_reboot(kernel_now: &str) -> Walk {
+    let Reply::Switched(old) = in_arm("6.1") else { unreachable!() };
+    let Reply::Facts(seen) = facts() else { unreachable!() };
+    let inputs =
+        PlanInputs { suite: with_arms(UPGRADE).suite, seed: 5, target: ahead::plan_target(&seen), time_budget: None };
+    let earlier = resume::Progressed {
+        inputs,
+        history: vec![Outcome::Ok; 2],
+        decisions: 3,
+        trials: 2,
+        measured: Nanos(0),
+        filled: false,
+        zeros_sampled: false,
+        target: seen.target.clone(),
+        boot_id: "6.1".into(),
+        arms: vec![(0, *old)],
+        suspended: Some(1),
+        new_target: false,
+    };
+    let mut walk = start(Asked { resume: Some(earlier), ..with_arms(UPGRADE) });
+    assert_eq!(say_to(&mut walk, Reply::Prepared), ["switch"]);
+    say_to(&mut walk, in_arm(kernel_now));
+    walk
+}
+
+#[test]
+fn after_the_reboot_the_arm_is_looked_at_and_measured() {
+    let mut walk = after_the_reboot("6.2");
+    assert!(matches!(walk.step, Step::Trial { block: 0, case: 1 }), "{:?}", walk.step);
+    say_to(&mut walk, done(2, TrialStatus::Complete));
+    assert_eq!(say_to(&mut walk, done(3, TrialStatus::Complete)), ["release"]);
+    say_to(&mut walk, Reply::Released);
+    assert_eq!((walk.ending, walk.state), (None, RunState::Complete));
+}
+
+#[test]
+fn a_host_that_was_not_rebooted_is_not_measured_under_the_new_name() {
+    let mut walk = after_the_reboot("6.1");
+    say_to(&mut walk, Reply::Released);
+    let error = walk.ending.unwrap();
+    assert_eq!(error.kind, Kind::Preflight);
+    assert!(error.message.en.contains("has not been started anew"), "{error}");
+    assert!(matches!(walk.state, RunState::Suspended { arm: 1, .. }), "it still waits");
 }

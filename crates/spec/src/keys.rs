@@ -60,6 +60,10 @@ pub enum Shape {
     Map(&'static Mapping),
     /// A list of mappings, of this length.
     List(&'static Mapping, Limits<usize>),
+    /// A list of such values, of this length.
+    Several(&'static Shape, Limits<usize>),
+    /// A mapping from names that the user chooses, with so many of them.
+    Named(&'static Shape, Limits<usize>),
     /// Any of these.
     Either(&'static [Shape]),
 }
@@ -101,6 +105,14 @@ pub const OPERATIONS: &[Choice<u8>] = &[("read", "only reads", 100), ("write", "
 
 /// Cases of a suite, streams of a case: far more than anybody reads.
 pub const CASES: Limits<usize> = Limits { least: 1, most: 10_000 };
+/// Arms of a suite; one alone would compare with nothing.
+pub const ARMS: Limits<usize> = Limits { least: 2, most: 16 };
+/// Words of a command.
+pub const COMMAND: Limits<usize> = Limits { least: 1, most: 100 };
+/// Kernel settings of an arm, things observed.
+pub const SETTINGS: Limits<usize> = Limits { least: 1, most: 100 };
+/// Facts that an arm expects to have changed.
+pub const EXPECTED: Limits<usize> = Limits { least: 1, most: 100 };
 /// Streams that run together.
 pub const STREAMS: Limits<usize> = Limits { least: 1, most: 64 };
 /// Blocks of repeats.
@@ -164,6 +176,18 @@ pub const SUITE: Mapping = Mapping {
             "How much of the target is written once, in order, with incompressible data, before the first trial.",
         ),
         optional("repeats", "{blocks: 6}", Shape::Map(&REPEATS), "How often cases are repeated."),
+        optional(
+            "arms",
+            "absent",
+            Shape::List(&ARM, ARMS),
+            "Levels of one thing that is changed between measurements, e.g. before and after an upgrade. Every case runs in every arm. Arms that Stend switches alternate within each pair of blocks, in a random order and then in its mirror; as soon as a person or a reboot switches to one of them, all of one arm comes before the next.",
+        ),
+        optional(
+            "observe",
+            "absent",
+            Shape::Named(&COMMAND_WORDS, SETTINGS),
+            "Commands whose output is kept as a fact of each arm, by name; `expect` may name them. Needs `arms`, and `--allow-commands` when the run is started.",
+        ),
         required(
             "cases",
             Shape::List(&CASE, CASES),
@@ -219,6 +243,62 @@ pub const CASE: Mapping = Mapping {
         TRIAL,
         BACKEND,
         required("streams", Shape::List(&STREAM, STREAMS), "Streams that run at the same time."),
+    ],
+};
+
+const COMMAND_WORDS: Shape = Shape::Several(&Shape::Name, COMMAND);
+
+/// An item of `arms`.
+pub const ARM: Mapping = Mapping {
+    en: "an arm",
+    ru: "вариант",
+    doc: "One level of what is varied.",
+    keys: &[
+        required("name", Shape::Name, "Name, unique in the suite."),
+        optional(
+            "switch",
+            "none",
+            Shape::Either(&[
+                Shape::Word(|| vec![("none", "the machine as it is; only before the first `reboot` or `person`")]),
+                Shape::Map(&SWITCH),
+            ]),
+            "How the arm is switched to. The first arm needs no person.",
+        ),
+        optional(
+            "expect",
+            "absent",
+            Shape::Several(&Shape::Name, EXPECTED),
+            "Facts that must differ from the first arm, or the run does not go on: conditions as `stend compare --json` names them (`kernel`, `schedulers`, `device_firmware`, …) and names of `observe`. Not for the first arm.",
+        ),
+    ],
+};
+
+/// `switch`.
+pub const SWITCH: Mapping = Mapping {
+    en: "switch",
+    ru: "switch",
+    doc: "Exactly one of `tunables`, `command` (with `undo`), `reboot` and `person`. The first two need `--allow-commands` when the run is started.",
+    keys: &[
+        optional(
+            "tunables",
+            "absent",
+            Shape::Named(&Shape::Name, SETTINGS),
+            "Files below `/proc/sys` or `/sys` with the value that is written; what was there is put back.",
+        ),
+        optional("command", "absent", COMMAND_WORDS, "Words of a command, without a shell."),
+        optional("undo", "absent", COMMAND_WORDS, "Words of the command that undoes `command`."),
+        optional(
+            "reboot",
+            "absent",
+            Shape::Name,
+            "What a person does while starting the host anew; the run is suspended until `stend run --resume`.",
+        ),
+        optional(
+            "person",
+            "absent",
+            Shape::Name,
+            "What a person does to the machine; the run is suspended until `stend run --resume`.",
+        ),
     ],
 };
 
@@ -331,4 +411,6 @@ pub const ALL: &[&Mapping] = &[
     &MIX,
     &SYNC,
     &DATA,
+    &ARM,
+    &SWITCH,
 ];

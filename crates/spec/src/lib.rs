@@ -2,7 +2,9 @@
 //! that decides what comes next. Pure: reads text, never files, clocks or devices.
 #![forbid(unsafe_code)]
 
+pub mod arm;
 pub mod keys;
+mod order;
 pub mod parse;
 pub mod pattern;
 pub mod plan;

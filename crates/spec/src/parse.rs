@@ -1,5 +1,7 @@
 //! From YAML nodes to a [`Suite`]: strict, with a position and a hint for everything that is refused.
 
+mod arms;
+
 use crate::keys::{self, Choice, Limits, Mapping};
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::workload::{Backend, Mix, Sync};
@@ -25,7 +27,13 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let blocks = map.optional("repeats", repeats)?.unwrap_or(6);
     let cases: Vec<SuiteCase> =
         map.required("cases", |node, file| list(node, file)?.iter().map(|item| case(item, file, &defaults)).collect())?;
+    let observe = map.optional("observe", arms::observations)?.unwrap_or_default();
+    let arms = map.optional("arms", |node, file| arms::arms(node, file, &observe))?.unwrap_or_default();
     map.finish()?;
+    if arms.is_empty() && !observe.is_empty() {
+        let message = say!("`observe` needs `arms`", "`observe` требует `arms`");
+        return Err(root.error(file, message));
+    }
     if cases.is_empty() {
         return Err(root.error(file, say!("`cases` is empty", "список `cases` пуст")));
     }
@@ -35,7 +43,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
             return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
-    Ok(Suite { name, fill, cases, blocks })
+    Ok(Suite { name, fill, cases, blocks, arms, observe })
 }
 
 #[derive(Debug, Clone)]

@@ -1,9 +1,11 @@
 //! Suite × repeats → what comes next. Pure: the same inputs, seed and history give the same decision.
 
+use crate::arm::Arm;
+use crate::order::order;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::workload::{Pattern, Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
-use stend_base::random::{Random, draw};
+use stend_base::random::draw;
 use stend_base::{Bytes, Error, Kind, Millionths, Nanos, Result, Say, format, say};
 
 /// A fill larger than this is only made when asked for by size.
@@ -73,11 +75,19 @@ pub struct Case {
     pub trial: Trial,
     /// Why it does not run.
     pub not_run: Option<Say>,
+    /// Name of the arm that it is measured in; `None` if the suite has no arms.
+    pub arm: Option<String>,
 }
 
 impl Case {
-    /// Name with its axes, e.g. `rand-read, queue_depth 32`.
+    /// Name with its axes, e.g. `rand-read, queue_depth 32`; with its arm in front, if there are any.
     pub fn label(&self) -> String {
+        let label = self.label_in_arm();
+        self.arm.as_ref().map_or(label.clone(), |arm| format!("{arm}: {label}"))
+    }
+
+    /// The label that the case has in every arm.
+    pub fn label_in_arm(&self) -> String {
         self.axes.iter().fold(self.name.clone(), |label, (axis, value)| format!("{label}, {axis} {value}"))
     }
 }
@@ -130,8 +140,11 @@ pub enum Outcome {
 /// A suite laid out for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Cells of the matrix, those that do not run included.
+    /// Cells of the matrix, those that do not run included; with arms all cells of the first one, then all
+    /// of the next.
     pub cases: Vec<Case>,
+    /// Arms, as in the suite.
+    pub arms: Vec<Arm>,
     /// Bytes written before measuring; `None` if nothing is.
     pub fill: Option<Bytes>,
     /// Size of the test file to make; `None` if the target itself is used.
@@ -149,7 +162,7 @@ impl Plan {
         for case in &inputs.suite.cases {
             for cell in expand(case)? {
                 cases.push(lay_out(case, cell, region, &inputs.target));
-                if cases.len() > CASES_MAX {
+                if cases.len() * inputs.suite.arms.len().max(1) > CASES_MAX {
                     return Err(Error::new(
                         Kind::Spec,
                         say!(
@@ -164,10 +177,15 @@ impl Plan {
         if runnable.is_empty() {
             return Err(nothing_to_run(&cases, &inputs.target));
         }
+        let arms = &inputs.suite.arms;
+        let cells: Vec<Vec<u32>> = (0..arms.len().max(1) as u32)
+            .map(|arm| runnable.iter().map(|cell| arm * cases.len() as u32 + cell).collect())
+            .collect();
+        let mut cases = in_arms(cases, arms);
         if let Some(budget) = inputs.time_budget {
             stretch(&mut cases, inputs.suite.blocks, budget)?;
         }
-        if runnable.len() * inputs.suite.blocks as usize > TRIALS_MAX {
+        if cells.len() * runnable.len() * inputs.suite.blocks as usize > TRIALS_MAX {
             return Err(Error::new(
                 Kind::Spec,
                 say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"),
@@ -175,8 +193,9 @@ impl Plan {
         }
         let fill = inputs.suite.fill.and(inputs.target.writes.is_ok().then_some(region.len));
         Ok(Plan {
-            order: interleave(&runnable, inputs.suite.blocks, inputs.seed),
+            order: order(&inputs.suite, &cells, inputs.seed),
             cases,
+            arms: arms.clone(),
             fill,
             file_size: inputs.target.room.map(|_| region.len),
             seed: inputs.seed,
@@ -194,18 +213,43 @@ impl Plan {
         }
         let mut failures = vec![0usize; self.cases.len()];
         let mut done = history[fill_steps..].iter();
-        for (ordinal, &(block, case)) in self.order.iter().enumerate() {
+        for &(block, case) in &self.order {
             if failures[case as usize] >= FAILURES_PER_CASE {
                 continue;
             }
             match done.next() {
                 Some(Outcome::Ok) => {}
                 Some(_) => failures[case as usize] += 1,
-                None => return Decision::Trial { case, block, seed: draw(self.seed, ordinal as u64) },
+                None => return Decision::Trial { case, block, seed: self.trial_seed(block, case) },
             }
         }
         let every_case_failed = self.order.iter().all(|&(_, case)| failures[case as usize] >= FAILURES_PER_CASE);
         Decision::Stop(if every_case_failed { StopReason::AllCasesFailed } else { StopReason::Done })
+    }
+
+    /// The same for a case in every arm: arms are compared with the same offsets.
+    fn trial_seed(&self, block: u32, case: u32) -> u64 {
+        let cells = self.cells();
+        draw(self.seed, u64::from(block) * u64::from(cells) + u64::from(case % cells))
+    }
+
+    /// Cells of one arm.
+    fn cells(&self) -> u32 {
+        (self.cases.len() / self.arms.len().max(1)) as u32
+    }
+
+    /// Index of the arm that a case is measured in; `None` without arms.
+    pub fn arm_of(&self, case: u32) -> Option<u32> {
+        (!self.arms.is_empty()).then(|| case / self.cells())
+    }
+
+    /// The arm of the first trial after the fill, the outcome of which may or may not be in `history` yet.
+    pub fn arm_after_fill(&self, history: &[Outcome]) -> Option<u32> {
+        let filled = if history.is_empty() { &[Outcome::Ok] } else { history };
+        match self.next(filled) {
+            Decision::Trial { case, .. } => self.arm_of(case),
+            Decision::Fill { .. } | Decision::Stop(_) => None,
+        }
     }
 
     /// What the engine is asked to do in a trial.
@@ -364,7 +408,19 @@ fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) ->
         region,
     };
     let not_run = why_not(&trial, target);
-    Case { name: case.name.clone(), axes: cell.axes, trial, not_run }
+    Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None }
+}
+
+/// Every cell once per arm; without arms as they are.
+fn in_arms(cells: Vec<Case>, arms: &[Arm]) -> Vec<Case> {
+    if arms.is_empty() {
+        return cells;
+    }
+    let in_arm = |arm: &Arm| {
+        let name = arm.name.clone();
+        cells.iter().map(move |cell| Case { arm: Some(name.clone()), ..cell.clone() }).collect::<Vec<_>>()
+    };
+    arms.iter().flat_map(in_arm).collect()
 }
 
 /// The reason why a case cannot run on a target, if there is one.
@@ -427,22 +483,6 @@ fn nothing_to_run(cases: &[Case], target: &PlanTarget) -> Box<Error> {
             )
         }
     }
-}
-
-/// Blocks in pairs: a random order, then its mirror, so that a linear drift cancels (method S4).
-fn interleave(cases: &[u32], blocks: u32, seed: u64) -> Vec<(u32, u32)> {
-    let mut order = Vec::with_capacity(cases.len() * blocks as usize);
-    let mut current = cases.to_vec();
-    for block in 0..blocks {
-        if block % 2 == 0 {
-            current = cases.to_vec();
-            Random::new(draw(seed, u64::from(block) | 1 << 63)).shuffle(&mut current);
-        } else {
-            current.reverse();
-        }
-        order.extend(current.iter().map(|&case| (block, case)));
-    }
-    order
 }
 
 #[cfg(test)]

@@ -224,3 +224,52 @@ fn a_pattern_that_does_not_fit_the_region_is_listed_with_its_reason() {
     assert_eq!(not_run(zones, 2 << 20), None);
     assert_eq!(not_run(zones, 1 << 20).unwrap(), "a zone is smaller than two blocks");
 }
+
+fn in_arms(arms: &str) -> PlanInputs {
+    let text = format!(
+        "suite: t\nrepeats: {{blocks: 4}}\n{arms}\ncases:\n\
+         - {{name: a, streams: [{{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 2]}}]}}\n"
+    );
+    PlanInputs { suite: crate::parse::suite(&text, "t").unwrap(), ..inputs(directory(200 * GIB, 100 * GIB)) }
+}
+
+#[test]
+fn arms_alternate_in_mirrored_blocks() {
+    check_plan(
+        &in_arms("arms: [{name: x}, {name: y}, {name: z}]"),
+        expect![[r#"
+            fill None file Some("8 GiB") trials 24 time 1 min 36 s
+            x: a, queue_depth 1: runs
+            x: a, queue_depth 2: runs
+            y: a, queue_depth 1: runs
+            y: a, queue_depth 2: runs
+            z: a, queue_depth 1: runs
+            z: a, queue_depth 2: runs
+            block 0: 3 2 1 0 5 4
+            block 1: 4 5 0 1 2 3
+            block 2: 3 2 1 0 5 4
+            block 3: 4 5 0 1 2 3
+        "#]],
+    );
+}
+
+#[test]
+fn arms_that_a_person_switches_follow_one_another() {
+    let plan = Plan::new(&in_arms("arms: [{name: x}, {name: y, switch: {person: swap}}]")).unwrap();
+    let arms: Vec<_> = plan.order.iter().map(|&(_, case)| plan.arm_of(case).unwrap()).collect();
+    assert_eq!(arms, [vec![0; 8], vec![1; 8]].concat());
+}
+
+#[test]
+fn a_case_has_the_same_seed_in_every_arm_and_another_in_every_block() {
+    let plan = Plan::new(&in_arms("arms: [{name: x}, {name: y}]")).unwrap();
+    let mut seeds = std::collections::BTreeMap::new();
+    let mut history = Vec::new();
+    while let Decision::Trial { case, block, seed } = plan.next(&history) {
+        seeds.entry((block, case % 2)).or_insert_with(Vec::new).push(seed);
+        history.push(Outcome::Ok);
+    }
+    assert!(seeds.values().all(|pair| pair.len() == 2 && pair[0] == pair[1]), "{seeds:?}");
+    let distinct: std::collections::BTreeSet<_> = seeds.values().map(|pair| pair[0]).collect();
+    assert_eq!(distinct.len(), 8);
+}

@@ -1,11 +1,12 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
+use crate::arm::{Arm, Observation};
 use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
 /// What to measure: ordered cases with their preparation and repeats.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Suite {
     /// Short name, e.g. `quick`.
     pub name: String,
@@ -13,8 +14,12 @@ pub struct Suite {
     pub fill: Option<Fill>,
     /// Cases in the order of the file.
     pub cases: Vec<SuiteCase>,
-    /// Interleaved blocks; every block runs every case once.
+    /// Interleaved blocks; every block runs every case once in every arm.
     pub blocks: u32,
+    /// Levels of what is varied between measurements; empty: there is only the machine as it is.
+    pub arms: Vec<Arm>,
+    /// What is looked at in each arm beyond inventory.
+    pub observe: Vec<Observation>,
 }
 
 /// How much of the target is written once, in order, before the first trial.
@@ -63,4 +68,17 @@ pub struct StreamSpec {
     pub sync: Sync,
     /// What is written.
     pub data: Data,
+}
+
+impl Suite {
+    /// Whether all of one arm comes before the next, because a person or a reboot switches between some.
+    pub fn is_sequential(&self) -> bool {
+        self.arms.iter().any(|arm| arm.switch.instruction().is_some())
+    }
+
+    /// Everything that the suite would execute or change on the host, one line each.
+    pub fn changes(&self) -> Vec<String> {
+        let observed = self.observe.iter().map(|o| crate::arm::line(&o.command));
+        self.arms.iter().flat_map(|arm| arm.switch.changes()).chain(observed).collect()
+    }
 }

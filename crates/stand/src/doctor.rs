@@ -71,6 +71,7 @@ fn checkup(roots: &Roots, around: &Around) -> Checkup {
         places.extend(directory);
     }
     items.extend(leftovers(roots, places, host.root));
+    items.extend(left_switched(roots));
     Checkup { items }
 }
 
@@ -153,6 +154,20 @@ fn leftover(path: &Path, root: bool) -> CheckupItem {
     let quoted = format!("'{}'", name.replace('\'', r"'\''"));
     let sudo = if root { "" } else { "sudo " };
     CheckupItem { cure: Some(format!("{sudo}rm -r {quoted}")), ..wrong("leftovers", Level::Warn, found, affects) }
+}
+
+/// A host that a killed run left switched to one of its arms.
+fn left_switched(roots: &Roots) -> Option<CheckupItem> {
+    let undo = crate::arm::left_behind(roots)?;
+    let found = say!(
+        "a killed run left this host switched to one of its arms",
+        "убитый прогон оставил эту машину переключённой на один из своих вариантов"
+    );
+    let affects = say!(
+        "Everything that is measured now is measured with the settings of that arm.",
+        "Всё, что измеряется сейчас, измеряется с настройками того варианта."
+    );
+    Some(CheckupItem { cure: Some(undo), ..wrong("switched", Level::Must, found, affects) })
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod arm;
 mod busy;
 mod claims;
+mod command;
 mod devices;
 mod doctor;
 mod drives;
@@ -23,6 +25,7 @@ mod users;
 #[cfg(test)]
 mod recorded;
 
+pub use arm::{Entered, enter, may_execute, observe};
 pub use doctor::doctor;
 pub use host::host_facts;
 pub use inspect::{inspect, shares_drive};

@@ -11,6 +11,8 @@ pub struct Permission {
     pub confirm: Vec<String>,
     /// Every `--overwrite-signature=NAME`.
     pub overwrite_signatures: Vec<String>,
+    /// `--allow-commands`: what the arms of the suite execute, and the settings that they change.
+    pub commands: bool,
 }
 
 impl Permission {

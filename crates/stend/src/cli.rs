@@ -70,8 +70,8 @@ fn run(lang: Lang) -> Command {
                     stend run --resume last";
     let suite = say!("`quick` or a suite file", "`quick` или файл набора (YAML)");
     let on = say!(
-        "directory, file or block device (by path or identity)",
-        "каталог, файл или блочное устройство (путь или идентичность)"
+        "directory, file or block device (by path or identity); with --resume only where the next arm replaces the target",
+        "каталог, файл или блочное устройство (путь или идентичность); с --resume — только если следующий вариант заменяет объект"
     );
     let resume = say!(
         "go on with a run that ended early, also after a reboot",
@@ -84,6 +84,10 @@ fn run(lang: Lang) -> Command {
     let overwrite = say!(
         "the signature found on the device that may be overwritten, e.g. ext4",
         "найденная на устройстве метка, которую можно затереть, например ext4"
+    );
+    let commands = say!(
+        "allow what the arms of the suite execute or change on this host; --dry-run lists it",
+        "разрешить то, что варианты набора выполняют и изменяют на этой машине; список даёт --dry-run"
     );
     let budget = say!(
         "wall time the run should take, e.g. 90s, 5min",
@@ -101,10 +105,11 @@ fn run(lang: Lang) -> Command {
     let arguments = vec![
         positional("SUITE", suite, lang).required(false).required_unless_present("resume"),
         option("on", "PATH", on, lang).required_unless_present("resume"),
-        option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "on", "time-budget", "seed", "output"]),
+        option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "time-budget", "seed", "output"]),
         flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
+        flag("allow-commands", None, commands, lang),
         option("time-budget", "TIME", budget, lang),
         option("seed", "N", seed, lang),
         option("output", "FILE", output, lang).short('o'),
@@ -150,8 +155,8 @@ fn list(lang: Lang) -> Command {
 
 fn compare(lang: Lang) -> Command {
     let about = say!(
-        "compare runs with the first of them: what changed, and every case relative to it",
-        "сравнить прогоны с первым из них: что изменилось и каждый случай относительно него"
+        "compare runs with the first of them, or the arms of one run: what changed, and every case relative to it",
+        "сравнить прогоны с первым из них или варианты одного прогона: что изменилось и каждый случай относительно первого"
     );
     let examples = "stend compare before.stend after.stend\nstend compare R-20261121T18 last -o compare.html --lang ru";
     let output =

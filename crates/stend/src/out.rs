@@ -37,6 +37,11 @@ impl Out {
         self.colour.unwrap_or_else(|| self.terminal && plain_environment().is_none())
     }
 
+    /// Whether somebody sits at a terminal who reads questions and can answer them.
+    pub fn has_person(&self) -> bool {
+        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
     /// Columns of the terminal.
     pub fn width(&self) -> usize {
         let columns = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));

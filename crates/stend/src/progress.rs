@@ -209,6 +209,7 @@ fn phase_name(phase: Phase) -> Say {
         Phase::Preflight => say!("looking at the target", "осмотр объекта"),
         Phase::Provision => say!("preparing", "подготовка"),
         Phase::Fill => say!("filling", "заполнение"),
+        Phase::Arm => say!("switching to another arm", "переход к другому варианту"),
         Phase::Measure => say!("measuring", "измерение"),
         Phase::CleanUp => say!("cleaning up", "уборка"),
     }

@@ -28,3 +28,9 @@ pub fn own_streams() -> io::Result<(File, File)> {
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     Ok((input, output))
 }
+
+/// Kills a child that leads a process group of its own, and everything in that group.
+pub fn kill_group(child: &std::process::Child) -> io::Result<()> {
+    let group = rustix::process::Pid::from_child(child);
+    Ok(rustix::process::kill_process_group(group, rustix::process::Signal::KILL)?)
+}

@@ -78,6 +78,12 @@ fn value(shape: &Shape) -> Value {
             let items = json!({"$ref": format!("#/$defs/{}", anchor(mapping))});
             json!({"type": "array", "minItems": least, "maxItems": most, "items": items})
         }
+        Shape::Several(one, Limits { least, most }) => {
+            json!({"type": "array", "minItems": least, "maxItems": most, "items": value(one)})
+        }
+        Shape::Named(one, Limits { least, most }) => {
+            json!({"type": "object", "minProperties": least, "maxProperties": most, "additionalProperties": value(one)})
+        }
         Shape::Either(shapes) => json!({"anyOf": shapes.iter().map(value).collect::<Vec<_>>()}),
     }
 }
@@ -145,6 +151,10 @@ fn words(shape: &Shape, apart: &str) -> String {
         }
         Shape::Map(mapping) => format!("mapping {}", heading(mapping)),
         Shape::List(mapping, Limits { least, most }) => format!("list of {least} to {most}, each {}", heading(mapping)),
+        Shape::Several(one, Limits { least, most }) => format!("list of {least} to {most}, each {}", words(one, apart)),
+        Shape::Named(one, Limits { least, most }) => {
+            format!("mapping from {least} to {most} names, each to {}", words(one, apart))
+        }
         Shape::Either(shapes) => shapes.iter().map(|shape| words(shape, apart)).collect::<Vec<_>>().join(apart),
     }
 }

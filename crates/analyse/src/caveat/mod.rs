@@ -1,5 +1,6 @@
 //! Reasons to doubt a whole run: which apply, most serious first. Their words are in [`words`].
 
+mod arms;
 mod words;
 
 use crate::check::clock;
@@ -13,10 +14,11 @@ use stend_spec::plan::Plan;
 /// Every caveat that applies, most serious first.
 pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let mut found = Vec::new();
-    found.extend(state(run));
+    found.extend(state(run, plan));
     found.extend(never_written(run));
     found.extend(left_out(cases));
     found.extend(not_filled(run, plan));
+    found.extend(arms::doubts(run, plan));
     found.extend(engine(run));
     let (minor, before): (Vec<_>, Vec<_>) =
         said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
@@ -35,6 +37,7 @@ impl Caveat {
             self,
             Caveat::NoEnd
                 | Caveat::EndedEarly { .. }
+                | Caveat::Suspended { .. }
                 | Caveat::NeverWritten { .. }
                 | Caveat::TrialsLeftOut { .. }
                 | Caveat::NotFilled
@@ -42,10 +45,13 @@ impl Caveat {
     }
 }
 
-fn state(run: &RunRecord) -> Option<Caveat> {
+fn state(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
     match &run.state {
         RunState::Open => Some(Caveat::NoEnd),
         RunState::Complete => None,
+        RunState::Suspended { arm, instruction } => {
+            Some(Caveat::Suspended { arm: arms::name(plan, *arm), instruction: instruction.clone() })
+        }
         RunState::Ended { reason, .. } => Some(Caveat::EndedEarly { reason: reason.clone() }),
     }
 }

@@ -5,6 +5,7 @@ use crate::analyse;
 use crate::fixture::{RunBuilder, run};
 use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
 use stend_record::{Event, Refusal, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
+use stend_spec::arm::Switch;
 
 /// Caveats of a record.
 fn caveats(record: &RunRecord) -> Vec<Caveat> {
@@ -126,6 +127,13 @@ fn every() -> Vec<Caveat> {
     vec![
         Caveat::NoEnd,
         Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
+        Caveat::Suspended { arm: "after".into(), instruction: "boot kernel 6.12".into() },
+        Caveat::ArmsInSequence,
+        Caveat::ArmWithoutChange { arm: "tuned".into() },
+        Caveat::ArmDrifted {
+            arm: "tuned".into(),
+            conditions: vec![say!("kernel", "ядро"), stend_base::Say::same("queue")],
+        },
         Caveat::TargetInUse { reasons: vec![Refusal::Mounted { at: "/srv".into() }.say()] },
         Caveat::VirtualDisk { device: "vda".into() },
         Caveat::NoDevice,
@@ -202,4 +210,34 @@ fn every_caveat_has_its_page_and_every_page_its_caveat() {
         let slug = name.strip_suffix(".md").unwrap();
         assert!(slug == "README" || slugs.contains(slug), "docs/caveats/{name} is about no caveat");
     }
+}
+
+fn arm_caveats(switch: Switch, kernels: [&str; 3]) -> Vec<Caveat> {
+    let [first, second, again] = kernels;
+    let run = run().arms(&[("a", Switch::None, first), ("b", switch, second)]).entered(0, again);
+    let record = run.six_blocks(&[1000.0, 1000.0]).record();
+    let about_arms =
+        |c: &Caveat| matches!(c, Caveat::ArmsInSequence | Caveat::ArmWithoutChange { .. } | Caveat::ArmDrifted { .. });
+    analyse(&record).unwrap().caveats.into_iter().filter(about_arms).collect()
+}
+
+#[test]
+fn doubts_about_arms_are_told_apart_and_a_good_comparison_has_none() {
+    let command = || Switch::Command { enter: vec!["x".into()], leave: vec!["y".into()] };
+    assert_eq!(arm_caveats(command(), ["6.1", "6.2", "6.1"]), []);
+    let without = Caveat::ArmWithoutChange { arm: "b".into() };
+    assert_eq!(arm_caveats(command(), ["6.1", "6.1", "6.1"]), [without]);
+    assert_eq!(arm_caveats(Switch::None, ["6.1", "6.1", "6.1"]), [], "an arm against itself is meant so");
+    let kernel = say!("kernel", "ядро");
+    let drifted = Caveat::ArmDrifted { arm: "a".into(), conditions: vec![kernel] };
+    assert_eq!(arm_caveats(command(), ["6.1", "6.2", "6.3"]), [drifted]);
+    let person = Switch::Person { instruction: "swap".into() };
+    assert_eq!(arm_caveats(person, ["6.1", "6.2", "6.1"]), [Caveat::ArmsInSequence]);
+}
+
+#[test]
+fn a_suspended_run_says_what_it_waits_for() {
+    let state = RunState::Suspended { arm: 0, instruction: "swap the drive".into() };
+    let told = Caveat::Suspended { arm: "1".into(), instruction: "swap the drive".into() };
+    assert_eq!(after(|r| r.state = state), [told]);
 }

@@ -1,6 +1,7 @@
 //! Caveats in plain sentences: what happened, and what to do about it. One place that knows every caveat;
 //! the sentences are in the leaves.
 
+mod arms;
 mod run;
 mod target;
 
@@ -37,6 +38,10 @@ impl Caveat {
         match self {
             Caveat::NoEnd => run::no_end(),
             Caveat::EndedEarly { reason } => run::ended_early(reason),
+            Caveat::Suspended { arm, instruction } => arms::suspended(arm, instruction),
+            Caveat::ArmsInSequence => arms::in_sequence(),
+            Caveat::ArmWithoutChange { arm } => arms::without_change(arm),
+            Caveat::ArmDrifted { arm, conditions } => arms::drifted(arm, conditions),
             Caveat::TrialsLeftOut { count } => run::trials_left_out(*count),
             Caveat::NeverWritten { share } => run::never_written(*share),
             Caveat::NotFilled => run::not_filled(),

@@ -38,6 +38,10 @@ pub fn at_most(mut marks: Vec<Mark>, most: usize) -> Vec<Mark> {
 /// what was only noted.
 fn name(kind: &EventKind) -> Option<Say> {
     match kind {
+        EventKind::Arm { arm, .. } => {
+            let number = u64::from(*arm) + 1;
+            Some(say!("arm {number}", "вариант {number}"))
+        }
         EventKind::StopRequested => Some(say!("stop asked", "запрошен останов")),
         EventKind::HostLost { .. } => Some(say!("worker lost", "исполнитель потерян")),
         EventKind::IntervalsMerged { .. } => Some(say!("intervals merged", "интервалы слиты")),

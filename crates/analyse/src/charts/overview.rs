@@ -111,6 +111,7 @@ fn phase_name(phase: Phase) -> Say {
         Phase::Preflight => say!("preflight", "проверка"),
         Phase::Provision => say!("provision", "подготовка"),
         Phase::Fill => say!("fill", "заполнение"),
+        Phase::Arm => say!("arm", "вариант"),
         Phase::Measure => say!("measure", "измерение"),
         Phase::CleanUp => say!("clean-up", "уборка"),
     }

@@ -1,11 +1,11 @@
 //! The circumstances of a run that a comparison must know: what is not the same explains, or spoils,
 //! every difference. What a run measured is no circumstance.
 
-use super::Condition;
+use super::{ArmCondition, Condition};
 use crate::findings::Findings;
 use crate::phrase::both;
 use stend_base::{Bytes, Nanos, Say, format, say};
-use stend_record::{Device, HostFacts, RunRecord, TargetFacts, TargetKind};
+use stend_record::{ArmFacts, Device, HostFacts, RunRecord, TargetFacts, TargetKind};
 
 /// Key, name and value of one circumstance of one run; the value is empty where it is not known.
 type Item = (&'static str, Say, Say);
@@ -14,16 +14,56 @@ type Item = (&'static str, Say, Say);
 /// in neither.
 pub fn split(runs: &[(&RunRecord, &Findings)]) -> (Vec<Condition>, Vec<Condition>) {
     let mut all: Vec<Condition> = Vec::new();
-    for (record, findings) in runs {
-        for (i, (key, name, value)) in of_run(record, findings).into_iter().enumerate() {
-            match all.get_mut(i) {
-                Some(condition) => condition.values.push(value),
-                None => all.push(Condition { key, name, values: vec![value] }),
-            }
+    for (i, (record, findings)) in runs.iter().enumerate() {
+        for (key, name, value) in of_run(record, findings) {
+            add(&mut all, i, ArmCondition { key: key.to_string(), name, value });
+        }
+        for condition in observed(record) {
+            add(&mut all, i, condition);
         }
     }
+    all.iter_mut().for_each(|condition| condition.values.resize(runs.len(), unknown()));
     all.retain(|condition| condition.values.iter().any(|value| !value.en.is_empty()));
     all.into_iter().partition(|condition| condition.values.iter().any(|value| *value != condition.values[0]))
+}
+
+/// Adds the value that a condition has in run number `run`, the first of which is 0.
+fn add(all: &mut Vec<Condition>, run: usize, condition: ArmCondition) {
+    let ArmCondition { key, name, value } = condition;
+    let known = match all.iter().position(|c| c.key == key) {
+        Some(known) => known,
+        None => {
+            all.push(Condition { key, name, values: Vec::new() });
+            all.len() - 1
+        }
+    };
+    let values = &mut all[known].values;
+    values.resize(run, unknown());
+    values.push(value);
+}
+
+/// The conditions of one arm: host, target, and what the suite observes.
+pub fn of_arm(facts: &ArmFacts) -> Vec<ArmCondition> {
+    let mut items = machine(Some(&facts.host));
+    items.extend(target(Some(&facts.target)));
+    items.extend(devices(&facts.target.devices));
+    let known = items.into_iter().map(|(key, name, value)| ArmCondition { key: key.to_string(), name, value });
+    known.chain(looked_at(facts)).collect()
+}
+
+/// What the suite observes in the arms of a run: of the arm that was entered first, which is the only one
+/// in a record of a single arm.
+fn observed(record: &RunRecord) -> Vec<ArmCondition> {
+    record.arms_entered().next().map_or_else(Vec::new, |(_, _, facts)| looked_at(facts).collect())
+}
+
+fn looked_at(facts: &ArmFacts) -> impl Iterator<Item = ArmCondition> {
+    let condition = |(name, output): &(String, String)| ArmCondition {
+        key: name.clone(),
+        name: Say::same(name),
+        value: Say::same(output),
+    };
+    facts.observed.iter().map(condition)
 }
 
 /// Always the same keys in the same order.
@@ -194,6 +234,14 @@ mod tests {
     }
 
     #[test]
+    fn an_arm_can_expect_every_condition_of_host_and_target_and_no_other() {
+        let facts = run().arms(&[("a", stend_spec::arm::Switch::None, "6")]).record();
+        let known = facts.arms_entered().next().map(|(.., facts)| of_arm(facts)).unwrap();
+        let keys: Vec<&str> = known.iter().map(|c| c.key.as_str()).collect();
+        assert_eq!(keys, stend_spec::arm::FACTS);
+    }
+
+    #[test]
     fn only_what_differs_is_listed_as_changed() {
         let a = run().trial(0).done().record();
         let mut b = a.clone();
@@ -203,7 +251,7 @@ mod tests {
         b.header.inputs.seed = 8;
         let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());
         let found = compare(&[(&a, &of_a), (&b, &of_b)]);
-        let keys: Vec<&str> = found.changed.iter().map(|c| c.key).collect();
+        let keys: Vec<&str> = found.changed.iter().map(|c| c.key.as_str()).collect();
         assert_eq!(keys, ["kernel", "device_firmware", "suite_text", "seed"]);
         assert_eq!(found.changed[3].values, [Say::same("7"), Say::same("8")]);
         assert!(found.same.iter().any(|c| c.key == "memory") && found.same.iter().all(|c| c.key != "governor"));

@@ -1,8 +1,12 @@
 //! Several runs side by side, relative to the first: what was not the same, and by how much the cases
 //! differ. States ratios and intervals only; whether a difference matters is not decided here.
 
+mod arms;
 mod conditions;
 mod ratio;
+
+pub use arms::compare_arms;
+pub use conditions::of_arm as arm_conditions;
 
 use crate::findings::{CaseFinding, Estimate, Findings, Headline, OpFinding, Quantile};
 use crate::trials::{CaseTrials, by_case};
@@ -42,17 +46,30 @@ pub struct ComparedRun {
     pub started_unix: i64,
     /// How far it got.
     pub state: RunState,
+    /// Name of the arm, if arms of one run are compared.
+    pub arm: Option<String>,
 }
 
 /// One circumstance of the runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     /// Name for machines.
-    pub key: &'static str,
+    pub key: String,
     /// Name for people.
     pub name: Say,
     /// Value by run; empty where it is not known.
     pub values: Vec<Say>,
+}
+
+/// One circumstance of one arm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArmCondition {
+    /// Name for machines.
+    pub key: String,
+    /// Name for people.
+    pub name: Say,
+    /// Value; empty where it is not known.
+    pub value: Say,
 }
 
 /// One case in several runs.
@@ -123,6 +140,11 @@ pub enum RatioValue {
 /// Where a ratio and its interval come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RatioBasis {
+    /// Arms of one run: the ratio within each block, and Student's t over the blocks.
+    Blocks {
+        /// Blocks in which both arms have the case.
+        n: u32,
+    },
     /// Geometric means of the trials of either run, with Welch's interval on logarithms.
     Trials {
         /// Trials of the baseline.
@@ -163,11 +185,24 @@ impl Ratio {
 
 /// Compares runs with the first of them. Takes any records, however unlike.
 pub fn compare(runs: &[(&RunRecord, &Findings)]) -> Comparison {
+    compare_as(runs, Pairing::None)
+}
+
+/// Whether trials of the same block belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pairing {
+    /// Runs that were made one after the other.
+    None,
+    /// Arms that alternated within one run.
+    Blocks,
+}
+
+fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Comparison {
     let trials: Vec<Vec<CaseTrials<'_>>> = runs.iter().map(|(record, _)| by_case(record)).collect();
     let (changed, same) = conditions::split(runs);
     let baseline: &[CaseFinding] = runs.first().map_or(&[], |(_, findings)| &findings.cases);
     let matched = baseline.iter().filter(|case| having(runs, &case.label).len() > 1);
-    let cases: Vec<CaseComparison> = matched.map(|case| one_case(case, runs, &trials)).collect();
+    let cases: Vec<CaseComparison> = matched.map(|case| one_case(case, runs, &trials, pairing)).collect();
     Comparison {
         runs: runs.iter().map(|(_, findings)| compared_run(findings)).collect(),
         changed,
@@ -184,6 +219,7 @@ fn compared_run(findings: &Findings) -> ComparedRun {
         target: findings.target.clone(),
         started_unix: findings.started_unix,
         state: findings.state.clone(),
+        arm: None,
     }
 }
 
@@ -211,6 +247,7 @@ fn one_case(
     baseline: &CaseFinding,
     runs: &[(&RunRecord, &Findings)],
     trials: &[Vec<CaseTrials<'_>>],
+    pairing: Pairing,
 ) -> CaseComparison {
     let found: Vec<Option<(&CaseFinding, &CaseTrials<'_>)>> = (0..runs.len())
         .map(|i| {
@@ -224,7 +261,7 @@ fn one_case(
     let first = found.first().copied().flatten();
     let sides = found.iter().enumerate().map(|(i, found)| {
         let (finding, trials) = (*found)?;
-        let against = first.filter(|_| i > 0).map(|(b, t)| Sides::new((b, t), (finding, trials)));
+        let against = first.filter(|_| i > 0).map(|(b, t)| Sides::new((b, t), (finding, trials), pairing));
         Some(side(finding, baseline.headline, against.as_ref()))
     });
     CaseComparison {

@@ -1,11 +1,13 @@
-//! The ratio of a case in two runs. The runs were made one after the other, not in interleaved blocks,
-//! so their trials are two independent sets: nothing is paired.
+//! The ratio of a case in two runs, or in two arms of one run. Runs were made one after the other, so their
+//! trials are two independent sets. Arms alternated in blocks: there the trials of a block are a pair, and
+//! what drifted over the run cancels (method S4, S5).
 
-use super::{QUANTILE, Ratio, RatioBasis, RatioValue};
+use super::{Pairing, QUANTILE, Ratio, RatioBasis, RatioValue};
 use crate::by_trial::figures_of;
 use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, QuantileValue};
-use crate::stats::{order_statistic, welch};
+use crate::stats::{order_statistic, paired, welch};
 use crate::trials::CaseTrials;
+use std::collections::BTreeMap;
 use stend_spec::workload::Op;
 
 /// I/Os that the rate of a case counts.
@@ -15,6 +17,7 @@ const COUNTED: [Op; 2] = [Op::Read, Op::Write];
 pub struct Sides<'a> {
     baseline: OneSide<'a>,
     other: OneSide<'a>,
+    pairing: Pairing,
 }
 
 struct OneSide<'a> {
@@ -43,6 +46,15 @@ impl<'a> OneSide<'a> {
         self.trials.counting.iter().map(rate).collect()
     }
 
+    /// Values by counting trial, sorted into the blocks of these trials.
+    fn by_block(&self, values: &[f64]) -> BTreeMap<u32, Vec<f64>> {
+        let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for (trial, value) in self.trials.counting.iter().zip(values) {
+            blocks.entry(trial.record.block).or_default().push(*value);
+        }
+        blocks
+    }
+
     fn op(&self, stream: u16, op: Op) -> Option<&OpFinding> {
         self.finding.ops.iter().find(|o| (o.stream, o.op) == (stream, op))
     }
@@ -69,8 +81,17 @@ impl<'a> Sides<'a> {
     pub fn new(
         baseline: (&'a CaseFinding, &'a CaseTrials<'a>),
         other: (&'a CaseFinding, &'a CaseTrials<'a>),
+        pairing: Pairing,
     ) -> Sides<'a> {
-        Sides { baseline: OneSide::new(baseline), other: OneSide::new(other) }
+        Sides { baseline: OneSide::new(baseline), other: OneSide::new(other), pairing }
+    }
+
+    /// The ratio of values by trial, as the trials belong together; otherwise `shown`.
+    fn over(&self, a: &[f64], b: &[f64], shown: RatioValue) -> Ratio {
+        match self.pairing {
+            Pairing::None => over_trials(a, b, shown),
+            Pairing::Blocks => over_blocks(&self.baseline.by_block(a), &self.other.by_block(b), shown),
+        }
     }
 
     /// Ratio of the headline rate.
@@ -83,7 +104,7 @@ impl<'a> Sides<'a> {
             }
         };
         let value = quotient(shown(&self.baseline).value, shown(&self.other).value);
-        over_trials(&a, &b, value)
+        self.over(&a, &b, value)
     }
 
     /// Ratio of the p99 of one operation; `None` if the baseline does not have the operation.
@@ -104,9 +125,26 @@ impl<'a> Sides<'a> {
         }
         let by_trial = self.baseline.p99s(stream, op).and_then(|a| Ok((a, self.other.p99s(stream, op)?)));
         Some(match by_trial {
-            Ok((a, b)) => over_trials(&a, &b, value),
+            Ok((a, b)) => self.over(&a, &b, value),
             Err(basis) => Ratio { value, interval: None, basis },
         })
+    }
+}
+
+/// The ratio over blocks where that can be told, otherwise `shown`, which has no interval.
+fn over_blocks(a: &BTreeMap<u32, Vec<f64>>, b: &BTreeMap<u32, Vec<f64>>, shown: RatioValue) -> Ratio {
+    let both: Vec<(&Vec<f64>, &Vec<f64>)> = a.iter().filter_map(|(block, a)| Some((b.get(block)?, a))).collect();
+    if both.len() < 2 {
+        return Ratio { value: shown, interval: None, basis: RatioBasis::TooFewTrials };
+    }
+    let effects: Option<Vec<f64>> = both.iter().map(|(above, below)| paired::effect(above, below)).collect();
+    match effects.and_then(|effects| paired::ratio(&effects)) {
+        Some(found) => Ratio {
+            value: RatioValue::At(found.ratio),
+            interval: Some(found.interval),
+            basis: RatioBasis::Blocks { n: found.blocks as u32 },
+        },
+        None => Ratio { value: shown, interval: None, basis: RatioBasis::NotANumber },
     }
 }
 

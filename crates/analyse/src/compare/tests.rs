@@ -5,7 +5,8 @@ use crate::analyse;
 use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::Nanos;
 use stend_base::histogram::Sparse;
-use stend_record::Censored;
+use stend_record::{Censored, EventKind};
+use stend_spec::arm::Switch;
 use stend_spec::workload::Sync;
 
 fn compared(records: &[RunRecord]) -> Comparison {
@@ -137,4 +138,51 @@ fn nothing_and_hostile_histograms_are_compared_without_a_panic() {
     };
     let record = run().trial(0).change(hostile).done().trial(0).done().record();
     assert_eq!(compared(&[record.clone(), record]).cases.len(), 1);
+}
+
+/// Two arms whose rates rise threefold over the run, the second always 10 % above the first.
+fn drifting(second: Switch) -> RunRecord {
+    let mut run = run().arms(&[("before", Switch::None, "6.1"), ("after", second, "6.2")]);
+    for block in 0..6 {
+        let rate = 10_000.0 * (1.0 + 0.4 * f64::from(block));
+        let noise = 1.0 + 0.001 * f64::from(block % 2);
+        run = run.trial(0).block(block).iops(rate).done().trial(1).block(block).iops(rate * 1.1 * noise).done();
+    }
+    run.record()
+}
+
+fn arms(record: &RunRecord) -> Option<Comparison> {
+    compare_arms(record, &analyse(record).unwrap()).unwrap()
+}
+
+fn command() -> Switch {
+    Switch::Command { enter: vec!["x".into()], leave: vec!["y".into()] }
+}
+
+#[test]
+fn arms_that_alternated_are_compared_within_blocks_so_that_a_drift_cancels() {
+    let found = arms(&drifting(command())).unwrap();
+    let names: Vec<_> = found.runs.iter().map(|run| run.arm.as_deref().unwrap()).collect();
+    assert_eq!((names, found.cases[0].label.as_str()), (vec!["before", "after"], "rand-read"));
+    let ratio = other(&found).rate_ratio.clone().unwrap();
+    assert_eq!(ratio.basis, RatioBasis::Blocks { n: 6 });
+    let (low, high) = ratio.interval.unwrap();
+    assert!(1.099 < low && high < 1.102, "{low} {high}");
+    assert_eq!(found.changed.iter().map(|c| c.key.as_str()).collect::<Vec<_>>(), ["kernel"]);
+}
+
+#[test]
+fn arms_one_after_the_other_are_two_independent_sets() {
+    let found = arms(&drifting(Switch::Reboot { instruction: "boot 6.2".into() })).unwrap();
+    let ratio = other(&found).rate_ratio.clone().unwrap();
+    assert_eq!(ratio.basis, RatioBasis::Trials { baseline: 6, other: 6 });
+    assert_eq!(ratio.includes_one(), Some(true), "the drift hides what the blocks would show: {ratio:?}");
+}
+
+#[test]
+fn a_run_without_a_second_arm_has_nothing_to_compare() {
+    assert_eq!(arms(&six(1000.0)), None);
+    let mut record = drifting(command());
+    record.events.retain(|event| !matches!(event.kind, EventKind::Arm { arm: 1, .. }));
+    assert_eq!(arms(&record), None);
 }

@@ -15,7 +15,7 @@ use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync
 pub fn header() -> RunHeader {
     let writes = Err(say!("needs --confirm=x", "нужно --confirm=x"));
     let target = PlanTarget { size: Bytes::gib(1), room: None, logical_block: Bytes(512), writes };
-    let suite = Suite { name: "quick".to_string(), fill: None, cases: Vec::new(), blocks: 6 };
+    let suite = Suite { name: "quick".to_string(), blocks: 6, ..Suite::default() };
     RunHeader {
         id: "R-1".to_string(),
         started_unix: 1_795_296_153,

@@ -34,6 +34,9 @@ struct Run<'a> {
     target: &'a str,
     started_unix_s: i64,
     state: State<'a>,
+    /// Name of the arm, if arms of one run are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arm: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -97,7 +100,7 @@ struct RatioOut {
     value: Option<f64>,
     interval_95: Option<(f64, f64)>,
     includes_1: Option<bool>,
-    /// Where it comes from, or why a part of it is missing: `trials`, `too_few_trials`, `trials_too_short`,
+    /// Where it comes from, or why a part of it is missing: `blocks`, `trials`, `too_few_trials`, `trials_too_short`,
     /// `not_a_number` or `not_enough`.
     basis: &'static str,
 }
@@ -129,11 +132,12 @@ fn run(run: &ComparedRun) -> Run<'_> {
         target: &run.target,
         started_unix_s: run.started_unix,
         state: crate::json::state(&run.state),
+        arm: run.arm.as_deref(),
     }
 }
 
 fn condition(condition: &stend_analyse::compare::Condition) -> Condition<'_> {
-    Condition { condition: condition.key, name: &condition.name, values: &condition.values }
+    Condition { condition: &condition.key, name: &condition.name, values: &condition.values }
 }
 
 fn case(case: &CaseComparison) -> Case<'_> {
@@ -181,6 +185,7 @@ fn ratio(ratio: &Ratio) -> RatioOut {
         RatioValue::Unknown => ("unknown", None),
     };
     let basis = match ratio.basis {
+        RatioBasis::Blocks { .. } => "blocks",
         RatioBasis::Trials { .. } => "trials",
         RatioBasis::TooFewTrials => "too_few_trials",
         RatioBasis::TrialsTooShort { .. } => "trials_too_short",

@@ -193,6 +193,12 @@ pub fn notes(comparison: &Comparison) -> Vec<Say> {
             "Отношение с интервалом — отношение средних геометрических по испытаниям, оно может не совпадать с частным двух показанных значений; интервал (Уэлча, по логарифмам) учитывает разброс испытаний внутри каждого прогона, но не всё остальное, что изменилось к другому прогону."
         ));
     }
+    if any(|b| matches!(b, RatioBasis::Blocks { .. })) {
+        notes.push(say!(
+            "A ratio with an interval is the geometric mean of the ratios within each block and need not be the quotient of the two values shown; the interval (Student's t on logarithms) covers the spread between blocks, and a drift common to both arms cancels.",
+            "Отношение с интервалом — среднее геометрическое отношений внутри каждого блока, оно может не совпадать с частным двух показанных значений; интервал (Стьюдента, по логарифмам) учитывает разброс между блоками, а общий для вариантов дрейф сокращается."
+        ));
+    }
     if any(|b| matches!(b, RatioBasis::TooFewTrials)) {
         notes.push(say!(
             "No interval where a run has fewer than two trials of a case.",
@@ -272,9 +278,13 @@ pub fn describe(run: &stend_analyse::compare::ComparedRun) -> Say {
     let state = match run.state {
         stend_record::RunState::Complete => Say::same(""),
         stend_record::RunState::Open => say!(", has no end", ", не завершён"),
+        stend_record::RunState::Suspended { .. } => say!(", suspended", ", приостановлен"),
         stend_record::RunState::Ended { .. } => say!(", ended early", ", закончился раньше"),
     };
     let (en, ru) = (state.en, state.ru);
+    if let Some(arm) = &run.arm {
+        return Say::same(arm);
+    }
     say!("{id}: {suite} on {target}, {began}{en}", "{id}: {suite} на {target}, {began}{ru}")
 }
 

@@ -11,11 +11,18 @@ use stend_record::RunState;
 use stend_spec::workload::Op;
 
 fn run(id: &str, state: RunState) -> ComparedRun {
-    ComparedRun { run: id.into(), suite: "quick".into(), target: "/var/tmp".into(), started_unix: 1_795_296_600, state }
+    ComparedRun {
+        run: id.into(),
+        suite: "quick".into(),
+        target: "/var/tmp".into(),
+        started_unix: 1_795_296_600,
+        state,
+        arm: None,
+    }
 }
 
 fn condition(key: &'static str, name: Say, values: &[&str]) -> Condition {
-    Condition { key, name, values: values.iter().map(|v| Say::same(*v)).collect() }
+    Condition { key: key.to_string(), name, values: values.iter().map(|v| Say::same(*v)).collect() }
 }
 
 fn side(rate: f64, p99: QuantileValue, ratios: Option<(Ratio, Ratio)>) -> Side {

@@ -82,32 +82,61 @@ fn condition_table(m: &mut Markup, comparison: &Comparison, conditions: &[Condit
     });
 }
 
-fn results(m: &mut Markup, comparison: &Comparison) {
-    super::section(m, "results", &say!("Results, A = 100 %", "Результаты, A = 100 %"), |m| {
-        if comparison.cases.is_empty() {
-            let nothing = say!("No case of A is in another run.", "Ни одного случая из A в других прогонах нет.");
-            return m.line("p", "", &nothing);
-        }
-        m.line("p", "", &comparison::summary(comparison));
-        let columns = [
-            say!("Case", "Случай"),
-            say!("Run", "Прогон"),
-            Say::same("A"),
-            say!("Value", "Значение"),
-            say!("Of A", "От A"),
-            say!("95 % interval", "95 %-й интервал"),
-            say!("Includes 100 %", "Включает 100 %"),
-        ];
-        let unit = comparison::unit(comparison);
-        super::table(m, "numbers", &columns, |m| {
-            for case in &comparison.cases {
-                comparison::lines(case, unit).iter().for_each(|line| row(m, line));
+/// The arms of one run side by side, as a section of its report.
+pub(super) fn arms(m: &mut Markup, comparison: &Comparison) {
+    super::section(m, "arms", &say!("Arms", "Варианты"), |m| {
+        m.el("dl", "facts", |m| {
+            for (i, arm) in comparison.runs.iter().enumerate() {
+                let letter = comparison::letter(i);
+                m.el("div", "", |m| {
+                    m.line("dt", "", &Say::same(letter));
+                    m.line("dd", "", &comparison::describe(arm));
+                });
             }
         });
-        for note in comparison::notes(comparison) {
-            m.line("p", "note", &note);
+        m.line("h3", "", &say!("What differs between the arms", "Чем различаются варианты"));
+        match comparison.changed.is_empty() {
+            true => m.line("p", "", &say!("Nothing that is known.", "Ничем из известного.")),
+            false => condition_table(m, comparison, &comparison.changed),
+        }
+        m.line("h3", "", &say!("Results, A = 100 %", "Результаты, A = 100 %"));
+        result_table(m, comparison);
+    });
+}
+
+fn results(m: &mut Markup, comparison: &Comparison) {
+    super::section(m, "results", &say!("Results, A = 100 %", "Результаты, A = 100 %"), |m| {
+        result_table(m, comparison);
+    });
+}
+
+fn result_table(m: &mut Markup, comparison: &Comparison) {
+    if comparison.cases.is_empty() {
+        let nothing = say!("No case of A is in another run.", "Ни одного случая из A в других прогонах нет.");
+        return m.line("p", "", &nothing);
+    }
+    m.line("p", "", &comparison::summary(comparison));
+    let columns = [
+        say!("Case", "Случай"),
+        match comparison.runs.iter().any(|run| run.arm.is_some()) {
+            true => say!("Arm", "Вариант"),
+            false => say!("Run", "Прогон"),
+        },
+        Say::same("A"),
+        say!("Value", "Значение"),
+        say!("Of A", "От A"),
+        say!("95 % interval", "95 %-й интервал"),
+        say!("Includes 100 %", "Включает 100 %"),
+    ];
+    let unit = comparison::unit(comparison);
+    super::table(m, "numbers", &columns, |m| {
+        for case in &comparison.cases {
+            comparison::lines(case, unit).iter().for_each(|line| row(m, line));
         }
     });
+    for note in comparison::notes(comparison) {
+        m.line("p", "note", &note);
+    }
 }
 
 fn row(m: &mut Markup, line: &Line) {

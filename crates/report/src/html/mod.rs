@@ -11,7 +11,7 @@ mod system;
 
 use crate::figures::LatencyUnit;
 use crate::markup::Markup;
-use stend_analyse::Findings;
+use stend_analyse::{Comparison, Findings};
 use stend_base::{Lang, Say, say};
 use stend_record::RunRecord;
 
@@ -24,6 +24,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 struct Page<'a> {
     findings: &'a Findings,
     run: &'a RunRecord,
+    /// The arms of the run against each other, if it has any.
+    arms: Option<Comparison>,
     /// Language of the title and of the switch's first state.
     lang: Lang,
     /// The one unit of latency of all tables.
@@ -32,7 +34,9 @@ struct Page<'a> {
 
 /// The report of a run as one HTML file that starts in `lang`.
 pub fn html(findings: &Findings, run: &RunRecord, lang: Lang) -> String {
-    let page = Page { findings, run, lang, unit: LatencyUnit::for_cases(&findings.cases) };
+    // The plan was made once to get at the findings; where it could not be, there are no arms either.
+    let arms = stend_analyse::compare_arms(run, findings).unwrap_or_default();
+    let page = Page { findings, run, arms, lang, unit: LatencyUnit::for_cases(&findings.cases) };
     document(&summary::title(findings), lang, |m| body(m, &page))
 }
 
@@ -96,6 +100,7 @@ fn body(m: &mut Markup, page: &Page) {
     m.raw("\n");
     m.el("main", "", |m| {
         summary::caveats(m, page);
+        page.arms.iter().for_each(|arms| comparison::arms(m, arms));
         results::section(m, page);
         across(m, page);
         cases::section(m, page);

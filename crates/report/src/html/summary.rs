@@ -55,6 +55,7 @@ fn contents(m: &mut Markup, page: &Page) {
     let findings = page.findings;
     let entries = [
         ("#caveats", say!("Caveats", "Оговорки"), caveats_listed(page).next().is_some()),
+        ("#arms", say!("Arms", "Варианты"), page.arms.is_some()),
         ("#results", say!("Results", "Результаты"), true),
         ("#across", say!("Across cases", "Сравнение случаев"), !findings.across.is_empty()),
         ("#cases", say!("Cases", "Случаи"), !findings.cases.is_empty()),

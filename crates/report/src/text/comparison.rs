@@ -26,6 +26,14 @@ pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour
     out
 }
 
+/// The arms of one run against each other, to stand below the run itself.
+pub fn arms_text(comparison: &Comparison, lang: Lang, width: usize, colour: bool) -> String {
+    let heading = say!("Arms", "Варианты");
+    let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
+    let body = comparison_text(comparison, lang, width, colour);
+    format!("\n{}{body}", screen.bold(&paragraph("", heading.get(lang), screen.width)))
+}
+
 fn runs(comparison: &Comparison, screen: &Screen) -> String {
     let baseline = say!("baseline, 100 %", "база, 100 %");
     let mut out = String::new();
@@ -43,14 +51,11 @@ fn conditions(comparison: &Comparison, screen: &Screen) -> String {
     let same = comparison.same.len();
     let heading = match comparison.changed.is_empty() {
         true => say!(
-            "No known condition changed (the same in all runs: {same})",
-            "Известные условия не изменились (совпадают во всех прогонах: {same})"
+            "No known condition changed (the same everywhere: {same})",
+            "Известные условия не изменились (совпадают везде: {same})"
         ),
         false => {
-            say!(
-                "Changed conditions (the same in all runs: {same})",
-                "Изменившиеся условия (совпадают во всех прогонах: {same})"
-            )
+            say!("Changed conditions (the same everywhere: {same})", "Изменившиеся условия (совпадают везде: {same})")
         }
     };
     let names = comparison.changed.iter().map(|c| width(c.name.get(screen.lang))).max().unwrap_or(0);

@@ -37,6 +37,7 @@ fn state(run: &ListedRun) -> Say {
         RunState::Complete => say!("complete", "завершён"),
         RunState::Open if run.going_on => say!("going on", "идёт"),
         RunState::Open => say!("no end", "нет конца"),
+        RunState::Suspended { .. } => say!("waits for you", "ждёт вас"),
         RunState::Ended { .. } => say!("ended early", "прерван"),
     }
 }

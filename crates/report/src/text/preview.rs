@@ -5,7 +5,7 @@ use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::figures::both;
 use stend_analyse::findings::Caveat;
-use stend_analyse::preview::{PlannedCase, Preview, Writes};
+use stend_analyse::preview::{PlannedArm, PlannedCase, Preview, Writes};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 
@@ -15,6 +15,7 @@ pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -
     let mut out = screen.bold(&paragraph("", title(preview).get(lang), screen.width));
     out.push_str(&danger(preview, &screen));
     out.push_str(&steps(preview, &screen));
+    out.push_str(&super::list(&say!("Arms", "Варианты"), &screen, arms(preview, lang)));
     let not_run = preview.not_run.iter();
     let not_run = not_run.map(|case| ("–".to_string(), format!("{}: {}", clean(&case.label), case.reason.get(lang))));
     out.push_str(&super::list(&say!("Not run", "Не выполняется"), &screen, not_run));
@@ -102,6 +103,28 @@ fn steps(preview: &Preview, screen: &Screen) -> String {
         }
     }
     out
+}
+
+/// How each arm is switched to, and what looks at it.
+fn arms(preview: &Preview, lang: Lang) -> impl Iterator<Item = (String, String)> {
+    let arm = move |arm: &PlannedArm| {
+        let name = clean(&arm.name);
+        let how = match &arm.person {
+            Some(text) => {
+                let text = clean(text);
+                say!("waits for you: {text}", "ждёт вас: {text}").get(lang).to_string()
+            }
+            None if arm.changes.is_empty() => say!("the machine as it is", "машина как есть").get(lang).to_string(),
+            None => clean(&arm.changes.join("; ")),
+        };
+        ("▸".to_string(), format!("{name}: {how}"))
+    };
+    let look = move |command: &String| {
+        let command = clean(command);
+        let text = say!("in every arm: {command}", "в каждом варианте: {command}");
+        ("·".to_string(), text.get(lang).to_string())
+    };
+    preview.arms.iter().map(arm).chain(preview.observes.iter().map(look))
 }
 
 fn cases(cases: &[PlannedCase], screen: &Screen) -> String {

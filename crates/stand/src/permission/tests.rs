@@ -36,7 +36,7 @@ fn mounted(kind: TargetKind) -> TargetFacts {
 
 fn permission(confirm: &[&str], signatures: &[&str]) -> Permission {
     let own = |texts: &[&str]| texts.iter().map(|t| t.to_string()).collect();
-    Permission { confirm: own(confirm), overwrite_signatures: own(signatures) }
+    Permission { confirm: own(confirm), overwrite_signatures: own(signatures), ..Permission::default() }
 }
 
 /// `yes`, `not run: …` or `KIND: …`.

@@ -15,6 +15,7 @@ pub fn everything(facts: &TargetFacts) -> Permission {
     Permission {
         confirm: facts.identity.clone().into_iter().collect(),
         overwrite_signatures: facts.signatures.iter().map(|s| s.name.clone()).collect(),
+        commands: true,
     }
 }
 
@@ -76,6 +77,7 @@ pub fn allowed(bench: &Bench, device: &str, signatures: &[&str]) {
     let permission = |confirm: &str, names: &[String]| Permission {
         confirm: vec![confirm.to_string()],
         overwrite_signatures: names.to_vec(),
+        ..Permission::default()
     };
     let need = Need::WriteDevice(owner());
     let mut half_hearted =

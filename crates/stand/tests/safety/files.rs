@@ -79,7 +79,7 @@ fn a_foreign_file_is_read_but_never_written_and_its_directory_takes_a_test_file(
     for named in [&path, &link] {
         let facts = look(named);
         assert_eq!(facts.access, WriteAccess::Refused(vec![Refusal::ForeignFile]));
-        let confirmed = Permission { confirm: vec![facts.path.clone()], overwrite_signatures: Vec::new() };
+        let confirmed = Permission { confirm: vec![facts.path.clone()], ..Permission::default() };
         assert_eq!(may_write(&facts, &confirmed).unwrap_err().kind.exit_code(), 5);
         for need in [Need::WriteDevice(owner.clone()), need("R-1", Bytes::mib(1))] {
             assert!(prepare(&facts, &confirmed, &need, &mut |_| {}).is_err());

@@ -6,6 +6,7 @@
     reason = "helpers of tests: a failure must stop the test, a skip must be seen"
 )]
 
+mod arms;
 mod bench;
 mod checks;
 mod claims;

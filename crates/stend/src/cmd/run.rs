@@ -6,12 +6,14 @@ use clap::ArgMatches;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Permission;
-use stend_record::store;
-use stend_run::{Channel, Resume, Setup, Stopper};
+use stend_record::{RunState, store};
+use stend_run::{Channel, Progressed, Resume, Setup, Stopper};
+use stend_spec::arm::Switch;
 use stend_spec::suite::Suite;
 
 /// Suites inside the binary, by name.
@@ -19,19 +21,31 @@ const BUILT_IN: [(&str, &str); 1] = [("quick", include_str!("../../../../suites/
 
 /// Executes a run and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let setup = match arguments.get_one::<String>("resume") {
+    let mut setup = match arguments.get_one::<String>("resume") {
         Some(file) => resumed(file, arguments)?,
         None => setup(arguments)?,
     };
-    let (channel, stopper) = stend_run::channel();
-    watch_signals(stopper)?;
+    let stoppers = watch_signals()?;
     if arguments.get_flag("dry-run") {
+        let (channel, stopper) = stend_run::channel();
+        stoppers.aim(Some(stopper));
         return dry_run(setup, channel, out);
     }
-    let display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
-    let aside = Aside::start(display, &setup.id, &setup.suite.name, &setup.target)?;
-    let done = stend_run::execute(setup, channel, &mut |update| aside.show(update));
-    aside.end();
+    let done = loop {
+        stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
+        let (channel, stopper) = stend_run::channel();
+        stoppers.aim(Some(stopper));
+        let display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
+        let aside = Aside::start(display, &setup.id, &setup.suite.name, &setup.target)?;
+        let done = stend_run::execute(setup, channel, &mut |update| aside.show(update));
+        aside.end();
+        match &done.run_file {
+            Some(path) if done.error.is_none() && person_is_ready(path, &stoppers, out)? => {
+                setup = resumed(&path.to_string_lossy(), arguments)?;
+            }
+            _ => break done,
+        }
+    };
     let shown = match &done.run_file {
         Some(path) => conclude(path, out),
         None => Ok(()),
@@ -58,6 +72,30 @@ fn dry_run(setup: Setup, channel: Channel, out: &Out) -> Result<()> {
     })
 }
 
+/// If the run waits for a person and somebody sits at the terminal: tells what to do, and whether Enter
+/// was pressed when it was done. A reboot cannot be waited for.
+fn person_is_ready(path: &Path, stoppers: &Stoppers, out: &Out) -> Result<bool> {
+    use std::io::BufRead;
+    let run = store::read(path)?;
+    let RunState::Suspended { arm, instruction } = &run.state else { return Ok(false) };
+    let next = run.header.inputs.suite.arms.get(*arm as usize);
+    let waits = next.is_some_and(|arm| matches!(arm.switch, Switch::Person { .. }));
+    if !waits || out.json || !out.has_person() {
+        return Ok(false);
+    }
+    let name = next.map_or("", |arm| &arm.name);
+    let prompt = say!(
+        "next arm `{name}`: {instruction}\nPress Enter when it is done, or Ctrl-D to go on later with `stend run --resume`.",
+        "следующий вариант `{name}`: {instruction}\nНажмите Enter, когда сделаете, или Ctrl-D, чтобы продолжить позже командой `stend run --resume`."
+    );
+    out.note(prompt.get(out.lang));
+    stoppers.aim(None);
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    // An unreadable terminal is nobody's Enter; the run waits in its file.
+    Ok(read.is_ok_and(|bytes| bytes > 0))
+}
+
 /// Prints the findings of a finished run, writes its report, and says where both files are.
 fn conclude(path: &Path, out: &Out) -> Result<()> {
     let run = store::read(path)?;
@@ -67,13 +105,17 @@ fn conclude(path: &Path, out: &Out) -> Result<()> {
     if out.json {
         return out.result(&stend_report::json(&findings));
     }
-    out.result(&stend_report::text(&findings, out.lang, out.width(), out.colour()))?;
+    super::show::print(&run, &findings, out)?;
     let (run_file, report) = (path.display(), report.display());
     let places = say!(
         "run file  {run_file}\nreport    {report}\nnext      stend show {run_file}",
         "файл прогона  {run_file}\nотчёт         {report}\nдальше        stend show {run_file}"
     );
     out.note(places.get(out.lang));
+    if let RunState::Suspended { .. } = run.state {
+        let next = say!("go on with   stend run --resume {run_file}", "продолжение   stend run --resume {run_file}");
+        out.note(next.get(out.lang));
+    }
     Ok(())
 }
 
@@ -130,7 +172,7 @@ fn resumed(file: &str, arguments: &ArgMatches) -> Result<Setup> {
         suite_text: header.suite_text,
         seed: header.inputs.seed,
         time_budget: header.inputs.time_budget,
-        target: progressed.target.named.clone(),
+        target: target_of_resumed(&progressed, arguments)?,
         permission: permission(arguments),
         id: header.id,
         run_file: absolute(&path)?,
@@ -141,10 +183,31 @@ fn resumed(file: &str, arguments: &ArgMatches) -> Result<Setup> {
     })
 }
 
+/// The target of the earlier sessions, or the one that the next arm puts in its place.
+fn target_of_resumed(progressed: &Progressed, arguments: &ArgMatches) -> Result<String> {
+    let earlier = &progressed.target.named;
+    match arguments.get_one::<String>("on") {
+        Some(other) if other != earlier && !progressed.new_target => Err(Error::new(
+            Kind::Usage,
+            say!(
+                "the run goes on with `{earlier}`, not with `{other}`",
+                "прогон продолжается на `{earlier}`, а не на `{other}`"
+            ),
+        )
+        .hint(say!(
+            "only an arm that has `target_identity` in `expect` replaces the target",
+            "объект заменяет только вариант, у которого в `expect` есть `target_identity`"
+        ))),
+        Some(other) => Ok(other.clone()),
+        None => Ok(earlier.clone()),
+    }
+}
+
 fn permission(arguments: &ArgMatches) -> Permission {
     Permission {
         confirm: super::many(arguments, "confirm"),
         overwrite_signatures: super::many(arguments, "overwrite-signature"),
+        commands: arguments.get_flag("allow-commands"),
     }
 }
 
@@ -197,22 +260,41 @@ fn worker_command() -> Result<Command> {
     Ok(command)
 }
 
+/// Where signals go: to the session in progress.
+#[derive(Clone, Default)]
+struct Stoppers(Arc<Mutex<Option<(Stopper, bool)>>>);
+
+impl Stoppers {
+    fn aim(&self, stopper: Option<Stopper>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stopper.map(|stopper| (stopper, false));
+    }
+
+    /// Stops what goes on: softly, and at once the second time. While nothing goes on, the process ends.
+    fn signal(&self, kind: Kind) {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some((stopper, true)) => stopper.abort(),
+            Some((stopper, asked)) => {
+                *asked = true;
+                stopper.stop(kind);
+            }
+            None => std::process::exit(kind.exit_code().into()),
+        }
+    }
+}
+
 /// Ctrl-C and SIGTERM stop softly, twice at once; a lost terminal (SIGHUP) does not stop a run.
-fn watch_signals(stopper: Stopper) -> Result<()> {
+fn watch_signals() -> Result<Stoppers> {
     let failed = |e: std::io::Error| {
         Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
     };
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
+    let stoppers = Stoppers::default();
+    let aimed = stoppers.clone();
     let watch = move || {
-        let mut asked = false;
         for signal in signals.forever().filter(|s| *s != SIGHUP) {
-            match (asked, signal) {
-                (true, _) => stopper.abort(),
-                (false, SIGTERM) => stopper.stop(Kind::Terminated),
-                (false, _) => stopper.stop(Kind::Interrupted),
-            }
-            asked = true;
+            aimed.signal(if signal == SIGTERM { Kind::Terminated } else { Kind::Interrupted });
         }
     };
-    std::thread::Builder::new().name("signals".into()).spawn(watch).map(drop).map_err(failed)
+    std::thread::Builder::new().name("signals".into()).spawn(watch).map_err(failed)?;
+    Ok(stoppers)
 }

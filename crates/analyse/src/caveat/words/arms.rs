@@ -1,0 +1,64 @@
+//! Sentences of caveats about the arms of a run.
+
+use super::Words;
+use crate::phrase::both;
+use stend_base::{Say, say};
+
+pub(super) fn suspended(arm: &str, instruction: &str) -> Words {
+    let instruction = instruction.trim_end_matches('.');
+    Words {
+        slug: "suspended",
+        text: say!(
+            "The run waits for you before arm `{arm}`: {instruction}.",
+            "Прогон ждёт вас перед вариантом `{arm}`: {instruction}."
+        ),
+        advice: say!(
+            "Do that, then continue with `stend run --resume`; what has been measured is kept.",
+            "Сделайте это и продолжите командой `stend run --resume`; измеренное сохранено."
+        ),
+    }
+}
+
+pub(super) fn in_sequence() -> Words {
+    Words {
+        slug: "arms-in-sequence",
+        text: say!(
+            "All of one arm was measured before the next: what drifted meanwhile looks like a difference between arms.",
+            "Каждый вариант измерен целиком до следующего: всё, что за это время сместилось, выглядит как различие вариантов."
+        ),
+        advice: say!(
+            "Measure the first arm once more at the end, as an arm of its own; how far it is from itself is the doubt.",
+            "Измерьте первый вариант ещё раз в конце отдельным вариантом: его отличие от самого себя и есть погрешность."
+        ),
+    }
+}
+
+pub(super) fn without_change(arm: &str) -> Words {
+    Words {
+        slug: "arm-without-change",
+        text: say!(
+            "Nothing that is known of host and target changed with arm `{arm}`: it may have been measured under a wrong name.",
+            "С вариантом `{arm}` не изменилось ничего из известного о машине и объекте: возможно, измерено не то, что названо."
+        ),
+        advice: say!(
+            "Look at what the arm changes with `observe`, and name it in `expect`.",
+            "Добавьте в `observe` команду, которая показывает изменение, и назовите её в `expect`."
+        ),
+    }
+}
+
+pub(super) fn drifted(arm: &str, conditions: &[Say]) -> Words {
+    let names = both(|lang| conditions.iter().map(|c| c.get(lang)).collect::<Vec<_>>().join(", "));
+    let (en, ru) = (names.en, names.ru);
+    Words {
+        slug: "arm-drifted",
+        text: say!(
+            "Arm `{arm}` was not the same each time that it was entered; different: {en}.",
+            "Вариант `{arm}` был не одним и тем же при разных входах в него; различается: {ru}."
+        ),
+        advice: say!(
+            "Find out what else changes the machine, and measure again.",
+            "Выясните, что ещё изменяет машину, и измерьте заново."
+        ),
+    }
+}

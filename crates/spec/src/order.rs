@@ -1,0 +1,46 @@
+//! In which order a plan runs its cells. Pure.
+
+use crate::suite::Suite;
+use stend_base::random::{Random, draw};
+
+/// Draws for the order of arms are taken from here on, those for cases below.
+const ARM_DRAWS: u64 = 1 << 62;
+const CASE_DRAWS: u64 = 1 << 63;
+
+/// (block, cell) in order of execution. `cells` are those that run, by arm.
+///
+/// Blocks come in pairs: a random order, then its mirror, so that a linear drift cancels (method S4); in
+/// each block all cases of one arm come before the next arm, because switching may take long. Where a
+/// person or a reboot switches, arms follow one another as a whole.
+pub fn order(suite: &Suite, cells: &[Vec<u32>], seed: u64) -> Vec<(u32, u32)> {
+    let sequential = suite.is_sequential();
+    let mut order = Vec::new();
+    if sequential {
+        for arm in cells {
+            for block in 0..suite.blocks {
+                order.extend(cases_of(arm, block, seed).into_iter().map(|cell| (block, cell)));
+            }
+        }
+        return order;
+    }
+    for block in 0..suite.blocks {
+        for arm in mirrored(&(0..cells.len()).collect::<Vec<_>>(), block, ARM_DRAWS, seed) {
+            order.extend(cases_of(&cells[arm], block, seed).into_iter().map(|cell| (block, cell)));
+        }
+    }
+    order
+}
+
+fn cases_of(cells: &[u32], block: u32, seed: u64) -> Vec<u32> {
+    mirrored(cells, block, CASE_DRAWS, seed)
+}
+
+/// A random order in even blocks, and its mirror in the odd block after it.
+fn mirrored<T: Clone>(items: &[T], block: u32, draws: u64, seed: u64) -> Vec<T> {
+    let mut items = items.to_vec();
+    Random::new(draw(seed, u64::from(block & !1) | draws)).shuffle(&mut items);
+    if block % 2 == 1 {
+        items.reverse();
+    }
+    items
+}

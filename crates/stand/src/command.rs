@@ -1,0 +1,169 @@
+//! Executes a command that the user's suite names: without a shell, without input, with a limit on its time
+//! and on what is kept of its output.
+
+use std::io::{PipeReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use stend_base::{Error, Kind, Result, say};
+use stend_record::EventKind;
+use stend_spec::arm::line;
+use stend_sys::process::kill_group;
+
+/// Longest time a command may take: building an initramfs takes minutes.
+const TIME_MAX: Duration = Duration::from_secs(600);
+/// Most output that is kept.
+const OUTPUT_MAX: usize = 64 << 10;
+/// How often an end, a stop and the limit are looked at.
+const TICK: Duration = Duration::from_millis(10);
+/// Output of a command that has ended may take this long to arrive; a daemon that it left behind keeps the
+/// pipe open for ever.
+const LATE_OUTPUT: Duration = Duration::from_millis(500);
+
+/// Executes a command to its end and returns both outputs, as they came.
+///
+/// Errors of kind `Preflight`: it cannot be started, fails, or takes longer than ten minutes; of kind
+/// `Interrupted` if `stopped` says so first. It goes to `log` in any case.
+pub(crate) fn execute(words: &[String], stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<String> {
+    let shown = line(words);
+    let cannot = |e: std::io::Error| {
+        Error::new(Kind::Preflight, say!("cannot execute `{shown}`: {e}", "не удаётся выполнить `{shown}`: {e}"))
+    };
+    let (program, arguments) = words.split_first().ok_or_else(|| cannot(std::io::ErrorKind::InvalidInput.into()))?;
+    let (reader, writer) = std::io::pipe().map_err(cannot)?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).process_group(0);
+    let child = command.stdout(writer.try_clone().map_err(cannot)?).stderr(writer).spawn().map_err(cannot)?;
+    // Our own ends of the pipe go with the command.
+    drop(command);
+    let output = Output::read(reader).map_err(cannot)?;
+    let ended = wait(child, stopped).map_err(cannot)?;
+    let text = output.text();
+    let exit = ended.as_ref().ok().and_then(ExitStatus::code);
+    log(EventKind::Command { argv: words.to_vec(), exit, output: text.clone() });
+    let last = text.lines().last().unwrap_or_default();
+    match ended {
+        Ok(status) if status.success() => Ok(text),
+        Ok(status) => Err(Error::new(
+            Kind::Preflight,
+            say!("`{shown}` failed ({status}): {last}", "команда `{shown}` завершилась неудачей ({status}): {last}"),
+        )),
+        Err(Cut::Stopped) => {
+            Err(Error::new(Kind::Interrupted, say!("`{shown}` was stopped", "команда `{shown}` остановлена")))
+        }
+        Err(Cut::Late) => {
+            let minutes = TIME_MAX.as_secs() / 60;
+            Err(Error::new(
+                Kind::Preflight,
+                say!(
+                    "`{shown}` took longer than {minutes} minutes and was killed: {last}",
+                    "команда `{shown}` шла дольше {minutes} минут и была прервана: {last}"
+                ),
+            ))
+        }
+    }
+}
+
+/// Why a command did not come to its own end.
+enum Cut {
+    Stopped,
+    Late,
+}
+
+fn wait(mut child: Child, stopped: &dyn Fn() -> bool) -> std::io::Result<std::result::Result<ExitStatus, Cut>> {
+    let start = Instant::now();
+    let cut = loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Ok(status));
+        }
+        if stopped() {
+            break Cut::Stopped;
+        }
+        if start.elapsed() > TIME_MAX {
+            break Cut::Late;
+        }
+        std::thread::sleep(TICK);
+    };
+    kill_group(&child)?;
+    child.wait()?;
+    Ok(Err(cut))
+}
+
+/// What a command printed so far.
+struct Output {
+    text: Arc<Mutex<Vec<u8>>>,
+    done: std::sync::mpsc::Receiver<()>,
+}
+
+impl Output {
+    fn read(mut from: PipeReader) -> std::io::Result<Output> {
+        let text = Arc::new(Mutex::new(Vec::new()));
+        let (all_read, done) = std::sync::mpsc::channel();
+        let kept = text.clone();
+        let read = move || {
+            let mut chunk = [0; 4096];
+            while let Ok(n @ 1..) = from.read(&mut chunk) {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = OUTPUT_MAX - kept.len();
+                kept.extend_from_slice(&chunk[..n.min(room)]);
+            }
+            // Nobody may be waiting any more.
+            let _ = all_read.send(());
+        };
+        std::thread::Builder::new().name("output".into()).spawn(read)?;
+        Ok(Output { text, done })
+    }
+
+    fn text(&self) -> String {
+        // Late output is left out, not waited for.
+        let _ = self.done.recv_timeout(LATE_OUTPUT);
+        let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&text).trim_end().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(words: &[&str]) -> (Result<String>, Vec<EventKind>) {
+        let mut log = Vec::new();
+        let words: Vec<String> = words.iter().map(|w| w.to_string()).collect();
+        (execute(&words, &|| false, &mut |kind| log.push(kind)), log)
+    }
+
+    #[test]
+    fn both_outputs_and_the_exit_code_are_kept() {
+        let (result, log) = run(&["sh", "-c", "echo out; echo err >&2"]);
+        assert_eq!(result.unwrap(), "out\nerr");
+        assert!(matches!(&log[..], [EventKind::Command { exit: Some(0), output, .. }] if output == "out\nerr"));
+        let (result, log) = run(&["sh", "-c", "echo no >&2; exit 3"]);
+        let error = result.unwrap_err();
+        assert_eq!(error.kind, Kind::Preflight);
+        assert!(error.message.en.ends_with("(exit status: 3): no"), "{error}");
+        assert!(matches!(&log[..], [EventKind::Command { exit: Some(3), .. }]));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let (result, log) = run(&["/no/such/program", "x"]);
+        assert!(result.unwrap_err().message.en.starts_with("cannot execute `/no/such/program x`"));
+        assert!(log.is_empty(), "nothing was executed");
+    }
+
+    #[test]
+    fn a_stop_kills_the_command_with_its_children() {
+        let words = ["sh", "-c", "sleep 1000 & wait"].map(String::from);
+        let error = execute(&words, &|| true, &mut |_| {}).unwrap_err();
+        assert_eq!(error.kind, Kind::Interrupted);
+    }
+
+    #[test]
+    fn a_process_left_in_the_background_is_not_waited_for_and_endless_output_is_cut() {
+        let (result, _) = run(&["sh", "-c", "echo started; sleep 5 &"]);
+        assert_eq!(result.unwrap(), "started");
+        let (result, _) = run(&["sh", "-c", "yes | head -c 300000"]);
+        assert_eq!(result.unwrap().len(), OUTPUT_MAX - 1);
+    }
+}
