@@ -49,6 +49,7 @@ impl Cell {
             jobs: 1,
             sync: Sync::None,
             data: Data::default(),
+            rate: None,
         };
         Trial {
             streams: vec![stream],

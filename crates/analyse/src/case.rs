@@ -1,6 +1,6 @@
 //! One case: its trials in, everything that is found about it out.
 
-use crate::findings::{CaseFinding, OpFinding};
+use crate::findings::{CaseFinding, OpFinding, Service};
 use crate::latency::Distribution;
 use crate::stats::effective;
 use crate::trials::CaseTrials;
@@ -21,8 +21,10 @@ pub struct OpLatency {
     pub stream: u16,
     /// Operation.
     pub op: Op,
-    /// Latencies of all counting trials.
+    /// Latencies of all counting trials; in an open loop from the time when an I/O was due.
     pub distribution: Distribution,
+    /// Of an open loop: latencies from the begin of an I/O.
+    pub service: Option<Distribution>,
 }
 
 /// Everything about one case. `run_start` is where the run's axis begins.
@@ -48,6 +50,7 @@ pub fn latencies(case: &CaseTrials<'_>) -> Vec<OpLatency> {
     let occurred: BTreeSet<(u16, Op)> = case.counting.iter().flat_map(|trial| keys(trial.outcome)).collect();
     let distribution = |(stream, op): (u16, Op)| {
         let mut distribution = Distribution::default();
+        let open = case.asked.streams.get(usize::from(stream)).is_some_and(|s| s.rate.is_some());
         for trial in &case.counting {
             for job in trial.outcome.jobs.iter().filter(|job| job.stream == stream) {
                 distribution.add(&job.latency[op.index()]);
@@ -58,10 +61,28 @@ pub fn latencies(case: &CaseTrials<'_>) -> Vec<OpLatency> {
             for censored in trial.outcome.censored.iter().filter(|c| (c.stream, c.op) == (stream, op)) {
                 distribution.add_censored(censored.age);
             }
+            for open in trial.outcome.open.iter().filter(|open| open.stream == stream) {
+                distribution.add_never_begun(&open.never_begun[op.index()]);
+            }
         }
-        OpLatency { stream, op, distribution }
+        OpLatency { stream, op, distribution, service: open.then(|| service(case, stream, op)) }
     };
     occurred.into_iter().take(OPS_MAX).map(distribution).collect()
+}
+
+/// Latencies of an open-loop stream without the wait for a place in flight.
+fn service(case: &CaseTrials<'_>, stream: u16, op: Op) -> Distribution {
+    let mut distribution = Distribution::default();
+    for outcome in case.counting.iter().map(|trial| trial.outcome) {
+        let jobs = outcome.jobs.iter().filter(|job| job.stream == stream).filter_map(|job| job.service.as_ref());
+        let drained = outcome.drained.iter().filter(|d| (d.stream, d.op) == (stream, op));
+        let completed = jobs.map(|service| &service[op.index()]).chain(drained.filter_map(|d| d.service.as_ref()));
+        completed.for_each(|latency| distribution.add(latency));
+        for censored in outcome.censored.iter().filter(|c| (c.stream, c.op) == (stream, op)) {
+            distribution.add_censored(censored.in_flight);
+        }
+    }
+    distribution
 }
 
 /// The (stream, operation) pairs that occurred in a trial.
@@ -72,34 +93,45 @@ fn keys(outcome: &stend_record::TrialOutcome) -> Vec<(u16, Op)> {
         .flat_map(|job| Op::ALL.into_iter().filter(|op| job.done[op.index()].0 > 0).map(|op| (job.stream, op)));
     let drained = outcome.drained.iter().filter(|d| d.latency.count() > 0).map(|d| (d.stream, d.op));
     let censored = outcome.censored.iter().map(|c| (c.stream, c.op));
-    done.chain(drained).chain(censored).collect()
+    let never = outcome.open.iter().flat_map(|open| {
+        Op::ALL.into_iter().filter(|op| open.never_begun[op.index()].count() > 0).map(|op| (open.stream, op))
+    });
+    done.chain(drained).chain(censored).chain(never).collect()
 }
 
 /// What is found about one operation.
 pub fn op_finding(case: &CaseTrials<'_>, latency: &OpLatency) -> OpFinding {
-    let OpLatency { stream, op, distribution } = latency;
+    let OpLatency { stream, op, distribution, service } = latency;
     let clusters: Vec<Vec<f64>> =
         case.counting.iter().map(|trial| rates::window_series(trial, Some(*stream), &[*op], |cell| cell.ops)).collect();
     let design_effect = effective::design_effect(&clusters);
+    let quantiles = |of: &Distribution| QUANTILES.into_iter().map(|q| of.quantile(q, design_effect)).collect();
     OpFinding {
         stream: *stream,
         op: *op,
         rates: rates::rates(case, Some(*stream), &[*op]),
         count: distribution.count(),
         latency_mean_ns: distribution.mean_ns(),
-        quantiles: QUANTILES.into_iter().map(|q| distribution.quantile(q, design_effect)).collect(),
+        quantiles: quantiles(distribution),
         latency_max: distribution.max(),
         censored: distribution.censored(),
+        service: service.as_ref().map(|service| Service {
+            mean_ns: service.mean_ns(),
+            quantiles: quantiles(service),
+            max: service.max(),
+            censored: service.censored(),
+        }),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::QuantileValue;
-    use crate::fixture::{case, run, run_of};
+    use crate::findings::{Quantile, QuantileValue};
+    use crate::fixture::{case, open_case, run, run_of};
     use crate::trials::by_case;
     use stend_base::histogram::Sparse;
+    use stend_record::TrialOutcome;
     use stend_record::observed::Drained;
     use stend_spec::workload::Sync;
 
@@ -112,7 +144,7 @@ mod tests {
         let slow = Sparse { buckets: vec![(4000, 400)], sum_ns: 1, min_ns: 1, max_ns: 20_000_000_000 };
         let with = run()
             .trial(0)
-            .change(move |o, _| o.drained.push(Drained { stream: 0, op: Op::Read, latency: slow }))
+            .change(move |o, _| o.drained.push(Drained { stream: 0, op: Op::Read, latency: slow, service: None }))
             .done()
             .record();
         let (with, without) = (first(&with), first(&run().trial(0).done().record()));
@@ -120,6 +152,24 @@ mod tests {
         assert_eq!(with.ops[0].count, without.ops[0].count + 400);
         assert_eq!(with.ops[0].latency_max, Nanos::secs(20));
         assert!(matches!(with.ops[0].quantiles[1].value, QuantileValue::At(v) if v > Nanos::millis(500)));
+    }
+
+    #[test]
+    fn an_open_loop_has_both_latencies_and_what_never_began_is_a_lower_bound() {
+        let ages = Sparse { buckets: vec![(4000, 1000)], sum_ns: 1, min_ns: 9_000_000_000, max_ns: 20_000_000_000 };
+        let of = |behind: bool| {
+            let ages = if behind { ages.clone() } else { Sparse::default() };
+            let change = move |o: &mut TrialOutcome, _: &mut Vec<_>| o.open[0].never_begun[0] = ages;
+            let record = run_of(vec![open_case("open", 10_000)]).trial(0).change(change).done().record();
+            first(&record).ops[0].clone()
+        };
+        let (kept_up, behind) = (of(false), of(true));
+        let (response, service) = (&kept_up.quantiles, &kept_up.service.as_ref().unwrap().quantiles);
+        let at = |q: &Quantile| if let QuantileValue::At(value) = q.value { value } else { panic!("{q:?}") };
+        assert!(response.iter().zip(service).all(|(response, service)| at(response) > at(service)));
+        assert!(matches!(behind.quantiles[1].value, QuantileValue::Above(least) if least >= Nanos::secs(9)));
+        assert_eq!(behind.service, kept_up.service);
+        assert_eq!((behind.censored, behind.count), (1_000, kept_up.count + 1_000));
     }
 
     #[test]

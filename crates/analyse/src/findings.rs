@@ -165,6 +165,22 @@ pub struct OpFinding {
     pub latency_max: Nanos,
     /// I/Os whose end was not seen.
     pub censored: u64,
+    /// In an open loop all latencies above count from the time when an I/O was due; these count from its begin,
+    /// without the wait for a place in flight. `None` in a closed loop.
+    pub service: Option<Service>,
+}
+
+/// Latencies of an open loop from the begin of each I/O to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Service {
+    /// Mean, ns; a lower bound if I/O was censored.
+    pub mean_ns: f64,
+    /// The same quantiles as those of the operation.
+    pub quantiles: Vec<Quantile>,
+    /// Largest; a lower bound if I/O was censored.
+    pub max: Nanos,
+    /// I/Os that began and whose end was not seen.
+    pub censored: u64,
 }
 
 /// One quantile of a latency distribution.

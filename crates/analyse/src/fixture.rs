@@ -1,8 +1,8 @@
 //! Builder of small run records for tests: a default that passes every check, and the means to spoil it.
 
 use stend_base::histogram::{Histogram, Sparse};
-use stend_base::{Bytes, Nanos};
-use stend_record::observed::{FillOutcome, JobFacts};
+use stend_base::{Bytes, MilliIops, Nanos};
+use stend_record::observed::{FillOutcome, JobFacts, OpenSlice, OpenTotals};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
     ArmFacts, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, RunHeader, RunRecord, RunState, Sample,
@@ -10,12 +10,24 @@ use stend_record::{
 };
 use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
+use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Sync, Trial};
 
 /// A slice of stream 0 with 4 KiB I/Os and no histogram.
 pub fn slice(interval: u32, op: Op, ops: u64) -> Slice {
-    Slice { interval, span: 1, stream: 0, op, ops, bytes: ops * 4096, errors: 0, latency_max_ns: 0, latency: None }
+    Slice {
+        interval,
+        span: 1,
+        stream: 0,
+        op,
+        ops,
+        bytes: ops * 4096,
+        errors: 0,
+        latency_max_ns: 0,
+        latency: None,
+        open: None,
+    }
 }
 
 /// A histogram of `count` values spread evenly over ± 50 % around `centre`, whose sum is exactly
@@ -38,6 +50,11 @@ fn spread(count: u64, centre: Nanos) -> Sparse {
     histogram.sparse()
 }
 
+/// An open loop that kept its times: every I/O began within a microsecond.
+fn on_time() -> OpenTotals {
+    OpenTotals { stream: 0, own_late: spread(1_000, Nanos(1_000)), never_begun: Op::ALL.map(|_| Sparse::default()) }
+}
+
 /// One case of 4 KiB with a window of 2 s.
 pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> SuiteCase {
     SuiteCase {
@@ -51,12 +68,20 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
             jobs: vec![1],
             sync,
             data: Data::default(),
+            rate: Vec::new(),
         }],
         ramp: Nanos::millis(500),
         window: Nanos::secs(2),
         direct: true,
         backend: Backend::Auto,
     }
+}
+
+/// An open loop of random reads with even gaps. Its trials have half of the latency for waiting, half for service.
+pub fn open_case(name: &str, per_second: u64) -> SuiteCase {
+    let mut case = case(name, 100, 32, Sync::None);
+    case.streams[0].rate = vec![Rate::constant(MilliIops::per_second(per_second), Gaps::Even)];
+    case
 }
 
 /// A run of one random-read case at depth 32 on a directory, complete and without trials.
@@ -293,6 +318,12 @@ impl TrialBuilder {
                     bytes,
                     latency_max_ns: latency.0 * 3 / 2,
                     latency: full_second.then(|| spread(ops * 10, latency)),
+                    open: stream.rate.is_some().then(|| OpenSlice {
+                        due: ops,
+                        begun: ops,
+                        service: full_second.then(|| spread(ops * 10, Nanos(latency.0 / 2))),
+                        ..OpenSlice::default()
+                    }),
                     ..slice(0, op, ops)
                 });
                 if interval >= ramp {
@@ -311,6 +342,7 @@ impl TrialBuilder {
         // In a closed loop the latency follows from the rate: N = X · R.
         let latency = Nanos((self.asked.in_flight() as f64 / self.iops * 1e9) as u64);
         let (mut slices, done) = self.load(latency);
+        let open = self.asked.streams[0].rate.is_some();
         let mut outcome = TrialOutcome {
             status: self.status,
             load_start,
@@ -322,12 +354,14 @@ impl TrialBuilder {
                 job: 0,
                 done,
                 latency: done.map(|(ops, _)| spread(ops, latency)),
+                service: open.then(|| done.map(|(ops, _)| spread(ops, Nanos(latency.0 / 2)))),
                 cpu_ns: Some(self.asked.window.0 / 10),
                 run_delay_ns: Some(self.asked.window.0 / 1000),
                 cpu_max_ns: Some(self.asked.window.0 / 10),
             }],
             drained: Vec::new(),
             censored: Vec::new(),
+            open: if open { vec![on_time()] } else { Vec::new() },
             errors: Vec::new(),
             clocks: [load_start, window_end].map(|t| (t.0, t.0, t.0 + 1_767_000_000_000_000_000)),
         };

@@ -32,6 +32,16 @@ impl Distribution {
         self.censored = Some((least.min(age), count.saturating_add(1)));
     }
 
+    /// Adds I/Os that were due this long and never began.
+    pub fn add_never_begun(&mut self, ages: &Sparse) {
+        let count = ages.count();
+        if count > 0 {
+            self.all.merge_sparse(ages);
+            let (least, before) = self.censored.unwrap_or((Nanos(ages.min_ns), 0));
+            self.censored = Some((least.min(Nanos(ages.min_ns)), before.saturating_add(count)));
+        }
+    }
+
     /// I/Os in it, censored ones included.
     pub fn count(&self) -> u64 {
         self.all.count()
@@ -153,5 +163,15 @@ mod tests {
         let p99 = stalled.quantile(Share(0.99), Some(1.0));
         assert_eq!((p99.value, p99.interval), (QuantileValue::Above(Nanos::secs(30)), None));
         assert_eq!((stalled.count(), stalled.censored(), stalled.max()), (1_050, 50, Nanos::secs(30)));
+    }
+
+    #[test]
+    fn io_that_never_began_counts_like_io_that_never_ended() {
+        let mut behind = distribution(std::iter::repeat_n(1_000, 1_000));
+        behind.add_never_begun(&Sparse::default());
+        assert_eq!(behind.censored(), 0);
+        behind.add_never_begun(&distribution([3_000_000_000, 9_000_000_000].repeat(20)).all.sparse());
+        assert_eq!(behind.quantile(Share(0.97), Some(1.0)).value, QuantileValue::Above(Nanos::secs(3)));
+        assert_eq!((behind.count(), behind.censored(), behind.max()), (1_040, 40, Nanos::secs(9)));
     }
 }

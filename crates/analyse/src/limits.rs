@@ -69,6 +69,14 @@ pub const RUN_DELAY_BOUND: f64 = 0.20;
 /// one that is this busy has no headroom (method.md, H40).
 pub const THREAD_BUSY: f64 = 0.90;
 
+/// H43: deviation of the served rate from the offered one (method.md, H43).
+pub const OFFERED_DEVIATION: f64 = 0.01;
+/// H43: what is in flight at either end of a window is chance, of the order of the square root of what was due:
+/// so many of them are allowed where that is more than the deviation.
+pub const OFFERED_SIGMA: f64 = 2.0;
+/// H43: part of a latency that may be our own lateness (by eye: below what trials differ by).
+pub const OWN_LATENESS: f64 = 0.10;
+
 /// H23: fewest independent batches of a trial (method.md, H23).
 pub const BATCHES_PUBLISHABLE: usize = 20;
 

@@ -2,6 +2,7 @@
 
 use crate::findings::{Estimate, Headline};
 use stend_base::{Bytes, Lang, Millionths, Say, format};
+use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{BlockShare, Data, Op, Pattern, Stream, Sync, Trial, Zone};
 
 /// From here on a case is told by its throughput.
@@ -65,9 +66,24 @@ fn stream(stream: &Stream, lang: Lang) -> String {
     let size = sizes(stream, lang);
     let depth = stream.queue_depth;
     let jobs = if stream.jobs == 1 { String::new() } else { format!("{} × ", stream.jobs) };
-    let in_flight = pick(lang, "in flight", "в очереди");
     let pattern = pattern(&stream.pattern, lang);
-    format!("{what}{pattern}, {size}, {jobs}{depth} {in_flight}{}{}", sync(stream.sync, lang), data(stream.data, lang))
+    let more = sync(stream.sync, lang) + &data(stream.data, lang);
+    match &stream.rate {
+        Some(rate) => format!("{what}{pattern}, {size}, {}{more}", paced(rate, &format!("{jobs}{depth}"), lang)),
+        None => format!("{what}{pattern}, {size}, {jobs}{depth} {}{more}", pick(lang, "in flight", "в очереди")),
+    }
+}
+
+/// An open loop: `5000/s Poisson, at most 64 in flight`.
+fn paced(rate: &Rate, most: &str, lang: Lang) -> String {
+    let level = match rate.level() {
+        Some(level) => format::rate(level, lang),
+        None => pick(lang, "by schedule", "по расписанию").to_string(),
+    };
+    let gaps = if rate.gaps == Gaps::Poisson { pick(lang, " Poisson", " по Пуассону") } else { "" };
+    pick(lang, "{r}, at most {m} in flight", "{r}, не более {m} в очереди")
+        .replace("{r}", &(level + gaps))
+        .replace("{m}", most)
 }
 
 /// `, data 2:1 compressible, 1.5:1 repeated`; empty if neither was asked for.

@@ -84,7 +84,10 @@ fn telling<'a>(measured: &[(&Trial, &'a CaseFinding)]) -> Vec<&'a CaseFinding> {
     let reads = measured
         .iter()
         .filter(|(asked, _)| {
-            asked.streams.iter().all(|s| s.pattern.is_scattered() && s.pattern.is_even() && !s.mix.writes())
+            asked
+                .streams
+                .iter()
+                .all(|s| s.pattern.is_scattered() && s.pattern.is_even() && !s.mix.writes() && s.rate.is_none())
         })
         .max_by_key(|(asked, case)| (asked.in_flight(), std::cmp::Reverse(case.case)));
     let durable = measured.iter().find(|(asked, _)| asked.streams.iter().all(|s| s.sync != Sync::None));

@@ -3,7 +3,7 @@
 //! Sizes are IEC (KiB), throughput is decimal (MB/s), three significant digits, decimal comma in Russian.
 
 use crate::text::Lang;
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, MilliIops, Nanos};
 
 /// A plain number with three significant digits and the decimal sign of the language.
 pub fn number(value: f64, lang: Lang) -> String {
@@ -31,6 +31,16 @@ pub fn count(value: u64) -> String {
 /// I/Os per second without the unit: three significant digits below 1,000, whole above.
 pub fn iops(value: f64, lang: Lang) -> String {
     number(value, lang)
+}
+
+/// A frequency of I/Os: `5000/s`; as suites write it, but for grouping and the decimal sign.
+pub fn rate(value: MilliIops, lang: Lang) -> String {
+    let text = group(&format!("{}.{:03}", value.0 / 1000, value.0 % 1000));
+    let text = text.trim_end_matches('0').trim_end_matches('.').to_string();
+    match lang {
+        Lang::En => decimal(text, lang) + "/s",
+        Lang::Ru => decimal(text, lang) + "/с",
+    }
 }
 
 /// Throughput in decimal megabytes: `1 234 MB/s`.
@@ -146,6 +156,13 @@ mod tests {
             [42, 84_240, 999_600, 1_200_000, 20_000_000_000].iter().map(|&v| latency(Nanos(v), Lang::En)).collect();
         assert_eq!(texts, ["42 ns", "84.2 µs", "1.00 ms", "1.20 ms", "20.0 s"]);
         assert_eq!(latency(Nanos(84_240), Lang::Ru), "84,2 мкс");
+    }
+
+    #[test]
+    fn a_rate_reads_as_suites_write_it() {
+        let texts = [5_000_000, 500, 1_250, 120_000_000].map(|n| rate(MilliIops(n), Lang::En));
+        assert_eq!(texts, ["5000/s", "0.5/s", "1.25/s", "120\u{a0}000/s"]);
+        assert_eq!(rate(MilliIops(500), Lang::Ru), "0,5/с");
     }
 
     #[test]

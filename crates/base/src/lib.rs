@@ -14,4 +14,4 @@ pub mod units;
 pub use error::{Error, Kind, Result};
 pub use histogram::Histogram;
 pub use text::{Lang, Say};
-pub use units::{Bytes, Millionths, Nanos, Share};
+pub use units::{Bytes, MilliIops, Millionths, Nanos, Share};

@@ -18,6 +18,11 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Millionths(pub u32);
 
+/// A frequency of I/Os, in thousandths of one per second: 1500 is three I/Os in two seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MilliIops(pub u64);
+
 /// A part of a whole, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -100,6 +105,18 @@ impl Bytes {
     }
 }
 
+impl MilliIops {
+    /// So many per second.
+    pub const fn per_second(n: u64) -> MilliIops {
+        MilliIops(n * 1000)
+    }
+
+    /// As a plain number per second.
+    pub fn as_iops(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+}
+
 impl Share {
     /// A share given in percent.
     pub fn percent(p: f64) -> Share {
@@ -177,6 +194,14 @@ pub fn parse_millionths(text: &str) -> Result<Millionths, String> {
     if share <= Millionths::ALL { Ok(share) } else { Err(format!("`{number}` is more than all")) }
 }
 
+/// Reads a frequency such as `5000/s` or `0.5/s`, to a thousandth.
+pub fn parse_rate(text: &str) -> Result<MilliIops, String> {
+    match split_unit(text)? {
+        (number, "/s") => scaled(number, 1000).map(MilliIops),
+        (_, unit) => Err(format!("`{unit}` is not a unit of frequency; write I/Os per second, such as `5000/s`")),
+    }
+}
+
 fn split_unit(text: &str) -> Result<(&str, &str), String> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
@@ -227,6 +252,14 @@ mod tests {
             assert!(parse_millionths(text).unwrap_err().contains(why), "{text}");
         }
         assert!(parse_millionths("999999999999%").is_err() && parse_millionths("-1%").is_err());
+    }
+
+    #[test]
+    fn a_rate_is_per_second_and_says_so() {
+        assert_eq!(parse_rate("5000/s"), Ok(MilliIops::per_second(5000)));
+        assert_eq!(parse_rate("0.5 /s"), Ok(MilliIops(500)));
+        assert!(parse_rate("5000").unwrap_err().contains("no unit"));
+        assert!(parse_rate("5000/min").unwrap_err().contains("`5000/s`"));
     }
 
     #[test]

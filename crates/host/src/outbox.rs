@@ -7,6 +7,7 @@ use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stend_base::Nanos;
+use stend_base::histogram::Sparse;
 use stend_record::{Event, EventKind, Slice};
 
 /// Messages that may wait before intervals are merged: about six seconds of a trial.
@@ -141,15 +142,26 @@ fn merge_into(queued: &mut Vec<Slice>, slice: Slice) -> u64 {
     last.bytes += slice.bytes;
     last.errors += slice.errors;
     last.latency_max_ns = last.latency_max_ns.max(slice.latency_max_ns);
-    last.latency = match (last.latency.take(), slice.latency) {
+    last.latency = merged(last.latency.take(), slice.latency);
+    if let (Some(last), Some(open)) = (&mut last.open, slice.open) {
+        last.due += open.due;
+        last.begun += open.begun;
+        last.late_sum_ns = last.late_sum_ns.saturating_add(open.late_sum_ns);
+        last.late_max_ns = last.late_max_ns.max(open.late_max_ns);
+        last.service = merged(last.service.take(), open.service);
+    }
+    1
+}
+
+fn merged(a: Option<Sparse>, b: Option<Sparse>) -> Option<Sparse> {
+    match (a, b) {
         (Some(a), Some(b)) => {
             let mut merged = a.dense();
             merged.merge_sparse(&b);
             Some(merged.sparse())
         }
         (a, b) => a.or(b),
-    };
-    1
+    }
 }
 
 #[cfg(test)]
@@ -157,6 +169,7 @@ mod tests {
     use super::*;
     use crate::protocol::read_frame;
     use stend_base::{Histogram, Nanos};
+    use stend_record::observed::OpenSlice;
     use stend_spec::workload::Op;
 
     fn slice(interval: u32) -> Slice {
@@ -172,6 +185,13 @@ mod tests {
             errors: 0,
             latency_max_ns: u64::from(interval) + 1,
             latency: Some(latency.sparse()),
+            open: Some(OpenSlice {
+                due: 2,
+                begun: 1,
+                late_sum_ns: 3,
+                late_max_ns: u64::from(interval),
+                service: Some(latency.sparse()),
+            }),
         }
     }
 
@@ -187,13 +207,19 @@ mod tests {
         let mut stream = Vec::new();
         outbox.drain(&mut stream).unwrap();
         let (mut from, mut ops, mut counted, mut span) = (stream.as_slice(), 0, 0, 0);
+        let (mut late, mut served) = ((0, 0), 0);
         while let Some(reply) = read_frame::<Reply>(&mut from).unwrap() {
             let Reply::Slices { slices, .. } = reply else { panic!("not slices") };
             ops += slices.iter().map(|s| s.ops).sum::<u64>();
             span += slices.iter().map(|s| s.span).sum::<u32>();
+            for open in slices.iter().filter_map(|s| s.open.as_ref()) {
+                late = (late.0 + open.due + open.begun + open.late_sum_ns, late.1.max(open.late_max_ns));
+                served += open.service.as_ref().map_or(0, |h| h.count());
+            }
             counted += slices.iter().filter_map(|s| s.latency.as_ref()).map(|h| h.count()).sum::<u64>();
         }
         assert_eq!((ops, counted, span), (1000, 1000, 1000));
+        assert_eq!((late, served), ((6000, 999), 1000), "and of an open loop neither what was due nor what was late");
     }
 
     #[test]

@@ -115,6 +115,7 @@ mod tests {
             jobs: 1,
             sync,
             data: Data::default(),
+            rate: None,
         };
         Trial {
             streams: vec![stream],

@@ -3,12 +3,53 @@
 use crate::part::{Counter, Part, Phase};
 use crate::queue_lane::every;
 use std::collections::BTreeMap;
-use stend_base::histogram::Histogram;
-use stend_record::observed::{Drained, JobTotals, Slice};
+use stend_base::histogram::{Histogram, Sparse};
+use stend_record::observed::{Drained, JobTotals, OpenSlice, Slice};
 use stend_spec::workload::{Op, Stream};
 
 /// Slices carry latencies once in this many intervals: every second.
 const LATENCY_EVERY: u32 = 10;
+
+/// Latencies by operation; of an open loop from when an I/O was due, and from its begin.
+#[derive(Debug)]
+struct Latencies {
+    latency: [Histogram; 3],
+    service: Option<[Histogram; 3]>,
+}
+
+impl Latencies {
+    fn new(open: bool) -> Latencies {
+        Latencies { latency: histograms(), service: open.then(histograms) }
+    }
+
+    fn add(&mut self, part: &Part, op: Op) {
+        let merge = |into: &mut Histogram, from: &Histogram| {
+            if from.count() > 0 {
+                into.merge(from);
+            }
+        };
+        merge(&mut self.latency[op.index()], &part.latencies[op.index()]);
+        if let (Some(into), Some(from)) = (&mut self.service, &part.services) {
+            merge(&mut into[op.index()], &from[op.index()]);
+        }
+    }
+
+    fn count(&self, op: Op) -> u64 {
+        self.latency[op.index()].count()
+    }
+
+    /// Latency and service of an operation as they are stored.
+    fn sparse(&self, op: Op) -> (Sparse, Option<Sparse>) {
+        (self.latency[op.index()].sparse(), self.service.as_ref().map(|service| service[op.index()].sparse()))
+    }
+
+    fn clear(&mut self, op: Op) {
+        self.latency[op.index()].clear();
+        if let Some(service) = &mut self.service {
+            service[op.index()].clear();
+        }
+    }
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -17,9 +58,9 @@ pub(crate) struct Collector<'a> {
     /// By (first interval, span, stream, operation), since the last slices.
     pending: BTreeMap<(u32, u32, u16, Op), Counter>,
     /// By stream, since the last slice with latencies.
-    recent: Vec<[Histogram; 3]>,
+    recent: Vec<Latencies>,
     /// By stream.
-    drained: Vec<[Histogram; 3]>,
+    drained: Vec<Latencies>,
     completed: u64,
 }
 
@@ -27,13 +68,13 @@ pub(crate) struct Collector<'a> {
 #[derive(Debug)]
 pub(crate) struct JobSum {
     done: [(u64, u64); 3],
-    latency: [Histogram; 3],
+    latencies: Latencies,
 }
 
 impl JobSum {
-    /// Nothing yet.
-    pub fn new() -> JobSum {
-        JobSum { done: [(0, 0); 3], latency: histograms() }
+    /// Nothing yet, `open` for a job of an open loop.
+    pub fn new(open: bool) -> JobSum {
+        JobSum { done: [(0, 0); 3], latencies: Latencies::new(open) }
     }
 
     /// As recorded, without the costs.
@@ -42,7 +83,8 @@ impl JobSum {
             stream,
             job,
             done: self.done,
-            latency: std::array::from_fn(|i| self.latency[i].sparse()),
+            latency: Op::ALL.map(|op| self.latencies.latency[op.index()].sparse()),
+            service: self.latencies.service.as_ref().map(|s| Op::ALL.map(|op| s[op.index()].sparse())),
             cpu_ns: None,
             run_delay_ns: None,
             cpu_max_ns: None,
@@ -60,8 +102,8 @@ impl<'a> Collector<'a> {
         Collector {
             streams,
             pending: BTreeMap::new(),
-            recent: streams.iter().map(|_| histograms()).collect(),
-            drained: streams.iter().map(|_| histograms()).collect(),
+            recent: streams.iter().map(|s| Latencies::new(s.rate.is_some())).collect(),
+            drained: streams.iter().map(|s| Latencies::new(s.rate.is_some())).collect(),
             completed: 0,
         }
     }
@@ -69,22 +111,30 @@ impl<'a> Collector<'a> {
     /// Adds a part of a thread of `stream` whose job is `job`.
     pub fn absorb(&mut self, part: &Part, stream: u16, job: &mut JobSum) {
         for op in Op::ALL {
-            let (counter, latency) = (&part.counters[op.index()], &part.latencies[op.index()]);
+            let counter = &part.counters[op.index()];
             if counter.is_empty() {
                 continue;
             }
             self.completed += counter.ops;
             if part.phase == Phase::Drain {
-                merge(&mut self.drained[stream as usize][op.index()], latency);
+                self.drained[stream as usize].add(part, op);
                 continue;
             }
             self.pending.entry((part.interval, part.span, stream, op)).or_default().add(counter);
-            merge(&mut self.recent[stream as usize][op.index()], latency);
+            self.recent[stream as usize].add(part, op);
             if part.phase == Phase::Window {
                 let done = &mut job.done[op.index()];
                 *done = (done.0 + counter.ops, done.1 + counter.bytes);
-                merge(&mut job.latency[op.index()], latency);
+                job.latencies.add(part, op);
             }
+        }
+    }
+
+    /// Notes that `count` I/Os of an open-loop stream were due in an interval.
+    pub fn due(&mut self, interval: u32, stream: u16, count: u64) {
+        let spec = &self.streams[stream as usize];
+        if let Some(first) = Op::ALL.into_iter().find(|&op| uses(spec, op)) {
+            self.pending.entry((interval, 1, stream, first)).or_default().due += count;
         }
     }
 
@@ -112,10 +162,10 @@ impl<'a> Collector<'a> {
     fn slices(&mut self, interval: u32, with_latency: bool) -> Vec<Slice> {
         let mut latency = BTreeMap::new();
         if with_latency {
-            for (stream, histograms) in self.recent.iter_mut().enumerate() {
-                for (op, histogram) in Op::ALL.into_iter().zip(histograms).filter(|(_, h)| h.count() > 0) {
-                    latency.insert((stream as u16, op), histogram.sparse());
-                    histogram.clear();
+            for (stream, recent) in self.recent.iter_mut().enumerate() {
+                for op in Op::ALL.into_iter().filter(|&op| recent.count(op) > 0).collect::<Vec<_>>() {
+                    latency.insert((stream as u16, op), recent.sparse(op));
+                    recent.clear(op);
                     if !self.pending.keys().any(|&(.., s, o)| (s, o) == (stream as u16, op)) {
                         self.pending.insert((interval, 1, stream as u16, op), Counter::default());
                     }
@@ -125,6 +175,14 @@ impl<'a> Collector<'a> {
         let mut slices = Vec::with_capacity(self.pending.len());
         // From the end, so that the latest slice of each stream and operation takes the latencies.
         for ((interval, span, stream, op), counter) in std::mem::take(&mut self.pending).into_iter().rev() {
+            let (latency, service) = latency.remove(&(stream, op)).map_or((None, None), |(l, s)| (Some(l), s));
+            let open = self.streams[stream as usize].rate.is_some().then_some(OpenSlice {
+                due: counter.due,
+                begun: counter.begun,
+                late_sum_ns: counter.late_sum_ns,
+                late_max_ns: counter.late_max_ns,
+                service,
+            });
             slices.push(Slice {
                 interval,
                 span,
@@ -134,7 +192,8 @@ impl<'a> Collector<'a> {
                 bytes: counter.bytes,
                 errors: counter.errors,
                 latency_max_ns: counter.latency_max_ns,
-                latency: latency.remove(&(stream, op)),
+                latency,
+                open,
             });
         }
         slices.reverse();
@@ -143,15 +202,13 @@ impl<'a> Collector<'a> {
 
     /// Latencies of I/Os that completed after the window, where there are any.
     pub fn drained(&self) -> Vec<Drained> {
-        let by_stream = self.drained.iter().enumerate();
-        let all = by_stream.flat_map(|(s, h)| Op::ALL.into_iter().zip(h).map(move |(op, h)| (s as u16, op, h)));
-        all.filter(|(.., h)| h.count() > 0).map(|(stream, op, h)| Drained { stream, op, latency: h.sparse() }).collect()
-    }
-}
-
-fn merge(into: &mut Histogram, from: &Histogram) {
-    if from.count() > 0 {
-        into.merge(from);
+        let by_stream = self.drained.iter().zip(0..);
+        let all = by_stream.flat_map(|(drained, stream)| Op::ALL.map(|op| (drained, stream, op)));
+        let drained = |(drained, stream, op): (&Latencies, u16, Op)| {
+            let (latency, service) = drained.sparse(op);
+            Drained { stream, op, latency, service }
+        };
+        all.filter(|(drained, _, op)| drained.count(*op) > 0).map(drained).collect()
     }
 }
 
@@ -171,16 +228,16 @@ mod tests {
     use stend_spec::workload::{Mix, Sync};
 
     fn part(phase: Phase, interval: u32, op: Op, latencies: &[u64]) -> Part {
-        let mut part = Part::new();
+        let mut part = Part::new(false);
         (part.phase, part.interval) = (phase, interval);
-        latencies.iter().for_each(|&ns| part.record(op, 4096, Nanos(ns)));
+        latencies.iter().for_each(|&ns| part.record(op, 4096, Nanos(ns), Nanos(ns)));
         part
     }
 
     #[test]
     fn parts_of_all_threads_add_up_and_only_the_window_counts_for_the_job() {
         let streams = [stream()];
-        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new());
+        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new(false));
         collector.absorb(&part(Phase::Ramp, 0, Op::Read, &[5]), 0, &mut job);
         collector.absorb(&part(Phase::Window, 0, Op::Read, &[7, 9]), 0, &mut job);
         collector.absorb(&part(Phase::Drain, 1, Op::Read, &[11]), 0, &mut job);
@@ -195,7 +252,7 @@ mod tests {
     #[test]
     fn latencies_come_once_per_second_and_cover_every_interval_since() {
         let streams = [stream()];
-        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new());
+        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new(false));
         for interval in 0..20 {
             collector.absorb(&part(Phase::Window, interval, Op::Read, &[1, 2, 3]), 0, &mut job);
             let slices = collector.interval_over(interval);
@@ -207,7 +264,7 @@ mod tests {
     #[test]
     fn a_late_part_is_a_slice_of_its_own_interval_and_its_latencies_are_not_lost() {
         let streams = [stream()];
-        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new());
+        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new(false));
         assert_eq!(collector.interval_over(9)[0].ops, 0);
         collector.absorb(&part(Phase::Window, 9, Op::Read, &[1]), 0, &mut job);
         let late = collector.interval_over(10);
@@ -231,7 +288,7 @@ mod tests {
     #[test]
     fn intervals_that_a_thread_merged_keep_their_span() {
         let streams = [stream()];
-        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new());
+        let (mut collector, mut job) = (Collector::new(&streams), JobSum::new(false));
         let mut merged = part(Phase::Window, 2, Op::Read, &[1]);
         merged.span = 3;
         collector.absorb(&merged, 0, &mut job);

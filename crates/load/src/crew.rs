@@ -1,23 +1,23 @@
 //! The load threads of one trial: starting them, telling them apart, letting them go. Must not measure.
 
+use crate::arrivals::{Arrivals, Progress};
 use crate::backend::{Lane, refused};
 use crate::layout::Job;
 use crate::part::Part;
 use crate::queue_lane::QueueLane;
 use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message, Recorder};
-use crate::shared::{InFlight, Shared, Times};
-use crate::sync_lane::{Progress, SyncLane};
+use crate::shared::{Flying, InFlight, Shared, Times};
+use crate::sync_lane::SyncLane;
 use crate::{Control, placement};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
-use stend_spec::workload::Op;
 use stend_sys::aio::{self, Context};
 use stend_sys::queue::Queue;
 use stend_sys::uring::Ring;
-use stend_sys::{IoFile, affinity};
+use stend_sys::{IoFile, affinity, clock};
 
 /// How often the start looks whether somebody asked to stop, or a thread died.
 const POLL: Duration = Duration::from_millis(100);
@@ -30,6 +30,8 @@ pub(crate) struct Crew {
     pub shared: Arc<Shared>,
     /// Parts and farewells.
     pub inbox: Receiver<Message>,
+    /// How far each job has come.
+    pub progress: Vec<Arc<Progress>>,
     /// The threads, in the order of their numbers.
     pub members: Vec<Member>,
     /// CPU by thread.
@@ -54,8 +56,8 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// (operation, start) of what it has in flight now.
-    pub fn in_flight(&self) -> Vec<(Op, u64)> {
+    /// What it has in flight now.
+    pub fn in_flight(&self) -> Vec<Flying> {
         self.in_flight.list()
     }
 
@@ -90,9 +92,11 @@ impl Crew {
         let cpus = placement::place(&affinity::allowed().unwrap_or_default(), count);
         let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
         let shared = Arc::new(Shared::new(fault_limit));
-        let mut crew = Crew { shared, inbox, members: Vec::with_capacity(count), cpus, registered: count > 0 };
+        let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();
+        let members = Vec::with_capacity(count);
+        let mut crew = Crew { shared, inbox, progress, members, cpus, registered: count > 0 };
         for (index, job) in jobs.iter().enumerate() {
-            let progress = Arc::new(Progress::default());
+            let progress = crew.progress[index].clone();
             for thread_of_job in 0..threads_of(job) {
                 let cpu = crew.cpus.get(crew.members.len()).copied();
                 let (job, file, progress) = (job.clone(), file.clone(), progress.clone());
@@ -106,8 +110,9 @@ impl Crew {
     fn start_thread(&mut self, job: usize, post: Post, out: SyncSender<Message>) -> Result<()> {
         let number = self.members.len();
         let slots = if post.lane == Lane::Psync { 1 } else { post.job.spec.queue_depth as usize };
-        let (in_flight, stream) = (Arc::new(InFlight::new(slots)), post.job.stream);
-        let (recorder, give_back) = Recorder::new(number, stream, self.shared.clone(), in_flight.clone(), out);
+        let (stream, open) = (post.job.stream, post.job.spec.rate.is_some());
+        let in_flight = Arc::new(InFlight::new(slots, open));
+        let (recorder, give_back) = Recorder::new(number, (stream, open), self.shared.clone(), in_flight.clone(), out);
         let builder = std::thread::Builder::new().name(format!("load-{number}")).stack_size(STACK);
         let handle = builder.spawn(move || work(post, recorder)).map_err(|e| {
             Error::new(
@@ -139,9 +144,9 @@ impl Crew {
         Ok(())
     }
 
-    /// Lets all threads begin at `times.load_start`.
-    pub fn go(&self, times: Times, end: u64, give_up: u64) {
-        self.shared.publish(times, end, give_up);
+    /// Lets all threads begin at `times.load_start`; see [`Shared::publish`].
+    pub fn go(&self, times: Times, end: u64, begin_until: u64, give_up: u64) {
+        self.shared.publish(times, end, begin_until, give_up);
         self.members.iter().for_each(|member| member.handle.thread().unpark());
     }
 
@@ -173,6 +178,16 @@ fn work(post: Post, mut recorder: Recorder) {
         recorder.wait_for_start(Err(Error::new(Kind::Preflight, error)));
         return;
     }
+    if post.job.spec.rate.is_some()
+        && let Err(e) = clock::sleep_precisely()
+    {
+        let error = say!(
+            "cannot make a load thread sleep precisely: {e}",
+            "не удаётся сделать сон потока нагрузки точным: {e}"
+        );
+        recorder.wait_for_start(Err(Error::new(Kind::Preflight, error)));
+        return;
+    }
     match post.lane {
         Lane::IoUring => run_queue(&post, recorder, |slots, len| Ring::new(post.file.clone(), slots, len)),
         Lane::Libaio(syncs) => {
@@ -189,7 +204,7 @@ fn work(post: Post, mut recorder: Recorder) {
 }
 
 fn run_queue<Q: Queue>(post: &Post, mut recorder: Recorder, queue: impl FnOnce(u32, usize) -> std::io::Result<Q>) {
-    match QueueLane::new(&post.job, queue) {
+    match QueueLane::new(&post.job, &post.progress, queue) {
         Ok(lane) => {
             let start = recorder.wait_for_start(Ok(lane.registered()));
             lane.run(recorder, start);

@@ -5,6 +5,7 @@ use crate::backend::Lane;
 use crate::collector::{Collector, JobSum};
 use crate::crew::{Crew, Member, died, stopped_before_start};
 use crate::layout::Job;
+use crate::offered::{self, Offered};
 use crate::recorder::Message;
 use crate::shared::Times;
 use crate::{Control, INTERVAL};
@@ -64,13 +65,18 @@ pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice
     let load_start = now + START_DELAY + START_DELAY_PER_THREAD * crew.members.len() as u64;
     let times = Times { load_start, window_start: load_start.saturating_add(task.trial.ramp.0) };
     let end = times.window_start.saturating_add(task.trial.window.0);
-    crew.go(times, end, end.saturating_add(task.trial.drain_limit.0));
+    let drain = task.trial.drain_limit.0;
+    // What an open loop is behind with tells little more once it took as long as the window; and what then is in
+    // flight must have time left to end.
+    let begin_until = end.saturating_add(task.trial.window.0.min(drain / 2));
+    crew.go(times, end, begin_until, end.saturating_add(drain));
     let mut watch = Watch {
         task,
         crew,
         times,
+        offered: Offered::new(task.jobs),
         collector: Collector::new(&task.trial.streams),
-        sums: task.jobs.iter().map(|_| JobSum::new()).collect(),
+        sums: task.jobs.iter().map(|job| JobSum::new(job.spec.rate.is_some())).collect(),
         interval: 0,
         kernel_workers: 0,
         clock_read_ns,
@@ -86,6 +92,7 @@ struct Watch<'a> {
     task: &'a Task<'a>,
     crew: Crew,
     times: Times,
+    offered: Offered,
     collector: Collector<'a>,
     sums: Vec<JobSum>,
     /// The interval whose slices are due next.
@@ -165,7 +172,9 @@ impl Watch<'_> {
 
     fn interval_over(&mut self, now: u64, emit: &mut dyn FnMut(Vec<Slice>)) {
         // After the end of the load there is nothing to say until everything is drained.
-        if self.due() - GRACE <= self.crew.shared.end() {
+        let edge = self.due() - GRACE;
+        if edge <= self.crew.shared.end() {
+            self.offer(self.interval, edge);
             emit(self.collector.interval_over(self.interval));
         }
         if self.interval.is_multiple_of(WORKERS_EVERY) {
@@ -174,6 +183,13 @@ impl Watch<'_> {
         let nothing_done = self.collector.completed() == 0 && self.crew.shared.fault_count() > 0;
         self.only_errors |= nothing_done && now >= self.times.load_start + ONLY_ERRORS;
         self.interval += 1;
+    }
+
+    /// Counts the I/Os of open loops that were due before `edge` in an interval.
+    fn offer(&mut self, interval: u32, edge: u64) {
+        for (stream, due) in self.offered.until(edge.saturating_sub(self.times.load_start)) {
+            self.collector.due(interval, stream, due);
+        }
     }
 
     fn count_kernel_workers(&mut self) {
@@ -197,6 +213,10 @@ impl Watch<'_> {
         self.count_kernel_workers();
         let censored = censored(&self.crew.members, now);
         let window_end = shared.end().min(now);
+        for interval in self.interval..=self.times.interval(window_end.saturating_sub(1)) {
+            self.offer(interval, window_end.min(self.times.load_start + (u64::from(interval) + 1) * INTERVAL.0));
+        }
+        let open = offered::totals(self.task.jobs, &self.crew, self.times.load_start, (window_end, now));
         let rest = self.collector.rest(self.times.interval(window_end.saturating_sub(1)));
         if !rest.is_empty() {
             emit(rest);
@@ -232,6 +252,7 @@ impl Watch<'_> {
             jobs: self.job_totals(),
             drained: self.collector.drained(),
             censored,
+            open,
             errors: shared.faults(),
             clocks: [start, clock::stamps()],
         };
@@ -278,7 +299,12 @@ fn clock_read_ns() -> u32 {
 fn censored(members: &[Member], now: u64) -> Vec<Censored> {
     let stuck = members.iter().filter(|m| m.finished.as_ref().is_none_or(|f| f.stalled));
     stuck
-        .flat_map(|m| m.in_flight().into_iter().map(|(op, start)| (m.stream, op, start)))
-        .map(|(stream, op, start)| Censored { stream, op, age: Nanos(now.saturating_sub(start)) })
+        .flat_map(|m| m.in_flight().into_iter().map(|flying| (m.stream, flying)))
+        .map(|(stream, flying)| Censored {
+            stream,
+            op: flying.op,
+            age: Nanos(now.saturating_sub(flying.due)),
+            in_flight: Nanos(now.saturating_sub(flying.started)),
+        })
         .collect()
 }

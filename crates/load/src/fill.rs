@@ -74,6 +74,7 @@ fn write(
         jobs: 1,
         sync: Sync::None,
         data: Data::default(),
+        rate: None,
     };
     let trial = Trial {
         streams: vec![stream],

@@ -121,6 +121,7 @@ pub(crate) mod tests {
             jobs: 1,
             sync: Sync::None,
             data: Data::default(),
+            rate: None,
         }
     }
 

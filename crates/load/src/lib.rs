@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod backend;
 mod collector;
 mod control;
@@ -14,6 +15,7 @@ mod crew;
 mod engine;
 mod fill;
 mod layout;
+mod offered;
 mod order;
 mod part;
 mod payload;

@@ -27,6 +27,14 @@ pub(crate) struct Counter {
     pub errors: u64,
     /// Largest latency, ns.
     pub latency_max_ns: u64,
+    /// Begun in an open loop, and not only completed.
+    pub begun: u64,
+    /// Time by which those began late, ns, summed.
+    pub late_sum_ns: u64,
+    /// The latest of them, ns.
+    pub late_max_ns: u64,
+    /// Due in an open loop; counted by the collector.
+    pub due: u64,
 }
 
 impl Counter {
@@ -36,11 +44,15 @@ impl Counter {
         self.bytes += other.bytes;
         self.errors += other.errors;
         self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
+        self.begun += other.begun;
+        self.late_sum_ns = self.late_sum_ns.saturating_add(other.late_sum_ns);
+        self.late_max_ns = self.late_max_ns.max(other.late_max_ns);
+        self.due += other.due;
     }
 
     /// Whether nothing happened.
     pub fn is_empty(&self) -> bool {
-        self.ops == 0 && self.errors == 0
+        self.ops == 0 && self.errors == 0 && self.begun == 0
     }
 }
 
@@ -55,30 +67,47 @@ pub(crate) struct Part {
     pub span: u32,
     /// By operation, in the order of [`Op::ALL`].
     pub counters: [Counter; 3],
-    /// Latencies by operation.
+    /// Latencies by operation; in an open loop from the time when an I/O was due.
     pub latencies: [Histogram; 3],
+    /// Latencies of an open loop from the begin of an I/O.
+    pub services: Option<Box<[Histogram; 3]>>,
 }
 
 impl Part {
-    /// An empty part; the only place that allocates.
-    pub fn new() -> Part {
+    /// An empty part, `open` for an open loop; the only place that allocates.
+    pub fn new(open: bool) -> Part {
+        let histograms = || std::array::from_fn(|_| Histogram::new());
         Part {
             phase: Phase::Ramp,
             interval: 0,
             span: 1,
             counters: [Counter::default(); 3],
-            latencies: std::array::from_fn(|_| Histogram::new()),
+            latencies: histograms(),
+            services: open.then(|| Box::new(histograms())),
         }
     }
 
-    /// Counts a completed I/O.
+    /// Counts an I/O that completed `latency` after it was due and `service` after it began; in a closed loop
+    /// both are the same.
     #[inline(always)]
-    pub fn record(&mut self, op: Op, bytes: u64, latency: Nanos) {
+    pub fn record(&mut self, op: Op, bytes: u64, latency: Nanos, service: Nanos) {
         let counter = &mut self.counters[op.index()];
         counter.ops += 1;
         counter.bytes += bytes;
         counter.latency_max_ns = counter.latency_max_ns.max(latency.0);
         self.latencies[op.index()].record(latency);
+        if let Some(services) = &mut self.services {
+            services[op.index()].record(service);
+        }
+    }
+
+    /// Counts an I/O of an open loop that began `late` after it was due.
+    #[inline(always)]
+    pub fn begin(&mut self, op: Op, late: Nanos) {
+        let counter = &mut self.counters[op.index()];
+        counter.begun += 1;
+        counter.late_sum_ns = counter.late_sum_ns.saturating_add(late.0);
+        counter.late_max_ns = counter.late_max_ns.max(late.0);
     }
 
     /// Whether nothing was counted.
@@ -89,6 +118,7 @@ impl Part {
     /// Forgets everything, keeps the memory.
     pub fn clear(&mut self) {
         self.counters = [Counter::default(); 3];
-        self.latencies.iter_mut().filter(|h| h.count() > 0).for_each(Histogram::clear);
+        let services = self.services.iter_mut().flat_map(|services| services.iter_mut());
+        self.latencies.iter_mut().chain(services).filter(|h| h.count() > 0).for_each(Histogram::clear);
     }
 }

@@ -1,11 +1,15 @@
-//! A load thread on io_uring or Linux AIO: a batch is submitted and at least one completion waited for.
-//! Must not allocate, lock, or make any other system call between two interval edges.
+//! A load thread on io_uring or Linux AIO: a batch is submitted and at least one completion waited for, in an open
+//! loop only until the next I/O is due. Must not allocate, lock, or make any other system call between two
+//! interval edges.
 
+use crate::arrivals::{Arrivals, Progress};
 use crate::layout::Job;
 use crate::payload::Payload;
 use crate::recorder::Recorder;
 use crate::sequence::{Sequence, Step};
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use stend_base::Nanos;
 use stend_spec::workload::{Op, Sync};
 use stend_sys::clock;
@@ -23,6 +27,17 @@ pub(crate) struct QueueLane<Q> {
     done: Vec<Completion>,
     next: u64,
     writes: u64,
+    open: Option<Open>,
+}
+
+/// What an open loop knows besides.
+struct Open {
+    arrivals: Arrivals,
+    progress: Arc<Progress>,
+    /// When the next I/O is due, ns since the start of the load; `None`: there is none any more.
+    due: Option<u64>,
+    /// When the last slot came free after all had been taken, ns.
+    freed: u64,
 }
 
 /// The I/O that a slot works on.
@@ -40,11 +55,19 @@ struct Slot {
 impl<Q: Queue> QueueLane<Q> {
     /// Sets the queue, made by `queue` for so many slots of so many bytes, and its data up; on the thread
     /// that will use it.
-    pub fn new(job: &Job, queue: impl FnOnce(u32, usize) -> io::Result<Q>) -> io::Result<QueueLane<Q>> {
+    pub fn new(
+        job: &Job,
+        progress: &Arc<Progress>,
+        queue: impl FnOnce(u32, usize) -> io::Result<Q>,
+    ) -> io::Result<QueueLane<Q>> {
         let payload = Payload::new(job);
         let depth = job.spec.queue_depth;
         let mut queue = queue(depth, payload.slot_len())?;
         (0..depth).for_each(|slot| payload.prime(u64::from(slot), queue.slot_mut(slot)));
+        let open = |arrivals: Arrivals| {
+            let (progress, due) = (progress.clone(), arrivals.due(progress.arrival()));
+            Open { arrivals, progress, due, freed: 0 }
+        };
         let idle = Slot { op: Op::Read, offset: 0, len: 0, at: 0, writes: 0, sync_start: 0 };
         Ok(QueueLane {
             queue,
@@ -57,6 +80,7 @@ impl<Q: Queue> QueueLane<Q> {
             done: Vec::with_capacity(depth as usize),
             next: 0,
             writes: 0,
+            open: Arrivals::new(job).map(open),
         })
     }
 
@@ -76,13 +100,19 @@ impl<Q: Queue> QueueLane<Q> {
     fn load(&mut self, recorder: &mut Recorder, start: Nanos) -> io::Result<()> {
         let mut now = start;
         loop {
-            if recorder.accepting() {
+            let mut wait = recorder.patience(now);
+            let mut more = false;
+            if self.open.is_some() {
+                if let Some(next) = self.begin_due(recorder, now) {
+                    (wait, more) = (wait.min(next.saturating_sub(clock::now())), true);
+                }
+            } else if recorder.accepting() {
                 self.refill(recorder);
             }
-            if self.queue.in_flight() == 0 || recorder.given_up(now) {
+            if self.queue.in_flight() == 0 && !more || recorder.given_up(now) {
                 return Ok(());
             }
-            self.queue.submit_and_wait(1, recorder.patience(now))?;
+            self.queue.submit_and_wait(1, wait)?;
             self.queue.reap(&mut self.done);
             // One reading for all completions found: they were complete by now, and a reading for each
             // would only add the time we spend on the ones before it.
@@ -99,21 +129,56 @@ impl<Q: Queue> QueueLane<Q> {
     fn refill(&mut self, recorder: &mut Recorder) {
         while self.next < self.limit {
             let Some(slot) = self.free.pop() else { return };
-            let Step { op, offset, len } = self.sequence.at(self.next);
-            let state = &mut self.slots[slot as usize];
-            let (request, at) = match op {
-                Op::Write => {
-                    let at = self.payload.stamp(self.queue.slot_mut(slot), state.writes, self.next, len as usize);
-                    state.writes += 1;
-                    (Request::Write, at)
-                }
-                _ => (Request::Read, self.payload.read_at()),
-            };
-            (state.op, state.offset, state.len, state.at, state.sync_start) = (op, offset, len, at, 0);
-            self.next += 1;
+            let (op, request) = self.prepare(slot);
             recorder.begin(slot as usize, op, clock::now());
-            self.queue.push(slot, request, at, len as usize, offset);
+            self.push(slot, request);
         }
+    }
+
+    /// Queues every I/O of an open loop that is due and has a slot; the time of the next one that will have.
+    fn begin_due(&mut self, recorder: &mut Recorder, mut now: Nanos) -> Option<Nanos> {
+        loop {
+            let open = self.open.as_ref()?;
+            let due = open.due.filter(|&due| recorder.wants(due, now))?;
+            let at = Nanos(recorder.origin() + due);
+            if at > now {
+                return Some(at);
+            }
+            let possible = Nanos(at.0.max(open.freed));
+            let slot = self.free.pop()?;
+            let (op, request) = self.prepare(slot);
+            now = clock::now();
+            recorder.begin_due(slot as usize, op, now, at, possible);
+            self.push(slot, request);
+            if let Some(open) = &mut self.open {
+                let next = open.arrivals.after(open.progress.arrival());
+                open.progress.advance(next);
+                open.progress.next.store(self.next, Ordering::Relaxed);
+                open.due = open.arrivals.due(next);
+            }
+        }
+    }
+
+    /// Sets a free slot up for the job's next I/O.
+    fn prepare(&mut self, slot: u32) -> (Op, Request) {
+        let Step { op, offset, len } = self.sequence.at(self.next);
+        let state = &mut self.slots[slot as usize];
+        let (request, at) = match op {
+            Op::Write => {
+                let at = self.payload.stamp(self.queue.slot_mut(slot), state.writes, self.next, len as usize);
+                state.writes += 1;
+                (Request::Write, at)
+            }
+            _ => (Request::Read, self.payload.read_at()),
+        };
+        (state.op, state.offset, state.len, state.at, state.sync_start) = (op, offset, len, at, 0);
+        self.next += 1;
+        (op, request)
+    }
+
+    fn push(&mut self, slot: u32, request: Request) {
+        let state = self.slots[slot as usize];
+        self.queue.push(slot, request, state.at, state.len as usize, state.offset);
     }
 
     fn complete(&mut self, completion: Completion, recorder: &mut Recorder, now: Nanos) {
@@ -127,14 +192,14 @@ impl<Q: Queue> QueueLane<Q> {
         let expected = if syncing { 0 } else { state.len as i32 };
         if result != expected {
             recorder.fault(op, (-result).max(0), state.offset);
-            return self.release(slot, recorder);
+            return self.release(slot, recorder, now);
         }
         if syncing {
             recorder.done(Op::Sync, 0, now.saturating_sub(Nanos(state.sync_start)));
             if state.op == Op::Write {
                 self.count_write(slot, recorder, now);
             }
-            return self.release(slot, recorder);
+            return self.release(slot, recorder, now);
         }
         match (op, every(self.sync)) {
             (Op::Write, 1) => return self.begin_sync(slot, now),
@@ -147,18 +212,13 @@ impl<Q: Queue> QueueLane<Q> {
                     return self.begin_sync(slot, now);
                 }
             }
-            (op, _) => recorder.done(op, u64::from(state.len), self.latency(slot, recorder, now)),
+            (op, _) => recorder.complete(slot as usize, op, u64::from(state.len), now),
         }
-        self.release(slot, recorder);
-    }
-
-    fn latency(&self, slot: u32, recorder: &Recorder, now: Nanos) -> Nanos {
-        now.saturating_sub(Nanos(recorder.started(slot as usize)))
+        self.release(slot, recorder, now);
     }
 
     fn count_write(&self, slot: u32, recorder: &mut Recorder, now: Nanos) {
-        let latency = self.latency(slot, recorder, now);
-        recorder.done(Op::Write, u64::from(self.slots[slot as usize].len), latency);
+        recorder.complete(slot as usize, Op::Write, u64::from(self.slots[slot as usize].len), now);
     }
 
     fn begin_sync(&mut self, slot: u32, now: Nanos) {
@@ -175,11 +235,14 @@ impl<Q: Queue> QueueLane<Q> {
             (false, _, Op::Write) => Request::Write,
             (false, ..) => Request::Read,
         };
-        self.queue.push(slot, request, state.at, state.len as usize, state.offset);
+        self.push(slot, request);
     }
 
-    fn release(&mut self, slot: u32, recorder: &mut Recorder) {
+    fn release(&mut self, slot: u32, recorder: &mut Recorder, now: Nanos) {
         recorder.release(slot as usize);
+        if let (Some(open), true) = (&mut self.open, self.free.is_empty()) {
+            open.freed = now.0;
+        }
         self.free.push(slot);
     }
 }

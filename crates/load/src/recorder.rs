@@ -7,7 +7,7 @@ use crate::shared::{InFlight, Shared, Times};
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use stend_base::histogram::BUCKETS;
+use stend_base::histogram::{BUCKETS, Histogram};
 use stend_base::{Error, Nanos};
 use stend_spec::workload::Op;
 use stend_sys::affinity::{ThreadTimes, thread_times};
@@ -19,9 +19,14 @@ const PARTS: usize = 4;
 /// Parts kept back for the two changes of phase, at which a thread must cut whatever the collector does.
 const RESERVE: usize = 2;
 /// Memory of one thread's parts, bytes.
-pub(crate) const MEMORY_PER_THREAD: u64 = (1 + PARTS + RESERVE) as u64 * 3 * BUCKETS as u64 * 8;
+const MEMORY: u64 = (1 + PARTS + RESERVE) as u64 * 3 * BUCKETS as u64 * 8;
 /// Most messages of one thread that can be under way: all its parts, that it is ready, that it is done.
 pub(crate) const MESSAGES_PER_THREAD: usize = PARTS + RESERVE + 1 + 2;
+
+/// Memory of one thread's parts, bytes; an open loop has two histograms for each of a closed one.
+pub(crate) const fn memory_per_thread(open: bool) -> u64 {
+    if open { 2 * MEMORY } else { MEMORY }
+}
 
 /// What a load thread tells the collector.
 #[derive(Debug)]
@@ -43,6 +48,8 @@ pub(crate) struct Finished {
     pub stalled: bool,
     /// The way of submitting itself broke.
     pub failure: Option<io::Error>,
+    /// How much later than possible the I/Os of an open loop began, by fault of the thread alone.
+    pub own_late: Option<Box<Histogram>>,
 }
 
 /// See the module.
@@ -61,13 +68,14 @@ pub(crate) struct Recorder {
     halted: bool,
     usage_start: Option<ThreadTimes>,
     usage: Option<ThreadTimes>,
+    own_late: Option<Box<Histogram>>,
 }
 
 impl Recorder {
-    /// A recorder for one thread and the way by which emptied parts come back to it.
+    /// A recorder for one thread, `open` in an open loop, and the way by which emptied parts come back to it.
     pub fn new(
         thread: usize,
-        stream: u16,
+        (stream, open): (u16, bool),
         shared: Arc<Shared>,
         in_flight: Arc<InFlight>,
         out: SyncSender<Message>,
@@ -75,7 +83,7 @@ impl Recorder {
         let (give_back, spare) = sync_channel(PARTS + RESERVE + 1);
         for _ in 0..PARTS {
             // Cannot fail: the channel is empty and has room for all.
-            let _ = give_back.try_send(Box::new(Part::new()));
+            let _ = give_back.try_send(Box::new(Part::new(open)));
         }
         let recorder = Recorder {
             thread,
@@ -83,14 +91,15 @@ impl Recorder {
             shared,
             in_flight,
             times: Times { load_start: 0, window_start: 0 },
-            current: Box::new(Part::new()),
+            current: Box::new(Part::new(open)),
             spare,
-            reserve: std::array::from_fn(|_| Some(Box::new(Part::new()))),
+            reserve: std::array::from_fn(|_| Some(Box::new(Part::new(open)))),
             out,
             next_cut: 0,
             halted: false,
             usage_start: None,
             usage: None,
+            own_late: open.then(|| Box::new(Histogram::new())),
         };
         (recorder, give_back)
     }
@@ -118,6 +127,22 @@ impl Recorder {
         self.current.phase != Phase::Drain && !self.halted
     }
 
+    /// Whether an I/O of an open loop may begin that was due `due` ns after the start of the load: inside the
+    /// window of time, and not only after all patience with a target that is behind.
+    #[inline]
+    pub fn wants(&self, due: u64, now: Nanos) -> bool {
+        let end = self.shared.end();
+        self.times.load_start.saturating_add(due) < end
+            && !self.halted
+            && (now.0 < end || now.0 < self.shared.begin_until())
+    }
+
+    /// Start of the load.
+    #[inline]
+    pub fn origin(&self) -> u64 {
+        self.times.load_start
+    }
+
     /// Whether waiting for I/O in flight is over.
     #[inline]
     pub fn given_up(&self, now: Nanos) -> bool {
@@ -142,19 +167,34 @@ impl Recorder {
     /// Notes that an I/O begins.
     #[inline(always)]
     pub fn begin(&mut self, slot: usize, op: Op, start: Nanos) {
+        self.in_flight.set_due(slot, start.0);
         self.in_flight.set(slot, op, start.0);
     }
 
-    /// When the slot's I/O began.
+    /// Notes that an I/O of an open loop begins that was due at `due` and could begin at `possible`: when it was
+    /// due and there was a place for it.
     #[inline(always)]
-    pub fn started(&self, slot: usize) -> u64 {
-        self.in_flight.start(slot)
+    pub fn begin_due(&mut self, slot: usize, op: Op, start: Nanos, due: Nanos, possible: Nanos) {
+        self.in_flight.set_due(slot, due.0);
+        self.in_flight.set(slot, op, start.0);
+        self.current.begin(op, start.saturating_sub(due));
+        if let Some(own_late) = &mut self.own_late {
+            own_late.record(start.saturating_sub(possible));
+        }
     }
 
-    /// Counts a completed I/O.
+    /// Counts the slot's I/O, completed at `now`.
+    #[inline(always)]
+    pub fn complete(&mut self, slot: usize, op: Op, bytes: u64, now: Nanos) {
+        let latency = now.saturating_sub(Nanos(self.in_flight.due(slot)));
+        let service = now.saturating_sub(Nanos(self.in_flight.start(slot)));
+        self.current.record(op, bytes, latency, service);
+    }
+
+    /// Counts a completed I/O that is no arrival of its own: a sync that follows writes.
     #[inline(always)]
     pub fn done(&mut self, op: Op, bytes: u64, latency: Nanos) {
-        self.current.record(op, bytes, latency);
+        self.current.record(op, bytes, latency, latency);
     }
 
     /// Notes that nothing is in flight in a slot.
@@ -177,7 +217,7 @@ impl Recorder {
             self.current.span = self.times.interval(clock::now().0).saturating_sub(self.current.interval) + 1;
             let _ = self.out.send(Message::Part(self.thread, self.current));
         }
-        let finished = Finished { usage: self.usage, stalled, failure };
+        let finished = Finished { usage: self.usage, stalled, failure, own_late: self.own_late };
         let _ = self.out.send(Message::Finished(self.thread, finished));
     }
 
@@ -255,9 +295,15 @@ mod tests {
     fn recorder() -> (Recorder, Arc<Shared>, Receiver<Message>, SyncSender<Box<Part>>) {
         let shared = Arc::new(Shared::new(3));
         let end = LOAD_START + 2_000_000_000;
-        shared.publish(Times { load_start: LOAD_START, window_start: LOAD_START + 250_000_000 }, end, end + 100);
+        shared.publish(
+            Times { load_start: LOAD_START, window_start: LOAD_START + 250_000_000 },
+            end,
+            end + 50,
+            end + 100,
+        );
         let (out, inbox) = sync_channel(MESSAGES_PER_THREAD);
-        let (mut recorder, give_back) = Recorder::new(0, 0, shared.clone(), Arc::new(InFlight::new(1)), out);
+        let (mut recorder, give_back) =
+            Recorder::new(0, (0, true), shared.clone(), Arc::new(InFlight::new(1, true)), out);
         recorder.wait_for_start(Ok(true));
         assert!(matches!(inbox.try_recv(), Ok(Message::Ready(Ok(true)))));
         (recorder, shared, inbox, give_back)
@@ -329,6 +375,34 @@ mod tests {
         assert!(!recorder.accepting() && !recorder.given_up(Nanos(LOAD_START + 331_000_000)));
         assert!(recorder.given_up(Nanos(LOAD_START + 331_000_007)));
         assert_eq!(parts(&inbox), [(Phase::Window, 3, 1, 2)]);
+    }
+
+    #[test]
+    fn an_open_loop_begins_what_was_due_inside_the_window_until_patience_ends() {
+        let (recorder, shared, ..) = recorder();
+        let (end, late) = (LOAD_START + 2_000_000_000, 1_999_999_999);
+        assert!(recorder.wants(late, Nanos(end - 1)) && recorder.wants(late, Nanos(end + 49)));
+        assert!(!recorder.wants(late + 1, Nanos(end - 1)), "due after the end");
+        assert!(!recorder.wants(late, Nanos(end + 50)), "out of patience");
+        shared.end_early(end - 10, 7);
+        assert!(!recorder.wants(late, Nanos(end)));
+    }
+
+    #[test]
+    fn the_wait_of_an_io_counts_from_when_it_was_due_and_only_ours_as_ours() {
+        let (mut recorder, _shared, inbox, _give_back) = recorder();
+        let at = |us: u64| Nanos(LOAD_START + us * 1000);
+        recorder.begin_due(0, Op::Read, at(50), at(10), at(45));
+        recorder.complete(0, Op::Read, 4096, at(80));
+        recorder.finish(false, None);
+        let mut messages = inbox.try_iter();
+        let Some(Message::Part(0, part)) = messages.next() else { panic!("no part") };
+        let counter = part.counters[0];
+        assert_eq!((counter.begun, counter.late_sum_ns, counter.late_max_ns), (1, 40_000, 40_000));
+        assert_eq!(part.latencies[0].max(), Some(Nanos(70_000)));
+        assert_eq!(part.services.unwrap()[0].max(), Some(Nanos(30_000)));
+        let Some(Message::Finished(0, finished)) = messages.next() else { panic!("no goodbye") };
+        assert_eq!(finished.own_late.unwrap().max(), Some(Nanos(5_000)));
     }
 
     #[test]

@@ -42,6 +42,7 @@ type Faults = BTreeMap<(u16, Op, i32), (u64, u64)>;
 pub(crate) struct Shared {
     times: OnceLock<Times>,
     end: AtomicU64,
+    begin_until: AtomicU64,
     give_up: AtomicU64,
     faults: Mutex<Faults>,
     fault_count: AtomicU64,
@@ -54,6 +55,7 @@ impl Shared {
         Shared {
             times: OnceLock::new(),
             end: AtomicU64::new(0),
+            begin_until: AtomicU64::new(0),
             give_up: AtomicU64::new(0),
             faults: Mutex::new(BTreeMap::new()),
             fault_count: AtomicU64::new(0),
@@ -61,12 +63,13 @@ impl Shared {
         }
     }
 
-    /// Lets the threads go: load from `times.load_start` to `end`, then waiting for I/O until `give_up`.
-    /// With an `end` of 0 they go home without any I/O.
-    pub fn publish(&self, times: Times, end: u64, give_up: u64) {
+    /// Lets the threads go: load from `times.load_start` to `end`, in an open loop what is still due until
+    /// `begin_until`, then waiting for I/O until `give_up`. With an `end` of 0 they go home without any I/O.
+    pub fn publish(&self, times: Times, end: u64, begin_until: u64, give_up: u64) {
         self.end.store(end, Ordering::Relaxed);
+        self.begin_until.store(begin_until, Ordering::Relaxed);
         self.give_up.store(give_up, Ordering::Relaxed);
-        // Release: whoever sees the times sees the two stores above.
+        // Release: whoever sees the times sees the stores above.
         let _ = self.times.set(times);
     }
 
@@ -81,6 +84,12 @@ impl Shared {
         self.end.load(Ordering::Relaxed)
     }
 
+    /// Until when an open loop begins what was due before the end.
+    #[inline]
+    pub fn begin_until(&self) -> u64 {
+        self.begin_until.load(Ordering::Relaxed)
+    }
+
     /// When waiting for I/O in flight ends.
     #[inline]
     pub fn give_up(&self) -> u64 {
@@ -91,12 +100,14 @@ impl Shared {
     pub fn end_early(&self, now: u64, patience: u64) {
         let now = now.max(self.times().map_or(0, |times| times.load_start));
         let end = self.end.fetch_min(now + END_MARGIN, Ordering::Relaxed).min(now + END_MARGIN);
+        self.begin_until.fetch_min(now, Ordering::Relaxed);
         self.give_up.fetch_min(end.max(now).saturating_add(patience), Ordering::Relaxed);
     }
 
     /// Ends everything at once, waiting included; threads that never started go home.
     pub fn abort(&self) {
         self.end.store(0, Ordering::Relaxed);
+        self.begin_until.store(0, Ordering::Relaxed);
         self.give_up.store(0, Ordering::Relaxed);
         let _ = self.times.set(Times { load_start: 0, window_start: 0 });
     }
@@ -135,7 +146,22 @@ impl Shared {
 
 /// I/Os that a thread has in flight, one cell per slot, readable when the thread itself is stuck.
 #[derive(Debug)]
-pub(crate) struct InFlight(Box<[Line]>);
+pub(crate) struct InFlight {
+    started: Box<[Line]>,
+    /// When each was due; empty in a closed loop.
+    due: Box<[Line]>,
+}
+
+/// One I/O in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flying {
+    /// What it is.
+    pub op: Op,
+    /// When it began, ns.
+    pub started: u64,
+    /// When it was due, ns; the same in a closed loop.
+    pub due: u64,
+}
 
 /// Two cache lines (the prefetcher fetches pairs), so that threads do not share one.
 #[derive(Debug, Default)]
@@ -143,38 +169,62 @@ pub(crate) struct InFlight(Box<[Line]>);
 struct Line([AtomicU64; 16]);
 
 impl InFlight {
-    /// At least `slots` free cells.
-    pub fn new(slots: usize) -> InFlight {
-        InFlight((0..slots.div_ceil(16)).map(|_| Line::default()).collect())
+    /// At least `slots` free cells, for an open loop with the times when their I/O was due.
+    pub fn new(slots: usize, open: bool) -> InFlight {
+        let lines = |slots: usize| (0..slots.div_ceil(16)).map(|_| Line::default()).collect();
+        InFlight { started: lines(slots), due: lines(if open { slots } else { 0 }) }
     }
 
     #[inline(always)]
-    fn cell(&self, slot: usize) -> &AtomicU64 {
-        &self.0[slot / 16].0[slot % 16]
+    fn cell(lines: &[Line], slot: usize) -> Option<&AtomicU64> {
+        Some(&lines.get(slot / 16)?.0[slot % 16])
     }
 
     /// Notes an I/O that starts at `start` ns. Start times stay below 2^62 ns (146 years after boot).
     #[inline(always)]
     pub fn set(&self, slot: usize, op: Op, start: u64) {
-        self.cell(slot).store((start << 2) | (op.index() as u64 + 1), Ordering::Relaxed);
+        if let Some(cell) = Self::cell(&self.started, slot) {
+            cell.store((start << 2) | (op.index() as u64 + 1), Ordering::Relaxed);
+        }
+    }
+
+    /// Notes when the I/O of a slot was due; to be called before [`set`](Self::set).
+    #[inline(always)]
+    pub fn set_due(&self, slot: usize, due: u64) {
+        if let Some(cell) = Self::cell(&self.due, slot) {
+            cell.store(due, Ordering::Relaxed);
+        }
     }
 
     /// Start of the slot's I/O.
     #[inline(always)]
     pub fn start(&self, slot: usize) -> u64 {
-        self.cell(slot).load(Ordering::Relaxed) >> 2
+        Self::cell(&self.started, slot).map_or(0, |cell| cell.load(Ordering::Relaxed) >> 2)
+    }
+
+    /// When the slot's I/O was due; its start in a closed loop.
+    #[inline(always)]
+    pub fn due(&self, slot: usize) -> u64 {
+        Self::cell(&self.due, slot).map_or_else(|| self.start(slot), |cell| cell.load(Ordering::Relaxed))
     }
 
     /// Notes that the slot is free.
     #[inline(always)]
     pub fn clear(&self, slot: usize) {
-        self.cell(slot).store(0, Ordering::Relaxed);
+        if let Some(cell) = Self::cell(&self.started, slot) {
+            cell.store(0, Ordering::Relaxed);
+        }
     }
 
-    /// (operation, start) of everything in flight.
-    pub fn list(&self) -> Vec<(Op, u64)> {
-        let cells = self.0.iter().flat_map(|line| &line.0).map(|cell| cell.load(Ordering::Relaxed));
-        cells.filter(|&cell| cell != 0).map(|cell| (Op::ALL[(cell & 3) as usize - 1], cell >> 2)).collect()
+    /// Everything in flight.
+    pub fn list(&self) -> Vec<Flying> {
+        let cells = self.started.iter().flat_map(|line| &line.0).map(|cell| cell.load(Ordering::Relaxed)).enumerate();
+        let flying = |(slot, cell): (usize, u64)| Flying {
+            op: Op::ALL[(cell & 3) as usize - 1],
+            started: cell >> 2,
+            due: Self::cell(&self.due, slot).map_or(cell >> 2, |due| due.load(Ordering::Relaxed)),
+        };
+        cells.filter(|&(_, cell)| cell != 0).map(flying).collect()
     }
 }
 
@@ -192,7 +242,7 @@ mod tests {
     #[test]
     fn an_early_end_never_moves_the_end_back() {
         let shared = Shared::new(1);
-        shared.publish(Times { load_start: 0, window_start: 0 }, 100_000_000, 900_000_000);
+        shared.publish(Times { load_start: 0, window_start: 0 }, 100_000_000, 500_000_000, 900_000_000);
         shared.end_early(50_000_000, 10);
         assert_eq!((shared.end(), shared.give_up()), (51_000_000, 51_000_010));
         shared.end_early(60_000_000, 10);
@@ -202,9 +252,10 @@ mod tests {
     #[test]
     fn a_stop_while_draining_shortens_only_the_waiting() {
         let shared = Shared::new(1);
-        shared.publish(Times { load_start: 0, window_start: 0 }, 100_000_000, 900_000_000);
+        shared.publish(Times { load_start: 0, window_start: 0 }, 100_000_000, 500_000_000, 900_000_000);
         shared.end_early(200_000_000, 10);
         assert_eq!((shared.end(), shared.give_up()), (100_000_000, 200_000_010));
+        assert_eq!(shared.begin_until(), 200_000_000, "and an open loop begins nothing any more");
     }
 
     #[test]
@@ -219,12 +270,15 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_keeps_operation_and_start() {
-        let cells = InFlight::new(2);
-        cells.set(1, Op::Sync, 1 << 61);
-        assert_eq!(cells.list(), [(Op::Sync, 1 << 61)]);
-        assert_eq!(cells.start(1), 1 << 61);
-        cells.clear(1);
-        assert!(cells.list().is_empty());
+    fn a_cell_keeps_operation_start_and_when_it_was_due() {
+        for (open, due) in [(false, 1 << 61), (true, 7)] {
+            let cells = InFlight::new(2, open);
+            cells.set_due(1, 7);
+            cells.set(1, Op::Sync, 1 << 61);
+            assert_eq!(cells.list(), [Flying { op: Op::Sync, started: 1 << 61, due }]);
+            assert_eq!((cells.start(1), cells.due(1)), (1 << 61, due));
+            cells.clear(1);
+            assert!(cells.list().is_empty());
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A load thread on `pread` and `pwrite`, one I/O in flight. As many threads as the job has queue depth
 //! share its sequence, so that the experiment is the same as with io_uring.
 
+use crate::arrivals::{Arrivals, Progress};
 use crate::layout::Job;
 use crate::payload::Payload;
 use crate::queue_lane::every;
@@ -8,18 +9,11 @@ use crate::recorder::Recorder;
 use crate::sequence::{Sequence, Step};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use stend_base::Nanos;
 use stend_spec::workload::{Op, Sync};
 use stend_sys::buffer::Pool;
 use stend_sys::{IoFile, clock};
-
-/// How far the threads of a job have come together.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    next: AtomicU64,
-    writes: AtomicU64,
-}
 
 /// One thread of a job.
 pub(crate) struct SyncLane {
@@ -31,6 +25,14 @@ pub(crate) struct SyncLane {
     limit: u64,
     sync: Sync,
     own_writes: u64,
+    arrivals: Option<Arrivals>,
+}
+
+/// When an I/O of an open loop was due, and when its thread was free for it.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    at: Nanos,
+    free: Nanos,
 }
 
 impl SyncLane {
@@ -48,6 +50,7 @@ impl SyncLane {
             limit: job.limit,
             sync: job.spec.sync,
             own_writes: 0,
+            arrivals: Arrivals::new(job),
         })
     }
 
@@ -55,18 +58,46 @@ impl SyncLane {
     /// collector does not wait for that.
     pub fn run(mut self, mut recorder: Recorder, start: Nanos) {
         recorder.observe(start);
+        match self.arrivals.take() {
+            Some(arrivals) => self.open_loop(&arrivals, &mut recorder, start),
+            None => self.closed_loop(&mut recorder),
+        }
+        recorder.finish(false, None);
+    }
+
+    fn closed_loop(&mut self, recorder: &mut Recorder) {
         while recorder.accepting() {
             let index = self.progress.next.fetch_add(1, Ordering::Relaxed);
             if index >= self.limit {
                 break;
             }
-            self.one(index, &mut recorder);
+            self.one(index, None, recorder);
             recorder.release(0);
         }
-        recorder.finish(false, None);
     }
 
-    fn one(&mut self, index: u64, recorder: &mut Recorder) {
+    /// Takes the next I/O that is due, waits for its time if that has not come, and makes it.
+    fn open_loop(&mut self, arrivals: &Arrivals, recorder: &mut Recorder, start: Nanos) {
+        let mut now = start;
+        while let Some(due) = self.progress.take(arrivals, |due| recorder.wants(due, now)) {
+            let due = Due { at: Nanos(recorder.origin() + due.0), free: now };
+            while now < due.at {
+                // Awake at every edge, and soon after an early end.
+                clock::sleep_until((now + recorder.patience(now)).min(due.at));
+                now = clock::now();
+                recorder.observe(now);
+                if !recorder.accepting() && now < due.at {
+                    return;
+                }
+            }
+            let index = self.progress.next.fetch_add(1, Ordering::Relaxed);
+            self.one(index, Some(due), recorder);
+            recorder.release(0);
+            now = clock::now();
+        }
+    }
+
+    fn one(&mut self, index: u64, due: Option<Due>, recorder: &mut Recorder) {
         let step = self.sequence.at(index);
         let Step { op, offset, len } = step;
         let memory = self.pool.slot_mut(0);
@@ -75,7 +106,10 @@ impl SyncLane {
             _ => self.payload.read_at(),
         };
         let start = clock::now();
-        recorder.begin(0, op, start);
+        match due {
+            Some(due) => recorder.begin_due(0, op, start, due.at, due.at.max(due.free)),
+            None => recorder.begin(0, op, start),
+        }
         let data = &mut memory[at..at + len as usize];
         let result = match op {
             Op::Write => retried(recorder, || self.file.write_at(data, offset)),
@@ -89,18 +123,18 @@ impl SyncLane {
             Err(e) => return recorder.fault(op, e.raw_os_error().unwrap_or(0), offset),
         }
         if op == Op::Read {
-            return recorder.done(op, u64::from(len), now.saturating_sub(start));
+            return recorder.complete(0, op, u64::from(len), now);
         }
         self.own_writes += 1;
-        self.written(step, start, now, recorder);
+        self.written(step, now, recorder);
     }
 
-    /// Counts a write that began at `start` and was transferred at `now`, and makes the sync it is due.
-    fn written(&mut self, step: Step, start: Nanos, now: Nanos, recorder: &mut Recorder) {
+    /// Counts a write that was transferred at `now`, and makes the sync that has to follow.
+    fn written(&mut self, step: Step, now: Nanos, recorder: &mut Recorder) {
         let bytes = u64::from(step.len);
         let n = every(self.sync);
         if n != 1 {
-            recorder.done(Op::Write, bytes, now.saturating_sub(start));
+            recorder.complete(0, Op::Write, bytes, now);
             let writes = self.progress.writes.fetch_add(1, Ordering::Relaxed) + 1;
             if n == 0 || !writes.is_multiple_of(n) || !recorder.accepting() {
                 return;
@@ -118,7 +152,7 @@ impl SyncLane {
         }
         recorder.done(Op::Sync, 0, synced.saturating_sub(now));
         if n == 1 {
-            recorder.done(Op::Write, bytes, synced.saturating_sub(start));
+            recorder.complete(0, Op::Write, bytes, synced);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::backend::{Lane, choose_backend};
 use crate::engine::{self, Task};
 use crate::layout::{self, Job};
 use crate::payload::Payload;
-use crate::recorder::MEMORY_PER_THREAD;
+use crate::recorder::memory_per_thread;
 use std::sync::Arc;
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::observed::{Slice, TrialOutcome};
@@ -109,9 +109,12 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
         )
         .hint(say!("lower queue depth or jobs", "уменьшите глубину очереди или число заданий")));
     }
-    let of = |job: &Job| Payload::new(job).slot_len() as u64 * u64::from(job.spec.queue_depth);
-    let threads = if lane == Lane::Psync { in_flight } else { jobs.len() as u64 };
-    let need = jobs.iter().fold(threads * MEMORY_PER_THREAD, |sum, job| sum.saturating_add(of(job)));
+    let of = |job: &Job| {
+        let depth = u64::from(job.spec.queue_depth);
+        let threads = if lane == Lane::Psync { depth } else { 1 };
+        Payload::new(job).slot_len() as u64 * depth + threads * memory_per_thread(job.spec.rate.is_some())
+    };
+    let need = jobs.iter().fold(0u64, |sum, job| sum.saturating_add(of(job)));
     let have = buffer::memory_total();
     if need > have / 2 {
         let sizes = |lang| (format::bytes(Bytes(need), lang), format::bytes(Bytes(have), lang));

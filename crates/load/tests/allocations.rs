@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::channel;
-use stend_base::{Bytes, Millionths, Nanos};
+use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 use stend_load::{Control, choose_backend, fill, run_trial};
 use stend_record::TrialStatus;
+use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pattern, Region, Stream, Sync, Trial, Zone};
 use stend_sys::counting::{CountingAllocator, allocations};
 use stend_sys::{IoFile, clock};
@@ -38,8 +39,9 @@ fn patterns() -> Vec<Pattern> {
 }
 
 /// Half reads, half writes, eight in flight, and a sync now and then, in two jobs, and two jobs for each of the other
-/// patterns, with one size and with a mixture; 150 ms of ramp so that the first interval is over before the window begins.
-fn trial(backend: Backend) -> Trial {
+/// patterns, with one size and with a mixture, all of them closed or open loops; 150 ms of ramp so that the first interval is
+/// over before the window begins.
+fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let stream = Stream {
         mix: Mix { read_percent: 50 },
         pattern: Pattern::Random,
@@ -49,6 +51,7 @@ fn trial(backend: Backend) -> Trial {
         jobs: 2,
         sync: Sync::Fdatasync(64),
         data: Data { compress_thousandths: 2000, dedup_thousandths: 1500 },
+        rate,
     };
     let other = |pattern| Stream { pattern, queue_depth: 1, jobs: 1, sync: Sync::None, ..stream.clone() };
     let sizes = [(4, 60), (16, 40)].map(|(kib, percent)| BlockShare { size: Bytes::kib(kib), percent });
@@ -71,8 +74,10 @@ fn trial(backend: Backend) -> Trial {
 fn load_threads_do_not_allocate_inside_the_window() {
     let file = IoFile::create_scratch(Path::new("/var/tmp"), REGION.len.0, true).unwrap();
     fill(&file, REGION, 3, &Control::new(), &mut |_| {}).unwrap();
-    for backend in [Backend::IoUring, Backend::Libaio, Backend::Psync] {
-        let (trial, mut seen, others) = (trial(backend), Vec::new(), 2 * patterns().len());
+    let open = || Some(Rate::constant(MilliIops::per_second(2_000), Gaps::Poisson));
+    let backends = [Backend::IoUring, Backend::Libaio, Backend::Psync];
+    for (backend, rate) in backends.into_iter().flat_map(|backend| [(backend, None), (backend, open())]) {
+        let (trial, mut seen, others) = (trial(backend, rate), Vec::new(), 2 * patterns().len());
         if let Err(obstacle) = choose_backend(&trial) {
             assert!(std::env::var_os("CI").is_none(), "{obstacle}");
             eprintln!("skipped: {obstacle}");

@@ -29,8 +29,27 @@ pub struct Slice {
     /// Largest latency, ns.
     pub latency_max_ns: u64,
     /// Latencies of the completed I/Os. Present once per second: it then covers every interval since
-    /// the last slice that had one.
+    /// the last slice that had one. In an open loop they count from the time when an I/O was due (response).
     pub latency: Option<Sparse>,
+    /// What only an open loop has; `None` in a closed one.
+    pub open: Option<OpenSlice>,
+}
+
+/// Arrivals of an open-loop stream in one interval. The backlog at its end is the sum of `due` less the sum of
+/// `begun` over all operations and intervals so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OpenSlice {
+    /// I/Os of the stream that were due, of all operations: told in slices of the first operation in use, 0 in
+    /// those of the others.
+    pub due: u64,
+    /// I/Os of this operation that began.
+    pub begun: u64,
+    /// Time by which those began later than they were due, ns, summed: waiting for a place in flight included.
+    pub late_sum_ns: u64,
+    /// The latest of them, ns.
+    pub late_max_ns: u64,
+    /// Latencies from the begin of an I/O to its end (service), present with `latency`.
+    pub service: Option<Sparse>,
 }
 
 /// How a trial ended.
@@ -67,21 +86,39 @@ pub struct TrialOutcome {
     pub drained: Vec<Drained>,
     /// I/Os that did not complete within the drain limit.
     pub censored: Vec<Censored>,
+    /// One entry per open-loop stream.
+    pub open: Vec<OpenTotals>,
     /// Failed I/Os by class.
     pub errors: Vec<IoErrors>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.
     pub clocks: [(u64, u64, u64); 2],
 }
 
-/// Latencies of I/Os that completed after the window.
+/// Latencies of I/Os that completed after the window. In an open loop some of them began after it, too: they
+/// were due inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drained {
     /// Index of the stream in the trial.
     pub stream: u16,
     /// Operation.
     pub op: Op,
-    /// Latencies.
+    /// Latencies; in an open loop from the time when an I/O was due.
     pub latency: Sparse,
+    /// Latencies from the begin of an I/O; `None` in a closed loop, where that is the same.
+    pub service: Option<Sparse>,
+}
+
+/// What is known about an open-loop stream over the whole trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenTotals {
+    /// Index of the stream in the trial.
+    pub stream: u16,
+    /// How much later than possible I/Os began, by fault of the engine alone: after they were due and there was
+    /// a place for them. Of every I/O, ramp and drain included.
+    pub own_late: Sparse,
+    /// I/Os that were due before the end of the window and never began: their ages at the end, by operation, in
+    /// the order of [`Op::ALL`]. Beyond a million per job, ages are counted in groups of neighbours.
+    pub never_begun: [Sparse; 3],
 }
 
 /// Why I/O was submitted as it was.
@@ -164,8 +201,10 @@ pub struct JobTotals {
     pub job: u32,
     /// Completed (ops, bytes) by operation, in the order of [`Op::ALL`].
     pub done: [(u64, u64); 3],
-    /// Latencies by operation, in the order of [`Op::ALL`].
+    /// Latencies by operation, in the order of [`Op::ALL`]; in an open loop from the time when an I/O was due.
     pub latency: [Sparse; 3],
+    /// Latencies from the begin of an I/O; `None` in a closed loop, where that is the same.
+    pub service: Option<[Sparse; 3]>,
     /// Time its threads were on a CPU, ns (schedstat).
     pub cpu_ns: Option<u64>,
     /// Time its threads were runnable but waited for a CPU, ns (schedstat), of the worst thread.
@@ -181,8 +220,11 @@ pub struct Censored {
     pub stream: u16,
     /// Operation.
     pub op: Op,
-    /// How long it had been in flight when we stopped waiting: its latency is more than this.
+    /// How long it had been in flight when we stopped waiting, in an open loop how long it had been due: its
+    /// latency is more than this.
     pub age: Nanos,
+    /// How long it had been in flight; the same as `age` in a closed loop.
+    pub in_flight: Nanos,
 }
 
 /// Failed I/Os of one class.

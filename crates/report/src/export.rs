@@ -165,6 +165,7 @@ mod tests {
                 ],
                 latency_max: Nanos::secs(1),
                 censored: 1,
+                service: None,
             },
         }
     }

@@ -121,6 +121,16 @@ struct Operation {
     latency_mean_ns: f64,
     latency_max_ns: u64,
     latency_quantiles: Vec<QuantileOut>,
+    /// Of an open loop, whose latencies above count from the time when an I/O was due: from its begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service: Option<ServiceOut>,
+}
+
+#[derive(Serialize)]
+struct ServiceOut {
+    latency_mean_ns: f64,
+    latency_max_ns: u64,
+    latency_quantiles: Vec<QuantileOut>,
 }
 
 #[derive(Serialize)]
@@ -246,6 +256,11 @@ fn operation(op: &OpFinding) -> Operation {
         latency_mean_ns: op.latency_mean_ns,
         latency_max_ns: op.latency_max.0,
         latency_quantiles: op.quantiles.iter().map(quantile).collect(),
+        service: op.service.as_ref().map(|service| ServiceOut {
+            latency_mean_ns: service.mean_ns,
+            latency_max_ns: service.max.0,
+            latency_quantiles: service.quantiles.iter().map(quantile).collect(),
+        }),
     }
 }
 

@@ -15,6 +15,11 @@ pub fn op(op: Op) -> Say {
     }
 }
 
+/// Latencies of an open loop from the begin of an I/O.
+pub fn service() -> Say {
+    say!("service, without waiting", "обслуживание, без ожидания")
+}
+
 /// Glyph of a check's result: readable without colour.
 pub fn check_glyph(status: CheckStatus) -> &'static str {
     match status {

@@ -53,6 +53,7 @@ fn done(ordinal: u32, status: TrialStatus) -> Reply {
         jobs: Vec::new(),
         drained: Vec::new(),
         censored: Vec::new(),
+        open: Vec::new(),
         errors: Vec::new(),
         clocks: [(0, 0, 0); 2],
     };

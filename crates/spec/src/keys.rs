@@ -2,9 +2,10 @@
 //! the JSON Schema and the reference are generated from it. Data only; must not parse.
 
 use crate::workload::Backend;
-use stend_base::{Bytes, Millionths, Nanos};
+use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
 pub mod pattern;
+pub mod rate;
 
 /// One kind of mapping in a suite file.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,8 @@ pub enum Shape {
     Share(Limits<Millionths>),
     /// A number with at most three decimals; the limits are in thousandths.
     Thousandths(Limits<u32>),
+    /// A number of I/Os per second with its unit, to a thousandth.
+    Rate(Limits<MilliIops>),
     /// One of some words, each with its meaning.
     Word(fn() -> Vec<Word>),
     /// A mapping of at least two sizes to shares in percent, which add up to 100; sizes are multiples of the
@@ -323,7 +326,12 @@ pub const STREAM: Mapping = Mapping {
             Shape::Either(&[Shape::Size(BLOCK_SIZE, BLOCK_UNIT), Shape::Sizes(BLOCK_SIZE)]),
             "Bytes per I/O. A mapping such as `{4KiB: 60, 64KiB: 40}` mixes sizes by their shares of the I/Os and cannot be one of a list.",
         )),
-        axis(optional("queue_depth", "1", Shape::Whole(DEPTH), "I/Os kept in flight per job (fio: `iodepth`).")),
+        axis(optional(
+            "queue_depth",
+            "1",
+            Shape::Whole(DEPTH),
+            "I/Os kept in flight per job (fio: `iodepth`). With `rate`: the most there may be, by default 64; what is due beyond that waits, and its waiting is part of its latency.",
+        )),
         axis(optional(
             "jobs",
             "1",
@@ -348,6 +356,16 @@ pub const STREAM: Mapping = Mapping {
             ]),
             "What is written. Contradicts `op: read`; the fill is always incompressible.",
         ),
+        axis(optional(
+            "rate",
+            "none",
+            Shape::Either(&[
+                Shape::Word(|| vec![("none", "closed loop: the next I/O begins when one ends")]),
+                Shape::Rate(rate::RATE),
+                Shape::Map(&rate::RATE_MAP),
+            ]),
+            "Open loop: I/Os begin when they are due, not when others end; of all jobs together, from the start of the load. Latency counts from the time when an I/O was due. A plain rate has equal gaps.",
+        )),
     ],
 };
 
@@ -413,4 +431,9 @@ pub const ALL: &[&Mapping] = &[
     &DATA,
     &ARM,
     &SWITCH,
+    &rate::RATE_MAP,
+    &rate::STEP,
+    &rate::SHAPE,
+    &rate::SINE,
+    &rate::BURST,
 ];

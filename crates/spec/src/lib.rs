@@ -8,6 +8,7 @@ mod order;
 pub mod parse;
 pub mod pattern;
 pub mod plan;
+pub mod rate;
 pub mod suite;
 pub mod workload;
 mod yaml;

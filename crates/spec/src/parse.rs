@@ -1,6 +1,7 @@
 //! From YAML nodes to a [`Suite`]: strict, with a position and a hint for everything that is refused.
 
 mod arms;
+mod rate;
 
 use crate::keys::{self, Choice, Limits, Mapping};
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
@@ -122,6 +123,8 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
     let mix = map.required("op", mix)?;
     let (block_size, block_mix) = map.required("block_size", size::block_sizes)?;
     let sizes: Vec<Bytes> = block_mix.iter().map(|share| share.size).chain(block_size.iter().copied()).collect();
+    let rate = map.optional("rate", rate::rates)?.unwrap_or_default();
+    let depth = if rate.is_empty() { 1 } else { keys::rate::OPEN_DEPTH };
     let spec = StreamSpec {
         mix,
         pattern: map.required("pattern", |node, file| pattern::pattern(node, file, &sizes))?,
@@ -129,12 +132,13 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
         block_mix,
         queue_depth: map
             .optional("queue_depth", |node, file| axis(node, file, |n, f| whole(n, f, keys::DEPTH)))?
-            .unwrap_or_else(|| vec![1]),
+            .unwrap_or_else(|| vec![depth]),
         jobs: map
             .optional("jobs", |node, file| axis(node, file, |n, f| whole(n, f, keys::JOBS)))?
             .unwrap_or_else(|| vec![1]),
         sync: map.optional("sync", |node, file| sync(node, file, mix))?.unwrap_or(Sync::None),
         data: map.optional("data", |node, file| data::data(node, file, mix))?.unwrap_or_default(),
+        rate,
     };
     map.finish()?;
     Ok(spec)

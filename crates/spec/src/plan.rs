@@ -2,6 +2,7 @@
 
 use crate::arm::Arm;
 use crate::order::order;
+use crate::rate::Rate;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::workload::{Pattern, Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
@@ -348,7 +349,7 @@ fn expand(case: &SuiteCase) -> Result<Vec<Cell>> {
     let mut cells = vec![Cell { streams: Vec::new(), axes: Vec::new() }];
     for (index, spec) in case.streams.iter().enumerate() {
         let prefix = if case.streams.len() > 1 { format!("stream {} ", index + 1) } else { String::new() };
-        let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len();
+        let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len() * spec.rate.len().max(1);
         if cells.len().saturating_mul(size) > CASES_MAX {
             let name = &case.name;
             return Err(Error::new(
@@ -365,31 +366,38 @@ fn expand(case: &SuiteCase) -> Result<Vec<Cell>> {
 }
 
 fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
+    // Without a rate there is one closed loop.
+    let rates: Vec<Option<&Rate>> =
+        if spec.rate.is_empty() { vec![None] } else { spec.rate.iter().map(Some).collect() };
     let mut out = Vec::new();
     for &block_size in &spec.block_size {
         for &queue_depth in &spec.queue_depth {
             for &jobs in &spec.jobs {
-                let mut axes = cell.axes.clone();
-                let mut vary = |values: usize, axis: &str, value: String| {
-                    if values > 1 {
-                        axes.push((format!("{prefix}{axis}"), value));
-                    }
-                };
-                vary(spec.block_size.len(), "block_size", format::bytes(block_size, stend_base::Lang::En));
-                vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
-                vary(spec.jobs.len(), "jobs", jobs.to_string());
-                let mut streams = cell.streams.clone();
-                streams.push(Stream {
-                    mix: spec.mix,
-                    pattern: spec.pattern.clone(),
-                    block_size,
-                    block_mix: spec.block_mix.clone(),
-                    queue_depth,
-                    jobs,
-                    sync: spec.sync,
-                    data: spec.data,
-                });
-                out.push(Cell { streams, axes });
+                for rate in &rates {
+                    let mut axes = cell.axes.clone();
+                    let mut vary = |values: usize, axis: &str, value: String| {
+                        if values > 1 {
+                            axes.push((format!("{prefix}{axis}"), value));
+                        }
+                    };
+                    vary(spec.block_size.len(), "block_size", format::bytes(block_size, stend_base::Lang::En));
+                    vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
+                    vary(spec.jobs.len(), "jobs", jobs.to_string());
+                    vary(rates.len(), "rate", rate.map(Rate::label).unwrap_or_default());
+                    let mut streams = cell.streams.clone();
+                    streams.push(Stream {
+                        mix: spec.mix,
+                        pattern: spec.pattern.clone(),
+                        block_size,
+                        block_mix: spec.block_mix.clone(),
+                        queue_depth,
+                        jobs,
+                        sync: spec.sync,
+                        data: spec.data,
+                        rate: rate.cloned(),
+                    });
+                    out.push(Cell { streams, axes });
+                }
             }
         }
     }

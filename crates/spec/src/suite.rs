@@ -1,6 +1,7 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
 use crate::arm::{Arm, Observation};
+use crate::rate::Rate;
 use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
@@ -68,6 +69,8 @@ pub struct StreamSpec {
     pub sync: Sync,
     /// What is written.
     pub data: Data,
+    /// Arrivals of an open loop; none: closed loop.
+    pub rate: Vec<Rate>,
 }
 
 impl Suite {

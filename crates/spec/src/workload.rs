@@ -3,6 +3,7 @@
 //! Everything here is already checked and expanded (no axes left); `suite` holds what users write.
 
 pub use crate::pattern::{Pattern, Zone};
+use crate::rate::Rate;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -48,7 +49,7 @@ pub struct Stream {
     /// Shares of the I/Os by size, ascending by size, each a multiple of the first; they add up to 100. Empty:
     /// every I/O has `block_size`.
     pub block_mix: Vec<BlockShare>,
-    /// I/Os in flight per job (fio: `iodepth`).
+    /// I/Os in flight per job (fio: `iodepth`); in an open loop the most there may be.
     pub queue_depth: u32,
     /// Independent load threads, each with a region of its own (fio: `numjobs`).
     pub jobs: u32,
@@ -56,6 +57,9 @@ pub struct Stream {
     pub sync: Sync,
     /// What is written.
     pub data: Data,
+    /// Open loop: when I/Os are due, whether those before them are done or not. `None`: closed loop, the next
+    /// one begins when one ends.
+    pub rate: Option<Rate>,
 }
 
 /// One size of a mixture.

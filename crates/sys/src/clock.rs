@@ -2,6 +2,8 @@
 //! kernel. Must not convert between clocks: differences are recorded, never corrected.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::io;
+use std::num::NonZeroU64;
 use stend_base::Nanos;
 
 /// Now on the run's axis: CLOCK_MONOTONIC, ns.
@@ -21,6 +23,12 @@ pub fn sleep_until(at: Nanos) {
     let at = Timespec { tv_sec: (at.0 / 1_000_000_000) as i64, tv_nsec: (at.0 % 1_000_000_000) as i64 };
     // Any other error is a clock that cannot be slept on, which CLOCK_MONOTONIC is not.
     while rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &at) == Err(rustix::io::Errno::INTR) {}
+}
+
+/// Lets the calling thread sleep to the nanosecond. By default the kernel wakes a thread up to 50 µs late, to
+/// save wake-ups (prctl(2), PR_SET_TIMERSLACK).
+pub fn sleep_precisely() -> io::Result<()> {
+    Ok(rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?)
 }
 
 #[inline(always)]
@@ -49,6 +57,16 @@ mod tests {
         let (monotonic, boottime, realtime) = stamps();
         assert!(boottime >= monotonic);
         assert!(realtime > 1_577_836_800 * 1_000_000_000);
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_precisely_has_no_slack() {
+        let slack = std::thread::spawn(|| {
+            sleep_precisely().unwrap();
+            rustix::thread::current_timer_slack().unwrap()
+        });
+        assert_eq!(slack.join().unwrap(), 1);
+        assert!(rustix::thread::current_timer_slack().unwrap() > 1, "other threads keep theirs");
     }
 
     #[test]

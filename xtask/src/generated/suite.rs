@@ -12,8 +12,9 @@ pub const REFERENCE: &str = "docs/formats/suite.md";
 const BEGIN: &str = "<!-- keys: written by `cargo run -p xtask -- gen` -->\n";
 const END: &str = "<!-- end of keys -->";
 
-/// Sizes and durations as the parser reads them.
+/// Sizes, rates and durations as the parser reads them.
 const SIZE: &str = r"^\s*[0-9]*\.?[0-9]+\s*(B|KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB)\s*$";
+const RATE: &str = r"^\s*[0-9]*\.?[0-9]+\s*/s\s*$";
 const SPAN: &str = r"^\s*[0-9]*\.?[0-9]+\s*(ns|us|µs|ms|s|m|min|h|d)\s*$";
 
 const SHARE: &str = r"^\s*[0-9]*\.?[0-9]+\s*%\s*$";
@@ -63,6 +64,7 @@ fn value(shape: &Shape) -> Value {
         Shape::Thousandths(Limits { least, most }) => {
             json!({"type": "number", "minimum": f64::from(*least) / 1e3, "maximum": f64::from(*most) / 1e3})
         }
+        Shape::Rate(_) => json!({"type": "string", "pattern": RATE}),
         Shape::Word(words) => {
             let words: Vec<Value> =
                 words().iter().map(|(word, doc)| json!({"const": word, "description": doc})).collect();
@@ -134,6 +136,10 @@ fn words(shape: &Shape, apart: &str) -> String {
             let from = if most.is_empty() { "at least " } else { "" };
             let unit = if *unit > 1 { format!(", a multiple of {unit} B") } else { String::new() };
             format!("size, {from}{}{most}{unit}", size(*least))
+        }
+        Shape::Rate(Limits { least, most }) => {
+            let [least, most] = [least, most].map(|rate| format!("{}/s", rate.as_iops()));
+            format!("I/Os per second, {least} to {most}")
         }
         Shape::Whole(Limits { least, most }) => format!("whole number, {least} to {most}"),
         Shape::Share(Limits { least, most }) => {

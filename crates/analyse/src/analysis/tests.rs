@@ -5,11 +5,12 @@ use crate::fixture::{case, run, run_of};
 use expect_test::expect_file;
 use proptest::prelude::*;
 use stend_base::histogram::Sparse;
-use stend_base::{Lang, Share};
-use stend_record::observed::{Drained, Phase};
+use stend_base::{Lang, MilliIops, Share};
+use stend_record::observed::{Drained, OpenSlice, OpenTotals, Phase};
 use stend_record::{
     Censored, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus, ZeroSample,
 };
+use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Op, Sync};
 
 /// Two cases in six blocks, and one that was not allowed to run.
@@ -103,7 +104,14 @@ prop_compose! {
         numbers in [number(), number(), number(), number()], latency in prop::option::of(sparse()),
     ) -> Slice {
         let [ops, bytes, errors, latency_max_ns] = numbers;
-        Slice { interval: interval.min(100_000), span, stream, op, ops, bytes, errors, latency_max_ns, latency }
+        let open = (span > 1).then(|| OpenSlice {
+            due: bytes,
+            begun: ops,
+            late_sum_ns: errors,
+            late_max_ns: latency_max_ns,
+            service: latency.clone(),
+        });
+        Slice { interval: interval.min(100_000), span, stream, op, ops, bytes, errors, latency_max_ns, latency, open }
     }
 }
 
@@ -112,7 +120,7 @@ prop_compose! {
         stream in 0u16..3, done in [(number(), number()), (number(), number()), (number(), number())],
         latency in [sparse(), sparse(), sparse()], times in [prop::option::of(number()), prop::option::of(number()), prop::option::of(number())],
     ) -> JobTotals {
-        JobTotals { stream, job: 0, done, latency, cpu_ns: times[0], run_delay_ns: times[1], cpu_max_ns: times[2] }
+        JobTotals { stream, job: 0, done, service: times[0].map(|_| latency.clone()), latency, cpu_ns: times[0], run_delay_ns: times[1], cpu_max_ns: times[2] }
     }
 }
 
@@ -121,6 +129,7 @@ prop_compose! {
         status in prop::sample::select(vec![TrialStatus::Complete, TrialStatus::Stalled, TrialStatus::Failed]),
         times in [moment(), moment(), moment()], jobs in prop::collection::vec(job(), 0..3),
         drained in prop::collection::vec((0u16..3, op(), sparse()), 0..2),
+        open in prop::collection::vec((0u16..3, sparse(), [sparse(), sparse(), sparse()]), 0..2),
         censored in prop::collection::vec((0u16..3, op(), number()), 0..2),
         errors in prop::collection::vec((op(), any::<i32>(), number()), 0..2),
         clocks in [(number(), number(), number()), (number(), number(), number())],
@@ -132,8 +141,12 @@ prop_compose! {
             window_end: Nanos(times[2]),
             engine: Default::default(),
             jobs,
-            drained: drained.into_iter().map(|(stream, op, latency)| Drained { stream, op, latency }).collect(),
-            censored: censored.into_iter().map(|(stream, op, age)| Censored { stream, op, age: Nanos(age) }).collect(),
+            drained: drained.into_iter().map(|(stream, op, latency)| Drained { stream, op, latency, service: None }).collect(),
+            censored: censored.into_iter().map(|(stream, op, age)| Censored { stream, op, age: Nanos(age), in_flight: Nanos(age) }).collect(),
+            open: open
+                .into_iter()
+                .map(|(stream, own_late, never_begun)| OpenTotals { stream, own_late, never_begun })
+                .collect(),
             errors: errors
                 .into_iter()
                 .map(|(op, errno, count)| IoErrors { stream: 0, op, errno, count, first_offset: 0 })
@@ -150,6 +163,8 @@ prop_compose! {
     ) -> TrialRecord {
         let mut asked = small_asked();
         asked.window = Nanos(window);
+        let rate = Rate::constant(MilliIops(1 + window % 10_000_000), Gaps::Poisson);
+        asked.streams[0].rate = (block % 2 == 1).then_some(rate);
         TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, outcome }
     }
 }
@@ -186,7 +201,7 @@ proptest! {
                 prop_assert!(estimate.value.is_finite());
                 prop_assert!(estimate.interval.is_none_or(|(low, high)| 0.0 <= low && low <= high && high.is_finite()));
             }
-            prop_assert_eq!(case.checks.len(), 21);
+            prop_assert_eq!(case.checks.len(), 22);
         }
         for chart in findings.charts.iter().chain(findings.cases.iter().flat_map(|c| &c.charts)) {
             check_chart(chart)?;

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn io_that_never_ended_fails() {
-        let censored = Censored { stream: 0, op: Op::Read, age: Nanos::secs(30) };
+        let censored = Censored { stream: 0, op: Op::Read, age: Nanos::secs(30), in_flight: Nanos::secs(30) };
         let record =
             run().trial(0).status(TrialStatus::Stalled).change(move |o, _| o.censored.push(censored)).done().record();
         let found = errors(&by_case(&record)[0]);

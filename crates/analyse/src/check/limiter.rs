@@ -38,7 +38,9 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if let Some((measured, _)) = known.iter().find(|(_, share)| *share >= LIMIT_REACHED) {
         return check.result(CheckStatus::Fail, measured.clone(), of_limit());
     }
-    let seconds = seconds(case);
+    // A rate that was asked for is flat, and follows its schedule, by itself.
+    let paced = case.asked.streams.iter().any(|stream| stream.rate.is_some());
+    let seconds = if paced { Vec::new() } else { seconds(case) };
     if let Some(step) = step_down(&seconds) {
         return check.result(
             CheckStatus::Fail,

@@ -16,6 +16,7 @@ mod length;
 mod limiter;
 mod little;
 mod machine;
+mod offered;
 mod overlap;
 mod stretch;
 mod written;
@@ -43,6 +44,7 @@ pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         length::long_enough(case),
         foreign::foreign(run, case),
         generator::busy(case),
+        offered::offered(case),
         clock::clock(run, case),
         machine::steal(run, case),
         machine::memory(run, case),

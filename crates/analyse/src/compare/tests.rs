@@ -80,7 +80,7 @@ fn a_p99_of_short_trials_has_a_ratio_without_an_interval_and_one_of_too_few_io_h
 fn a_latency_that_is_only_a_bound_gives_a_bound() {
     let hung = |o: &mut stend_record::TrialOutcome, _: &mut Vec<stend_record::Slice>| {
         let age = Nanos::secs(30);
-        o.censored = vec![Censored { stream: 0, op: Op::Read, age }; 1000];
+        o.censored = vec![Censored { stream: 0, op: Op::Read, age, in_flight: age }; 1000];
     };
     let stalled = run().trial(0).change(hung).done().record();
     let fine = run().trial(0).done().record();

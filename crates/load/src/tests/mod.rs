@@ -3,4 +3,5 @@
 mod devices;
 mod files;
 mod mixtures;
+mod open;
 mod support;

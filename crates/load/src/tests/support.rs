@@ -23,6 +23,7 @@ pub fn stream(read_percent: u8) -> Stream {
         jobs: 1,
         sync: Sync::None,
         data: Data::default(),
+        rate: None,
     }
 }
 

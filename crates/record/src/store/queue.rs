@@ -1,5 +1,6 @@
 //! The bounded queue between the event loop and the writer thread. Knows nothing of files.
 
+use crate::observed::Slice;
 use crate::run::{Entry, RunState};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -137,12 +138,14 @@ pub fn entry_weight(entry: &Entry) -> usize {
     let buckets = |latency: &Sparse| latency.buckets.len() * size_of::<(u32, u64)>();
     let grown: usize = match entry {
         Entry::Slices { slices, .. } => {
-            slices.iter().map(|s| size_of_val(s) + s.latency.as_ref().map_or(0, buckets)).sum()
+            let service = |s: &Slice| s.open.as_ref().and_then(|open| open.service.as_ref()).map_or(0, buckets);
+            slices.iter().map(|s| size_of_val(s) + s.latency.as_ref().map_or(0, buckets) + service(s)).sum()
         }
         Entry::TrialEnd { outcome, .. } => {
-            let jobs =
-                outcome.jobs.iter().flat_map(|job| &job.latency).chain(outcome.drained.iter().map(|d| &d.latency));
-            jobs.map(|latency| size_of_val(latency) + buckets(latency)).sum::<usize>()
+            let jobs = outcome.jobs.iter().flat_map(|job| job.latency.iter().chain(job.service.iter().flatten()));
+            let drained = outcome.drained.iter().flat_map(|d| std::iter::once(&d.latency).chain(&d.service));
+            let never = outcome.open.iter().flat_map(|open| open.never_begun.iter().chain([&open.own_late]));
+            jobs.chain(drained).chain(never).map(|latency| size_of_val(latency) + buckets(latency)).sum::<usize>()
                 + size_of_val(outcome.censored.as_slice())
         }
         Entry::Header(header) => header.suite_text.len() * 4,
@@ -170,6 +173,7 @@ mod tests {
             errors: 0,
             latency_max_ns: 0,
             latency,
+            open: None,
         };
         Message::Entry(Box::new(Entry::Slices { trial: 0, slices: vec![slice] }))
     }

@@ -2,13 +2,15 @@
 
 use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use crate::observed::{
-    EngineFacts, Event, EventKind, FillOutcome, JobTotals, Phase, Slice, TrialOutcome, TrialStatus, ZeroSample,
+    EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
+    TrialStatus, ZeroSample,
 };
 use crate::run::{Entry, RunHeader, RunRecord};
 use crate::sample::{CpuTimes, Sample};
 use stend_base::histogram::Sparse;
-use stend_base::{Bytes, Histogram, Nanos, say};
+use stend_base::{Bytes, Histogram, MilliIops, Nanos, say};
 use stend_spec::plan::{Decision, PlanInputs, PlanTarget};
+use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::Suite;
 use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
 
@@ -38,6 +40,7 @@ pub fn trial() -> Trial {
         jobs: 1,
         sync: Sync::None,
         data: Data::default(),
+        rate: Some(Rate::constant(MilliIops::per_second(20_000), Gaps::Poisson)),
     };
     Trial {
         streams: vec![stream],
@@ -70,6 +73,13 @@ pub fn slice(interval: u32, latency: Option<Sparse>) -> Slice {
         bytes: 8_192_000,
         errors: 0,
         latency_max_ns: 460_000,
+        open: latency.as_ref().map(|latency| OpenSlice {
+            due: 2010,
+            begun: 2001,
+            late_sum_ns: 9_000,
+            late_max_ns: 70,
+            service: Some(latency.clone()),
+        }),
         latency,
     }
 }
@@ -80,6 +90,7 @@ pub fn outcome() -> TrialOutcome {
         job: 0,
         done: [(6000, 24_576_000), (0, 0), (0, 0)],
         latency: [latency(1), Sparse::default(), Sparse::default()],
+        service: Some([latency(2), Sparse::default(), Sparse::default()]),
         cpu_ns: Some(1),
         run_delay_ns: None,
         cpu_max_ns: Some(1),
@@ -93,6 +104,7 @@ pub fn outcome() -> TrialOutcome {
         jobs: vec![job],
         drained: Vec::new(),
         censored: Vec::new(),
+        open: vec![OpenTotals { stream: 0, own_late: latency(3), never_begun: Op::ALL.map(|_| latency(4)) }],
         errors: Vec::new(),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],
     }

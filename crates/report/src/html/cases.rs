@@ -5,7 +5,7 @@ use super::{Page, figure, table};
 use crate::figures::{self, NONE, both};
 use crate::markup::Markup;
 use crate::words;
-use stend_analyse::findings::{CaseFinding, CheckResult, Headline, Quantile, QuantileValue};
+use stend_analyse::findings::{CaseFinding, CheckResult, Headline, Quantile, QuantileValue, Service};
 use stend_base::{Say, format, say};
 
 /// The section. The first card is open: it shows what the others hold.
@@ -112,7 +112,23 @@ fn operations(m: &mut Markup, page: &Page, case: &CaseFinding) {
                 }
                 m.line("td", "", &figures::latency_max(op.latency_max, op.censored, page.unit));
             });
+            if let Some(service) = &op.service {
+                service_row(m, page, service);
+            }
         }
+    });
+}
+
+/// The second row of an open loop: latencies without the wait for a place in flight.
+fn service_row(m: &mut Markup, page: &Page, service: &Service) {
+    m.el("tr", "", |m| {
+        m.with("th", &[("scope", "row")], |m| m.say(&words::service()));
+        (0..3).for_each(|_| m.el("td", "", |_| {}));
+        m.line("td", "", &mean(page, service.mean_ns));
+        for quantile in &service.quantiles {
+            m.el("td", "", |m| quantile_cell(m, page, quantile));
+        }
+        m.line("td", "", &figures::latency_max(service.max, service.censored, page.unit));
     });
 }
 

@@ -5,7 +5,7 @@ use super::layout::{at_most, left, right, width, wrap};
 use crate::figures::{self, LatencyUnit, NONE};
 use crate::words;
 use stend_analyse::findings::{CaseFinding, CheckStatus, Headline, OpFinding, Quantile, QuantileValue, Rates};
-use stend_base::{Share, say};
+use stend_base::{Nanos, Share, say};
 
 /// A label column narrower than this reads worse than one case below the other.
 const LABEL_MIN: usize = 14;
@@ -98,8 +98,18 @@ fn rows(case: &CaseFinding, unit: LatencyUnit, screen: &Screen) -> Vec<Row> {
         let [p50, p99, p999, max] = latencies(op, unit, screen);
         let label = format!("  {}", figures::op_name(case, op).get(screen.lang));
         rows.push(Row { label, case: false, cells: [rate, spread, p50, p99, p999, max, String::new()] });
+        rows.extend(service(op, unit, screen));
     }
+    rows.extend(only.and_then(|op| service(op, unit, screen)));
     rows
+}
+
+/// An open loop has a second row: latencies without the wait for a place in flight.
+fn service(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> Option<Row> {
+    let service = op.service.as_ref()?;
+    let label = format!("  {}", words::service().get(screen.lang));
+    let [p50, p99, p999, max] = latency_cells(&service.quantiles, (service.max, service.censored), unit, screen);
+    Some(Row { label, case: false, cells: [String::new(), String::new(), p50, p99, p999, max, String::new()] })
 }
 
 fn rate(rates: &Rates, headline: Headline, screen: &Screen) -> [String; 2] {
@@ -109,11 +119,20 @@ fn rate(rates: &Rates, headline: Headline, screen: &Screen) -> [String; 2] {
 }
 
 fn latencies(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> [String; 4] {
-    let quantile = |i: usize| match op.quantiles.get(i) {
+    latency_cells(&op.quantiles, (op.latency_max, op.censored), unit, screen)
+}
+
+fn latency_cells(
+    quantiles: &[Quantile],
+    (max, censored): (Nanos, u64),
+    unit: LatencyUnit,
+    screen: &Screen,
+) -> [String; 4] {
+    let quantile = |i: usize| match quantiles.get(i) {
         Some(q) => figures::quantile(q, unit).get(screen.lang).to_string(),
         None => NONE.to_string(),
     };
-    let max = figures::latency_max(op.latency_max, op.censored, unit);
+    let max = figures::latency_max(max, censored, unit);
     [quantile(0), quantile(1), quantile(2), max.get(screen.lang).to_string()]
 }
 

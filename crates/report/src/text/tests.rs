@@ -25,6 +25,21 @@ fn a_run_fits_eighty_columns_in_both_languages() {
 }
 
 #[test]
+fn an_open_loop_has_a_row_of_latencies_without_waiting() {
+    let findings = fixture::open_findings();
+    for (lang, row) in [(Lang::En, "service, without waiting"), (Lang::Ru, "обслуживание, без ожидания")]
+    {
+        let count = |columns| {
+            let screen = text(&findings, lang, columns, false);
+            assert_fits(&screen, columns);
+            screen.lines().filter(|line| line.contains(row)).count()
+        };
+        assert_eq!((count(110), count(40)), (1, 1));
+        assert!(!text(&fixture::findings(), lang, 110, false).contains(row));
+    }
+}
+
+#[test]
 fn a_narrow_terminal_gets_one_case_below_the_other() {
     let screen = text(&fixture::findings(), Lang::Ru, 40, false);
     assert_fits(&screen, 40);

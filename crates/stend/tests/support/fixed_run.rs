@@ -113,6 +113,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         job: 0,
         done: Default::default(),
         latency: Default::default(),
+        service: None,
         cpu_ns: None,
         run_delay_ns: None,
         cpu_max_ns: None,
@@ -131,6 +132,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         errors: 0,
         latency_max_ns: mean * 3 / 2,
         latency: (interval + 1 == intervals).then(|| histogram.sparse()),
+        open: None,
     };
     let outcome = TrialOutcome {
         status: TrialStatus::Complete,
@@ -141,6 +143,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         jobs: vec![job],
         drained: Vec::new(),
         censored: Vec::new(),
+        open: Vec::new(),
         errors: Vec::new(),
         clocks: [(0, 0, 0); 2],
     };

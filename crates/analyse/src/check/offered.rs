@@ -1,0 +1,196 @@
+//! H43: was an open loop offered as asked, and did the target keep up with it? A target that does not is
+//! *saturated*: its latencies grow for as long as one measures, and say how long that was.
+
+use super::Check;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA, OWN_LATENESS};
+use crate::phrase::{both, pick};
+use crate::series;
+use crate::trials::{CaseTrials, Counting};
+use stend_base::{Histogram, Nanos, Share, format, say};
+use stend_spec::workload::Op;
+
+/// What one stream of one trial was offered, and what became of it.
+#[derive(Debug, Clone, Copy)]
+struct Offer {
+    due: f64,
+    done: f64,
+    /// Due and not begun at the end of the window.
+    backlog: f64,
+    seconds: f64,
+    /// The largest part of the median or the 99th percentile that is our own delay, with that delay.
+    own: (f64, Nanos),
+}
+
+/// H43: see the module.
+pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H43",
+        name: say!("offered load was served", "предложенная нагрузка обслужена"),
+        limit: both(|l| {
+            let (deviation, own) = (format::percent(OFFERED_DEVIATION, l), format::percent(OWN_LATENESS, l));
+            pick(l, "± {d}; own delay ≤ {o} of latency", "± {d}; своё опоздание ≤ {o} задержки")
+                .replace("{d}", &deviation)
+                .replace("{o}", &own)
+        }),
+    };
+    let open: Vec<u16> =
+        case.asked.streams.iter().zip(0..).filter(|(stream, _)| stream.rate.is_some()).map(|(_, i)| i).collect();
+    if open.is_empty() {
+        return check.not_applicable(say!("No load at a given rate.", "Нет нагрузки с заданной частотой."));
+    }
+    let offers: Vec<Offer> =
+        case.counting.iter().flat_map(|trial| open.iter().filter_map(|&stream| offer(trial, stream))).collect();
+    let Some(worst) = offers.iter().max_by(|a, b| a.excess().total_cmp(&b.excess())) else { return check.no_trials() };
+    let measured = both(|l| {
+        let rate = |n: f64| format::iops(n / worst.seconds, l);
+        pick(l, "{d} of {o} per second, {b} waiting at the end", "{d} из {o} в секунду, в конце ждали {b}")
+            .replace("{d}", &rate(worst.done))
+            .replace("{o}", &rate(worst.due))
+            .replace("{b}", &format::count(worst.backlog as u64))
+    });
+    if worst.excess() > 1.0 {
+        return check.result(
+            CheckStatus::Fail,
+            measured,
+            say!(
+                "Saturated: the target did not keep up with the offered load, so waiting grew for as long as the trial lasted. The latency of such a trial depends on its length; read it as \"cannot serve this rate\".",
+                "Насыщение: объект не успевал за предложенной нагрузкой, и ожидание росло всё время испытания. Задержка в таком испытании зависит от его длины; читайте её как «такую частоту не обслуживает»."
+            ),
+        );
+    }
+    let late = offers.iter().map(|offer| offer.own).fold((0.0, Nanos(0)), |a, b| if b.0 > a.0 { b } else { a });
+    if late.0 > OWN_LATENESS {
+        return check.result(
+            CheckStatus::Warn,
+            both(|l| {
+                pick(l, "own delay {t}, {s} of the latency", "своё опоздание {t}, {s} задержки")
+                    .replace("{t}", &format::latency(late.1, l))
+                    .replace("{s}", &format::percent(late.0, l))
+            }),
+            say!(
+                "I/Os began later than they were due although there was a place for them: part of the latency is that of this machine waking up. Use fewer programs, more CPUs, or a higher rate.",
+                "Операции начинались позже срока, хотя место для них было: часть задержки — пробуждение самой этой машины. Нужно меньше других программ, больше процессоров или выше частота."
+            ),
+        );
+    }
+    check.pass(measured)
+}
+
+impl Offer {
+    /// Deviation from what was offered, 1 at the most that is allowed. What was begun too much was due in the ramp.
+    fn excess(&self) -> f64 {
+        let allowed = (self.due * OFFERED_DEVIATION).max(self.due.sqrt() * OFFERED_SIGMA).max(1.0);
+        (self.due - self.done).max(self.backlog) / allowed
+    }
+}
+
+fn offer(trial: &Counting<'_>, stream: u16) -> Option<Offer> {
+    let length = series::INTERVAL.0;
+    let since_start = |at: Nanos| at.saturating_sub(trial.outcome.load_start).0;
+    // Intervals that lie wholly inside the window.
+    let (first, end) =
+        (since_start(trial.outcome.window_start).div_ceil(length), since_start(trial.outcome.window_end) / length);
+    let (mut due, mut done, mut backlog) = (0u64, 0u64, 0i128);
+    for slice in trial.record.slices.iter().filter(|slice| slice.stream == stream) {
+        let (from, to) = (u64::from(slice.interval), u64::from(slice.interval) + u64::from(slice.span));
+        let inside = first <= from && to <= end;
+        if slice.op != Op::Sync && inside {
+            done = done.saturating_add(slice.ops);
+        }
+        if let Some(open) = &slice.open {
+            due = due.saturating_add(if inside { open.due } else { 0 });
+            backlog += i128::from(open.due) - i128::from(open.begun);
+        }
+    }
+    (end > first).then(|| Offer {
+        due: due as f64,
+        done: done as f64,
+        backlog: backlog.max(0) as f64,
+        seconds: Nanos((end - first) * length).as_secs(),
+        own: own(trial, stream),
+    })
+}
+
+/// The largest part of a quantile of the latency that is our own lateness at the same quantile.
+fn own(trial: &Counting<'_>, stream: u16) -> (f64, Nanos) {
+    let Some(open) = trial.outcome.open.iter().find(|open| open.stream == stream) else { return (0.0, Nanos(0)) };
+    let (late, mut latency) = (open.own_late.dense(), Histogram::new());
+    for job in trial.outcome.jobs.iter().filter(|job| job.stream == stream) {
+        [Op::Read, Op::Write].iter().for_each(|op| latency.merge_sparse(&job.latency[op.index()]));
+    }
+    let part = |q: f64| {
+        let (late, latency) = (late.quantile(Share(q))?, latency.quantile(Share(q))?);
+        Some((late.0 as f64 / latency.0.max(1) as f64, late))
+    };
+    [0.5, 0.99].into_iter().filter_map(part).fold((0.0, Nanos(0)), |a, b| if b.0 > a.0 { b } else { a })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{open_case, run, run_of};
+    use crate::trials::by_case;
+    use stend_record::{Slice, TrialOutcome};
+
+    fn check(change: impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static) -> CheckResult {
+        let record = run_of(vec![open_case("open", 10_000)]).trial(0).done().trial(0).change(change).done().record();
+        offered(&by_case(&record)[0])
+    }
+
+    #[test]
+    fn a_load_that_was_served_passes_and_a_closed_loop_has_none() {
+        let found = check(|_, _| {});
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Pass, "10\u{a0}000 of 10\u{a0}000 per second, 0 waiting at the end")
+        );
+        assert_eq!(offered(&by_case(&run().trial(0).done().record())[0]).status, CheckStatus::NotApplicable);
+    }
+
+    #[test]
+    fn a_target_that_falls_behind_is_saturated() {
+        let found = check(|_, slices| {
+            for slice in slices {
+                slice.ops = slice.ops * 9 / 10;
+                let open = slice.open.as_mut().unwrap();
+                open.begun = open.begun * 9 / 10;
+            }
+        });
+        assert_eq!(found.status, CheckStatus::Fail);
+        assert_eq!(found.measured.en, "9000 of 10\u{a0}000 per second, 2500 waiting at the end");
+        assert!(found.meaning.en.starts_with("Saturated") && found.meaning.ru.starts_with("Насыщение"));
+    }
+
+    #[test]
+    fn a_queue_that_only_grows_in_flight_is_saturated_too() {
+        let found = check(|_, slices| slices.iter_mut().for_each(|slice| slice.ops = slice.ops * 9 / 10));
+        assert_eq!(found.status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn chance_is_not_saturation() {
+        // 20,000 were due: two standard deviations are 283.
+        let of = |missing: u64| check(move |_, slices| slices[10].ops -= missing).status;
+        assert_eq!((of(250), of(300)), (CheckStatus::Pass, CheckStatus::Fail));
+    }
+
+    #[test]
+    fn our_own_lateness_is_told_where_it_shows() {
+        let of = |factor: u64| {
+            let late = move |o: &mut TrialOutcome, _: &mut Vec<Slice>| {
+                let mut late = Histogram::new();
+                (0..1000).for_each(|_| late.record(Nanos(100_000 * factor)));
+                o.open[0].own_late = late.sparse();
+            };
+            check(late)
+        };
+        // The median latency is 3.2 ms.
+        assert_eq!(of(1).status, CheckStatus::Pass);
+        let found = of(5);
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Warn, "own delay 500 µs, 15.6 % of the latency")
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! What an open loop was asked for, computed beside the threads that make it: how much was due, also while all of
+//! them hang, and what never began.
+
+use crate::arrivals::Arrivals;
+use crate::crew::Crew;
+use crate::layout::Job;
+use crate::sequence::Sequence;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use stend_base::histogram::{Histogram, Sparse, bucket};
+use stend_record::observed::OpenTotals;
+use stend_spec::workload::Op;
+
+/// Follows the arrivals of all open-loop jobs in time.
+#[derive(Debug)]
+pub(crate) struct Offered {
+    jobs: Vec<Follower>,
+}
+
+#[derive(Debug)]
+struct Follower {
+    stream: u16,
+    arrivals: Arrivals,
+    next: u64,
+}
+
+impl Offered {
+    /// At the start of the load.
+    pub fn new(jobs: &[Job]) -> Offered {
+        let follower = |job: &Job| {
+            let arrivals = Arrivals::new(job)?;
+            Some(Follower { stream: job.stream, next: arrivals.first(), arrivals })
+        };
+        Offered { jobs: jobs.iter().filter_map(follower).collect() }
+    }
+
+    /// (stream, I/Os) that became due since the last call and before `end`, ns since the start of the load.
+    pub fn until(&mut self, end: u64) -> BTreeMap<u16, u64> {
+        let mut due = BTreeMap::new();
+        for job in &mut self.jobs {
+            let found;
+            (found, job.next) = job.arrivals.before(job.next, end);
+            *due.entry(job.stream).or_default() += found;
+        }
+        due
+    }
+}
+
+/// What is known of each open-loop stream at the end: of what was due before `window_end` and never began, the ages
+/// at `now` go by the time when it was due.
+pub(crate) fn totals(jobs: &[Job], crew: &Crew, load_start: u64, (window_end, now): (u64, u64)) -> Vec<OpenTotals> {
+    let mut streams: BTreeMap<u16, (Histogram, [Histogram; 3])> = BTreeMap::new();
+    for (job, progress) in jobs.iter().zip(&crew.progress) {
+        let Some(arrivals) = Arrivals::new(job) else { continue };
+        let (_, ages) =
+            streams.entry(job.stream).or_insert_with(|| (Histogram::new(), std::array::from_fn(|_| Histogram::new())));
+        let (first, mut sequence) = (progress.next.load(Ordering::Relaxed), Sequence::new(job));
+        for (ordinal, due, count) in arrivals.left(progress.arrival(), window_end.saturating_sub(load_start)) {
+            let op = sequence.at(first + ordinal).op;
+            record(&mut ages[op.index()], now.saturating_sub(load_start + due), count);
+        }
+    }
+    for member in &crew.members {
+        let late = member.finished.as_ref().and_then(|finished| finished.own_late.as_ref());
+        if let (Some(late), Some((own_late, _))) = (late, streams.get_mut(&member.stream)) {
+            own_late.merge(late);
+        }
+    }
+    let totals = |(stream, (own_late, ages)): (u16, (Histogram, [Histogram; 3]))| OpenTotals {
+        stream,
+        own_late: own_late.sparse(),
+        never_begun: Op::ALL.map(|op| ages[op.index()].sparse()),
+    };
+    streams.into_iter().map(totals).collect()
+}
+
+fn record(ages: &mut Histogram, age: u64, count: u64) {
+    ages.merge_sparse(&Sparse {
+        buckets: vec![(bucket(age) as u32, count)],
+        sum_ns: u128::from(age) * u128::from(count),
+        min_ns: age,
+        max_ns: age,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::tests::{stream, trial};
+    use stend_base::{Bytes, MilliIops};
+    use stend_spec::rate::{Gaps, Rate};
+    use stend_spec::workload::Stream;
+
+    #[test]
+    fn what_is_due_adds_up_over_jobs_and_intervals() {
+        for gaps in [Gaps::Even, Gaps::Poisson] {
+            let rate = Some(Rate::constant(MilliIops::per_second(10_000), gaps));
+            let open = Stream { rate, jobs: 3, ..stream() };
+            let jobs = crate::layout::jobs(&trial(Bytes::mib(1), vec![stream(), open]), u64::MAX).unwrap();
+            let (mut steps, mut whole) = (Offered::new(&jobs), Offered::new(&jobs));
+            let sum: u64 = (1..=20).map(|i| steps.until(i * 100_000_000)[&1]).sum();
+            assert_eq!(BTreeMap::from([(1, sum)]), whole.until(2_000_000_000));
+            assert!(sum == 20_000 || gaps == Gaps::Poisson && sum.abs_diff(20_000) < 600, "{sum}");
+        }
+    }
+}
