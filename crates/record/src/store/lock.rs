@@ -3,6 +3,7 @@
 
 use std::fs::{File, TryLockError};
 use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 /// `f_type` of NFS, SMB, CIFS and SMB2 (statfs(2)). There a lock on the whole file is made of the byte
 /// ranges that SQLite locks too (flock(2), "NFS details" and "CIFS details").
@@ -17,17 +18,29 @@ pub enum NotHeld {
     Impossible,
 }
 
-/// Locks a file until it is closed, without waiting. It is not inherited by a program that is started.
+/// How long a lock may still be held by who has already let go of it: a process that is being killed, or a
+/// child between its fork and its exec, keeps a copy of the descriptor for an instant.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Pause between two tries.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Locks a file until it is closed; waits half a second at most. It is not inherited by a program that is
+/// started.
 pub fn hold(file: &File) -> Result<(), NotHeld> {
     let kind = rustix::fs::fstatfs(file.as_fd()).map_err(|_| NotHeld::Impossible)?.f_type;
     // The numbers are 32 bits wide; some architectures have them with a sign.
     if is_shared_with_ranges(kind as u32) {
         return Err(NotHeld::Impossible);
     }
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => NotHeld::Taken,
-        TryLockError::Error(_) => NotHeld::Impossible,
-    })
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(_)) => return Err(NotHeld::Impossible),
+            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => return Err(NotHeld::Taken),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+        }
+    }
 }
 
 fn is_shared_with_ranges(kind: u32) -> bool {
@@ -46,6 +59,16 @@ mod tests {
         assert_eq!(hold(&other), Err(NotHeld::Taken));
         let path = held.into_temp_path();
         assert_eq!(hold(&File::open(&path).unwrap()), Ok(()));
+    }
+
+    #[test]
+    fn a_lock_that_is_let_go_of_in_an_instant_is_waited_for() {
+        let held = tempfile::NamedTempFile::new().unwrap();
+        hold(held.as_file()).unwrap();
+        let other = File::open(held.path()).unwrap();
+        let waiting = std::thread::spawn(move || hold(&other));
+        drop(held);
+        assert_eq!(waiting.join().unwrap(), Ok(()));
     }
 
     #[test]
