@@ -108,12 +108,19 @@ impl Watch<'_> {
     fn until_the_end(&mut self, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<()> {
         loop {
             let last = self.crew.shared.give_up().saturating_add(FAREWELL);
-            let wait = self.due().min(last).saturating_sub(clock::now().0);
-            let message = self.crew.inbox.recv_timeout(Duration::from_nanos(wait)).ok();
+            let wait = Duration::from_nanos(self.due().min(last).saturating_sub(clock::now().0));
+            let message = match self.everybody_finished() {
+                // Nobody is left who could send anything.
+                true => {
+                    std::thread::sleep(wait);
+                    None
+                }
+                false => self.crew.inbox.recv_timeout(wait).ok(),
+            };
             let idle = message.is_none();
             message.map_or(Ok(()), |message| self.receive(message))?;
             let now = clock::now().0;
-            if now >= last || self.crew.members.iter().all(|m| m.finished.is_some()) {
+            if now >= last || self.everybody_finished() && !self.window_goes_on(now) {
                 return self.receive_all();
             }
             if idle && self.someone_died()? {
@@ -124,6 +131,17 @@ impl Watch<'_> {
             }
             self.end_early_if_needed(now, control);
         }
+    }
+
+    fn everybody_finished(&self) -> bool {
+        self.crew.members.iter().all(|member| member.finished.is_some())
+    }
+
+    /// A window of an open loop lasts to its end, also when nothing is due any more: ending it with the last
+    /// I/O would leave out the quiet time behind it and make the rate too high.
+    fn window_goes_on(&self, now: u64) -> bool {
+        let paced = self.task.trial.streams.iter().any(|stream| stream.rate.is_some());
+        paced && now < self.crew.shared.end()
     }
 
     /// When slices of the current interval are made.

@@ -214,7 +214,11 @@ impl Recorder {
     pub fn finish(mut self, stalled: bool, failure: Option<io::Error>) {
         self.note_usage();
         if !self.current.is_empty() {
-            self.current.span = self.times.interval(clock::now().0).saturating_sub(self.current.interval) + 1;
+            // What was counted before the end lies before the end, however late it is handed over.
+            let now = clock::now().0;
+            let until =
+                if self.current.phase == Phase::Drain { now } else { now.min(self.shared.end().saturating_sub(1)) };
+            self.current.span = self.times.interval(until).saturating_sub(self.current.interval) + 1;
             let _ = self.out.send(Message::Part(self.thread, self.current));
         }
         let finished = Finished { usage: self.usage, stalled, failure, own_late: self.own_late };

@@ -183,3 +183,22 @@ fn a_stop_ends_an_open_loop_that_is_far_behind() {
         assert!(never_begun(&outcome) > 0);
     }
 }
+
+#[test]
+fn a_window_with_nothing_due_at_its_end_lasts_to_its_end() {
+    let steps = [(0, 1_000), (300, 0)].map(|(at, rate)| Step {
+        at: Nanos::millis(at),
+        rate: MilliIops::per_second(rate),
+        shape: Shape::Jump,
+    });
+    for backend in LANES {
+        let spec = Stream { rate: Some(Rate { gaps: Gaps::Even, steps: steps.to_vec() }), ..stream(100) };
+        let trial = Trial { backend, window: Nanos::millis(1_200), ..trial(LEN, vec![spec]) };
+        let (outcome, slices) = run(&trial, &filled(LEN)).unwrap();
+        assert_eq!(outcome.status, TrialStatus::Complete);
+        assert_eq!(outcome.window_end.0 - outcome.window_start.0, trial.window.0, "{backend:?}");
+        assert_eq!(done(&outcome, Op::Read).0, 300);
+        // The slices hold the window and nothing else, so that rates can be taken from them.
+        assert!(slices.iter().all(|slice| slice.interval + slice.span <= 12), "{backend:?}");
+    }
+}
