@@ -1,6 +1,7 @@
-//! What is compared: six workloads, and the numbers that one trial of either tool gives. Data only.
+//! What is compared: eight workloads, and the numbers that one trial of either tool gives. Data only.
 
-use stend_base::{Bytes, Nanos};
+use stend_base::format::bytes;
+use stend_base::{Bytes, Lang, Nanos};
 use stend_spec::workload::{Backend, Data, Mix, Pattern, Region, Stream, Sync, Trial};
 
 /// Load before each window.
@@ -26,7 +27,9 @@ pub fn all() -> Vec<Cell> {
     let of = |random, kib, queue_depth| {
         [false, true].map(|writes| Cell { random, writes, block_size: Bytes::kib(kib), queue_depth })
     };
-    [of(true, 4, 1), of(true, 4, 32), of(false, 1024, 8)].concat()
+    // 512 KiB is the largest sequential size that fio's buffers of 4 KiB pages pass in one request (128 segments on a
+    // loop device); at 1 MiB its I/Os are split and the limiter charges them twice.
+    [of(true, 4, 1), of(true, 4, 32), of(false, 512, 8), of(false, 1024, 8)].concat()
 }
 
 impl Cell {
@@ -34,7 +37,7 @@ impl Cell {
     pub fn name(&self) -> String {
         let pattern = if self.random { "random" } else { "sequential" };
         let operation = if self.writes { "write" } else { "read" };
-        let size = if self.block_size >= Bytes::mib(1) { "1 MiB" } else { "4 KiB" };
+        let size = bytes(self.block_size, Lang::En);
         format!("{pattern} {operation} {size}, depth {}", self.queue_depth)
     }
 
@@ -78,10 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_six_cells_have_six_names() {
+    fn every_cell_has_its_own_name() {
         let mut names: Vec<String> = all().iter().map(Cell::name).collect();
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), 6, "{names:?}");
+        assert_eq!(names.len(), all().len(), "{names:?}");
     }
 }
