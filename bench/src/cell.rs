@@ -53,6 +53,7 @@ impl Cell {
             sync: Sync::None,
             data: Data::default(),
             rate: None,
+            verify: None,
         };
         Trial {
             streams: vec![stream],

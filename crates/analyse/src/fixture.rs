@@ -69,6 +69,7 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
             sync,
             data: Data::default(),
             rate: Vec::new(),
+            verify: None,
         }],
         ramp: Nanos::millis(500),
         window: Nanos::secs(2),
@@ -363,6 +364,7 @@ impl TrialBuilder {
             censored: Vec::new(),
             open: if open { vec![on_time()] } else { Vec::new() },
             errors: Vec::new(),
+            verification: None,
             clocks: [load_start, window_end].map(|t| (t.0, t.0, t.0 + 1_767_000_000_000_000_000)),
         };
         self.telemetry(&slices, load_start, window_end);

@@ -35,4 +35,6 @@ pub use eta::{Eta, EtaQuality, eta};
 pub use findings::Findings;
 pub use forewarn::forewarn;
 pub use live::{LiveFigures, live};
-pub use phrase::{data as data_in_words, pattern as pattern_in_words, sizes as sizes_in_words};
+pub use phrase::{
+    data as data_in_words, pattern as pattern_in_words, sizes as sizes_in_words, verified as verified_in_words,
+};

@@ -67,7 +67,7 @@ fn stream(stream: &Stream, lang: Lang) -> String {
     let depth = stream.queue_depth;
     let jobs = if stream.jobs == 1 { String::new() } else { format!("{} × ", stream.jobs) };
     let pattern = pattern(&stream.pattern, lang);
-    let more = sync(stream.sync, lang) + &data(stream.data, lang);
+    let more = sync(stream.sync, lang) + &data(stream.data, lang) + verified(stream, lang);
     match &stream.rate {
         Some(rate) => format!("{what}{pattern}, {size}, {}{more}", paced(rate, &format!("{jobs}{depth}"), lang)),
         None => format!("{what}{pattern}, {size}, {jobs}{depth} {}{more}", pick(lang, "in flight", "в очереди")),
@@ -97,6 +97,14 @@ pub fn data(data: Data, lang: Lang) -> String {
         (true, false) => format!(", {} {compresses}", pick(lang, "data", "данные")),
         (false, true) => format!(", {} {repeats}", pick(lang, "data", "данные")),
         (true, true) => format!(", {} {compresses}, {repeats}", pick(lang, "data", "данные")),
+    }
+}
+
+/// `, verified`; empty if the stream is not.
+pub fn verified(stream: &Stream, lang: Lang) -> &'static str {
+    match stream.verify {
+        Some(_) => pick(lang, ", verified", ", со сверкой"),
+        None => "",
     }
 }
 

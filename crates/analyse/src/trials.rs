@@ -38,7 +38,7 @@ impl<'a> Counting<'a> {
         let window = outcome.window_end.saturating_sub(outcome.window_start);
         let least = record.asked.window.0 as f64 * (1.0 - WINDOW_DEVIATION);
         let whole = match outcome.status {
-            TrialStatus::Complete => true,
+            TrialStatus::Complete | TrialStatus::Mismatch => true,
             TrialStatus::Stalled => window.0 as f64 >= least,
             TrialStatus::Interrupted | TrialStatus::Failed => false,
         };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
-use stend_load::Control;
+use stend_load::{Control, Marks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
 use stend_spec::workload::{Region, Trial};
 use stend_stand::{Entered, Need, Owner, Permission, Prepared};
@@ -81,6 +81,8 @@ struct Session {
 struct Ready {
     prepared: Prepared,
     telemetry: Telemetry,
+    /// Wall clock when it was made ready, ns.
+    since_ns: u64,
     /// Ways in which it could be opened: (writable, direct).
     opened: Vec<(bool, bool)>,
 }
@@ -167,7 +169,8 @@ impl Session {
         let file = self.open(trial.writes(), trial.direct)?;
         let ready = self.ready()?;
         ready.telemetry.mark();
-        let outcome = stend_load::run_trial(trial, &file, &self.control, &mut |slices| {
+        let marks = Marks::of_session(ready.since_ns, ordinal);
+        let outcome = stend_load::run_trial_of(marks, trial, &file, &self.control, &mut |slices| {
             self.outbox.send(Reply::Slices { ordinal, slices });
         })?;
         ready.telemetry.mark();
@@ -225,7 +228,8 @@ fn make_ready(target: &TargetFacts, permission: &Permission, prepare: &Prepare, 
     let telemetry = Telemetry::start(target, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;
-    Ok(Ready { prepared, telemetry, opened: Vec::new() })
+    let (.., since_ns) = stend_sys::clock::stamps();
+    Ok(Ready { prepared, telemetry, since_ns, opened: Vec::new() })
 }
 
 fn need(prepare: &Prepare) -> Need {

@@ -116,6 +116,7 @@ mod tests {
             sync,
             data: Data::default(),
             rate: None,
+            verify: None,
         };
         Trial {
             streams: vec![stream],

@@ -272,6 +272,7 @@ impl Watch<'_> {
             censored,
             open,
             errors: shared.faults(),
+            verification: None,
             clocks: [start, clock::stamps()],
         };
         self.crew.dismiss();

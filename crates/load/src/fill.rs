@@ -75,6 +75,7 @@ fn write(
         sync: Sync::None,
         data: Data::default(),
         rate: None,
+        verify: None,
     };
     let trial = Trial {
         streams: vec![stream],

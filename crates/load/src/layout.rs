@@ -1,5 +1,6 @@
 //! Cuts the region of a trial into one area per job. Must not overlap areas: each block has one writer.
 
+use crate::verify::Check;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stend_base::random::{below, draw};
@@ -53,6 +54,8 @@ pub(crate) struct Job {
     pub cursor: Option<Arc<Cursor>>,
     /// I/Os after which it ends on its own.
     pub limit: u64,
+    /// How its data are verified, if they are.
+    pub check: Option<Check>,
 }
 
 /// All jobs of a trial, each with an area of its own. Fails if the region has no block for each.
@@ -84,6 +87,7 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
                 seed: draw(seed, u64::from(job)),
                 cursor: cursor.clone(),
                 limit,
+                check: None,
             });
         }
     }
@@ -122,6 +126,7 @@ pub(crate) mod tests {
             sync: Sync::None,
             data: Data::default(),
             rate: None,
+            verify: None,
         }
     }
 

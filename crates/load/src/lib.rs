@@ -29,12 +29,14 @@ mod sync_lane;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod verify;
 mod zeros;
 
 pub use backend::{Choice, Lane, choose_backend};
 pub use control::Control;
 pub use fill::fill;
-pub use trial::run_trial;
+pub use trial::{run_trial, run_trial_of};
+pub use verify::Marks;
 pub use zeros::sample_zeros;
 
 /// Length of an interval. Every thread cuts at the same edges, counted from the start of load.

@@ -33,6 +33,8 @@ pub(crate) struct Order {
 #[derive(Debug, Clone)]
 enum Kind {
     Sequential,
+    /// These and no others, to be read back.
+    Listed(Arc<[u64]>),
     Shared(Arc<Cursor>),
     Reverse,
     /// The permutation of the current pass is kept only because making it costs as much as using it.
@@ -78,6 +80,7 @@ impl Order {
             (Pattern::Strided { stride }, _) => Kind::Strided((stride.0 / Places::pitch(&job.spec)).clamp(1, blocks)),
             (Pattern::Mixed { sequential }, _) => Kind::Mixed(u64::from(sequential.rest().0).max(1)),
         };
+        let kind = job.check.as_ref().and_then(|check| check.listed.clone()).map_or(kind, Kind::Listed);
         Order { blocks, seed, first, kind }
     }
 
@@ -87,6 +90,7 @@ impl Order {
         let (n, seed) = (self.blocks, self.seed);
         match &mut self.kind {
             Kind::Sequential => (self.first + index % n) % n,
+            Kind::Listed(blocks) => blocks[(index % blocks.len() as u64) as usize],
             Kind::Shared(cursor) => cursor.take() % n,
             Kind::Reverse => (self.first + n - index % n) % n,
             Kind::Random(pass, order) => {

@@ -7,6 +7,7 @@ use crate::layout::Job;
 use crate::payload::Payload;
 use crate::recorder::Recorder;
 use crate::sequence::{Sequence, Step};
+use crate::verify::Verifier;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,6 +29,7 @@ pub(crate) struct QueueLane<Q> {
     next: u64,
     writes: u64,
     open: Option<Open>,
+    verifier: Option<Verifier>,
 }
 
 /// What an open loop knows besides.
@@ -81,6 +83,7 @@ impl<Q: Queue> QueueLane<Q> {
             next: 0,
             writes: 0,
             open: Arrivals::new(job).map(open),
+            verifier: Verifier::new(job, depth),
         })
     }
 
@@ -94,6 +97,9 @@ impl<Q: Queue> QueueLane<Q> {
         let failure = self.load(&mut recorder, start).err();
         // Given up: the queue leaks itself, the kernel may still write into its memory.
         let stalled = self.queue.in_flight() > 0;
+        if let Some(verifier) = self.verifier {
+            verifier.finish();
+        }
         recorder.finish(stalled, failure);
     }
 
@@ -165,11 +171,20 @@ impl<Q: Queue> QueueLane<Q> {
         let state = &mut self.slots[slot as usize];
         let (request, at) = match op {
             Op::Write => {
-                let at = self.payload.stamp(self.queue.slot_mut(slot), state.writes, self.next, len as usize);
+                let memory = self.queue.slot_mut(slot);
+                let at = match &self.verifier {
+                    Some(verifier) => verifier.stamp(&mut memory[..len as usize], offset),
+                    None => self.payload.stamp(memory, state.writes, self.next, len as usize),
+                };
                 state.writes += 1;
                 (Request::Write, at)
             }
-            _ => (Request::Read, self.payload.read_at()),
+            _ => {
+                if let Some(verifier) = &mut self.verifier {
+                    verifier.begin_read(slot, offset);
+                }
+                (Request::Read, self.payload.read_at())
+            }
         };
         (state.op, state.offset, state.len, state.at, state.sync_start) = (op, offset, len, at, 0);
         self.next += 1;
@@ -192,7 +207,14 @@ impl<Q: Queue> QueueLane<Q> {
         let expected = if syncing { 0 } else { state.len as i32 };
         if result != expected {
             recorder.fault(op, (-result).max(0), state.offset);
+            if let Some(verifier) = &mut self.verifier {
+                verifier.failed(op, state.offset);
+            }
             return self.release(slot, recorder, now);
+        }
+        if let (Some(verifier), false) = (&mut self.verifier, syncing) {
+            let data = &self.queue.slot_mut(slot)[state.at..state.at + state.len as usize];
+            verifier.complete(slot, op, state.offset, data);
         }
         if syncing {
             recorder.done(Op::Sync, 0, now.saturating_sub(Nanos(state.sync_start)));

@@ -7,6 +7,7 @@ use crate::payload::Payload;
 use crate::queue_lane::every;
 use crate::recorder::Recorder;
 use crate::sequence::{Sequence, Step};
+use crate::verify::Verifier;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,6 +27,7 @@ pub(crate) struct SyncLane {
     sync: Sync,
     own_writes: u64,
     arrivals: Option<Arrivals>,
+    verifier: Option<Verifier>,
 }
 
 /// When an I/O of an open loop was due, and when its thread was free for it.
@@ -51,6 +53,7 @@ impl SyncLane {
             sync: job.spec.sync,
             own_writes: 0,
             arrivals: Arrivals::new(job),
+            verifier: Verifier::new(job, 1),
         })
     }
 
@@ -61,6 +64,9 @@ impl SyncLane {
         match self.arrivals.take() {
             Some(arrivals) => self.open_loop(&arrivals, &mut recorder, start),
             None => self.closed_loop(&mut recorder),
+        }
+        if let Some(verifier) = self.verifier {
+            verifier.finish();
         }
         recorder.finish(false, None);
     }
@@ -101,9 +107,15 @@ impl SyncLane {
         let step = self.sequence.at(index);
         let Step { op, offset, len } = step;
         let memory = self.pool.slot_mut(0);
-        let at = match op {
-            Op::Write => self.payload.stamp(memory, self.own_writes, index, len as usize),
-            _ => self.payload.read_at(),
+        let at = match (op, &mut self.verifier) {
+            (Op::Write, None) => self.payload.stamp(memory, self.own_writes, index, len as usize),
+            (Op::Write, Some(verifier)) => verifier.stamp(&mut memory[..len as usize], offset),
+            (_, verifier) => {
+                if let Some(verifier) = verifier {
+                    verifier.begin_read(0, offset);
+                }
+                self.payload.read_at()
+            }
         };
         let start = clock::now();
         match due {
@@ -117,16 +129,29 @@ impl SyncLane {
         };
         let now = clock::now();
         recorder.observe(now);
-        match result {
-            Ok(moved) if moved == len as usize => {}
-            Ok(_) => return recorder.fault(op, 0, offset),
-            Err(e) => return recorder.fault(op, e.raw_os_error().unwrap_or(0), offset),
+        let failed = match result {
+            Ok(moved) if moved == len as usize => None,
+            Ok(_) => Some(0),
+            Err(e) => Some(e.raw_os_error().unwrap_or(0)),
+        };
+        if let Some(errno) = failed {
+            return self.failed(op, errno, offset, recorder);
+        }
+        if let Some(verifier) = &mut self.verifier {
+            verifier.complete(0, op, offset, data);
         }
         if op == Op::Read {
             return recorder.complete(0, op, u64::from(len), now);
         }
         self.own_writes += 1;
         self.written(step, now, recorder);
+    }
+
+    fn failed(&mut self, op: Op, errno: i32, offset: u64, recorder: &mut Recorder) {
+        recorder.fault(op, errno, offset);
+        if let Some(verifier) = &mut self.verifier {
+            verifier.failed(op, offset);
+        }
     }
 
     /// Counts a write that was transferred at `now`, and makes the sync that has to follow.
@@ -148,7 +173,7 @@ impl SyncLane {
         let synced = clock::now();
         recorder.observe(synced);
         if let Err(e) = result {
-            return recorder.fault(Op::Sync, e.raw_os_error().unwrap_or(0), step.offset);
+            return self.failed(Op::Sync, e.raw_os_error().unwrap_or(0), step.offset, recorder);
         }
         recorder.done(Op::Sync, 0, synced.saturating_sub(now));
         if n == 1 {

@@ -6,11 +6,12 @@ use crate::engine::{self, Task};
 use crate::layout::{self, Job};
 use crate::payload::Payload;
 use crate::recorder::memory_per_thread;
+use crate::verify::{self, Marks};
 use std::sync::Arc;
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::{Backend, Trial};
-use stend_sys::{IoFile, buffer, queue};
+use stend_spec::workload::{Backend, Data, Trial};
+use stend_sys::{IoFile, buffer, clock, queue};
 
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
 /// lie, few enough not to hammer a drive that is on its way out.
@@ -32,13 +33,30 @@ pub fn run_trial(
     control: &Control,
     emit: &mut dyn FnMut(Vec<Slice>),
 ) -> Result<TrialOutcome> {
+    // A run of its own, which began now: what an earlier one left on the target is not taken for its own.
+    let (.., realtime) = clock::stamps();
+    run_trial_of(Marks::of_session(realtime, 0), trial, file, control, emit)
+}
+
+/// The same for a trial of a run, whose `marks` verified streams write into every sector. Reading back after the
+/// window, where a stream asks for it, is part of the call and takes [`Trial::read_back_limit`] at most; nothing is
+/// emitted meanwhile. What was not as written is part of the outcome, too.
+pub fn run_trial_of(
+    marks: Marks,
+    trial: &Trial,
+    file: &IoFile,
+    control: &Control,
+    emit: &mut dyn FnMut(Vec<Slice>),
+) -> Result<TrialOutcome> {
     check(trial, file)?;
     let choice = choose_backend(trial)?;
-    let jobs = layout::jobs(trial, u64::MAX)?;
+    let mut jobs = layout::jobs(trial, u64::MAX)?;
     check_size(trial, &jobs, choice.lane)?;
+    verify::attach(&mut jobs, marks);
     let file = share(file)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, file, fault_limit: FAULT_LIMIT };
     let mut outcome = engine::run(&task, control, emit)?;
+    verify::read_back::conclude(&task, control, &mut outcome)?;
     outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;
     Ok(outcome)
@@ -81,6 +99,7 @@ fn check(trial: &Trial, file: &IoFile) -> Result<()> {
             && (1..=queue::SLOTS_MAX).contains(&s.queue_depth)
             && (1..=BLOCK_MAX).contains(&s.block_size.0)
             && s.mix.read_percent <= 100
+            && (s.verify.is_none() || s.mix.writes() && s.block_mix.is_empty() && s.data == Data::default())
     };
     let sizes = |s: &stend_spec::workload::Stream| {
         s.sizes().map(|share| u32::from(share.percent)).sum::<u32>() == 100
@@ -89,8 +108,8 @@ fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     };
     if trial.streams.is_empty() || !trial.streams.iter().all(|s| sane(s) && sizes(s)) {
         return defect(say!(
-            "a stream of the trial is out of range (jobs, queue depth, block size or mix)",
-            "поток испытания вне допустимых границ (задания, глубина очереди, размер блока или доля чтения)"
+            "a stream of the trial is out of range (jobs, queue depth, block size, mix or verification)",
+            "поток испытания вне допустимых границ (задания, глубина очереди, размер блока, доля чтения или сверка)"
         ));
     }
     Ok(())
@@ -112,7 +131,8 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
     let of = |job: &Job| {
         let depth = u64::from(job.spec.queue_depth);
         let threads = if lane == Lane::Psync { depth } else { 1 };
-        Payload::new(job).slot_len() as u64 * depth + threads * memory_per_thread(job.spec.rate.is_some())
+        let buffers = Payload::new(job).slot_len() as u64 * depth;
+        buffers + threads * memory_per_thread(job.spec.rate.is_some()) + verify::memory(job)
     };
     let need = jobs.iter().fold(0u64, |sum, job| sum.saturating_add(of(job)));
     let have = buffer::memory_total();
@@ -124,8 +144,8 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
             ru: format!("испытанию нужно {need_ru} памяти, больше половины имеющейся ({have_ru})"),
         };
         return Err(Error::new(Kind::Preflight, message).hint(say!(
-            "lower queue depth, jobs or block size",
-            "уменьшите глубину очереди, число заданий или размер блока"
+            "lower queue depth, jobs or block size; for `verify` take a smaller range or larger blocks",
+            "уменьшите глубину очереди, число заданий или размер блока; для `verify` возьмите область меньше или блоки крупнее"
         )));
     }
     Ok(())

@@ -7,7 +7,7 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 use stend_load::{Control, choose_backend, fill, run_trial};
 use stend_record::TrialStatus;
 use stend_spec::rate::{Gaps, Rate};
-use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pattern, Region, Stream, Sync, Trial, Zone};
+use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pattern, Region, Stream, Sync, Trial, Verify, Zone};
 use stend_sys::counting::{CountingAllocator, allocations};
 use stend_sys::{IoFile, clock};
 
@@ -39,8 +39,8 @@ fn patterns() -> Vec<Pattern> {
 }
 
 /// Half reads, half writes, eight in flight, and a sync now and then, in two jobs, and two jobs for each of the other
-/// patterns, with one size and with a mixture, all of them closed or open loops; 150 ms of ramp so that the first interval is
-/// over before the window begins.
+/// patterns, with one size and with a mixture, and one that is verified, all of them closed or open loops; 150 ms of ramp so
+/// that the first interval is over before the window begins.
 fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let stream = Stream {
         mix: Mix { read_percent: 50 },
@@ -52,12 +52,15 @@ fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
         sync: Sync::Fdatasync(64),
         data: Data { compress_thousandths: 2000, dedup_thousandths: 1500 },
         rate,
+        verify: None,
     };
     let other = |pattern| Stream { pattern, queue_depth: 1, jobs: 1, sync: Sync::None, ..stream.clone() };
     let sizes = [(4, 60), (16, 40)].map(|(kib, percent)| BlockShare { size: Bytes::kib(kib), percent });
     let mixed = |stream: Stream| Stream { block_size: Bytes::kib(16), block_mix: sizes.to_vec(), ..stream };
     let others = patterns().into_iter().map(other).flat_map(|stream| [mixed(stream.clone()), stream]);
-    let streams = [stream.clone()].into_iter().chain(others).collect();
+    let verify = Some(Verify { after: false });
+    let verified = Stream { verify, data: Data::default(), ..other(Pattern::Uniform) };
+    let streams = [stream.clone(), verified].into_iter().chain(others).collect();
     Trial {
         streams,
         ramp: Nanos::millis(150),
@@ -77,7 +80,7 @@ fn load_threads_do_not_allocate_inside_the_window() {
     let open = || Some(Rate::constant(MilliIops::per_second(2_000), Gaps::Poisson));
     let backends = [Backend::IoUring, Backend::Libaio, Backend::Psync];
     for (backend, rate) in backends.into_iter().flat_map(|backend| [(backend, None), (backend, open())]) {
-        let (trial, mut seen, others) = (trial(backend, rate), Vec::new(), 2 * patterns().len());
+        let (trial, mut seen, others) = (trial(backend, rate), Vec::new(), 1 + 2 * patterns().len());
         if let Err(obstacle) = choose_backend(&trial) {
             assert!(std::env::var_os("CI").is_none(), "{obstacle}");
             eprintln!("skipped: {obstacle}");
@@ -93,6 +96,8 @@ fn load_threads_do_not_allocate_inside_the_window() {
         })
         .unwrap();
         assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2 + others));
+        let verified = outcome.verification.unwrap().running;
+        assert!(verified.wrong() == 0 && verified.sectors > 0, "{verified:?}");
         assert!(outcome.jobs.iter().all(|job| job.done[0].0 > 0 && job.done[1].0 > 0));
         assert!(seen.len() >= 2, "{seen:?}");
         let (first, last) = (&seen[0], &seen[seen.len() - 1]);

@@ -8,6 +8,7 @@ pub mod run;
 pub mod sample;
 #[cfg(feature = "store")]
 pub mod store;
+pub mod verification;
 
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
@@ -17,3 +18,4 @@ pub use observed::{
 };
 pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
 pub use sample::Sample;
+pub use verification::{Defect, Verification};

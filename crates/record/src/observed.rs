@@ -1,6 +1,7 @@
 //! What the load engine observed during one trial.
 
 use crate::facts::{HostFacts, TargetFacts};
+use crate::verification::Verification;
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say, say};
@@ -64,6 +65,8 @@ pub enum TrialStatus {
     Failed,
     /// I/O was still in flight when the drain limit ended.
     Stalled,
+    /// The whole window was measured, and verification found blocks that were not as written.
+    Mismatch,
 }
 
 /// Everything about a trial that is known at its end.
@@ -90,6 +93,8 @@ pub struct TrialOutcome {
     pub open: Vec<OpenTotals>,
     /// Failed I/Os by class.
     pub errors: Vec<IoErrors>,
+    /// What verification found; `None` if no stream asked for it.
+    pub verification: Option<Verification>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.
     pub clocks: [(u64, u64, u64); 2],
 }

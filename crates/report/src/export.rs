@@ -112,6 +112,7 @@ fn status(status: TrialStatus) -> &'static str {
         TrialStatus::Interrupted => "interrupted",
         TrialStatus::Failed => "failed",
         TrialStatus::Stalled => "stalled",
+        TrialStatus::Mismatch => "mismatch",
     }
 }
 

@@ -107,6 +107,7 @@ pub fn trial_status(status: Option<TrialStatus>) -> Option<Say> {
         Some(TrialStatus::Interrupted) => Some(say!("interrupted", "прервано")),
         Some(TrialStatus::Failed) => Some(say!("failed", "ошибка")),
         Some(TrialStatus::Stalled) => Some(say!("stalled", "зависло")),
+        Some(TrialStatus::Mismatch) => Some(say!("wrong data", "неверные данные")),
         None => Some(say!("no end", "нет конца")),
     }
 }

@@ -68,7 +68,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     let counting = run.trials.iter().filter(|_| filled || plan.fill.is_none());
     for trial in counting {
         match trial.outcome.as_ref().map(|outcome| outcome.status) {
-            Some(TrialStatus::Complete) => history.push(Outcome::Ok),
+            Some(TrialStatus::Complete | TrialStatus::Mismatch) => history.push(Outcome::Ok),
             Some(TrialStatus::Failed | TrialStatus::Stalled) => history.push(Outcome::Failed),
             Some(TrialStatus::Interrupted) | None => continue,
         }

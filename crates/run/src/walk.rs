@@ -18,7 +18,7 @@ const INSPECT_LIMIT: Nanos = Nanos::secs(60);
 const PREPARE_LIMIT: Nanos = Nanos::secs(300);
 /// Longest time without progress of a fill or a sampling of zeros.
 const SILENCE_LIMIT: Nanos = Nanos::secs(60);
-/// Time on top of ramp, window and drain limit after which a trial is given up.
+/// Time on top of ramp, window, drain limit and reading back after which a trial is given up.
 const TRIAL_GRACE: Nanos = Nanos::secs(15);
 /// Longest undo.
 const RELEASE_LIMIT: Nanos = Nanos::secs(60);
@@ -52,6 +52,8 @@ pub struct Walk {
     /// How the run ended; `Open` until it is over.
     pub state: RunState,
     trial_errors: u64,
+    /// Blocks that were not as written.
+    mismatches: u64,
     actions: Vec<Action>,
 }
 
@@ -84,6 +86,7 @@ impl Walk {
             aborted: false,
             state: RunState::Open,
             trial_errors: 0,
+            mismatches: 0,
             actions: vec![Action::Send(inspect)],
         }
     }
@@ -286,7 +289,7 @@ impl Walk {
             }
             Decision::Trial { case, block, seed } => {
                 let trial = plan.trial(case, seed);
-                let limit = trial.ramp + trial.window + trial.drain_limit + TRIAL_GRACE;
+                let limit = trial.ramp + trial.window + trial.drain_limit + trial.read_back_limit() + TRIAL_GRACE;
                 if !matches!(self.step, Step::Trial { .. }) {
                     self.phase(Phase::Measure, now);
                 }
@@ -341,12 +344,20 @@ impl Walk {
             )));
         }
         self.trial_errors += errors;
+        let mismatches = outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
+        if mismatches > 0 && self.mismatches == 0 {
+            self.actions.push(Action::Warn(say!(
+                "the target returned data that are not as written; see check H79",
+                "объект вернул не те данные, что были записаны; см. проверку H79"
+            )));
+        }
+        self.mismatches = self.mismatches.saturating_add(mismatches);
         if let (Step::Trial { case, .. }, Some(plan)) = (self.step, &self.plan) {
             let trial = &plan.cases[case as usize].trial;
             self.measured = self.measured + trial.ramp + trial.window;
         }
         self.history.push(match outcome.status {
-            TrialStatus::Complete | TrialStatus::Interrupted => Outcome::Ok,
+            TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => Outcome::Ok,
             TrialStatus::Failed => Outcome::Failed,
             TrialStatus::Stalled => Outcome::Stalled,
         });
@@ -411,6 +422,10 @@ impl Walk {
             (None, None) => RunState::Complete,
             (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };
+        // Data that are wrong weigh more than I/O that failed, and said so; both more than a stop by the user.
+        if self.mismatches > 0 && !self.ending.as_ref().is_some_and(|error| outweighs(error.kind)) {
+            self.ending = Some(not_as_written(self.mismatches));
+        }
         if self.trial_errors > 0 {
             self.end_with(target_failed(self.trial_errors));
         }
@@ -435,6 +450,25 @@ impl Walk {
 
 fn target_failed(count: u64) -> Box<Error> {
     Error::new(Kind::TargetIo, say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций"))
+}
+
+fn not_as_written(blocks: u64) -> Box<Error> {
+    Error::new(
+        Kind::Verification,
+        say!(
+            "data read back differ from data written: {blocks} blocks; see check H79",
+            "прочитанное отличается от записанного: блоков — {blocks}; см. проверку H79"
+        ),
+    )
+    .hint(say!(
+        "do not use the target for data; docs/formats/verification.md says what each kind of defect means",
+        "не храните на объекте данные; что значит каждый вид отличия, сказано в docs/formats/verification.md"
+    ))
+}
+
+/// What a user must hear of even before wrong data: that something is left behind or that nothing more is known.
+fn outweighs(kind: Kind) -> bool {
+    matches!(kind, Kind::Bug | Kind::HostLost | Kind::RunFile)
 }
 
 fn interrupted(kind: Kind) -> Box<Error> {

@@ -5,6 +5,7 @@ use stend_base::Bytes;
 use stend_host::{Inspect, Permission};
 use stend_record::facts::WriteAccess;
 use stend_record::observed::IoErrors;
+use stend_record::verification::{Checked, ReadBack, Verification};
 use stend_record::{HostFacts, TargetFacts, TargetKind, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
@@ -55,6 +56,7 @@ fn done(ordinal: u32, status: TrialStatus) -> Reply {
         censored: Vec::new(),
         open: Vec::new(),
         errors: Vec::new(),
+        verification: None,
         clocks: [(0, 0, 0); 2],
     };
     Reply::TrialDone { ordinal, outcome: Box::new(outcome) }
@@ -151,6 +153,31 @@ fn a_target_that_failed_io_and_then_its_undo_ends_as_a_failed_target() {
         let ending = walk.ending.expect("an error");
         let (kind, hint) = if errors > 0 { (Kind::TargetIo, "cannot remove") } else { (Kind::Preflight, "") };
         assert_eq!((ending.kind, ending.hint.map_or(String::new(), |hint| hint.en)), (kind, hint.to_string()));
+    }
+}
+
+#[test]
+fn wrong_data_end_the_run_with_their_own_exit_code_whatever_else_went_wrong() {
+    for (errors, stopped) in [(0, false), (3, false), (0, true)] {
+        let mut walk = in_first_trial();
+        let Reply::TrialDone { ordinal, mut outcome } = done(0, TrialStatus::Mismatch) else { panic!() };
+        let failed = IoErrors { stream: 0, op: Op::Read, errno: 5, count: errors, first_offset: 0 };
+        outcome.errors.extend((errors > 0).then_some(failed));
+        let running = Checked { defects: [2, 0, 0, 0, 0, 0, 0], ..Checked::default() };
+        let found = Verification { memory: Bytes(0), running, after: ReadBack::NotAsked, examples: Vec::new() };
+        outcome.verification = Some(found);
+        if stopped {
+            walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(2));
+        }
+        say_to(&mut walk, Reply::TrialDone { ordinal, outcome });
+        if !stopped {
+            assert!(matches!(walk.step, Step::Trial { .. }), "the other trials are evidence, too");
+            say_to(&mut walk, done(1, TrialStatus::Complete));
+        }
+        say_to(&mut walk, Reply::Released);
+        let ending = walk.ending.expect("an error");
+        assert_eq!((ending.kind, ending.kind.exit_code()), (Kind::Verification, 7));
+        assert!(ending.message.en.contains("2 blocks"), "{ending}");
     }
 }
 

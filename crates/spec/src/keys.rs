@@ -6,6 +6,7 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
 pub mod pattern;
 pub mod rate;
+pub mod verify;
 
 /// One kind of mapping in a suite file.
 #[derive(Debug, Clone, Copy)]
@@ -366,6 +367,15 @@ pub const STREAM: Mapping = Mapping {
             ]),
             "Open loop: I/Os begin when they are due, not when others end; of all jobs together, from the start of the load. Latency counts from the time when an I/O was due. A plain rate has equal gaps.",
         )),
+        optional(
+            "verify",
+            "none",
+            Shape::Either(&[
+                Shape::Word(|| vec![("none", "nothing that is read is compared with what was written")]),
+                Shape::Map(&verify::VERIFY),
+            ]),
+            "Every block that is written gets a mark in each of its sectors, and every read of the stream is compared with what the trial wrote there ([verification.md](verification.md)); anything else ends the run with exit code 7. Costs CPU time for each I/O, and memory for each block. Contradicts `op: read`, a mixture of block sizes, and `data`.",
+        ),
     ],
 };
 
@@ -429,6 +439,7 @@ pub const ALL: &[&Mapping] = &[
     &MIX,
     &SYNC,
     &DATA,
+    &verify::VERIFY,
     &ARM,
     &SWITCH,
     &rate::RATE_MAP,

@@ -14,6 +14,7 @@ use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
 mod data;
 mod pattern;
 mod size;
+mod verify;
 
 /// Most I/Os in flight of one case.
 const IN_FLIGHT_MAX: u64 = 65_536;
@@ -139,9 +140,11 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
         sync: map.optional("sync", |node, file| sync(node, file, mix))?.unwrap_or(Sync::None),
         data: map.optional("data", |node, file| data::data(node, file, mix))?.unwrap_or_default(),
         rate,
+        verify: None,
     };
+    let verify = map.optional("verify", |node, file| verify::verify(node, file, &spec))?.flatten();
     map.finish()?;
-    Ok(spec)
+    Ok(StreamSpec { verify, ..spec })
 }
 
 fn mix(node: &Node, file: &str) -> Result<Mix> {

@@ -395,6 +395,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                         sync: spec.sync,
                         data: spec.data,
                         rate: rate.cloned(),
+                        verify: spec.verify,
                     });
                     out.push(Cell { streams, axes });
                 }

@@ -2,7 +2,7 @@
 
 use crate::arm::{Arm, Observation};
 use crate::rate::Rate;
-use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync};
+use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync, Verify};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -71,6 +71,8 @@ pub struct StreamSpec {
     pub data: Data,
     /// Arrivals of an open loop; none: closed loop.
     pub rate: Vec<Rate>,
+    /// Whether and when data are compared with what was written.
+    pub verify: Option<Verify>,
 }
 
 impl Suite {

@@ -60,6 +60,16 @@ pub struct Stream {
     /// Open loop: when I/Os are due, whether those before them are done or not. `None`: closed loop, the next
     /// one begins when one ends.
     pub rate: Option<Rate>,
+    /// Whether and when what was written is compared with what is read. `None`: never.
+    pub verify: Option<Verify>,
+}
+
+/// When data are compared with what was written. Reads of the stream always are; a stream that verifies writes, has one
+/// block size and data of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verify {
+    /// After the window, every block that was written is read once more.
+    pub after: bool,
 }
 
 /// One size of a mixture.
@@ -172,6 +182,13 @@ impl Trial {
     /// Whether any stream writes.
     pub fn writes(&self) -> bool {
         self.streams.iter().any(|s| s.mix.writes())
+    }
+
+    /// Longest time that reading back after the window may take: nothing, unless a stream asks for it; else a minute
+    /// and a second for every 8 MiB of the region, which a slow drive in good health needs for whole tracks.
+    pub fn read_back_limit(&self) -> Nanos {
+        let asked = self.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.after));
+        if asked { Nanos::secs(60 + self.region.len.0 / Bytes::mib(8).0) } else { Nanos(0) }
     }
 
     /// I/Os in flight that the trial asks for, over all streams and jobs.

@@ -5,13 +5,14 @@ use crate::fixture::{case, run, run_of};
 use expect_test::expect_file;
 use proptest::prelude::*;
 use stend_base::histogram::Sparse;
-use stend_base::{Lang, MilliIops, Share};
+use stend_base::{Bytes, Lang, MilliIops, Share};
 use stend_record::observed::{Drained, OpenSlice, OpenTotals, Phase};
+use stend_record::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_record::{
     Censored, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus, ZeroSample,
 };
 use stend_spec::rate::{Gaps, Rate};
-use stend_spec::workload::{Op, Sync};
+use stend_spec::workload::{Op, Sync, Verify};
 
 /// Two cases in six blocks, and one that was not allowed to run.
 fn small_run() -> RunRecord {
@@ -124,6 +125,16 @@ prop_compose! {
     }
 }
 
+/// Any counts, and one example.
+fn verification((ok, wrong, address): (u64, u64, u64)) -> Verification {
+    let running = Checked { ok, defects: [wrong; 7], ..Checked::default() };
+    let found = Found::Sector { run: ok, epoch: 1, address: wrong, sequence: address };
+    let (defect, oldest, newest) = (Defect::Torn, wrong as u32, ok as u32);
+    let example = Mismatch { stream: 0, after: true, defect, address, run: wrong, epoch: 2, oldest, newest, found };
+    let after = ReadBack::Made { checked: running, unread: address };
+    Verification { memory: Bytes(0), running, after, examples: vec![example] }
+}
+
 prop_compose! {
     fn outcome()(
         status in prop::sample::select(vec![TrialStatus::Complete, TrialStatus::Stalled, TrialStatus::Failed]),
@@ -151,6 +162,7 @@ prop_compose! {
                 .into_iter()
                 .map(|(op, errno, count)| IoErrors { stream: 0, op, errno, count, first_offset: 0 })
                 .collect(),
+            verification: Some(verification(clocks[0])),
             clocks,
         }
     }
@@ -165,6 +177,7 @@ prop_compose! {
         asked.window = Nanos(window);
         let rate = Rate::constant(MilliIops(1 + window % 10_000_000), Gaps::Poisson);
         asked.streams[0].rate = (block % 2 == 1).then_some(rate);
+        asked.streams[0].verify = (block % 3 == 1).then_some(Verify { after: true });
         TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, outcome }
     }
 }
@@ -201,7 +214,7 @@ proptest! {
                 prop_assert!(estimate.value.is_finite());
                 prop_assert!(estimate.interval.is_none_or(|(low, high)| 0.0 <= low && low <= high && high.is_finite()));
             }
-            prop_assert_eq!(case.checks.len(), 22);
+            prop_assert_eq!(case.checks.len(), 23);
         }
         for chart in findings.charts.iter().chain(findings.cases.iter().flat_map(|c| &c.charts)) {
             check_chart(chart)?;

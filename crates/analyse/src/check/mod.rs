@@ -19,6 +19,7 @@ mod machine;
 mod offered;
 mod overlap;
 mod stretch;
+mod verified;
 mod written;
 
 pub use duplicates::insert as insert_duplicates;
@@ -52,6 +53,7 @@ pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         limiter::limiter(run, case),
         foreign::io_size(run, case),
         errors::errors(case),
+        verified::verified(case),
     ]
 }
 

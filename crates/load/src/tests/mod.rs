@@ -4,4 +4,4 @@ mod devices;
 mod files;
 mod mixtures;
 mod open;
-mod support;
+pub(crate) mod support;

@@ -24,6 +24,7 @@ pub fn stream(read_percent: u8) -> Stream {
         sync: Sync::None,
         data: Data::default(),
         rate: None,
+        verify: None,
     }
 }
 

@@ -7,12 +7,13 @@ use crate::observed::{
 };
 use crate::run::{Entry, RunHeader, RunRecord};
 use crate::sample::{CpuTimes, Sample};
+use crate::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Histogram, MilliIops, Nanos, say};
 use stend_spec::plan::{Decision, PlanInputs, PlanTarget};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::Suite;
-use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial, Verify};
 
 pub fn header() -> RunHeader {
     let writes = Err(say!("needs --confirm=x", "нужно --confirm=x"));
@@ -41,6 +42,7 @@ pub fn trial() -> Trial {
         sync: Sync::None,
         data: Data::default(),
         rate: Some(Rate::constant(MilliIops::per_second(20_000), Gaps::Poisson)),
+        verify: Some(Verify { after: true }),
     };
     Trial {
         streams: vec![stream],
@@ -84,6 +86,25 @@ pub fn slice(interval: u32, latency: Option<Sparse>) -> Slice {
     }
 }
 
+/// One block was torn while the load ran, and one could not be read back.
+fn verification() -> Verification {
+    let checked = Checked { sectors: 80, ok: 9, unsettled: 1, never_written: 0, defects: [0, 0, 1, 0, 0, 0, 0] };
+    let found = Found::Sector { run: u64::MAX, epoch: 1, address: 4608, sequence: 6 };
+    let torn = Mismatch {
+        stream: 0,
+        after: false,
+        defect: Defect::Torn,
+        address: 4608,
+        run: u64::MAX,
+        epoch: 1,
+        oldest: 7,
+        newest: 7,
+        found,
+    };
+    let after = ReadBack::Made { checked: Checked::default(), unread: 1 };
+    Verification { memory: Bytes::mib(4), running: checked, after, examples: vec![torn] }
+}
+
 pub fn outcome() -> TrialOutcome {
     let job = JobTotals {
         stream: 0,
@@ -106,6 +127,7 @@ pub fn outcome() -> TrialOutcome {
         censored: Vec::new(),
         open: vec![OpenTotals { stream: 0, own_late: latency(3), never_begun: Op::ALL.map(|_| latency(4)) }],
         errors: Vec::new(),
+        verification: Some(verification()),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],
     }
 }

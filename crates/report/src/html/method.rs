@@ -117,7 +117,9 @@ fn stream(stream: &Stream, lang: Lang) -> String {
             format!("{operation}{pattern_more}, {size}, глубина очереди {depth}, {jobs} {jobs_ru}")
         }
     };
-    text + &sync(stream.sync, lang) + &stend_analyse::data_in_words(stream.data, lang)
+    text + &sync(stream.sync, lang)
+        + &stend_analyse::data_in_words(stream.data, lang)
+        + stend_analyse::verified_in_words(stream, lang)
 }
 
 fn sync(sync: Sync, lang: Lang) -> String {

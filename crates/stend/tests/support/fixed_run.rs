@@ -145,6 +145,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         censored: Vec::new(),
         open: Vec::new(),
         errors: Vec::new(),
+        verification: None,
         clocks: [(0, 0, 0); 2],
     };
     (outcome, (0..intervals).map(slice).collect())

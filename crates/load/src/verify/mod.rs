@@ -1,0 +1,155 @@
+//! Verification: what a stream reads is compared with what it wrote. The contract is docs/formats/verification.md.
+//!
+//! Every block of a verified job has its expected state in memory ([`expected`]); a write marks its sectors
+//! ([`sector`]), a read is judged against what was expected when it began and when it ended ([`judge`]), and after the
+//! window everything that was written is read once more if the suite asks for it ([`read_back`]). Must not change when or
+//! where I/O is made.
+
+pub(crate) mod expected;
+mod judge;
+pub(crate) mod read_back;
+mod sector;
+#[cfg(test)]
+mod tests;
+
+use crate::layout::Job;
+use expected::Expected;
+use judge::{Allowed, Judgement, judge};
+use sector::SECTOR;
+use std::sync::Arc;
+use stend_record::verification::{Checked, Mismatch};
+use stend_spec::workload::Op;
+
+/// Whose blocks these are: every sector that a verified trial writes carries both numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marks {
+    /// Number of the run, or of its session if it was resumed: a later one has a larger one.
+    pub run: u64,
+    /// Number of the trial in its run, from 1.
+    pub epoch: u32,
+}
+
+impl Marks {
+    /// The marks of the trial number `trial` (from 0) in a session of a run that made its target ready at
+    /// `realtime_ns`, the wall clock. A session that resumes a run has a number of its own: nobody knows whether the
+    /// last trial before a crash is in the run file.
+    pub fn of_session(realtime_ns: u64, trial: u32) -> Marks {
+        Marks { run: realtime_ns, epoch: trial.saturating_add(1) }
+    }
+}
+
+/// How the data of a job are verified.
+#[derive(Debug, Clone)]
+pub(crate) struct Check {
+    /// What every block of its area may hold.
+    pub expected: Arc<Expected>,
+    /// After the window: the blocks to be read back, in this order.
+    pub listed: Option<Arc<[u64]>>,
+}
+
+/// Memory of the expected state of a job, bytes; jobs that share an area have it together, and count it once.
+pub(crate) fn memory(job: &Job) -> u64 {
+    let counts = job.spec.verify.is_some() && (job.cursor.is_none() || job.job == 0);
+    if counts { Expected::memory(job.area.blocks) } else { 0 }
+}
+
+/// Gives every job of a verified stream its expected state; jobs that share an area share it.
+pub(crate) fn attach(jobs: &mut [Job], marks: Marks) {
+    for index in 0..jobs.len() {
+        let (before, rest) = jobs.split_at_mut(index);
+        let job = &mut rest[0];
+        if job.spec.verify.is_none() {
+            continue;
+        }
+        let shared = before.last().filter(|other| other.stream == job.stream && job.cursor.is_some());
+        let expected = shared.and_then(|other| other.check.as_ref()).map(|check| check.expected.clone());
+        let expected = expected.unwrap_or_else(|| Arc::new(Expected::new(job.area, job.spec.block_size.0, marks)));
+        job.check = Some(Check { expected, listed: None });
+    }
+}
+
+/// One load thread's part in verifying its job.
+///
+/// Costs of a 4 KiB block: see docs/formats/verification.md.
+#[derive(Debug)]
+pub(crate) struct Verifier {
+    expected: Arc<Expected>,
+    stream: u16,
+    after: bool,
+    /// What the read in each slot might see at its beginning.
+    oldest: Box<[u32]>,
+    checked: Checked,
+}
+
+impl Verifier {
+    /// That of a thread of `job` with so many slots; `None` if the job is not verified.
+    pub fn new(job: &Job, slots: u32) -> Option<Verifier> {
+        let check = job.check.as_ref()?;
+        Some(Verifier {
+            expected: check.expected.clone(),
+            stream: job.stream,
+            after: check.listed.is_some(),
+            oldest: vec![0; slots as usize].into_boxed_slice(),
+            checked: Checked::default(),
+        })
+    }
+
+    /// Makes the block that is about to be written to `offset`, at the beginning of a slot; returns where that is.
+    #[inline]
+    pub fn stamp(&self, block: &mut [u8], offset: u64) -> usize {
+        let sequence = self.expected.begin_write(offset);
+        sector::stamp(block, self.expected.marks, offset, u64::from(sequence));
+        0
+    }
+
+    /// Notes that a read of `offset` is about to begin.
+    #[inline]
+    pub fn begin_read(&mut self, slot: u32, offset: u64) {
+        self.oldest[slot as usize] = self.expected.oldest(offset);
+    }
+
+    /// A transfer is complete: of a write, or of a read of this block.
+    #[inline]
+    pub fn complete(&mut self, slot: u32, op: Op, offset: u64, block: &[u8]) {
+        match op {
+            Op::Write => self.expected.end_write(offset, true),
+            Op::Read => self.check(self.oldest[slot as usize], offset, block),
+            Op::Sync => {}
+        }
+    }
+
+    /// An operation failed: what a write left is open from then on, and after a sync any write.
+    #[cold]
+    pub fn failed(&mut self, op: Op, offset: u64) {
+        match op {
+            Op::Write => self.expected.end_write(offset, false),
+            Op::Read => {}
+            Op::Sync => self.expected.shake(),
+        }
+    }
+
+    fn check(&mut self, oldest: u32, offset: u64, block: &[u8]) {
+        let allowed = self.expected.allowed(offset, oldest, self.after);
+        self.checked.sectors += (block.len() / SECTOR) as u64;
+        match judge(block, offset, self.expected.marks, allowed) {
+            Judgement::Ok(version) => {
+                self.checked.ok += 1;
+                self.expected.saw(offset, version);
+            }
+            Judgement::NeverWritten => self.checked.never_written += 1,
+            Judgement::Unsettled => self.checked.unsettled += 1,
+            Judgement::Wrong { defect, sector, found } => {
+                let Allowed { oldest, newest, .. } = allowed;
+                let (address, after) = (offset + (sector * SECTOR) as u64, self.after);
+                let Marks { run, epoch } = self.expected.marks;
+                let stream = self.stream;
+                self.expected.note(Mismatch { stream, after, defect, address, run, epoch, oldest, newest, found });
+            }
+        }
+    }
+
+    /// Hands over what was counted.
+    pub fn finish(self) {
+        self.expected.deliver(self.after, &self.checked);
+    }
+}

@@ -1,0 +1,16 @@
+//! The keys below `verify`: whether data come back as they were written. Data only; must not parse.
+
+use super::{Mapping, Shape, optional};
+
+/// `verify` as a mapping.
+pub const VERIFY: Mapping = Mapping {
+    en: "verify",
+    ru: "verify",
+    doc: "While the load runs, its own reads are compared with what was written.",
+    keys: &[optional(
+        "after",
+        "false",
+        Shape::Bool,
+        "After the window every block that the trial wrote is read once more, in the order of addresses, and compared. It takes a minute and a second for every 8 MiB of the range at most; `op: write` needs it.",
+    )],
+};

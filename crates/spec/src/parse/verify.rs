@@ -1,0 +1,122 @@
+//! `verify`: a word, or when to compare what is read.
+
+use super::{Map, boolean};
+use crate::keys;
+use crate::suite::StreamSpec;
+use crate::workload::{Data, Verify};
+use crate::yaml::{Node, Value};
+use stend_base::{Error, Result, Say, say};
+
+/// What is compared of a stream that is `spec` otherwise; `None` for nothing.
+pub(super) fn verify(node: &Node, file: &str, spec: &StreamSpec) -> Result<Option<Verify>> {
+    if let Value::Text(word) = &node.value
+        && word == "none"
+    {
+        return Ok(None);
+    }
+    let mut map = Map::of(node, file, &keys::verify::VERIFY)?;
+    let after = map.optional("after", boolean)?.unwrap_or(false);
+    map.finish()?;
+    match contradiction(after, spec) {
+        Some((message, hint)) => {
+            let error: Box<Error> = node.error(file, message);
+            Err(error.hint(hint))
+        }
+        None => Ok(Some(Verify { after })),
+    }
+}
+
+/// Why the stream cannot be verified, and the way out.
+fn contradiction(after: bool, spec: &StreamSpec) -> Option<(Say, Say)> {
+    if !spec.mix.writes() {
+        return Some((
+            say!(
+                "`verify` contradicts `op: read`: only what the stream itself wrote can be compared",
+                "`verify` противоречит `op: read`: сравнить можно только то, что записал сам поток"
+            ),
+            say!("use a mix, or `op: write` with `after: true`", "укажите смесь или `op: write` с `after: true`"),
+        ));
+    }
+    if !spec.mix.reads() && !after {
+        return Some((
+            say!(
+                "nothing would be compared: `op: write` reads nothing",
+                "сравнивать нечего: `op: write` ничего не читает"
+            ),
+            say!("add `after: true`", "добавьте `after: true`"),
+        ));
+    }
+    if !spec.block_mix.is_empty() {
+        return Some((
+            say!(
+                "`verify` needs one block size: with a mixture blocks overlap",
+                "`verify` требует одного размера блока: при смеси размеров блоки перекрываются"
+            ),
+            say!("make a stream for each size", "заведите поток для каждого размера"),
+        ));
+    }
+    if spec.data != Data::default() {
+        return Some((
+            say!(
+                "`verify` contradicts `data`: it writes data of its own",
+                "`verify` противоречит `data`: он пишет собственные данные"
+            ),
+            say!("remove one of the two", "уберите одно из двух"),
+        ));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::suite;
+    use crate::workload::Verify;
+    use expect_test::expect;
+    use stend_base::{Lang, Result};
+
+    fn parse(stream: &str) -> Result<Option<Verify>> {
+        let text = format!("suite: x\ncases:\n  - name: a\n    streams:\n      - {{pattern: random, {stream}}}\n");
+        suite(&text, "suite.yaml").map(|mut suite| suite.cases.remove(0).streams.remove(0).verify)
+    }
+
+    #[test]
+    fn what_is_compared_and_when_is_reached_from_a_suite() {
+        let mixed = |verify| parse(&format!("op: {{read: 50, write: 50}}, block_size: 4KiB{verify}")).unwrap();
+        assert_eq!(mixed(""), None);
+        assert_eq!(mixed(", verify: none"), None);
+        assert_eq!(mixed(", verify: {}"), Some(Verify { after: false }));
+        assert_eq!(mixed(", verify: {after: true}"), Some(Verify { after: true }));
+        assert_eq!(
+            parse("op: write, block_size: [4KiB, 1MiB], verify: {after: true}").unwrap(),
+            Some(Verify { after: true })
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_refused_with_its_place_and_the_way_out() {
+        let refused = |stream| parse(stream).unwrap_err().render(Lang::En);
+        let all = [
+            "op: read, block_size: 4KiB, verify: {after: true}",
+            "op: write, block_size: 4KiB, verify: {}",
+            "op: write, block_size: {4KiB: 60, 64KiB: 40}, verify: {after: true}",
+            "op: write, block_size: 4KiB, data: {dedup: 2}, verify: {after: true}",
+            "op: write, block_size: 4KiB, verify: {afterwards: true}",
+            "op: write, block_size: 4KiB, verify: {after: yes}",
+            "op: write, block_size: 4KiB, verify: always",
+        ];
+        expect![[r#"
+            error: suite.yaml:5:63: `verify` contradicts `op: read`: only what the stream itself wrote can be compared
+            hint: use a mix, or `op: write` with `after: true`
+            error: suite.yaml:5:64: nothing would be compared: `op: write` reads nothing
+            hint: add `after: true`
+            error: suite.yaml:5:81: `verify` needs one block size: with a mixture blocks overlap
+            hint: make a stream for each size
+            error: suite.yaml:5:82: `verify` contradicts `data`: it writes data of its own
+            hint: remove one of the two
+            error: suite.yaml:5:65: verify: unknown key `afterwards`
+            hint: known keys: `after`
+            error: suite.yaml:5:72: expected `true` or `false`, found text
+            error: suite.yaml:5:64: expected a mapping (verify), found text"#]]
+        .assert_eq(&all.map(refused).join("\n"));
+    }
+}
