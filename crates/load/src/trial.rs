@@ -52,6 +52,7 @@ pub fn run_trial_of(
     let choice = choose_backend(trial)?;
     let mut jobs = layout::jobs(trial, u64::MAX)?;
     check_size(trial, &jobs, choice.lane)?;
+    verify::check_areas(&jobs)?;
     verify::attach(&mut jobs, marks);
     let file = share(file)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, file, fault_limit: FAULT_LIMIT };

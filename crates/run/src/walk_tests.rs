@@ -196,6 +196,24 @@ fn a_lost_worker_and_a_silent_one_end_the_run() {
 }
 
 #[test]
+fn a_worker_that_reads_back_is_given_the_time_for_it_and_no_other_is() {
+    for (verify, step) in [("", Step::Over), (", verify: {after: true}", Step::Trial { case: 0, block: 0 })] {
+        let stream = format!("{{op: {{read: 50, write: 50}}, pattern: random, block_size: 4KiB{verify}}}");
+        let text = format!("suite: t\nfill: {{size: 64MiB}}\ncases:\n  - name: r\n    streams: [{stream}]\n");
+        let suite = stend_spec::parse::suite(&text, "t.yaml").unwrap();
+        let mut walk = Walk::new(Asked { suite, ..asked() }, Nanos(0));
+        for reply in [facts(), Reply::Prepared, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+            say_to(&mut walk, reply);
+        }
+        // Ramp, window, drain and grace are 49 s; 64 MiB are read back in 68 s at most.
+        walk.apply(Input::Tick, Nanos::secs(110));
+        assert_eq!(walk.step, step, "{verify}");
+        walk.apply(Input::Tick, Nanos::secs(120));
+        assert_eq!(walk.ending.unwrap().kind, Kind::HostLost);
+    }
+}
+
+#[test]
 fn a_full_disk_under_the_run_file_stops_and_releases() {
     let mut walk = in_first_trial();
     let full = Error::new(Kind::RunFile, say!("full", "полон"));

@@ -17,6 +17,7 @@ use expected::Expected;
 use judge::{Allowed, Judgement, judge};
 use sector::SECTOR;
 use std::sync::Arc;
+use stend_base::{Error, Kind, Result, say};
 use stend_record::verification::{Checked, Mismatch};
 use stend_spec::workload::Op;
 
@@ -66,6 +67,38 @@ pub(crate) fn attach(jobs: &mut [Job], marks: Marks) {
         let expected = expected.unwrap_or_else(|| Arc::new(Expected::new(job.area, job.spec.block_size.0, marks)));
         job.check = Some(Check { expected, listed: None });
     }
+}
+
+/// Refuses a verified job whose area overlaps that of another job that writes: what it expects would not be all.
+pub(crate) fn check_areas(jobs: &[Job]) -> Result<()> {
+    let end = |job: &Job| job.area.start + job.area.blocks * job.spec.block_size.0;
+    let together = |a: &Job, b: &Job| a.stream == b.stream && a.cursor.is_some();
+    let mut writers: Vec<&Job> = jobs.iter().filter(|job| job.spec.mix.writes()).collect();
+    writers.sort_by_key(|job| job.area.start);
+    // The writer that reaches furthest so far, and the one that of those verified does.
+    let (mut furthest, mut verified): (Option<&Job>, Option<&Job>) = (None, None);
+    for job in writers {
+        let before = if job.spec.verify.is_some() { furthest } else { verified };
+        if before.is_some_and(|before| end(before) > job.area.start && !together(before, job)) {
+            let stream = job.stream + 1;
+            return Err(Error::new(
+                Kind::Preflight,
+                say!(
+                    "stream {stream} writes where another stream is verified, or is verified where another writes",
+                    "поток {stream} пишет там, где сверяется другой, или сверяется там, где пишет другой"
+                ),
+            )
+            .hint(say!("give them regions of their own", "дайте им отдельные области")));
+        }
+        let further = |other: Option<&Job>| other.is_none_or(|other| end(other) < end(job));
+        if further(furthest) {
+            furthest = Some(job);
+        }
+        if job.spec.verify.is_some() && further(verified) {
+            verified = Some(job);
+        }
+    }
+    Ok(())
 }
 
 /// One load thread's part in verifying its job.

@@ -220,3 +220,24 @@ fn jobs_that_share_an_area_share_what_is_expected_of_it() {
     let used: u64 = [0, 1, 2].iter().map(|&i| jobs[i].check.as_ref().unwrap().expected.memory_used()).sum();
     assert_eq!((before, used), (used, 16 * (jobs[0].area.blocks * 2 + jobs[2].area.blocks)));
 }
+
+#[test]
+fn a_verified_area_that_another_stream_writes_is_refused() {
+    let plain = |read_percent| Stream { mix: Mix { read_percent }, jobs: 2, ..stream() };
+    let shared = Stream { pattern: Pattern::SharedSequential, jobs: 2, ..verified(50, 1) };
+    let jobs = |other| crate::layout::jobs(&trial(Bytes::mib(1), vec![verified(50, 1), other]), u64::MAX).unwrap();
+    for other in [plain(0), shared.clone(), verified(0, 1)] {
+        let mut jobs = jobs(other);
+        check_areas(&jobs).unwrap();
+        jobs[1].area.start = jobs[0].area.start + 4096;
+        assert_eq!(check_areas(&jobs).unwrap_err().kind, stend_base::Kind::Preflight);
+        jobs.swap(0, 1);
+        assert!(check_areas(&jobs).is_err(), "whichever comes first");
+    }
+    let mut readers = jobs(plain(100));
+    readers[1].area = readers[0].area;
+    check_areas(&readers).unwrap();
+    let mut unverified = crate::layout::jobs(&trial(Bytes::mib(1), vec![plain(0)]), u64::MAX).unwrap();
+    unverified[1].area = unverified[0].area;
+    check_areas(&unverified).unwrap();
+}
