@@ -44,7 +44,7 @@ impl Cell {
     /// The workload as the engine takes it.
     pub fn trial(&self, window: Nanos, seed: u64) -> Trial {
         let stream = Stream {
-            mix: Mix { read_percent: if self.writes { 0 } else { 100 } },
+            mix: Mix::of_reads(if self.writes { 0 } else { 100 }),
             pattern: if self.random { Pattern::Random } else { Pattern::Sequential },
             block_size: self.block_size,
             block_mix: Vec::new(),
@@ -54,6 +54,9 @@ impl Cell {
             data: Data::default(),
             rate: None,
             verify: None,
+            region: None,
+            think: None,
+            place: Default::default(),
         };
         Trial {
             streams: vec![stream],

@@ -38,7 +38,7 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         headline,
         trials: case.counting.len() as u32,
         trials_left_out: (case.all.len() - case.counting.len()) as u32,
-        total: rates::rates(case, None, &[Op::Read, Op::Write]),
+        total: rates::rates(case, None, &Op::IO),
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
         checks: check::all(run, case),
         charts: charts::of_case(run, case, headline, &latencies, run_start),

@@ -85,7 +85,7 @@ pub struct CaseFinding {
     pub trials: u32,
     /// Trials that were interrupted, failed or cut short; they do not count.
     pub trials_left_out: u32,
-    /// All reads and writes of the case together.
+    /// All I/Os of the case together; syncs are not counted.
     pub total: Rates,
     /// By operation that occurred, in the order read, write, sync.
     pub ops: Vec<OpFinding>,
@@ -328,6 +328,20 @@ pub enum Caveat {
     },
     /// The working set was filled only in part, or not at all.
     NotFilled,
+    /// Reads of a range that is discarded or filled with zeroes meanwhile.
+    ReadsErased {
+        /// By the trial that reads it, and not only by trials of other cases.
+        at_once: bool,
+    },
+    /// Streams that run together work on the same bytes.
+    StreamsOverlap {
+        /// Label of the first case in which they do.
+        case: String,
+        /// Number of a stream in the case, from 1.
+        first: u32,
+        /// Number of another one.
+        second: u32,
+    },
     /// The target is in this machine's memory.
     InMemory {
         /// File system or device, e.g. `tmpfs`, `zram0`.

@@ -12,7 +12,7 @@ use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Mix, OPS, Op, Pattern, Sync, Trial};
 
 /// A slice of stream 0 with 4 KiB I/Os and no histogram.
 pub fn slice(interval: u32, op: Op, ops: u64) -> Slice {
@@ -60,7 +60,7 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
     SuiteCase {
         name: name.to_string(),
         streams: vec![StreamSpec {
-            mix: Mix { read_percent },
+            mix: Mix::of_reads(read_percent),
             pattern: Pattern::Random,
             block_size: vec![Bytes::kib(4)],
             block_mix: Vec::new(),
@@ -70,6 +70,9 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
             data: Data::default(),
             rate: Vec::new(),
             verify: None,
+            region: None,
+            think: None,
+            placement: Default::default(),
         }],
         ramp: Nanos::millis(500),
         window: Nanos::secs(2),
@@ -99,6 +102,8 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
             size: Bytes(0),
             room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
             logical_block: Bytes(512),
+            discards: true,
+            topology: Default::default(),
             writes: Ok(()),
         },
         time_budget: None,
@@ -298,17 +303,24 @@ impl TrialBuilder {
     }
 
     /// Slices of ramp and window, and what completed in the window, by operation.
-    fn load(&self, latency: Nanos) -> (Vec<Slice>, [(u64, u64); 3]) {
+    fn load(&self, latency: Nanos) -> (Vec<Slice>, [(u64, u64); OPS]) {
         let (ramp, window) = (self.asked.ramp.0 / 100_000_000, self.asked.window.0 / 100_000_000);
         let stream = &self.asked.streams[0];
         let ops_of = |interval: u64| {
             let factor = (self.shape)(interval.saturating_sub(ramp) as u32);
             let all = (self.iops / 10.0 * factor) as u64;
-            let reads = all * u64::from(stream.mix.read_percent) / 100;
-            let syncs = if stream.sync == Sync::Fdatasync(1) { all - reads } else { 0 };
-            [reads, all - reads, syncs]
+            let of = |op| all * u64::from(stream.mix.share(op)) / 100;
+            let (erased, syncs) = ([Op::Discard, Op::WriteZeroes].map(of), stream.sync == Sync::Fdatasync(1));
+            let writes = all - of(Op::Read) - erased[0] - erased[1];
+            [
+                of(Op::Read),
+                if stream.mix.write > 0 { writes } else { 0 },
+                erased[0],
+                erased[1],
+                if syncs { writes } else { 0 },
+            ]
         };
-        let (mut slices, mut done) = (Vec::new(), [(0u64, 0u64); 3]);
+        let (mut slices, mut done) = (Vec::new(), [(0u64, 0u64); OPS]);
         for interval in 0..ramp + window {
             for (op, ops) in Op::ALL.into_iter().zip(ops_of(interval)).filter(|(_, ops)| *ops > 0) {
                 let bytes = if op == Op::Sync { 0 } else { ops * stream.block_size.0 };
@@ -398,6 +410,8 @@ impl TrialBuilder {
                 in_flight: stream.queue_depth,
                 block_size: stream.block_size,
                 area: self.asked.region,
+                dsync: stream.sync == Sync::ODsync,
+                memory_node: Some(stream.place.memory.unwrap_or(0)),
             }],
             ..EngineFacts::default()
         }
@@ -417,11 +431,11 @@ impl TrialBuilder {
                     let (counted, moved) = match slice.op {
                         Op::Read => (&mut disk.reads, &mut disk.read_bytes),
                         Op::Write => (&mut disk.writes, &mut disk.write_bytes),
-                        Op::Sync => continue,
+                        Op::Discard | Op::WriteZeroes | Op::Sync => continue,
                     };
                     (*counted, *moved) = (*counted + ops, *moved + bytes);
                 }
-                if let Some(paging) = &mut last.paging {
+                if let Some(paging) = last.paging.as_mut().filter(|_| Op::TRANSFERS.contains(&slice.op)) {
                     let moved = if slice.op == Op::Read { &mut paging.read_bytes } else { &mut paging.write_bytes };
                     *moved += bytes;
                 }

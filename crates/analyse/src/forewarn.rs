@@ -5,12 +5,15 @@ use crate::limits::{FEW_CPUS, MEMORY_SIZES, NEARLY_FULL, OTHER_BYTES_PER_S, OTHE
 use stend_base::{Bytes, Nanos, Say, Share};
 use stend_record::{Device, HostFacts, Refusal, TargetFacts, WriteAccess};
 use stend_spec::plan::{Case, Plan};
+use stend_spec::workload::{Region, Stream};
 
 /// Reasons to doubt what is about to be measured, most serious first. All but the preliminary ones (see
 /// [`Caveat::is_preliminary`]) are in the findings of the run again.
 pub fn forewarn(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Vec<Caveat> {
     let mut found = Vec::new();
     found.extend(not_filled(plan));
+    found.extend(reads_erased(plan));
+    found.extend(streams_overlap(plan));
     found.extend(in_use(target));
     found.extend(other_load(target));
     found.extend(medium(target));
@@ -25,9 +28,12 @@ pub fn forewarn(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Vec<Cave
 
 impl Caveat {
     /// Whether it is said before measuring only: afterwards the run itself shows how it was (the bytes that
-    /// reached the drives, check H11), or it was no reason to doubt.
+    /// reached the drives, check H11; the bytes that jobs share, H16), or it was no reason to doubt.
     pub fn is_preliminary(&self) -> bool {
-        matches!(self, Caveat::WillWrite { .. } | Caveat::MemorySized { direct: true, .. })
+        matches!(
+            self,
+            Caveat::WillWrite { .. } | Caveat::StreamsOverlap { .. } | Caveat::MemorySized { direct: true, .. }
+        )
     }
 }
 
@@ -39,6 +45,40 @@ fn running(plan: &Plan) -> impl Iterator<Item = &Case> {
 fn not_filled(plan: &Plan) -> Option<Caveat> {
     let reads = running(plan).any(|case| case.trial.streams.iter().any(|stream| stream.mix.reads()));
     (reads && plan.fill.is_none()).then_some(Caveat::NotFilled)
+}
+
+/// Reads of what is discarded or zeroed, by the same trial or by one before it. All cases work in one range; inside a
+/// trial streams share bytes only where they name regions that overlap.
+fn reads_erased(plan: &Plan) -> Option<Caveat> {
+    let reads = |s: &&Stream| s.mix.reads();
+    let erases = |s: &&Stream| s.mix.erases();
+    let inside = |case: &Case| {
+        let streams = &case.trial.streams;
+        streams.iter().filter(reads).any(|r| streams.iter().filter(erases).any(|e| std::ptr::eq(r, e) || overlap(r, e)))
+    };
+    let at_once = running(plan).any(inside);
+    let spans = |of: fn(&&Stream) -> bool| -> Vec<Region> {
+        let all = running(plan).flat_map(|case| case.trial.streams.iter().map(move |s| (case.trial.region, s)));
+        all.filter(|(_, s)| of(s)).map(|(range, s)| s.region.unwrap_or(range)).collect()
+    };
+    let (read, erased) = (spans(|s| s.mix.reads()), spans(|s| s.mix.erases()));
+    let later = read.iter().any(|read| erased.iter().any(|erased| read.overlaps(*erased)));
+    (at_once || later).then_some(Caveat::ReadsErased { at_once })
+}
+
+/// Whether two streams that run together work on the same bytes.
+fn overlap(a: &Stream, b: &Stream) -> bool {
+    matches!((a.region, b.region), (Some(a), Some(b)) if a.overlaps(b))
+}
+
+/// The first two streams of a case whose regions have bytes in common.
+fn streams_overlap(plan: &Plan) -> Option<Caveat> {
+    running(plan).find_map(|case| {
+        let streams = &case.trial.streams;
+        let mut pairs = (0..streams.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
+        let (first, second) = pairs.find(|&(i, j)| overlap(&streams[i], &streams[j]))?;
+        Some(Caveat::StreamsOverlap { case: case.label(), first: first as u32 + 1, second: second as u32 + 1 })
+    })
 }
 
 fn in_use(target: &TargetFacts) -> Option<Caveat> {

@@ -5,7 +5,7 @@ use stend_base::{Histogram, Nanos, Share};
 use stend_record::Slice;
 use stend_spec::workload::Op;
 
-/// What happened in the last seconds, reads and writes of all streams together.
+/// What happened in the last seconds, all I/Os but syncs of all streams together.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LiveFigures {
     /// I/Os per second.

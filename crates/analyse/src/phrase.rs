@@ -3,6 +3,7 @@
 use crate::findings::{Estimate, Headline};
 use stend_base::{Bytes, Lang, Millionths, Say, format};
 use stend_spec::rate::{Gaps, Rate};
+use stend_spec::topology::ranges;
 use stend_spec::workload::{BlockShare, Data, Op, Pattern, Stream, Sync, Trial, Zone};
 
 /// From here on a case is told by its throughput.
@@ -39,38 +40,88 @@ pub fn workload(trial: &Trial) -> Say {
 }
 
 fn stream(stream: &Stream, lang: Lang) -> String {
-    let random = stream.pattern.is_scattered();
-    let (reads, writes) = (stream.mix.read_percent, 100u8.saturating_sub(stream.mix.read_percent));
-    let durable = stream.sync != Sync::None;
-    let what = match (lang, reads, random) {
-        (Lang::En, 100, true) => "random read".to_string(),
-        (Lang::En, 100, false) => "sequential read".to_string(),
-        (Lang::Ru, 100, true) => "случайное чтение".to_string(),
-        (Lang::Ru, 100, false) => "последовательное чтение".to_string(),
-        (Lang::En, 0, true) => pick_durable(durable, "durable random write", "random write"),
-        (Lang::En, 0, false) => pick_durable(durable, "durable sequential write", "sequential write"),
-        (Lang::Ru, 0, true) => pick_durable(durable, "надёжная случайная запись", "случайная запись"),
-        (Lang::Ru, 0, false) => pick_durable(durable, "надёжная последовательная запись", "последовательная запись"),
-        (Lang::En, _, _) => {
-            format!("{}, {reads} % reads and {writes} % writes", if random { "random" } else { "sequential" })
-        }
-        (Lang::Ru, _, _) => {
-            let order = if random {
-                "случайный доступ"
-            } else {
-                "последовательный доступ"
-            };
-            format!("{order}, {reads} % чтения и {writes} % записи")
-        }
-    };
+    let what = operations(stream, lang);
     let size = sizes(stream, lang);
     let depth = stream.queue_depth;
     let jobs = if stream.jobs == 1 { String::new() } else { format!("{} × ", stream.jobs) };
     let pattern = pattern(&stream.pattern, lang);
-    let more = sync(stream.sync, lang) + &data(stream.data, lang) + verified(stream, lang);
+    let more = sync(stream.sync, lang) + &data(stream.data, lang) + &place(stream, lang) + verified(stream, lang);
     match &stream.rate {
         Some(rate) => format!("{what}{pattern}, {size}, {}{more}", paced(rate, &format!("{jobs}{depth}"), lang)),
         None => format!("{what}{pattern}, {size}, {jobs}{depth} {}{more}", pick(lang, "in flight", "в очереди")),
+    }
+}
+
+/// Where it works and when it rests, if that was asked for: `, in 4 GiB from 1 GiB, resting 1 ms after every 8`.
+pub fn place(stream: &Stream, lang: Lang) -> String {
+    let region = stream.region.map(|region| {
+        pick(lang, ", in {l} from {s}", ", в {l} от {s}")
+            .replace("{l}", &format::bytes(region.len, lang))
+            .replace("{s}", &format::bytes(region.start, lang))
+    });
+    let think = stream.think.map(|think| {
+        let every = match (lang, think.every) {
+            (Lang::En, 1) => "each".to_string(),
+            (Lang::En, n) => format!("every {n}"),
+            (Lang::Ru, 1) => "каждой".to_string(),
+            (Lang::Ru, n) => format!("каждых {n}"),
+        };
+        pick(lang, ", resting {t} after {e}", ", пауза {t} после {e}")
+            .replace("{t}", &format::latency(think.time, lang))
+            .replace("{e}", &every)
+    });
+    let cpus = Some(ranges(&stream.place.cpus)).filter(|cpus| !cpus.is_empty()).map(|cpus| format!(", CPU {cpus}"));
+    let memory = stream.place.memory.map(|node| {
+        pick(lang, ", memory of NUMA node {n}", ", память узла NUMA {n}").replace("{n}", &node.to_string())
+    });
+    [region, think, cpus, memory].into_iter().flatten().collect()
+}
+
+/// What I/Os do, and in which order: `random read`, `random, 70 % reads and 30 % writes`.
+pub fn operations(stream: &Stream, lang: Lang) -> String {
+    let random = stream.pattern.is_scattered();
+    let shares: Vec<(Op, u8)> = stream.mix.shares().collect();
+    if let [(op, _)] = shares.as_slice() {
+        let durable = stream.sync.is_durable();
+        return match lang {
+            Lang::En => {
+                let durable = if durable { "durable " } else { "" };
+                let order = if random { "random" } else { "sequential" };
+                format!("{durable}{order} {}", self::op(*op).en)
+            }
+            Lang::Ru => {
+                // A discard is neuter in Russian as a read is; writes, of data and of zeroes, are feminine.
+                let neuter = matches!(op, Op::Read | Op::Discard);
+                let order = match (random, neuter) {
+                    (true, true) => "случайное",
+                    (true, false) => "случайная",
+                    (false, true) => "последовательное",
+                    (false, false) => "последовательная",
+                };
+                let durable = if durable { "надёжная " } else { "" };
+                format!("{durable}{order} {}", self::op(*op).ru)
+            }
+        };
+    }
+    let parts: Vec<String> = shares.into_iter().map(|(op, share)| format!("{share} % {}", of_mix(op, lang))).collect();
+    let order = match random {
+        true => pick(lang, "random", "случайный доступ"),
+        false => pick(lang, "sequential", "последовательный доступ"),
+    };
+    match parts.as_slice() {
+        [first @ .., last] => format!("{order}, {}{}{last}", first.join(", "), pick(lang, " and ", " и ")),
+        [] => order.to_string(),
+    }
+}
+
+/// Operations of which there is a share.
+fn of_mix(op: Op, lang: Lang) -> &'static str {
+    match op {
+        Op::Read => pick(lang, "reads", "чтения"),
+        Op::Write => pick(lang, "writes", "записи"),
+        Op::Discard => pick(lang, "discards", "освобождения"),
+        Op::WriteZeroes => pick(lang, "writes of zeroes", "записи нулей"),
+        Op::Sync => pick(lang, "syncs", "синхронизации"),
     }
 }
 
@@ -151,13 +202,12 @@ pub fn pattern(pattern: &Pattern, lang: Lang) -> String {
     format!(" ({})", template.replace("{}", &value))
 }
 
-fn pick_durable(durable: bool, yes: &str, no: &str) -> String {
-    if durable { yes.to_string() } else { no.to_string() }
-}
-
 fn sync(sync: Sync, lang: Lang) -> String {
     let (name, every) = match sync {
         Sync::None => return String::new(),
+        Sync::Dsync => return pick(lang, ", each with RWF_DSYNC", ", каждая с RWF_DSYNC").to_string(),
+        Sync::ODsync => return pick(lang, ", open with O_DSYNC", ", открыто с O_DSYNC").to_string(),
+        Sync::SyncFileRange(every) => ("sync_file_range", every),
         Sync::Fdatasync(every) => ("fdatasync", every),
         Sync::Fsync(every) => ("fsync", every),
     };
@@ -175,6 +225,8 @@ pub fn op(op: Op) -> Say {
     match op {
         Op::Read => both(|l| pick(l, "read", "чтение").into()),
         Op::Write => both(|l| pick(l, "write", "запись").into()),
+        Op::Discard => both(|l| pick(l, "discard", "освобождение").into()),
+        Op::WriteZeroes => both(|l| pick(l, "write of zeroes", "запись нулей").into()),
         Op::Sync => both(|l| pick(l, "sync", "синхронизация").into()),
     }
 }
@@ -211,6 +263,7 @@ mod tests {
     use crate::findings::Basis;
     use crate::fixture::{case, run_of};
     use expect_test::expect;
+    use stend_spec::workload::Mix;
 
     #[test]
     fn data_are_told_where_they_can_be_reduced() {
@@ -271,6 +324,28 @@ mod tests {
         let of = |low, high| Estimate { value: 1000.0, interval: Some((low, high)), basis: Basis::Trials { n: 6 } };
         assert_eq!(rate(Headline::Iops, &of(900.0, 1100.0), Lang::En), "1000 IOPS ± 10.0 %");
         assert_eq!(rate(Headline::Iops, &of(0.0, 2500.0), Lang::Ru), "1000 IOPS (95 %: от 0 IOPS до 2500 IOPS)");
+    }
+
+    #[test]
+    fn what_takes_data_away_is_told_alone_and_in_a_mix() {
+        let told = |mix: Mix| {
+            let mut case = case("x", 100, 1, Sync::None);
+            case.streams[0].mix = mix;
+            let said = workload(&run_of(vec![case]).trial(0).done().record().trials[0].asked);
+            [said.en, said.ru].map(|text| text.split(", 4 ").next().unwrap_or_default().to_string()).join(" | ")
+        };
+        let all = [
+            Mix::only(Op::Discard),
+            Mix::only(Op::WriteZeroes),
+            Mix { read: 60, write: 25, discard: 5, write_zeroes: 10 },
+            Mix { read: 0, write: 0, discard: 50, write_zeroes: 50 },
+        ];
+        expect![[r#"
+            random discard | случайное освобождение
+            random write of zeroes | случайная запись нулей
+            random, 60 % reads, 25 % writes, 5 % discards and 10 % writes of zeroes | случайный доступ, 60 % чтения, 25 % записи, 5 % освобождения и 10 % записи нулей
+            random, 50 % discards and 50 % writes of zeroes | случайный доступ, 50 % освобождения и 50 % записи нулей"#]]
+        .assert_eq(&all.map(told).join("\n"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::phrase::{both, pick, rate};
 use crate::trials::CaseTrials;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
-use stend_spec::workload::{Op, Sync, Trial};
+use stend_spec::workload::{Op, Trial};
 
 /// The verdict. `trials` and `cases` are in the same order.
 pub fn verdict(trials: &[CaseTrials<'_>], cases: &[CaseFinding], caveats: &[Caveat]) -> Say {
@@ -84,13 +84,16 @@ fn telling<'a>(measured: &[(&Trial, &'a CaseFinding)]) -> Vec<&'a CaseFinding> {
     let reads = measured
         .iter()
         .filter(|(asked, _)| {
-            asked
-                .streams
-                .iter()
-                .all(|s| s.pattern.is_scattered() && s.pattern.is_even() && !s.mix.writes() && s.rate.is_none())
+            asked.streams.iter().all(|s| {
+                s.pattern.is_scattered()
+                    && s.pattern.is_even()
+                    && !s.mix.writes()
+                    && s.rate.is_none()
+                    && s.think.is_none()
+            })
         })
         .max_by_key(|(asked, case)| (asked.in_flight(), std::cmp::Reverse(case.case)));
-    let durable = measured.iter().find(|(asked, _)| asked.streams.iter().all(|s| s.sync != Sync::None));
+    let durable = measured.iter().find(|(asked, _)| asked.streams.iter().all(|s| s.sync.is_durable()));
     let found: Vec<&CaseFinding> = reads.into_iter().chain(durable).map(|&(_, case)| case).collect();
     if found.is_empty() { measured.iter().take(2).map(|&(_, case)| case).collect() } else { found }
 }

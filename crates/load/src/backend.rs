@@ -2,10 +2,10 @@
 
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::Chosen;
-use stend_spec::workload::{Backend, Sync, Trial};
-use stend_sys::Obstacle;
+use stend_spec::workload::{Backend, Stream, Sync, Trial};
 use stend_sys::aio::{self, Syncs};
 use stend_sys::uring::Ring;
+use stend_sys::{IoFile, Obstacle};
 
 /// A way of submitting I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Lane {
     Psync,
 }
 
-/// Most threads that `Auto` starts to make syncs by plain calls; more would measure the scheduler.
+/// Most threads that `Auto` starts to make syncs, discards and zeroes by plain calls; more would measure the scheduler.
 const SYNC_THREADS_MAX: u64 = 64;
 
 /// The chosen way and the reason.
@@ -48,12 +48,18 @@ impl Lane {
 /// `Auto` takes io_uring if a no-op gets through it, else libaio if the I/O is direct and the kernel has
 /// room for as many requests, else psync. A trial that syncs takes psync at once, with one thread per I/O
 /// in flight, so that the experiment is the same: io_uring and AIO never sync inline but hand each sync to a
-/// kernel worker thread, and the hand-over would be measured as the target's.
+/// kernel worker thread, and the hand-over would be measured as the target's. The same goes for discards and
+/// zeroes, and the discards of a block device io_uring and AIO do not know at all.
 /// A way that was named and does not work is an error of kind `Preflight`.
-pub fn choose_backend(trial: &Trial) -> Result<Choice> {
+pub fn choose_backend(trial: &Trial, file: &IoFile) -> Result<Choice> {
+    decide(trial, file.is_device())
+}
+
+fn decide(trial: &Trial, on_device: bool) -> Result<Choice> {
     let named = |lane| Choice { lane, chosen: Chosen::Named, fallback_reason: String::new() };
     match trial.backend {
-        Backend::Auto => Ok(choose(trial)),
+        Backend::Auto => Ok(choose(trial, on_device)),
+        Backend::IoUring if only_by_calls(trial, on_device) => Err(no_discards()),
         Backend::IoUring => Ring::probe().map(|()| named(Lane::IoUring)).map_err(|o| refused("io_uring", &o)),
         Backend::Libaio => {
             aio::probe(trial.in_flight()).map(|s| named(Lane::Libaio(s))).map_err(|o| refused("libaio", &o))
@@ -62,10 +68,39 @@ pub fn choose_backend(trial: &Trial) -> Result<Choice> {
     }
 }
 
-fn choose(trial: &Trial) -> Choice {
-    let syncs = trial.streams.iter().any(|s| s.sync != Sync::None);
-    if syncs && trial.in_flight() <= SYNC_THREADS_MAX {
-        return Choice { lane: Lane::Psync, chosen: Chosen::Syncs, fallback_reason: String::new() };
+/// Whether a trial does what only a plain call does.
+fn only_by_calls(trial: &Trial, on_device: bool) -> bool {
+    let only = |stream: &Stream| on_device && stream.mix.discard > 0 || matches!(stream.sync, Sync::SyncFileRange(_));
+    trial.streams.iter().any(only)
+}
+
+/// Whether a thread has to wait inside a call for what makes writes durable. Direct writes that are durable by
+/// themselves end as any others do: a device gets them with FUA, a file system syncs when they are complete.
+fn waits_in_call(sync: Sync, direct: bool) -> bool {
+    match sync {
+        Sync::None => false,
+        Sync::Dsync | Sync::ODsync => !direct,
+        Sync::Fdatasync(_) | Sync::Fsync(_) | Sync::SyncFileRange(_) => true,
+    }
+}
+
+fn no_discards() -> Box<Error> {
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "io_uring has no request for the discards of a block device",
+            "в io_uring нет запроса для discard на блочном устройстве"
+        ),
+    )
+    .hint(say!("ask for `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"))
+}
+
+fn choose(trial: &Trial, on_device: bool) -> Choice {
+    let (syncs, erases) = (trial.streams.iter().any(|s| waits_in_call(s.sync, trial.direct)), trial.erases());
+    let few = trial.in_flight() <= SYNC_THREADS_MAX;
+    if (syncs || erases) && few || only_by_calls(trial, on_device) {
+        let chosen = if erases { Chosen::Erases } else { Chosen::Syncs };
+        return Choice { lane: Lane::Psync, chosen, fallback_reason: String::new() };
     }
     let fallback = |lane, fallback_reason| Choice { lane, chosen: Chosen::Fallback, fallback_reason };
     let Err(no_ring) = Ring::probe() else {
@@ -74,6 +109,9 @@ fn choose(trial: &Trial) -> Choice {
     if !trial.direct {
         let reason = "libaio would make buffered I/O inside io_submit, one after the other";
         return fallback(Lane::Psync, format!("{no_ring}; {reason}"));
+    }
+    if erases {
+        return fallback(Lane::Psync, format!("{no_ring}; libaio has no requests for discards and zeroes"));
     }
     match aio::probe(trial.in_flight()) {
         Ok(syncs) => fallback(Lane::Libaio(syncs), no_ring.to_string()),
@@ -102,12 +140,12 @@ pub(crate) fn refused(name: &str, obstacle: &Obstacle) -> Box<Error> {
 mod tests {
     use super::*;
     use stend_base::{Bytes, Nanos};
-    use stend_spec::workload::{Data, Mix, Pattern, Region, Stream};
+    use stend_spec::workload::{Data, Mix, Op, Pattern, Region};
     use stend_sys::seccomp::{forbid_aio, forbid_io_uring};
 
     fn trial(backend: Backend, queue_depth: u32, sync: Sync) -> Trial {
         let stream = Stream {
-            mix: Mix { read_percent: 0 },
+            mix: Mix::of_reads(0),
             pattern: Pattern::Random,
             block_size: Bytes::kib(4),
             block_mix: Vec::new(),
@@ -117,6 +155,9 @@ mod tests {
             data: Data::default(),
             rate: None,
             verify: None,
+            region: None,
+            think: None,
+            place: Default::default(),
         };
         Trial {
             streams: vec![stream],
@@ -135,7 +176,7 @@ mod tests {
         std::thread::scope(|scope| {
             let filtered = || {
                 forbid.iter().for_each(|forbid| forbid().unwrap());
-                choose_backend(trial)
+                decide(trial, false)
             };
             scope.spawn(filtered).join().unwrap()
         })
@@ -170,7 +211,7 @@ mod tests {
     fn requests_beyond_the_machine_s_limit_name_the_sysctl_and_auto_goes_on_without() {
         let limit: u32 = std::fs::read_to_string("/proc/sys/fs/aio-max-nr").unwrap().trim().parse().unwrap();
         let greedy = |backend| trial(backend, limit + 1, Sync::None);
-        let error = choose_backend(&greedy(Backend::Libaio)).unwrap_err();
+        let error = decide(&greedy(Backend::Libaio), false).unwrap_err();
         assert!(error.message.en.contains("fs.aio-max-nr") && error.message.ru.contains("fs.aio-max-nr"), "{error}");
         assert!(error.hint.unwrap().en.contains("sysctl -w fs.aio-max-nr="));
         let step = choose_without(&[forbid_io_uring], &greedy(Backend::Auto)).unwrap();
@@ -180,15 +221,48 @@ mod tests {
 
     #[test]
     fn psync_asked_for_needs_no_excuse() {
-        let choice = choose_backend(&trial(Backend::Psync, 1, Sync::None)).unwrap();
+        let choice = decide(&trial(Backend::Psync, 1, Sync::None), false).unwrap();
         assert_eq!((choice.lane, choice.fallback_reason.as_str()), (Lane::Psync, ""));
     }
 
     #[test]
     fn syncs_are_made_by_plain_calls_unless_that_takes_too_many_threads() {
-        let lane = |depth, sync| choose_backend(&trial(Backend::Auto, depth, sync)).unwrap().lane;
+        let lane = |depth, sync| decide(&trial(Backend::Auto, depth, sync), false).unwrap().lane;
         assert_eq!(lane(1, Sync::Fdatasync(1)), Lane::Psync);
         assert_eq!(lane(1, Sync::None), Lane::IoUring);
         assert_eq!(lane(128, Sync::Fsync(1)), Lane::IoUring);
+        assert_eq!((lane(1, Sync::Dsync), lane(1, Sync::ODsync)), (Lane::IoUring, Lane::IoUring));
+        let buffered = |depth, sync| {
+            let trial = Trial { direct: false, ..trial(Backend::Auto, depth, sync) };
+            decide(&trial, false).unwrap().lane
+        };
+        assert_eq!((buffered(1, Sync::Dsync), buffered(128, Sync::Dsync)), (Lane::Psync, Lane::IoUring));
+        assert_eq!(buffered(128, Sync::SyncFileRange(1)), Lane::Psync, "there is no other way");
+    }
+
+    #[test]
+    fn discards_and_zeroes_are_made_by_plain_calls_and_those_of_a_device_only_so() {
+        let of = |backend, depth, op| {
+            let mut trial = trial(backend, depth, Sync::None);
+            trial.streams[0].mix = Mix::only(op);
+            trial
+        };
+        let auto = |depth, op, on_device| {
+            let choice = decide(&of(Backend::Auto, depth, op), on_device).unwrap();
+            (choice.lane, choice.chosen)
+        };
+        for op in [Op::Discard, Op::WriteZeroes] {
+            assert_eq!(auto(1, op, false), (Lane::Psync, Chosen::Erases));
+            assert_eq!(auto(128, op, false), (Lane::IoUring, Chosen::Works));
+        }
+        assert_eq!(auto(128, Op::Discard, true), (Lane::Psync, Chosen::Erases));
+        assert_eq!(auto(128, Op::WriteZeroes, true), (Lane::IoUring, Chosen::Works));
+        let step = choose_without(&[forbid_io_uring], &of(Backend::Auto, 128, Op::Discard)).unwrap();
+        assert_eq!((step.lane, step.chosen), (Lane::Psync, Chosen::Fallback));
+        assert!(step.fallback_reason.contains("libaio has no requests"), "{step:?}");
+        let named = |op| decide(&of(Backend::IoUring, 1, op), true);
+        assert!(named(Op::WriteZeroes).is_ok());
+        let error = named(Op::Discard).unwrap_err();
+        assert!(error.kind == Kind::Preflight && error.message.ru.contains("discard"), "{error}");
     }
 }

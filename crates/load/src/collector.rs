@@ -1,11 +1,10 @@
 //! Merges the parts of all threads into slices and totals. Pure: no clock, no threads.
 
 use crate::part::{Counter, Part, Phase};
-use crate::queue_lane::every;
 use std::collections::BTreeMap;
 use stend_base::histogram::{Histogram, Sparse};
 use stend_record::observed::{Drained, JobTotals, OpenSlice, Slice};
-use stend_spec::workload::{Op, Stream};
+use stend_spec::workload::{OPS, Op, Stream};
 
 /// Slices carry latencies once in this many intervals: every second.
 const LATENCY_EVERY: u32 = 10;
@@ -13,8 +12,8 @@ const LATENCY_EVERY: u32 = 10;
 /// Latencies by operation; of an open loop from when an I/O was due, and from its begin.
 #[derive(Debug)]
 struct Latencies {
-    latency: [Histogram; 3],
-    service: Option<[Histogram; 3]>,
+    latency: [Histogram; OPS],
+    service: Option<[Histogram; OPS]>,
 }
 
 impl Latencies {
@@ -67,14 +66,14 @@ pub(crate) struct Collector<'a> {
 /// What a job did inside the window.
 #[derive(Debug)]
 pub(crate) struct JobSum {
-    done: [(u64, u64); 3],
+    done: [(u64, u64); OPS],
     latencies: Latencies,
 }
 
 impl JobSum {
     /// Nothing yet, `open` for a job of an open loop.
     pub fn new(open: bool) -> JobSum {
-        JobSum { done: [(0, 0); 3], latencies: Latencies::new(open) }
+        JobSum { done: [(0, 0); OPS], latencies: Latencies::new(open) }
     }
 
     /// As recorded, without the costs.
@@ -92,7 +91,7 @@ impl JobSum {
     }
 }
 
-fn histograms() -> [Histogram; 3] {
+fn histograms() -> [Histogram; OPS] {
     std::array::from_fn(|_| Histogram::new())
 }
 
@@ -214,9 +213,8 @@ impl<'a> Collector<'a> {
 
 fn uses(stream: &Stream, op: Op) -> bool {
     match op {
-        Op::Read => stream.mix.reads(),
-        Op::Write => stream.mix.writes(),
-        Op::Sync => stream.mix.writes() && every(stream.sync) > 0,
+        Op::Sync => stream.mix.write > 0 && stream.sync.every() > 0,
+        _ => stream.mix.share(op) > 0,
     }
 }
 
@@ -277,12 +275,14 @@ mod tests {
     fn silence_is_a_slice_for_every_operation_in_use() {
         let streams = [stream_of(70, Sync::Fdatasync(4)), stream_of(0, Sync::None)];
         let slices = Collector::new(&streams).interval_over(3);
-        let kinds: Vec<_> = slices.iter().map(|s| (s.stream, s.op)).collect();
-        assert_eq!(kinds, [(0, Op::Read), (0, Op::Write), (0, Op::Sync), (1, Op::Write)]);
+        let kinds = |slices: &[Slice]| slices.iter().map(|s| (s.stream, s.op)).collect::<Vec<_>>();
+        assert_eq!(kinds(&slices), [(0, Op::Read), (0, Op::Write), (0, Op::Sync), (1, Op::Write)]);
+        let erasing = [Stream { mix: Mix { read: 95, write: 0, discard: 5, write_zeroes: 0 }, ..stream() }];
+        assert_eq!(kinds(&Collector::new(&erasing).interval_over(3)), [(0, Op::Read), (0, Op::Discard)]);
     }
 
     fn stream_of(read_percent: u8, sync: Sync) -> Stream {
-        Stream { mix: Mix { read_percent }, sync, ..stream() }
+        Stream { mix: Mix::of_reads(read_percent), sync, ..stream() }
     }
 
     #[test]

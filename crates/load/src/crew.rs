@@ -8,8 +8,10 @@ use crate::queue_lane::QueueLane;
 use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message, Recorder};
 use crate::shared::{Flying, InFlight, Shared, Times};
 use crate::sync_lane::SyncLane;
+use crate::target::Target;
 use crate::{Control, placement};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -17,7 +19,7 @@ use stend_base::{Error, Kind, Result, say};
 use stend_sys::aio::{self, Context};
 use stend_sys::queue::Queue;
 use stend_sys::uring::Ring;
-use stend_sys::{IoFile, affinity, clock};
+use stend_sys::{IoFile, affinity, clock, numa};
 
 /// How often the start looks whether somebody asked to stop, or a thread died.
 const POLL: Duration = Duration::from_millis(100);
@@ -53,9 +55,18 @@ pub(crate) struct Member {
     handle: JoinHandle<()>,
     in_flight: Arc<InFlight>,
     give_back: SyncSender<Box<Part>>,
+    node: Arc<AtomicU32>,
 }
 
+/// Stands for a node that is not known.
+const NO_NODE: u32 = u32::MAX;
+
 impl Member {
+    /// NUMA node that the kernel says its buffers lie on.
+    pub fn node(&self) -> Option<u32> {
+        Some(self.node.load(Ordering::Relaxed)).filter(|&node| node != NO_NODE)
+    }
+
     /// What it has in flight now.
     pub fn in_flight(&self) -> Vec<Flying> {
         self.in_flight.list()
@@ -82,25 +93,41 @@ struct Post {
     cpu: Option<u32>,
     file: Arc<IoFile>,
     progress: Arc<Progress>,
+    node: Arc<AtomicU32>,
+}
+
+/// Threads of neighbouring jobs of one kind taken together, so that CPUs are dealt out over the jobs of a stream.
+fn merged<'a>(threads: impl Iterator<Item = (usize, &'a [u32])>) -> Vec<(usize, &'a [u32])> {
+    let mut merged: Vec<(usize, &[u32])> = Vec::new();
+    for (count, cpus) in threads {
+        match merged.last_mut() {
+            Some((sum, same)) if *same == cpus => *sum += count,
+            _ => merged.push((count, cpus)),
+        }
+    }
+    merged
 }
 
 impl Crew {
     /// Starts the threads for `jobs` and waits until every one is set up.
-    pub fn muster(jobs: &[Job], lane: Lane, file: &Arc<IoFile>, fault_limit: u64, control: &Control) -> Result<Crew> {
+    pub fn muster(jobs: &[Job], lane: Lane, target: &Target, fault_limit: u64, control: &Control) -> Result<Crew> {
         let threads_of = |job: &Job| if lane == Lane::Psync { job.spec.queue_depth } else { 1 };
         let count: usize = jobs.iter().map(|job| threads_of(job) as usize).sum();
-        let cpus = placement::place(&affinity::allowed().unwrap_or_default(), count);
+        let threads = jobs.iter().map(|job| (threads_of(job) as usize, job.spec.place.cpus.as_slice()));
+        let places = placement::place_streams(&affinity::allowed().unwrap_or_default(), &merged(threads));
         let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
         let shared = Arc::new(Shared::new(fault_limit));
         let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();
         let members = Vec::with_capacity(count);
+        let cpus = places.iter().flatten().copied().collect();
         let mut crew = Crew { shared, inbox, progress, members, cpus, registered: count > 0 };
         for (index, job) in jobs.iter().enumerate() {
             let progress = crew.progress[index].clone();
             for thread_of_job in 0..threads_of(job) {
-                let cpu = crew.cpus.get(crew.members.len()).copied();
-                let (job, file, progress) = (job.clone(), file.clone(), progress.clone());
-                crew.start_thread(index, Post { lane, job, thread_of_job, cpu, file, progress }, out.clone())?;
+                let cpu = places[crew.members.len()];
+                let (job, file, progress) = (job.clone(), target.of(job).clone(), progress.clone());
+                let node = Arc::new(AtomicU32::new(NO_NODE));
+                crew.start_thread(index, Post { lane, job, thread_of_job, cpu, file, progress, node }, out.clone())?;
             }
         }
         crew.wait_until_ready(control)?;
@@ -114,6 +141,7 @@ impl Crew {
         let in_flight = Arc::new(InFlight::new(slots, open));
         let (recorder, give_back) = Recorder::new(number, (stream, open), self.shared.clone(), in_flight.clone(), out);
         let builder = std::thread::Builder::new().name(format!("load-{number}")).stack_size(STACK);
+        let node = post.node.clone();
         let handle = builder.spawn(move || work(post, recorder)).map_err(|e| {
             Error::new(
                 Kind::Preflight,
@@ -123,7 +151,16 @@ impl Crew {
                 ),
             )
         })?;
-        self.members.push(Member { job, stream, slots: slots as u32, finished: None, handle, in_flight, give_back });
+        self.members.push(Member {
+            job,
+            stream,
+            slots: slots as u32,
+            finished: None,
+            handle,
+            in_flight,
+            give_back,
+            node,
+        });
         Ok(())
     }
 
@@ -170,15 +207,11 @@ impl Drop for Crew {
 
 /// A load thread from its first to its last instruction.
 fn work(post: Post, mut recorder: Recorder) {
-    if let Some(cpu) = post.cpu
-        && let Err(e) = affinity::pin_current(cpu)
-    {
-        let error =
-            say!("cannot pin a load thread to CPU {cpu}: {e}", "не удаётся закрепить поток нагрузки за CPU {cpu}: {e}");
-        recorder.wait_for_start(Err(Error::new(Kind::Preflight, error)));
+    if let Err(error) = settle(&post) {
+        recorder.wait_for_start(Err(error));
         return;
     }
-    if post.job.spec.rate.is_some()
+    if (post.job.spec.rate.is_some() || post.job.spec.think.is_some())
         && let Err(e) = clock::sleep_precisely()
     {
         let error = say!(
@@ -195,6 +228,7 @@ fn work(post: Post, mut recorder: Recorder) {
         }
         Lane::Psync => match SyncLane::new(&post.job, u64::from(post.thread_of_job), post.file, post.progress) {
             Ok(lane) => {
+                note_node(&post.node, lane.buffers());
                 let start = recorder.wait_for_start(Ok(false));
                 lane.run(recorder, start);
             }
@@ -203,9 +237,50 @@ fn work(post: Post, mut recorder: Recorder) {
     }
 }
 
+/// Takes the thread to its CPU and its memory to its node.
+fn settle(post: &Post) -> Result<()> {
+    let refused = |text| Err(Error::new(Kind::Preflight, text));
+    if let Some(cpu) = post.cpu {
+        // What counts is what the kernel says afterwards.
+        let pinned = affinity::pin_current(cpu).and_then(|()| affinity::allowed());
+        match pinned {
+            Ok(cpus) if cpus == [cpu] => {}
+            Ok(_) => {
+                return refused(say!(
+                    "the kernel did not keep a load thread on CPU {cpu}",
+                    "ядро не закрепило поток нагрузки за CPU {cpu}"
+                ));
+            }
+            Err(e) => {
+                return refused(say!(
+                    "cannot pin a load thread to CPU {cpu}: {e}",
+                    "не удаётся закрепить поток нагрузки за CPU {cpu}: {e}"
+                ));
+            }
+        }
+    }
+    if let Some(node) = post.job.spec.place.memory
+        && let Err(e) = numa::bind_memory(node)
+    {
+        return refused(say!(
+            "cannot bind the memory of a load thread to NUMA node {node}: {e}",
+            "не удаётся привязать память потока нагрузки к узлу NUMA {node}: {e}"
+        ));
+    }
+    Ok(())
+}
+
+/// Notes where the kernel says that buffers lie; a kernel without NUMA says nothing.
+fn note_node(post: &AtomicU32, buffers: &[u8]) {
+    if let Ok(node) = numa::node_of(buffers) {
+        post.store(node, Ordering::Relaxed);
+    }
+}
+
 fn run_queue<Q: Queue>(post: &Post, mut recorder: Recorder, queue: impl FnOnce(u32, usize) -> std::io::Result<Q>) {
     match QueueLane::new(&post.job, &post.progress, queue) {
-        Ok(lane) => {
+        Ok(mut lane) => {
+            note_node(&post.node, lane.buffers());
             let start = recorder.wait_for_start(Ok(lane.registered()));
             lane.run(recorder, start);
         }
@@ -248,11 +323,13 @@ mod tests {
 
     #[test]
     fn a_load_thread_that_dies_while_it_is_set_up_is_our_defect_not_a_hang() {
-        let mut jobs = crate::layout::jobs(&trial(Bytes::mib(1), vec![stream()]), u64::MAX).unwrap();
+        let trial = trial(Bytes::mib(1), vec![stream()]);
+        let mut jobs = crate::layout::jobs(&trial, u64::MAX).unwrap();
         jobs[0].area.blocks = 0;
-        let file = Arc::new(IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap());
+        let file = IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap();
+        let target = Target::new(&file, &trial).unwrap();
         for lane in [Lane::Psync, Lane::IoUring, Lane::Libaio(Syncs::Queued)] {
-            let error = Crew::muster(&jobs, lane, &file, 1, &Control::new()).err().unwrap();
+            let error = Crew::muster(&jobs, lane, &target, 1, &Control::new()).err().unwrap();
             assert_eq!(error.kind, Kind::Bug, "{error}");
         }
     }

@@ -8,15 +8,15 @@ use crate::layout::Job;
 use crate::offered::{self, Offered};
 use crate::recorder::Message;
 use crate::shared::Times;
+use crate::target::Target;
 use crate::{Control, INTERVAL};
-use std::sync::Arc;
 use std::time::Duration;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
 use stend_record::observed::{Censored, EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
 
 use stend_spec::workload::{Region, Trial};
 use stend_sys::aio::Syncs;
-use stend_sys::{IoFile, affinity, clock};
+use stend_sys::{affinity, clock};
 
 /// Slices of an interval are made this long after its end, ns, so that the parts of all threads that are
 /// not stuck have arrived; by eye: threads hand over within microseconds when they have a CPU.
@@ -48,14 +48,14 @@ pub(crate) struct Task<'a> {
     /// How to submit.
     pub lane: Lane,
     /// The target.
-    pub file: Arc<IoFile>,
+    pub target: &'a Target,
     /// Failed I/Os that end the load.
     pub fault_limit: u64,
 }
 
 /// Runs the task; calls `emit` about every 100 ms.
 pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<TrialOutcome> {
-    let crew = Crew::muster(task.jobs, task.lane, &task.file, task.fault_limit, control)?;
+    let crew = Crew::muster(task.jobs, task.lane, task.target, task.fault_limit, control)?;
     if control.stopped() {
         return Err(stopped_before_start());
     }
@@ -255,7 +255,7 @@ impl Watch<'_> {
             kernel_workers: self.kernel_workers,
             cpus: self.crew.cpus.clone(),
             registered: self.crew.registered,
-            direct: self.task.file.is_direct(),
+            direct: self.task.target.file().is_direct(),
             clock_read_ns: self.clock_read_ns,
             jobs: self.job_facts(),
             plain_syncs: self.task.lane == Lane::Libaio(Syncs::Plain),
@@ -283,12 +283,20 @@ impl Watch<'_> {
     fn job_facts(&self) -> Vec<JobFacts> {
         let mut in_flight = vec![0u32; self.task.jobs.len()];
         self.crew.members.iter().for_each(|member| in_flight[member.job] += member.slots);
-        let facts = |(job, in_flight): (&Job, u32)| {
+        // The node that all threads of a job agree on.
+        let mut nodes: Vec<Option<Option<u32>>> = vec![None; self.task.jobs.len()];
+        for member in &self.crew.members {
+            let node = &mut nodes[member.job];
+            *node = Some(node.map_or(member.node(), |before| before.filter(|b| Some(*b) == member.node())));
+        }
+        let facts = |(index, (job, in_flight)): (usize, (&Job, u32))| {
             let block_size = job.spec.block_size;
             let area = Region { start: Bytes(job.area.start), len: Bytes(job.area.blocks * block_size.0) };
-            JobFacts { stream: job.stream, job: job.job, in_flight, block_size, area }
+            let dsync = self.task.target.of(job).is_dsync();
+            let memory_node = nodes[index].flatten();
+            JobFacts { stream: job.stream, job: job.job, in_flight, block_size, area, dsync, memory_node }
         };
-        self.task.jobs.iter().zip(in_flight).map(facts).collect()
+        self.task.jobs.iter().zip(in_flight).enumerate().map(facts).collect()
     }
 
     fn job_totals(&self) -> Vec<JobTotals> {

@@ -3,7 +3,7 @@
 
 use crate::backend::choose_backend;
 use crate::engine::{self, Task};
-use crate::trial::share;
+use crate::target::{Target, share};
 use crate::{Control, layout};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -66,7 +66,7 @@ fn write(
     progress: &mut dyn FnMut(Bytes),
 ) -> Result<Bytes> {
     let stream = Stream {
-        mix: Mix { read_percent: 0 },
+        mix: Mix::of_reads(0),
         pattern: Pattern::Sequential,
         block_size: block,
         block_mix: Vec::new(),
@@ -76,6 +76,9 @@ fn write(
         data: Data::default(),
         rate: None,
         verify: None,
+        region: None,
+        think: None,
+        place: Default::default(),
     };
     let trial = Trial {
         streams: vec![stream],
@@ -90,8 +93,8 @@ fn write(
         region,
     };
     let jobs = layout::jobs(&trial, region.len.0 / block.0)?;
-    let lane = choose_backend(&trial)?.lane;
-    let task = Task { trial: &trial, jobs: &jobs, lane, file: file.clone(), fault_limit: 1 };
+    let (lane, target) = (choose_backend(&trial, file)?.lane, Target::new(file, &trial)?);
+    let task = Task { trial: &trial, jobs: &jobs, lane, target: &target, fault_limit: 1 };
     let (inner, mut bytes, mut last, mut stalled) = (Control::new(), 0, clock::now(), false);
     let outcome = engine::run(&task, &inner, &mut |slices| {
         let more: u64 = slices.iter().map(|slice| slice.bytes).sum();

@@ -1,11 +1,12 @@
-//! Cuts the region of a trial into one area per job. Must not overlap areas: each block has one writer.
+//! Cuts the region of a trial into one area per job. Must not overlap areas, unless streams name regions that do: each
+//! block has one writer.
 
 use crate::verify::Check;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stend_base::random::{below, draw};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format};
-use stend_spec::workload::{Stream, Trial};
+use stend_spec::workload::{Region, Stream, Trial};
 
 /// A shared cursor starts below this, so that what it counts to has room for 10^19 I/Os.
 const CURSOR_START: u64 = 1 << 62;
@@ -62,22 +63,38 @@ pub(crate) struct Job {
 ///
 /// The region is cut into equal cells, as many as there are jobs; blocks are counted from the start of
 /// the region, and a job gets those that lie wholly inside its cell. The jobs of a stream with a shared
-/// pattern get all cells of the stream together.
+/// pattern get all cells of the stream together. A stream with a region of its own has no cells: its jobs get equal
+/// numbers of the blocks that lie wholly inside.
 pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
-    let count: u64 = trial.streams.iter().map(|s| u64::from(s.jobs)).sum();
-    let largest = trial.streams.iter().map(|s| s.block_size.0).max().unwrap_or(0);
+    let sharing = || trial.streams.iter().filter(|stream| stream.region.is_none());
+    let count: u64 = sharing().map(|s| u64::from(s.jobs)).sum();
+    let largest = sharing().map(|s| s.block_size.0).max().unwrap_or(0);
     // A cell of whole largest blocks wastes nothing where block sizes divide one another.
     let cell = Bytes(trial.region.len.0 / count.max(1)).align_down(Bytes(largest)).0;
-    let mut jobs = Vec::new();
+    let (mut jobs, mut cells_before) = (Vec::new(), 0);
     for (stream, spec) in trial.streams.iter().enumerate() {
-        let (seed, shared, before) = (draw(trial.seed, stream as u64), spec.pattern.is_shared(), jobs.len());
+        let (seed, shared) = (draw(trial.seed, stream as u64), spec.pattern.is_shared());
         let cursor = shared.then(|| Arc::new(Cursor::new(below(draw(seed, u64::MAX), CURSOR_START))));
         for job in 0..spec.jobs {
-            let (place, cells) = if shared { (before, spec.jobs) } else { (jobs.len(), 1) };
-            let (begin, size) = (place as u64 * cell, spec.block_size.0.max(1));
-            let (first, last) = (begin.div_ceil(size), (begin + u64::from(cells) * cell) / size);
+            let size = spec.block_size.0.max(1);
+            // Which of how many equal parts.
+            let (part, parts) = if shared { (0, 1) } else { (u64::from(job), u64::from(spec.jobs)) };
+            let (first, last) = match spec.region {
+                Some(region) => {
+                    let all = region.blocks(trial.region.start, spec.block_size);
+                    let each = all.end.saturating_sub(all.start) / parts;
+                    (all.start + part * each, all.start + (part + 1) * each)
+                }
+                None => {
+                    let (begin, cells) = ((cells_before + part) * cell, u64::from(spec.jobs) / parts);
+                    (begin.div_ceil(size), (begin + cells * cell) / size)
+                }
+            };
             if first >= last {
-                return Err(too_small(trial, count, largest));
+                return Err(match spec.region {
+                    Some(region) => too_small(region, u64::from(spec.jobs), size),
+                    None => too_small(trial.region, count, largest),
+                });
             }
             jobs.push(Job {
                 stream: stream as u16,
@@ -90,12 +107,13 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
                 check: None,
             });
         }
+        cells_before += if spec.region.is_none() { u64::from(spec.jobs) } else { 0 };
     }
     Ok(jobs)
 }
 
-fn too_small(trial: &Trial, count: u64, largest: u64) -> Box<Error> {
-    let sizes = |lang: Lang| (format::bytes(trial.region.len, lang), format::bytes(Bytes(largest), lang));
+fn too_small(region: Region, count: u64, largest: u64) -> Box<Error> {
+    let sizes = |lang: Lang| (format::bytes(region.len, lang), format::bytes(Bytes(largest), lang));
     let ((region, block), (region_ru, block_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
     let message = Say {
         en: format!("a region of {region} is too small for {count} jobs with blocks of up to {block}"),
@@ -112,12 +130,12 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use stend_base::Nanos;
-    use stend_spec::workload::{Backend, Data, Mix, Pattern, Region, Sync};
+    use stend_spec::workload::{Backend, Data, Mix, Pattern, Sync};
 
     /// A stream of random 4 KiB reads at depth 1, to be varied.
     pub(crate) fn stream() -> Stream {
         Stream {
-            mix: Mix { read_percent: 100 },
+            mix: Mix::of_reads(100),
             pattern: Pattern::Random,
             block_size: Bytes::kib(4),
             block_mix: Vec::new(),
@@ -127,6 +145,9 @@ pub(crate) mod tests {
             data: Data::default(),
             rate: None,
             verify: None,
+            region: None,
+            think: None,
+            place: Default::default(),
         }
     }
 

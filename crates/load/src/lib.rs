@@ -1,5 +1,5 @@
 //! Turns one trial into I/O and yields intervals: the load engine, the fill, and the look for unwritten
-//! blocks. Must not judge what it measures, and must not open anything: it is given an open file.
+//! blocks. Must not judge what it measures, and must not open anything but what it was given.
 //!
 //! One pinned thread per job with a queue of the kernel's own (`queue_lane`: io_uring or Linux AIO), or one
 //! per I/O in flight (`sync_lane`). Each accumulates into a [`part::Part`] and hands it over at the
@@ -26,8 +26,10 @@ mod recorder;
 mod sequence;
 mod shared;
 mod sync_lane;
+mod target;
 #[cfg(test)]
 mod tests;
+mod think;
 mod trial;
 mod verify;
 mod zeros;

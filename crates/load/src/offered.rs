@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use stend_base::histogram::{Histogram, Sparse, bucket};
 use stend_record::observed::OpenTotals;
-use stend_spec::workload::Op;
+use stend_spec::workload::{OPS, Op};
 
 /// Follows the arrivals of all open-loop jobs in time.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Offered {
 /// What is known of each open-loop stream at the end: of what was due before `window_end` and never began, the ages
 /// at `now` go by the time when it was due.
 pub(crate) fn totals(jobs: &[Job], crew: &Crew, load_start: u64, (window_end, now): (u64, u64)) -> Vec<OpenTotals> {
-    let mut streams: BTreeMap<u16, (Histogram, [Histogram; 3])> = BTreeMap::new();
+    let mut streams: BTreeMap<u16, (Histogram, [Histogram; OPS])> = BTreeMap::new();
     for (job, progress) in jobs.iter().zip(&crew.progress) {
         let Some(arrivals) = Arrivals::new(job) else { continue };
         let (_, ages) =
@@ -66,7 +66,7 @@ pub(crate) fn totals(jobs: &[Job], crew: &Crew, load_start: u64, (window_end, no
             own_late.merge(late);
         }
     }
-    let totals = |(stream, (own_late, ages)): (u16, (Histogram, [Histogram; 3]))| OpenTotals {
+    let totals = |(stream, (own_late, ages)): (u16, (Histogram, [Histogram; OPS]))| OpenTotals {
         stream,
         own_late: own_late.sparse(),
         never_begun: Op::ALL.map(|op| ages[op.index()].sparse()),

@@ -3,7 +3,7 @@
 
 use stend_base::Nanos;
 use stend_base::histogram::Histogram;
-use stend_spec::workload::Op;
+use stend_spec::workload::{OPS, Op};
 
 /// In which part of a trial an I/O completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +66,11 @@ pub(crate) struct Part {
     /// Number of intervals.
     pub span: u32,
     /// By operation, in the order of [`Op::ALL`].
-    pub counters: [Counter; 3],
+    pub counters: [Counter; OPS],
     /// Latencies by operation; in an open loop from the time when an I/O was due.
-    pub latencies: [Histogram; 3],
+    pub latencies: [Histogram; OPS],
     /// Latencies of an open loop from the begin of an I/O.
-    pub services: Option<Box<[Histogram; 3]>>,
+    pub services: Option<Box<[Histogram; OPS]>>,
 }
 
 impl Part {
@@ -81,7 +81,7 @@ impl Part {
             phase: Phase::Ramp,
             interval: 0,
             span: 1,
-            counters: [Counter::default(); 3],
+            counters: [Counter::default(); OPS],
             latencies: histograms(),
             services: open.then(|| Box::new(histograms())),
         }
@@ -117,7 +117,7 @@ impl Part {
 
     /// Forgets everything, keeps the memory.
     pub fn clear(&mut self) {
-        self.counters = [Counter::default(); 3];
+        self.counters = [Counter::default(); OPS];
         let services = self.services.iter_mut().flat_map(|services| services.iter_mut());
         self.latencies.iter_mut().chain(services).filter(|h| h.count() > 0).for_each(Histogram::clear);
     }

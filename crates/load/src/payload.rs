@@ -51,9 +51,9 @@ impl Payload {
     pub fn new(job: &Job) -> Payload {
         let (spec, data) = (&job.spec, job.spec.data);
         let block = spec.block_size.0 as usize;
-        let dedups = spec.mix.writes() && data.dedup_thousandths > 1000;
+        let dedups = spec.mix.write > 0 && data.dedup_thousandths > 1000;
         let share = POOL / spec.queue_depth.max(1) as usize / (1 + usize::from(dedups));
-        let variants = if spec.mix.writes() { (share / block.max(1)).max(1) } else { 0 } as u64;
+        let variants = if spec.mix.write > 0 { (share / block.max(1)).max(1) } else { 0 } as u64;
         let (contents, share) = duplicates(f64::from(data.dedup_thousandths) / 1e3, job.area.blocks as f64);
         Payload {
             seed: job.seed,
@@ -142,13 +142,13 @@ mod tests {
     }
 
     fn spec(read_percent: u8, block: u64, depth: u32) -> Job {
-        job(Stream { mix: Mix { read_percent }, block_size: Bytes(block), queue_depth: depth, ..stream() })
+        job(Stream { mix: Mix::of_reads(read_percent), block_size: Bytes(block), queue_depth: depth, ..stream() })
     }
 
     /// What a job of these ratios leaves when it writes its 64 MiB once, in order, from all of its slots in turn.
     fn written(compress_thousandths: u32, dedup_thousandths: u32, block: u64, depth: u32) -> Vec<u8> {
         let data = Data { compress_thousandths, dedup_thousandths };
-        let mix = Mix { read_percent: 0 };
+        let mix = Mix::of_reads(0);
         let payload =
             Payload::new(&job(Stream { data, mix, block_size: Bytes(block), queue_depth: depth, ..stream() }));
         let mut slots: Vec<Vec<u8>> = vec![vec![0; payload.slot_len()]; depth as usize];
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(len(70, 4096, 32), (128 << 10) + 4096);
         assert_eq!(len(0, 1 << 20, 8), 1 << 20);
         let data = Data { dedup_thousandths: 1500, ..Data::default() };
-        let writer = job(Stream { mix: Mix { read_percent: 0 }, data, queue_depth: 32, ..stream() });
+        let writer = job(Stream { mix: Mix::of_reads(0), data, queue_depth: 32, ..stream() });
         assert_eq!(Payload::new(&writer).slot_len(), 128 << 10, "duplicates share the pool");
     }
 

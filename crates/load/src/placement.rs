@@ -8,9 +8,23 @@ pub(crate) fn place(allowed: &[u32], threads: usize) -> Vec<u32> {
     usable.iter().copied().cycle().take(if usable.is_empty() { 0 } else { threads }).collect()
 }
 
+/// CPUs for the threads of several streams: (how many, the CPUs that the stream names). Those that name none are
+/// placed as if they were alone.
+pub(crate) fn place_streams(allowed: &[u32], threads: &[(usize, &[u32])]) -> Vec<Option<u32>> {
+    let free = threads.iter().filter(|(_, named)| named.is_empty()).map(|(count, _)| count).sum();
+    let mut free = place(allowed, free).into_iter();
+    let of = |&(count, named): &(usize, &[u32])| -> Vec<Option<u32>> {
+        match named {
+            [] => (0..count).map(|_| free.next()).collect(),
+            _ => named.iter().copied().map(Some).cycle().take(count).collect(),
+        }
+    };
+    threads.iter().flat_map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::place;
+    use super::{place, place_streams};
 
     #[test]
     fn the_first_cpu_is_left_to_control_where_there_are_more_than_two() {
@@ -18,5 +32,13 @@ mod tests {
         assert_eq!(place(&[4, 6], 3), [4, 6, 4]);
         assert_eq!(place(&[3], 2), [3, 3]);
         assert!(place(&[], 2).is_empty());
+    }
+
+    #[test]
+    fn streams_that_name_cpus_get_them_and_the_others_the_rest_in_turn() {
+        let named = [5, 6];
+        let found = place_streams(&[0, 1, 2], &[(2, &[]), (3, &named), (1, &[])]);
+        assert_eq!(found, [1, 2, 5, 6, 5, 1].map(Some));
+        assert_eq!(place_streams(&[], &[(1, &[]), (1, &named)]), [None, Some(5)]);
     }
 }

@@ -1,5 +1,5 @@
 //! A load thread on io_uring or Linux AIO: a batch is submitted and at least one completion waited for, in an open
-//! loop only until the next I/O is due. Must not allocate, lock, or make any other system call between two
+//! loop only until the next I/O is due, and with rests until a place wakes. Must not allocate, lock, or make any other system call between two
 //! interval edges.
 
 use crate::arrivals::{Arrivals, Progress};
@@ -7,6 +7,7 @@ use crate::layout::Job;
 use crate::payload::Payload;
 use crate::recorder::Recorder;
 use crate::sequence::{Sequence, Step};
+use crate::think::Rests;
 use crate::verify::Verifier;
 use std::io;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub(crate) struct QueueLane<Q> {
     payload: Payload,
     limit: u64,
     sync: Sync,
+    write: Request,
     slots: Box<[Slot]>,
     free: Vec<u32>,
     done: Vec<Completion>,
@@ -30,6 +32,7 @@ pub(crate) struct QueueLane<Q> {
     writes: u64,
     open: Option<Open>,
     verifier: Option<Verifier>,
+    rests: Option<Rests>,
 }
 
 /// What an open loop knows besides.
@@ -77,6 +80,7 @@ impl<Q: Queue> QueueLane<Q> {
             payload,
             limit: job.limit,
             sync: job.spec.sync,
+            write: if job.spec.sync == Sync::Dsync { Request::WriteDsync } else { Request::Write },
             slots: vec![idle; depth as usize].into_boxed_slice(),
             free: (0..depth).rev().collect(),
             done: Vec::with_capacity(depth as usize),
@@ -84,12 +88,18 @@ impl<Q: Queue> QueueLane<Q> {
             writes: 0,
             open: Arrivals::new(job).map(open),
             verifier: Verifier::new(job, depth),
+            rests: job.spec.think.map(|think| Rests::new(think, depth)),
         })
     }
 
     /// Whether file and buffers are registered.
     pub fn registered(&self) -> bool {
         self.queue.registered()
+    }
+
+    /// The first of its buffers.
+    pub fn buffers(&mut self) -> &[u8] {
+        self.queue.slot_mut(0)
     }
 
     /// Makes I/O from `start` until the recorder says stop, then waits for what is in flight.
@@ -112,8 +122,10 @@ impl<Q: Queue> QueueLane<Q> {
                 if let Some(next) = self.begin_due(recorder, now) {
                     (wait, more) = (wait.min(next.saturating_sub(clock::now())), true);
                 }
-            } else if recorder.accepting() {
-                self.refill(recorder);
+            } else if recorder.accepting()
+                && let Some(next) = self.refill(recorder, now)
+            {
+                (wait, more) = (wait.min(next.saturating_sub(now)), true);
             }
             if self.queue.in_flight() == 0 && !more || recorder.given_up(now) {
                 return Ok(());
@@ -131,14 +143,16 @@ impl<Q: Queue> QueueLane<Q> {
         }
     }
 
-    /// Queues the job's next I/O in every free slot.
-    fn refill(&mut self, recorder: &mut Recorder) {
+    /// Queues the job's next I/O in every free slot; when the next slot has rested, if any rests.
+    fn refill(&mut self, recorder: &mut Recorder, now: Nanos) -> Option<Nanos> {
+        let wakes = self.rests.as_mut().and_then(|rests| rests.wake(now, &mut self.free));
         while self.next < self.limit {
-            let Some(slot) = self.free.pop() else { return };
+            let Some(slot) = self.free.pop() else { break };
             let (op, request) = self.prepare(slot);
             recorder.begin(slot as usize, op, clock::now());
             self.push(slot, request);
         }
+        wakes
     }
 
     /// Queues every I/O of an open loop that is due and has a slot; the time of the next one that will have.
@@ -177,14 +191,15 @@ impl<Q: Queue> QueueLane<Q> {
                     None => self.payload.stamp(memory, state.writes, self.next, len as usize),
                 };
                 state.writes += 1;
-                (Request::Write, at)
+                (self.write, at)
             }
-            _ => {
+            Op::Read => {
                 if let Some(verifier) = &mut self.verifier {
                     verifier.begin_read(slot, offset);
                 }
                 (Request::Read, self.payload.read_at())
             }
+            op => (request_of(op), 0),
         };
         (state.op, state.offset, state.len, state.at, state.sync_start) = (op, offset, len, at, 0);
         self.next += 1;
@@ -204,7 +219,7 @@ impl<Q: Queue> QueueLane<Q> {
         }
         let syncing = state.sync_start > 0;
         let op = if syncing { Op::Sync } else { state.op };
-        let expected = if syncing { 0 } else { state.len as i32 };
+        let expected = if !syncing && request_of(op).moves_data() { state.len as i32 } else { 0 };
         if result != expected {
             recorder.fault(op, (-result).max(0), state.offset);
             if let Some(verifier) = &mut self.verifier {
@@ -223,7 +238,7 @@ impl<Q: Queue> QueueLane<Q> {
             }
             return self.release(slot, recorder, now);
         }
-        match (op, every(self.sync)) {
+        match (op, u64::from(self.sync.every())) {
             (Op::Write, 1) => return self.begin_sync(slot, now),
             (Op::Write, n) => {
                 self.count_write(slot, recorder, now);
@@ -254,8 +269,8 @@ impl<Q: Queue> QueueLane<Q> {
         let request = match (state.sync_start > 0, self.sync, state.op) {
             (true, Sync::Fsync(_), _) => Request::Fsync,
             (true, ..) => Request::Fdatasync,
-            (false, _, Op::Write) => Request::Write,
-            (false, ..) => Request::Read,
+            (false, _, Op::Write) => self.write,
+            (false, _, op) => request_of(op),
         };
         self.push(slot, request);
     }
@@ -264,6 +279,9 @@ impl<Q: Queue> QueueLane<Q> {
         recorder.release(slot as usize);
         if let (Some(open), true) = (&mut self.open, self.free.is_empty()) {
             open.freed = now.0;
+        }
+        if self.rests.as_mut().is_some_and(|rests| rests.ended(slot, now)) {
+            return;
         }
         self.free.push(slot);
     }
@@ -274,10 +292,18 @@ const EAGAIN: i32 = 11;
 /// A signal came first.
 const EINTR: i32 = 4;
 
-/// A sync follows this many writes; 0 if none does.
-pub(crate) fn every(sync: Sync) -> u64 {
-    match sync {
-        Sync::None => 0,
-        Sync::Fdatasync(n) | Sync::Fsync(n) => u64::from(n),
+/// How an operation is asked for. Discards come here for files only: io_uring has none for devices (see `backend`).
+#[inline(always)]
+fn request_of(op: Op) -> Request {
+    match op {
+        Op::Read => Request::Read,
+        Op::Write => Request::Write,
+        Op::Discard => Request::PunchHole,
+        Op::WriteZeroes => Request::ZeroRange,
+        Op::Sync => Request::Fdatasync,
     }
 }
+
+#[cfg(test)]
+#[path = "queue_lane_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use stend_base::histogram::{BUCKETS, Histogram};
 use stend_base::{Error, Nanos};
-use stend_spec::workload::Op;
+use stend_spec::workload::{OPS, Op};
 use stend_sys::affinity::{ThreadTimes, thread_times};
 use stend_sys::clock;
 
@@ -19,7 +19,7 @@ const PARTS: usize = 4;
 /// Parts kept back for the two changes of phase, at which a thread must cut whatever the collector does.
 const RESERVE: usize = 2;
 /// Memory of one thread's parts, bytes.
-const MEMORY: u64 = (1 + PARTS + RESERVE) as u64 * 3 * BUCKETS as u64 * 8;
+const MEMORY: u64 = (1 + PARTS + RESERVE) as u64 * OPS as u64 * BUCKETS as u64 * 8;
 /// Most messages of one thread that can be under way: all its parts, that it is ready, that it is done.
 pub(crate) const MESSAGES_PER_THREAD: usize = PARTS + RESERVE + 1 + 2;
 

@@ -4,7 +4,7 @@ use crate::layout::Job;
 use crate::order::Order;
 use crate::places::Places;
 use stend_base::random::{below, draw};
-use stend_spec::workload::Op;
+use stend_spec::workload::{Mix, Op};
 
 /// Operation and range of every I/O of a job by its index.
 #[derive(Debug, Clone)]
@@ -12,7 +12,8 @@ pub(crate) struct Sequence {
     order: Order,
     places: Places,
     start: u64,
-    read_percent: u64,
+    /// Shares of reads, of these with writes, and of both with discards, in percent.
+    up_to: [u64; 3],
     seed: u64,
 }
 
@@ -35,7 +36,7 @@ impl Sequence {
             order: Order::new(job, places.count()),
             places,
             start: job.area.start,
-            read_percent: u64::from(job.spec.mix.read_percent),
+            up_to: shares(job.spec.mix),
             seed: job.seed,
         }
     }
@@ -44,10 +45,22 @@ impl Sequence {
     #[inline]
     pub fn at(&mut self, index: u64) -> Step {
         // One sequence of draws decides operations, another the order of blocks.
-        let read = below(draw(!self.seed, index), 100) < self.read_percent;
+        let drawn = below(draw(!self.seed, index), 100);
+        let [read, write, discard] = self.up_to;
+        let op = match drawn {
+            _ if drawn < read => Op::Read,
+            _ if drawn < write => Op::Write,
+            _ if drawn < discard => Op::Discard,
+            _ => Op::WriteZeroes,
+        };
         let (offset, len) = self.places.at(self.order.at(index), index);
-        Step { op: if read { Op::Read } else { Op::Write }, offset: self.start + offset, len: len as u32 }
+        Step { op, offset: self.start + offset, len: len as u32 }
     }
+}
+
+fn shares(mix: Mix) -> [u64; 3] {
+    let [read, write, discard] = [mix.read, mix.write, mix.discard].map(u64::from);
+    [read, read + write, read + write + discard]
 }
 
 #[cfg(test)]
@@ -55,7 +68,7 @@ mod tests {
     use super::*;
     use crate::layout::tests::{stream, trial};
     use stend_base::Bytes;
-    use stend_spec::workload::{Mix, Pattern, Stream};
+    use stend_spec::workload::{Pattern, Stream};
 
     fn job(spec: Stream, limit: u64) -> Job {
         let mut trial = trial(Bytes::kib(400), vec![spec]);
@@ -100,17 +113,23 @@ mod tests {
 
     #[test]
     fn the_mix_is_met_within_four_standard_deviations() {
-        let spec = Stream { mix: Mix { read_percent: 70 }, ..stream() };
-        let mut sequence = Sequence::new(&job(spec, u64::MAX));
-        let reads = (0..100_000).filter(|&i| sequence.at(i).op == Op::Read).count();
-        // Binomial: 70,000 expected, sqrt(100,000 x 0.7 x 0.3) = 145.
-        assert!(reads.abs_diff(70_000) < 4 * 145, "{reads} reads");
+        let mix = Mix { read: 60, write: 25, discard: 5, write_zeroes: 10 };
+        let mut sequence = Sequence::new(&job(Stream { mix, ..stream() }, u64::MAX));
+        let mut found = [0u64; Op::ALL.len()];
+        (0..100_000).for_each(|i| found[sequence.at(i).op.index()] += 1);
+        for (op, percent) in mix.shares() {
+            let (share, is) = (f64::from(percent) / 100.0, found[op.index()]);
+            // Binomial: of 60 % a deviation of sqrt(100,000 x 0.6 x 0.4) = 155.
+            let deviation = (1e5 * share * (1.0 - share)).sqrt();
+            assert!((is as f64 - 1e5 * share).abs() < 4.0 * deviation, "{is} of {op:?}");
+        }
+        assert_eq!(found[Op::Sync.index()], 0);
     }
 
     #[test]
     fn pure_mixes_are_pure() {
-        for (percent, op) in [(100, Op::Read), (0, Op::Write)] {
-            let spec = Stream { mix: Mix { read_percent: percent }, ..stream() };
+        for op in Op::IO {
+            let spec = Stream { mix: Mix::only(op), ..stream() };
             let mut sequence = Sequence::new(&job(spec, u64::MAX));
             assert!((0..10_000).all(|i| sequence.at(i).op == op));
         }

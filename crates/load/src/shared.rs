@@ -163,6 +163,9 @@ pub(crate) struct Flying {
     pub due: u64,
 }
 
+/// Bits of a cell that hold the operation, with 0 for none.
+const OP_BITS: u32 = 3;
+
 /// Two cache lines (the prefetcher fetches pairs), so that threads do not share one.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -180,11 +183,11 @@ impl InFlight {
         Some(&lines.get(slot / 16)?.0[slot % 16])
     }
 
-    /// Notes an I/O that starts at `start` ns. Start times stay below 2^62 ns (146 years after boot).
+    /// Notes an I/O that starts at `start` ns. Start times stay below 2^61 ns (73 years after boot).
     #[inline(always)]
     pub fn set(&self, slot: usize, op: Op, start: u64) {
         if let Some(cell) = Self::cell(&self.started, slot) {
-            cell.store((start << 2) | (op.index() as u64 + 1), Ordering::Relaxed);
+            cell.store((start << OP_BITS) | (op.index() as u64 + 1), Ordering::Relaxed);
         }
     }
 
@@ -199,7 +202,7 @@ impl InFlight {
     /// Start of the slot's I/O.
     #[inline(always)]
     pub fn start(&self, slot: usize) -> u64 {
-        Self::cell(&self.started, slot).map_or(0, |cell| cell.load(Ordering::Relaxed) >> 2)
+        Self::cell(&self.started, slot).map_or(0, |cell| cell.load(Ordering::Relaxed) >> OP_BITS)
     }
 
     /// When the slot's I/O was due; its start in a closed loop.
@@ -220,9 +223,9 @@ impl InFlight {
     pub fn list(&self) -> Vec<Flying> {
         let cells = self.started.iter().flat_map(|line| &line.0).map(|cell| cell.load(Ordering::Relaxed)).enumerate();
         let flying = |(slot, cell): (usize, u64)| Flying {
-            op: Op::ALL[(cell & 3) as usize - 1],
-            started: cell >> 2,
-            due: Self::cell(&self.due, slot).map_or(cell >> 2, |due| due.load(Ordering::Relaxed)),
+            op: Op::ALL[(cell & ((1 << OP_BITS) - 1)) as usize - 1],
+            started: cell >> OP_BITS,
+            due: Self::cell(&self.due, slot).map_or(cell >> OP_BITS, |due| due.load(Ordering::Relaxed)),
         };
         cells.filter(|&(_, cell)| cell != 0).map(flying).collect()
     }
@@ -271,12 +274,13 @@ mod tests {
 
     #[test]
     fn a_cell_keeps_operation_start_and_when_it_was_due() {
-        for (open, due) in [(false, 1 << 61), (true, 7)] {
+        for ((open, due), op) in [(false, 1 << 60), (true, 7)].into_iter().flat_map(|kind| Op::ALL.map(|op| (kind, op)))
+        {
             let cells = InFlight::new(2, open);
             cells.set_due(1, 7);
-            cells.set(1, Op::Sync, 1 << 61);
-            assert_eq!(cells.list(), [Flying { op: Op::Sync, started: 1 << 61, due }]);
-            assert_eq!((cells.start(1), cells.due(1)), (1 << 61, due));
+            cells.set(1, op, 1 << 60);
+            assert_eq!(cells.list(), [Flying { op, started: 1 << 60, due }]);
+            assert_eq!((cells.start(1), cells.due(1)), (1 << 60, due));
             cells.clear(1);
             assert!(cells.list().is_empty());
         }

@@ -4,7 +4,6 @@
 use crate::arrivals::{Arrivals, Progress};
 use crate::layout::Job;
 use crate::payload::Payload;
-use crate::queue_lane::every;
 use crate::recorder::Recorder;
 use crate::sequence::{Sequence, Step};
 use crate::verify::Verifier;
@@ -12,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stend_base::Nanos;
-use stend_spec::workload::{Op, Sync};
+use stend_spec::workload::{Op, Sync, Think};
 use stend_sys::buffer::Pool;
 use stend_sys::{IoFile, clock};
 
@@ -25,9 +24,12 @@ pub(crate) struct SyncLane {
     payload: Payload,
     limit: u64,
     sync: Sync,
+    /// First byte and length of what the job works on.
+    area: (u64, u64),
     own_writes: u64,
     arrivals: Option<Arrivals>,
     verifier: Option<Verifier>,
+    think: Option<Think>,
 }
 
 /// When an I/O of an open loop was due, and when its thread was free for it.
@@ -51,10 +53,17 @@ impl SyncLane {
             payload,
             limit: job.limit,
             sync: job.spec.sync,
+            area: (job.area.start, job.area.blocks * job.spec.block_size.0),
             own_writes: 0,
             arrivals: Arrivals::new(job),
             verifier: Verifier::new(job, 1),
+            think: job.spec.think,
         })
+    }
+
+    /// Its buffer.
+    pub fn buffers(&self) -> &[u8] {
+        self.pool.slot(0)
     }
 
     /// Makes I/O from `start` until the recorder says stop. May be stuck in the kernel for good; the
@@ -72,6 +81,7 @@ impl SyncLane {
     }
 
     fn closed_loop(&mut self, recorder: &mut Recorder) {
+        let mut made = 0;
         while recorder.accepting() {
             let index = self.progress.next.fetch_add(1, Ordering::Relaxed);
             if index >= self.limit {
@@ -79,6 +89,11 @@ impl SyncLane {
             }
             self.one(index, None, recorder);
             recorder.release(0);
+            made += 1;
+            if let Some(think) = self.think.filter(|think| made >= think.every) {
+                rest(recorder, think.time);
+                made = 0;
+            }
         }
     }
 
@@ -110,22 +125,31 @@ impl SyncLane {
         let at = match (op, &mut self.verifier) {
             (Op::Write, None) => self.payload.stamp(memory, self.own_writes, index, len as usize),
             (Op::Write, Some(verifier)) => verifier.stamp(&mut memory[..len as usize], offset),
-            (_, verifier) => {
+            (Op::Read, verifier) => {
                 if let Some(verifier) = verifier {
                     verifier.begin_read(0, offset);
                 }
                 self.payload.read_at()
             }
+            (Op::Discard | Op::WriteZeroes | Op::Sync, _) => 0,
         };
         let start = clock::now();
         match due {
             Some(due) => recorder.begin_due(0, op, start, due.at, due.at.max(due.free)),
             None => recorder.begin(0, op, start),
         }
-        let data = &mut memory[at..at + len as usize];
+        let (file, bytes) = (&self.file, u64::from(len));
+        let data = at..at + len as usize;
+        let whole = |()| len as usize;
         let result = match op {
-            Op::Write => retried(recorder, || self.file.write_at(data, offset)),
-            _ => retried(recorder, || self.file.read_at(data, offset)),
+            Op::Write if self.sync == Sync::Dsync => {
+                retried(recorder, || file.write_durably_at(&memory[data.clone()], offset))
+            }
+            Op::Write => retried(recorder, || file.write_at(&memory[data.clone()], offset)),
+            Op::Read => retried(recorder, || file.read_at(&mut memory[data.clone()], offset)),
+            Op::Discard => retried(recorder, || file.discard_at(offset, bytes).map(whole)),
+            Op::WriteZeroes => retried(recorder, || file.zero_at(offset, bytes).map(whole)),
+            Op::Sync => retried(recorder, || file.sync_data().map(whole)),
         };
         let now = clock::now();
         recorder.observe(now);
@@ -138,10 +162,10 @@ impl SyncLane {
             return self.failed(op, errno, offset, recorder);
         }
         if let Some(verifier) = &mut self.verifier {
-            verifier.complete(0, op, offset, data);
+            verifier.complete(0, op, offset, &self.pool.slot(0)[data]);
         }
-        if op == Op::Read {
-            return recorder.complete(0, op, u64::from(len), now);
+        if op != Op::Write {
+            return recorder.complete(0, op, bytes, now);
         }
         self.own_writes += 1;
         self.written(step, now, recorder);
@@ -157,7 +181,7 @@ impl SyncLane {
     /// Counts a write that was transferred at `now`, and makes the sync that has to follow.
     fn written(&mut self, step: Step, now: Nanos, recorder: &mut Recorder) {
         let bytes = u64::from(step.len);
-        let n = every(self.sync);
+        let n = u64::from(self.sync.every());
         if n != 1 {
             recorder.complete(0, Op::Write, bytes, now);
             let writes = self.progress.writes.fetch_add(1, Ordering::Relaxed) + 1;
@@ -168,6 +192,7 @@ impl SyncLane {
         }
         let result = retried(recorder, || match self.sync {
             Sync::Fsync(_) => self.file.sync_all(),
+            Sync::SyncFileRange(_) => self.file.sync_range(self.area.0, self.area.1),
             _ => self.file.sync_data(),
         });
         let synced = clock::now();
@@ -179,6 +204,17 @@ impl SyncLane {
         if n == 1 {
             recorder.complete(0, Op::Write, bytes, synced);
         }
+    }
+}
+
+/// Sleeps, awake at every edge, and not beyond the end of the load.
+fn rest(recorder: &mut Recorder, time: Nanos) {
+    let mut now = clock::now();
+    let until = now + time;
+    while now < until && recorder.accepting() {
+        clock::sleep_until((now + recorder.patience(now)).min(until));
+        now = clock::now();
+        recorder.observe(now);
     }
 }
 

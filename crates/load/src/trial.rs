@@ -6,11 +6,11 @@ use crate::engine::{self, Task};
 use crate::layout::{self, Job};
 use crate::payload::Payload;
 use crate::recorder::memory_per_thread;
+use crate::target::Target;
 use crate::verify::{self, Marks};
-use std::sync::Arc;
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::{Backend, Data, Trial};
+use stend_spec::workload::{Backend, Data, Sync, Trial};
 use stend_sys::{IoFile, buffer, clock, queue};
 
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
@@ -49,29 +49,18 @@ pub fn run_trial_of(
     emit: &mut dyn FnMut(Vec<Slice>),
 ) -> Result<TrialOutcome> {
     check(trial, file)?;
-    let choice = choose_backend(trial)?;
+    let choice = choose_backend(trial, file)?;
     let mut jobs = layout::jobs(trial, u64::MAX)?;
     check_size(trial, &jobs, choice.lane)?;
     verify::check_areas(&jobs)?;
     verify::attach(&mut jobs, marks);
-    let file = share(file)?;
-    let task = Task { trial, jobs: &jobs, lane: choice.lane, file, fault_limit: FAULT_LIMIT };
+    let target = Target::new(file, trial)?;
+    let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
     let mut outcome = engine::run(&task, control, emit)?;
     verify::read_back::conclude(&task, control, &mut outcome)?;
     outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;
     Ok(outcome)
-}
-
-/// A handle for the load threads, which may outlive the caller's when a target stalls.
-pub(crate) fn share(file: &IoFile) -> Result<Arc<IoFile>> {
-    let copy = file.try_clone().map_err(|e| {
-        Error::new(
-            Kind::Preflight,
-            say!("cannot duplicate the target's descriptor: {e}", "не удаётся дублировать дескриптор цели: {e}"),
-        )
-    })?;
-    Ok(Arc::new(copy))
 }
 
 /// What the planner must not ask for.
@@ -95,13 +84,34 @@ fn check(trial: &Trial, file: &IoFile) -> Result<()> {
             "испытание с libaio должно идти с прямым вводом-выводом"
         ));
     }
+    if trial.backend == Backend::Libaio && trial.erases() {
+        return defect(say!(
+            "a trial with libaio must not discard or write zeroes",
+            "испытание с libaio не должно выполнять discard и запись нулей"
+        ));
+    }
+    let ranges = trial.streams.iter().any(|s| matches!(s.sync, Sync::SyncFileRange(_)));
+    if ranges && (trial.direct || trial.backend == Backend::IoUring) {
+        return defect(say!(
+            "a trial with sync_file_range must be buffered and made by plain calls",
+            "испытание с sync_file_range должно идти через кэш страниц и обычными вызовами"
+        ));
+    }
     let sane = |s: &stend_spec::workload::Stream| {
         s.jobs > 0
             && (1..=queue::SLOTS_MAX).contains(&s.queue_depth)
+            && (s.think.is_none() || s.rate.is_none())
             && (1..=BLOCK_MAX).contains(&s.block_size.0)
-            && s.mix.read_percent <= 100
-            && (s.verify.is_none() || s.mix.writes() && s.block_mix.is_empty() && s.data == Data::default())
+            && s.mix.shares().map(|(_, share)| u32::from(share)).sum::<u32>() == 100
+            && (s.verify.is_none()
+                || s.mix.write > 0 && !s.mix.erases() && s.block_mix.is_empty() && s.data == Data::default())
     };
+    if trial.streams.iter().any(|s| s.region.is_some_and(|region| !trial.region.holds(region))) {
+        return defect(say!(
+            "a stream of the trial works outside of the trial's region",
+            "поток испытания работает за пределами его области"
+        ));
+    }
     let sizes = |s: &stend_spec::workload::Stream| {
         s.sizes().map(|share| u32::from(share.percent)).sum::<u32>() == 100
             && s.sizes().all(|share| share.percent > 0 && (1..=s.block_size.0).contains(&share.size.0))

@@ -43,7 +43,7 @@ fn patterns() -> Vec<Pattern> {
 /// that the first interval is over before the window begins.
 fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let stream = Stream {
-        mix: Mix { read_percent: 50 },
+        mix: Mix::of_reads(50),
         pattern: Pattern::Random,
         block_size: Bytes::kib(4),
         block_mix: Vec::new(),
@@ -53,6 +53,9 @@ fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
         data: Data { compress_thousandths: 2000, dedup_thousandths: 1500 },
         rate,
         verify: None,
+        region: None,
+        think: None,
+        place: Default::default(),
     };
     let other = |pattern| Stream { pattern, queue_depth: 1, jobs: 1, sync: Sync::None, ..stream.clone() };
     let sizes = [(4, 60), (16, 40)].map(|(kib, percent)| BlockShare { size: Bytes::kib(kib), percent });
@@ -81,7 +84,7 @@ fn load_threads_do_not_allocate_inside_the_window() {
     let backends = [Backend::IoUring, Backend::Libaio, Backend::Psync];
     for (backend, rate) in backends.into_iter().flat_map(|backend| [(backend, None), (backend, open())]) {
         let (trial, mut seen, others) = (trial(backend, rate), Vec::new(), 1 + 2 * patterns().len());
-        if let Err(obstacle) = choose_backend(&trial) {
+        if let Err(obstacle) = choose_backend(&trial, &file) {
             assert!(std::env::var_os("CI").is_none(), "{obstacle}");
             eprintln!("skipped: {obstacle}");
             continue;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos, Say, say};
+use stend_spec::topology::NumaNode;
 
 /// The machine under the worker.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -16,8 +17,8 @@ pub struct HostFacts {
     pub cpu_model: String,
     /// CPUs that are online.
     pub cpus: u32,
-    /// NUMA nodes.
-    pub numa_nodes: u32,
+    /// NUMA nodes with their CPUs, ascending; one on a machine without NUMA.
+    pub numa_nodes: Vec<NumaNode>,
     /// Memory.
     pub memory: Bytes,
     /// Hypervisor, if one shows itself.
@@ -119,6 +120,8 @@ pub struct Device {
     pub write_cache: Option<String>,
     /// I/O scheduler in use.
     pub scheduler: Option<String>,
+    /// It takes discards (TRIM, UNMAP, deallocate).
+    pub discards: Option<bool>,
     /// NUMA node; `None` if unknown or the machine has one.
     pub numa_node: Option<i32>,
     /// Removable medium or USB.

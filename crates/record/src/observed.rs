@@ -5,7 +5,7 @@ use crate::verification::Verification;
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say, say};
-use stend_spec::workload::{Op, Region};
+use stend_spec::workload::{OPS, Op, Region};
 
 /// Counters of one stream and operation in one interval, merged over jobs.
 ///
@@ -123,7 +123,7 @@ pub struct OpenTotals {
     pub own_late: Sparse,
     /// I/Os that were due before the end of the window and never began: their ages at the end, by operation, in
     /// the order of [`Op::ALL`]. Beyond a million per job, ages are counted in groups of neighbours.
-    pub never_begun: [Sparse; 3],
+    pub never_begun: [Sparse; OPS],
 }
 
 /// Why I/O was submitted as it was.
@@ -137,6 +137,9 @@ pub enum Chosen {
     Works,
     /// io_uring hands every sync to a kernel worker thread, so syncs are made by plain calls.
     Syncs,
+    /// io_uring hands every discard and write of zeroes to a kernel worker thread or, for the discards of a block
+    /// device, has none, so they are made by plain calls.
+    Erases,
     /// io_uring does not work here; `fallback_reason` has the system's words.
     Fallback,
 }
@@ -150,6 +153,10 @@ impl Chosen {
             Chosen::Syncs => say!(
                 "chosen because io_uring hands every sync to a kernel worker thread",
                 "выбран, потому что io_uring передаёт каждую синхронизацию рабочему потоку ядра"
+            ),
+            Chosen::Erases => say!(
+                "chosen because discards and zeroes are inline only as plain calls",
+                "выбран, потому что discard и запись нулей выполняются на месте только обычными вызовами"
             ),
             Chosen::Fallback => say!("io_uring does not work here", "io_uring здесь не работает"),
         }
@@ -195,6 +202,10 @@ pub struct JobFacts {
     pub block_size: Bytes,
     /// The range of the target that it works on.
     pub area: Region,
+    /// The target is open so that every write of it ends when it is durable (`O_DSYNC`), as the kernel says.
+    pub dsync: bool,
+    /// NUMA node that the kernel says the buffers of all its threads lie on; `None` if it does not tell, or they differ.
+    pub memory_node: Option<u32>,
 }
 
 /// Totals of one job over the measuring window.
@@ -205,11 +216,11 @@ pub struct JobTotals {
     /// Index of the job in the stream.
     pub job: u32,
     /// Completed (ops, bytes) by operation, in the order of [`Op::ALL`].
-    pub done: [(u64, u64); 3],
+    pub done: [(u64, u64); OPS],
     /// Latencies by operation, in the order of [`Op::ALL`]; in an open loop from the time when an I/O was due.
-    pub latency: [Sparse; 3],
+    pub latency: [Sparse; OPS],
     /// Latencies from the begin of an I/O; `None` in a closed loop, where that is the same.
-    pub service: Option<[Sparse; 3]>,
+    pub service: Option<[Sparse; OPS]>,
     /// Time its threads were on a CPU, ns (schedstat).
     pub cpu_ns: Option<u64>,
     /// Time its threads were runnable but waited for a CPU, ns (schedstat), of the worst thread.

@@ -120,6 +120,8 @@ fn operation(op: Op) -> &'static str {
     match op {
         Op::Read => "read",
         Op::Write => "write",
+        Op::Discard => "discard",
+        Op::WriteZeroes => "write_zeroes",
         Op::Sync => "sync",
     }
 }

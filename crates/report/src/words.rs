@@ -11,6 +11,8 @@ pub fn op(op: Op) -> Say {
     match op {
         Op::Read => say!("read", "чтение"),
         Op::Write => say!("write", "запись"),
+        Op::Discard => say!("discard", "освобождение"),
+        Op::WriteZeroes => say!("write of zeroes", "запись нулей"),
         Op::Sync => say!("sync", "синхронизация"),
     }
 }

@@ -4,8 +4,9 @@
 use crate::step::Asked;
 use stend_base::{Bytes, Nanos};
 use stend_host::{Facts, Prepare};
-use stend_record::TargetKind;
+use stend_record::{TargetFacts, TargetKind};
 use stend_spec::plan::{Plan, PlanTarget, Room};
+use stend_spec::topology::Topology;
 
 /// Time between telemetry samples.
 const SAMPLE_EVERY: Nanos = Nanos::millis(500);
@@ -24,8 +25,18 @@ pub(crate) fn plan_target(facts: &Facts) -> PlanTarget {
         size: if directory { Bytes(0) } else { target.size },
         room: directory.then_some(Room { total: target.size, free: target.free }),
         logical_block: target.logical_block,
+        // What its own device says; whether a file system frees what it is told to shows when it is.
+        discards: directory || target.devices.iter().all(|d| d.depth > 0 || d.discards != Some(false)),
+        topology: Topology { nodes: facts.host.numa_nodes.clone(), device: device_node(target) },
         writes: facts.writes.clone(),
     }
+}
+
+/// The NUMA node of the drives, if all of those that tell are on one.
+fn device_node(target: &TargetFacts) -> Option<u32> {
+    let mut nodes = target.devices.iter().filter_map(|device| u32::try_from(device.numa_node?).ok());
+    let first = nodes.next()?;
+    nodes.all(|node| node == first).then_some(first)
 }
 
 /// How the target is made ready for a plan.

@@ -251,6 +251,8 @@ fn interrupted_run() -> stend_record::RunRecord {
             size: Bytes(0),
             room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
             logical_block: Bytes(512),
+            discards: true,
+            topology: Default::default(),
             writes: Ok(()),
         },
         time_budget: None,

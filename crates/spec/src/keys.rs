@@ -4,7 +4,9 @@
 use crate::workload::Backend;
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
+pub mod operation;
 pub mod pattern;
+pub mod place;
 pub mod rate;
 pub mod verify;
 
@@ -104,8 +106,6 @@ pub const BACKENDS: &[Choice<Backend>] = &[
     ("libaio", "Linux AIO (`io_submit`), or an error; needs `direct: true`", Backend::Libaio),
     ("psync", "`pread` and `pwrite`, one thread per I/O in flight", Backend::Psync),
 ];
-/// Only one kind of operation.
-pub const OPERATIONS: &[Choice<u8>] = &[("read", "only reads", 100), ("write", "only writes", 0)];
 
 /// Cases of a suite, streams of a case: far more than anybody reads.
 pub const CASES: Limits<usize> = Limits { least: 1, most: 10_000 };
@@ -129,14 +129,10 @@ pub const BLOCK_UNIT: u64 = 512;
 pub const DEPTH: Limits<u32> = Limits { least: 1, most: 4096 };
 /// Jobs per stream.
 pub const JOBS: Limits<u32> = Limits { least: 1, most: 1024 };
-/// Writes per sync.
-pub const SYNC_EVERY: Limits<u32> = Limits { least: 1, most: 1_000_000 };
 /// Share of one size in a mixture of sizes.
 pub const SIZE_PERCENT: Limits<u32> = Limits { least: 1, most: 99 };
 /// Ratios of compression and deduplication, in thousandths.
 pub const RATIO: Limits<u32> = Limits { least: 1000, most: 100_000 };
-/// Shares of a mix.
-pub const PERCENT: Limits<u32> = Limits { least: 0, most: 100 };
 /// Longest ramp or window: a week.
 const SPAN_MAX: Nanos = Nanos::secs(7 * 86_400);
 /// Ramp.
@@ -314,8 +310,8 @@ pub const STREAM: Mapping = Mapping {
     keys: &[
         required(
             "op",
-            Shape::Either(&[Shape::Word(|| words(OPERATIONS)), Shape::Map(&MIX)]),
-            "Reads, writes, or a mix by operations.",
+            Shape::Either(&[Shape::Word(|| words(operation::OPERATIONS)), Shape::Map(&operation::MIX)]),
+            "What the I/Os do: one kind, or a mix of kinds by their number. Everything but `read` changes the target and needs the same permission.",
         ),
         required(
             "pattern",
@@ -342,11 +338,8 @@ pub const STREAM: Mapping = Mapping {
         optional(
             "sync",
             "none",
-            Shape::Either(&[
-                Shape::Word(|| vec![("none", "the target may keep writes in volatile caches")]),
-                Shape::Map(&SYNC),
-            ]),
-            "When written data must be durable. Contradicts `op: read`.",
+            Shape::Either(&[Shape::Word(|| words(operation::SYNC_WORDS)), Shape::Map(&operation::SYNC)]),
+            "When written data must be durable. Needs writes in `op`.",
         ),
         optional(
             "data",
@@ -355,7 +348,7 @@ pub const STREAM: Mapping = Mapping {
                 Shape::Word(|| vec![("incompressible", "random data, no two sectors alike")]),
                 Shape::Map(&DATA),
             ]),
-            "What is written. Contradicts `op: read`; the fill is always incompressible.",
+            "What is written. Needs writes in `op`; the fill is always incompressible.",
         ),
         axis(optional(
             "rate",
@@ -376,28 +369,39 @@ pub const STREAM: Mapping = Mapping {
             ]),
             "Every block that is written gets a mark in each of its sectors, and every read of the stream is compared with what the trial wrote there ([verification.md](verification.md)); anything else ends the run with exit code 7. Costs CPU time for each I/O, and memory for each block. Contradicts `op: read`, a mixture of block sizes, and `data`.",
         ),
-    ],
-};
-
-/// `op` as a mix.
-pub const MIX: Mapping = Mapping {
-    en: "op",
-    ru: "op",
-    doc: "Shares of operations in percent; they add up to 100.",
-    keys: &[
-        required("read", Shape::Whole(PERCENT), "Share of reads."),
-        required("write", Shape::Whole(PERCENT), "Share of writes."),
-    ],
-};
-
-/// `sync`.
-pub const SYNC: Mapping = Mapping {
-    en: "sync",
-    ru: "sync",
-    doc: "Exactly one of the two. With 1 a write is complete, and its latency ends, when its sync is.",
-    keys: &[
-        optional("fdatasync", "absent", Shape::Whole(SYNC_EVERY), "`fdatasync` after every N writes of a job."),
-        optional("fsync", "absent", Shape::Whole(SYNC_EVERY), "`fsync` after every N writes of a job."),
+        optional(
+            "region",
+            "equal",
+            Shape::Either(&[
+                Shape::Word(|| vec![("equal", "the jobs of all streams of the case share the range equally")]),
+                Shape::Map(&place::REGION),
+            ]),
+            "The part of the range that the jobs of the stream share. All streams of a case have one, or none; regions may overlap, and H16 tells.",
+        ),
+        optional(
+            "think",
+            "none",
+            Shape::Either(&[
+                Shape::Word(|| vec![("none", "the next I/O begins when one ends")]),
+                Shape::Map(&place::THINK),
+            ]),
+            "Rests between I/Os of a closed loop. Contradicts `rate`.",
+        ),
+        optional(
+            "cpus",
+            "any",
+            Shape::Either(&[
+                Shape::Word(|| vec![("any", "the engine chooses among those it may use")]),
+                Shape::Several(&Shape::Whole(place::NUMBER), place::CPUS),
+            ]),
+            "CPUs of the load threads, in turn: each thread stays on one. Contradicts `numa` where that has `cpu`.",
+        ),
+        optional(
+            "numa",
+            "any",
+            Shape::Either(&[Shape::Word(|| words(place::NUMA_WORDS)), Shape::Map(&place::NUMA)]),
+            "NUMA nodes of the load threads and of their buffers.",
+        ),
     ],
 };
 
@@ -436,8 +440,11 @@ pub const ALL: &[&Mapping] = &[
     &pattern::NORMAL,
     &pattern::ZONE,
     &pattern::STRIDED,
-    &MIX,
-    &SYNC,
+    &operation::MIX,
+    &operation::SYNC,
+    &place::REGION,
+    &place::THINK,
+    &place::NUMA,
     &DATA,
     &verify::VERIFY,
     &ARM,

@@ -3,13 +3,16 @@
 #![forbid(unsafe_code)]
 
 pub mod arm;
+mod fit;
 pub mod keys;
 mod order;
 pub mod parse;
 pub mod pattern;
 pub mod plan;
 pub mod rate;
+pub mod region;
 pub mod suite;
+pub mod topology;
 pub mod workload;
 mod yaml;
 

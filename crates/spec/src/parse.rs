@@ -1,20 +1,23 @@
 //! From YAML nodes to a [`Suite`]: strict, with a position and a hint for everything that is refused.
 
 mod arms;
+mod backend;
+mod data;
+mod operation;
+mod pattern;
+mod place;
 mod rate;
+mod size;
+mod verify;
 
 use crate::keys::{self, Choice, Limits, Mapping};
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use crate::workload::{Backend, Mix, Sync};
+use crate::topology::Placement;
+use crate::workload::{Backend, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
 use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
-
-mod data;
-mod pattern;
-mod size;
-mod verify;
 
 /// Most I/Os in flight of one case.
 const IN_FLIGHT_MAX: u64 = 65_536;
@@ -102,29 +105,20 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
             ),
         ));
     }
-    if backend == Backend::Libaio && !direct {
-        return Err(buffered_libaio(node, file));
+    place::all_or_none(&streams, node, file)?;
+    if let Some((message, hint)) = backend::contradiction(backend, direct, &streams) {
+        return Err(node.error(file, message).hint(hint));
     }
     Ok(SuiteCase { name, streams, ramp, window, direct, backend })
 }
 
-fn buffered_libaio(case: &Node, file: &str) -> Box<stend_base::Error> {
-    let message = say!(
-        "`backend: libaio` contradicts `direct: false`: AIO makes buffered I/O one after the other",
-        "`backend: libaio` противоречит `direct: false`: AIO выполняет буферизованные операции по одной"
-    );
-    case.error(file, message).hint(say!(
-        "use `direct: true`, or for buffered I/O `backend: io_uring` or `backend: psync`",
-        "укажите `direct: true`, а для буферизованного ввода-вывода — `backend: io_uring` или `backend: psync`"
-    ))
-}
-
 fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
     let mut map = Map::of(node, file, &keys::STREAM)?;
-    let mix = map.required("op", mix)?;
+    let mix = map.required("op", operation::mix)?;
     let (block_size, block_mix) = map.required("block_size", size::block_sizes)?;
     let sizes: Vec<Bytes> = block_mix.iter().map(|share| share.size).chain(block_size.iter().copied()).collect();
     let rate = map.optional("rate", rate::rates)?.unwrap_or_default();
+    let cpus = map.optional("cpus", place::cpus)?.unwrap_or_default();
     let depth = if rate.is_empty() { 1 } else { keys::rate::OPEN_DEPTH };
     let spec = StreamSpec {
         mix,
@@ -137,81 +131,20 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
         jobs: map
             .optional("jobs", |node, file| axis(node, file, |n, f| whole(n, f, keys::JOBS)))?
             .unwrap_or_else(|| vec![1]),
-        sync: map.optional("sync", |node, file| sync(node, file, mix))?.unwrap_or(Sync::None),
+        sync: map.optional("sync", |node, file| operation::sync(node, file, mix))?.unwrap_or(Sync::None),
         data: map.optional("data", |node, file| data::data(node, file, mix))?.unwrap_or_default(),
+        placement: Placement {
+            numa: map.optional("numa", |node, file| place::numa(node, file, &cpus))?.flatten(),
+            cpus,
+        },
+        region: map.optional("region", place::region)?.flatten(),
+        think: map.optional("think", |node, file| place::think(node, file, !rate.is_empty()))?.flatten(),
         rate,
         verify: None,
     };
     let verify = map.optional("verify", |node, file| verify::verify(node, file, &spec))?.flatten();
     map.finish()?;
     Ok(StreamSpec { verify, ..spec })
-}
-
-fn mix(node: &Node, file: &str) -> Result<Mix> {
-    match &node.value {
-        Value::Text(text) if keys::OPERATIONS.iter().any(|(word, ..)| word == text) => {
-            Ok(Mix { read_percent: word(node, file, keys::OPERATIONS)? })
-        }
-        Value::Map(_) => {
-            let mut map = Map::of(node, file, &keys::MIX)?;
-            let percent = |node: &Node, file: &str| whole(node, file, keys::PERCENT);
-            let (read, write) = (map.required("read", percent)?, map.required("write", percent)?);
-            map.finish()?;
-            if read + write != 100 {
-                let sum = read + write;
-                return Err(node.error(
-                    file,
-                    say!(
-                        "the shares of `op` are percent and add up to {sum}, not to 100",
-                        "доли в `op` указаны в процентах и дают в сумме {sum}, а не 100"
-                    ),
-                ));
-            }
-            Ok(Mix { read_percent: read as u8 })
-        }
-        _ => Err(node.error(
-            file,
-            say!(
-                "`op` is `read`, `write` or a mix such as `{{read: 70, write: 30}}`",
-                "`op` — это `read`, `write` или смесь, например `{{read: 70, write: 30}}`"
-            ),
-        )),
-    }
-}
-
-fn sync(node: &Node, file: &str, mix: Mix) -> Result<Sync> {
-    if let Value::Text(word) = &node.value
-        && word == "none"
-    {
-        return Ok(Sync::None);
-    }
-    let mut map = Map::of(node, file, &keys::SYNC)?;
-    let every = |node: &Node, file: &str| whole(node, file, keys::SYNC_EVERY);
-    let (data, full) = (map.optional("fdatasync", every)?, map.optional("fsync", every)?);
-    map.finish()?;
-    let sync = match (data, full) {
-        (Some(n), None) => Sync::Fdatasync(n),
-        (None, Some(n)) => Sync::Fsync(n),
-        _ => {
-            return Err(node.error(
-                file,
-                say!(
-                    "`sync` is `none`, `{{fdatasync: N}}` or `{{fsync: N}}` with N writes per sync",
-                    "`sync` — это `none`, `{{fdatasync: N}}` или `{{fsync: N}}`, где N — число записей на одну синхронизацию"
-                ),
-            ));
-        }
-    };
-    if !mix.writes() {
-        return Err(node.error(
-            file,
-            say!(
-                "`sync` contradicts `op: read`: a read leaves nothing to sync",
-                "`sync` противоречит `op: read`: после чтения нечего синхронизировать"
-            ),
-        ));
-    }
-    Ok(sync)
 }
 
 fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {

@@ -32,7 +32,7 @@ fn an_unknown_key_names_its_place_and_its_neighbour() {
         &with_stream("{op: read, pattern: random, block_size: 4KiB, tempo: 3}"),
         expect![[r#"
             error: suite.yaml:5:55: a stream: unknown key `tempo`
-            hint: known keys: `op`, `pattern`, `block_size`, `queue_depth`, `jobs`, `sync`, `data`, `rate`, `verify`"#]],
+            hint: known keys: `op`, `pattern`, `block_size`, `queue_depth`, `jobs`, `sync`, `data`, `rate`, `verify`, `region`, `think`, `cpus`, `numa`"#]],
     );
 }
 
@@ -50,7 +50,9 @@ fn a_mistyped_required_key_is_not_called_missing() {
 fn contradictions_are_refused_not_ignored() {
     check_error(
         &with_stream("{op: read, pattern: random, block_size: 4KiB, sync: {fsync: 1}}"),
-        expect!["error: suite.yaml:5:61: `sync` contradicts `op: read`: a read leaves nothing to sync"],
+        expect![
+            "error: suite.yaml:5:61: `sync` needs writes in `op`: it follows them, and nothing else leaves data to sync"
+        ],
     );
     check_error(
         &with_stream("{op: {read: 70, write: 40}, pattern: random, block_size: 4KiB}"),

@@ -1,13 +1,15 @@
 //! Suite × repeats → what comes next. Pure: the same inputs, seed and history give the same decision.
 
 use crate::arm::Arm;
+use crate::fit::why_not;
 use crate::order::order;
 use crate::rate::Rate;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use crate::workload::{Pattern, Region, Stream, Trial};
+use crate::topology::{Misplaced, Place, Topology};
+use crate::workload::{Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::random::draw;
-use stend_base::{Bytes, Error, Kind, Millionths, Nanos, Result, Say, format, say};
+use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, format, say};
 
 /// A fill larger than this is only made when asked for by size.
 const FILL_AUTO_MAX: Bytes = Bytes::gib(8);
@@ -52,6 +54,10 @@ pub struct PlanTarget {
     pub room: Option<Room>,
     /// Smallest direct I/O.
     pub logical_block: Bytes,
+    /// It may take discards; a block device can say that it does not.
+    pub discards: bool,
+    /// CPUs and NUMA nodes of the host.
+    pub topology: Topology,
     /// Writes are allowed and confirmed; otherwise the reason why write cases do not run.
     pub writes: std::result::Result<(), Say>,
 }
@@ -162,7 +168,7 @@ impl Plan {
         let mut cases = Vec::new();
         for case in &inputs.suite.cases {
             for cell in expand(case)? {
-                cases.push(lay_out(case, cell, region, &inputs.target));
+                cases.push(lay_out(case, cell, region, &inputs.target)?);
                 if cases.len() * inputs.suite.arms.len().max(1) > CASES_MAX {
                     return Err(Error::new(
                         Kind::Spec,
@@ -396,6 +402,9 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                         data: spec.data,
                         rate: rate.cloned(),
                         verify: spec.verify,
+                        region: None,
+                        think: spec.think,
+                        place: Place::default(),
                     });
                     out.push(Cell { streams, axes });
                 }
@@ -405,9 +414,21 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
     out
 }
 
-fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) -> Case {
+fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) -> Result<Case> {
+    let (mut streams, mut misplaced) = (cell.streams, None);
+    for (stream, spec) in streams.iter_mut().zip(&case.streams) {
+        stream.region = spec.region.map(|part| part.of(region));
+        match spec.placement.on(&target.topology) {
+            Ok(place) => stream.place = place,
+            Err(Misplaced::NotHere(why)) => misplaced = Some(why),
+            Err(Misplaced::Missing(Say { en, ru })) => {
+                let name = &case.name;
+                return Err(Error::new(Kind::Preflight, say!("case `{name}`: {en}", "случай `{name}`: {ru}")));
+            }
+        }
+    }
     let trial = Trial {
-        streams: cell.streams,
+        streams,
         ramp: case.ramp,
         window: case.window,
         drain_limit: DRAIN_LIMIT,
@@ -416,8 +437,8 @@ fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) ->
         backend: case.backend,
         region,
     };
-    let not_run = why_not(&trial, target);
-    Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None }
+    let not_run = why_not(&trial, target).or(misplaced);
+    Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })
 }
 
 /// Every cell once per arm; without arms as they are.
@@ -430,50 +451,6 @@ fn in_arms(cells: Vec<Case>, arms: &[Arm]) -> Vec<Case> {
         cells.iter().map(move |cell| Case { arm: Some(name.clone()), ..cell.clone() }).collect::<Vec<_>>()
     };
     arms.iter().flat_map(in_arm).collect()
-}
-
-/// The reason why a case cannot run on a target, if there is one.
-fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
-    if let (true, Err(reason)) = (trial.writes(), &target.writes) {
-        return Some(reason.clone());
-    }
-    for stream in &trial.streams {
-        let least = stream.block_size.0.saturating_mul(u64::from(stream.jobs));
-        if trial.region.len.0 < least {
-            return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
-        }
-        if let Some(reason) = too_small_for(&stream.pattern, stream.block_size, least_of_a_job(trial)) {
-            return Some(reason);
-        }
-        let misfit = |size: Bytes| !size.0.is_multiple_of(target.logical_block.0.max(1));
-        if trial.direct && stream.sizes().any(|share| misfit(share.size)) {
-            let block = target.logical_block.0;
-            return Some(say!(
-                "direct I/O on this target needs block sizes that are multiples of {block} B",
-                "прямой ввод-вывод на этом объекте требует блоков, кратных {block} Б"
-            ));
-        }
-    }
-    None
-}
-
-/// Why a pattern has no meaning in a region of so many bytes, if it has none.
-fn too_small_for(pattern: &Pattern, block: Bytes, region: u64) -> Option<Say> {
-    let part = |share: Millionths| (u128::from(region) * u128::from(share.0) / u128::from(Millionths::ALL.0)) as u64;
-    match pattern {
-        Pattern::Strided { stride } if region < stride.0 => {
-            Some(say!("a job's region is smaller than one stride", "область задания меньше одного шага"))
-        }
-        Pattern::Zones(zones) if zones.iter().any(|z| z.accesses.0 > 0 && part(z.space) < 2 * block.0) => {
-            Some(say!("a zone is smaller than two blocks", "зона меньше двух блоков"))
-        }
-        _ => None,
-    }
-}
-
-/// Bytes of the smallest region that a job may get: all streams share the range equally.
-fn least_of_a_job(trial: &Trial) -> u64 {
-    trial.region.len.0 / trial.streams.iter().map(|stream| u64::from(stream.jobs)).sum::<u64>().max(1)
 }
 
 /// Refusal when no case is left: as unsafe if only permission to write is missing.

@@ -1,6 +1,7 @@
 //! Plans of real suites on imagined targets, and the decisions that follow from histories.
 
 use super::*;
+use crate::topology::NumaNode;
 use expect_test::{Expect, expect};
 use stend_base::Lang;
 
@@ -16,6 +17,8 @@ fn directory(total: u64, free: u64) -> PlanTarget {
         size: Bytes(0),
         room: Some(Room { total: Bytes(total), free: Bytes(free) }),
         logical_block: Bytes(512),
+        discards: true,
+        topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
         writes: Ok(()),
     }
 }
@@ -26,6 +29,8 @@ fn device(size: u64, writes: bool) -> PlanTarget {
         size: Bytes(size),
         room: None,
         logical_block: Bytes(512),
+        discards: true,
+        topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
         writes: if writes { Ok(()) } else { refused() },
     }
 }
@@ -272,4 +277,68 @@ fn a_case_has_the_same_seed_in_every_arm_and_another_in_every_block() {
     assert!(seeds.values().all(|pair| pair.len() == 2 && pair[0] == pair[1]), "{seeds:?}");
     let distinct: std::collections::BTreeSet<_> = seeds.values().map(|pair| pair[0]).collect();
     assert_eq!(distinct.len(), 8);
+}
+
+#[test]
+fn a_region_is_a_part_of_the_range_and_one_that_does_not_fit_says_so() {
+    let with = |region: &str, jobs: u32| {
+        let stream = format!("{{op: read, pattern: random, block_size: 1MiB, jobs: {jobs}, region: {region}}}");
+        let text = format!(
+            "suite: x\ncases:\n  - {{name: a, streams: [{stream}]}}\n  - name: b\n    streams: [{{op: read, pattern: random, block_size: 4KiB}}]\n"
+        );
+        let inputs = PlanInputs {
+            suite: crate::parse::suite(&text, "x").unwrap(),
+            seed: 1,
+            target: device(100 << 20, false),
+            time_budget: None,
+        };
+        let case = Plan::new(&inputs).unwrap().cases.remove(0);
+        (case.trial.streams[0].region.unwrap(), case.not_run.map(|why| why.en))
+    };
+    let mib = |start, len| Region { start: Bytes::mib(start), len: Bytes::mib(len) };
+    assert_eq!(with("{start: 25%, size: 50%}", 50), (mib(25, 50), None));
+    assert_eq!(with("{start: 90MiB}", 10), (mib(90, 10), None));
+    let small = "the range is smaller than one block per job";
+    assert_eq!(with("{start: 90MiB}", 11).1.as_deref(), Some(small));
+    assert_eq!(with("{start: 512B, size: 1MiB}", 1).1.as_deref(), Some(small), "no block lies wholly inside");
+    assert_eq!(
+        with("{start: 90MiB, size: 11MiB}", 1).1.as_deref(),
+        Some("the region of a stream ends at 101 MiB, behind the range of 100 MiB")
+    );
+}
+
+#[test]
+fn a_place_that_is_not_there_is_an_error_and_a_machine_that_is_too_simple_does_not_run_the_case() {
+    let planned = |place: &str| {
+        let stream = format!("{{op: read, pattern: random, block_size: 4KiB, {place}}}");
+        let plain = "{op: read, pattern: random, block_size: 4KiB}";
+        let text =
+            format!("suite: x\ncases:\n  - {{name: a, streams: [{stream}]}}\n  - {{name: b, streams: [{plain}]}}\n");
+        let suite = crate::parse::suite(&text, "x").unwrap();
+        Plan::new(&PlanInputs { suite, seed: 1, target: device(1 << 30, false), time_budget: None })
+    };
+    let case = |place| planned(place).unwrap().cases.remove(0);
+    assert_eq!(case("cpus: [1]").trial.streams[0].place, Place { cpus: vec![1], memory: None });
+    assert_eq!(case("numa: local").trial.streams[0].place, Place { cpus: vec![0, 1], memory: Some(0) });
+    assert_eq!(case("numa: remote").not_run.unwrap().en, "this machine has one NUMA node");
+    let error = planned("numa: {cpu: 1}").unwrap_err();
+    assert_eq!(
+        (error.kind, error.message.en.as_str()),
+        (Kind::Preflight, "case `a`: there is no NUMA node 1 here, only 0")
+    );
+}
+
+#[test]
+fn a_region_that_is_verified_has_one_writer() {
+    let not_run = |other: &str| {
+        let verified = "{op: write, pattern: random, block_size: 4KiB, region: {size: 50%}, verify: {after: true}}";
+        let text = format!(
+            "suite: x\ncases:\n  - {{name: a, streams: [{verified}, {{op: {other}, pattern: random, block_size: 4KiB, region: {{start: 49%}}}}]}}\n  - {{name: b, streams: [{{op: read, pattern: random, block_size: 4KiB}}]}}\n"
+        );
+        let suite = crate::parse::suite(&text, "x").unwrap();
+        let inputs = PlanInputs { suite, seed: 1, target: device(1 << 30, true), time_budget: None };
+        Plan::new(&inputs).unwrap().cases.remove(0).not_run.map(|why| why.en)
+    };
+    let why = Some("another stream writes into the region of a verified one".to_string());
+    assert_eq!((not_run("write"), not_run("discard"), not_run("read")), (why.clone(), why, None));
 }

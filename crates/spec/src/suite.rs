@@ -2,7 +2,9 @@
 
 use crate::arm::{Arm, Observation};
 use crate::rate::Rate;
-use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync, Verify};
+use crate::region::Part;
+use crate::topology::Placement;
+use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync, Think, Verify};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -53,7 +55,7 @@ pub struct SuiteCase {
 /// One stream with its axes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamSpec {
-    /// Reads, writes or a mix.
+    /// What its I/Os do.
     pub mix: Mix,
     /// Order of offsets.
     pub pattern: Pattern,
@@ -73,6 +75,12 @@ pub struct StreamSpec {
     pub rate: Vec<Rate>,
     /// Whether and when data are compared with what was written.
     pub verify: Option<Verify>,
+    /// The part of the range that the stream works on; `None`: its equal share.
+    pub region: Option<Part>,
+    /// Rests of a closed loop.
+    pub think: Option<Think>,
+    /// CPUs and NUMA nodes.
+    pub placement: Placement,
 }
 
 impl Suite {

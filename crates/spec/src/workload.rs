@@ -4,6 +4,7 @@
 
 pub use crate::pattern::{Pattern, Zone};
 use crate::rate::Rate;
+use crate::topology::Place;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -40,7 +41,7 @@ pub struct Region {
 /// A homogeneous part of a workload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
-    /// Reads, writes or a mix.
+    /// What its I/Os do.
     pub mix: Mix,
     /// Order of offsets.
     pub pattern: Pattern,
@@ -62,6 +63,21 @@ pub struct Stream {
     pub rate: Option<Rate>,
     /// Whether and when what was written is compared with what is read. `None`: never.
     pub verify: Option<Verify>,
+    /// What its jobs share of the range; `None`: the jobs of all streams that have none share all of it equally.
+    pub region: Option<Region>,
+    /// Rests of a closed loop.
+    pub think: Option<Think>,
+    /// CPUs of its threads and node of its buffers.
+    pub place: Place,
+}
+
+/// When the places in flight of a closed loop rest. Each is a user of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Think {
+    /// How long, from the end of its last I/O; 1 µs to 1 h.
+    pub time: Nanos,
+    /// After this many I/Os, 1 to 1,000,000.
+    pub every: u32,
 }
 
 /// When data are compared with what was written. Reads of the stream always are; a stream that verifies writes, has one
@@ -109,22 +125,65 @@ impl Default for Data {
     }
 }
 
-/// Share of reads by operations, in percent; the rest are writes.
+/// Shares of what I/Os do, by their number, in percent; they add up to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mix {
-    /// 100 = only reads, 0 = only writes.
-    pub read_percent: u8,
+    /// Reads.
+    pub read: u8,
+    /// Writes of data.
+    pub write: u8,
+    /// Discards.
+    pub discard: u8,
+    /// Writes of zeroes without data.
+    pub write_zeroes: u8,
 }
 
 impl Mix {
-    /// Whether any operation writes.
-    pub fn writes(self) -> bool {
-        self.read_percent < 100
+    /// This share of reads (at most 100), the rest writes.
+    pub const fn of_reads(percent: u8) -> Mix {
+        Mix { read: percent, write: 100u8.saturating_sub(percent), discard: 0, write_zeroes: 0 }
     }
 
-    /// Whether any operation reads.
+    /// Nothing but one kind of I/O.
+    pub const fn only(op: Op) -> Mix {
+        let none = Mix { read: 0, write: 0, discard: 0, write_zeroes: 0 };
+        match op {
+            Op::Read => Mix { read: 100, ..none },
+            Op::Discard => Mix { discard: 100, ..none },
+            Op::WriteZeroes => Mix { write_zeroes: 100, ..none },
+            Op::Write | Op::Sync => Mix { write: 100, ..none },
+        }
+    }
+
+    /// Share of one kind; a sync follows writes and has none of its own.
+    pub const fn share(self, op: Op) -> u8 {
+        match op {
+            Op::Read => self.read,
+            Op::Write => self.write,
+            Op::Discard => self.discard,
+            Op::WriteZeroes => self.write_zeroes,
+            Op::Sync => 0,
+        }
+    }
+
+    /// Kinds of I/O with their shares, without those that do not occur.
+    pub fn shares(self) -> impl Iterator<Item = (Op, u8)> {
+        Op::IO.into_iter().map(move |op| (op, self.share(op))).filter(|(_, share)| *share > 0)
+    }
+
+    /// Whether any I/O changes what is on the target: for everything that protects data a discard is a write.
+    pub fn writes(self) -> bool {
+        self.write > 0 || self.erases()
+    }
+
+    /// Whether any I/O reads.
     pub fn reads(self) -> bool {
-        self.read_percent > 0
+        self.read > 0
+    }
+
+    /// Whether any I/O takes data away without bringing others: discards and writes of zeroes.
+    pub fn erases(self) -> bool {
+        self.discard > 0 || self.write_zeroes > 0
     }
 }
 
@@ -139,6 +198,28 @@ pub enum Sync {
     Fdatasync(u32),
     /// `fsync` after every `n` writes of a job; as above.
     Fsync(u32),
+    /// Each write says for itself that it is complete only when it is durable (`RWF_DSYNC`).
+    Dsync,
+    /// The target is open so that this holds for every write (`O_DSYNC`).
+    ODsync,
+    /// `sync_file_range` over the job's area after every `n` writes: what is in the page cache has been written, but
+    /// neither has the target's cache been emptied nor is what finds the data durable. With `n` = 1 as above.
+    SyncFileRange(u32),
+}
+
+impl Sync {
+    /// A call of its own follows this many writes; 0 if none does.
+    pub fn every(self) -> u32 {
+        match self {
+            Sync::None | Sync::Dsync | Sync::ODsync => 0,
+            Sync::Fdatasync(n) | Sync::Fsync(n) | Sync::SyncFileRange(n) => n,
+        }
+    }
+
+    /// Whether it makes writes durable, at once or after some more.
+    pub fn is_durable(self) -> bool {
+        !matches!(self, Sync::None | Sync::SyncFileRange(_))
+    }
 }
 
 /// How I/O is submitted.
@@ -164,13 +245,26 @@ pub enum Op {
     Read,
     /// A write; with a sync after every write, including that sync.
     Write,
+    /// Telling the target that a range is not needed any more. Moves no data; its bytes are those of the range.
+    Discard,
+    /// Making a range read as zeroes without sending them. Moves no data; its bytes are those of the range.
+    WriteZeroes,
     /// An `fsync` or `fdatasync` alone.
     Sync,
 }
 
+/// Number of kinds of operations.
+pub const OPS: usize = 5;
+
 impl Op {
     /// All kinds, in the order of their index.
-    pub const ALL: [Op; 3] = [Op::Read, Op::Write, Op::Sync];
+    pub const ALL: [Op; OPS] = [Op::Read, Op::Write, Op::Discard, Op::WriteZeroes, Op::Sync];
+
+    /// What a mix is made of: all kinds but the syncs that follow writes.
+    pub const IO: [Op; 4] = [Op::Read, Op::Write, Op::Discard, Op::WriteZeroes];
+
+    /// Those that move data.
+    pub const TRANSFERS: [Op; 2] = [Op::Read, Op::Write];
 
     /// Position in [`Op::ALL`].
     pub fn index(self) -> usize {
@@ -179,7 +273,7 @@ impl Op {
 }
 
 impl Trial {
-    /// Whether any stream writes.
+    /// Whether any stream changes what is on the target.
     pub fn writes(&self) -> bool {
         self.streams.iter().any(|s| s.mix.writes())
     }
@@ -189,6 +283,11 @@ impl Trial {
     pub fn read_back_limit(&self) -> Nanos {
         let asked = self.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.after));
         if asked { Nanos::secs(60 + self.region.len.0 / Bytes::mib(8).0) } else { Nanos(0) }
+    }
+
+    /// Whether any stream discards or writes zeroes.
+    pub fn erases(&self) -> bool {
+        self.streams.iter().any(|s| s.mix.erases())
     }
 
     /// I/Os in flight that the trial asks for, over all streams and jobs.

@@ -36,6 +36,7 @@ fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
         rotational: number(disk.sysfs.join("queue/rotational")).map(|n| n == 1),
         write_cache: of_disk("queue/write_cache"),
         scheduler: of_disk("queue/scheduler").map(|list| chosen(&list)),
+        discards: number(disk.sysfs.join("queue/discard_max_bytes")).map(|bytes| bytes > 0),
         numa_node: numa_node(roots, disk),
         removable: number(disk.sysfs.join("removable")) == Some(1) || place.contains("/usb"),
         is_virtual: VIRTUAL.iter().any(|word| place.contains(word) || named.contains(word)),

@@ -4,6 +4,10 @@ use crate::owner::boot_id;
 use crate::roots::{Roots, names, text};
 use stend_base::Bytes;
 use stend_record::HostFacts;
+use stend_spec::topology;
+
+/// Most CPUs of a kernel (CONFIG_NR_CPUS of x86).
+const CPUS_MAX: u32 = 8191;
 
 /// Facts of the machine that this process runs on.
 pub fn host_facts() -> HostFacts {
@@ -14,16 +18,14 @@ pub(crate) fn host_facts_under(roots: &Roots) -> HostFacts {
     let kernel = |file: &str| text(roots.proc.join("sys/kernel").join(file)).unwrap_or_default();
     let cpuinfo = text(roots.proc.join("cpuinfo")).unwrap_or_default();
     let cpu = roots.sys.join("devices/system/cpu");
-    let nodes = names(roots.sys.join("devices/system/node"));
-    let is_node = |name: &&String| name.strip_prefix("node").is_some_and(|n| n.parse::<u32>().is_ok());
     HostFacts {
         hostname: kernel("hostname"),
         kernel: format!("{} {}", kernel("osrelease"), kernel("version")),
         os: os_release(roots).unwrap_or_default(),
         // x86 has `model name`; many ARM kernels only name the board.
         cpu_model: field(&cpuinfo, "model name").or_else(|| field(&cpuinfo, "Model")).unwrap_or_default(),
-        cpus: text(cpu.join("online")).map_or(1, |list| count(&list)),
-        numa_nodes: (nodes.iter().filter(is_node).count() as u32).max(1),
+        cpus: text(cpu.join("online")).map_or(1, |list| numbers(&list).len() as u32),
+        numa_nodes: nodes(roots),
         memory: memory(roots),
         hypervisor: hypervisor(roots, &cpuinfo),
         clock_source: text(roots.sys.join("devices/system/clocksource/clocksource0/current_clocksource")),
@@ -47,13 +49,31 @@ fn field(text: &str, name: &str) -> Option<String> {
     pairs.into_iter().find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_string())
 }
 
-/// How many numbers a list such as `0-3,8` holds.
-fn count(list: &str) -> u32 {
+/// NUMA nodes with their CPUs that are online; without NUMA one node with all of them.
+fn nodes(roots: &Roots) -> Vec<topology::NumaNode> {
+    let place = roots.sys.join("devices/system");
+    let mut found: Vec<topology::NumaNode> = Vec::new();
+    for name in names(place.join("node")) {
+        if let Some(Ok(node)) = name.strip_prefix("node").map(str::parse) {
+            let cpus = text(place.join("node").join(&name).join("cpulist")).unwrap_or_default();
+            found.push(topology::NumaNode { node, cpus: numbers(&cpus) });
+        }
+    }
+    found.sort_by_key(|node| node.node);
+    if found.is_empty() {
+        let cpus = numbers(&text(place.join("cpu/online")).unwrap_or_default());
+        found.push(topology::NumaNode { node: 0, cpus });
+    }
+    found
+}
+
+/// The numbers of a list such as `0-3,8`; none beyond what a kernel has CPUs.
+fn numbers(list: &str) -> Vec<u32> {
     let range = |part: &str| match part.split_once('-') {
-        Some((from, to)) => Some(to.parse::<u32>().ok()?.checked_sub(from.parse().ok()?)? + 1),
-        None => part.parse::<u32>().ok().map(|_| 1),
+        Some((from, to)) => Some(from.parse::<u32>().ok()?..=to.parse::<u32>().ok()?.min(CPUS_MAX)),
+        None => part.parse::<u32>().ok().map(|n| n..=n),
     };
-    list.split(',').filter_map(|part| range(part.trim())).sum()
+    list.split(',').filter_map(|part| range(part.trim())).flatten().collect()
 }
 
 fn memory(roots: &Roots) -> Bytes {
@@ -86,15 +106,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpu_lists_are_counted() {
-        assert_eq!([count("0"), count("0-3"), count("0-3,8,10-11"), count("")], [1, 4, 7, 0]);
+    fn lists_of_cpus_are_read() {
+        assert_eq!((numbers("0"), numbers("0-3,8,10-11"), numbers("")), (vec![0], vec![0, 1, 2, 3, 8, 10, 11], vec![]));
+        assert_eq!((numbers("x,2,3-"), numbers("5-4"), numbers("0-4294967295").len()), (vec![2], vec![], 8192));
     }
 
     #[test]
     fn this_machine_has_a_name_a_kernel_memory_and_a_boot() {
         let facts = host_facts();
         assert!(!facts.hostname.is_empty() && !facts.kernel.is_empty() && !facts.boot_id.is_empty());
-        assert!(facts.memory > Bytes::mib(64) && facts.cpus >= 1 && facts.numa_nodes >= 1);
+        assert!(facts.memory > Bytes::mib(64) && facts.cpus >= 1 && !facts.numa_nodes[0].cpus.is_empty());
     }
 
     #[test]
@@ -109,11 +130,13 @@ mod tests {
         put(roots.proc.join("meminfo"), "MemTotal:       1024 kB\n");
         put(roots.etc.join("os-release"), "NAME=x\nPRETTY_NAME=\"Example OS 1\"\n");
         put(roots.sys.join("class/dmi/id/sys_vendor"), "QEMU\n");
-        put(roots.sys.join("devices/system/node/node1/meminfo"), "");
-        put(roots.sys.join("devices/system/node/node0/meminfo"), "");
+        put(roots.sys.join("devices/system/node/node1/cpulist"), "\n");
+        put(roots.sys.join("devices/system/node/node0/cpulist"), "0-1,4\n");
+        put(roots.sys.join("devices/system/node/online"), "0-1\n");
         let facts = host_facts_under(&roots);
         assert_eq!((facts.cpu_model.as_str(), facts.os.as_str()), ("Example CPU 9000", "Example OS 1"));
-        assert_eq!((facts.memory, facts.numa_nodes), (Bytes::mib(1), 2));
+        let node = |node, cpus: &[u32]| topology::NumaNode { node, cpus: cpus.to_vec() };
+        assert_eq!((facts.memory, facts.numa_nodes), (Bytes::mib(1), vec![node(0, &[0, 1, 4]), node(1, &[])]));
         assert_eq!((facts.hypervisor.as_deref(), facts.governor, facts.root), (Some("QEMU"), None, false));
     }
 }

@@ -108,3 +108,65 @@ fn a_device_is_written_only_after_confirmation() {
     assert_eq!(show_json(&scratch, &path)["cases"].as_array().expect("cases").len(), 2);
     expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &device.device, "--confirm", "serial:WRONG"]), 5);
 }
+
+/// A suite that discards, zeroes, and reads beside both.
+const ERASING: &str = "suite: erasing
+defaults: {ramp: 100ms, trial: 400ms}
+fill: {size: 64MiB}
+repeats: {blocks: 2}
+cases:
+  - name: discard
+    streams: [{op: discard, pattern: random, block_size: 64KiB, queue_depth: 2}]
+  - name: mix
+    streams: [{op: {read: 60, write: 30, discard: 5, write_zeroes: 5}, pattern: random, block_size: 4KiB, queue_depth: 4}]
+";
+
+#[test]
+fn discards_and_zeroes_are_measured_on_a_file_and_what_they_do_to_reads_is_said() {
+    let scratch = Scratch::new();
+    let (suite, target) = (scratch.file("erasing.yaml", ERASING), scratch.directory("target"));
+    let path = scratch.join("r.stend");
+    let words = ["run", &suite, "--on", &target, "-o", &path.to_string_lossy()];
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &words), 0);
+    assert!(stdout.contains("Random discard") && stdout.contains("discards and"), "{stdout}");
+    let findings = show_json(&scratch, &path);
+    let operations = |case: usize| {
+        let rows = findings["cases"][case]["operations"].as_array().expect("operations").clone();
+        rows.into_iter().map(|row| row["operation"].as_str().expect("a name").to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(operations(0), ["discard"]);
+    assert_eq!(operations(1), ["read", "write", "discard", "write_zeroes"]);
+    assert!(findings["cases"][0]["iops"]["value"].as_f64().expect("a number") > 0.0);
+    let caveats = findings["caveats"].to_string();
+    assert!(caveats.contains("same trial discards"), "{caveats}");
+    let html = std::fs::read_to_string(scratch.join("r.html")).expect("a report");
+    assert!(html.contains("write of zeroes") && html.contains("same trial discards"), "no word about it in the report");
+    assert!(leftovers(&target).is_empty());
+}
+
+#[test]
+fn a_device_is_discarded_only_after_confirmation() {
+    if !root("a_device_is_discarded_only_after_confirmation") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let only = ERASING.split("  - name: mix").next().expect("the first case").replace("fill: {size: 64MiB}\n", "");
+    let suite = scratch.file("discard.yaml", &only);
+    let device = Loop::new(&scratch, "disk.img", 64 << 20);
+    std::fs::write(&device.backing, vec![7; 64 << 20]).expect("data behind the device");
+    let intact = || std::fs::read(&device.backing).expect("the backing file").iter().all(|&byte| byte == 7);
+    let path = scratch.join("r.stend").to_string_lossy().into_owned();
+    let words = ["run", &suite, "--on", &device.device, "-o", &path];
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 5);
+    assert!(stderr.contains("--confirm=") && intact(), "{stderr}");
+
+    let identity = device.identity(&scratch);
+    expect_exit(&mut stend(&scratch, &[&words[..], &["--confirm", &identity]].concat()), 0);
+    assert!(!intact(), "a loop device hands discards on to its file");
+    let check = |id: &str| {
+        let findings = show_json(&scratch, std::path::Path::new(&path));
+        let checks = findings["cases"][0]["checks"].as_array().expect("checks").clone();
+        checks.into_iter().find(|check| check["id"] == id).expect("the check")["status"].clone()
+    };
+    assert_eq!((check("H76"), check("H11")), ("pass".into(), "not_applicable".into()));
+}

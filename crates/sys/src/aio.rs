@@ -221,10 +221,14 @@ impl Queue for Context {
 
     #[inline]
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64) {
-        let memory = self.inner.slots.claim(slot, at, len);
+        let memory = self.inner.slots.claim(slot, at, if request.moves_data() { len } else { 0 });
         let (command, transfer) = match request {
             Request::Read => (IOCB_CMD_PREAD, true),
-            Request::Write => (IOCB_CMD_PWRITE, true),
+            Request::Write | Request::WriteDsync => (IOCB_CMD_PWRITE, true),
+            // There are no such requests.
+            Request::PunchHole | Request::ZeroRange => {
+                return self.answered.push(Completion { slot, result: -libc::EOPNOTSUPP });
+            }
             _ if self.syncs == Syncs::Plain => return self.plain.push((slot, request)),
             Request::Fsync => (IOCB_CMD_FSYNC, false),
             Request::Fdatasync => (IOCB_CMD_FDSYNC, false),
@@ -232,6 +236,9 @@ impl Queue for Context {
         let entry = &mut self.requests[slot as usize];
         *entry = self::request(slot, self.inner.file.as_fd().as_raw_fd(), command);
         if transfer {
+            if request == Request::WriteDsync {
+                entry.aio_rw_flags = libc::RWF_DSYNC;
+            }
             (entry.aio_buf, entry.aio_nbytes, entry.aio_offset) = (memory as u64, len as u64, offset as i64);
         }
         self.queued.push(slot);

@@ -1,16 +1,18 @@
 //! What the kernel says about a block device or file: size, block sizes, direct I/O alignment, backing
-//! file of a loop device. Reads only; must not decide whether anything may be written.
+//! file of a loop device; and two calls on ranges that rustix lacks. Must not decide whether anything may be written.
 
 use crate::file::IoFile;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatxFlags, statx};
-use rustix::ioctl::{Getter, Opcode, Updater, ioctl};
+use rustix::ioctl::{Getter, Opcode, Setter, Updater, ioctl};
 use std::fmt;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 
 /// `BLKROGET` of linux/fs.h: read-only flag as an int.
 const BLKROGET: Opcode = 0x125e;
+/// `BLKDISCARD` of linux/fs.h: a range as two 64-bit numbers, bytes.
+const BLKDISCARD: Opcode = 0x1277;
 /// `LOOP_GET_STATUS64` of linux/loop.h.
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
 
@@ -99,6 +101,24 @@ fn read_only(fd: impl AsFd) -> io::Result<bool> {
     // SAFETY: BLKROGET stores one int through its pointer, and the getter provides room for one.
     let flag: i32 = unsafe { ioctl(fd, Getter::<BLKROGET, i32>::new())? };
     Ok(flag != 0)
+}
+
+/// Writes a range out of the page cache and waits for it: neither the cache of the target nor metadata.
+pub(crate) fn sync_range(fd: impl AsFd, offset: u64, len: u64) -> io::Result<()> {
+    let steps = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    let range = |value: u64| libc::off64_t::try_from(value).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
+    // SAFETY: the call takes numbers and an open descriptor, and touches no memory of ours.
+    match unsafe { libc::sync_file_range(fd.as_fd().as_raw_fd(), range(offset)?, range(len)?, steps) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Discards a range of an open device, bytes; both must be multiples of its logical block.
+pub(crate) fn discard(fd: impl AsFd, offset: u64, len: u64) -> io::Result<()> {
+    // SAFETY: BLKDISCARD reads two 64-bit numbers through its pointer, and the setter passes a pointer to two.
+    unsafe { ioctl(fd, Setter::<BLKDISCARD, [u64; 2]>::new([offset, len]))? };
+    Ok(())
 }
 
 /// File behind a loop device.

@@ -1,9 +1,10 @@
 //! An open target. Reading needs nothing; a writable one can only come from a [`crate::Claim`].
 
 use crate::claim::Grip;
-use rustix::fs::{Mode, OFlags};
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::ReadWriteFlags;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -68,6 +69,60 @@ impl IoFile {
         Ok(rustix::io::pwrite(&self.fd, buffer, offset)?)
     }
 
+    /// One `pwritev2` that ends when what it wrote is durable (`RWF_DSYNC`); returns the bytes written.
+    pub fn write_durably_at(&self, buffer: &[u8], offset: u64) -> io::Result<usize> {
+        let flags = ReadWriteFlags::DSYNC;
+        Ok(rustix::io::pwritev2(&self.fd, &[IoSlice::new(buffer)], offset, flags)?)
+    }
+
+    /// The same target open once more, so that every write ends when it is durable (`O_DSYNC`); with the same
+    /// rights, and what the claim holds is kept. Only for what may be written.
+    pub fn open_dsync(&self) -> io::Result<IoFile> {
+        if !self.writable {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        // `OFlags::DSYNC` of rustix 1.1 is O_SYNC, which makes all metadata durable as well.
+        let dsync = OFlags::from_bits_retain(libc::O_DSYNC as u32);
+        let mut flags = OFlags::RDWR | OFlags::CLOEXEC | dsync;
+        flags.set(OFlags::DIRECT, self.direct);
+        // The link leads to what is open, whatever has become of its name.
+        let fd = rustix::fs::open(format!("/proc/self/fd/{}", self.fd.as_raw_fd()), flags, Mode::empty())?;
+        Ok(IoFile { fd, direct: self.direct, writable: true, grip: self.grip.clone() })
+    }
+
+    /// Whether every write ends when it is durable, as the kernel says.
+    pub fn is_dsync(&self) -> bool {
+        let has = |flags: OFlags| flags.bits() & libc::O_DSYNC as u32 != 0;
+        rustix::fs::fcntl_getfl(&self.fd).is_ok_and(has)
+    }
+
+    /// Waits until the page cache has handed a range to the target (`sync_file_range` with all of its steps).
+    pub fn sync_range(&self, offset: u64, len: u64) -> io::Result<()> {
+        crate::block::sync_range(self, offset, len)
+    }
+
+    /// Tells the target that a range is not needed any more; its size stays. A device gets the discard of its
+    /// kind (BLKDISCARD: TRIM, UNMAP, deallocate), what the range holds afterwards is the device's affair; a file
+    /// gets a hole, which reads as zeroes. `Unsupported` if the target knows nothing of the kind.
+    pub fn discard_at(&self, offset: u64, len: u64) -> io::Result<()> {
+        if self.is_device() {
+            return crate::block::discard(self, offset, len);
+        }
+        Ok(rustix::fs::fallocate(&self.fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, len)?)
+    }
+
+    /// Makes a range read as zeroes; its size stays. The kernel asks a device to do it by itself and writes zeroes
+    /// where it cannot; a file system notes that the range holds none. `Unsupported` where it knows nothing of the kind.
+    pub fn zero_at(&self, offset: u64, len: u64) -> io::Result<()> {
+        Ok(rustix::fs::fallocate(&self.fd, FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE, offset, len)?)
+    }
+
+    /// Whether it is known to be a block device.
+    pub fn is_device(&self) -> bool {
+        let kind = |mode| rustix::fs::FileType::from_raw_mode(mode);
+        rustix::fs::fstat(&self.fd).is_ok_and(|stat| kind(stat.st_mode) == rustix::fs::FileType::BlockDevice)
+    }
+
     /// `fdatasync`.
     pub fn sync_data(&self) -> io::Result<()> {
         Ok(rustix::fs::fdatasync(&self.fd)?)
@@ -109,11 +164,39 @@ mod tests {
     }
 
     #[test]
+    fn a_target_open_for_durable_writes_is_the_same_one() {
+        let file = IoFile::create_scratch(Path::new("/var/tmp"), 8192, false).unwrap();
+        let durable = file.open_dsync().unwrap();
+        assert!(durable.is_dsync() && durable.is_writable() && !durable.is_direct() && !file.is_dsync());
+        assert_eq!(durable.write_at(b"one", 0).unwrap() + file.write_durably_at(b"two", 3).unwrap(), 6);
+        file.sync_range(0, 8192).unwrap();
+        let mut data = [0; 6];
+        file.read_at(&mut data, 0).unwrap();
+        assert_eq!(&data, b"onetwo");
+        let named = tempfile::NamedTempFile::new().unwrap();
+        let reader = IoFile::open_read(named.path(), false).unwrap();
+        assert!(reader.open_dsync().is_err() && reader.write_durably_at(b"x", 0).is_err());
+    }
+
+    #[test]
+    fn a_discarded_or_zeroed_range_reads_as_zeroes_and_the_size_stays() {
+        let file = IoFile::create_scratch(Path::new("/var/tmp"), 3 << 12, false).unwrap();
+        assert!(!file.is_device());
+        file.write_at(&[7; 3 << 12], 0).unwrap();
+        file.discard_at(0, 4096).unwrap();
+        file.zero_at(8192, 4096).unwrap();
+        let mut data = [1; 3 << 12];
+        assert_eq!(file.read_at(&mut data, 0).unwrap(), 3 << 12);
+        let all = |part: &[u8], value: u8| part.iter().all(|&byte| byte == value);
+        assert!(all(&data[..4096], 0) && all(&data[4096..8192], 7) && all(&data[8192..], 0));
+    }
+
+    #[test]
     fn a_file_opened_for_reading_blocks_and_refuses_writes() {
         let named = tempfile::NamedTempFile::new().unwrap();
         let file = IoFile::open_read(named.path(), false).unwrap();
         assert!(!rustix::fs::fcntl_getfl(&file).unwrap().contains(OFlags::NONBLOCK));
-        assert!(file.write_at(b"x", 0).is_err());
+        assert!(file.write_at(b"x", 0).is_err() && file.discard_at(0, 1).is_err() && file.zero_at(0, 1).is_err());
         assert!(!file.is_writable());
     }
 }

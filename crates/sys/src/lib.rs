@@ -10,6 +10,7 @@ pub mod claim;
 pub mod clock;
 pub mod counting;
 pub mod file;
+pub mod numa;
 pub mod obstacle;
 pub mod process;
 pub mod queue;

@@ -24,10 +24,24 @@ pub enum Request {
     Read,
     /// Memory to file.
     Write,
+    /// The same, complete when it is durable (`RWF_DSYNC`).
+    WriteDsync,
     /// `fsync`.
     Fsync,
     /// `fdatasync`.
     Fdatasync,
+    /// `fallocate` that gives the range of a file back.
+    PunchHole,
+    /// `fallocate` that makes the range read as zeroes.
+    ZeroRange,
+}
+
+impl Request {
+    /// Whether data go from or to the memory of the slot.
+    #[inline(always)]
+    pub fn moves_data(self) -> bool {
+        matches!(self, Request::Read | Request::Write | Request::WriteDsync)
+    }
 }
 
 /// An asynchronous interface of the kernel: one file, slots of memory, at most one request per slot in
@@ -43,8 +57,8 @@ pub trait Queue {
     fn slot_mut(&mut self, slot: u32) -> &mut [u8];
 
     /// Queues a request for the next [`submit_and_wait`](Self::submit_and_wait). A transfer moves `len`
-    /// bytes between `offset` of the file and `at` of the slot's memory; a sync ignores the three.
-    /// Panics if the slot is in flight or the range is not inside it.
+    /// bytes between `offset` of the file and `at` of the slot's memory; a sync ignores the three, and what
+    /// moves no data has a range of the file alone. Panics if the slot is in flight or the memory is not inside it.
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64);
 
     /// Submits what is queued and waits until `want` requests are complete or `timeout` has passed.

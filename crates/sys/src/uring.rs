@@ -88,6 +88,20 @@ impl Ring {
             (Request::Read, false) => opcode::Read::new(fd, memory, len).offset(offset).build(),
             (Request::Write, true) => opcode::WriteFixed::new(fd, memory, len, 0).offset(offset).build(),
             (Request::Write, false) => opcode::Write::new(fd, memory, len).offset(offset).build(),
+            (Request::WriteDsync, true) => {
+                opcode::WriteFixed::new(fd, memory, len, 0).offset(offset).rw_flags(libc::RWF_DSYNC).build()
+            }
+            (Request::WriteDsync, false) => {
+                opcode::Write::new(fd, memory, len).offset(offset).rw_flags(libc::RWF_DSYNC).build()
+            }
+            (Request::PunchHole, _) => {
+                let (mode, len) = (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE, u64::from(len));
+                opcode::Fallocate::new(fd, len).offset(offset).mode(mode).build()
+            }
+            (Request::ZeroRange, _) => {
+                let (mode, len) = (libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE, u64::from(len));
+                opcode::Fallocate::new(fd, len).offset(offset).mode(mode).build()
+            }
             (Request::Fsync, _) => opcode::Fsync::new(fd).build(),
             (Request::Fdatasync, _) => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
         };
@@ -112,7 +126,7 @@ impl Queue for Ring {
 
     #[inline]
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64) {
-        let memory = self.inner.slots.claim(slot, at, len);
+        let memory = self.inner.slots.claim(slot, at, if request.moves_data() { len } else { 0 });
         let entry = self.entry(request, memory, len as u32, offset).user_data(u64::from(slot));
         // SAFETY: the range is inside the slot and the slot's memory is not reachable by anyone while it is
         // claimed; it is neither moved nor unmapped before the request is reaped.

@@ -118,8 +118,8 @@ prop_compose! {
 
 prop_compose! {
     fn job()(
-        stream in 0u16..3, done in [(number(), number()), (number(), number()), (number(), number())],
-        latency in [sparse(), sparse(), sparse()], times in [prop::option::of(number()), prop::option::of(number()), prop::option::of(number())],
+        stream in 0u16..3, done in Op::ALL.map(|_| (number(), number())),
+        latency in Op::ALL.map(|_| sparse()), times in [prop::option::of(number()), prop::option::of(number()), prop::option::of(number())],
     ) -> JobTotals {
         JobTotals { stream, job: 0, done, service: times[0].map(|_| latency.clone()), latency, cpu_ns: times[0], run_delay_ns: times[1], cpu_max_ns: times[2] }
     }
@@ -140,7 +140,7 @@ prop_compose! {
         status in prop::sample::select(vec![TrialStatus::Complete, TrialStatus::Stalled, TrialStatus::Failed]),
         times in [moment(), moment(), moment()], jobs in prop::collection::vec(job(), 0..3),
         drained in prop::collection::vec((0u16..3, op(), sparse()), 0..2),
-        open in prop::collection::vec((0u16..3, sparse(), [sparse(), sparse(), sparse()]), 0..2),
+        open in prop::collection::vec((0u16..3, sparse(), Op::ALL.map(|_| sparse())), 0..2),
         censored in prop::collection::vec((0u16..3, op(), number()), 0..2),
         errors in prop::collection::vec((op(), any::<i32>(), number()), 0..2),
         clocks in [(number(), number(), number()), (number(), number(), number())],

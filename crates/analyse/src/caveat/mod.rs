@@ -41,6 +41,7 @@ impl Caveat {
                 | Caveat::NeverWritten { .. }
                 | Caveat::TrialsLeftOut { .. }
                 | Caveat::NotFilled
+                | Caveat::ReadsErased { .. }
         )
     }
 }

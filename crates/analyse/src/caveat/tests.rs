@@ -6,6 +6,7 @@ use crate::fixture::{RunBuilder, run};
 use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
 use stend_record::{Event, Refusal, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
 use stend_spec::arm::Switch;
+use stend_spec::workload::Mix;
 
 /// Caveats of a record.
 fn caveats(record: &RunRecord) -> Vec<Caveat> {
@@ -53,7 +54,7 @@ fn a_fill_that_is_missing_or_short_is_told_when_something_reads() {
     assert_eq!(after(|r| r.fill.as_mut().unwrap().written.0 -= 1), [Caveat::NotFilled]);
     let writes = after(|r| {
         r.fill = None;
-        r.trials.iter_mut().for_each(|t| t.asked.streams[0].mix.read_percent = 0);
+        r.trials.iter_mut().for_each(|t| t.asked.streams[0].mix = Mix::of_reads(0));
     });
     assert!(!writes.contains(&Caveat::NotFilled));
 }
@@ -145,6 +146,9 @@ fn every() -> Vec<Caveat> {
         Caveat::IntervalsMerged { count: 12_345 },
         Caveat::NeverWritten { share: Share(0.25) },
         Caveat::NotFilled,
+        Caveat::ReadsErased { at_once: true },
+        Caveat::ReadsErased { at_once: false },
+        Caveat::StreamsOverlap { case: "oltp".into(), first: 1, second: 2 },
         Caveat::InMemory { what: "tmpfs".into() },
         Caveat::OverNetwork { file_system: "nfs4".into() },
         Caveat::Fuse { file_system: "fuse.mergerfs".into() },

@@ -45,6 +45,8 @@ impl Caveat {
             Caveat::TrialsLeftOut { count } => run::trials_left_out(*count),
             Caveat::NeverWritten { share } => run::never_written(*share),
             Caveat::NotFilled => run::not_filled(),
+            Caveat::ReadsErased { at_once } => run::reads_erased(*at_once),
+            Caveat::StreamsOverlap { case, first, second } => run::streams_overlap(case, *first, *second),
             Caveat::FewTrials { cases, trials, need } => run::few_trials(*cases, *trials, *need),
             Caveat::Fallback { backend, reason } => run::fallback(backend, reason),
             Caveat::KernelWorkers { count } => run::kernel_workers(*count),

@@ -19,11 +19,11 @@ const ROWS_MAX: i32 = 40;
 /// Fewest rows an axis is long: half a decade, or a steady device would fill the pane with one bar.
 const ROWS_SHOWN: f64 = 10.0;
 
-/// One pane for reads and one for writes. `None` without histograms.
+/// One pane for each kind of I/O. `None` without histograms.
 pub fn chart(case: &CaseTrials<'_>, run_start: Nanos) -> Option<Chart> {
     let mut trials = case.all.clone();
     trials.sort_by_key(|trial| series::load_start(trial));
-    let found: Vec<(Op, Vec<Column>)> = [Op::Read, Op::Write]
+    let found: Vec<(Op, Vec<Column>)> = Op::IO
         .into_iter()
         .map(|op| (op, columns(&trials, op, run_start)))
         .filter(|(_, columns)| !columns.is_empty())

@@ -26,7 +26,7 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline) -> Option<Chart> {
     let values: Vec<f64> = trials
         .iter()
         .map(|trial| {
-            let (ops, bytes) = trial.done(None, &[Op::Read, Op::Write]);
+            let (ops, bytes) = trial.done(None, &Op::IO);
             let done = if headline == Headline::Iops { ops } else { bytes };
             done as f64 / trial.window.as_secs()
         })

@@ -14,7 +14,7 @@ use stend_spec::workload::Op;
 /// With more trials than this their bands would only be stripes.
 const BANDS_MAX: usize = 24;
 
-/// Panes: rate of reads and writes, then latency per operation. `None` if nothing was recorded.
+/// Panes: rate of all I/Os but syncs, then latency per operation. `None` if nothing was recorded.
 pub fn chart(run: &RunRecord, case: &CaseTrials<'_>, headline: Headline, run_start: Nanos) -> Option<Chart> {
     let mut trials = case.all.clone();
     trials.sort_by_key(|trial| series::load_start(trial));

@@ -43,7 +43,7 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
 fn bandwidth_deviation(trial: &Counting<'_>) -> f64 {
     let streams = trial.record.asked.streams.iter().enumerate();
     let deviation = |(index, stream): (usize, &stend_spec::workload::Stream)| {
-        let (ops, bytes) = trial.done(Some(index as u16), &[Op::Read, Op::Write]);
+        let (ops, bytes) = trial.done(Some(index as u16), &Op::IO);
         let size = sizes(stream);
         let deviation = relative(bytes as f64, ops as f64 * size.mean);
         // What chance explains of a mixture is no contradiction; with one size there is none.

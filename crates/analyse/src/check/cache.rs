@@ -1,6 +1,6 @@
 //! H10 and H12: could memory have answered instead of the storage, and did it?
 
-use super::drives::asked;
+use super::drives::{asked, moves_no_data};
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
@@ -101,8 +101,11 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let stretches = stretches(run, case);
-    let ops = [Op::Read, Op::Write].into_iter().filter(|&op| asked(case, op));
-    let Some(paged) = ops.map(|op| paged(&stretches, op)).collect::<Option<Vec<Paged>>>() else {
+    let ops: Vec<Op> = Op::TRANSFERS.into_iter().filter(|&op| asked(case, op)).collect();
+    if ops.is_empty() {
+        return check.not_applicable(moves_no_data());
+    }
+    let Some(paged) = ops.into_iter().map(|op| paged(&stretches, op)).collect::<Option<Vec<Paged>>>() else {
         return check.not_measurable(too_few_samples());
     };
     let growth = growth(&stretches);

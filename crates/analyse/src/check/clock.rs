@@ -73,7 +73,7 @@ fn meaning(source: &str, cost: Option<f64>, step: Option<i128>) -> Option<Say> {
 /// Cost of the readings relative to the mean latency of the fastest operation; `None` if it was not measured.
 fn cost(trial: &Counting<'_>) -> Option<f64> {
     let reading = trial.outcome.engine.clock_read_ns;
-    let means = [Op::Read, Op::Write].into_iter().filter_map(|op| {
+    let means = Op::IO.into_iter().filter_map(|op| {
         let histograms = || trial.outcome.jobs.iter().map(|job| &job.latency[op.index()]);
         let count: f64 = histograms().map(|h| h.count() as f64).sum();
         let sum: f64 = histograms().map(|h| h.sum_ns as f64).sum();

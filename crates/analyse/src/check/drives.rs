@@ -34,7 +34,10 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "под объектом не видно ни одного блочного устройства"
         ));
     }
-    let ops: Vec<Op> = [Op::Read, Op::Write].into_iter().filter(|&op| asked(case, op)).collect();
+    let ops: Vec<Op> = Op::TRANSFERS.into_iter().filter(|&op| asked(case, op)).collect();
+    if ops.is_empty() {
+        return check.not_applicable(moves_no_data());
+    }
     let stretches = stretches(run, case);
     let found = ops.iter().map(|&op| reconcile(&stretches, &drives, op)).collect::<Option<Vec<Bytes>>>();
     let Some(found) = found.filter(|found| found.iter().all(|b| b.application > 0.0)) else {
@@ -65,10 +68,14 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     )
 }
 
-/// Whether the case asks for reads or writes.
+/// Whether the case asks for an operation.
 pub(super) fn asked(case: &CaseTrials<'_>, op: Op) -> bool {
-    let of = |mix: stend_spec::workload::Mix| if op == Op::Read { mix.reads() } else { mix.writes() };
-    case.asked.streams.iter().any(|s| of(s.mix))
+    case.asked.streams.iter().any(|s| s.mix.share(op) > 0)
+}
+
+/// Why what compares data at two places does not concern a case.
+pub(super) fn moves_no_data() -> Say {
+    say!("the case moves no data", "случай не передаёт данных")
 }
 
 /// The lowest devices that are visible: the disks, or whatever is deepest.

@@ -62,7 +62,7 @@ fn note(shared: &mut (u32, Option<u32>), found: Option<&(u32, u32)>) {
 }
 
 fn row(trial: &Counting<'_>) -> Row {
-    let io = [Op::Read, Op::Write];
+    let io = Op::IO;
     let histograms = || trial.outcome.jobs.iter().flat_map(|job| io.map(|op| &job.latency[op.index()]));
     Row {
         ops: trial.done(None, &io).0,

@@ -3,11 +3,11 @@
 use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{MIX_DEVIATION, MIX_SIGMA};
-use crate::phrase::{both, pick};
+use crate::phrase::{both, op as op_name, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say};
 use stend_spec::keys::BACKENDS;
-use stend_spec::workload::{Backend, Op, Stream};
+use stend_spec::workload::{Backend, Op, Stream, Sync};
 
 /// H04: backend, direct I/O, jobs, depth, block size, region and mix are those that were asked for.
 pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
@@ -57,7 +57,7 @@ fn differences(trial: &Counting<'_>) -> Vec<Say> {
     }
     for (index, stream) in asked.streams.iter().enumerate() {
         found.extend(shape(trial, index as u16, stream));
-        found.extend(mix(trial, index as u16, stream));
+        found.extend(stream.mix.shares().filter_map(|share| mix(trial, index as u16, share)));
     }
     let (first, last) = (asked.region.start.0, asked.region.start.0.saturating_add(asked.region.len.0));
     let inside = |start: u64, len: u64| start >= first && start.saturating_add(len) <= last;
@@ -79,6 +79,18 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
         let (is, asked) = (job.in_flight, stream.queue_depth);
         found.push(say!("queue depth {is}, asked {asked}", "глубина очереди {is}, заявлена {asked}"));
     }
+    if jobs().any(|job| job.dsync != (stream.sync == Sync::ODsync)) {
+        found.push(match stream.sync {
+            Sync::ODsync => say!("open without O_DSYNC, asked with", "открыто без O_DSYNC, заявлено с ним"),
+            _ => say!("open with O_DSYNC, asked without", "открыто с O_DSYNC, заявлено без него"),
+        });
+    }
+    if stream.place.memory.is_some() && jobs().any(|job| job.memory_node != stream.place.memory) {
+        found.push(say!("buffers not on the NUMA node asked for", "буферы не на заявленном узле NUMA"));
+    }
+    if stream.region.is_some_and(|region| jobs().any(|job| !region.holds(job.area))) {
+        found.push(say!("a job outside of its stream's region", "задание за пределами области своего потока"));
+    }
     if let Some(job) = jobs().find(|job| job.block_size != stream.block_size) {
         found.push(both(|l| {
             pick(l, "block size {i}, asked {a}", "блок {i}, заявлен {a}")
@@ -89,18 +101,19 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
     found
 }
 
-/// The share of reads, where it deviates by more than chance explains.
-fn mix(trial: &Counting<'_>, index: u16, stream: &Stream) -> Option<Say> {
-    let (reads, _) = trial.done(Some(index), &[Op::Read]);
-    let (all, _) = trial.done(Some(index), &[Op::Read, Op::Write]);
+/// The share of an operation, where it deviates by more than chance explains.
+fn mix(trial: &Counting<'_>, index: u16, (op, percent): (Op, u8)) -> Option<Say> {
+    let (done, _) = trial.done(Some(index), &[op]);
+    let (all, _) = trial.done(Some(index), &Op::IO);
     if all == 0 {
         return None;
     }
-    let (is, asked) = (reads as f64 / all as f64, f64::from(stream.mix.read_percent) / 100.0);
+    let (is, asked) = (done as f64 / all as f64, f64::from(percent) / 100.0);
     let chance = MIX_SIGMA * (asked * (1.0 - asked) / all as f64).sqrt();
     ((is - asked).abs() > chance.max(MIX_DEVIATION)).then(|| {
         both(|l| {
-            pick(l, "{i} reads, asked {a}", "чтения {i}, заявлено {a}")
+            pick(l, "{o}: {i}, asked {a}", "{o}: {i}, заявлено {a}")
+                .replace("{o}", op_name(op).get(l))
                 .replace("{i}", &format::percent(is, l))
                 .replace("{a}", &format::percent(asked, l))
         })
@@ -114,7 +127,7 @@ mod tests {
     use crate::trials::by_case;
     use stend_base::Bytes;
     use stend_record::TrialOutcome;
-    use stend_spec::workload::Sync;
+    use stend_spec::workload::Mix;
 
     fn check(change: fn(&mut TrialOutcome)) -> CheckResult {
         let record = run().trial(0).done().trial(0).change(move |o, _| change(o)).done().record();
@@ -141,6 +154,7 @@ mod tests {
             "through the page cache, asked direct; queue depth 4, asked 32; block size 8 KiB, asked 4 KiB; \
              a job outside of the region"
         );
+        assert_eq!(check(|o| o.engine.jobs[0].dsync = true).measured.en, "open with O_DSYNC, asked without");
         let found = check(|o| o.engine.jobs.push(o.engine.jobs[0]));
         assert_eq!((found.status, found.measured.ru.as_str()), (CheckStatus::Fail, "заданий 2, заявлено 1"));
     }
@@ -167,6 +181,23 @@ mod tests {
         // Of 20,000 I/Os 1 point is much; of 200, 10 points are within four standard deviations (13 points).
         assert_eq!((of(10_000.0, 0.705), of(10_000.0, 0.67)), (CheckStatus::Pass, CheckStatus::Fail));
         assert_eq!((of(100.0, 0.6), of(100.0, 0.5)), (CheckStatus::Pass, CheckStatus::Fail));
+    }
+
+    #[test]
+    fn discards_that_were_asked_for_and_not_made_fail() {
+        let mut asked = case("mix", 100, 32, Sync::None);
+        asked.streams[0].mix = Mix { read: 90, write: 0, discard: 10, write_zeroes: 0 };
+        let with = |discards: bool| {
+            let change = move |o: &mut TrialOutcome, _: &mut Vec<_>| {
+                if !discards {
+                    o.jobs[0].done[Op::Discard.index()] = (0, 0);
+                }
+            };
+            executed(&by_case(&run_of(vec![asked.clone()]).trial(0).change(change).done().record())[0])
+        };
+        assert_eq!(with(true).status, CheckStatus::Pass);
+        let found = with(false).measured;
+        assert!(found.en.contains("discard: 0") && found.ru.contains("освобождение: 0"), "{found:?}");
     }
 
     #[test]

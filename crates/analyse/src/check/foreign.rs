@@ -1,6 +1,6 @@
 //! H26 and H66: was the device ours alone, and did it get the I/Os as they were made?
 
-use super::drives::asked;
+use super::drives::{asked, moves_no_data};
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
@@ -43,13 +43,19 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
+    if case.asked.erases() {
+        return check.not_measurable(say!(
+            "what discards and zeroes make the device do cannot be told from the I/O of others",
+            "то, что устройство делает из-за освобождений и нулей, не отличить от чужих операций"
+        ));
+    }
     let Some(device) = run.target.as_ref().and_then(device) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
     let small = case.asked.streams.iter().all(|stream| stream.block_size <= NEVER_SPLIT);
     let sum = |of: fn(&Cell) -> f64| {
-        let device = [Op::Read, Op::Write].map(|op| at_device(&stretches, &device.name, op));
+        let device = Op::TRANSFERS.map(|op| at_device(&stretches, &device.name, op));
         let device = device.into_iter().map(|cell| cell.as_ref().map(of)).sum::<Option<f64>>()?;
-        let own: f64 = [Op::Read, Op::Write].map(|op| of(&stretch::application(&stretches, op))).iter().sum();
+        let own: f64 = Op::TRANSFERS.map(|op| of(&stretch::application(&stretches, op))).iter().sum();
         (device > 0.0).then(|| ((device - own) / device).max(0.0))
     };
     let Some(bytes) = sum(|cell| cell.bytes) else { return check.not_measurable(too_few_samples()) };
@@ -95,8 +101,17 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         let block = own.bytes / own.ops;
         (device.ops > 0.0 && block > 0.0).then(|| (op, device.bytes / device.ops / block))
     };
-    let ops = [Op::Read, Op::Write].into_iter().filter(|&op| asked(case, op));
-    let Some(ratios) = ops.map(ratio).collect::<Option<Vec<(Op, f64)>>>() else {
+    let ops: Vec<Op> = Op::TRANSFERS.into_iter().filter(|&op| asked(case, op)).collect();
+    if ops.is_empty() {
+        return check.not_applicable(moves_no_data());
+    }
+    if asked(case, Op::WriteZeroes) {
+        return check.not_measurable(say!(
+            "the kernel counts writes of zeroes among the others",
+            "ядро считает записи нулей вместе с прочими"
+        ));
+    }
+    let Some(ratios) = ops.into_iter().map(ratio).collect::<Option<Vec<(Op, f64)>>>() else {
         return check.not_measurable(too_few_samples());
     };
     let measured = both(|l| {

@@ -15,7 +15,6 @@ use crate::trials::{CaseTrials, Counting};
 use stend_base::{Nanos, format, say};
 use stend_spec::workload::Op;
 
-const IO: [Op; 2] = [Op::Read, Op::Write];
 /// Intervals of one value of the method: 1 s.
 const SECOND: usize = 10;
 /// From so many seconds of load on, a value is a second as the method asks; below, an interval, because a
@@ -66,7 +65,7 @@ pub fn warm_up(case: &CaseTrials<'_>) -> CheckResult {
 
 /// Warm-up of a trial since the start of its load, ramp included.
 fn settling(trial: &Counting<'_>) -> Option<(WarmUp, Nanos)> {
-    let mut cells: Vec<Cell> = series::cells(&trial.record.slices, |s| IO.contains(&s.op));
+    let mut cells: Vec<Cell> = series::cells(&trial.record.slices, |s| Op::IO.contains(&s.op));
     let end = trial.outcome.window_end.saturating_sub(trial.outcome.load_start).0 / series::INTERVAL.0;
     cells.resize((end as usize).min(series::INTERVALS_MAX), Cell::default());
     let length = if cells.len() >= SECONDS_ENOUGH * SECOND { SECOND } else { 1 };
@@ -89,7 +88,7 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     };
     let Some(shortest) = case.counting.iter().map(|trial| trial.window).min() else { return check.no_trials() };
     let batches = |trial: &Counting<'_>| {
-        let series = rates::window_series(trial, None, &IO, |cell| cell.ops);
+        let series = rates::window_series(trial, None, &Op::IO, |cell| cell.ops);
         batch_means::batches(&series).map_or(0, |found| found.means.len())
     };
     let fewest = case.counting.iter().map(batches).min().unwrap_or(0);

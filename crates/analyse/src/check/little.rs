@@ -7,7 +7,7 @@ use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::format;
 use stend_base::say;
-use stend_spec::workload::{Op, Stream, Sync};
+use stend_spec::workload::{Op, Stream};
 
 /// What a trial implies about the I/Os it had in flight, relative to those asked for.
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +31,8 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
         limit: both(|l| format!("+ {} / − {}", format::percent(most, l), format::percent(least, l))),
     };
     let trials: Vec<InFlight> = case.counting.iter().map(|trial| implied(trial, |_| true)).collect();
-    // An open loop takes the places that it needs.
-    let closed = |stream: &Stream| stream.rate.is_none();
+    // An open loop takes the places that it needs, and one with rests leaves some empty.
+    let closed = |stream: &Stream| stream.rate.is_none() && stream.think.is_none();
     let full: Vec<InFlight> = match case.asked.streams.iter().any(closed) {
         true => case.counting.iter().map(|trial| implied(trial, closed)).collect(),
         false => Vec::new(),
@@ -109,9 +109,9 @@ fn implied(trial: &Counting<'_>, counts: impl Fn(&Stream) -> bool) -> InFlight {
 /// Operations that take a place in the queue. With a sync after each write, the write's latency
 /// includes its sync: counting both would count the time twice.
 fn occupying(stream: &Stream) -> &'static [Op] {
-    match stream.sync {
-        Sync::None | Sync::Fdatasync(0 | 1) | Sync::Fsync(0 | 1) => &[Op::Read, Op::Write],
-        Sync::Fdatasync(_) | Sync::Fsync(_) => &Op::ALL,
+    match stream.sync.every() {
+        0 | 1 => &Op::IO,
+        _ => &Op::ALL,
     }
 }
 
@@ -128,6 +128,7 @@ mod tests {
     use stend_base::histogram::Sparse;
     use stend_record::observed::Drained;
     use stend_record::{Slice, TrialOutcome};
+    use stend_spec::workload::Sync;
 
     fn check(change: impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static) -> CheckResult {
         let record = run().trial(0).done().trial(0).change(change).done().record();

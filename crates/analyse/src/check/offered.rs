@@ -117,7 +117,7 @@ fn own(trial: &Counting<'_>, stream: u16) -> (f64, Nanos) {
     let Some(open) = trial.outcome.open.iter().find(|open| open.stream == stream) else { return (0.0, Nanos(0)) };
     let (late, mut latency) = (open.own_late.dense(), Histogram::new());
     for job in trial.outcome.jobs.iter().filter(|job| job.stream == stream) {
-        [Op::Read, Op::Write].iter().for_each(|op| latency.merge_sparse(&job.latency[op.index()]));
+        Op::IO.iter().for_each(|op| latency.merge_sparse(&job.latency[op.index()]));
     }
     let part = |q: f64| {
         let (late, latency) = (late.quantile(Share(q))?, latency.quantile(Share(q))?);

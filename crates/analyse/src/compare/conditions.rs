@@ -87,7 +87,7 @@ fn machine(host: Option<&HostFacts>) -> Vec<Item> {
         ("boot_id", say!("boot", "загрузка"), text(|h| h.boot_id.clone())),
         ("cpu_model", say!("CPU", "процессор"), text(|h| h.cpu_model.clone())),
         ("cpus", say!("CPUs online", "процессоров в работе"), text(|h| h.cpus.to_string())),
-        ("numa_nodes", say!("NUMA nodes", "узлов NUMA"), text(|h| h.numa_nodes.to_string())),
+        ("numa_nodes", say!("NUMA nodes", "узлов NUMA"), text(|h| h.numa_nodes.len().to_string())),
         ("memory", say!("memory", "память"), size(host.map(|h| h.memory))),
         ("hypervisor", say!("hypervisor", "гипервизор"), own(|h| &h.hypervisor)),
         ("clock_source", say!("clock source", "источник времени"), own(|h| &h.clock_source)),

@@ -92,7 +92,7 @@ pub struct Side {
     pub trials: u32,
     /// Numbers of the checks that failed: this side should not be compared.
     pub failed: Vec<String>,
-    /// The rate, all reads and writes together.
+    /// The rate, all I/Os but syncs together.
     pub rate: Estimate,
     /// Relative to the baseline; `None` for the baseline itself.
     pub rate_ratio: Option<Ratio>,

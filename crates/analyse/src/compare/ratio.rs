@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use stend_spec::workload::Op;
 
 /// I/Os that the rate of a case counts.
-const COUNTED: [Op; 2] = [Op::Read, Op::Write];
+const COUNTED: [Op; 4] = Op::IO;
 
 /// A case in the baseline and in another run.
 pub struct Sides<'a> {

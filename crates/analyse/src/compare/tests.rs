@@ -7,7 +7,7 @@ use stend_base::Nanos;
 use stend_base::histogram::Sparse;
 use stend_record::{Censored, EventKind};
 use stend_spec::arm::Switch;
-use stend_spec::workload::Sync;
+use stend_spec::workload::{OPS, Sync};
 
 fn compared(records: &[RunRecord]) -> Comparison {
     let findings: Vec<Findings> = records.iter().map(|r| analyse(r).unwrap()).collect();
@@ -134,7 +134,7 @@ fn nothing_and_hostile_histograms_are_compared_without_a_panic() {
     assert!(compare(&[]).cases.is_empty());
     let hostile = |o: &mut stend_record::TrialOutcome, _: &mut Vec<stend_record::Slice>| {
         o.jobs[0].latency[0] = Sparse { buckets: vec![(u32::MAX, u64::MAX)], sum_ns: 1, min_ns: 0, max_ns: 0 };
-        o.jobs[0].done = [(u64::MAX, u64::MAX); 3];
+        o.jobs[0].done = [(u64::MAX, u64::MAX); OPS];
     };
     let record = run().trial(0).change(hostile).done().trial(0).done().record();
     assert_eq!(compared(&[record.clone(), record]).cases.len(), 1);

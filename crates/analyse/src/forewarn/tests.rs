@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::fixture::{case, run, run_of};
+use stend_base::Millionths;
 use stend_record::{Busy, RunRecord};
-use stend_spec::workload::Sync;
+use stend_spec::region::{Extent, Part};
+use stend_spec::suite::StreamSpec;
+use stend_spec::workload::{Mix, Op, Sync};
 
 /// Warnings before a run, after a change of what is known. The size of the memory is not, unless set.
 fn before(mut record: RunRecord, change: impl FnOnce(&mut RunRecord)) -> Vec<Caveat> {
@@ -134,6 +137,55 @@ fn a_working_set_of_the_size_of_memory_lasts_as_a_caveat_only_where_memory_can_a
 fn a_range_that_is_read_unfilled_is_told() {
     let found = before(run().record(), |r| r.header.inputs.suite.fill = None);
     assert_eq!(found, [Caveat::NotFilled]);
+}
+
+#[test]
+fn reads_of_what_is_erased_are_told_at_once_or_later() {
+    let told = |mixes: &[Mix]| {
+        let cases = mixes.iter().enumerate().map(|(i, &mix)| {
+            let mut case = case(&i.to_string(), 100, 1, Sync::None);
+            case.streams[0].mix = mix;
+            case
+        });
+        let found = before(run_of(cases.collect()).record(), |_| {});
+        found.into_iter().find(|caveat| matches!(caveat, Caveat::ReadsErased { .. }))
+    };
+    let reads = Mix::of_reads(100);
+    let mixed = Mix { read: 90, write: 0, discard: 0, write_zeroes: 10 };
+    assert_eq!(told(&[mixed]), Some(Caveat::ReadsErased { at_once: true }));
+    assert_eq!(told(&[reads, Mix::only(Op::Discard)]), Some(Caveat::ReadsErased { at_once: false }));
+    assert_eq!(told(&[Mix::only(Op::Discard)]), None, "nobody reads");
+    assert_eq!(told(&[reads, Mix::of_reads(0)]), None, "nothing is taken away");
+}
+
+/// A case of streams in these parts of the range, in percent, that do this.
+fn in_parts(streams: &[(u32, u32, Mix)]) -> Vec<Caveat> {
+    let mut asked = case("parts", 100, 1, Sync::None);
+    let percent = |n| Extent::Share(Millionths::percent(n));
+    let part = |start, size| Some(Part { start: percent(start), size: Some(percent(size)) });
+    let stream = asked.streams[0].clone();
+    let of = |&(start, size, mix): &(u32, u32, Mix)| StreamSpec { mix, region: part(start, size), ..stream.clone() };
+    asked.streams = streams.iter().map(of).collect();
+    let mut found = before(run_of(vec![asked]).record(), |_| {});
+    found.retain(|caveat| !matches!(caveat, Caveat::WillWrite { .. }));
+    found
+}
+
+#[test]
+fn regions_that_overlap_are_told_before_and_shown_by_a_check_afterwards() {
+    let reads = Mix::of_reads(100);
+    assert_eq!(in_parts(&[(0, 50, reads), (50, 50, reads)]), []);
+    let overlap = Caveat::StreamsOverlap { case: "parts".into(), first: 1, second: 3 };
+    assert!(overlap.is_preliminary());
+    assert_eq!(in_parts(&[(0, 30, reads), (30, 30, reads), (20, 10, reads)]), [overlap]);
+}
+
+#[test]
+fn reads_beside_what_is_erased_are_fine_and_reads_of_it_are_not() {
+    let (reads, discards) = (Mix::of_reads(100), Mix::only(Op::Discard));
+    assert_eq!(in_parts(&[(0, 50, reads), (50, 50, discards)]), []);
+    let found = in_parts(&[(0, 51, reads), (50, 50, discards)]);
+    assert!(matches!(found[..], [Caveat::ReadsErased { at_once: true }, Caveat::StreamsOverlap { .. }]), "{found:?}");
 }
 
 #[test]

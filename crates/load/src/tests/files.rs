@@ -69,7 +69,7 @@ fn a_write_with_a_sync_each_spans_both_and_the_sync_is_timed_alone() {
         let (outcome, _) = run(&Trial { backend, window, ..trial(LEN, vec![durable]) }, &filled(LEN)).unwrap();
         let (writes, syncs) = (done(&outcome, Op::Write).0, done(&outcome, Op::Sync).0);
         assert_eq!(writes, syncs);
-        let [_, write, sync] = &outcome.jobs[0].latency;
+        let [write, sync] = [Op::Write, Op::Sync].map(|op| &outcome.jobs[0].latency[op.index()]);
         assert!(writes > 0 && write.sum_ns > sync.sum_ns && sync.sum_ns > 0);
     }
 }

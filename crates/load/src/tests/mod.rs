@@ -1,7 +1,12 @@
 //! The engine as a whole, on real files and devices.
 
+mod broken;
 mod devices;
+mod durability;
+mod erasing;
 mod files;
 mod mixtures;
+mod numa;
 mod open;
+mod places;
 pub(crate) mod support;

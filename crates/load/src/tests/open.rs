@@ -87,7 +87,7 @@ fn a_target_that_cannot_keep_up_ends_in_time_and_what_never_began_is_counted_wit
         let answered = slices.iter().filter(|s| s.op == Op::Write).map(|s| s.ops).sum::<u64>()
             + outcome.drained.iter().filter(|d| d.op == Op::Write).map(|d| d.latency.count()).sum::<u64>();
         assert_eq!(answered + never_begun(&outcome), due, "{backend:?}");
-        let [_, ages, _] = &outcome.open[0].never_begun;
+        let ages = &outcome.open[0].never_begun[Op::Write.index()];
         // The youngest was due at the end of the window, and the backlog was worked at for as long again.
         assert!(
             ages.min_ns >= 300_000_000 && ages.max_ns <= ages.min_ns + 300_000_000,

@@ -15,7 +15,7 @@ pub const DISK: &str = "/var/tmp";
 /// Random 4 KiB I/O at depth 1, `read_percent` of it reads.
 pub fn stream(read_percent: u8) -> Stream {
     Stream {
-        mix: Mix { read_percent },
+        mix: Mix::of_reads(read_percent),
         pattern: Pattern::Random,
         block_size: Bytes::kib(4),
         block_mix: Vec::new(),
@@ -25,6 +25,9 @@ pub fn stream(read_percent: u8) -> Stream {
         data: Data::default(),
         rate: None,
         verify: None,
+        region: None,
+        think: None,
+        place: Default::default(),
     }
 }
 

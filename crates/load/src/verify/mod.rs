@@ -147,7 +147,8 @@ impl Verifier {
         match op {
             Op::Write => self.expected.end_write(offset, true),
             Op::Read => self.check(self.oldest[slot as usize], offset, block),
-            Op::Sync => {}
+            // A verified stream takes nothing away.
+            Op::Discard | Op::WriteZeroes | Op::Sync => {}
         }
     }
 
@@ -157,6 +158,7 @@ impl Verifier {
         match op {
             Op::Write => self.expected.end_write(offset, false),
             Op::Read => {}
+            Op::Discard | Op::WriteZeroes => {}
             Op::Sync => self.expected.shake(),
         }
     }

@@ -66,11 +66,12 @@ pub(super) fn listed(job: &Job) -> Option<Job> {
 /// A stream as it is read back.
 fn reading(stream: &Stream) -> Stream {
     Stream {
-        mix: Mix { read_percent: 100 },
+        mix: Mix::of_reads(100),
         pattern: Pattern::Sequential,
         sync: Sync::None,
         data: Data::default(),
         rate: None,
+        think: None,
         ..stream.clone()
     }
 }
@@ -88,7 +89,7 @@ fn read_back(task: &Task, jobs: Vec<Job>, control: &Control, outcome: &mut Trial
         ..task.trial.clone()
     };
     let again =
-        Task { trial: &trial, jobs: &jobs, lane: task.lane, file: task.file.clone(), fault_limit: task.fault_limit };
+        Task { trial: &trial, jobs: &jobs, lane: task.lane, target: task.target, fault_limit: task.fault_limit };
     let (inner, started) = (Control::new(), clock::now());
     let (limit, mut last, mut stalled) = (started + task.trial.read_back_limit(), started, false);
     let ended = engine::run(&again, &inner, &mut |slices| {

@@ -13,11 +13,18 @@ use stend_base::{Bytes, Histogram, MilliIops, Nanos, say};
 use stend_spec::plan::{Decision, PlanInputs, PlanTarget};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::Suite;
-use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial, Verify};
+use stend_spec::workload::{Backend, Data, Mix, OPS, Op, Pattern, Region, Stream, Sync, Trial, Verify};
 
 pub fn header() -> RunHeader {
     let writes = Err(say!("needs --confirm=x", "нужно --confirm=x"));
-    let target = PlanTarget { size: Bytes::gib(1), room: None, logical_block: Bytes(512), writes };
+    let target = PlanTarget {
+        size: Bytes::gib(1),
+        room: None,
+        logical_block: Bytes(512),
+        discards: true,
+        topology: Default::default(),
+        writes,
+    };
     let suite = Suite { name: "quick".to_string(), blocks: 6, ..Suite::default() };
     RunHeader {
         id: "R-1".to_string(),
@@ -31,7 +38,7 @@ pub fn header() -> RunHeader {
 }
 
 pub fn trial() -> Trial {
-    let mix = Mix { read_percent: 70 };
+    let mix = Mix::of_reads(70);
     let stream = Stream {
         mix,
         pattern: Pattern::Random,
@@ -43,6 +50,9 @@ pub fn trial() -> Trial {
         data: Data::default(),
         rate: Some(Rate::constant(MilliIops::per_second(20_000), Gaps::Poisson)),
         verify: Some(Verify { after: true }),
+        region: None,
+        think: None,
+        place: Default::default(),
     };
     Trial {
         streams: vec![stream],
@@ -63,6 +73,11 @@ pub fn latency(seed: u64) -> Sparse {
         histogram.record(Nanos(60_000 + stend_base::random::draw(seed, i) % 400_000));
     }
     histogram.sparse()
+}
+
+/// Latencies of reads, of nothing else.
+fn only(latency: Sparse) -> [Sparse; OPS] {
+    Op::ALL.map(|op| if op == Op::Read { latency.clone() } else { Sparse::default() })
 }
 
 pub fn slice(interval: u32, latency: Option<Sparse>) -> Slice {
@@ -109,9 +124,9 @@ pub fn outcome() -> TrialOutcome {
     let job = JobTotals {
         stream: 0,
         job: 0,
-        done: [(6000, 24_576_000), (0, 0), (0, 0)],
-        latency: [latency(1), Sparse::default(), Sparse::default()],
-        service: Some([latency(2), Sparse::default(), Sparse::default()]),
+        done: [(6000, 24_576_000), (0, 0), (0, 0), (0, 0), (0, 0)],
+        latency: only(latency(1)),
+        service: Some(only(latency(2))),
         cpu_ns: Some(1),
         run_delay_ns: None,
         cpu_max_ns: Some(1),

@@ -88,43 +88,30 @@ fn describe(trial: &Trial) -> Say {
 
 fn stream(stream: &Stream, lang: Lang) -> String {
     let (size, depth, jobs) = (stend_analyse::sizes_in_words(stream, lang), stream.queue_depth, stream.jobs);
-    let (reads, writes) = (stream.mix.read_percent, 100 - stream.mix.read_percent.min(100));
-    let sequential = !stream.pattern.is_scattered();
+    let operation = stend_analyse::operations_in_words(stream, lang);
     let pattern_more = stend_analyse::pattern_in_words(&stream.pattern, lang);
     let text = match lang {
         Lang::En => {
-            let pattern = if sequential { "sequential" } else { "random" };
-            let operation = match reads {
-                100.. => "read".to_string(),
-                0 => "write".to_string(),
-                _ => format!("{reads} % read, {writes} % write"),
-            };
-            format!(
-                "{pattern} {operation}{pattern_more}, {size}, queue depth {depth}, {jobs} {}",
-                plural_en(jobs.into(), "job", "jobs")
-            )
+            let jobs_en = plural_en(jobs.into(), "job", "jobs");
+            format!("{operation}{pattern_more}, {size}, queue depth {depth}, {jobs} {jobs_en}")
         }
         Lang::Ru => {
-            let operation = match (reads, sequential) {
-                (100.., true) => "последовательное чтение".to_string(),
-                (100.., false) => "случайное чтение".to_string(),
-                (0, true) => "последовательная запись".to_string(),
-                (0, false) => "случайная запись".to_string(),
-                (_, true) => format!("последовательно, {reads} % чтений, {writes} % записей"),
-                (_, false) => format!("случайно, {reads} % чтений, {writes} % записей"),
-            };
             let jobs_ru = plural_ru(jobs.into(), "задание", "задания", "заданий");
             format!("{operation}{pattern_more}, {size}, глубина очереди {depth}, {jobs} {jobs_ru}")
         }
     };
-    text + &sync(stream.sync, lang)
-        + &stend_analyse::data_in_words(stream.data, lang)
-        + stend_analyse::verified_in_words(stream, lang)
+    let more = stend_analyse::data_in_words(stream.data, lang) + &stend_analyse::place_in_words(stream, lang);
+    text + &sync(stream.sync, lang) + &more + stend_analyse::verified_in_words(stream, lang)
 }
 
 fn sync(sync: Sync, lang: Lang) -> String {
     let (call, n) = match sync {
         Sync::None => return String::new(),
+        Sync::Dsync => {
+            return say!(", every write with RWF_DSYNC", ", каждая запись с RWF_DSYNC").get(lang).to_string();
+        }
+        Sync::ODsync => return say!(", open with O_DSYNC", ", открыто с O_DSYNC").get(lang).to_string(),
+        Sync::SyncFileRange(n) => ("sync_file_range", n),
         Sync::Fdatasync(n) => ("fdatasync", n),
         Sync::Fsync(n) => ("fsync", n),
     };

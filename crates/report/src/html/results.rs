@@ -149,8 +149,8 @@ pub fn failed(case: &CaseFinding) -> bool {
 fn notes(m: &mut Markup, page: &Page) {
     m.el("p", "note", |m| {
         m.say(&say!(
-            "Result: mean over trials, reads and writes together. ± is half of the 95 % interval. MB/s are 10⁶ bytes per second.",
-            "Результат: среднее по испытаниям, чтения и записи вместе. ± — половина 95 %-го интервала. МБ/с — 10⁶ байт в секунду."
+            "Result: mean over trials, all I/Os but syncs together. ± is half of the 95 % interval. MB/s are 10⁶ bytes per second.",
+            "Результат: среднее по испытаниям, все операции, кроме синхронизаций, вместе. ± — половина 95 %-го интервала. МБ/с — 10⁶ байт в секунду."
         ));
         if page.findings.cases.iter().flat_map(|c| &c.ops).flat_map(|op| &op.quantiles).any(not_enough) {
             m.raw(" ");

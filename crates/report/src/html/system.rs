@@ -122,7 +122,7 @@ fn joined(parts: [Option<&str>; 2]) -> Say {
 
 fn host_rows(host: &HostFacts) -> Vec<(Say, Say)> {
     let text = |value: &Option<String>| Say::same(value.clone().unwrap_or_default());
-    let (cpus, nodes) = (host.cpus, host.numa_nodes);
+    let (cpus, nodes) = (host.cpus, host.numa_nodes.len());
     vec![
         (say!("Name", "Имя"), Say::same(&host.hostname)),
         (say!("System", "Система"), Say::same(&host.os)),

@@ -26,12 +26,12 @@ pub(super) fn data(node: &Node, file: &str, mix: Mix) -> Result<Data> {
             ),
         ));
     }
-    if !mix.writes() {
+    if mix.write == 0 {
         return Err(node.error(
             file,
             say!(
-                "`data` contradicts `op: read`: a read writes nothing",
-                "`data` противоречит `op: read`: чтение ничего не пишет"
+                "`data` needs writes in `op`: nothing else brings data",
+                "для `data` в `op` нужны записи: данные несут только они"
             ),
         ));
     }
@@ -78,7 +78,7 @@ mod tests {
             error: suite.yaml:5:70: 101 is not a number from 1 to 100 with at most three decimals
             error: suite.yaml:5:62: `data` is `incompressible`, or has `compress`, `dedup` or both
             error: suite.yaml:5:62: expected a mapping (data), found text
-            error: suite.yaml:5:61: `data` contradicts `op: read`: a read writes nothing"#]]
+            error: suite.yaml:5:61: `data` needs writes in `op`: nothing else brings data"#]]
         .assert_eq(&all.map(refused).join("\n"));
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn verify(node: &Node, file: &str, spec: &StreamSpec) -> Result<Optio
 
 /// Why the stream cannot be verified, and the way out.
 fn contradiction(after: bool, spec: &StreamSpec) -> Option<(Say, Say)> {
-    if !spec.mix.writes() {
+    if spec.mix.write == 0 {
         return Some((
             say!(
                 "`verify` contradicts `op: read`: only what the stream itself wrote can be compared",
@@ -44,6 +44,15 @@ fn contradiction(after: bool, spec: &StreamSpec) -> Option<(Say, Say)> {
                 "сравнивать нечего: `op: write` ничего не читает"
             ),
             say!("add `after: true`", "добавьте `after: true`"),
+        ));
+    }
+    if spec.mix.erases() {
+        return Some((
+            say!(
+                "`verify` contradicts `discard` and `write_zeroes`: what was written is taken away again",
+                "`verify` противоречит `discard` и `write_zeroes`: записанное снова пропадает"
+            ),
+            say!("make a stream of each", "заведите для каждого свой поток"),
         ));
     }
     if !spec.block_mix.is_empty() {

@@ -76,6 +76,41 @@ pub(super) fn not_filled() -> Words {
     }
 }
 
+pub(super) fn reads_erased(at_once: bool) -> Words {
+    let text = match at_once {
+        true => say!(
+            "A stream reads what the same trial discards or fills with zeroes: such reads are answered from a map, without the medium, and are faster than others.",
+            "Поток читает то, что в том же испытании освобождается или заполняется нулями: такие чтения обслуживаются по карте, без носителя, и быстрее прочих."
+        ),
+        false => say!(
+            "Some cases discard the range, or fill it with zeroes, that others read, and it is filled only once: later reads are answered from a map, without the medium, and are faster than others.",
+            "Одни случаи освобождают область или заполняют её нулями, другие её читают, а заполняется она один раз: позднейшие чтения обслуживаются по карте, без носителя, и быстрее прочих."
+        ),
+    };
+    Words {
+        slug: "reads-erased",
+        text,
+        advice: say!(
+            "Give reads a `region` of their own or a suite of their own; a mix tells how the target copes with both, not how it reads.",
+            "Дайте чтению свою область (`region`) или отдельный набор; смесь показывает, как объект справляется с обоими, а не как он читает."
+        ),
+    }
+}
+
+pub(super) fn streams_overlap(case: &str, first: u32, second: u32) -> Words {
+    Words {
+        slug: "streams-overlap",
+        text: say!(
+            "Streams {first} and {second} of `{case}` work on the same bytes: what one has just touched a cache may answer to the other.",
+            "Потоки {first} и {second} случая `{case}` работают с одними и теми же байтами: на то, что только что затронул один, другому может ответить кэш."
+        ),
+        advice: say!(
+            "Give them regions side by side, unless the overlap is what you measure.",
+            "Задайте им области рядом, если измеряется не само перекрытие."
+        ),
+    }
+}
+
 pub(super) fn few_trials(cases: u32, trials: u32, need: u32) -> Words {
     let en = plural_en(u64::from(cases), "case has", "cases have");
     let ru = plural_ru(u64::from(cases), "случая", "случаев", "случаев");

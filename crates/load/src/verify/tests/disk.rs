@@ -83,7 +83,7 @@ impl Disk {
         let mut bytes = shared.lock().unwrap();
         let (place, data) = (io.offset as usize, &mut self.slots[io.slot as usize][io.at..io.at + io.len]);
         match io.request {
-            Request::Write => {
+            Request::Write | Request::WriteDsync => {
                 let old = bytes[place..place + io.len].to_vec();
                 if !(self.stuck && touches(self.fault, io.offset)) {
                     write(self.fault, io.offset, data, &mut bytes);
@@ -114,6 +114,8 @@ impl Disk {
                 }
                 _ => 0,
             },
+            // Operation not supported.
+            Request::PunchHole | Request::ZeroRange => -95,
         }
     }
 }

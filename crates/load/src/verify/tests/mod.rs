@@ -25,7 +25,7 @@ const PLACE: u64 = 4 * 4096;
 /// A verified stream of 4 KiB blocks in any order, so many in flight.
 pub(super) fn verified(read_percent: u8, queue_depth: u32) -> Stream {
     let verify = Some(Verify { after: true });
-    Stream { mix: Mix { read_percent }, pattern: Pattern::Uniform, queue_depth, verify, ..stream() }
+    Stream { mix: Mix::of_reads(read_percent), pattern: Pattern::Uniform, queue_depth, verify, ..stream() }
 }
 
 /// The only job of a stream, for so many I/Os over so many blocks.
@@ -223,7 +223,7 @@ fn jobs_that_share_an_area_share_what_is_expected_of_it() {
 
 #[test]
 fn a_verified_area_that_another_stream_writes_is_refused() {
-    let plain = |read_percent| Stream { mix: Mix { read_percent }, jobs: 2, ..stream() };
+    let plain = |read_percent| Stream { mix: Mix::of_reads(read_percent), jobs: 2, ..stream() };
     let shared = Stream { pattern: Pattern::SharedSequential, jobs: 2, ..verified(50, 1) };
     let jobs = |other| crate::layout::jobs(&trial(Bytes::mib(1), vec![verified(50, 1), other]), u64::MAX).unwrap();
     for other in [plain(0), shared.clone(), verified(0, 1)] {

@@ -1,0 +1,89 @@
+//! Targets that answer with errors: which class they are counted in, and that the trial ends. See also `devices`.
+
+use super::support::{DISK, Mount, done, root, run, sh, stream, trial};
+use stend_base::{Bytes, Nanos};
+use stend_record::observed::{IoErrors, TrialOutcome, TrialStatus};
+use stend_spec::workload::{Backend, Op, Region, Stream, Trial};
+use stend_sys::IoFile;
+
+const LEN: Bytes = Bytes::mib(8);
+const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
+const EINVAL: i32 = 22;
+const ENOSPC: i32 = 28;
+
+/// The one class of errors of a trial that they ended.
+fn only_class(outcome: &TrialOutcome) -> &IoErrors {
+    assert_eq!(outcome.status, TrialStatus::Failed);
+    let [errors] = outcome.errors.as_slice() else { panic!("{:?}", outcome.errors) };
+    assert!(errors.count >= 100, "ended by its hundredth error: {errors:?}");
+    errors
+}
+
+#[test]
+fn reads_behind_the_end_of_a_file_are_short_and_counted_as_such() {
+    let named = tempfile::NamedTempFile::new_in(DISK).unwrap();
+    // The last block is there in half.
+    named.as_file().set_len(LEN.0 / 2 + 2048).unwrap();
+    for backend in LANES {
+        for (start, first) in [(LEN.0 / 2, LEN.0 / 2), (0, LEN.0 / 2)] {
+            let file = IoFile::open_read(named.path(), true).unwrap();
+            let region = Region { start: Bytes(start), len: Bytes(LEN.0 - start) };
+            // The longest window: only the errors end it.
+            let long = Trial { backend, region, window: Nanos::secs(600), ..trial(LEN, vec![stream(100)]) };
+            let (outcome, slices) = run(&long, &file).unwrap();
+            let errors = only_class(&outcome);
+            assert_eq!((errors.errno, errors.op), (0, Op::Read));
+            assert!((first..LEN.0).contains(&errors.first_offset));
+            assert_eq!(done(&outcome, Op::Read).0 > 0, start == 0, "what is there is read");
+            assert_eq!(errors.count, slices.iter().map(|s| s.errors).sum::<u64>());
+        }
+    }
+}
+
+#[test]
+fn a_full_file_system_fails_writes_with_its_class() {
+    if !root() {
+        return;
+    }
+    let mount = Mount::new(Bytes::mib(64));
+    // Holes: what is written has to find space.
+    let file = IoFile::create_scratch(mount.at.path(), LEN.0, true).unwrap();
+    let block = vec![7; 1 << 20];
+    let mut ballast = tempfile::tempfile_in(mount.at.path()).unwrap();
+    while std::io::Write::write_all(&mut ballast, &block).is_ok() {}
+    while std::io::Write::write_all(&mut ballast, &block[..4096]).is_ok() {}
+    ballast.sync_all().unwrap();
+    for backend in LANES {
+        let long = Trial { backend, window: Nanos::secs(600), ..trial(LEN, vec![stream(0)]) };
+        let (outcome, _) = run(&long, &file).unwrap();
+        let errors = only_class(&outcome);
+        assert_eq!((errors.errno, errors.op), (ENOSPC, Op::Write));
+    }
+}
+
+#[test]
+fn blocks_smaller_than_those_of_the_device_are_invalid_for_direct_io() {
+    if !root() {
+        return;
+    }
+    let backing = tempfile::NamedTempFile::new_in(DISK).unwrap();
+    backing.as_file().set_len(LEN.0).unwrap();
+    let path = backing.path().to_str().unwrap();
+    let device = Detached(sh(&["losetup", "--find", "--show", "--sector-size", "4096", path]));
+    let file = IoFile::open_read(std::path::Path::new(&device.0), true).unwrap();
+    for backend in LANES {
+        let small = Stream { block_size: Bytes(512), ..stream(100) };
+        let long = Trial { backend, window: Nanos::secs(600), ..trial(LEN, vec![small]) };
+        let (outcome, _) = run(&long, &file).unwrap();
+        assert_eq!((only_class(&outcome).errno, done(&outcome, Op::Read).0), (EINVAL, 0));
+    }
+}
+
+/// A loop device, detached with the value.
+struct Detached(String);
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("losetup").args(["--detach", &self.0]).status();
+    }
+}

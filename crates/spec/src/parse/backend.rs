@@ -1,0 +1,50 @@
+//! What a way of submitting cannot do. Must not know this machine: what it lacks is found by probing.
+
+use crate::suite::StreamSpec;
+use crate::workload::{Backend, Sync};
+use stend_base::{Say, say};
+
+/// Why a case cannot be run the way it names, and what to write instead; `None` if it can.
+pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpec]) -> Option<(Say, Say)> {
+    let ranges = streams.iter().any(|stream| matches!(stream.sync, Sync::SyncFileRange(_)));
+    if ranges && direct {
+        return Some((
+            say!(
+                "`sync_file_range` contradicts `direct: true`: direct writes leave nothing in the page cache",
+                "`sync_file_range` противоречит `direct: true`: прямые записи ничего не оставляют в кэше страниц"
+            ),
+            say!(
+                "use `direct: false`, or `sync: dsync` for durable direct writes",
+                "укажите `direct: false`, а для надёжных прямых записей — `sync: dsync`"
+            ),
+        ));
+    }
+    let erases = streams.iter().any(|stream| stream.mix.erases());
+    match backend {
+        Backend::Libaio if !direct => Some((
+            say!(
+                "`backend: libaio` contradicts `direct: false`: AIO makes buffered I/O one after the other",
+                "`backend: libaio` противоречит `direct: false`: AIO выполняет буферизованные операции по одной"
+            ),
+            say!(
+                "use `direct: true`, or for buffered I/O `backend: io_uring` or `backend: psync`",
+                "укажите `direct: true`, а для буферизованного ввода-вывода — `backend: io_uring` или `backend: psync`"
+            ),
+        )),
+        Backend::Libaio if erases => Some((
+            say!(
+                "`backend: libaio` contradicts `discard` and `write_zeroes`: AIO has no requests for them",
+                "`backend: libaio` противоречит `discard` и `write_zeroes`: в AIO нет таких запросов"
+            ),
+            say!("use `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"),
+        )),
+        Backend::IoUring if ranges => Some((
+            say!(
+                "`backend: io_uring` contradicts `sync_file_range`: io_uring would hand each to a kernel worker thread, at most 4 GiB",
+                "`backend: io_uring` противоречит `sync_file_range`: io_uring передал бы каждый рабочему потоку ядра, не больше 4 ГиБ"
+            ),
+            say!("use `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"),
+        )),
+        _ => None,
+    }
+}
