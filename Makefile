@@ -10,7 +10,7 @@ ifeq ($(ARCH),x86_64)
 STATIC += -C target-cpu=x86-64-v2
 endif
 
-.PHONY: help setup build test demo gen agree clean
+.PHONY: help setup build test demo gen agree speed truth clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,7 +36,15 @@ gen: ## write generated files anew: JSON Schemas, table of suite keys
 
 agree: ## Stend against fio on this machine: over an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)
 	@$(MAKE) --no-print-directory build
-	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench
+	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- agree
+
+speed: ## what an I/O costs, against fio: a quarter of an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS, ONLY=part of a name)
+	@$(MAKE) --no-print-directory build
+	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- speed
+
+truth: ## does a load come as asked, does a stall show: five minutes, needs root and fio (FIO=/path, ONLY=stall|rates|little)
+	@$(MAKE) --no-print-directory build
+	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- truth
 
 clean: ## remove everything that was built
 	cargo clean

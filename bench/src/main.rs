@@ -1,13 +1,18 @@
-//! `make agree`: do Stend and fio agree? Same target, same minute, paired and interleaved. Writes
-//! `docs/bench/agree.md`. Must not judge by anything but the interval, and must not repeat what came out badly.
+//! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
+//! load come as asked, and does a stall show?
+//! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
-mod cell;
-mod contest;
+mod agree;
+mod cpu;
 mod fio;
-mod limited;
-mod report;
+mod loop_device;
+mod machine;
+mod page;
+mod schedule;
+mod speed;
 mod stend;
+mod truth;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +22,7 @@ use std::time::Duration;
 /// What this program says when something stops it.
 type Outcome<T> = Result<T, String>;
 
-/// How to run, from the environment; `make agree` passes it on.
+/// How to run, from the environment; `make` passes it on.
 pub struct Settings {
     /// The binary under test (`STEND`).
     stend: PathBuf,
@@ -25,55 +30,58 @@ pub struct Settings {
     fio: PathBuf,
     /// Directory on the real disk (`ON`).
     directory: PathBuf,
-    /// Interleaved blocks per cell (`BLOCKS`); six are the fewest for a 95 % statement.
-    blocks: usize,
-    /// Measuring window of each trial (`WINDOW_MS`). The limiter lets I/O through in slices of up to 100 ms; one I/O
-    /// that spans the end of the window counts with its full latency, 2 % of 5 s at depth 1.
-    window: Duration,
+    /// Interleaved blocks per row (`BLOCKS`).
+    blocks: Option<usize>,
+    /// Measuring window of each trial (`WINDOW_MS`).
+    window: Option<Duration>,
+    /// Only rows whose name contains this (`ONLY`); the page is then printed and not written.
+    only: Option<String>,
     /// Where the result goes (`OUT`).
-    out: PathBuf,
+    out: Option<PathBuf>,
 }
 
 impl Settings {
     fn from_environment() -> Outcome<Settings> {
-        let text = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_string());
-        let number = |name: &str, default: u64| -> Outcome<u64> {
-            let value = text(name, &default.to_string());
-            value.parse().map_err(|_| format!("{name}: `{value}` is not a whole number"))
+        let text = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+        let number = |name: &str| -> Outcome<Option<u64>> {
+            let parse = |value: String| value.parse().map_err(|_| format!("{name}: `{value}` is not a whole number"));
+            text(name).map(parse).transpose()
         };
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let out = std::env::var_os("OUT").map_or_else(|| root.join("docs/bench/agree.md"), PathBuf::from);
+        let path = |name: &str, default: &str| PathBuf::from(text(name).unwrap_or_else(|| default.to_string()));
         Ok(Settings {
-            stend: text("STEND", "stend").into(),
-            fio: text("FIO", "fio").into(),
-            directory: text("ON", "/var/tmp").into(),
-            blocks: number("BLOCKS", 6)?.max(6) as usize,
-            window: Duration::from_millis(number("WINDOW_MS", 5000)?.max(500)),
-            out,
+            stend: path("STEND", "stend"),
+            fio: path("FIO", "fio"),
+            directory: path("ON", "/var/tmp"),
+            blocks: number("BLOCKS")?.map(|blocks| blocks as usize),
+            window: number("WINDOW_MS")?.map(|ms| Duration::from_millis(ms.max(500))),
+            only: text("ONLY"),
+            out: text("OUT").map(PathBuf::from),
         })
+    }
+
+    /// Where a page goes.
+    fn page(&self, name: &str) -> PathBuf {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/bench");
+        self.out.clone().unwrap_or_else(|| root.join(name))
     }
 }
 
 fn main() -> ExitCode {
-    match compare() {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let result = Settings::from_environment().and_then(|settings| match wanted.as_str() {
+        "agree" => agree::compare(&settings),
+        "speed" => speed::compare(&settings),
+        "truth" => truth::compare(&settings),
+        _ => Err("say which bench: agree, speed or truth".to_string()),
+    });
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             // Nobody is left to tell if even the standard error is closed.
-            drop(writeln!(std::io::stderr(), "agree: {message}"));
+            drop(writeln!(std::io::stderr(), "bench: {message}"));
             ExitCode::from(2)
         }
     }
-}
-
-fn compare() -> Outcome<()> {
-    let settings = Settings::from_environment()?;
-    let fio = fio::Fio::find(&settings)?;
-    let mut tables = Vec::new();
-    let limited = limited::Limited::make()?;
-    tables.push(contest::on_device(&settings, &fio, limited.device(), &limited.words())?);
-    drop(limited);
-    tables.push(contest::in_directory(&settings, &fio)?);
-    report::write(&settings, &fio, &tables)
 }
 
 /// Tells whoever waits what is going on.

@@ -1,7 +1,6 @@
 //! Stend as a contender: the binary under test as a worker that keeps the target ready between trials.
 
-use crate::cell::{Cell, Measured, RANGE};
-use crate::{Outcome, Settings};
+use crate::{Outcome, Settings, cpu};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
@@ -9,8 +8,8 @@ use std::time::Duration;
 use stend_base::{Bytes, Error, Nanos};
 use stend_host::protocol::Reply;
 use stend_host::{FromHost, Host, Inspect, Permission, Prepare, Request};
-use stend_record::{TrialOutcome, TrialStatus};
-use stend_spec::workload::Region;
+use stend_record::TrialOutcome;
+use stend_spec::workload::{Region, Trial};
 
 /// Longest wait for an answer: a fill under the limit takes seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -28,16 +27,34 @@ pub struct Stend {
     trials: u32,
 }
 
+/// What a trial took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// I/Os that completed, ramp and drain included.
+    pub ios: u64,
+    /// User and system time of the whole worker, from the order to the answer.
+    pub cpu: Duration,
+}
+
 impl Stend {
-    /// Claims a device and fills its range.
-    pub fn on_device(settings: &Settings, device: &Path) -> Outcome<Stend> {
-        Stend::start(settings, device, device.to_path_buf(), None)
+    /// Claims a device and fills its first `range` bytes.
+    pub fn on_device(settings: &Settings, device: &Path, range: Bytes) -> Outcome<Stend> {
+        let mut stend = Stend::start(settings, device, device.to_path_buf(), None)?;
+        stend.fill(range)?;
+        Ok(stend)
     }
 
-    /// Makes a test file in a directory and fills it.
-    pub fn in_directory(settings: &Settings, directory: &Path) -> Outcome<Stend> {
+    /// Makes a test file of `range` bytes in a directory and fills it.
+    pub fn in_directory(settings: &Settings, directory: &Path, range: Bytes) -> Outcome<Stend> {
         let target = directory.join(format!(".stend-{}", run_id())).join("data");
-        Stend::start(settings, directory, target, Some(RANGE))
+        let mut stend = Stend::start(settings, directory, target, Some(range))?;
+        stend.fill(range)?;
+        Ok(stend)
+    }
+
+    /// A null device.
+    pub fn on_null(settings: &Settings, device: &Path) -> Outcome<Stend> {
+        Stend::start(settings, device, device.to_path_buf(), None)
     }
 
     fn start(settings: &Settings, named: &Path, target: PathBuf, file_size: Option<Bytes>) -> Outcome<Stend> {
@@ -64,27 +81,34 @@ impl Stend {
             file_size,
             write: true,
             run: run_id(),
-            run_file: "none: make agree".to_string(),
+            run_file: "none: a bench".to_string(),
             coordinator: std::process::id(),
             sample_every: SAMPLE_EVERY,
         };
         stend.ask(&Request::Prepare(prepare), |reply| matches!(reply, Reply::Prepared).then_some(()))?;
-        let region = Region { start: Bytes(0), len: RANGE };
-        let fill = Request::Fill { region, seed: 1 };
-        stend.ask(&fill, |reply| matches!(reply, Reply::Filled(_)).then_some(()))?;
         Ok(stend)
     }
 
-    /// One trial.
-    pub fn measure(&mut self, cell: &Cell, window: Duration, seed: u64) -> Outcome<Measured> {
+    fn fill(&mut self, range: Bytes) -> Outcome<()> {
+        let fill = Request::Fill { region: Region { start: Bytes(0), len: range }, seed: 1 };
+        self.ask(&fill, |reply| matches!(reply, Reply::Filled(_)).then_some(()))
+    }
+
+    /// One trial, and what it cost.
+    pub fn trial(&mut self, trial: Trial) -> Outcome<(TrialOutcome, Cost)> {
         let ordinal = self.trials;
         self.trials += 1;
-        let trial = Box::new(cell.trial(Nanos(window.as_nanos() as u64), seed));
-        let outcome = self.ask(&Request::Trial { ordinal, trial }, |reply| match reply {
+        let (mut ios, before) = (0, cpu::of_process(self.host.pid())?);
+        let outcome = self.ask(&Request::Trial { ordinal, trial: Box::new(trial) }, |reply| match reply {
             Reply::TrialDone { outcome, .. } => Some(outcome),
+            Reply::Slices { slices, .. } => {
+                ios += slices.iter().map(|slice| slice.ops).sum::<u64>();
+                None
+            }
             _ => None,
         })?;
-        numbers(&outcome).ok_or_else(|| format!("a trial of Stend has no numbers; it ended as {:?}", outcome.status))
+        ios += outcome.drained.iter().map(|drained| drained.latency.count()).sum::<u64>();
+        Ok((*outcome, Cost { ios, cpu: cpu::of_process(self.host.pid())?.saturating_sub(before) }))
     }
 
     /// Undoes what was made; whether that worked.
@@ -111,22 +135,9 @@ impl Stend {
 }
 
 fn run_id() -> String {
-    format!("agree-{}", std::process::id())
+    format!("bench-{}", std::process::id())
 }
 
 fn words(error: &Error) -> String {
     error.render(stend_base::Lang::En)
-}
-
-/// Rate over the window, and the mean over everything that began in it, drained I/O included, as fio does.
-fn numbers(outcome: &TrialOutcome) -> Option<Measured> {
-    let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
-    let ops: u64 = outcome.jobs.iter().flat_map(|job| job.done).map(|(ops, _)| ops).sum();
-    let in_window = outcome.jobs.iter().flat_map(|job| &job.latency);
-    let latencies: Vec<_> = in_window.chain(outcome.drained.iter().map(|drained| &drained.latency)).collect();
-    let count: u64 = latencies.iter().map(|latency| latency.count()).sum();
-    let sum: u128 = latencies.iter().map(|latency| latency.sum_ns).sum();
-    let whole = outcome.status == TrialStatus::Complete && outcome.errors.is_empty();
-    (whole && window > 0.0 && count > 0)
-        .then(|| Measured { iops: ops as f64 / window, latency_ns: sum as f64 / count as f64 })
 }

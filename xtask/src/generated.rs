@@ -1,6 +1,8 @@
-//! Files that are written by a program from what the code says: JSON Schemas and the table of suite keys.
+//! Files that are written by a program from what the code says: JSON Schemas and the table of suite keys; and the tables of
+//! benches in the READMEs, from what a bench wrote.
 //! `cargo run -p xtask -- gen` writes them; a rule holds that they are fresh.
 
+mod bench;
 mod outputs;
 mod schema;
 mod suite;
@@ -25,6 +27,7 @@ pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
     let mut files = outputs::files(sources)?;
     files.push(suite::schema());
     files.push(suite::reference(root)?);
+    files.extend(bench::files(root)?);
     Ok(files)
 }
 

@@ -1,11 +1,15 @@
 //! The schedule: blocks in which every contender runs twice, mirrored, so that a drift cancels.
 
-use crate::cell::{self, Cell, Measured};
+use super::Extent;
+use super::cell::{self, Cell, Measured, RAMP, RANGE};
 use crate::fio::Fio;
 use crate::stend::Stend;
-use crate::{Outcome, Settings, say};
+use crate::{Outcome, Settings, say, schedule};
 use std::path::Path;
+use std::time::Duration;
 use stend_analyse::stats::paired;
+use stend_base::Nanos;
+use stend_record::{TrialOutcome, TrialStatus};
 
 /// Who runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,20 +55,20 @@ pub struct Compared {
 }
 
 /// Stend against fio on a device with a limit: what both must find is known.
-pub fn on_device(settings: &Settings, fio: &Fio, device: &Path, words: &str) -> Outcome<Table> {
-    let stend = Stend::on_device(settings, device)?;
-    run(settings, fio, stend, &[Contender::Stend, Contender::Fio], words, true)
+pub fn on_device(settings: &Settings, extent: Extent, fio: &Fio, device: &Path, words: &str) -> Outcome<Table> {
+    let stend = Stend::on_device(settings, device, RANGE)?;
+    run(extent, fio, stend, &[Contender::Stend, Contender::Fio], words, true)
 }
 
 /// Stend against fio and against itself in a directory of the real disk.
-pub fn in_directory(settings: &Settings, fio: &Fio) -> Outcome<Table> {
-    let stend = Stend::in_directory(settings, &settings.directory)?;
+pub fn in_directory(settings: &Settings, extent: Extent, fio: &Fio) -> Outcome<Table> {
+    let stend = Stend::in_directory(settings, &settings.directory, RANGE)?;
     let words = format!("a file in `{}`", settings.directory.display());
-    run(settings, fio, stend, &[Contender::Stend, Contender::Fio, Contender::Again], &words, false)
+    run(extent, fio, stend, &[Contender::Stend, Contender::Fio, Contender::Again], &words, false)
 }
 
 fn run(
-    settings: &Settings,
+    extent: Extent,
     fio: &Fio,
     mut stend: Stend,
     contenders: &[Contender],
@@ -75,28 +79,76 @@ fn run(
     for cell in cell::all() {
         say(&format!("{words}: {}", cell.name()));
         let mut results: Vec<(Contender, usize, Measured)> = Vec::new();
-        for block in 0..settings.blocks {
-            for contender in order(contenders, block) {
+        for block in 0..extent.blocks {
+            for contender in schedule::mirrored(contenders, block) {
                 let seed = results.len() as u64 + 1;
                 let measured = match contender {
-                    Contender::Fio => fio.measure(&cell, &stend.target, settings.window, seed)?,
-                    Contender::Stend | Contender::Again => stend.measure(&cell, settings.window, seed)?,
+                    Contender::Fio => by_fio(fio, &cell, &stend.target, extent.window, seed)?,
+                    Contender::Stend | Contender::Again => by_stend(&mut stend, &cell, extent.window, seed)?,
                 };
                 results.push((contender, block, measured));
             }
         }
-        rows.push(row(cell, &results, settings.blocks)?);
+        rows.push(row(cell, &results, extent.blocks)?);
     }
     stend.end()?;
     Ok(Table { target: words.to_string(), limited, rows })
 }
 
-/// A block: each contender once and then the mirror; who is first changes from block to block.
-fn order(contenders: &[Contender], block: usize) -> Vec<Contender> {
-    let mut order = contenders.to_vec();
-    order.rotate_left(block % contenders.len());
-    let mirror: Vec<Contender> = order.iter().rev().copied().collect();
-    [order, mirror].concat()
+fn by_stend(stend: &mut Stend, cell: &Cell, window: Duration, seed: u64) -> Outcome<Measured> {
+    let (outcome, _) = stend.trial(cell.trial(Nanos(window.as_nanos() as u64), seed))?;
+    numbers(&outcome).ok_or_else(|| format!("a trial of Stend has no numbers; it ended as {:?}", outcome.status))
+}
+
+/// Rate over the window, and the mean over everything that began in it, drained I/O included, as fio does.
+fn numbers(outcome: &TrialOutcome) -> Option<Measured> {
+    let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
+    let ops: u64 = outcome.jobs.iter().flat_map(|job| job.done).map(|(ops, _)| ops).sum();
+    let in_window = outcome.jobs.iter().flat_map(|job| &job.latency);
+    let latencies: Vec<_> = in_window.chain(outcome.drained.iter().map(|drained| &drained.latency)).collect();
+    let count: u64 = latencies.iter().map(|latency| latency.count()).sum();
+    let sum: u128 = latencies.iter().map(|latency| latency.sum_ns).sum();
+    let whole = outcome.status == TrialStatus::Complete && outcome.errors.is_empty();
+    (whole && window > 0.0 && count > 0)
+        .then(|| Measured { iops: ops as f64 / window, latency_ns: sum as f64 / count as f64 })
+}
+
+fn by_fio(fio: &Fio, cell: &Cell, target: &Path, window: Duration, seed: u64) -> Outcome<Measured> {
+    let ran = fio.run(&fio_arguments(cell, &target.to_string_lossy(), window, seed))?;
+    let side = if cell.writes { ran.write } else { ran.read };
+    match side.iops > 0.0 {
+        true => Ok(Measured { iops: side.iops, latency_ns: side.latency_ns }),
+        false => Err("fio did nothing".to_string()),
+    }
+}
+
+/// The command line: what Stend does by itself is asked for here, registered files and buffers included.
+pub fn fio_arguments(cell: &Cell, target: &str, window: Duration, seed: u64) -> Vec<String> {
+    let rw = match (cell.random, cell.writes) {
+        (true, false) => "randread",
+        (true, true) => "randwrite",
+        (false, false) => "read",
+        (false, true) => "write",
+    };
+    let values = [
+        ("name", "agree".to_string()),
+        ("filename", target.to_string()),
+        ("ioengine", "io_uring".to_string()),
+        ("rw", rw.to_string()),
+        ("bs", cell.block_size.0.to_string()),
+        ("iodepth", cell.queue_depth.to_string()),
+        ("size", RANGE.0.to_string()),
+        ("ramp_time", format!("{}ms", RAMP.0 / 1_000_000)),
+        ("runtime", format!("{}ms", window.as_millis())),
+        ("randseed", seed.to_string()),
+        ("norandommap", "0".to_string()),
+        ("direct", "1".to_string()),
+        ("registerfiles", "1".to_string()),
+        ("fixedbufs", "1".to_string()),
+    ];
+    let mut words = vec!["--thread".to_string(), "--time_based".to_string()];
+    words.extend(values.iter().map(|(name, value)| format!("--{name}={value}")));
+    words
 }
 
 fn row(cell: Cell, results: &[(Contender, usize, Measured)], blocks: usize) -> Outcome<Row> {
@@ -120,13 +172,6 @@ fn row(cell: Cell, results: &[(Contender, usize, Measured)], blocks: usize) -> O
 mod tests {
     use super::*;
     use Contender::{Again, Fio, Stend};
-
-    #[test]
-    fn blocks_are_mirrored_and_take_turns_in_who_is_first() {
-        assert_eq!(order(&[Stend, Fio], 0), [Stend, Fio, Fio, Stend]);
-        assert_eq!(order(&[Stend, Fio], 1), [Fio, Stend, Stend, Fio]);
-        assert_eq!(order(&[Stend, Fio, Again], 2), [Again, Stend, Fio, Fio, Stend, Again]);
-    }
 
     #[test]
     fn a_row_compares_inside_blocks_only() {

@@ -1,10 +1,10 @@
 //! A target whose speed is known: a loop device over memory, under a limit of the block-I/O controller.
 //! Whatever is made here is undone when it is dropped.
 
+use super::cell::RANGE;
 use crate::Outcome;
-use crate::cell::RANGE;
+use crate::loop_device::LoopDevice;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// I/Os per second in each direction: slow enough for any machine, fast enough for 1 % in a short window.
 const IOPS: u64 = 4000;
@@ -13,9 +13,9 @@ const BYTES: u64 = 256 << 20;
 
 /// The device and the group that this process and its children are in.
 pub struct Limited {
-    device: PathBuf,
-    backing: PathBuf,
-    group: Option<Group>,
+    // Dropped first: the group before the device that it limits.
+    group: Group,
+    device: LoopDevice,
 }
 
 struct Group {
@@ -29,33 +29,27 @@ struct Group {
 impl Limited {
     /// Makes the device, sets the limit, and puts this process under it. Needs root.
     pub fn make() -> Outcome<Limited> {
-        let backing = PathBuf::from(format!("/dev/shm/stend-agree-{}", std::process::id()));
-        let file = std::fs::File::create(&backing).and_then(|file| file.set_len(RANGE.0));
-        file.map_err(|e| format!("cannot make `{}`: {e}", backing.display()))?;
-        let mut limited = Limited { device: PathBuf::new(), backing, group: None };
-        limited.device = losetup(&["--find", "--show", &limited.backing.to_string_lossy()])?.into();
-        limited.group = Some(Group::make()?);
+        let limited = Limited { device: LoopDevice::make(RANGE, false)?, group: Group::make()? };
         limited.limit()?;
         Ok(limited)
     }
 
     /// The device.
     pub fn device(&self) -> &Path {
-        &self.device
+        self.device.path()
     }
 
     /// What it is, for the table.
     pub fn words(&self) -> String {
-        let version = self.group.as_ref().map_or(0, |group| group.version);
+        let (version, bytes) = (self.group.version, BYTES >> 20);
         format!(
-            "a loop device over tmpfs, limited to {IOPS} IOPS and {} MiB/s by the block-I/O controller (cgroup v{version})",
-            BYTES >> 20
+            "a loop device over tmpfs, limited to {IOPS} IOPS and {bytes} MiB/s by the block-I/O controller (cgroup v{version})"
         )
     }
 
     fn limit(&self) -> Outcome<()> {
-        let Some(group) = &self.group else { return Err("there is no group".to_string()) };
-        let name = self.device.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let group = &self.group;
+        let name = self.device().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let numbers = read(&Path::new("/sys/block").join(name).join("dev"))?;
         let numbers = numbers.trim();
         if group.version == 2 {
@@ -67,16 +61,6 @@ impl Limited {
             write(&group.path.join(format!("blkio.throttle.{side}_bps_device")), &format!("{numbers} {BYTES}"))?;
         }
         Ok(())
-    }
-}
-
-impl Drop for Limited {
-    fn drop(&mut self) {
-        self.group = None;
-        if !self.device.as_os_str().is_empty() {
-            drop(losetup(&["--detach", &self.device.to_string_lossy()]));
-        }
-        drop(std::fs::remove_file(&self.backing));
     }
 }
 
@@ -121,14 +105,6 @@ fn own_group(membership: &str, version: u8) -> &str {
         _ => row.get(1).is_some_and(|names| names.split(',').any(|name| name == "blkio")),
     });
     mine.and_then(|row| row.get(2).copied()).unwrap_or("/")
-}
-
-fn losetup(arguments: &[&str]) -> Outcome<String> {
-    let output = Command::new("losetup").args(arguments).output().map_err(|e| format!("cannot run losetup: {e}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_string()),
-        false => Err(format!("losetup failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
-    }
 }
 
 fn read(path: &Path) -> Outcome<String> {

@@ -1,35 +1,26 @@
-//! The result as Markdown. What stands below "Notes" is written by people and kept.
+//! The result as Markdown.
 
-use crate::cell::{RAMP, RANGE};
-use crate::contest::{Compared, Row, Table};
-use crate::fio::{self, Fio};
-use crate::{Outcome, Settings, say};
-use std::process::Command;
+use super::Extent;
+use super::cell::{RAMP, RANGE};
+use super::contest::{self, Compared, Row, Table};
+use crate::fio::Fio;
+use crate::{Outcome, Settings, machine, page, say};
 
 /// Largest distance of the ratio from 1 on the limited target, for the whole interval.
 const TOLERANCE: f64 = 0.03;
-/// Begins the part that is kept.
-const NOTES: &str = "## Notes\n";
-
 /// Writes the document.
-pub fn write(settings: &Settings, fio: &Fio, tables: &[Table]) -> Outcome<()> {
-    let kept = std::fs::read_to_string(&settings.out).unwrap_or_default();
-    let notes = kept.split_once(NOTES).map_or("\nNone yet.\n", |(_, notes)| notes);
-    let text = format!("{}{NOTES}{notes}", document(settings, fio, tables));
-    if let Some(folder) = settings.out.parent() {
-        std::fs::create_dir_all(folder).map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
-    }
-    let shown = settings.out.display();
-    std::fs::write(&settings.out, text).map_err(|e| format!("cannot write `{shown}`: {e}"))?;
+pub fn write(settings: &Settings, extent: Extent, fio: &Fio, tables: &[Table]) -> Outcome<()> {
+    page::write(&settings.page("agree.md"), &document(settings, extent, fio, tables))?;
     let missed = tables.iter().filter(|table| table.limited).flat_map(|table| &table.rows).filter(|row| !holds(row));
     let missed = missed.map(|row| row.cell.name()).collect::<Vec<_>>();
-    say(&format!("{shown}: {} of the cells under the limit missed {}", missed.len(), missed.join(", ")));
+    say(&format!("{} of the cells under the limit missed {}", missed.len(), missed.join(", ")));
     Ok(())
 }
 
-fn document(settings: &Settings, fio: &Fio, tables: &[Table]) -> String {
+fn document(settings: &Settings, extent: Extent, fio: &Fio, tables: &[Table]) -> String {
     let example = tables.first().and_then(|table| table.rows.first()).map(|row| row.cell);
-    let command = example.map(|cell| fio::arguments(&cell, "TARGET", settings.window, 1).join(" ")).unwrap_or_default();
+    let command =
+        example.map(|cell| contest::fio_arguments(&cell, "TARGET", extent.window, 1).join(" ")).unwrap_or_default();
     let mut text = format!(
         "# Does Stend agree with fio?\n\n\
          Written by `make agree`; everything above \"Notes\" is replaced by the next run.\n\n\
@@ -38,33 +29,15 @@ fn document(settings: &Settings, fio: &Fio, tables: &[Table]) -> String {
          of the mean of {} paired log ratios with its 95 % t interval. Latency is the mean of fio's *lat* and of Stend's\n\
          latency: both count from before the submission.\n\n\
          | what | |\n|---|---|\n",
-        settings.blocks
+        extent.blocks
     );
-    for (name, value) in machine(settings, fio) {
+    for (name, value) in machine::facts(settings, fio) {
         text += &format!("| {name} | {value} |\n");
     }
-    let trial = format!("ramp {} ms, window {} ms", RAMP.0 / 1_000_000, settings.window.as_millis());
+    let trial = format!("ramp {} ms, window {} ms", RAMP.0 / 1_000_000, extent.window.as_millis());
     text += &format!("| trial | {trial}, range {} MiB |\n| fio | `fio {command}` |\n\n", RANGE.0 >> 20);
     tables.iter().for_each(|table| text += &section(table));
     text
-}
-
-fn machine(settings: &Settings, fio: &Fio) -> Vec<(&'static str, String)> {
-    let line = |path: &str, key: &str| {
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        let found = text.lines().find(|line| line.starts_with(key)).unwrap_or_default();
-        found.split_once(':').map_or(found, |(_, value)| value).trim().to_string()
-    };
-    let output = Command::new(&settings.stend).arg("--version").output();
-    let version = output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string()).unwrap_or_default();
-    let cpus = std::thread::available_parallelism().map_or(0, usize::from);
-    let load = line("/proc/loadavg", "").split(' ').take(3).collect::<Vec<_>>().join(" ");
-    vec![
-        ("CPU", format!("{}, {cpus} CPUs", line("/proc/cpuinfo", "model name"))),
-        ("kernel", line("/proc/sys/kernel/osrelease", "")),
-        ("versions", format!("{version}, {}", fio.version)),
-        ("load average at the end", load),
-    ]
 }
 
 fn section(table: &Table) -> String {

@@ -2,7 +2,7 @@
 
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
-use crate::{case, caveat, charts, check, cost, grade, series, trials, verdict};
+use crate::{case, caveat, charts, check, cost, grade, search, series, trials, verdict};
 use stend_base::{Nanos, Result, Say, say};
 use stend_record::{RunRecord, RunState};
 use stend_spec::plan::{Decision, Plan, StopReason};
@@ -18,6 +18,8 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
     check::insert_duplicates(&trials, &mut cases);
     let caveats = caveat::all(run, &plan, &cases);
+    let searches = search::findings(run, &plan);
+    let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
     Ok(Findings {
         run: run.header.id.clone(),
         suite: run.header.inputs.suite.name.clone(),
@@ -26,7 +28,8 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         elapsed: end.saturating_sub(start),
         state: run.state.clone(),
         grade: grade::grade(&trials, &cases),
-        verdict: verdict::verdict(&trials, &cases, &caveats),
+        verdict: verdict::verdict(&trials, &cases, &caveats, &searched),
+        searches: searches.clone(),
         not_run: not_run(run, &plan, &cases),
         across: charts::across(&plan, &cases),
         charts: charts::of_run(run, &trials, &cases, (start, end)),
@@ -80,7 +83,12 @@ fn not_run(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<NotRun> {
         }
     };
     let ran = |index: usize| cases.iter().any(|case| case.case as usize == index);
-    let missing = plan.cases.iter().enumerate().filter(|(index, _)| !ran(*index));
+    // A search tries what it needs: a rung that it left out is missing only if none was tried.
+    let begun = |index: usize| {
+        plan.rung(index as u32)
+            .is_some_and(|(ladder, rung)| rung > 0 || ladder.cells.iter().any(|cell| ran(*cell as usize)))
+    };
+    let missing = plan.cases.iter().enumerate().filter(|(index, _)| !ran(*index) && !begun(*index));
     missing.map(|(_, case)| NotRun { label: case.label(), reason: reason(case) }).collect()
 }
 

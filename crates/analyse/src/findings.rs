@@ -2,7 +2,7 @@
 
 use crate::chart::Chart;
 use serde::{Deserialize, Serialize};
-use stend_base::{Bytes, Nanos, Say, Share};
+use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
 use stend_spec::workload::Op;
 
@@ -25,6 +25,8 @@ pub struct Findings {
     pub grade: Grade,
     /// The run in one or two sentences.
     pub verdict: Say,
+    /// Answers of the searches that began, in the order of the plan.
+    pub searches: Vec<SearchFinding>,
     /// Cases that ran at least one trial, in the order of the plan.
     pub cases: Vec<CaseFinding>,
     /// Cases that did not run, with the reason.
@@ -67,6 +69,34 @@ pub struct NotRun {
     pub label: String,
     /// Why.
     pub reason: Say,
+}
+
+/// What a search for a rate found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchFinding {
+    /// Name of the case, with the axes that were not searched.
+    pub label: String,
+    /// Share of the I/Os that had to stay within the limit.
+    pub quantile: Share,
+    /// That limit, from when an I/O was due.
+    pub limit: Nanos,
+    /// Highest rate that held every time, below every one that missed.
+    pub held: Option<SearchedRate>,
+    /// Lowest rate that missed.
+    pub missed: Option<SearchedRate>,
+    /// Both are neighbours and were looked at as often as they should.
+    pub confirmed: bool,
+}
+
+/// A rate that a search tried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SearchedRate {
+    /// The rate.
+    pub rate: MilliIops,
+    /// Trials at it before the search ended.
+    pub looks: u32,
+    /// Those that did not hold.
+    pub missed: u32,
 }
 
 /// One cell of the matrix.
@@ -251,6 +281,11 @@ pub enum CheckStatus {
 pub enum Caveat {
     /// The coordinator's file has no end.
     NoEnd,
+    /// No storage took part: the backend or the target moves nothing.
+    NoStorage {
+        /// `backend: none`, or the path of the target.
+        what: String,
+    },
     /// The run was ended early.
     EndedEarly {
         /// Why.

@@ -73,6 +73,7 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
             region: None,
             think: None,
             placement: Default::default(),
+            search: None,
         }],
         ramp: Nanos::millis(500),
         window: Nanos::secs(2),
@@ -176,6 +177,7 @@ fn sample(at: Nanos) -> Sample {
 }
 
 /// Builds a run trial by trial; a second passes between trials.
+#[derive(Clone)]
 pub struct RunBuilder {
     record: RunRecord,
     now: Nanos,

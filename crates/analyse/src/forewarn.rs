@@ -3,14 +3,15 @@
 use crate::findings::Caveat;
 use crate::limits::{FEW_CPUS, MEMORY_SIZES, NEARLY_FULL, OTHER_BYTES_PER_S, OTHER_IOPS};
 use stend_base::{Bytes, Nanos, Say, Share};
-use stend_record::{Device, HostFacts, Refusal, TargetFacts, WriteAccess};
+use stend_record::{Device, HostFacts, Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::plan::{Case, Plan};
-use stend_spec::workload::{Region, Stream};
+use stend_spec::workload::{Backend, Region, Stream};
 
 /// Reasons to doubt what is about to be measured, most serious first. All but the preliminary ones (see
 /// [`Caveat::is_preliminary`]) are in the findings of the run again.
 pub fn forewarn(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Vec<Caveat> {
     let mut found = Vec::new();
+    found.extend(no_storage(target, plan));
     found.extend(not_filled(plan));
     found.extend(reads_erased(plan));
     found.extend(streams_overlap(plan));
@@ -39,6 +40,14 @@ impl Caveat {
 
 fn running(plan: &Plan) -> impl Iterator<Item = &Case> {
     plan.cases.iter().filter(|case| case.not_run.is_none())
+}
+
+/// Nothing that is measured is a property of any storage.
+pub(crate) fn no_storage(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
+    let null = running(plan).any(|case| case.trial.backend == Backend::Null);
+    let nowhere = (target.kind == TargetKind::NullDevice).then(|| target.path.clone());
+    let what = if null { Some("backend: none".to_string()) } else { nowhere }?;
+    Some(Caveat::NoStorage { what })
 }
 
 /// Reads are planned over a range that the plan does not write first.
@@ -123,7 +132,10 @@ fn medium(target: &TargetFacts) -> Option<Caveat> {
         _ if kind == "fuseblk" || kind == "fuse" || kind.starts_with("fuse.") => Some(Caveat::Fuse { file_system }),
         _ => match memory_device {
             Some(device) => Some(Caveat::InMemory { what: device.name.clone() }),
-            None => target.devices.is_empty().then_some(Caveat::NoDevice),
+            None => {
+                let unknown = target.devices.is_empty() && target.kind != TargetKind::NullDevice;
+                unknown.then_some(Caveat::NoDevice)
+            }
         },
     }
 }
@@ -196,8 +208,12 @@ fn few_cpus(host: &HostFacts) -> Option<Caveat> {
 
 fn will_write(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
     let writes = |case: u32| plan.cases.get(case as usize).filter(|case| case.trial.writes());
-    let trials = plan.order.iter().filter_map(|&(_, case)| writes(case));
-    let trials = Nanos(trials.map(|case| case.trial.ramp.0 + case.trial.window.0).sum());
+    let one = |case: &Case| case.trial.ramp.0.saturating_add(case.trial.window.0);
+    let trials = plan.order.iter().filter_map(|&(_, case)| writes(case)).map(one);
+    let searched = plan.ladders.iter().filter_map(|ladder| {
+        Some(one(writes(*ladder.cells.first()?)?).saturating_mul(u64::from(ladder.usual_trials())))
+    });
+    let trials = Nanos(trials.chain(searched).fold(0, u64::saturating_add));
     let fill = plan.fill.unwrap_or_default();
     let solid: Vec<&Device> =
         target.devices.iter().filter(|d| d.kind == "disk" && d.rotational == Some(false) && !d.is_virtual).collect();

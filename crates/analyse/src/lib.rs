@@ -22,6 +22,7 @@ pub mod live;
 mod phrase;
 pub mod preview;
 mod rates;
+pub mod search;
 mod series;
 pub mod stats;
 mod trials;

@@ -3,7 +3,7 @@
 
 use crate::findings::{Caveat, NotRun};
 use crate::{forewarn, phrase};
-use stend_base::{Bytes, Nanos, Say};
+use stend_base::{Bytes, MilliIops, Nanos, Say};
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::plan::{Case, Plan, PlanInputs};
 
@@ -112,6 +112,8 @@ pub struct PlannedCase {
     pub window: Nanos,
     /// It writes.
     pub writes: bool,
+    /// Its rate is searched from the first to the second; `trials` is what that usually takes.
+    pub search: Option<(MilliIops, MilliIops)>,
 }
 
 /// What comes out if the target is that fast.
@@ -127,11 +129,18 @@ pub struct Example {
 
 /// Lays out what a run would do.
 pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &TargetFacts, ahead: Ahead) -> Preview {
-    let trials_of = |index: usize| plan.order.iter().filter(|&&(_, case)| case as usize == index).count() as u32;
-    let running: Vec<(usize, &Case)> = plan.cases.iter().enumerate().filter(|(_, c)| c.not_run.is_none()).collect();
+    // Of a search the lowest rate stands for all of them.
+    let trials_of = |index: usize| match plan.rung(index as u32) {
+        Some((ladder, _)) => ladder.usual_trials(),
+        None => plan.order.iter().filter(|&&(_, case)| case as usize == index).count() as u32,
+    };
+    let stands = |index: usize| plan.rung(index as u32).is_none_or(|(_, rung)| rung == 0);
+    let running: Vec<(usize, &Case)> =
+        plan.cases.iter().enumerate().filter(|(i, c)| c.not_run.is_none() && stands(*i)).collect();
     let cases = running.iter().map(|(index, case)| PlannedCase {
-        label: case.label(),
+        label: plan.rung(*index as u32).map_or_else(|| case.label(), |(ladder, _)| ladder.label.clone()),
         workload: phrase::workload(&case.trial),
+        search: plan.rung(*index as u32).map(|(ladder, _)| (ladder.search.from, ladder.search.to)),
         trials: trials_of(*index),
         ramp: case.trial.ramp,
         window: case.trial.window,
@@ -153,7 +162,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &Targ
         observes: inputs.suite.observe.iter().map(|o| stend_spec::arm::line(&o.command)).collect(),
         fill: plan.fill,
         blocks: inputs.suite.blocks,
-        trials: plan.order.len() as u32,
+        trials: plan.usual_trials(),
         not_run: not_run.map(|(case, reason)| NotRun { label: case.label(), reason }).collect(),
         cases,
         trial_time: plan.trial_time(),
@@ -181,7 +190,7 @@ fn writes(plan: &Plan, target: &TargetFacts, writing_time: Nanos) -> Writes {
     }
     let signatures = match &target.access {
         WriteAccess::Confirm { signatures, .. } => signatures.clone(),
-        WriteAccess::OwnDirectory | WriteAccess::Refused(_) => Vec::new(),
+        WriteAccess::OwnDirectory | WriteAccess::Nowhere | WriteAccess::Refused(_) => Vec::new(),
     };
     let ends = plan.cases.iter().filter(|case| case.not_run.is_none()).map(|case| case.trial.region);
     let len = ends.map(|region| region.start.0.saturating_add(region.len.0)).max().unwrap_or_default();

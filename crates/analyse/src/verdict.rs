@@ -1,23 +1,40 @@
 //! The run in one or two sentences for someone who has not read the tables: what does not hold comes
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
-use crate::findings::{CaseFinding, Caveat, CheckResult, CheckStatus, Headline, QuantileValue};
+use crate::findings::{CaseFinding, Caveat, CheckResult, CheckStatus, Headline, QuantileValue, SearchFinding};
 use crate::phrase::{both, pick, rate};
 use crate::trials::CaseTrials;
+use std::collections::BTreeSet;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
+use stend_spec::plan::Plan;
 use stend_spec::workload::{Op, Trial};
 
+/// Searches for a rate: their answers come before single numbers.
+pub struct Searched<'a> {
+    /// Cases that did not hold: that they fail is what was looked for.
+    pub missed: BTreeSet<u32>,
+    /// Which cases belong to a search.
+    pub plan: &'a Plan,
+    /// What they found.
+    pub answers: &'a [SearchFinding],
+}
+
 /// The verdict. `trials` and `cases` are in the same order.
-pub fn verdict(trials: &[CaseTrials<'_>], cases: &[CaseFinding], caveats: &[Caveat]) -> Say {
+pub fn verdict(trials: &[CaseTrials<'_>], cases: &[CaseFinding], caveats: &[Caveat], searched: &Searched<'_>) -> Say {
     let measured: Vec<(&Trial, &CaseFinding)> =
         trials.iter().map(|t| t.asked).zip(cases).filter(|(_, case)| case.trials > 0).collect();
     if measured.is_empty() {
         return nothing(cases, caveats);
     }
-    let telling = telling(&measured);
-    let numbers = both(|l| telling.iter().map(|case| line(case, l)).collect::<Vec<_>>().join(". ") + ".");
-    match (failed(cases), doubt(cases, caveats)) {
+    let alone: Vec<_> = measured.iter().copied().filter(|(_, case)| searched.plan.rung(case.case).is_none()).collect();
+    let telling = telling(&alone);
+    let numbers = both(|l| {
+        let answers = searched.answers.iter().map(|answer| answer.say().get(l).to_string());
+        answers.chain(telling.iter().map(|case| line(case, l) + ".")).collect::<Vec<_>>().join(" ")
+    });
+    let cases: Vec<CaseFinding> = cases.iter().filter(|case| !searched.missed.contains(&case.case)).cloned().collect();
+    match (failed(&cases), doubt(&cases, caveats)) {
         (Some(failed), _) => join(failed, numbers),
         (None, Some(doubt)) => join(numbers, doubt),
         (None, None) => numbers,

@@ -16,10 +16,12 @@ pub enum Lane {
     Libaio(Syncs),
     /// `pread` and `pwrite`, one thread per I/O in flight.
     Psync,
+    /// Nothing: every I/O is complete at once.
+    Null,
 }
 
-/// Most threads that `Auto` starts to make syncs, discards and zeroes by plain calls; more would measure the scheduler.
-const SYNC_THREADS_MAX: u64 = 64;
+/// Most threads that `Auto` starts to make I/O by plain calls; more would measure the scheduler.
+const THREADS_MAX: u64 = 64;
 
 /// The chosen way and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,7 @@ impl Lane {
             Lane::IoUring => "io_uring",
             Lane::Libaio(_) => "libaio",
             Lane::Psync => "psync",
+            Lane::Null => "none",
         }
     }
 }
@@ -49,22 +52,33 @@ impl Lane {
 /// room for as many requests, else psync. A trial that syncs takes psync at once, with one thread per I/O
 /// in flight, so that the experiment is the same: io_uring and AIO never sync inline but hand each sync to a
 /// kernel worker thread, and the hand-over would be measured as the target's. The same goes for discards and
-/// zeroes, and the discards of a block device io_uring and AIO do not know at all.
+/// zeroes, the discards of a block device io_uring and AIO do not know at all, and for every I/O on a target that
+/// cannot begin one without blocking.
 /// A way that was named and does not work is an error of kind `Preflight`.
 pub fn choose_backend(trial: &Trial, file: &IoFile) -> Result<Choice> {
-    decide(trial, file.is_device())
+    decide(trial, Nature { device: file.is_device(), begins: file.begins_without_blocking() })
 }
 
-fn decide(trial: &Trial, on_device: bool) -> Result<Choice> {
+/// What of a target decides.
+#[derive(Debug, Clone, Copy)]
+struct Nature {
+    /// It is a block device.
+    device: bool,
+    /// I/O on it can begin without blocking.
+    begins: bool,
+}
+
+fn decide(trial: &Trial, target: Nature) -> Result<Choice> {
     let named = |lane| Choice { lane, chosen: Chosen::Named, fallback_reason: String::new() };
     match trial.backend {
-        Backend::Auto => Ok(choose(trial, on_device)),
-        Backend::IoUring if only_by_calls(trial, on_device) => Err(no_discards()),
+        Backend::Auto => Ok(choose(trial, target)),
+        Backend::IoUring if only_by_calls(trial, target.device) => Err(no_discards()),
         Backend::IoUring => Ring::probe().map(|()| named(Lane::IoUring)).map_err(|o| refused("io_uring", &o)),
         Backend::Libaio => {
             aio::probe(trial.in_flight()).map(|s| named(Lane::Libaio(s))).map_err(|o| refused("libaio", &o))
         }
         Backend::Psync => Ok(named(Lane::Psync)),
+        Backend::Null => Ok(named(Lane::Null)),
     }
 }
 
@@ -95,11 +109,15 @@ fn no_discards() -> Box<Error> {
     .hint(say!("ask for `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"))
 }
 
-fn choose(trial: &Trial, on_device: bool) -> Choice {
+fn choose(trial: &Trial, target: Nature) -> Choice {
     let (syncs, erases) = (trial.streams.iter().any(|s| waits_in_call(s.sync, trial.direct)), trial.erases());
-    let few = trial.in_flight() <= SYNC_THREADS_MAX;
-    if (syncs || erases) && few || only_by_calls(trial, on_device) {
-        let chosen = if erases { Chosen::Erases } else { Chosen::Syncs };
+    let few = trial.in_flight() <= THREADS_MAX;
+    if (syncs || erases || !target.begins) && few || only_by_calls(trial, target.device) {
+        let chosen = match (erases, syncs || only_by_calls(trial, target.device)) {
+            (true, _) => Chosen::Erases,
+            (_, true) => Chosen::Syncs,
+            _ => Chosen::Punts,
+        };
         return Choice { lane: Lane::Psync, chosen, fallback_reason: String::new() };
     }
     let fallback = |lane, fallback_reason| Choice { lane, chosen: Chosen::Fallback, fallback_reason };
@@ -139,6 +157,7 @@ pub(crate) fn refused(name: &str, obstacle: &Obstacle) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
     use stend_base::{Bytes, Nanos};
     use stend_spec::workload::{Data, Mix, Op, Pattern, Region};
     use stend_sys::seccomp::{forbid_aio, forbid_io_uring};
@@ -171,12 +190,15 @@ mod tests {
         }
     }
 
+    const FILE: Nature = Nature { device: false, begins: true };
+    const DEVICE: Nature = Nature { device: true, begins: true };
+
     /// The choice, or the error, where seccomp forbids what `forbid` says.
     fn choose_without(forbid: &[fn() -> std::io::Result<()>], trial: &Trial) -> Result<Choice> {
         std::thread::scope(|scope| {
             let filtered = || {
                 forbid.iter().for_each(|forbid| forbid().unwrap());
-                decide(trial, false)
+                decide(trial, FILE)
             };
             scope.spawn(filtered).join().unwrap()
         })
@@ -211,7 +233,7 @@ mod tests {
     fn requests_beyond_the_machine_s_limit_name_the_sysctl_and_auto_goes_on_without() {
         let limit: u32 = std::fs::read_to_string("/proc/sys/fs/aio-max-nr").unwrap().trim().parse().unwrap();
         let greedy = |backend| trial(backend, limit + 1, Sync::None);
-        let error = decide(&greedy(Backend::Libaio), false).unwrap_err();
+        let error = decide(&greedy(Backend::Libaio), FILE).unwrap_err();
         assert!(error.message.en.contains("fs.aio-max-nr") && error.message.ru.contains("fs.aio-max-nr"), "{error}");
         assert!(error.hint.unwrap().en.contains("sysctl -w fs.aio-max-nr="));
         let step = choose_without(&[forbid_io_uring], &greedy(Backend::Auto)).unwrap();
@@ -221,20 +243,20 @@ mod tests {
 
     #[test]
     fn psync_asked_for_needs_no_excuse() {
-        let choice = decide(&trial(Backend::Psync, 1, Sync::None), false).unwrap();
+        let choice = decide(&trial(Backend::Psync, 1, Sync::None), FILE).unwrap();
         assert_eq!((choice.lane, choice.fallback_reason.as_str()), (Lane::Psync, ""));
     }
 
     #[test]
     fn syncs_are_made_by_plain_calls_unless_that_takes_too_many_threads() {
-        let lane = |depth, sync| decide(&trial(Backend::Auto, depth, sync), false).unwrap().lane;
+        let lane = |depth, sync| decide(&trial(Backend::Auto, depth, sync), FILE).unwrap().lane;
         assert_eq!(lane(1, Sync::Fdatasync(1)), Lane::Psync);
         assert_eq!(lane(1, Sync::None), Lane::IoUring);
         assert_eq!(lane(128, Sync::Fsync(1)), Lane::IoUring);
         assert_eq!((lane(1, Sync::Dsync), lane(1, Sync::ODsync)), (Lane::IoUring, Lane::IoUring));
         let buffered = |depth, sync| {
             let trial = Trial { direct: false, ..trial(Backend::Auto, depth, sync) };
-            decide(&trial, false).unwrap().lane
+            decide(&trial, FILE).unwrap().lane
         };
         assert_eq!((buffered(1, Sync::Dsync), buffered(128, Sync::Dsync)), (Lane::Psync, Lane::IoUring));
         assert_eq!(buffered(128, Sync::SyncFileRange(1)), Lane::Psync, "there is no other way");
@@ -248,7 +270,7 @@ mod tests {
             trial
         };
         let auto = |depth, op, on_device| {
-            let choice = decide(&of(Backend::Auto, depth, op), on_device).unwrap();
+            let choice = decide(&of(Backend::Auto, depth, op), if on_device { DEVICE } else { FILE }).unwrap();
             (choice.lane, choice.chosen)
         };
         for op in [Op::Discard, Op::WriteZeroes] {
@@ -260,9 +282,25 @@ mod tests {
         let step = choose_without(&[forbid_io_uring], &of(Backend::Auto, 128, Op::Discard)).unwrap();
         assert_eq!((step.lane, step.chosen), (Lane::Psync, Chosen::Fallback));
         assert!(step.fallback_reason.contains("libaio has no requests"), "{step:?}");
-        let named = |op| decide(&of(Backend::IoUring, 1, op), true);
+        let named = |op| decide(&of(Backend::IoUring, 1, op), DEVICE);
         assert!(named(Op::WriteZeroes).is_ok());
         let error = named(Op::Discard).unwrap_err();
         assert!(error.kind == Kind::Preflight && error.message.ru.contains("discard"), "{error}");
+    }
+
+    #[test]
+    fn a_target_that_io_uring_would_hand_to_kernel_workers_gets_as_many_plain_calls_at_a_time() {
+        let memory = IoFile::create_scratch(Path::new("/dev/shm"), 4096, false).unwrap();
+        let choose = |backend, depth| choose_backend(&trial(backend, depth, Sync::None), &memory).unwrap();
+        let few = choose(Backend::Auto, 32);
+        assert_eq!((few.lane, few.chosen), (Lane::Psync, Chosen::Punts));
+        assert_eq!(choose(Backend::Auto, 65).lane, Lane::IoUring, "not with that many threads");
+        assert_eq!(choose(Backend::IoUring, 32).lane, Lane::IoUring, "and not if somebody wants to see it");
+    }
+
+    #[test]
+    fn the_null_backend_is_never_chosen_only_named() {
+        let choice = decide(&trial(Backend::Null, 4, Sync::None), FILE).unwrap();
+        assert_eq!((choice.lane, choice.chosen), (Lane::Null, Chosen::Named));
     }
 }

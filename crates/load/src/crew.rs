@@ -17,6 +17,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
 use stend_sys::aio::{self, Context};
+use stend_sys::interrupts::completion_cpus;
+use stend_sys::null::Null;
 use stend_sys::queue::Queue;
 use stend_sys::uring::Ring;
 use stend_sys::{IoFile, affinity, clock, numa};
@@ -114,7 +116,9 @@ impl Crew {
         let threads_of = |job: &Job| if lane == Lane::Psync { job.spec.queue_depth } else { 1 };
         let count: usize = jobs.iter().map(|job| threads_of(job) as usize).sum();
         let threads = jobs.iter().map(|job| (threads_of(job) as usize, job.spec.place.cpus.as_slice()));
-        let places = placement::place_streams(&affinity::allowed().unwrap_or_default(), &merged(threads));
+        let allowed = affinity::allowed().unwrap_or_default();
+        let near = completion_cpus(target.file(), allowed.len());
+        let places = placement::place_streams(&allowed, &near, &merged(threads));
         let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
         let shared = Arc::new(Shared::new(fault_limit));
         let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();
@@ -226,6 +230,7 @@ fn work(post: Post, mut recorder: Recorder) {
         Lane::Libaio(syncs) => {
             run_queue(&post, recorder, |slots, len| Context::new(post.file.clone(), slots, len, syncs));
         }
+        Lane::Null => run_queue(&post, recorder, Null::new),
         Lane::Psync => match SyncLane::new(&post.job, u64::from(post.thread_of_job), post.file, post.progress) {
             Ok(lane) => {
                 note_node(&post.node, lane.buffers());

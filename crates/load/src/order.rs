@@ -27,7 +27,34 @@ pub(crate) struct Order {
     seed: u64,
     /// Where an order that has a place to begin at begins.
     first: u64,
+    pass: Pass,
     kind: Kind,
+}
+
+/// The pass over all blocks that was asked about last. Kept only because a division costs as much as all the rest of a
+/// simple order: nearly every index lies in the same pass as the one before.
+#[derive(Debug, Clone, Copy)]
+struct Pass {
+    number: u64,
+    /// First index of it.
+    begin: u64,
+    blocks: u64,
+}
+
+impl Pass {
+    /// Place of an index in its pass; `true` if that is another pass than before.
+    #[inline(always)]
+    fn place(&mut self, index: u64) -> (u64, bool) {
+        let place = index.wrapping_sub(self.begin);
+        if place < self.blocks { (place, false) } else { (self.turn(index), true) }
+    }
+
+    #[cold]
+    fn turn(&mut self, index: u64) -> u64 {
+        self.number = index / self.blocks;
+        self.begin = self.number * self.blocks;
+        index - self.begin
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -38,7 +65,7 @@ enum Kind {
     Shared(Arc<Cursor>),
     Reverse,
     /// The permutation of the current pass is kept only because making it costs as much as using it.
-    Random(u64, Permutation),
+    Random(Permutation),
     Uniform,
     Zipf(Zipf, Permutation),
     Pareto(SelfSimilar, Permutation),
@@ -69,7 +96,7 @@ impl Order {
             (Pattern::SharedSequential, Some(cursor)) => Kind::Shared(cursor.clone()),
             (Pattern::Sequential | Pattern::SharedSequential, _) => Kind::Sequential,
             (Pattern::Reverse, _) => Kind::Reverse,
-            (Pattern::Random, _) => Kind::Random(0, pass_order(blocks, seed, 0)),
+            (Pattern::Random, _) => Kind::Random(pass_order(blocks, seed, 0)),
             (Pattern::Uniform, _) => Kind::Uniform,
             (Pattern::Zipf { theta_thousandths }, _) => {
                 Kind::Zipf(Zipf::new(blocks, f64::from(*theta_thousandths) / 1000.0), scatter())
@@ -81,7 +108,7 @@ impl Order {
             (Pattern::Mixed { sequential }, _) => Kind::Mixed(u64::from(sequential.rest().0).max(1)),
         };
         let kind = job.check.as_ref().and_then(|check| check.listed.clone()).map_or(kind, Kind::Listed);
-        Order { blocks, seed, first, kind }
+        Order { blocks, seed, first, pass: Pass { number: 0, begin: 0, blocks }, kind }
     }
 
     /// The block of the I/O number `index`, counted from the start of the job's area.
@@ -89,23 +116,23 @@ impl Order {
     pub fn at(&mut self, index: u64) -> u64 {
         let (n, seed) = (self.blocks, self.seed);
         match &mut self.kind {
-            Kind::Sequential => (self.first + index % n) % n,
+            Kind::Sequential => wrapped(self.first + self.pass.place(index).0, n),
             Kind::Listed(blocks) => blocks[(index % blocks.len() as u64) as usize],
             Kind::Shared(cursor) => cursor.take() % n,
-            Kind::Reverse => (self.first + n - index % n) % n,
-            Kind::Random(pass, order) => {
-                let (now, position) = (index / n, index % n);
-                if now != *pass {
-                    (*pass, *order) = (now, pass_order(n, seed, now));
+            Kind::Reverse => wrapped(self.first + n - self.pass.place(index).0, n),
+            Kind::Random(order) => {
+                let (place, turned) = self.pass.place(index);
+                if turned {
+                    *order = pass_order(n, seed, self.pass.number);
                 }
-                order.at(position)
+                order.at(place)
             }
             Kind::Uniform => below(draw(seed, index), n),
             Kind::Zipf(zipf, scatter) => scatter.at(zipf.at(seed, index)),
             Kind::Pareto(skewed, scatter) => scatter.at(skewed.at(seed, index)),
             Kind::Normal(bell, scatter) => scatter.at(bell.at(seed, index)),
             Kind::Zones(ranges) => in_zone(ranges, seed, index),
-            Kind::Strided(stride) => strided((self.first + index % n) % n, n, *stride),
+            Kind::Strided(stride) => strided(wrapped(self.first + self.pass.place(index).0, n), n, *stride),
             Kind::Mixed(jumps) => {
                 let (place, distance) = run_of(index, *jumps, seed);
                 let from = place.map_or(self.first, |run| below(draw(seed, run), n));
@@ -113,6 +140,12 @@ impl Order {
             }
         }
     }
+}
+
+/// A place below twice `n`, which is the number of places.
+#[inline(always)]
+fn wrapped(place: u64, n: u64) -> u64 {
+    if place >= n { place - n } else { place }
 }
 
 fn pass_order(blocks: u64, seed: u64, pass: u64) -> Permutation {

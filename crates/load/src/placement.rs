@@ -1,18 +1,24 @@
 //! Which CPU each load thread runs on. Pure; must not look at the machine.
 
-/// CPUs for `threads` load threads, taken in turn from `allowed`. With more than two CPUs the first is
-/// left to control and telemetry, so that they do not run in the gaps of a load thread. Empty if no CPU
-/// is known: threads then run where the scheduler puts them.
-pub(crate) fn place(allowed: &[u32], threads: usize) -> Vec<u32> {
-    let usable = if allowed.len() > 2 { &allowed[1..] } else { allowed };
-    usable.iter().copied().cycle().take(if usable.is_empty() { 0 } else { threads }).collect()
+/// CPUs for `threads` load threads, taken in turn from `allowed`: first those of `interrupts`, which take the completions
+/// of the target, so that a thread finds them in its own cache (4 KiB reads of a disk with one queue cost a third less CPU
+/// than on another one, 2-vCPU guest). With more than two CPUs the first of the others is left to control and telemetry, so
+/// that they do not run in the gaps of a load thread. Empty if no CPU is known: threads then run where the scheduler puts
+/// them.
+pub(crate) fn place(allowed: &[u32], interrupts: &[u32], threads: usize) -> Vec<u32> {
+    let near = allowed.iter().filter(|cpu| interrupts.contains(cpu));
+    let far: Vec<&u32> = allowed.iter().filter(|cpu| !interrupts.contains(cpu)).collect();
+    let spare = usize::from(allowed.len() > 2 && !far.is_empty());
+    let usable: Vec<u32> = near.chain(far.into_iter().skip(spare)).copied().collect();
+    let threads = if usable.is_empty() { 0 } else { threads };
+    usable.into_iter().cycle().take(threads).collect()
 }
 
 /// CPUs for the threads of several streams: (how many, the CPUs that the stream names). Those that name none are
 /// placed as if they were alone.
-pub(crate) fn place_streams(allowed: &[u32], threads: &[(usize, &[u32])]) -> Vec<Option<u32>> {
+pub(crate) fn place_streams(allowed: &[u32], interrupts: &[u32], threads: &[(usize, &[u32])]) -> Vec<Option<u32>> {
     let free = threads.iter().filter(|(_, named)| named.is_empty()).map(|(count, _)| count).sum();
-    let mut free = place(allowed, free).into_iter();
+    let mut free = place(allowed, interrupts, free).into_iter();
     let of = |&(count, named): &(usize, &[u32])| -> Vec<Option<u32>> {
         match named {
             [] => (0..count).map(|_| free.next()).collect(),
@@ -28,17 +34,25 @@ mod tests {
 
     #[test]
     fn the_first_cpu_is_left_to_control_where_there_are_more_than_two() {
-        assert_eq!(place(&[0, 1, 2, 3], 5), [1, 2, 3, 1, 2]);
-        assert_eq!(place(&[4, 6], 3), [4, 6, 4]);
-        assert_eq!(place(&[3], 2), [3, 3]);
-        assert!(place(&[], 2).is_empty());
+        assert_eq!(place(&[0, 1, 2, 3], &[], 5), [1, 2, 3, 1, 2]);
+        assert_eq!(place(&[4, 6], &[], 3), [4, 6, 4]);
+        assert_eq!(place(&[3], &[], 2), [3, 3]);
+        assert!(place(&[], &[], 2).is_empty());
+    }
+
+    #[test]
+    fn threads_go_where_completions_arrive_first() {
+        assert_eq!(place(&[0, 1], &[1], 3), [1, 0, 1]);
+        assert_eq!(place(&[0, 1, 2, 3], &[0], 3), [0, 2, 3]);
+        assert_eq!(place(&[0, 1, 2, 3], &[0, 1, 2, 3], 5), [0, 1, 2, 3, 0]);
+        assert_eq!(place(&[2, 3], &[7], 1), [2], "not where it may not run");
     }
 
     #[test]
     fn streams_that_name_cpus_get_them_and_the_others_the_rest_in_turn() {
         let named = [5, 6];
-        let found = place_streams(&[0, 1, 2], &[(2, &[]), (3, &named), (1, &[])]);
+        let found = place_streams(&[0, 1, 2], &[], &[(2, &[]), (3, &named), (1, &[])]);
         assert_eq!(found, [1, 2, 5, 6, 5, 1].map(Some));
-        assert_eq!(place_streams(&[], &[(1, &[]), (1, &named)]), [None, Some(5)]);
+        assert_eq!(place_streams(&[], &[], &[(1, &[]), (1, &named)]), [None, Some(5)]);
     }
 }

@@ -14,12 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stend_base::Nanos;
 use stend_spec::workload::{Op, Sync};
-use stend_sys::clock;
 use stend_sys::queue::{Completion, Queue, Request};
+use stend_sys::ticker::Ticker;
 
 /// One job's queue and everything its I/O follows from.
 pub(crate) struct QueueLane<Q> {
     queue: Q,
+    clock: Ticker,
     sequence: Sequence,
     payload: Payload,
     limit: u64,
@@ -76,6 +77,7 @@ impl<Q: Queue> QueueLane<Q> {
         let idle = Slot { op: Op::Read, offset: 0, len: 0, at: 0, writes: 0, sync_start: 0 };
         Ok(QueueLane {
             queue,
+            clock: Ticker::new(),
             sequence: Sequence::new(job),
             payload,
             limit: job.limit,
@@ -120,7 +122,7 @@ impl<Q: Queue> QueueLane<Q> {
             let mut more = false;
             if self.open.is_some() {
                 if let Some(next) = self.begin_due(recorder, now) {
-                    (wait, more) = (wait.min(next.saturating_sub(clock::now())), true);
+                    (wait, more) = (wait.min(next.saturating_sub(self.clock.now())), true);
                 }
             } else if recorder.accepting()
                 && let Some(next) = self.refill(recorder, now)
@@ -134,7 +136,7 @@ impl<Q: Queue> QueueLane<Q> {
             self.queue.reap(&mut self.done);
             // One reading for all completions found: they were complete by now, and a reading for each
             // would only add the time we spend on the ones before it.
-            now = clock::now();
+            now = self.clock.now();
             recorder.observe(now);
             for i in 0..self.done.len() {
                 self.complete(self.done[i], recorder, now);
@@ -149,7 +151,7 @@ impl<Q: Queue> QueueLane<Q> {
         while self.next < self.limit {
             let Some(slot) = self.free.pop() else { break };
             let (op, request) = self.prepare(slot);
-            recorder.begin(slot as usize, op, clock::now());
+            recorder.begin(slot as usize, op, self.clock.now());
             self.push(slot, request);
         }
         wakes
@@ -167,7 +169,7 @@ impl<Q: Queue> QueueLane<Q> {
             let possible = Nanos(at.0.max(open.freed));
             let slot = self.free.pop()?;
             let (op, request) = self.prepare(slot);
-            now = clock::now();
+            now = self.clock.now();
             recorder.begin_due(slot as usize, op, now, at, possible);
             self.push(slot, request);
             if let Some(open) = &mut self.open {

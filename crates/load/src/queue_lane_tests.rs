@@ -8,6 +8,7 @@ use std::sync::mpsc::sync_channel;
 use stend_base::Bytes;
 use stend_record::observed::IoErrors;
 use stend_spec::workload::{Mix, OPS, Stream};
+use stend_sys::clock;
 
 const IOS: u64 = 200;
 const EIO: i32 = 5;

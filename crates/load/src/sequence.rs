@@ -14,6 +14,8 @@ pub(crate) struct Sequence {
     start: u64,
     /// Shares of reads, of these with writes, and of both with discards, in percent.
     up_to: [u64; 3],
+    /// One of the shares is all.
+    is_pure: bool,
     seed: u64,
 }
 
@@ -37,6 +39,7 @@ impl Sequence {
             places,
             start: job.area.start,
             up_to: shares(job.spec.mix),
+            is_pure: shares(job.spec.mix).iter().all(|share| matches!(share, 0 | 100)),
             seed: job.seed,
         }
     }
@@ -44,8 +47,8 @@ impl Sequence {
     /// The I/O number `index`.
     #[inline]
     pub fn at(&mut self, index: u64) -> Step {
-        // One sequence of draws decides operations, another the order of blocks.
-        let drawn = below(draw(!self.seed, index), 100);
+        // One sequence of draws decides operations, another the order of blocks; most streams need no first one.
+        let drawn = if self.is_pure { 0 } else { below(draw(!self.seed, index), 100) };
         let [read, write, discard] = self.up_to;
         let op = match drawn {
             _ if drawn < read => Op::Read,

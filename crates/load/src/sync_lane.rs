@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use stend_base::Nanos;
 use stend_spec::workload::{Op, Sync, Think};
 use stend_sys::buffer::Pool;
+use stend_sys::ticker::Ticker;
 use stend_sys::{IoFile, clock};
 
 /// One thread of a job.
@@ -20,6 +21,7 @@ pub(crate) struct SyncLane {
     file: Arc<IoFile>,
     progress: Arc<Progress>,
     pool: Pool,
+    clock: Ticker,
     sequence: Sequence,
     payload: Payload,
     limit: u64,
@@ -49,6 +51,7 @@ impl SyncLane {
             file,
             progress,
             pool,
+            clock: Ticker::new(),
             sequence: Sequence::new(job),
             payload,
             limit: job.limit,
@@ -105,7 +108,7 @@ impl SyncLane {
             while now < due.at {
                 // Awake at every edge, and soon after an early end.
                 clock::sleep_until((now + recorder.patience(now)).min(due.at));
-                now = clock::now();
+                now = self.clock.now();
                 recorder.observe(now);
                 if !recorder.accepting() && now < due.at {
                     return;
@@ -114,7 +117,7 @@ impl SyncLane {
             let index = self.progress.next.fetch_add(1, Ordering::Relaxed);
             self.one(index, Some(due), recorder);
             recorder.release(0);
-            now = clock::now();
+            now = self.clock.now();
         }
     }
 
@@ -133,7 +136,7 @@ impl SyncLane {
             }
             (Op::Discard | Op::WriteZeroes | Op::Sync, _) => 0,
         };
-        let start = clock::now();
+        let start = self.clock.now();
         match due {
             Some(due) => recorder.begin_due(0, op, start, due.at, due.at.max(due.free)),
             None => recorder.begin(0, op, start),
@@ -151,7 +154,7 @@ impl SyncLane {
             Op::WriteZeroes => retried(recorder, || file.zero_at(offset, bytes).map(whole)),
             Op::Sync => retried(recorder, || file.sync_data().map(whole)),
         };
-        let now = clock::now();
+        let now = self.clock.now();
         recorder.observe(now);
         let failed = match result {
             Ok(moved) if moved == len as usize => None,
@@ -195,7 +198,7 @@ impl SyncLane {
             Sync::SyncFileRange(_) => self.file.sync_range(self.area.0, self.area.1),
             _ => self.file.sync_data(),
         });
-        let synced = clock::now();
+        let synced = self.clock.now();
         recorder.observe(synced);
         if let Err(e) = result {
             return self.failed(Op::Sync, e.raw_os_error().unwrap_or(0), step.offset, recorder);

@@ -47,6 +47,8 @@ pub enum TargetKind {
     File,
     /// A directory in which Stend makes its own file.
     Directory,
+    /// `/dev/null` or `/dev/zero`: the way through the kernel without storage behind it.
+    NullDevice,
 }
 
 /// A path as the user named it, resolved and understood.
@@ -154,6 +156,8 @@ pub enum WriteAccess {
         /// Names that `--overwrite-signature` must be given; empty if the device is blank.
         signatures: Vec<String>,
     },
+    /// Always: what is written goes nowhere.
+    Nowhere,
     /// Never; no flag helps.
     Refused(Vec<Refusal>),
 }

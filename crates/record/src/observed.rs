@@ -140,6 +140,8 @@ pub enum Chosen {
     /// io_uring hands every discard and write of zeroes to a kernel worker thread or, for the discards of a block
     /// device, has none, so they are made by plain calls.
     Erases,
+    /// io_uring hands every I/O on this target to a kernel worker thread, so they are made by plain calls.
+    Punts,
     /// io_uring does not work here; `fallback_reason` has the system's words.
     Fallback,
 }
@@ -157,6 +159,10 @@ impl Chosen {
             Chosen::Erases => say!(
                 "chosen because discards and zeroes are inline only as plain calls",
                 "выбран, потому что discard и запись нулей выполняются на месте только обычными вызовами"
+            ),
+            Chosen::Punts => say!(
+                "chosen because io_uring hands every I/O on this target to a kernel worker thread",
+                "выбран, потому что на этом объекте io_uring передаёт каждую операцию рабочему потоку ядра"
             ),
             Chosen::Fallback => say!("io_uring does not work here", "io_uring здесь не работает"),
         }

@@ -4,6 +4,7 @@
 use serde::Serialize;
 use stend_analyse::findings::{
     Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, NotRun, OpFinding, Quantile, QuantileValue,
+    SearchFinding, SearchedRate,
 };
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
@@ -39,6 +40,7 @@ struct Document<'a> {
     verdict: &'a Say,
     limits_version: &'a str,
     caveats: Vec<CaveatOut<'a>>,
+    searches: Vec<SearchOut<'a>>,
     cases: Vec<Case<'a>>,
     not_run: Vec<NotRunOut<'a>>,
     cost: Cost,
@@ -85,6 +87,25 @@ struct Cost {
     telemetry_cpus: Option<f64>,
     worker_memory_bytes: Option<u64>,
     coordinator_memory_bytes: Option<u64>,
+}
+
+/// The answer of a search for a rate.
+#[derive(Serialize)]
+struct SearchOut<'a> {
+    label: &'a str,
+    quantile: f64,
+    limit_ns: u64,
+    held: Option<SearchedOut>,
+    missed: Option<SearchedOut>,
+    confirmed: bool,
+    text: Say,
+}
+
+#[derive(Serialize)]
+struct SearchedOut {
+    rate_per_s: f64,
+    trials: u32,
+    trials_missed: u32,
 }
 
 #[derive(Serialize)]
@@ -172,6 +193,7 @@ fn document(findings: &Findings) -> Document<'_> {
         verdict: &findings.verdict,
         limits_version: &findings.limits_version,
         caveats: findings.caveats.iter().map(caveat).collect(),
+        searches: findings.searches.iter().map(search).collect(),
         cases: findings.cases.iter().map(case).collect(),
         not_run: findings.not_run.iter().map(not_run).collect(),
         cost: Cost {
@@ -183,6 +205,20 @@ fn document(findings: &Findings) -> Document<'_> {
         },
         across: &findings.across,
         charts: &findings.charts,
+    }
+}
+
+fn search(found: &SearchFinding) -> SearchOut<'_> {
+    let searched =
+        |at: SearchedRate| SearchedOut { rate_per_s: at.rate.as_iops(), trials: at.looks, trials_missed: at.missed };
+    SearchOut {
+        label: &found.label,
+        quantile: found.quantile.0,
+        limit_ns: found.limit.0,
+        held: found.held.map(searched),
+        missed: found.missed.map(searched),
+        confirmed: found.confirmed,
+        text: found.say(),
     }
 }
 

@@ -75,6 +75,15 @@ struct CaseOut<'a> {
     ramp_ns: u64,
     window_ns: u64,
     writes: bool,
+    /// Its rate is searched; `trials` is what that usually takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<SearchOut>,
+}
+
+#[derive(Serialize)]
+struct SearchOut {
+    from_per_s: f64,
+    to_per_s: f64,
 }
 
 /// Times that are known before. How long a fill takes and how much is written follows from how fast the
@@ -166,6 +175,7 @@ fn case(case: &PlannedCase) -> CaseOut<'_> {
         ramp_ns: case.ramp.0,
         window_ns: case.window.0,
         writes: case.writes,
+        search: case.search.map(|(from, to)| SearchOut { from_per_s: from.as_iops(), to_per_s: to.as_iops() }),
     }
 }
 

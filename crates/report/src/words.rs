@@ -120,5 +120,6 @@ pub fn target_kind(kind: TargetKind) -> Say {
         TargetKind::BlockDevice => say!("block device", "блочное устройство"),
         TargetKind::File => say!("file", "файл"),
         TargetKind::Directory => say!("directory", "каталог"),
+        TargetKind::NullDevice => say!("null device", "нулевое устройство"),
     }
 }

@@ -58,10 +58,14 @@ pub(crate) fn reads(plan: &Plan) -> bool {
 
 /// Space a run is expected to take; it is reserved before the first trial.
 pub(crate) fn expected_size(plan: &Plan) -> Bytes {
-    let per_trial = |&(_, case): &(u32, u32)| {
+    let searched = plan.ladders.iter().flat_map(|ladder| {
+        let cell = ladder.cells.first().map(|cell| (0, *cell));
+        std::iter::repeat_n(cell, ladder.usual_trials() as usize).flatten()
+    });
+    let per_trial = |(_, case): (u32, u32)| {
         let trial = &plan.cases[case as usize].trial;
         let seconds = (trial.ramp.0 + trial.window.0).div_ceil(Nanos::SECOND.0);
         BYTES_PER_TRIAL + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
     };
-    Bytes(plan.order.iter().map(per_trial).sum::<u64>()).min(RESERVE_MAX)
+    Bytes(plan.order.iter().copied().chain(searched).map(per_trial).sum::<u64>()).min(RESERVE_MAX)
 }

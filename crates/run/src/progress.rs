@@ -100,7 +100,7 @@ impl Progress {
         if in_trial {
             self.measuring_since.get_or_insert(now);
         }
-        let steps = walk.plan.as_ref().map_or(0, |p| p.order.len() as u32);
+        let steps = walk.plan.as_ref().map_or(0, Plan::usual_trials);
         let done = done_share(walk, steps);
         let label = match (walk.step, &walk.plan) {
             (Step::Trial { case, .. }, Some(plan)) => plan.cases[case as usize].label(),

@@ -1,5 +1,6 @@
 //! Where an earlier session of a run got to, and whether what it measured is still the same thing. Pure.
 
+use stend_analyse::search;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Facts;
 use stend_record::{ArmFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialStatus};
@@ -67,11 +68,11 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     // Without its fill a plan begins anew.
     let counting = run.trials.iter().filter(|_| filled || plan.fill.is_none());
     for trial in counting {
-        match trial.outcome.as_ref().map(|outcome| outcome.status) {
-            Some(TrialStatus::Complete | TrialStatus::Mismatch) => history.push(Outcome::Ok),
-            Some(TrialStatus::Failed | TrialStatus::Stalled) => history.push(Outcome::Failed),
-            Some(TrialStatus::Interrupted) | None => continue,
-        }
+        let Some(outcome) = trial.outcome.as_ref().filter(|o| o.status != TrialStatus::Interrupted) else { continue };
+        history.push(match search::step(&plan, trial.case, &trial.asked, outcome) {
+            Outcome::Stalled => Outcome::Failed,
+            other => other,
+        });
         measured = measured + trial.asked.ramp + trial.asked.window;
     }
     Ok(Progressed {

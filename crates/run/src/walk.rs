@@ -8,7 +8,7 @@ use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
 use stend_host::{Facts, FromHost, Reply, Request};
 use stend_record::observed::{FillOutcome, Phase};
-use stend_record::{ArmFacts, Entry, Event, EventKind, RunState, TrialOutcome, TrialStatus};
+use stend_record::{ArmFacts, Entry, Event, EventKind, RunState, TrialOutcome};
 use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_spec::workload::Region;
 
@@ -355,12 +355,8 @@ impl Walk {
         if let (Step::Trial { case, .. }, Some(plan)) = (self.step, &self.plan) {
             let trial = &plan.cases[case as usize].trial;
             self.measured = self.measured + trial.ramp + trial.window;
+            self.history.push(stend_analyse::search::step(plan, case, trial, &outcome));
         }
-        self.history.push(match outcome.status {
-            TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => Outcome::Ok,
-            TrialStatus::Failed => Outcome::Failed,
-            TrialStatus::Stalled => Outcome::Stalled,
-        });
         self.append(Entry::TrialEnd { trial: ordinal, outcome: Box::new(outcome) });
         self.actions.push(Action::Window(false));
         self.actions.push(Action::Edge);

@@ -6,7 +6,7 @@ use stend_host::{Inspect, Permission};
 use stend_record::facts::WriteAccess;
 use stend_record::observed::IoErrors;
 use stend_record::verification::{Checked, ReadBack, Verification};
-use stend_record::{HostFacts, TargetFacts, TargetKind, ZeroSample};
+use stend_record::{HostFacts, TargetFacts, TargetKind, TrialStatus, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 

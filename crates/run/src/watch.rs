@@ -18,7 +18,7 @@ pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
     let ended: Vec<&TrialRecord> = run.trials.iter().filter(|t| t.outcome.is_some()).collect();
     let measured = Nanos(ended.iter().map(|t| t.asked.ramp.0 + t.asked.window.0).sum());
     let since = run.trials.first().map_or(Nanos(0), |t| now.saturating_sub(t.started));
-    let steps = plan.order.len() as u32;
+    let steps = plan.usual_trials();
     let slices: &[Slice] = current.map_or(&[], |t| &t.slices);
     Update {
         phase,

@@ -105,6 +105,7 @@ pub const BACKENDS: &[Choice<Backend>] = &[
     ("io_uring", "`io_uring`, or an error", Backend::IoUring),
     ("libaio", "Linux AIO (`io_submit`), or an error; needs `direct: true`", Backend::Libaio),
     ("psync", "`pread` and `pwrite`, one thread per I/O in flight", Backend::Psync),
+    ("none", "no I/O at all: measures what the engine itself costs", Backend::Null),
 ];
 
 /// Cases of a suite, streams of a case: far more than anybody reads.
@@ -450,6 +451,7 @@ pub const ALL: &[&Mapping] = &[
     &ARM,
     &SWITCH,
     &rate::RATE_MAP,
+    &rate::SEARCH,
     &rate::STEP,
     &rate::SHAPE,
     &rate::SINE,

@@ -3,14 +3,17 @@
 #![forbid(unsafe_code)]
 
 pub mod arm;
+mod budget;
 mod fit;
 pub mod keys;
+pub mod ladder;
 mod order;
 pub mod parse;
 pub mod pattern;
 pub mod plan;
 pub mod rate;
 pub mod region;
+pub mod search;
 pub mod suite;
 pub mod topology;
 pub mod workload;

@@ -39,6 +39,9 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
         let message = say!("`observe` needs `arms`", "`observe` требует `arms`");
         return Err(root.error(file, message));
     }
+    if !arms.is_empty() {
+        rate::no_search(&root, file, &cases)?;
+    }
     if cases.is_empty() {
         return Err(root.error(file, say!("`cases` is empty", "список `cases` пуст")));
     }
@@ -91,6 +94,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
     let streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file)).collect())?;
     map.finish()?;
+    rate::one_search(node, file, &streams)?;
     if !keys::STREAMS.hold(&streams.len()) {
         return Err(node.error(file, say!("a case needs 1 to 64 streams", "случаю нужно от 1 до 64 потоков")));
     }
@@ -117,9 +121,10 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
     let mix = map.required("op", operation::mix)?;
     let (block_size, block_mix) = map.required("block_size", size::block_sizes)?;
     let sizes: Vec<Bytes> = block_mix.iter().map(|share| share.size).chain(block_size.iter().copied()).collect();
-    let rate = map.optional("rate", rate::rates)?.unwrap_or_default();
+    let (rate, search) = map.optional("rate", rate::rates)?.unwrap_or_default();
     let cpus = map.optional("cpus", place::cpus)?.unwrap_or_default();
-    let depth = if rate.is_empty() { 1 } else { keys::rate::OPEN_DEPTH };
+    let open = !rate.is_empty() || search.is_some();
+    let depth = if open { keys::rate::OPEN_DEPTH } else { 1 };
     let spec = StreamSpec {
         mix,
         pattern: map.required("pattern", |node, file| pattern::pattern(node, file, &sizes))?,
@@ -138,9 +143,10 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
             cpus,
         },
         region: map.optional("region", place::region)?.flatten(),
-        think: map.optional("think", |node, file| place::think(node, file, !rate.is_empty()))?.flatten(),
+        think: map.optional("think", |node, file| place::think(node, file, open))?.flatten(),
         rate,
         verify: None,
+        search,
     };
     let verify = map.optional("verify", |node, file| verify::verify(node, file, &spec))?.flatten();
     map.finish()?;

@@ -78,8 +78,16 @@ fn libaio_is_for_direct_io_only() {
     );
     check_error(
         &text("backend: aio", ""),
-        expect!["error: suite.yaml:2:21: `aio` is not one of `auto`, `io_uring`, `libaio`, `psync`"],
+        expect!["error: suite.yaml:2:21: `aio` is not one of `auto`, `io_uring`, `libaio`, `psync`, `none`"],
     );
+}
+
+#[test]
+fn nothing_can_be_verified_that_is_never_written() {
+    let text = "suite: x\ndefaults: {backend: none}\ncases:\n  - name: a\n    streams:\n      - {op: {read: 50, write: 50}, \
+                pattern: random, block_size: 4KiB, verify: {after: true}}\n";
+    let error = suite(text, "suite.yaml").unwrap_err().render(Lang::En);
+    assert!(error.starts_with("error: suite.yaml:4:5: `backend: none` contradicts `verify`"), "{error}");
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Suite × repeats → what comes next. Pure: the same inputs, seed and history give the same decision.
 
 use crate::arm::Arm;
+use crate::budget::stretch;
 use crate::fit::why_not;
+use crate::ladder::Ladder;
 use crate::order::order;
 use crate::rate::Rate;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::topology::{Misplaced, Place, Topology};
 use crate::workload::{Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use stend_base::random::draw;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, format, say};
 
@@ -17,12 +20,6 @@ const FILL_AUTO_MAX: Bytes = Bytes::gib(8);
 const FILL_MIN: Bytes = Bytes::mib(64);
 /// Time for which `FILL_AUTO_MAX` is meant; a shorter budget fills proportionally less.
 const FILL_BUDGET: Nanos = Nanos::secs(180);
-/// Part of a time budget that goes to trials; the rest is left for the fill and the steps between.
-const TRIAL_SHARE: f64 = 0.8;
-/// Shortest window a time budget may shrink a trial to, by eye: four counter intervals.
-const WINDOW_MIN: Nanos = Nanos::millis(400);
-/// Shortest ramp, by eye: the first interval after start-up.
-const RAMP_MIN: Nanos = Nanos::millis(100);
 /// Waiting longer for I/O in flight at the end of a trial is recorded as a stalled target.
 const DRAIN_LIMIT: Nanos = Nanos::secs(30);
 /// A case is given up after this many failed trials.
@@ -142,6 +139,8 @@ pub enum Outcome {
     Failed,
     /// I/O was still in flight when waiting ended.
     Stalled,
+    /// It did, and the rate that a search tried was not served within its limit.
+    Missed,
 }
 
 /// A suite laid out for one target.
@@ -156,8 +155,10 @@ pub struct Plan {
     pub fill: Option<Bytes>,
     /// Size of the test file to make; `None` if the target itself is used.
     pub file_size: Option<Bytes>,
-    /// (block, case) in order of execution.
+    /// (block, case) in order of execution, searches not included.
     pub order: Vec<(u32, u32)>,
+    /// Searches, which come after everything in `order`, one after the other.
+    pub ladders: Vec<Ladder>,
     seed: u64,
 }
 
@@ -165,8 +166,9 @@ impl Plan {
     /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
     pub fn new(inputs: &PlanInputs) -> Result<Plan> {
         let region = region(inputs)?;
-        let mut cases = Vec::new();
+        let (mut cases, mut ladders) = (Vec::new(), Vec::new());
         for case in &inputs.suite.cases {
+            let first = cases.len();
             for cell in expand(case)? {
                 cases.push(lay_out(case, cell, region, &inputs.target)?);
                 if cases.len() * inputs.suite.arms.len().max(1) > CASES_MAX {
@@ -179,9 +181,12 @@ impl Plan {
                     ));
                 }
             }
+            ladders.extend(Ladder::of(case, inputs.suite.blocks, first as u32, &cases[first..]));
         }
-        let runnable: Vec<u32> = (0..cases.len() as u32).filter(|&i| cases[i as usize].not_run.is_none()).collect();
-        if runnable.is_empty() {
+        let rungs: BTreeSet<u32> = ladders.iter().flat_map(|ladder| ladder.cells.iter().copied()).collect();
+        let runs = |i: &u32| cases[*i as usize].not_run.is_none() && !rungs.contains(i);
+        let runnable: Vec<u32> = (0..cases.len() as u32).filter(runs).collect();
+        if runnable.is_empty() && ladders.is_empty() {
             return Err(nothing_to_run(&cases, &inputs.target));
         }
         let arms = &inputs.suite.arms;
@@ -190,9 +195,10 @@ impl Plan {
             .collect();
         let mut cases = in_arms(cases, arms);
         if let Some(budget) = inputs.time_budget {
-            stretch(&mut cases, inputs.suite.blocks, budget)?;
+            stretch(&mut cases, &ladders, inputs.suite.blocks, budget)?;
         }
-        if cells.len() * runnable.len() * inputs.suite.blocks as usize > TRIALS_MAX {
+        let searching: usize = ladders.iter().map(|ladder| ladder.usual_trials() as usize).sum();
+        if cells.len() * runnable.len() * inputs.suite.blocks as usize + searching > TRIALS_MAX {
             return Err(Error::new(
                 Kind::Spec,
                 say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"),
@@ -202,6 +208,7 @@ impl Plan {
         Ok(Plan {
             order: order(&inputs.suite, &cells, inputs.seed),
             cases,
+            ladders,
             arms: arms.clone(),
             fill,
             file_size: inputs.target.room.map(|_| region.len),
@@ -225,12 +232,20 @@ impl Plan {
                 continue;
             }
             match done.next() {
-                Some(Outcome::Ok) => {}
+                Some(Outcome::Ok | Outcome::Missed) => {}
                 Some(_) => failures[case as usize] += 1,
                 None => return Decision::Trial { case, block, seed: self.trial_seed(block, case) },
             }
         }
-        let every_case_failed = self.order.iter().all(|&(_, case)| failures[case as usize] >= FAILURES_PER_CASE);
+        let mut searched = done.clone();
+        for ladder in &self.ladders {
+            if let Some((rung, block)) = ladder.next(&mut done) {
+                let case = ladder.cells[rung];
+                return Decision::Trial { case, block, seed: self.trial_seed(block, case) };
+            }
+        }
+        let given_up = self.order.iter().all(|&(_, case)| failures[case as usize] >= FAILURES_PER_CASE);
+        let every_case_failed = given_up && searched.all(|outcome| *outcome == Outcome::Failed);
         Decision::Stop(if every_case_failed { StopReason::AllCasesFailed } else { StopReason::Done })
     }
 
@@ -264,13 +279,27 @@ impl Plan {
         Trial { seed, ..self.cases[case as usize].trial.clone() }
     }
 
-    /// Time of all trials, without the fill and the steps between.
+    /// Time of all trials, without the fill and the steps between; of a search those that it usually takes.
     pub fn trial_time(&self) -> Nanos {
         let time = |&(_, case): &(u32, u32)| {
             let trial = &self.cases[case as usize].trial;
             trial.ramp.0.saturating_add(trial.window.0)
         };
-        Nanos(self.order.iter().map(time).fold(0, u64::saturating_add))
+        let searching =
+            |ladder: &Ladder| ladder.trial_time(&self.cases).0.saturating_mul(u64::from(ladder.usual_trials()));
+        let times = self.order.iter().map(time).chain(self.ladders.iter().map(searching));
+        Nanos(times.fold(0, u64::saturating_add))
+    }
+
+    /// Trials, of a search those that it usually takes.
+    pub fn usual_trials(&self) -> u32 {
+        let searching: u32 = self.ladders.iter().map(Ladder::usual_trials).sum();
+        searching.saturating_add(self.order.len() as u32)
+    }
+
+    /// The search that a case is a rung of, and which one.
+    pub fn rung(&self, case: u32) -> Option<(&Ladder, usize)> {
+        self.ladders.iter().find_map(|ladder| Some((ladder, ladder.cells.iter().position(|cell| *cell == case)?)))
     }
 }
 
@@ -316,34 +345,6 @@ fn region(inputs: &PlanInputs) -> Result<Region> {
     Ok(whole(len))
 }
 
-/// Stretches ramps and windows of the cases that run so that the plan meets the time budget.
-fn stretch(cases: &mut [Case], blocks: u32, budget: Nanos) -> Result<()> {
-    let running = |c: &&mut Case| c.not_run.is_none();
-    let (mut nominal, mut cells) = (0.0, 0u64);
-    for case in cases.iter_mut().filter(running) {
-        cells += 1;
-        nominal += (case.trial.ramp.as_secs() + case.trial.window.as_secs()) * f64::from(blocks);
-    }
-    let least = Nanos(cells * u64::from(blocks) * (RAMP_MIN.0 + WINDOW_MIN.0));
-    let wanted = budget.0 as f64 * TRIAL_SHARE;
-    if wanted < least.0 as f64 {
-        let least = Nanos((least.0 as f64 / TRIAL_SHARE) as u64);
-        let (en, ru) = (format::duration(least, stend_base::Lang::En), format::duration(least, stend_base::Lang::Ru));
-        return Err(Error::new(
-            Kind::Usage,
-            say!("--time-budget is too small for this suite", "--time-budget слишком мал для этого набора"),
-        )
-        .hint(say!("give it at least {en}", "дайте ему не менее {ru}")));
-    }
-    let factor = wanted / 1e9 / nominal;
-    let scaled = |span: Nanos, least: Nanos| Nanos(((span.0 as f64 * factor) as u64).max(least.0));
-    for case in cases.iter_mut().filter(running) {
-        case.trial.ramp = scaled(case.trial.ramp, RAMP_MIN);
-        case.trial.window = scaled(case.trial.window, WINDOW_MIN);
-    }
-    Ok(())
-}
-
 /// One combination of axis values: the concrete streams and the axes that vary.
 struct Cell {
     streams: Vec<Stream>,
@@ -355,7 +356,7 @@ fn expand(case: &SuiteCase) -> Result<Vec<Cell>> {
     let mut cells = vec![Cell { streams: Vec::new(), axes: Vec::new() }];
     for (index, spec) in case.streams.iter().enumerate() {
         let prefix = if case.streams.len() > 1 { format!("stream {} ", index + 1) } else { String::new() };
-        let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len() * spec.rate.len().max(1);
+        let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len() * spec.rates().len();
         if cells.len().saturating_mul(size) > CASES_MAX {
             let name = &case.name;
             return Err(Error::new(
@@ -372,9 +373,7 @@ fn expand(case: &SuiteCase) -> Result<Vec<Cell>> {
 }
 
 fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
-    // Without a rate there is one closed loop.
-    let rates: Vec<Option<&Rate>> =
-        if spec.rate.is_empty() { vec![None] } else { spec.rate.iter().map(Some).collect() };
+    let rates = spec.rates();
     let mut out = Vec::new();
     for &block_size in &spec.block_size {
         for &queue_depth in &spec.queue_depth {
@@ -389,7 +388,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                     vary(spec.block_size.len(), "block_size", format::bytes(block_size, stend_base::Lang::En));
                     vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
                     vary(spec.jobs.len(), "jobs", jobs.to_string());
-                    vary(rates.len(), "rate", rate.map(Rate::label).unwrap_or_default());
+                    vary(rates.len(), "rate", rate.as_ref().map(Rate::label).unwrap_or_default());
                     let mut streams = cell.streams.clone();
                     streams.push(Stream {
                         mix: spec.mix,
@@ -400,7 +399,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                         jobs,
                         sync: spec.sync,
                         data: spec.data,
-                        rate: rate.cloned(),
+                        rate: rate.clone(),
                         verify: spec.verify,
                         region: None,
                         think: spec.think,

@@ -342,3 +342,41 @@ fn a_region_that_is_verified_has_one_writer() {
     let why = Some("another stream writes into the region of a verified one".to_string());
     assert_eq!((not_run("write"), not_run("discard"), not_run("read")), (why.clone(), why, None));
 }
+
+/// A suite with an ordinary case and a search over two depths.
+fn searching() -> PlanInputs {
+    let text = "suite: x\nrepeats: {blocks: 2}\ncases:\n  - name: a\n    streams:\n      - {op: read, pattern: random, \
+                block_size: 4KiB, queue_depth: [16, 64], rate: {search: {from: 100/s, to: 1000/s, quantile: 99%, \
+                limit: 5ms, precision: 100%}}}\n  - name: b\n    streams: [{op: read, pattern: random, block_size: 4KiB}]\n";
+    PlanInputs { suite: crate::parse::suite(text, "x").unwrap(), ..inputs(directory(100 * GIB, 50 * GIB)) }
+}
+
+#[test]
+fn a_search_is_a_ladder_for_each_combination_of_the_other_axes_and_comes_last() {
+    let plan = Plan::new(&searching()).unwrap();
+    let labels: Vec<_> = plan.ladders.iter().map(|ladder| (ladder.label.as_str(), ladder.cells.as_slice())).collect();
+    assert_eq!(labels, [("a, queue_depth 16", &[0, 1, 2, 3, 4][..]), ("a, queue_depth 64", &[5, 6, 7, 8, 9][..])]);
+    assert_eq!(plan.order, [(0, 10), (1, 10)]);
+    assert_eq!(plan.cases[1].label(), "a, queue_depth 16, rate poisson 200/s");
+    assert_eq!(plan.rung(6).map(|(ladder, rung)| (ladder.label.as_str(), rung)), Some(("a, queue_depth 64", 1)));
+    assert!(plan.rung(10).is_none());
+    let mut history = vec![Outcome::Ok; 2];
+    let mut tried = Vec::new();
+    while let Decision::Trial { case, block, .. } = plan.next(&history) {
+        tried.push((case, block));
+        // The first serves 200/s, the second nothing.
+        history.push(if case <= 1 { Outcome::Ok } else { Outcome::Missed });
+    }
+    assert_eq!(tried, [(0, 0), (1, 0), (2, 0), (1, 1), (1, 2), (2, 1), (2, 2), (5, 0), (5, 1), (5, 2)]);
+    assert_eq!(plan.next(&history), Decision::Stop(StopReason::Done));
+    let failed = [vec![Outcome::Ok; 2], vec![Outcome::Failed; 4]].concat();
+    assert_eq!(plan.next(&failed), Decision::Stop(StopReason::Done), "the ordinary case has its trials");
+}
+
+#[test]
+fn a_time_budget_counts_the_usual_trials_of_a_search() {
+    let budget = Some(Nanos::secs(120));
+    let plan = Plan::new(&PlanInputs { time_budget: budget, ..searching() }).unwrap();
+    let time = plan.trial_time();
+    assert!(time <= Nanos::secs(97) && time >= Nanos::secs(90), "{time:?}");
+}

@@ -3,6 +3,7 @@
 use crate::arm::{Arm, Observation};
 use crate::rate::Rate;
 use crate::region::Part;
+use crate::search::Search;
 use crate::topology::Placement;
 use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync, Think, Verify};
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,16 @@ pub struct StreamSpec {
     pub think: Option<Think>,
     /// CPUs and NUMA nodes.
     pub placement: Placement,
+    /// The rate is searched; then there is none in `rate`.
+    pub search: Option<Search>,
+}
+
+impl StreamSpec {
+    /// What the rate may be: each multiplies the cells of the matrix. `None`: one closed loop.
+    pub fn rates(&self) -> Vec<Option<Rate>> {
+        let found = self.search.as_ref().map_or_else(|| self.rate.clone(), Search::arrivals);
+        if found.is_empty() { vec![None] } else { found.into_iter().map(Some).collect() }
+    }
 }
 
 impl Suite {

@@ -235,6 +235,8 @@ pub enum Backend {
     Libaio,
     /// `pread`/`pwrite`, one thread per I/O in flight.
     Psync,
+    /// No I/O at all: what is left is the cost of the engine. Never chosen by `Auto`.
+    Null,
 }
 
 /// Operation kinds that are counted and timed apart.

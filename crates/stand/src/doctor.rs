@@ -111,6 +111,13 @@ fn about_target(named: &str, target: stend_base::Result<TargetFacts>) -> (Checku
         WriteAccess::Confirm { identity, .. } => {
             fine("target", say!("`{named}` is a device, {identity}", "`{named}` — устройство, {identity}"))
         }
+        WriteAccess::Nowhere => fine(
+            "target",
+            say!(
+                "`{named}` leads nowhere: only the engine itself can be measured on it",
+                "`{named}` никуда не ведёт: на нём можно измерить только сам генератор нагрузки"
+            ),
+        ),
         WriteAccess::Refused(reasons) => {
             let list = |words: fn(&Say) -> &str| {
                 reasons.iter().map(|reason| words(&reason.say()).to_string()).collect::<Vec<_>>().join("; ")
@@ -121,7 +128,7 @@ fn about_target(named: &str, target: stend_base::Result<TargetFacts>) -> (Checku
                 TargetKind::Directory => {
                     (Level::Must, say!("No run can start there now.", "Сейчас там нельзя начать прогон."))
                 }
-                TargetKind::BlockDevice | TargetKind::File => {
+                TargetKind::BlockDevice | TargetKind::File | TargetKind::NullDevice => {
                     (Level::Warn, say!("It is only read, never written.", "Он только читается, запись невозможна."))
                 }
             };

@@ -15,6 +15,9 @@ use stend_sys::block::{self, DevNo};
 /// Direct I/O of file systems that do not tell their alignment: every one of them takes 4 KiB.
 const BLOCK_UNKNOWN: Bytes = Bytes::kib(4);
 
+/// Offsets on a null device stay below this; it takes any.
+const NULL_SIZE: Bytes = Bytes::gib(64);
+
 /// Looks at a target: a directory, a file, a block device or a link to one, the name of a device in `/dev` or
 /// `/dev/disk/by-id`, or an identity as printed. Changes nothing.
 ///
@@ -62,6 +65,9 @@ pub(crate) fn inspect_under(roots: &Roots, name: &str) -> Result<TargetFacts> {
         let node = devices.by_number(number).ok_or_else(|| dead_node(name, number))?;
         return Ok(device_facts(roots, &devices, node, name, Viewer::Stranger));
     }
+    if kind.is_char_device() && block::is_null(DevNo::from_raw(meta.rdev())) {
+        return Ok(null_facts(name, &path));
+    }
     match (kind.is_dir(), kind.is_file()) {
         (true, _) => directory_facts(roots, &devices, name, &path),
         (_, true) => file_facts(roots, &devices, name, &path),
@@ -95,6 +101,26 @@ pub(crate) fn device_facts(roots: &Roots, devices: &Devices, node: &Node, named:
         devices: drives::describe(roots, devices, &devices.stack(&[node])),
         signatures: verdict.signatures,
         access: verdict.access,
+        busy: None,
+    }
+}
+
+/// `/dev/null` and `/dev/zero` have no size and no blocks; what is said here only bounds offsets.
+fn null_facts(named: &str, path: &Path) -> TargetFacts {
+    TargetFacts {
+        named: named.to_string(),
+        path: path.display().to_string(),
+        kind: TargetKind::NullDevice,
+        identity: None,
+        size: NULL_SIZE,
+        free: NULL_SIZE,
+        logical_block: Bytes(512),
+        physical_block: Bytes(512),
+        file_system: None,
+        mount_options: None,
+        devices: Vec::new(),
+        signatures: Vec::new(),
+        access: WriteAccess::Nowhere,
         busy: None,
     }
 }

@@ -30,8 +30,8 @@ impl Permission {
 /// of kind `Preflight` if its file system is read-only.
 pub fn may_write(facts: &TargetFacts, permission: &Permission) -> Result<std::result::Result<(), Say>> {
     match &facts.access {
-        WriteAccess::OwnDirectory if permission.asks() => Err(nothing_to_confirm(facts)),
-        WriteAccess::OwnDirectory => Ok(Ok(())),
+        WriteAccess::OwnDirectory | WriteAccess::Nowhere if permission.asks() => Err(nothing_to_confirm(facts)),
+        WriteAccess::OwnDirectory | WriteAccess::Nowhere => Ok(Ok(())),
         WriteAccess::Confirm { identity, signatures } => confirmed(facts, permission, identity, signatures),
         WriteAccess::Refused(reasons) if facts.kind == TargetKind::Directory => Err(unusable(facts, reasons)),
         WriteAccess::Refused(reasons) if permission.asks() => Err(refused(&facts.path, reasons)),

@@ -119,6 +119,11 @@ pub fn prepare(
             must_be_allowed(facts, permission)?;
             make_file(&roots, &steps(&roots, facts, need), *size, log)
         }
+        (Need::Read, TargetKind::NullDevice) | (Need::WriteDevice(_), TargetKind::NullDevice) => {
+            let claim = Claim::null_device(Path::new(&facts.path)).map_err(|e| claims::explain(&facts.path, e))?;
+            let held = Held::Device(claim);
+            Ok(Prepared { held, path: PathBuf::from(&facts.path), size: facts.size, undo: Vec::new() })
+        }
         (Need::WriteDevice(_), TargetKind::File) => {
             Err(permission::refused(&facts.path, &[stend_record::Refusal::ForeignFile]))
         }

@@ -91,7 +91,7 @@ impl Tree {
     fn reasons(&self, name: &str) -> Vec<Refusal> {
         match self.access(name) {
             WriteAccess::Refused(reasons) => reasons,
-            WriteAccess::Confirm { .. } | WriteAccess::OwnDirectory => Vec::new(),
+            WriteAccess::Confirm { .. } | WriteAccess::OwnDirectory | WriteAccess::Nowhere => Vec::new(),
         }
     }
 }

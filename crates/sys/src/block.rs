@@ -49,6 +49,11 @@ impl fmt::Display for DevNo {
     }
 }
 
+/// Whether a character device is `/dev/null` or `/dev/zero` (Linux, Documentation/admin-guide/devices.txt: 1:3 and 1:5).
+pub fn is_null(device: DevNo) -> bool {
+    device.major == 1 && matches!(device.minor, 3 | 5)
+}
+
 /// Shape of an open block device or file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {

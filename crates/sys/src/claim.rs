@@ -84,6 +84,7 @@ pub(crate) struct Grip {
 enum Expect {
     Device { device: DevNo, size: u64, signatures: Vec<Found> },
     File { size: u64 },
+    Null(DevNo),
 }
 
 impl Claim {
@@ -138,10 +139,19 @@ impl Claim {
         Ok(Claim { grip: Arc::new(grip), expect: Expect::File { size }, opened: AtomicBool::new(false) })
     }
 
+    /// Opens `/dev/null` or `/dev/zero`, which nothing can happen to and everybody may have at the same time.
+    /// Anything else at this path is [`NotClaimed::Changed`].
+    pub fn null_device(path: &Path) -> std::result::Result<Claim, NotClaimed> {
+        let held = open_node(path, OFlags::empty()).map_err(io_error(say!("open the device", "открыть устройство")))?;
+        let device = null_number(&held)?;
+        let grip = Grip { held, _whole_disk: None, _lease: None };
+        Ok(Claim { grip: Arc::new(grip), expect: Expect::Null(device), opened: AtomicBool::new(false) })
+    }
+
     /// Whether the space of the target is certain: always for a device.
     pub fn is_reserved(&self) -> bool {
         match self.expect {
-            Expect::Device { .. } => true,
+            Expect::Device { .. } | Expect::Null(_) => true,
             Expect::File { size } => fstat(&self.grip.held).is_ok_and(|s| s.st_blocks as u64 * 512 >= size),
         }
     }
@@ -176,6 +186,10 @@ impl Claim {
                 1 => Ok(()),
                 _ => Err(NotClaimed::Changed(say!("number of names", "число имён"))),
             },
+            Expect::Null(device) if null_number(&self.grip.held)? == *device => Ok(()),
+            Expect::Null(_) => {
+                Err(NotClaimed::Changed(say!("the device behind its name", "устройство за этим именем")))
+            }
             Expect::Device { device, size, signatures } => {
                 if shape.device != Some(*device) {
                     return Err(NotClaimed::Changed(say!("the device behind its name", "устройство за этим именем")));
@@ -205,6 +219,17 @@ fn take_lease(request: &DeviceRequest) -> std::result::Result<Lease, NotClaimed>
 
 fn open_node(node: &Path, more: OFlags) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(node, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | more, Mode::empty())
+}
+
+/// The number of a null device; anything else is a change of what was looked at.
+fn null_number(held: &OwnedFd) -> std::result::Result<DevNo, NotClaimed> {
+    let stat = fstat(held).map_err(io_error(say!("look at the device", "проверить устройство")))?;
+    let device = DevNo::from_raw(stat.st_rdev);
+    let is_char = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::CharacterDevice;
+    match is_char && block::is_null(device) {
+        true => Ok(device),
+        false => Err(NotClaimed::Changed(say!("the kind of the device", "вид устройства"))),
+    }
 }
 
 fn signatures_of(held: &OwnedFd, size: u64) -> std::result::Result<Vec<Found>, NotClaimed> {
@@ -261,6 +286,24 @@ mod tests {
             matches!(Claim::new_file(&own, "data", 4096), Err(NotClaimed::Io(what, _)) if what.en == "create the test file")
         );
         assert_eq!(std::fs::read(own.path().join("data")).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn null_devices_are_given_to_anybody_and_nothing_else_is_taken_for_one() {
+        for path in ["/dev/null", "/dev/zero"] {
+            let claim = Claim::null_device(Path::new(path)).unwrap();
+            let file = claim.open_write(false).unwrap();
+            assert_eq!(file.write_at(b"gone", 1 << 40).unwrap(), 4);
+            assert!(matches!(claim.open_write(true), Err(NotClaimed::DirectRefused)));
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for path in [Path::new("/dev/urandom"), file.path()] {
+            let refused = Claim::null_device(path).unwrap_err();
+            assert!(
+                matches!(refused, NotClaimed::Changed(ref what) if what.en == "the kind of the device"),
+                "{refused:?}"
+            );
+        }
     }
 
     #[test]

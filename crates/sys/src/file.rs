@@ -123,6 +123,16 @@ impl IoFile {
         rustix::fs::fstat(&self.fd).is_ok_and(|stat| kind(stat.st_mode) == rustix::fs::FileType::BlockDevice)
     }
 
+    /// Whether the kernel can begin I/O on it without blocking. Where it cannot (tmpfs, zram, most FUSE), io_uring
+    /// hands every I/O to a worker thread (io_uring/rw.c, `io_file_supports_nowait`). True if the kernel does not tell.
+    pub fn begins_without_blocking(&self) -> bool {
+        let mut byte = [0u8; 1];
+        let mut buffers = [std::io::IoSliceMut::new(&mut byte)];
+        // The flag is refused before anything else is looked at, also before the alignment of direct I/O.
+        let answer = rustix::io::preadv2(&self.fd, &mut buffers, 0, rustix::io::ReadWriteFlags::NOWAIT);
+        answer != Err(rustix::io::Errno::OPNOTSUPP)
+    }
+
     /// `fdatasync`.
     pub fn sync_data(&self) -> io::Result<()> {
         Ok(rustix::fs::fdatasync(&self.fd)?)
@@ -189,6 +199,13 @@ mod tests {
         assert_eq!(file.read_at(&mut data, 0).unwrap(), 3 << 12);
         let all = |part: &[u8], value: u8| part.iter().all(|&byte| byte == value);
         assert!(all(&data[..4096], 0) && all(&data[4096..8192], 7) && all(&data[8192..], 0));
+    }
+
+    #[test]
+    fn tmpfs_cannot_begin_without_blocking_and_an_empty_device_can() {
+        let in_memory = IoFile::create_scratch(Path::new("/dev/shm"), 4096, false).unwrap();
+        assert!(!in_memory.begins_without_blocking());
+        assert!(IoFile::open_read(Path::new("/dev/null"), false).unwrap().begins_without_blocking());
     }
 
     #[test]

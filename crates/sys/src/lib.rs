@@ -10,12 +10,15 @@ pub mod claim;
 pub mod clock;
 pub mod counting;
 pub mod file;
+pub mod interrupts;
+pub mod null;
 pub mod numa;
 pub mod obstacle;
 pub mod process;
 pub mod queue;
 pub mod seccomp;
 pub mod signature;
+pub mod ticker;
 pub mod uring;
 
 pub use claim::Claim;

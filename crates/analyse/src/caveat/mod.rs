@@ -5,7 +5,7 @@ mod words;
 
 use crate::check::clock;
 use crate::findings::{CaseFinding, Caveat};
-use crate::forewarn::forewarn;
+use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use stend_base::Share;
 use stend_record::{EngineFacts, EventKind, RunRecord, RunState};
@@ -15,6 +15,7 @@ use stend_spec::plan::Plan;
 pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let mut found = Vec::new();
     found.extend(state(run, plan));
+    found.extend(run.target.as_ref().and_then(|target| no_storage(target, plan)));
     found.extend(never_written(run));
     found.extend(left_out(cases));
     found.extend(not_filled(run, plan));
@@ -23,7 +24,7 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let (minor, before): (Vec<_>, Vec<_>) =
         said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
     found.extend(before);
-    found.extend(few_trials(cases));
+    found.extend(few_trials(plan, cases));
     found.extend(clock_step(run));
     found.extend(minor);
     found.extend(merged(run));
@@ -36,6 +37,7 @@ impl Caveat {
         matches!(
             self,
             Caveat::NoEnd
+                | Caveat::NoStorage { .. }
                 | Caveat::EndedEarly { .. }
                 | Caveat::Suspended { .. }
                 | Caveat::NeverWritten { .. }
@@ -90,13 +92,21 @@ fn engine(run: &RunRecord) -> Vec<Caveat> {
 /// What was said before measuring and still holds; without plan and facts nothing was.
 fn said_before(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
     let (Some(host), Some(target)) = (&run.host, &run.target) else { return Vec::new() };
-    // Whether the range was filled is judged by what was done.
-    let lasting = |caveat: &Caveat| !caveat.is_preliminary() && *caveat != Caveat::NotFilled;
+    // Whether the range was filled is judged by what was done, and what is most serious stands first.
+    let told = |caveat: &Caveat| matches!(caveat, Caveat::NotFilled | Caveat::NoStorage { .. });
+    let lasting = |caveat: &Caveat| !caveat.is_preliminary() && !told(caveat);
     forewarn(host, target, plan).into_iter().filter(lasting).collect()
 }
 
-fn few_trials(cases: &[CaseFinding]) -> Option<Caveat> {
-    let few = || cases.iter().map(|case| case.trials).filter(|&n| n < TRIALS_PUBLISHABLE);
+/// Rates that a search tried are looked at as often as its own rule says.
+fn few_trials(plan: &Plan, cases: &[CaseFinding]) -> Option<Caveat> {
+    let few = || {
+        cases
+            .iter()
+            .filter(|case| plan.rung(case.case).is_none())
+            .map(|case| case.trials)
+            .filter(|&n| n < TRIALS_PUBLISHABLE)
+    };
     let trials = few().min()?;
     Some(Caveat::FewTrials { cases: few().count() as u32, trials, need: TRIALS_PUBLISHABLE })
 }

@@ -4,9 +4,9 @@ use super::*;
 use crate::analyse;
 use crate::fixture::{RunBuilder, run};
 use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
-use stend_record::{Event, Refusal, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
+use stend_record::{Event, Refusal, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
 use stend_spec::arm::Switch;
-use stend_spec::workload::Mix;
+use stend_spec::workload::{Backend, Mix};
 
 /// Caveats of a record.
 fn caveats(record: &RunRecord) -> Vec<Caveat> {
@@ -40,6 +40,18 @@ fn a_run_without_an_end_or_with_an_early_one_says_so_first() {
     let reason = say!("stopped by the user", "остановлен пользователем");
     let ended = RunState::Ended { kind: Kind::Interrupted, reason: reason.clone() };
     assert_eq!(after(|r| r.state = ended), [Caveat::EndedEarly { reason }]);
+}
+
+#[test]
+fn a_run_in_which_nothing_was_moved_says_so_first() {
+    let nowhere = after(|r| {
+        let target = r.target.as_mut().unwrap();
+        (target.kind, target.path) = (TargetKind::NullDevice, "/dev/null".into());
+        target.devices.clear();
+    });
+    assert_eq!(nowhere, [Caveat::NoStorage { what: "/dev/null".into() }]);
+    let null = after(|r| r.header.inputs.suite.cases.iter_mut().for_each(|case| case.backend = Backend::Null));
+    assert_eq!(null, [Caveat::NoStorage { what: "backend: none".into() }]);
 }
 
 #[test]
@@ -127,6 +139,7 @@ fn every() -> Vec<Caveat> {
     let drive = ("nvme0n1".to_string(), gib(931));
     vec![
         Caveat::NoEnd,
+        Caveat::NoStorage { what: "backend: none".into() },
         Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
         Caveat::Suspended { arm: "after".into(), instruction: "boot kernel 6.12".into() },
         Caveat::ArmsInSequence,

@@ -102,6 +102,7 @@ fn target(target: Option<&TargetFacts>) -> Vec<Item> {
         TargetKind::BlockDevice => say!("block device", "блочное устройство"),
         TargetKind::File => say!("file", "файл"),
         TargetKind::Directory => say!("directory", "каталог"),
+        TargetKind::NullDevice => say!("null device", "нулевое устройство"),
     };
     vec![
         ("target", say!("target", "объект"), text(|t| Some(t.path.clone()))),

@@ -1,7 +1,8 @@
 //! Two configurations compared inside interleaved blocks: the effect of a block is a log ratio, and only
 //! effects are compared across blocks, so a drift of the machine cancels (method S4, S5).
 
-use super::{mean, t_interval};
+use super::{mean, order_statistic, t_interval};
+use stend_base::Share;
 
 /// Most blocks for which every sign flip is tried: 2^20 take milliseconds.
 const FLIPS_MAX: usize = 20;
@@ -39,6 +40,28 @@ pub fn ratio(effects: &[f64]) -> Option<Ratio> {
         p: sign_flip(effects),
         blocks: effects.len(),
     })
+}
+
+/// The ratio of the middle block, which a few disturbed blocks do not move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Middle {
+    /// Median of the ratios of the blocks; of an even number the geometric mean of the two in the middle.
+    pub ratio: f64,
+    /// Its 95 % interval by order statistics: two of the blocks' own ratios.
+    pub interval: (f64, f64),
+    /// Blocks.
+    pub blocks: usize,
+}
+
+/// The median of the ratios of independent blocks; `None` below six, which have no 95 % interval.
+pub fn middle(effects: &[f64]) -> Option<Middle> {
+    let mut sorted = effects.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let (low, high) = order_statistic::ranks(n as u64, Share(0.5))?;
+    let at = |rank: u64| sorted.get((rank as usize).checked_sub(1)?).map(|effect| effect.exp());
+    let centre = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
+    Some(Middle { ratio: centre.exp(), interval: (at(low)?, at(high)?), blocks: n })
 }
 
 /// Share of all ways to flip the signs of the effects whose mean is at least as far from zero.
@@ -84,6 +107,21 @@ mod tests {
             "{found:?}"
         );
         assert!((found.p.unwrap() - p).abs() < 1e-3, "{found:?}");
+    }
+
+    /// Binomial(15, 1/2): P(X <= 3) = 1.8 %, P(X <= 4) = 5.9 %, so that the interval goes from the 4th to the 12th.
+    #[test]
+    fn the_median_of_fifteen_blocks_lies_between_the_fourth_and_the_twelfth() {
+        let effects: Vec<f64> = (1..=15).rev().map(|i| f64::from(i).ln()).collect();
+        let middle = middle(&effects).unwrap();
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(
+            close(middle.ratio, 8.0) && close(middle.interval.0, 4.0) && close(middle.interval.1, 12.0),
+            "{middle:?}"
+        );
+        let even = super::middle(&effects[..14]).unwrap();
+        assert!(close(even.ratio, (8.0f64 * 9.0).sqrt()), "{even:?}");
+        assert_eq!(super::middle(&effects[..5]), None);
     }
 
     #[test]

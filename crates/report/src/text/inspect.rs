@@ -115,6 +115,13 @@ fn access(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
                 "Запись: в отдельном каталоге, который Stend создаёт здесь и затем удаляет; остальное не затрагивается."
             ),
         ),
+        WriteAccess::Nowhere => put(
+            "✔ ",
+            say!(
+                "Writing: goes nowhere; what is measured here is the engine itself.",
+                "Запись: никуда не попадает; измеряется здесь только сам генератор нагрузки."
+            ),
+        ),
         WriteAccess::Confirm { identity, signatures } => {
             let mut words = vec![format!("--confirm={identity}")];
             words.extend(signatures.iter().map(|name| format!("--overwrite-signature={name}")));

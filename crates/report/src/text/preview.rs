@@ -130,17 +130,27 @@ fn arms(preview: &Preview, lang: Lang) -> impl Iterator<Item = (String, String)>
 fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
     let lang = screen.lang;
     let span = |value: Nanos| format::duration(value, lang);
-    let each = |case: &PlannedCase| format!("{} × ({} + {})", case.trials, span(case.ramp), span(case.window));
+    let each = |case: &PlannedCase| {
+        let about = if case.search.is_some() { "≈ " } else { "" };
+        format!("{about}{} × ({} + {})", case.trials, span(case.ramp), span(case.window))
+    };
+    let workload = |case: &PlannedCase| {
+        let workload = case.workload.get(lang);
+        let Some((from, to)) = case.search else { return workload.to_string() };
+        let (from, to) = (format::rate(from, lang), format::rate(to, lang));
+        let searched = say!("rate searched from {from} to {to}", "частота ищется от {from} до {to}");
+        format!("{workload}; {}", searched.get(lang))
+    };
     let names = cases.iter().map(|case| width(&clean(&case.label))).max().unwrap_or_default();
     let lengths = cases.iter().map(|case| width(&each(case))).max().unwrap_or_default();
     let wide = names + lengths + 24 <= screen.width;
     let mut out = String::new();
     for case in cases {
-        let (label, workload) = (clean(&case.label), case.workload.get(lang));
+        let (label, workload) = (clean(&case.label), workload(case));
         out.push_str(&match wide {
             true => {
                 let first = format!("      {}  {}  ", left(&label, names), left(&each(case), lengths));
-                paragraph(&first, workload, screen.width)
+                paragraph(&first, &workload, screen.width)
             }
             false => paragraph("      ", &format!("{label}: {}, {workload}", each(case)), screen.width),
         });

@@ -2,7 +2,7 @@
 
 use super::{Choice, Limits, Mapping, Shape, optional, required, words};
 use crate::rate::{self, Gaps};
-use stend_base::{MilliIops, Nanos};
+use stend_base::{MilliIops, Millionths, Nanos};
 
 /// Rate of an open loop. At the most an arrival comes every 100 ns, twice as often as one thread can begin I/O.
 pub const RATE: Limits<MilliIops> = Limits { least: MilliIops(1), most: MilliIops::per_second(10_000_000) };
@@ -17,6 +17,18 @@ pub const OPEN_DEPTH: u32 = 64;
 pub const STEP_AT: Limits<Nanos> = Limits { least: Nanos(0), most: super::SPAN_MAX };
 /// Length of a swing or a burst.
 pub const PERIOD: Limits<Nanos> = Limits { least: Nanos::millis(1), most: super::SPAN_MAX };
+/// Quantile that a search holds.
+pub const QUANTILE: Limits<Millionths> = Limits { least: Millionths::percent(50), most: Millionths(999_990) };
+/// Response that a search allows.
+pub const LIMIT: Limits<Nanos> = Limits { least: Nanos(1_000), most: Nanos::secs(3600) };
+/// Distance of neighbouring rates of a search; below 1 % rates are rounded away.
+pub const PRECISION: Limits<Millionths> = Limits { least: Millionths::percent(1), most: Millionths::ALL };
+/// The precision of those who do not name one: that of method §5.5.
+pub const PRECISION_DEFAULT: Millionths = Millionths::percent(3);
+/// A point of the curve.
+pub const CURVE_PART: Limits<Millionths> = Limits { least: Millionths::percent(1), most: Millionths::ALL };
+/// Points of the curve.
+pub const CURVE_PARTS: Limits<usize> = Limits { least: 0, most: 100 };
 /// How arrivals are spread.
 pub const GAPS: &[Choice<Gaps>] =
     &[("even", "at equal distances", Gaps::Even), ("poisson", "as those of many independent users", Gaps::Poisson)];
@@ -29,7 +41,7 @@ pub const SHAPES: &[Choice<rate::Shape>] = &[
 pub const RATE_MAP: Mapping = Mapping {
     en: "rate",
     ru: "rate",
-    doc: "Either `poisson` or `schedule`.",
+    doc: "Exactly one of `poisson`, `schedule` and `search`.",
     keys: &[
         optional("poisson", "absent", Shape::Rate(RATE), "Gaps of a Poisson process, as of many independent users."),
         optional(
@@ -39,6 +51,37 @@ pub const RATE_MAP: Mapping = Mapping {
             "The rate over time, in ascending order; the first step is at `0s`, the last holds for ever. Ramps and sines are made of 1024 equal steps.",
         ),
         optional("gaps", "even", Shape::Word(|| words(GAPS)), "How arrivals are spread at the rate of a `schedule`."),
+        optional(
+            "search",
+            "absent",
+            Shape::Map(&SEARCH),
+            "The highest rate that is served within a limit of latency is searched, trial by trial. Only one stream of a case, and not with `arms`.",
+        ),
+    ],
+};
+
+/// `search`.
+pub const SEARCH: Mapping = Mapping {
+    en: "search",
+    ru: "search",
+    doc: "Rates double from `from` until one misses the limit, the gap is halved, and the last two are tried three times. A rate holds if it is served and the limit is kept every time.",
+    keys: &[
+        required("from", Shape::Rate(RATE), "First and lowest rate."),
+        required("to", Shape::Rate(RATE), "Highest rate."),
+        required(
+            "quantile",
+            Shape::Share(QUANTILE),
+            "Share of the I/Os whose response must stay within the limit, e.g. `99%`.",
+        ),
+        required("limit", Shape::Span(LIMIT), "Longest response that this share may have, from when an I/O was due."),
+        optional("precision", "3%", Shape::Share(PRECISION), "Distance of neighbouring rates."),
+        optional("gaps", "poisson", Shape::Word(|| words(GAPS)), "How arrivals are spread."),
+        optional(
+            "curve",
+            "absent",
+            Shape::Several(&Shape::Share(CURVE_PART), CURVE_PARTS),
+            "Parts of the rate that was found, at each of which latency is then measured once per block of `repeats`, e.g. `[10%, 50%, 100%]`.",
+        ),
     ],
 };
 

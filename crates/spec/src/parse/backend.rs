@@ -38,6 +38,13 @@ pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpe
             ),
             say!("use `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"),
         )),
+        Backend::Null if streams.iter().any(|stream| stream.verify.is_some()) => Some((
+            say!(
+                "`backend: none` contradicts `verify`: nothing is written that could be read back",
+                "`backend: none` противоречит `verify`: не пишется ничего, что можно было бы прочитать"
+            ),
+            say!("leave out one of the two", "уберите одно из двух"),
+        )),
         Backend::IoUring if ranges => Some((
             say!(
                 "`backend: io_uring` contradicts `sync_file_range`: io_uring would hand each to a kernel worker thread, at most 4 GiB",

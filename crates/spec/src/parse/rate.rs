@@ -1,18 +1,56 @@
 //! The `rate` of a stream: a frequency, a Poisson process, or a schedule.
 
-use super::{Map, axis, expected, list, span, text, word};
+use super::{Map, axis, expected, list, share, span, text, word};
 use crate::keys::{self, Limits};
 use crate::rate::{Gaps, Rate, Shape, Step};
+use crate::search::Search;
+use crate::suite::{StreamSpec, SuiteCase};
 use crate::yaml::{Node, Value};
 use stend_base::units::parse_rate;
 use stend_base::{Lang, MilliIops, Nanos, Result, Say, format, say};
 
-/// Arrivals of a stream; empty for a closed loop.
-pub(super) fn rates(node: &Node, file: &str) -> Result<Vec<Rate>> {
+/// Arrivals of a stream, empty for a closed loop; or that its rate is searched.
+pub(super) fn rates(node: &Node, file: &str) -> Result<(Vec<Rate>, Option<Search>)> {
     match &node.value {
-        Value::Text(word) if word == "none" => Ok(Vec::new()),
-        _ => axis(node, file, rate),
+        Value::Text(word) if word == "none" => Ok((Vec::new(), None)),
+        Value::Map(pairs) if pairs.iter().any(|(key, _)| key.name == "search") => {
+            if pairs.len() > 1 {
+                return Err(no_rate(node, file));
+            }
+            Ok((Vec::new(), Some(search(&pairs[0].1, file)?)))
+        }
+        _ => Ok((axis(node, file, rate)?, None)),
     }
+}
+
+fn search(node: &Node, file: &str) -> Result<Search> {
+    let mut map = Map::of(node, file, &keys::rate::SEARCH)?;
+    let from = map.required("from", |node, file| frequency(node, file, keys::rate::RATE))?;
+    let to = map.required("to", |node, file| {
+        let to = frequency(node, file, keys::rate::RATE)?;
+        match to > from {
+            true => Ok(to),
+            false => Err(node.error(file, say!("`to` must be above `from`", "`to` должно быть больше `from`"))),
+        }
+    })?;
+    let found = Search {
+        from,
+        to,
+        gaps: map.optional("gaps", |n, f| word(n, f, keys::rate::GAPS))?.unwrap_or(Gaps::Poisson),
+        quantile: map.required("quantile", |n, f| share(n, f, keys::rate::QUANTILE))?,
+        limit: map.required("limit", |n, f| within(n, f, keys::rate::LIMIT))?,
+        precision: map
+            .optional("precision", |n, f| share(n, f, keys::rate::PRECISION))?
+            .unwrap_or(keys::rate::PRECISION_DEFAULT),
+        curve: map
+            .optional("curve", |n, f| axis(n, f, |n, f| share(n, f, keys::rate::CURVE_PART)))?
+            .unwrap_or_default(),
+    };
+    map.finish()?;
+    if !keys::rate::CURVE_PARTS.hold(&found.curve.len()) {
+        return Err(node.error(file, say!("a curve has at most 100 points", "в кривой не более 100 точек")));
+    }
+    Ok(found)
 }
 
 fn rate(node: &Node, file: &str) -> Result<Rate> {
@@ -27,14 +65,41 @@ fn rate(node: &Node, file: &str) -> Result<Rate> {
     match (poisson, steps, gaps) {
         (Some(rate), None, None) => Ok(Rate::constant(rate, Gaps::Poisson)),
         (None, Some(steps), gaps) => Ok(Rate { gaps: gaps.unwrap_or(Gaps::Even), steps }),
-        _ => Err(node.error(
+        _ => Err(no_rate(node, file)),
+    }
+}
+
+/// Two rates searched at once would have no answer.
+pub(super) fn one_search(case: &Node, file: &str, streams: &[StreamSpec]) -> Result<()> {
+    match streams.iter().filter(|stream| stream.search.is_some()).count() {
+        0 | 1 => Ok(()),
+        _ => Err(case.error(
             file,
-            say!(
-                "`rate` is a frequency such as `5000/s`, `{{poisson: 5000/s}}` or `{{schedule: […], gaps: poisson}}`",
-                "`rate` — это частота, например `5000/s`, либо `{{poisson: 5000/s}}`, либо `{{schedule: […], gaps: poisson}}`"
-            ),
+            say!("only one stream of a case may search its rate", "искать частоту может только один поток случая"),
         )),
     }
+}
+
+/// A search goes its own way in every arm, so that blocks of arms have nothing in common.
+pub(super) fn no_search(suite: &Node, file: &str, cases: &[SuiteCase]) -> Result<()> {
+    if cases.iter().flat_map(|case| &case.streams).all(|stream| stream.search.is_none()) {
+        return Ok(());
+    }
+    let message = say!("a rate cannot be searched in a suite with `arms`", "в наборе с `arms` частоту искать нельзя");
+    Err(suite.error(file, message).hint(say!(
+        "make a run of its own for each arm and compare them",
+        "сделайте по прогону на каждый вариант и сравните их"
+    )))
+}
+
+fn no_rate(node: &Node, file: &str) -> Box<stend_base::Error> {
+    node.error(
+        file,
+        say!(
+            "`rate` is a frequency such as `5000/s`, `{{poisson: 5000/s}}`, `{{schedule: […], gaps: poisson}}` or `{{search: {{…}}}}`",
+            "`rate` — это частота, например `5000/s`, либо `{{poisson: 5000/s}}`, `{{schedule: […], gaps: poisson}}` или `{{search: {{…}}}}`"
+        ),
+    )
 }
 
 fn schedule(node: &Node, file: &str) -> Result<Vec<Step>> {
@@ -165,6 +230,7 @@ mod tests {
     use crate::parse::suite;
     use crate::rate::{Gaps, Rate, Shape};
     use expect_test::{Expect, expect};
+    use stend_base::Millionths;
     use stend_base::{Lang, MilliIops, Nanos};
 
     fn text(rate: &str) -> String {
@@ -197,6 +263,43 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_may_be_searched_by_one_stream_of_a_case_and_without_arms() {
+        let stream =
+            suite(&text("{search: {from: 100/s, to: 20000/s, quantile: 99%, limit: 5ms, curve: [10%, 100%]}}"), "x");
+        let stream = &stream.unwrap().cases[0].streams[0];
+        let search = stream.search.as_ref().unwrap();
+        assert_eq!((search.gaps, search.precision, search.curve.len()), (Gaps::Poisson, Millionths::percent(3), 2));
+        assert_eq!((stream.rate.len(), stream.queue_depth[0]), (0, 64));
+        assert_eq!(stream.rates().len(), search.rates().len());
+        check_error(
+            "{search: {from: 100/s, to: 100/s, quantile: 99%, limit: 5ms}}",
+            expect!["error: s.yaml:5:88: `to` must be above `from`"],
+        );
+        check_error(
+            "{search: {from: 100/s, to: 200/s, quantile: 99%}}",
+            expect!["error: s.yaml:5:70: search: the key `limit` is missing"],
+        );
+        check_error(
+            "{poisson: 5/s, search: {from: 100/s, to: 200/s, quantile: 99%, limit: 5ms}}",
+            expect![
+                "error: s.yaml:5:61: `rate` is a frequency such as `5000/s`, `{poisson: 5000/s}`, `{schedule: […], gaps: poisson}` or `{search: {…}}`"
+            ],
+        );
+        let one = "{op: read, pattern: random, block_size: 4KiB, rate: {search: {from: 1/s, to: 2/s, quantile: 99%, limit: 5ms}}}";
+        let both = format!("suite: x\ncases:\n  - name: a\n    streams:\n      - {one}\n      - {one}\n");
+        expect!["error: s.yaml:3:5: only one stream of a case may search its rate"]
+            .assert_eq(&suite(&both, "s.yaml").unwrap_err().render(Lang::En));
+        let arms = format!(
+            "{}arms: [{{name: a}}, {{name: b}}]\n",
+            text("{search: {from: 1/s, to: 2/s, quantile: 99%, limit: 5ms}}")
+        );
+        expect![[r#"
+            error: s.yaml:1:1: a rate cannot be searched in a suite with `arms`
+            hint: make a run of its own for each arm and compare them"#]]
+        .assert_eq(&suite(&arms, "s.yaml").unwrap_err().render(Lang::En));
+    }
+
+    #[test]
     fn an_open_loop_has_room_unless_it_names_its_depth() {
         let depth = |rate: &str| suite(&text(rate), "x").unwrap().cases[0].streams[0].queue_depth.clone();
         assert_eq!((depth("none"), depth("5/s"), depth("5/s, queue_depth: 8")), (vec![1], vec![64], vec![8]));
@@ -221,7 +324,7 @@ mod tests {
         check_error(
             "{poisson: 5/s, gaps: even}",
             expect![
-                "error: s.yaml:5:61: `rate` is a frequency such as `5000/s`, `{poisson: 5000/s}` or `{schedule: […], gaps: poisson}`"
+                "error: s.yaml:5:61: `rate` is a frequency such as `5000/s`, `{poisson: 5000/s}`, `{schedule: […], gaps: poisson}` or `{search: {…}}`"
             ],
         );
     }

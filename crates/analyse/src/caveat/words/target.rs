@@ -140,6 +140,20 @@ pub(super) fn encrypted(device: &str) -> Words {
     }
 }
 
+pub(super) fn no_storage(what: &str) -> Words {
+    Words {
+        slug: "no-storage",
+        text: say!(
+            "No storage took part (`{what}`): the numbers are what the engine itself can do here, not those of any storage.",
+            "Хранилище не участвовало (`{what}`): числа говорят, что может здесь сам генератор нагрузки, а не хранилище."
+        ),
+        advice: say!(
+            "Read them as the ceiling of this machine; for storage name a directory or device and leave out `backend: none`.",
+            "Считайте их потолком этой машины; для хранилища укажите каталог или устройство и уберите `backend: none`."
+        ),
+    }
+}
+
 pub(super) fn no_device() -> Words {
     Words {
         slug: "no-device",

@@ -1,0 +1,24 @@
+//! What the machine is, for the head of a page.
+
+use crate::Settings;
+use crate::fio::Fio;
+use std::process::Command;
+
+/// (what, value) in the order of the table.
+pub fn facts(settings: &Settings, fio: &Fio) -> Vec<(&'static str, String)> {
+    let line = |path: &str, key: &str| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let found = text.lines().find(|line| line.starts_with(key)).unwrap_or_default();
+        found.split_once(':').map_or(found, |(_, value)| value).trim().to_string()
+    };
+    let output = Command::new(&settings.stend).arg("--version").output();
+    let version = output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string()).unwrap_or_default();
+    let cpus = std::thread::available_parallelism().map_or(0, usize::from);
+    let load = line("/proc/loadavg", "").split(' ').take(3).collect::<Vec<_>>().join(" ");
+    vec![
+        ("CPU", format!("{}, {cpus} CPUs", line("/proc/cpuinfo", "model name"))),
+        ("kernel", line("/proc/sys/kernel/osrelease", "")),
+        ("versions", format!("{version}, {}", fio.version)),
+        ("load average at the end", load),
+    ]
+}

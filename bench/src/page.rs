@@ -1,0 +1,33 @@
+//! A page of results. What stands below "Notes" is written by people and kept.
+
+use crate::{Outcome, say};
+use std::path::Path;
+
+/// Begins the part that is kept.
+const NOTES: &str = "## Notes\n";
+
+/// Replaces everything above the notes of the page at `path` by `text`.
+pub fn write(path: &Path, text: &str) -> Outcome<()> {
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    let notes = kept.split_once(NOTES).map_or("\nNone yet.\n", |(_, notes)| notes);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
+    }
+    let shown = path.display();
+    std::fs::write(path, format!("{text}{NOTES}{notes}")).map_err(|e| format!("cannot write `{shown}`: {e}"))?;
+    say(&format!("wrote {shown}"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn notes_survive_and_everything_else_is_replaced() {
+        let path = std::env::temp_dir().join(format!("stend-bench-page-{}", std::process::id()));
+        std::fs::write(&path, "old\n## Notes\nkept\n").unwrap();
+        super::write(&path, "new\n").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(text, "new\n## Notes\nkept\n");
+    }
+}

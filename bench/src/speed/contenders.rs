@@ -1,0 +1,213 @@
+//! Runs the rounds of an experiment.
+
+use super::Extent;
+use super::experiment::{BLOCK, Experiment, Goal, Load, Peer, Place, Quantity, RANGE};
+use crate::fio::Fio;
+use crate::loop_device::LoopDevice;
+use crate::stend::Stend;
+use crate::{Outcome, Settings, say, schedule};
+use std::path::Path;
+use std::time::Duration;
+use stend_analyse::stats::{mean, paired};
+use stend_base::Nanos;
+use stend_record::TrialStatus;
+
+/// fio is started this often to learn what a start costs.
+const STARTS: u32 = 10;
+
+/// What one trial gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Measured {
+    /// I/Os per second.
+    iops: f64,
+    /// I/Os per second of CPU time.
+    per_cpu: f64,
+}
+
+/// An experiment with its numbers.
+pub struct Found {
+    /// What was run.
+    pub experiment: Experiment,
+    /// One per goal.
+    pub compared: Vec<Compared>,
+    /// What `Auto` chose, or what was asked for.
+    pub backend: String,
+}
+
+/// One goal with its numbers.
+pub struct Compared {
+    /// The goal.
+    pub goal: Goal,
+    /// Mean over Stend's trials.
+    pub stend: f64,
+    /// Mean over the peer's trials.
+    pub peer: f64,
+    /// Stend relative to the peer.
+    pub middle: paired::Middle,
+    /// 95th percentile of how far Stend is from itself, as a share.
+    pub floor: f64,
+}
+
+/// CPU time of fio before and after its I/O: it is taken off, in its favour.
+pub fn start_up(fio: &Fio) -> Outcome<Duration> {
+    let words = ["--name=start", "--thread", "--ioengine=null", "--rw=read", "--bs=4k", "--size=4k"].map(String::from);
+    let total = (0..STARTS).try_fold(Duration::ZERO, |sum, _| Ok::<_, String>(sum + fio.run(&words)?.cpu))?;
+    Ok(total / STARTS)
+}
+
+/// All rounds of an experiment. Contenders: Stend, its peers, and Stend again.
+pub fn run(
+    settings: &Settings,
+    extent: Extent,
+    fio: &Fio,
+    start_up: Duration,
+    experiment: &Experiment,
+) -> Outcome<Found> {
+    say(experiment.name);
+    let device = match experiment.place {
+        Place::LoopDevice => Some(LoopDevice::make(RANGE, true)?),
+        _ => None,
+    };
+    let mut stend = match experiment.place {
+        Place::Nothing | Place::DevNull => Stend::on_null(settings, Path::new("/dev/null"))?,
+        Place::HotFile | Place::Disk => Stend::in_directory(settings, &settings.directory, RANGE)?,
+        Place::Tmpfs => Stend::in_directory(settings, Path::new("/dev/shm"), RANGE)?,
+        Place::LoopDevice => {
+            let path = device.as_ref().map(LoopDevice::path).unwrap_or(Path::new(""));
+            Stend::on_device(settings, path, RANGE)?
+        }
+    };
+    if experiment.place == Place::HotFile {
+        heat(&stend.target)?;
+    }
+    let peers = experiment.peers();
+    let last = peers.len() + 1;
+    let mut rounds: Vec<Vec<Measured>> = Vec::new();
+    let mut backend = String::new();
+    for round in 0..extent.rounds {
+        let mut measured = vec![Measured { iops: 0.0, per_cpu: 0.0 }; last + 1];
+        for contender in schedule::alternating(last + 1, round) {
+            let seed = (round * (last + 1) + contender) as u64 + 1;
+            measured[contender] = match contender.checked_sub(1).and_then(|peer| peers.get(peer)) {
+                None => by_stend(&mut stend, extent, experiment, experiment.load.jobs, seed, &mut backend)?,
+                Some(Peer::OneThread) => by_stend(&mut stend, extent, experiment, 1, seed, &mut backend)?,
+                Some(&peer) => {
+                    let ran = fio.run(&fio_arguments(experiment, peer, &stend.target, extent.window, seed))?;
+                    let side = if experiment.load.writes { ran.write } else { ran.read };
+                    let cpu = ran.cpu.saturating_sub(start_up).as_secs_f64();
+                    Measured { iops: side.iops, per_cpu: side.ios as f64 / cpu }
+                }
+            };
+        }
+        rounds.push(measured);
+    }
+    stend.end()?;
+    let compared = experiment.goals.iter().map(|goal| compare(*goal, &peers, &rounds)).collect::<Outcome<_>>()?;
+    Ok(Found { experiment: experiment.clone(), compared, backend })
+}
+
+fn by_stend(
+    stend: &mut Stend,
+    extent: Extent,
+    experiment: &Experiment,
+    jobs: u32,
+    seed: u64,
+    backend: &mut String,
+) -> Outcome<Measured> {
+    let (outcome, cost) = stend.trial(experiment.trial(Nanos(extent.window.as_nanos() as u64), jobs, seed))?;
+    if outcome.status != TrialStatus::Complete || !outcome.errors.is_empty() {
+        return Err(format!("a trial of Stend ended as {:?}: {:?}", outcome.status, outcome.errors));
+    }
+    *backend = outcome.engine.backend.clone();
+    let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
+    let done: u64 = outcome.jobs.iter().flat_map(|job| job.done).map(|(ops, _)| ops).sum();
+    Ok(Measured { iops: done as f64 / window, per_cpu: cost.ios as f64 / cost.cpu.as_secs_f64() })
+}
+
+/// Reads a file once, so that all its pages are in memory.
+fn heat(path: &Path) -> Outcome<()> {
+    let read = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut std::io::sink()));
+    read.map(drop).map_err(|e| format!("cannot read `{}`: {e}", path.display()))
+}
+
+fn compare(goal: Goal, peers: &[Peer], rounds: &[Vec<Measured>]) -> Outcome<Compared> {
+    let quantity = |m: &Measured| match goal.quantity {
+        Quantity::Iops => m.iops,
+        Quantity::PerCpu => m.per_cpu,
+    };
+    let at = 1 + peers.iter().position(|peer| *peer == goal.peer).ok_or("a goal without its peer")?;
+    let column = |contender: usize| -> Vec<f64> { rounds.iter().map(|round| quantity(&round[contender])).collect() };
+    let effects = |above: &[f64], below: &[f64]| -> Vec<f64> {
+        above.iter().zip(below).filter_map(|(a, b)| paired::effect(&[*a], &[*b])).collect()
+    };
+    let (stend, peer, again) = (column(0), column(at), column(peers.len() + 1));
+    let middle = paired::middle(&effects(&stend, &peer)).ok_or("too few rounds")?;
+    let floor = paired::floor(&effects(&again, &stend)).ok_or("no rounds")?;
+    let of = |values: &[f64]| mean(values).unwrap_or_default();
+    Ok(Compared { goal, stend: of(&stend), peer: of(&peer), middle, floor })
+}
+
+/// The command line of a peer.
+pub fn fio_arguments(experiment: &Experiment, peer: Peer, target: &Path, window: Duration, seed: u64) -> Vec<String> {
+    let Load { writes, depth, jobs, .. } = experiment.load;
+    let engine = match peer {
+        Peer::FioNull => "null",
+        Peer::FioPsync => "psync",
+        _ => "io_uring",
+    };
+    let mut words = vec![
+        "--name=speed".to_string(),
+        "--thread".to_string(),
+        "--time_based".to_string(),
+        format!("--ioengine={engine}"),
+        format!("--rw=rand{}", if writes { "write" } else { "read" }),
+        format!("--bs={}", BLOCK.0),
+        format!("--size={}", RANGE.0),
+        format!("--runtime={}ms", window.as_millis()),
+        format!("--randseed={seed}"),
+        format!("--iodepth={depth}"),
+        format!("--numjobs={jobs}"),
+    ];
+    if experiment.place != Place::Nothing {
+        words.push(format!("--filename={}", target.display()));
+    }
+    if experiment.place == Place::HotFile {
+        words.push("--invalidate=0".to_string());
+    }
+    if experiment.direct() {
+        words.push("--direct=1".to_string());
+    }
+    let more: &[&str] = match peer {
+        Peer::FioTuned => &[
+            "--norandommap=1",
+            "--registerfiles=1",
+            "--fixedbufs=1",
+            "--iodepth_batch_submit=16",
+            "--iodepth_batch_complete_min=16",
+        ],
+        Peer::FioNull => &["--norandommap=1", "--disable_slat=1", "--disable_lat=1"],
+        Peer::FioPsync => &["--norandommap=1"],
+        Peer::FioDefault | Peer::OneThread => &[],
+    };
+    words.extend(more.iter().map(|word| word.to_string()));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_is_compared_with_its_own_peer_inside_rounds_only() {
+        let (goals, peers) = (super::super::experiment::all(), [Peer::FioTuned, Peer::FioDefault]);
+        let goal = goals[3].goals[1];
+        assert_eq!(goal.peer, Peer::FioDefault);
+        // Everything doubles from round to round; inside a round Stend has three times the second peer.
+        let round = |r: i32| {
+            let m = |factor: f64| Measured { iops: 1.0, per_cpu: factor * 2f64.powi(r) };
+            vec![m(300.0), m(200.0), m(100.0), m(300.0)]
+        };
+        let compared = compare(goal, &peers, &(0..15).map(round).collect::<Vec<_>>()).unwrap();
+        assert!((compared.middle.ratio - 3.0).abs() < 1e-9 && compared.floor.abs() < 1e-9);
+    }
+}

@@ -1,0 +1,201 @@
+//! What is measured, against whom, and what must come out (the goals P1 to P10). Data only.
+
+use stend_base::{Bytes, Nanos};
+use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+
+/// Range of a file, device or nothing that both work on.
+pub const RANGE: Bytes = Bytes::mib(512);
+/// All experiments move blocks of this size.
+pub const BLOCK: Bytes = Bytes::kib(4);
+
+/// Where I/O goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Nowhere: no I/O is made.
+    Nothing,
+    /// `/dev/null`.
+    DevNull,
+    /// A file whose pages are all in memory, through the page cache.
+    HotFile,
+    /// A loop device over memory, direct.
+    LoopDevice,
+    /// A file on the disk, direct.
+    Disk,
+    /// A file on tmpfs, direct: a place that io_uring hands to kernel workers.
+    Tmpfs,
+}
+
+/// A load as both understand it: random blocks of 4 KiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Writes instead of reads.
+    pub writes: bool,
+    /// I/Os in flight per job.
+    pub depth: u32,
+    /// Threads.
+    pub jobs: u32,
+    /// How Stend submits.
+    pub backend: Backend,
+}
+
+/// Who else does the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// fio with everything that makes it fast and keeps its latencies.
+    FioTuned,
+    /// fio with engine, depth and file, all else as it comes.
+    FioDefault,
+    /// fio with synchronous calls.
+    FioPsync,
+    /// fio without I/O, with *clat* alone.
+    FioNull,
+    /// Stend with one thread.
+    OneThread,
+}
+
+/// What is compared; more is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// I/Os per second.
+    Iops,
+    /// I/Os per second of CPU time.
+    PerCpu,
+}
+
+/// A goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goal {
+    /// Its name.
+    pub id: &'static str,
+    /// Against whom.
+    pub peer: Peer,
+    /// In what.
+    pub quantity: Quantity,
+    /// The lower end of the interval must reach this.
+    pub must: f64,
+    /// What we aim at.
+    pub stretch: f64,
+}
+
+/// One load in one place.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// Its name in the table.
+    pub name: &'static str,
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub load: Load,
+    /// What for.
+    pub goals: Vec<Goal>,
+}
+
+impl Experiment {
+    /// Every peer once.
+    pub fn peers(&self) -> Vec<Peer> {
+        let mut peers: Vec<Peer> = Vec::new();
+        for goal in &self.goals {
+            if !peers.contains(&goal.peer) {
+                peers.push(goal.peer);
+            }
+        }
+        peers
+    }
+
+    /// Whether the page cache is bypassed.
+    pub fn direct(&self) -> bool {
+        matches!(self.place, Place::LoopDevice | Place::Disk | Place::Tmpfs)
+    }
+
+    /// The load as Stend takes it, with so many jobs; everything else as the product has it by default.
+    pub fn trial(&self, window: Nanos, jobs: u32, seed: u64) -> Trial {
+        let stream = Stream {
+            mix: Mix::only(if self.load.writes { Op::Write } else { Op::Read }),
+            pattern: Pattern::Random,
+            block_size: BLOCK,
+            block_mix: Vec::new(),
+            queue_depth: self.load.depth,
+            jobs,
+            sync: Sync::None,
+            data: Data::default(),
+            rate: None,
+            verify: None,
+            region: None,
+            think: None,
+            place: Default::default(),
+        };
+        Trial {
+            streams: vec![stream],
+            ramp: Nanos(0),
+            window,
+            drain_limit: Nanos::secs(30),
+            seed,
+            direct: self.direct(),
+            backend: self.load.backend,
+            region: Region { start: Bytes(0), len: RANGE },
+        }
+    }
+}
+
+/// All experiments, in the order of the table.
+pub fn all() -> Vec<Experiment> {
+    use Quantity::{Iops, PerCpu};
+    let load = |writes, depth, backend| Load { writes, depth, jobs: 1, backend };
+    let goal = |id, peer, quantity, must, stretch| Goal { id, peer, quantity, must, stretch };
+    let of = |name, place, load, goals| Experiment { name, place, load, goals };
+    let (ring, auto, null) = (Backend::IoUring, Backend::Auto, Backend::Null);
+    let costs = |id| vec![goal(id, Peer::FioNull, PerCpu, 3.5, 4.7)];
+    let tuned_and_default =
+        || vec![goal("P7", Peer::FioTuned, PerCpu, 1.2, 1.6), goal("P7", Peer::FioDefault, PerCpu, 2.0, 2.7)];
+    let disk = || vec![goal("P8", Peer::FioTuned, Iops, 0.95, 1.0), goal("P8", Peer::FioTuned, PerCpu, 1.15, 1.4)];
+    let two = Load { jobs: 2, ..load(false, 32, null) };
+    vec![
+        of("no I/O, depth 1", Place::Nothing, load(false, 1, null), costs("P2")),
+        of("no I/O, depth 32", Place::Nothing, load(false, 32, null), costs("P2")),
+        of("no I/O, depth 32, 2 threads", Place::Nothing, two, vec![goal("P10", Peer::OneThread, Iops, 1.85, 1.95)]),
+        of(
+            "write /dev/null, depth 32",
+            Place::DevNull,
+            load(true, 32, ring),
+            vec![goal("P3", Peer::FioTuned, PerCpu, 2.5, 3.2), goal("P4", Peer::FioDefault, PerCpu, 4.0, 5.5)],
+        ),
+        of(
+            "write /dev/null, depth 1, plain calls",
+            Place::DevNull,
+            load(true, 1, Backend::Psync),
+            vec![goal("P5", Peer::FioPsync, PerCpu, 1.7, 2.0)],
+        ),
+        of(
+            "read from the page cache, depth 32",
+            Place::HotFile,
+            load(false, 32, ring),
+            vec![goal("P6", Peer::FioTuned, PerCpu, 1.3, 1.5)],
+        ),
+        of("read a loop device, depth 32", Place::LoopDevice, load(false, 32, auto), tuned_and_default()),
+        of("write a loop device, depth 32", Place::LoopDevice, load(true, 32, auto), tuned_and_default()),
+        of("read the disk, depth 32", Place::Disk, load(false, 32, auto), disk()),
+        of("write the disk, depth 32", Place::Disk, load(true, 32, auto), disk()),
+        of(
+            "read tmpfs, depth 32",
+            Place::Tmpfs,
+            load(false, 32, auto),
+            vec![goal("P9", Peer::FioTuned, PerCpu, 1.4, 1.9)],
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_has_its_own_name_and_a_goal_that_can_be_missed() {
+        let mut names: Vec<_> = all().iter().map(|experiment| experiment.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all().len());
+        for goal in all().iter().flat_map(|experiment| &experiment.goals) {
+            assert!(goal.must > 0.9 && goal.stretch > goal.must, "{goal:?}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The result as Markdown.
+
+use super::Extent;
+use super::contenders::{Compared, Found, fio_arguments};
+use super::experiment::{Peer, Place, Quantity};
+use crate::fio::Fio;
+use crate::{Outcome, Settings, machine, page, say};
+use std::path::Path;
+use std::time::Duration;
+
+/// Writes the page, or prints what there is of it.
+pub fn write(settings: &Settings, extent: Extent, fio: &Fio, start_up: Duration, results: &[Found]) -> Outcome<()> {
+    if settings.only.is_some() {
+        say(&table(results));
+        return Ok(());
+    }
+    page::write(&settings.page("speed.md"), &document(settings, extent, fio, start_up, results))
+}
+
+fn document(settings: &Settings, extent: Extent, fio: &Fio, start_up: Duration, results: &[Found]) -> String {
+    let (rounds, window) = (extent.rounds, extent.window.as_millis());
+    let mut text = format!(
+        "# What an I/O costs\n\n\
+         Written by `make speed`; everything above \"Notes\" is replaced by the next run.\n\n\
+         Blocks of 4 KiB at random over 512 MiB, {rounds} rounds of {window} ms each, the order of contenders reversed every other\n\
+         round. The ratio is the median of the rounds' own ratios, Stend / peer, with its 95 % interval by order statistics. CPU\n\
+         time is user and system time of the whole process, kernel workers of io_uring included; from fio's {} ms are taken off,\n\
+         what it costs to start it. Stend is the released binary at its defaults: a full histogram and a stamp of its own for every\n\
+         I/O. The A/A floor is the 95th percentile of the distance of Stend from itself in the same rounds. A goal is reached when\n\
+         the lower end of the interval is.\n\n\
+         | what | |\n|---|---|\n",
+        start_up.as_millis()
+    );
+    for (name, value) in machine::facts(settings, fio) {
+        text += &format!("| {name} | {value} |\n");
+    }
+    text + "\n" + &table(results) + "\n" + &commands(extent, results)
+}
+
+fn table(results: &[Found]) -> String {
+    let mut text =
+        "| load | backend | against | in | Stend | peer | ratio | 95 % interval | A/A floor | goal | reached |\n\
+                    |---|---|---|---|---|---|---|---|---|---|---|\n"
+            .to_string();
+    for result in results {
+        for Compared { goal, stend, peer, middle, floor } in &result.compared {
+            let quantity = match goal.quantity {
+                Quantity::Iops => "IOPS",
+                Quantity::PerCpu => "ns of CPU per I/O",
+            };
+            let number = |value: f64| match goal.quantity {
+                Quantity::Iops => format!("{value:.0}"),
+                Quantity::PerCpu => format!("{:.0}", 1e9 / value),
+            };
+            let (low, high) = middle.interval;
+            let reached = match low {
+                _ if low >= goal.stretch => "yes, and the further goal",
+                _ if low >= goal.must => "yes",
+                _ => "**not shown**",
+            };
+            text += &format!(
+                "| {} | {} | {} | {quantity} | {} | {} | {:.2} | {low:.2} to {high:.2} | ±{:.1} % | {} ≥ {} (aim {}) | {reached} |\n",
+                result.experiment.name,
+                result.backend,
+                name(goal.peer),
+                number(*stend),
+                number(*peer),
+                middle.ratio,
+                floor * 100.0,
+                goal.id,
+                goal.must,
+                goal.stretch
+            );
+        }
+    }
+    text
+}
+
+fn commands(extent: Extent, results: &[Found]) -> String {
+    let mut text = "Command lines of fio:\n\n".to_string();
+    for result in results {
+        let target = if result.experiment.place == Place::DevNull { "/dev/null" } else { "TARGET" };
+        for peer in result.experiment.peers().into_iter().filter(|peer| *peer != Peer::OneThread) {
+            let words = fio_arguments(&result.experiment, peer, Path::new(target), extent.window, 1).join(" ");
+            text += &format!("- {}, {}: `fio {words}`\n", result.experiment.name, name(peer));
+        }
+    }
+    text + "\n"
+}
+
+fn name(peer: Peer) -> &'static str {
+    match peer {
+        Peer::FioTuned => "fio, tuned",
+        Peer::FioDefault => "fio, defaults",
+        Peer::FioPsync => "fio, psync",
+        Peer::FioNull => "fio, null, *clat* only",
+        Peer::OneThread => "Stend, 1 thread",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::experiment;
+    use super::*;
+    use stend_analyse::stats::paired;
+
+    fn shown(effects: [f64; 6]) -> String {
+        let experiment = experiment::all().remove(3);
+        let goal = experiment.goals[0];
+        let middle = paired::middle(&effects).unwrap();
+        let compared = vec![Compared { goal, stend: 5e6, peer: 2e6, middle, floor: 0.01 }];
+        table(&[Found { experiment, compared, backend: "io_uring".into() }])
+    }
+
+    #[test]
+    fn a_goal_is_reached_by_the_lower_end_and_not_by_the_middle() {
+        let row = shown([1.2; 6]);
+        assert!(row.contains("| yes, and the further goal |") && row.contains("| 200 | 500 |"), "{row}");
+        assert!(shown([1.0; 6]).contains("| yes |"));
+        assert!(shown([0.5, 1.2, 1.2, 1.2, 1.2, 1.2]).contains("**not shown**"));
+    }
+}

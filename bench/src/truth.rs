@@ -1,0 +1,21 @@
+//! `make truth`: does a load come as asked, does a stall show, do independent counters agree?
+
+mod little;
+mod rates;
+mod report;
+mod stall;
+
+use crate::fio::Fio;
+use crate::{Outcome, Settings};
+
+/// Measures everything and writes the page.
+pub fn compare(settings: &Settings) -> Outcome<()> {
+    let fio = Fio::find(settings)?;
+    let wanted = |part: &str| settings.only.as_ref().is_none_or(|only| part.contains(only.as_str()));
+    let found = report::Found {
+        stalls: if wanted("stall") { stall::measure(settings, &fio)? } else { Vec::new() },
+        rates: if wanted("rates") { rates::measure(settings, &fio)? } else { Vec::new() },
+        in_flight: if wanted("little") { little::measure(settings)? } else { Vec::new() },
+    };
+    report::write(settings, &fio, &found)
+}

@@ -1,0 +1,84 @@
+//! Little's law: mean latency times rate is what is in flight. It must be the depth that was asked for, and the block layer,
+//! which counts for itself, must have seen as much.
+
+use crate::loop_device::LoopDevice;
+use crate::stend::Stend;
+use crate::{Outcome, Settings, say};
+use std::path::Path;
+use stend_base::{Bytes, Nanos};
+use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+
+/// Range of the device.
+const RANGE: Bytes = Bytes::mib(512);
+/// Window of each trial.
+const WINDOW: Nanos = Nanos::secs(4);
+/// Time in the queue times requests, ms: the 11th number of /sys/block/NAME/stat (Linux, Documentation/block/stat.rst).
+const WEIGHTED: usize = 10;
+
+/// One depth.
+pub struct Row {
+    /// Asked for.
+    pub depth: u32,
+    /// Mean latency times rate.
+    pub by_latency: f64,
+    /// Mean in flight as the block layer counts.
+    pub by_device: f64,
+}
+
+/// Random reads of a loop device over memory, which has one queue and nothing below it that could hold requests.
+pub fn measure(settings: &Settings) -> Outcome<Vec<Row>> {
+    let device = LoopDevice::make(RANGE, true)?;
+    let mut stend = Stend::on_device(settings, device.path(), RANGE)?;
+    let mut rows = Vec::new();
+    for depth in [1, 8, 32, 128] {
+        say(&format!("in flight, depth {depth}"));
+        let (before, began) = (weighted(device.path())?, std::time::Instant::now());
+        let (outcome, _) = stend.trial(trial(depth))?;
+        let (after, lasted) = (weighted(device.path())?, began.elapsed());
+        let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
+        let latencies = outcome.jobs.iter().flat_map(|job| &job.latency);
+        let total: u128 = latencies.map(|latency| latency.sum_ns).sum();
+        // The counter runs from order to answer; load only in the window. There is no ramp.
+        let idle = lasted.as_secs_f64() - window;
+        let by_device = (after - before) as f64 / 1e3 / (lasted.as_secs_f64() - idle);
+        rows.push(Row { depth, by_latency: total as f64 / 1e9 / window, by_device });
+    }
+    stend.end()?;
+    Ok(rows)
+}
+
+fn weighted(device: &Path) -> Outcome<u64> {
+    let name = device.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let path = format!("/sys/block/{name}/stat");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read `{path}`: {e}"))?;
+    let number = text.split_whitespace().nth(WEIGHTED).and_then(|number| number.parse().ok());
+    number.ok_or_else(|| format!("cannot understand `{path}`"))
+}
+
+fn trial(depth: u32) -> Trial {
+    let stream = Stream {
+        mix: Mix::only(Op::Read),
+        pattern: Pattern::Random,
+        block_size: Bytes::kib(4),
+        block_mix: Vec::new(),
+        queue_depth: depth,
+        jobs: 1,
+        sync: Sync::None,
+        data: Data::default(),
+        rate: None,
+        verify: None,
+        region: None,
+        think: None,
+        place: Default::default(),
+    };
+    Trial {
+        streams: vec![stream],
+        ramp: Nanos(0),
+        window: WINDOW,
+        drain_limit: Nanos::secs(10),
+        seed: 1,
+        direct: true,
+        backend: Backend::IoUring,
+        region: Region { start: Bytes(0), len: RANGE },
+    }
+}

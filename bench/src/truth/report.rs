@@ -1,0 +1,137 @@
+//! The result as Markdown.
+
+use super::{little, rates, stall};
+use crate::fio::Fio;
+use crate::{Outcome, Settings, machine, page, say};
+use stend_spec::rate::Gaps;
+
+/// Everything that was measured.
+pub struct Found {
+    /// Stalls.
+    pub stalls: Vec<stall::Row>,
+    /// Rates.
+    pub rates: Vec<rates::Row>,
+    /// Depths.
+    pub in_flight: Vec<little::Row>,
+}
+
+/// Distance from the truth that Stend must keep to.
+const STALL: f64 = 0.01;
+/// Least share of the depth that must be in flight.
+const LITTLE: f64 = 0.9;
+
+/// Writes the page, or prints what there is of it.
+pub fn write(settings: &Settings, fio: &Fio, found: &Found) -> Outcome<()> {
+    if settings.only.is_some() {
+        say(&body(found));
+        return Ok(());
+    }
+    let mut text = "# Does a load come as asked, and does a stall show?\n\n\
+                    Written by `make truth`; everything above \"Notes\" is replaced by the next run.\n\n\
+                    | what | |\n|---|---|\n"
+        .to_string();
+    for (name, value) in machine::facts(settings, fio) {
+        text += &format!("| {name} | {value} |\n");
+    }
+    page::write(&settings.page("truth.md"), &(text + "\n" + &body(found)))
+}
+
+fn body(found: &Found) -> String {
+    stalls(&found.stalls) + &rates(&found.rates) + &in_flight(&found.in_flight)
+}
+
+fn stalls(rows: &[stall::Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "## A stall of a second\n\n\
+         1000 writes of 4 KiB per second for 10 s, direct, on ext4 on a loop device over memory, which is frozen for a second\n\
+         (`fsfreeze`). Truth is what everybody had to wait who arrived meanwhile, from the stamps around freezing and thawing.\n\
+         Stend must be within {:.0} % of it.\n\n\
+         | tool | frozen, ms | p95: truth, told, ms | p99: truth, told, ms | p99.9: truth, told, ms | holds |\n|---|---|---|---|---|---|\n",
+        STALL * 100.0
+    );
+    for row in rows {
+        let cells = stall::QUANTILES.iter().zip(row.told).map(|(q, told)| {
+            let (least, most) = row.truth(*q);
+            format!("{least:.0} to {most:.0}, **{told:.1}**")
+        });
+        let (least, most) = (row.stall.0.as_millis(), row.stall.1.as_millis());
+        let holds = match row.tool {
+            "Stend" if holds(row) => "yes",
+            "Stend" => "**no**",
+            _ => "–",
+        };
+        let cells = cells.collect::<Vec<_>>().join(" | ");
+        text += &format!("| {} | {least} to {most} | {cells} | {holds} |\n", row.tool);
+    }
+    text + "\n"
+}
+
+fn holds(row: &stall::Row) -> bool {
+    stall::QUANTILES.iter().zip(row.told).all(|(q, told)| {
+        let (least, most) = row.truth(*q);
+        told >= least * (1.0 - STALL) && told <= most * (1.0 + STALL)
+    })
+}
+
+fn rates(rows: &[rates::Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "## The rate that was asked for\n\n\
+                    4 s each: Stend writes to `/dev/null` through io_uring, fio uses its null engine. A share of 1 is what was asked;\n\
+                    allowed are 0.1 %, and of a Poisson process two standard deviations where that is more.\n\n\
+                    | rate | gaps | Stend | due, of these made | fio | Stend holds |\n|---|---|---|---|---|---|\n"
+        .to_string();
+    for row in rows {
+        let gaps = if row.gaps == Gaps::Poisson { "poisson" } else { "even" };
+        let holds = (row.stend - 1.0).abs() <= row.allowed() && row.due.0 == row.due.1;
+        let verdict = if holds { "yes" } else { "**no**" };
+        text += &format!(
+            "| {}/s | {gaps} | {:.5} | {}, {} | {:.4} | {verdict} |\n",
+            row.rate, row.stend, row.due.0, row.due.1, row.fio
+        );
+    }
+    text + "\n"
+}
+
+fn in_flight(rows: &[little::Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "## In flight\n\n\
+         Random reads of 4 KiB of a loop device over memory, direct, one job, 4 s. At least {LITTLE} of the depth must be in flight by\n\
+         latency times rate (Little); the block layer counts only from when it has a request.\n\n\
+         | depth | latency × rate | block layer | holds |\n|---|---|---|---|\n"
+    );
+    for row in rows {
+        let share = row.by_latency / f64::from(row.depth);
+        let verdict = if (LITTLE..=1.05).contains(&share) { "yes" } else { "**no**" };
+        text += &format!("| {} | {:.2} | {:.2} | {verdict} |\n", row.depth, row.by_latency, row.by_device);
+    }
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_stall_holds_within_a_hundredth_and_a_tool_that_hides_it_does_not() {
+        let stall = (Duration::from_millis(1000), Duration::from_millis(1004));
+        let row = |told| stall::Row { tool: "Stend", stall, told };
+        assert!(holds(&row([503.0, 905.0, 993.0])));
+        assert!(!holds(&row([503.0, 2.8, 993.0])));
+    }
+
+    #[test]
+    fn a_rate_must_come_and_nothing_may_be_lost() {
+        let row = |stend, made| rates::Row { rate: 1000, gaps: Gaps::Even, stend, due: (4000, made), fio: 1.0 };
+        assert!(rates(&[row(1.0005, 4000)]).contains("| yes |"));
+        assert!(rates(&[row(1.002, 4000)]).contains("**no**") && rates(&[row(1.0, 3999)]).contains("**no**"));
+    }
+}

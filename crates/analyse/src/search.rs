@@ -1,0 +1,149 @@
+//! Searches for a rate: whether one that was tried is served within its limit, and what a search found. The rule that
+//! decides while a run goes on is the one by which its file is judged.
+
+use crate::findings::{SearchFinding, SearchedRate};
+use crate::latency::Distribution;
+use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA};
+use crate::phrase::{both, pick};
+use std::collections::BTreeSet;
+use stend_base::{Lang, Say, Share, format};
+use stend_record::{RunRecord, TrialOutcome, TrialStatus};
+use stend_spec::ladder::{Ladder, look};
+use stend_spec::plan::{Outcome, Plan};
+use stend_spec::search::{Look, Search};
+use stend_spec::workload::{Op, Trial};
+
+/// What a trial means for what comes next. `case` is its index in the plan.
+pub fn step(plan: &Plan, case: u32, asked: &Trial, outcome: &TrialOutcome) -> Outcome {
+    match outcome.status {
+        TrialStatus::Failed => Outcome::Failed,
+        TrialStatus::Stalled => Outcome::Stalled,
+        TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => match plan.rung(case) {
+            Some((ladder, _)) if !held(&ladder.search, ladder.stream, asked, outcome) => Outcome::Missed,
+            _ => Outcome::Ok,
+        },
+    }
+}
+
+/// Whether the rate was served and the quantile of the response is within the limit. What never began and what never ended
+/// counts with its age. The quantile is that of the I/Os that there were (nearest rank), however few.
+fn held(search: &Search, stream: u16, asked: &Trial, outcome: &TrialOutcome) -> bool {
+    let rate = asked.streams.get(usize::from(stream)).and_then(|spec| spec.rate.as_ref()?.level());
+    let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
+    let due = rate.map_or(0.0, |rate| rate.as_iops() * window);
+    let own = || outcome.jobs.iter().filter(|job| job.stream == stream);
+    let done = own().flat_map(|job| transfers().map(|op| job.done[op.index()].0)).sum::<u64>() as f64;
+    let mut responses = Distribution::default();
+    own().flat_map(|job| transfers().map(|op| &job.latency[op.index()])).for_each(|latency| responses.add(latency));
+    let drained = outcome.drained.iter().filter(|drained| drained.stream == stream && drained.op != Op::Sync);
+    drained.for_each(|drained| responses.add(&drained.latency));
+    let censored = outcome.censored.iter().filter(|censored| censored.stream == stream);
+    censored.for_each(|censored| responses.add_censored(censored.age));
+    let open = outcome.open.iter().filter(|open| open.stream == stream);
+    open.flat_map(|open| &open.never_begun).for_each(|ages| responses.add_never_begun(ages));
+    let allowed = (due * OFFERED_DEVIATION).max(due.sqrt() * OFFERED_SIGMA).max(1.0);
+    let within = responses.point(Share(search.quantile.as_share()), 0.0).is_some_and(|at| at <= search.limit);
+    due - done <= allowed && within
+}
+
+fn transfers() -> impl Iterator<Item = Op> {
+    Op::ALL.into_iter().filter(|op| *op != Op::Sync)
+}
+
+/// What the searches of a run found, those that began.
+pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<SearchFinding> {
+    plan.ladders.iter().filter_map(|ladder| finding(run, plan, ladder)).collect()
+}
+
+/// Cases that a search tried and that did not hold: that they fail is what was looked for.
+pub(crate) fn missed(run: &RunRecord, plan: &Plan) -> BTreeSet<u32> {
+    let looks = plan.ladders.iter().flat_map(|ladder| looks(run, plan, ladder));
+    looks.filter(|(_, look)| *look == Look::Missed).map(|(case, _)| case).collect()
+}
+
+/// (case, what it found) of every trial of a ladder that ended by itself, in order.
+fn looks<'a>(run: &'a RunRecord, plan: &'a Plan, ladder: &'a Ladder) -> impl Iterator<Item = (u32, Look)> + 'a {
+    let trials = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
+    let ended = trials.filter_map(|trial| Some((trial, trial.outcome.as_ref()?)));
+    let whole = ended.filter(|(_, outcome)| outcome.status != TrialStatus::Interrupted);
+    whole.map(|(trial, outcome)| (trial.case, look(step(plan, trial.case, &trial.asked, outcome))))
+}
+
+fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFinding> {
+    let mut climb = ladder.climb();
+    let mut looks = looks(run, plan, ladder).peekable();
+    looks.peek()?;
+    for (case, look) in looks {
+        let rung = ladder.cells.iter().position(|cell| *cell == case)?;
+        climb.learn(rung, look);
+    }
+    let answer = climb.answer();
+    let rate = |rung: usize| {
+        let (looks, missed) = climb.seen(rung);
+        SearchedRate { rate: climb.rate(rung), looks, missed }
+    };
+    Some(SearchFinding {
+        label: ladder.label.clone(),
+        quantile: Share(ladder.search.quantile.as_share()),
+        limit: ladder.search.limit,
+        held: answer.held.map(rate),
+        missed: answer.missed.map(rate),
+        confirmed: answer.confirmed,
+    })
+}
+
+impl SearchFinding {
+    /// The answer as a sentence.
+    pub fn say(&self) -> Say {
+        both(|l| self.sentence(l))
+    }
+
+    fn sentence(&self, l: Lang) -> String {
+        let share = share(self.quantile, l);
+        let limit = format::latency(self.limit, l);
+        let held = |at: &SearchedRate| {
+            let (rate, of, held) = (format::rate(at.rate, l), at.looks, at.looks - at.missed);
+            pick(l, "{rate} ({held} of {of} trials)", "{rate} (испытаний: {held} из {of})")
+                .replace("{rate}", &rate)
+                .replace("{held}", &held.to_string())
+                .replace("{of}", &of.to_string())
+        };
+        let text = match (&self.held, &self.missed) {
+            (Some(good), Some(bad)) => pick(
+                l,
+                "{label}: {share} of the I/Os end within {limit} up to {good}, and not at {bad}.",
+                "{label}: {share} операций укладываются в {limit} вплоть до {good}, а при {bad} — нет.",
+            )
+            .replace("{good}", &held(good))
+            .replace("{bad}", &held(bad)),
+            (Some(good), None) => pick(
+                l,
+                "{label}: {share} of the I/Os end within {limit} at every rate that was tried, up to {good}.",
+                "{label}: {share} операций укладываются в {limit} при всех испытанных частотах, вплоть до {good}.",
+            )
+            .replace("{good}", &held(good)),
+            (None, bad) => pick(
+                l,
+                "{label}: not even at the lowest rate tried, {bad}, do {share} of the I/Os end within {limit}.",
+                "{label}: даже при низшей испытанной частоте, {bad}, {share} операций не укладываются в {limit}.",
+            )
+            .replace("{bad}", &bad.as_ref().map(held).unwrap_or_default()),
+        };
+        let text = text.replace("{label}", &self.label).replace("{share}", &share).replace("{limit}", &limit);
+        let open = pick(l, " The search did not come to its end.", " Поиск не дошёл до конца.");
+        if self.confirmed { text } else { text + open }
+    }
+}
+
+/// As people write it: 99 %, 99.9 %.
+fn share(q: Share, l: Lang) -> String {
+    let digits = (0..3).find(|digits| {
+        let scaled = q.0 * 100.0 * 10f64.powi(*digits);
+        (scaled - scaled.round()).abs() < 1e-6
+    });
+    format!("{}\u{a0}%", format::fixed(q.0 * 100.0, digits.unwrap_or(3) as usize, l))
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

@@ -1,0 +1,133 @@
+//! Searches walked on imagined targets, and what their files say.
+
+use super::*;
+use crate::analyse;
+use crate::findings::CheckStatus;
+use crate::fixture::{RunBuilder, case, run_of};
+use stend_base::histogram::{Histogram, Sparse};
+use stend_base::{MilliIops, Millionths, Nanos};
+use stend_record::Censored;
+use stend_spec::plan::{Decision, StopReason};
+use stend_spec::rate::Gaps;
+use stend_spec::suite::SuiteCase;
+use stend_spec::workload::Sync;
+
+/// Random reads at 1000/s to 16,000/s in steps of a tenth, 99 % within 50 ms.
+fn searched() -> SuiteCase {
+    let mut case = case("oltp", 100, 32, Sync::None);
+    case.streams[0].search = Some(Search {
+        from: MilliIops::per_second(1000),
+        to: MilliIops::per_second(16_000),
+        gaps: Gaps::Even,
+        quantile: Millionths::percent(99),
+        limit: Nanos::millis(50),
+        precision: Millionths::percent(10),
+        curve: vec![Millionths::percent(50)],
+    });
+    case
+}
+
+fn plan_of(cases: Vec<SuiteCase>) -> Plan {
+    Plan::new(&run_of(cases).record().header.inputs).unwrap()
+}
+
+/// Walks the plan to its end on a target that serves up to `capacity` per second.
+fn walked(cases: Vec<SuiteCase>, capacity: f64) -> RunBuilder {
+    let (plan, mut run) = (plan_of(cases.clone()), run_of(cases));
+    let mut history = vec![Outcome::Ok];
+    while let Decision::Trial { case, block, .. } = plan.next(&history) {
+        let asked = plan.cases[case as usize].trial.streams[0].rate.as_ref().and_then(|rate| rate.level());
+        let served = asked.map_or(5000.0, |rate| rate.as_iops().min(capacity));
+        // No two trials are the same to the nanosecond.
+        let wobble = 1.0 + 2e-4 * history.len() as f64;
+        let due = asked.map_or(0, |rate| rate.0 / 10_000);
+        let offered = move |_: &mut TrialOutcome, slices: &mut Vec<stend_record::Slice>| {
+            slices.iter_mut().filter_map(|slice| slice.open.as_mut()).for_each(|open| open.due = due);
+        };
+        run = run.trial(case).block(block).iops(served * wobble).change(offered).done();
+        let record = run.clone().record();
+        let trial = record.trials.last().unwrap();
+        history.push(step(&plan, case, &trial.asked, trial.outcome.as_ref().unwrap()));
+        assert!(history.len() < 200);
+    }
+    assert_eq!(plan.next(&history), Decision::Stop(StopReason::Done));
+    run
+}
+
+#[test]
+fn the_answer_is_found_told_first_and_stands_in_the_file() {
+    let found = analyse(&walked(vec![searched()], 5000.0).record()).unwrap();
+    let [answer] = &found.searches[..] else { panic!("{:?}", found.searches) };
+    let (held, missed) = (answer.held.unwrap(), answer.missed.unwrap());
+    // A rate counts as served within the limits of H43: 2 % here.
+    assert!(held.rate <= MilliIops::per_second(5100) && missed.rate > MilliIops::per_second(5000), "{answer:?}");
+    assert!(missed.rate.0 * 100 <= held.rate.0 * 111 && answer.confirmed);
+    assert_eq!((held.looks, held.missed, missed.looks, missed.missed), (3, 0, 3, 3));
+    assert!(found.verdict.en.starts_with("oltp: 99\u{a0}% of the I/Os end within 50.0"), "{}", found.verdict.en);
+    assert!(found.verdict.ru.contains("вплоть до"), "{}", found.verdict.ru);
+    // A rate that was too high fails its check, as it should, and is no reason to doubt the answer.
+    let saturated = |c: &crate::findings::CaseFinding| {
+        c.checks.iter().any(|check| check.id == "H43" && check.status == CheckStatus::Fail)
+    };
+    assert!(found.cases.iter().any(saturated) && !found.verdict.en.contains("Do not rely"));
+    assert_eq!(found.not_run, []);
+    assert_eq!(found.caveats, [], "a search has its own number of trials");
+}
+
+#[test]
+fn ordinary_cases_come_first_and_keep_their_numbers() {
+    let record = walked(vec![searched(), case("rand-read", 100, 32, Sync::None)], 5000.0).record();
+    let first: Vec<u32> = record.trials.iter().take(6).map(|trial| trial.case).collect();
+    assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 1, "{first:?}");
+    let found = analyse(&record).unwrap();
+    assert!(
+        found.verdict.en.starts_with("oltp: 99\u{a0}%") && found.verdict.en.contains("IOPS ±"),
+        "{}",
+        found.verdict.en
+    );
+}
+
+#[test]
+fn a_search_that_was_cut_short_says_so_and_one_that_never_began_is_not_run() {
+    let mut record = walked(vec![searched()], 5000.0).record();
+    record.trials.truncate(5);
+    let found = analyse(&record).unwrap();
+    assert!(!found.searches[0].confirmed && found.verdict.en.contains("did not come to its end"));
+    record.trials.clear();
+    let found = analyse(&record).unwrap();
+    assert_eq!((found.searches.len(), found.not_run.len()), (0, 1), "its lowest rate stands for all");
+}
+
+#[test]
+fn everything_held_and_nothing_held_are_told_as_such() {
+    let say = |capacity| analyse(&walked(vec![searched()], capacity).record()).unwrap().searches[0].say().en;
+    assert!(say(1e6).contains("at every rate that was tried, up to 16\u{a0}000/s (3 of 3 trials)"), "{}", say(1e6));
+    assert!(say(10.0).contains("not even at the lowest rate tried, 1000/s (0 of 3 trials)"), "{}", say(10.0));
+}
+
+/// Whether one trial at 1000/s holds after a change of what was recorded.
+fn holds(change: impl FnOnce(&mut TrialOutcome) + 'static) -> Outcome {
+    let plan = plan_of(vec![searched()]);
+    let record = run_of(vec![searched()]).trial(0).iops(1000.0).change(|outcome, _| change(outcome)).done().record();
+    step(&plan, 0, &record.trials[0].asked, record.trials[0].outcome.as_ref().unwrap())
+}
+
+fn ages(count: u64, age: Nanos) -> Sparse {
+    let mut histogram = Histogram::new();
+    (0..count).for_each(|_| histogram.record(age));
+    histogram.sparse()
+}
+
+#[test]
+fn waiting_that_did_not_end_counts_as_what_it_was_at_least() {
+    assert_eq!(holds(|_| {}), Outcome::Ok);
+    assert_eq!(holds(|o| o.jobs[0].latency[0] = ages(2000, Nanos::millis(60))), Outcome::Missed);
+    // 2000 I/Os: twenty may be slower.
+    assert_eq!(holds(|o| o.open[0].never_begun[0] = ages(10, Nanos::secs(1))), Outcome::Ok);
+    assert_eq!(holds(|o| o.open[0].never_begun[0] = ages(30, Nanos::secs(1))), Outcome::Missed);
+    let stuck = |age| Censored { stream: 0, op: Op::Read, age, in_flight: age };
+    assert_eq!(holds(move |o| o.censored = vec![stuck(Nanos::secs(9)); 30]), Outcome::Missed);
+    assert_eq!(holds(|o| o.jobs[0].done[0].0 = 1500), Outcome::Missed, "not served");
+    assert_eq!(holds(|o| o.status = TrialStatus::Failed), Outcome::Failed);
+    assert_eq!(holds(|o| o.status = TrialStatus::Stalled), Outcome::Stalled);
+}

@@ -1,0 +1,83 @@
+//! The searches of a plan: which cells of the matrix are rungs of one ladder. Pure.
+
+use crate::plan::{Case, Outcome};
+use crate::search::{Climb, Look, Search};
+use crate::suite::SuiteCase;
+use stend_base::Nanos;
+
+/// One search: the cells that differ only in the rate that is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ladder {
+    /// Index of the stream whose rate is searched.
+    pub stream: u16,
+    /// What is searched.
+    pub search: Search,
+    /// Index of each rung in [`Plan::cases`](crate::Plan::cases), ascending by rate.
+    pub cells: Vec<u32>,
+    /// Name of the case, with the axes that are not searched.
+    pub label: String,
+    /// How often each point of the curve is measured.
+    pub blocks: u32,
+}
+
+impl Ladder {
+    /// The searches of one suite case; its cells are `cells`, the first of which is number `first` of the plan.
+    pub(crate) fn of(case: &SuiteCase, blocks: u32, first: u32, cells: &[Case]) -> Vec<Ladder> {
+        let found = case.streams.iter().zip(0..).find_map(|(spec, i)| Some((i, spec.search.as_ref()?)));
+        let Some((stream, search)) = found else { return Vec::new() };
+        let axis = if case.streams.len() > 1 { format!("stream {} rate", stream + 1) } else { "rate".to_string() };
+        let mut ladders: Vec<(Vec<&(String, String)>, Ladder)> = Vec::new();
+        for (cell, index) in cells.iter().zip(first..).filter(|(cell, _)| cell.not_run.is_none()) {
+            let others: Vec<_> = cell.axes.iter().filter(|(name, _)| *name != axis).collect();
+            let label =
+                others.iter().fold(case.name.clone(), |label, (name, value)| format!("{label}, {name} {value}"));
+            match ladders.iter_mut().find(|(key, _)| *key == others) {
+                Some((_, ladder)) => ladder.cells.push(index),
+                None => {
+                    let ladder = Ladder { stream, search: search.clone(), cells: vec![index], label, blocks };
+                    ladders.push((others, ladder));
+                }
+            }
+        }
+        ladders.into_iter().map(|(_, ladder)| ladder).collect()
+    }
+
+    /// The search at its beginning.
+    pub fn climb(&self) -> Climb<'_> {
+        Climb::new(&self.search, self.blocks)
+    }
+
+    /// Trials that it usually takes.
+    pub fn usual_trials(&self) -> u32 {
+        self.search.usual_looks(self.cells.len()) + self.search.curve.len() as u32 * self.blocks
+    }
+
+    /// Goes on with outcomes until they are used up: the (rung, how often it was tried before) to try next, or `None`
+    /// when the search is over.
+    pub(crate) fn next<'h>(&self, outcomes: &mut impl Iterator<Item = &'h Outcome>) -> Option<(usize, u32)> {
+        let (mut climb, mut tried) = (self.climb(), vec![0u32; self.cells.len()]);
+        while let Some(rung) = climb.next() {
+            let Some(outcome) = outcomes.next() else { return Some((rung, tried[rung])) };
+            climb.learn(rung, look(*outcome));
+            tried[rung] += 1;
+        }
+        None
+    }
+
+    /// Length of one of its trials.
+    pub(crate) fn trial_time(&self, cases: &[Case]) -> Nanos {
+        self.cells.first().map_or(Nanos(0), |cell| {
+            let trial = &cases[*cell as usize].trial;
+            Nanos(trial.ramp.0.saturating_add(trial.window.0))
+        })
+    }
+}
+
+/// What an outcome means to a search.
+pub fn look(outcome: Outcome) -> Look {
+    match outcome {
+        Outcome::Ok => Look::Held,
+        Outcome::Missed => Look::Missed,
+        Outcome::Failed | Outcome::Stalled => Look::Failed,
+    }
+}
