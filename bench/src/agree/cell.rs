@@ -2,7 +2,7 @@
 
 use stend_base::format::bytes;
 use stend_base::{Bytes, Lang, Nanos};
-use stend_spec::workload::{Backend, Data, Mix, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
 /// Load before each window.
 pub const RAMP: Nanos = Nanos::millis(500);
@@ -43,31 +43,11 @@ impl Cell {
 
     /// The workload as the engine takes it.
     pub fn trial(&self, window: Nanos, seed: u64) -> Trial {
-        let stream = Stream {
-            mix: Mix::of_reads(if self.writes { 0 } else { 100 }),
-            pattern: if self.random { Pattern::Random } else { Pattern::Sequential },
-            block_size: self.block_size,
-            block_mix: Vec::new(),
-            queue_depth: self.queue_depth,
-            jobs: 1,
-            sync: Sync::None,
-            data: Data::default(),
-            rate: None,
-            verify: None,
-            region: None,
-            think: None,
-            place: Default::default(),
-        };
-        Trial {
-            streams: vec![stream],
-            ramp: RAMP,
-            window,
-            drain_limit: Nanos::secs(30),
-            seed,
-            direct: true,
-            backend: Backend::IoUring,
-            region: Region { start: Bytes(0), len: RANGE },
-        }
+        let mix = Mix::only(if self.writes { Op::Write } else { Op::Read });
+        let pattern = if self.random { Pattern::Random } else { Pattern::Sequential };
+        let stream = Stream { queue_depth: self.queue_depth, ..Stream::new(mix, pattern, self.block_size) };
+        let region = Region { start: Bytes(0), len: RANGE };
+        Trial { ramp: RAMP, seed, backend: Backend::IoUring, ..Trial::new(vec![stream], window, region) }
     }
 }
 

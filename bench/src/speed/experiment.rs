@@ -1,7 +1,7 @@
 //! What is measured, against whom, and what must come out (the goals P1 to P10). Data only.
 
 use stend_base::{Bytes, Nanos};
-use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
 /// Range of a file, device or nothing that both work on.
 pub const RANGE: Bytes = Bytes::mib(512);
@@ -109,31 +109,11 @@ impl Experiment {
 
     /// The load as Stend takes it, with so many jobs; everything else as the product has it by default.
     pub fn trial(&self, window: Nanos, jobs: u32, seed: u64) -> Trial {
-        let stream = Stream {
-            mix: Mix::only(if self.load.writes { Op::Write } else { Op::Read }),
-            pattern: Pattern::Random,
-            block_size: BLOCK,
-            block_mix: Vec::new(),
-            queue_depth: self.load.depth,
-            jobs,
-            sync: Sync::None,
-            data: Data::default(),
-            rate: None,
-            verify: None,
-            region: None,
-            think: None,
-            place: Default::default(),
-        };
-        Trial {
-            streams: vec![stream],
-            ramp: Nanos(0),
-            window,
-            drain_limit: Nanos::secs(30),
-            seed,
-            direct: self.direct(),
-            backend: self.load.backend,
-            region: Region { start: Bytes(0), len: RANGE },
-        }
+        let mix = Mix::only(if self.load.writes { Op::Write } else { Op::Read });
+        let stream = Stream { queue_depth: self.load.depth, jobs, ..Stream::new(mix, Pattern::Random, BLOCK) };
+        let region = Region { start: Bytes(0), len: RANGE };
+        let (direct, backend) = (self.direct(), self.load.backend);
+        Trial { seed, direct, backend, ..Trial::new(vec![stream], window, region) }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::stend::Stend;
 use crate::{Outcome, Settings, say};
 use std::path::Path;
 use stend_base::{Bytes, Nanos};
-use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
 /// Range of the device.
 const RANGE: Bytes = Bytes::mib(512);
@@ -56,29 +56,7 @@ fn weighted(device: &Path) -> Outcome<u64> {
 }
 
 fn trial(depth: u32) -> Trial {
-    let stream = Stream {
-        mix: Mix::only(Op::Read),
-        pattern: Pattern::Random,
-        block_size: Bytes::kib(4),
-        block_mix: Vec::new(),
-        queue_depth: depth,
-        jobs: 1,
-        sync: Sync::None,
-        data: Data::default(),
-        rate: None,
-        verify: None,
-        region: None,
-        think: None,
-        place: Default::default(),
-    };
-    Trial {
-        streams: vec![stream],
-        ramp: Nanos(0),
-        window: WINDOW,
-        drain_limit: Nanos::secs(10),
-        seed: 1,
-        direct: true,
-        backend: Backend::IoUring,
-        region: Region { start: Bytes(0), len: RANGE },
-    }
+    let stream = Stream { queue_depth: depth, ..Stream::new(Mix::only(Op::Read), Pattern::Random, Bytes::kib(4)) };
+    let region = Region { start: Bytes(0), len: RANGE };
+    Trial { backend: Backend::IoUring, ..Trial::new(vec![stream], WINDOW, region) }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use stend_base::{Bytes, MilliIops, Nanos};
 use stend_record::TrialStatus;
 use stend_spec::rate::{Gaps, Rate};
-use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
 /// Rates, I/Os per second.
 const RATES: [u64; 6] = [1_000, 10_000, 100_000, 300_000, 600_000, 1_000_000];
@@ -70,30 +70,13 @@ pub fn measure(settings: &Settings, fio: &Fio) -> Outcome<Vec<Row>> {
 
 fn trial(rate: u64, gaps: Gaps) -> Trial {
     let stream = Stream {
-        mix: Mix::only(Op::Write),
-        pattern: Pattern::Random,
-        block_size: Bytes::kib(4),
-        block_mix: Vec::new(),
         queue_depth: 64,
-        jobs: 1,
-        sync: Sync::None,
-        data: Data::default(),
         rate: Some(Rate::constant(MilliIops::per_second(rate), gaps)),
-        verify: None,
-        region: None,
-        think: None,
-        place: Default::default(),
+        ..Stream::new(Mix::only(Op::Write), Pattern::Random, Bytes::kib(4))
     };
-    Trial {
-        streams: vec![stream],
-        ramp: Nanos(0),
-        window: Nanos(WINDOW.as_nanos() as u64),
-        drain_limit: Nanos::secs(10),
-        seed: rate,
-        direct: false,
-        backend: Backend::IoUring,
-        region: Region { start: Bytes(0), len: Bytes::gib(4) },
-    }
+    let (window, region) = (Nanos(WINDOW.as_nanos() as u64), Region { start: Bytes(0), len: Bytes::gib(4) });
+    let backend = Backend::IoUring;
+    Trial { seed: rate, direct: false, backend, ..Trial::new(vec![stream], window, region) }
 }
 
 /// I/Os per second that fio makes of the rate.

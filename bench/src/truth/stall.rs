@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use stend_base::{Bytes, Histogram, MilliIops, Nanos, Share};
 use stend_spec::rate::{Gaps, Rate};
-use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
 /// I/Os per second.
 const RATE: u64 = 1000;
@@ -118,30 +118,13 @@ fn joined(freezer: std::thread::JoinHandle<Outcome<(Duration, Duration)>>) -> Ou
 
 fn by_stend(stend: &mut Stend, seed: u64) -> Outcome<[f64; 3]> {
     let stream = Stream {
-        mix: Mix::only(Op::Write),
-        pattern: Pattern::Random,
-        block_size: Bytes::kib(4),
-        block_mix: Vec::new(),
         queue_depth: 64,
-        jobs: 1,
-        sync: Sync::None,
-        data: Data::default(),
         rate: Some(Rate::constant(MilliIops::per_second(RATE), Gaps::Even)),
-        verify: None,
-        region: None,
-        think: None,
-        place: Default::default(),
+        ..Stream::new(Mix::only(Op::Write), Pattern::Random, Bytes::kib(4))
     };
-    let (outcome, _) = stend.trial(Trial {
-        streams: vec![stream],
-        ramp: Nanos(0),
-        window: Nanos(WINDOW.as_nanos() as u64),
-        drain_limit: Nanos::secs(30),
-        seed,
-        direct: true,
-        backend: Backend::IoUring,
-        region: Region { start: Bytes(0), len: RANGE },
-    })?;
+    let (window, region) = (Nanos(WINDOW.as_nanos() as u64), Region { start: Bytes(0), len: RANGE });
+    let backend = Backend::IoUring;
+    let (outcome, _) = stend.trial(Trial { seed, backend, ..Trial::new(vec![stream], window, region) })?;
     let mut all = Histogram::new();
     outcome.jobs.iter().flat_map(|job| &job.latency).for_each(|latency| all.merge_sparse(latency));
     outcome.drained.iter().for_each(|drained| all.merge_sparse(&drained.latency));

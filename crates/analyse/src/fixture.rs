@@ -12,7 +12,7 @@ use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use stend_spec::workload::{Backend, Data, Mix, OPS, Op, Pattern, Sync, Trial};
+use stend_spec::workload::{Backend, Mix, OPS, Op, Pattern, Sync, Trial};
 
 /// A slice of stream 0 with 4 KiB I/Os and no histogram.
 pub fn slice(interval: u32, op: Op, ops: u64) -> Slice {
@@ -60,20 +60,9 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
     SuiteCase {
         name: name.to_string(),
         streams: vec![StreamSpec {
-            mix: Mix::of_reads(read_percent),
-            pattern: Pattern::Random,
-            block_size: vec![Bytes::kib(4)],
-            block_mix: Vec::new(),
             queue_depth: vec![queue_depth],
-            jobs: vec![1],
             sync,
-            data: Data::default(),
-            rate: Vec::new(),
-            verify: None,
-            region: None,
-            think: None,
-            placement: Default::default(),
-            search: None,
+            ..StreamSpec::new(Mix::of_reads(read_percent), Pattern::Random, Bytes::kib(4))
         }],
         ramp: Nanos::millis(500),
         window: Nanos::secs(2),

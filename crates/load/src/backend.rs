@@ -159,35 +159,13 @@ mod tests {
     use super::*;
     use std::path::Path;
     use stend_base::{Bytes, Nanos};
-    use stend_spec::workload::{Data, Mix, Op, Pattern, Region};
+    use stend_spec::workload::{Mix, Op, Pattern, Region};
     use stend_sys::seccomp::{forbid_aio, forbid_io_uring};
 
     fn trial(backend: Backend, queue_depth: u32, sync: Sync) -> Trial {
-        let stream = Stream {
-            mix: Mix::of_reads(0),
-            pattern: Pattern::Random,
-            block_size: Bytes::kib(4),
-            block_mix: Vec::new(),
-            queue_depth,
-            jobs: 1,
-            sync,
-            data: Data::default(),
-            rate: None,
-            verify: None,
-            region: None,
-            think: None,
-            place: Default::default(),
-        };
-        Trial {
-            streams: vec![stream],
-            ramp: Nanos(0),
-            window: Nanos::SECOND,
-            drain_limit: Nanos::SECOND,
-            seed: 1,
-            direct: true,
-            backend,
-            region: Region { start: Bytes(0), len: Bytes::mib(1) },
-        }
+        let writes = Stream::new(Mix::only(Op::Write), Pattern::Random, Bytes::kib(4));
+        let (stream, region) = (Stream { queue_depth, sync, ..writes }, Region { start: Bytes(0), len: Bytes::mib(1) });
+        Trial { backend, ..Trial::new(vec![stream], Nanos::SECOND, region) }
     }
 
     const FILE: Nature = Nature { device: false, begins: true };

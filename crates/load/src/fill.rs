@@ -11,7 +11,7 @@ use std::time::Duration;
 use stend_base::random::draw;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::{FillOutcome, IoErrors, TrialOutcome, TrialStatus};
-use stend_spec::workload::{Backend, Data, Mix, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Mix, Op, Pattern, Region, Stream, Trial};
 use stend_sys::{IoFile, clock};
 
 /// Bytes per write: large enough for any device's full throughput, small enough to be sent whole.
@@ -65,32 +65,15 @@ fn write(
     control: &Control,
     progress: &mut dyn FnMut(Bytes),
 ) -> Result<Bytes> {
-    let stream = Stream {
-        mix: Mix::of_reads(0),
-        pattern: Pattern::Sequential,
-        block_size: block,
-        block_mix: Vec::new(),
-        queue_depth: DEPTH,
-        jobs: 1,
-        sync: Sync::None,
-        data: Data::default(),
-        rate: None,
-        verify: None,
-        region: None,
-        think: None,
-        place: Default::default(),
-    };
+    let writes = Stream::new(Mix::only(Op::Write), Pattern::Sequential, block);
+    // It ends by count; no clock of ours reaches this window.
+    let (never, stream) = (Nanos(u64::MAX / 4), Stream { queue_depth: DEPTH, ..writes });
     let trial = Trial {
-        streams: vec![stream],
-        ramp: Nanos(0),
-        // It ends by count; no clock of ours reaches this.
-        window: Nanos(u64::MAX / 4),
         drain_limit: STALL,
         // Each part its own data: equal seeds would write equal blocks.
         seed: draw(seed, region.start.0),
         direct: file.is_direct(),
-        backend: Backend::Auto,
-        region,
+        ..Trial::new(vec![stream], never, region)
     };
     let jobs = layout::jobs(&trial, region.len.0 / block.0)?;
     let (lane, target) = (choose_backend(&trial, file)?.lane, Target::new(file, &trial)?);

@@ -130,39 +130,17 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use stend_base::Nanos;
-    use stend_spec::workload::{Backend, Data, Mix, Pattern, Sync};
+    use stend_spec::workload::{Mix, Pattern};
 
     /// A stream of random 4 KiB reads at depth 1, to be varied.
     pub(crate) fn stream() -> Stream {
-        Stream {
-            mix: Mix::of_reads(100),
-            pattern: Pattern::Random,
-            block_size: Bytes::kib(4),
-            block_mix: Vec::new(),
-            queue_depth: 1,
-            jobs: 1,
-            sync: Sync::None,
-            data: Data::default(),
-            rate: None,
-            verify: None,
-            region: None,
-            think: None,
-            place: Default::default(),
-        }
+        Stream::new(Mix::of_reads(100), Pattern::Random, Bytes::kib(4))
     }
 
     /// A short direct trial over `len` bytes, to be varied.
     pub(crate) fn trial(len: Bytes, streams: Vec<Stream>) -> Trial {
-        Trial {
-            streams,
-            ramp: Nanos(0),
-            window: Nanos::millis(300),
-            drain_limit: Nanos::secs(10),
-            seed: 7,
-            direct: true,
-            backend: Backend::Auto,
-            region: Region { start: Bytes(0), len },
-        }
+        let region = Region { start: Bytes(0), len };
+        Trial { drain_limit: Nanos::secs(10), seed: 7, ..Trial::new(streams, Nanos::millis(300), region) }
     }
 
     proptest! {

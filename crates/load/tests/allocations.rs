@@ -43,19 +43,12 @@ fn patterns() -> Vec<Pattern> {
 /// that the first interval is over before the window begins.
 fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let stream = Stream {
-        mix: Mix::of_reads(50),
-        pattern: Pattern::Random,
-        block_size: Bytes::kib(4),
-        block_mix: Vec::new(),
         queue_depth: 8,
         jobs: 2,
         sync: Sync::Fdatasync(64),
         data: Data { compress_thousandths: 2000, dedup_thousandths: 1500 },
         rate,
-        verify: None,
-        region: None,
-        think: None,
-        place: Default::default(),
+        ..Stream::new(Mix::of_reads(50), Pattern::Random, Bytes::kib(4))
     };
     let other = |pattern| Stream { pattern, queue_depth: 1, jobs: 1, sync: Sync::None, ..stream.clone() };
     let sizes = [(4, 60), (16, 40)].map(|(kib, percent)| BlockShare { size: Bytes::kib(kib), percent });
@@ -64,16 +57,8 @@ fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let verify = Some(Verify { after: false });
     let verified = Stream { verify, data: Data::default(), ..other(Pattern::Uniform) };
     let streams = [stream.clone(), verified].into_iter().chain(others).collect();
-    Trial {
-        streams,
-        ramp: Nanos::millis(150),
-        window: Nanos::millis(1350),
-        drain_limit: Nanos::secs(20),
-        seed: 5,
-        direct: true,
-        backend,
-        region: REGION,
-    }
+    let ramp = Nanos::millis(150);
+    Trial { ramp, seed: 5, backend, ..Trial::new(streams, Nanos::millis(1350), REGION) }
 }
 
 #[test]

@@ -87,6 +87,26 @@ pub struct StreamSpec {
 }
 
 impl StreamSpec {
+    /// Such I/Os with every other key at its default.
+    pub fn new(mix: Mix, pattern: Pattern, block_size: Bytes) -> StreamSpec {
+        StreamSpec {
+            mix,
+            pattern,
+            block_size: vec![block_size],
+            block_mix: Vec::new(),
+            queue_depth: vec![1],
+            jobs: vec![1],
+            sync: Sync::None,
+            data: Data::default(),
+            rate: Vec::new(),
+            verify: None,
+            region: None,
+            think: None,
+            placement: Placement::default(),
+            search: None,
+        }
+    }
+
     /// What the rate may be: each multiplies the cells of the matrix. `None`: one closed loop.
     pub fn rates(&self) -> Vec<Option<Rate>> {
         let found = self.search.as_ref().map_or_else(|| self.rate.clone(), Search::arrivals);

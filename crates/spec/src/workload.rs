@@ -98,6 +98,25 @@ pub struct BlockShare {
 }
 
 impl Stream {
+    /// Such I/Os with every other setting as a suite has it by default: a closed loop of one job at depth 1.
+    pub fn new(mix: Mix, pattern: Pattern, block_size: Bytes) -> Stream {
+        Stream {
+            mix,
+            pattern,
+            block_size,
+            block_mix: Vec::new(),
+            queue_depth: 1,
+            jobs: 1,
+            sync: Sync::None,
+            data: Data::default(),
+            rate: None,
+            verify: None,
+            region: None,
+            think: None,
+            place: Place::default(),
+        }
+    }
+
     /// Sizes with their shares in percent: one with all, unless there is a mixture.
     pub fn sizes(&self) -> impl Iterator<Item = BlockShare> + '_ {
         let all = BlockShare { size: self.block_size, percent: 100 };
@@ -275,6 +294,20 @@ impl Op {
 }
 
 impl Trial {
+    /// Direct I/O by the best backend for so long, from the start of a region, without a ramp.
+    pub fn new(streams: Vec<Stream>, window: Nanos, region: Region) -> Trial {
+        Trial {
+            streams,
+            ramp: Nanos(0),
+            window,
+            drain_limit: Nanos::secs(30),
+            seed: 1,
+            direct: true,
+            backend: Backend::Auto,
+            region,
+        }
+    }
+
     /// Whether any stream changes what is on the target.
     pub fn writes(&self) -> bool {
         self.streams.iter().any(|s| s.mix.writes())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use stend_base::{Bytes, Nanos, Result};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::{Backend, Data, Mix, Op, Pattern, Region, Stream, Sync, Trial};
+use stend_spec::workload::{Mix, Op, Pattern, Region, Stream, Trial};
 use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
 
@@ -14,35 +14,13 @@ pub const DISK: &str = "/var/tmp";
 
 /// Random 4 KiB I/O at depth 1, `read_percent` of it reads.
 pub fn stream(read_percent: u8) -> Stream {
-    Stream {
-        mix: Mix::of_reads(read_percent),
-        pattern: Pattern::Random,
-        block_size: Bytes::kib(4),
-        block_mix: Vec::new(),
-        queue_depth: 1,
-        jobs: 1,
-        sync: Sync::None,
-        data: Data::default(),
-        rate: None,
-        verify: None,
-        region: None,
-        think: None,
-        place: Default::default(),
-    }
+    Stream::new(Mix::of_reads(read_percent), Pattern::Random, Bytes::kib(4))
 }
 
 /// 300 ms over the first `len` bytes, without a ramp.
 pub fn trial(len: Bytes, streams: Vec<Stream>) -> Trial {
-    Trial {
-        streams,
-        ramp: Nanos(0),
-        window: Nanos::millis(300),
-        drain_limit: Nanos::secs(20),
-        seed: 11,
-        direct: true,
-        backend: Backend::Auto,
-        region: Region { start: Bytes(0), len },
-    }
+    let region = Region { start: Bytes(0), len };
+    Trial { seed: 11, ..Trial::new(streams, Nanos::millis(300), region) }
 }
 
 /// Runs a trial and keeps every slice.

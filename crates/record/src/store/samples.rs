@@ -13,7 +13,7 @@ use stend_base::{Bytes, Histogram, MilliIops, Nanos, say};
 use stend_spec::plan::{Decision, PlanInputs, PlanTarget};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::Suite;
-use stend_spec::workload::{Backend, Data, Mix, OPS, Op, Pattern, Region, Stream, Sync, Trial, Verify};
+use stend_spec::workload::{Mix, OPS, Op, Pattern, Region, Stream, Trial, Verify};
 
 pub fn header() -> RunHeader {
     let writes = Err(say!("needs --confirm=x", "нужно --confirm=x"));
@@ -38,32 +38,14 @@ pub fn header() -> RunHeader {
 }
 
 pub fn trial() -> Trial {
-    let mix = Mix::of_reads(70);
     let stream = Stream {
-        mix,
-        pattern: Pattern::Random,
-        block_size: Bytes::kib(4),
-        block_mix: Vec::new(),
         queue_depth: 32,
-        jobs: 1,
-        sync: Sync::None,
-        data: Data::default(),
         rate: Some(Rate::constant(MilliIops::per_second(20_000), Gaps::Poisson)),
         verify: Some(Verify { after: true }),
-        region: None,
-        think: None,
-        place: Default::default(),
+        ..Stream::new(Mix::of_reads(70), Pattern::Random, Bytes::kib(4))
     };
-    Trial {
-        streams: vec![stream],
-        ramp: Nanos::secs(1),
-        window: Nanos::secs(3),
-        drain_limit: Nanos::secs(30),
-        seed: 7,
-        direct: true,
-        backend: Backend::Auto,
-        region: Region { start: Bytes(0), len: Bytes::gib(1) },
-    }
+    let region = Region { start: Bytes(0), len: Bytes::gib(1) };
+    Trial { ramp: Nanos::SECOND, seed: 7, ..Trial::new(vec![stream], Nanos::secs(3), region) }
 }
 
 /// A latency distribution as wide as that of a real drive: about 300 used buckets.
