@@ -16,6 +16,7 @@ pub mod region;
 pub mod search;
 pub mod suite;
 pub mod topology;
+pub mod trace;
 pub mod workload;
 mod yaml;
 
