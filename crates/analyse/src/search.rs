@@ -11,15 +11,15 @@ use stend_record::{RunRecord, TrialOutcome, TrialStatus};
 use stend_spec::ladder::{Ladder, look};
 use stend_spec::plan::{Outcome, Plan};
 use stend_spec::search::{Look, Search};
-use stend_spec::workload::{Op, Trial};
+use stend_spec::workload::Op;
 
 /// What a trial means for what comes next. `case` is its index in the plan.
-pub fn step(plan: &Plan, case: u32, asked: &Trial, outcome: &TrialOutcome) -> Outcome {
+pub fn step(plan: &Plan, case: u32, outcome: &TrialOutcome) -> Outcome {
     match outcome.status {
         TrialStatus::Failed => Outcome::Failed,
         TrialStatus::Stalled => Outcome::Stalled,
         TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => match plan.rung(case) {
-            Some((ladder, _)) if !held(&ladder.search, ladder.stream, asked, outcome) => Outcome::Missed,
+            Some((ladder, _)) if !held(&ladder.search, ladder.stream, outcome) => Outcome::Missed,
             _ => Outcome::Ok,
         },
     }
@@ -27,10 +27,11 @@ pub fn step(plan: &Plan, case: u32, asked: &Trial, outcome: &TrialOutcome) -> Ou
 
 /// Whether the rate was served and the quantile of the response is within the limit. What never began and what never ended
 /// counts with its age. The quantile is that of the I/Os that there were (nearest rank), however few.
-fn held(search: &Search, stream: u16, asked: &Trial, outcome: &TrialOutcome) -> bool {
-    let rate = asked.streams.get(usize::from(stream)).and_then(|spec| spec.rate.as_ref()?.level());
-    let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
-    let due = rate.map_or(0.0, |rate| rate.as_iops() * window);
+fn held(search: &Search, stream: u16, outcome: &TrialOutcome) -> bool {
+    let open = || outcome.open.iter().filter(|open| open.stream == stream);
+    // By the arrivals drawn, not the nominal rate: of a Poisson process one window in fifty has fewer of them than
+    // that by more than is allowed, and one miss ends a climb.
+    let due = open().map(|open| open.due).sum::<u64>() as f64;
     let own = || outcome.jobs.iter().filter(|job| job.stream == stream);
     let done = own().flat_map(|job| transfers().map(|op| job.done[op.index()].0)).sum::<u64>() as f64;
     let mut responses = Distribution::default();
@@ -39,8 +40,7 @@ fn held(search: &Search, stream: u16, asked: &Trial, outcome: &TrialOutcome) -> 
     drained.for_each(|drained| responses.add(&drained.latency));
     let censored = outcome.censored.iter().filter(|censored| censored.stream == stream);
     censored.for_each(|censored| responses.add_censored(censored.age));
-    let open = outcome.open.iter().filter(|open| open.stream == stream);
-    open.flat_map(|open| &open.never_begun).for_each(|ages| responses.add_never_begun(ages));
+    open().flat_map(|open| &open.never_begun).for_each(|ages| responses.add_never_begun(ages));
     let allowed = (due * OFFERED_DEVIATION).max(due.sqrt() * OFFERED_SIGMA).max(1.0);
     let within = responses.point(Share(search.quantile.as_share()), 0.0).is_some_and(|at| at <= search.limit);
     due - done <= allowed && within
@@ -66,7 +66,7 @@ fn looks<'a>(run: &'a RunRecord, plan: &'a Plan, ladder: &'a Ladder) -> impl Ite
     let trials = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
     let ended = trials.filter_map(|trial| Some((trial, trial.outcome.as_ref()?)));
     let whole = ended.filter(|(_, outcome)| outcome.status != TrialStatus::Interrupted);
-    whole.map(|(trial, outcome)| (trial.case, look(step(plan, trial.case, &trial.asked, outcome))))
+    whole.map(|(trial, outcome)| (trial.case, look(step(plan, trial.case, outcome))))
 }
 
 fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFinding> {

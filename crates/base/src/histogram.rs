@@ -83,6 +83,14 @@ impl Histogram {
         self.max = self.max.max(value.0);
     }
 
+    /// Adds one value so many times.
+    pub fn record_many(&mut self, value: Nanos, count: u64) {
+        if count > 0 {
+            self.counts[bucket(value.0)] += count;
+            self.add_totals(count, u128::from(value.0) * u128::from(count), value.0, value.0);
+        }
+    }
+
     /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Histogram) {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
@@ -217,6 +225,15 @@ mod tests {
     fn an_empty_histogram_has_no_quantile() {
         assert_eq!(Histogram::new().quantile(Share(0.5)), None);
         assert_eq!(Histogram::new().sparse().dense(), Histogram::new());
+    }
+
+    #[test]
+    fn one_value_many_times_is_that_value_each_time() {
+        let (mut once, mut each) = (Histogram::new(), Histogram::new());
+        once.record_many(Nanos(70_000), 3);
+        once.record_many(Nanos(9), 0);
+        (0..3).for_each(|_| each.record(Nanos(70_000)));
+        assert_eq!(once, each);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! [`Course`] of the rate maps to time: the k-th arrival is due when the rate has added up to its count.
 
 use crate::layout::Job;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stend_base::random::{draw, exponential};
 use stend_base::{MilliIops, Nanos};
@@ -17,7 +18,7 @@ const FRACTION: u32 = 20;
 const ONE: u64 = 1 << FRACTION;
 /// Equal steps that a ramp or a swing is made of; each differs by a thousandth of the range from the next.
 const PARTS: u64 = 1024;
-/// Most arrivals that are looked at one by one when those that never began are counted.
+/// Most arrivals of a stream that are looked at one by one when those that never began are counted.
 const LEFT_MAX: u64 = 1 << 20;
 
 /// Time from count: the integral of the rate, inverted piece by piece.
@@ -48,6 +49,12 @@ struct Piece {
 }
 
 impl Course {
+    /// Memory that it takes, bytes.
+    pub fn memory(&self) -> u64 {
+        let pieces: usize = self.sections.iter().map(|section| section.pieces.len()).sum();
+        (pieces * size_of::<Piece>() + self.sections.len() * size_of::<Section>()) as u64
+    }
+
     /// The course of a checked rate.
     pub fn new(rate: &Rate) -> Course {
         let mut sections: Vec<Section> = Vec::new();
@@ -144,7 +151,7 @@ fn level_or_wave(step: &Step) -> Vec<(u64, u64)> {
 /// an n-th of the rate, n of which together are one of the whole rate.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrivals {
-    course: Course,
+    course: Arc<Course>,
     gaps: Gaps,
     seed: u64,
     jobs: u64,
@@ -154,9 +161,9 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// Those of a job; `None` in a closed loop.
     pub fn new(job: &Job) -> Option<Arrivals> {
-        let rate = job.spec.rate.as_ref()?;
+        let (rate, course) = (job.spec.rate.as_ref()?, job.course.clone()?);
         Some(Arrivals {
-            course: Course::new(rate),
+            course,
             gaps: rate.gaps,
             // Apart from the draws of offsets and operations.
             seed: draw(job.seed, 0x0a77_17a1),
@@ -211,10 +218,10 @@ impl Arrivals {
     }
 
     /// (ordinal, due, how many it stands for) of arrivals from the one at `count` on that are due before `end`: of
-    /// up to [`LEFT_MAX`] each one, of more every n-th for its neighbours, at the rate's own pace.
+    /// up to [`LEFT_MAX`] of all jobs each one, of more every n-th for its neighbours, at the rate's own pace.
     pub fn left(&self, count: u64, end: u64) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         let expected = self.course.count(end).saturating_sub(count) / (self.jobs << FRACTION);
-        let group = expected.div_ceil(LEFT_MAX).max(1);
+        let group = expected.saturating_mul(self.jobs).div_ceil(LEFT_MAX).max(1);
         let next = move |count: u64| match group {
             1 => self.after(count),
             _ => count.saturating_add((group * self.jobs) << FRACTION),

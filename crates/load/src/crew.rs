@@ -117,7 +117,7 @@ impl Crew {
         let count: usize = jobs.iter().map(|job| threads_of(job) as usize).sum();
         let threads = jobs.iter().map(|job| (threads_of(job) as usize, job.spec.place.cpus.as_slice()));
         let allowed = affinity::allowed().unwrap_or_default();
-        let near = completion_cpus(target.file(), allowed.len());
+        let near = completion_cpus(target.file());
         let places = placement::place_streams(&allowed, &near, &merged(threads));
         let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
         let shared = Arc::new(Shared::new(fault_limit));

@@ -16,6 +16,7 @@ use stend_record::observed::{Censored, EngineFacts, JobFacts, JobTotals, Slice, 
 
 use stend_spec::workload::{Region, Trial};
 use stend_sys::aio::Syncs;
+use stend_sys::ticker::Ticker;
 use stend_sys::{affinity, clock};
 
 /// Slices of an interval are made this long after its end, ns, so that the parts of all threads that are
@@ -31,6 +32,8 @@ const STOP_PATIENCE: u64 = 1_000_000_000;
 const FAREWELL: u64 = 200_000_000;
 /// A target from which only errors came for this long is not waited for, ns.
 const ONLY_ERRORS: u64 = 1_000_000_000;
+/// So many of them, at least: a slow open loop may have begun a single I/O by then.
+const ONLY_ERRORS_LEAST: u64 = 10;
 
 /// Kernel workers are counted once in this many intervals: idle ones live for 5 s (io_uring/io-wq.c), and
 /// counting reads a file per thread.
@@ -38,6 +41,8 @@ const WORKERS_EVERY: u32 = 10;
 
 /// Readings of the clock that its cost is taken from: 20 µs where the vDSO answers, 0.5 ms where the kernel must.
 const CLOCK_READINGS: u64 = 512;
+/// Longest wait for the clock of the load threads to count by itself.
+const CLOCK_WARM_UP: Nanos = Nanos::millis(5);
 
 /// What to run, and on what.
 pub(crate) struct Task<'a> {
@@ -74,7 +79,7 @@ pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice
         task,
         crew,
         times,
-        offered: Offered::new(task.jobs),
+        offered: Offered::new(task.jobs, task.trial.ramp.0),
         collector: Collector::new(&task.trial.streams),
         sums: task.jobs.iter().map(|job| JobSum::new(job.spec.rate.is_some())).collect(),
         interval: 0,
@@ -189,16 +194,17 @@ impl Watch<'_> {
     }
 
     fn interval_over(&mut self, now: u64, emit: &mut dyn FnMut(Vec<Slice>)) {
-        // After the end of the load there is nothing to say until everything is drained.
-        let edge = self.due() - GRACE;
-        if edge <= self.crew.shared.end() {
-            self.offer(self.interval, edge);
+        // After the end of the load there is nothing to say until everything is drained. What was due in an interval that
+        // the end cuts is known now; its slices come with the rest.
+        let (edge, end) = (self.due() - GRACE, self.crew.shared.end());
+        self.offer(self.interval, edge.min(end));
+        if edge <= end {
             emit(self.collector.interval_over(self.interval));
         }
         if self.interval.is_multiple_of(WORKERS_EVERY) {
             self.count_kernel_workers();
         }
-        let nothing_done = self.collector.completed() == 0 && self.crew.shared.fault_count() > 0;
+        let nothing_done = self.collector.completed() == 0 && self.crew.shared.fault_count() >= ONLY_ERRORS_LEAST;
         self.only_errors |= nothing_done && now >= self.times.load_start + ONLY_ERRORS;
         self.interval += 1;
     }
@@ -234,7 +240,8 @@ impl Watch<'_> {
         for interval in self.interval..=self.times.interval(window_end.saturating_sub(1)) {
             self.offer(interval, window_end.min(self.times.load_start + (u64::from(interval) + 1) * INTERVAL.0));
         }
-        let open = offered::totals(self.task.jobs, &self.crew, self.times.load_start, (window_end, now));
+        let open =
+            offered::totals(self.task.jobs, (&self.crew, &self.offered), self.times.load_start, (window_end, now));
         let rest = self.collector.rest(self.times.interval(window_end.saturating_sub(1)));
         if !rest.is_empty() {
             emit(rest);
@@ -313,14 +320,18 @@ impl Watch<'_> {
     }
 }
 
-/// What one reading of the clock costs here, ns: the mean of [`CLOCK_READINGS`].
+/// What one reading of the clock of the load threads costs here, ns: the mean of [`CLOCK_READINGS`]. Until that clock counts
+/// by itself takes it a few milliseconds.
 fn clock_read_ns() -> u32 {
-    let start = clock::now();
-    let mut last = start;
-    for _ in 0..CLOCK_READINGS {
-        last = clock::now();
+    let (mut ticker, start) = (Ticker::new(), clock::now());
+    while !ticker.counts() && clock::now() < start + CLOCK_WARM_UP {
+        ticker.now();
     }
-    (last.saturating_sub(start).0 / CLOCK_READINGS) as u32
+    let start = clock::now();
+    for _ in 0..CLOCK_READINGS {
+        std::hint::black_box(ticker.now());
+    }
+    (clock::now().saturating_sub(start).0 / CLOCK_READINGS) as u32
 }
 
 fn censored(members: &[Member], now: u64) -> Vec<Censored> {

@@ -1,6 +1,7 @@
 //! Cuts the region of a trial into one area per job. Must not overlap areas, unless streams name regions that do: each
 //! block has one writer.
 
+use crate::arrivals::Course;
 use crate::verify::Check;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +54,8 @@ pub(crate) struct Job {
     pub seed: u64,
     /// What the jobs of its stream share, if they work through one area together.
     pub cursor: Option<Arc<Cursor>>,
+    /// How arrivals of the stream follow from its rate, if it has one; all its jobs share it.
+    pub course: Option<Arc<Course>>,
     /// I/Os after which it ends on its own.
     pub limit: u64,
     /// How its data are verified, if they are.
@@ -75,6 +78,7 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
     for (stream, spec) in trial.streams.iter().enumerate() {
         let (seed, shared) = (draw(trial.seed, stream as u64), spec.pattern.is_shared());
         let cursor = shared.then(|| Arc::new(Cursor::new(below(draw(seed, u64::MAX), CURSOR_START))));
+        let course = spec.rate.as_ref().map(|rate| Arc::new(Course::new(rate)));
         for job in 0..spec.jobs {
             let size = spec.block_size.0.max(1);
             // Which of how many equal parts.
@@ -103,6 +107,7 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
                 area: Area { start: trial.region.start.0 + first * size, blocks: last - first },
                 seed: draw(seed, u64::from(job)),
                 cursor: cursor.clone(),
+                course: course.clone(),
                 limit,
                 check: None,
             });

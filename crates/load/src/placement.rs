@@ -1,5 +1,7 @@
 //! Which CPU each load thread runs on. Pure; must not look at the machine.
 
+use std::collections::BTreeMap;
+
 /// CPUs for `threads` load threads, taken in turn from `allowed`: first those of `interrupts`, which take the completions
 /// of the target, so that a thread finds them in its own cache (reads of a disk with one queue by a prototype: 1.40 times
 /// fio's I/Os per CPU time there, 0.80 times on the other of two CPUs). With more than two CPUs the first of the others is
@@ -19,13 +21,19 @@ pub(crate) fn place(allowed: &[u32], interrupts: &[u32], threads: usize) -> Vec<
 pub(crate) fn place_streams(allowed: &[u32], interrupts: &[u32], threads: &[(usize, &[u32])]) -> Vec<Option<u32>> {
     let free = threads.iter().filter(|(_, named)| named.is_empty()).map(|(count, _)| count).sum();
     let mut free = place(allowed, interrupts, free).into_iter();
-    let of = |&(count, named): &(usize, &[u32])| -> Vec<Option<u32>> {
-        match named {
-            [] => (0..count).map(|_| free.next()).collect(),
-            _ => named.iter().copied().map(Some).cycle().take(count).collect(),
-        }
+    // Streams that name the same CPUs go on where the one before them stopped.
+    let mut taken: BTreeMap<&[u32], usize> = BTreeMap::new();
+    let mut next = |named: &'_ [u32], turn: &mut usize| {
+        let cpu = if named.is_empty() { free.next() } else { named.get(*turn % named.len()).copied() };
+        *turn += 1;
+        cpu
     };
-    threads.iter().flat_map(of).collect()
+    let mut places = Vec::new();
+    for &(count, named) in threads {
+        let turn = taken.entry(named).or_default();
+        places.extend((0..count).map(|_| next(named, turn)));
+    }
+    places
 }
 
 #[cfg(test)]
@@ -54,5 +62,7 @@ mod tests {
         let found = place_streams(&[0, 1, 2], &[], &[(2, &[]), (3, &named), (1, &[])]);
         assert_eq!(found, [1, 2, 5, 6, 5, 1].map(Some));
         assert_eq!(place_streams(&[], &[], &[(1, &[]), (1, &named)]), [None, Some(5)]);
+        let apart = place_streams(&[0, 1, 2], &[], &[(1, &named), (1, &[]), (1, &named)]);
+        assert_eq!(apart, [5, 1, 6].map(Some), "each of them has one of the two");
     }
 }

@@ -222,11 +222,17 @@ fn rest(recorder: &mut Recorder, time: Nanos) {
 }
 
 /// Signals and a kernel that is short of something for a moment are not failures of the target, unless
-/// the load ends before they do.
+/// waiting for it ends before they do.
 fn retried<T>(recorder: &mut Recorder, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
-            Err(e) if recorder.accepting() && again(&e) => recorder.observe(clock::now()),
+            Err(e) if again(&e) => {
+                let now = clock::now();
+                recorder.observe(now);
+                if recorder.given_up(now) {
+                    return Err(e);
+                }
+            }
             result => return result,
         }
     }
@@ -234,4 +240,35 @@ fn retried<T>(recorder: &mut Recorder, mut call: impl FnMut() -> io::Result<T>) 
 
 fn again(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::MESSAGES_PER_THREAD;
+    use crate::shared::{InFlight, Shared, Times};
+    use std::sync::mpsc::sync_channel;
+
+    #[test]
+    fn what_a_signal_interrupts_is_tried_again_until_waiting_is_over() {
+        let shared = Arc::new(Shared::new(1));
+        let now = clock::now().0;
+        // The load is over; its I/O may take another minute.
+        let give_up = now + 60_000_000_000;
+        shared.publish(Times { load_start: now, window_start: now }, now, now, give_up);
+        let (out, _inbox) = sync_channel(MESSAGES_PER_THREAD);
+        let in_flight = Arc::new(InFlight::new(1, false));
+        let (mut recorder, _back) = Recorder::new(0, (0, false), shared.clone(), in_flight, out);
+        recorder.wait_for_start(Ok(false));
+        assert!(!recorder.accepting());
+        let mut left = 3;
+        let mut interrupted = || {
+            left -= 1;
+            if left > 0 { Err(io::ErrorKind::Interrupted.into()) } else { Ok(left) }
+        };
+        assert_eq!(retried(&mut recorder, &mut interrupted).unwrap(), 0);
+        shared.end_early(now, 0);
+        let again = retried(&mut recorder, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+        assert_eq!(again.unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
 }

@@ -57,7 +57,7 @@ pub fn run_trial_of(
     let target = Target::new(file, trial)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
     let mut outcome = engine::run(&task, control, emit)?;
-    verify::read_back::conclude(&task, control, &mut outcome)?;
+    verify::read_back::conclude(&task, control, &mut outcome);
     outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;
     Ok(outcome)
@@ -143,7 +143,8 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
         let depth = u64::from(job.spec.queue_depth);
         let threads = if lane == Lane::Psync { depth } else { 1 };
         let buffers = Payload::new(job).slot_len() as u64 * depth;
-        buffers + threads * memory_per_thread(job.spec.rate.is_some()) + verify::memory(job)
+        let course = job.course.as_ref().filter(|_| job.job == 0).map_or(0, |course| course.memory());
+        buffers + threads * memory_per_thread(job.spec.rate.is_some()) + verify::memory(job) + course
     };
     let need = jobs.iter().fold(0u64, |sum, job| sum.saturating_add(of(job)));
     let have = buffer::memory_total();

@@ -135,7 +135,7 @@ pub struct Mismatch {
 }
 
 /// What became of reading everything back after the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadBack {
     /// The suite does not ask for it.
@@ -144,6 +144,11 @@ pub enum ReadBack {
     Stopped,
     /// The target had not answered until the end of the trial.
     Stalled,
+    /// It could not be begun, or did not come to its end.
+    Impossible {
+        /// Why.
+        reason: Say,
+    },
     /// It was made.
     Made {
         /// What it found.

@@ -69,7 +69,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     let counting = run.trials.iter().filter(|_| filled || plan.fill.is_none());
     for trial in counting {
         let Some(outcome) = trial.outcome.as_ref().filter(|o| o.status != TrialStatus::Interrupted) else { continue };
-        history.push(match search::step(&plan, trial.case, &trial.asked, outcome) {
+        history.push(match search::step(&plan, trial.case, outcome) {
             Outcome::Stalled => Outcome::Failed,
             other => other,
         });

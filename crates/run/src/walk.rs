@@ -355,7 +355,7 @@ impl Walk {
         if let (Step::Trial { case, .. }, Some(plan)) = (self.step, &self.plan) {
             let trial = &plan.cases[case as usize].trial;
             self.measured = self.measured + trial.ramp + trial.window;
-            self.history.push(stend_analyse::search::step(plan, case, trial, &outcome));
+            self.history.push(stend_analyse::search::step(plan, case, &outcome));
         }
         self.append(Entry::TrialEnd { trial: ordinal, outcome: Box::new(outcome) });
         self.actions.push(Action::Window(false));

@@ -1,7 +1,7 @@
 //! An open target. Reading needs nothing; a writable one can only come from a [`crate::Claim`].
 
 use crate::claim::Grip;
-use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::fs::{FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::ReadWriteFlags;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -14,6 +14,8 @@ pub struct IoFile {
     fd: OwnedFd,
     direct: bool,
     writable: bool,
+    /// Asked once: a discard is timed, and goes another way on a device.
+    device: bool,
     /// While it can be written through, the target stays ours.
     grip: Option<Arc<Grip>>,
 }
@@ -25,7 +27,8 @@ impl IoFile {
         flags.set(OFlags::DIRECT, direct);
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
         blocking(&fd)?;
-        Ok(IoFile { fd, direct, writable: false, grip: None })
+        let device = is_block_device(&fd);
+        Ok(IoFile { fd, direct, writable: false, device, grip: None })
     }
 
     /// A new file of `len` bytes without a name in the directory `dir`; it is gone when it is closed and
@@ -35,18 +38,20 @@ impl IoFile {
         flags.set(OFlags::DIRECT, direct);
         let fd = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR)?;
         rustix::fs::ftruncate(&fd, len)?;
-        Ok(IoFile { fd, direct, writable: true, grip: None })
+        Ok(IoFile { fd, direct, writable: true, device: false, grip: None })
     }
 
     /// A second handle on the same open file, with the same rights.
     pub fn try_clone(&self) -> io::Result<IoFile> {
         let fd = self.fd.try_clone()?;
-        Ok(IoFile { fd, direct: self.direct, writable: self.writable, grip: self.grip.clone() })
+        let IoFile { direct, writable, device, ref grip, .. } = *self;
+        Ok(IoFile { fd, direct, writable, device, grip: grip.clone() })
     }
 
     /// Wraps a descriptor that a claim opened for writing; it keeps what the claim holds.
     pub(crate) fn writable(fd: OwnedFd, direct: bool, grip: Arc<Grip>) -> IoFile {
-        IoFile { fd, direct, writable: true, grip: Some(grip) }
+        let device = is_block_device(&fd);
+        IoFile { fd, direct, writable: true, device, grip: Some(grip) }
     }
 
     /// Whether it bypasses the page cache.
@@ -87,7 +92,8 @@ impl IoFile {
         flags.set(OFlags::DIRECT, self.direct);
         // The link leads to what is open, whatever has become of its name.
         let fd = rustix::fs::open(format!("/proc/self/fd/{}", self.fd.as_raw_fd()), flags, Mode::empty())?;
-        Ok(IoFile { fd, direct: self.direct, writable: true, grip: self.grip.clone() })
+        let IoFile { direct, device, ref grip, .. } = *self;
+        Ok(IoFile { fd, direct, writable: true, device, grip: grip.clone() })
     }
 
     /// Whether every write ends when it is durable, as the kernel says.
@@ -119,8 +125,7 @@ impl IoFile {
 
     /// Whether it is known to be a block device.
     pub fn is_device(&self) -> bool {
-        let kind = |mode| rustix::fs::FileType::from_raw_mode(mode);
-        rustix::fs::fstat(&self.fd).is_ok_and(|stat| kind(stat.st_mode) == rustix::fs::FileType::BlockDevice)
+        self.device
     }
 
     /// Whether the kernel can begin I/O on it without blocking. Where it cannot (tmpfs, zram, most FUSE), io_uring
@@ -142,6 +147,10 @@ impl IoFile {
     pub fn sync_all(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
     }
+}
+
+fn is_block_device(fd: &OwnedFd) -> bool {
+    rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice)
 }
 
 /// Clears O_NONBLOCK, which opening needs so as not to hang on a pipe: io_uring would answer EAGAIN for

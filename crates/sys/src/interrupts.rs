@@ -3,26 +3,26 @@
 use crate::block::DevNo;
 use crate::file::IoFile;
 use rustix::fs::{FileType, fstat};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Levels between a disk and the PCI function that has its interrupts: two for virtio and NVMe, five for SAS.
 const LEVELS: usize = 8;
 
-/// CPUs that take the completion interrupts of the block device below `file`, ascending. Empty where every one of `cpus`
-/// CPUs has a queue and an interrupt of its own, so that it does not matter, and where it cannot be told (stacked devices,
-/// several file systems, devices without interrupts).
-pub fn completion_cpus(file: &IoFile, cpus: usize) -> Vec<u32> {
+/// CPUs that take the completion interrupts of the block device below `file`, ascending. Empty where every CPU of the
+/// machine has a queue and an interrupt of its own, so that it does not matter, and where it cannot be told (stacked
+/// devices, several file systems, devices without interrupts).
+pub fn completion_cpus(file: &IoFile) -> Vec<u32> {
     let Ok(stat) = fstat(file) else { return Vec::new() };
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
     let device = DevNo::from_raw(if is_device { stat.st_rdev } else { stat.st_dev });
-    below(Path::new("/"), device, cpus).unwrap_or_default()
+    below(Path::new("/"), device).unwrap_or_default()
 }
 
-fn below(root: &Path, device: DevNo, cpus: usize) -> Option<Vec<u32>> {
+fn below(root: &Path, device: DevNo) -> Option<Vec<u32>> {
     let node = std::fs::canonicalize(root.join(format!("sys/dev/block/{device}"))).ok()?;
     let disk = if node.join("partition").exists() { node.parent()?.to_path_buf() } else { node };
     let queues = std::fs::read_dir(disk.join("mq")).ok()?.count();
-    if queues >= cpus {
+    if queues >= cpus_in(&root.join("sys/devices/system/cpu/online"))?.len() {
         return None;
     }
     let interrupts = interrupts_of(&std::fs::canonicalize(disk.join("device")).ok()?)?;
@@ -31,7 +31,11 @@ fn below(root: &Path, device: DevNo, cpus: usize) -> Option<Vec<u32>> {
     // Queues of requests, where the driver's names tell them from those for its configuration.
     let queues: Vec<u32> = named.iter().filter(|(_, name)| is_queue(name)).map(|(number, _)| *number).collect();
     let numbers = if queues.is_empty() { named.iter().map(|(number, _)| *number).collect() } else { queues };
-    let mut cpus: Vec<u32> = numbers.iter().filter_map(|number| affinity(root, *number)).flatten().collect();
+    let mut cpus: Vec<u32> = numbers
+        .iter()
+        .filter_map(|number| cpus_in(&root.join(format!("proc/irq/{number}/effective_affinity_list"))))
+        .flatten()
+        .collect();
     cpus.sort_unstable();
     cpus.dedup();
     Some(cpus)
@@ -60,9 +64,9 @@ fn is_queue(name: &str) -> bool {
     name.contains("-req") || numbered.is_some_and(|queue| queue.parse::<u32>().is_ok_and(|queue| queue > 0))
 }
 
-fn affinity(root: &Path, number: u32) -> Option<Vec<u32>> {
-    let folder: PathBuf = root.join(format!("proc/irq/{number}"));
-    let list = std::fs::read_to_string(folder.join("effective_affinity_list")).ok()?;
+/// CPUs of a list as the kernel writes it: `0-3,8`.
+fn cpus_in(file: &Path) -> Option<Vec<u32>> {
+    let list = std::fs::read_to_string(file).ok()?;
     let span = |part: &str| -> Option<std::ops::RangeInclusive<u32>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
@@ -81,9 +85,11 @@ mod tests {
 
     const DISK: &str = "sys/devices/pci0/0000:00:02.0/virtio1/block/vda";
 
-    /// A machine with one disk of so many queues, each with an interrupt on the CPU of its number plus one.
+    /// A machine of four CPUs with one disk of so many queues, each with an interrupt on the CPU of its number plus one.
     fn machine(queues: u32) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("sys/devices/system/cpu")).unwrap();
+        std::fs::write(root.path().join("sys/devices/system/cpu/online"), "0-3\n").unwrap();
         let make = |path: &str| std::fs::create_dir_all(root.path().join(path)).unwrap();
         let link = |to: &str, at: &str| std::os::unix::fs::symlink(root.path().join(to), root.path().join(at)).unwrap();
         make(&format!("{DISK}/vda1"));
@@ -105,23 +111,23 @@ mod tests {
         root
     }
 
-    fn cpus(root: &tempfile::TempDir, minor: u32, cpus: usize) -> Option<Vec<u32>> {
-        below(root.path(), DevNo { major: 254, minor }, cpus)
+    fn cpus(root: &tempfile::TempDir, minor: u32) -> Option<Vec<u32>> {
+        below(root.path(), DevNo { major: 254, minor })
     }
 
     #[test]
     fn the_interrupts_of_the_queues_count_also_for_a_partition() {
         let one = machine(1);
-        assert_eq!((cpus(&one, 0, 4), cpus(&one, 1, 4)), (Some(vec![1]), Some(vec![1])));
-        assert_eq!(cpus(&machine(2), 0, 4), Some(vec![1, 2]));
+        assert_eq!((cpus(&one, 0), cpus(&one, 1)), (Some(vec![1]), Some(vec![1])));
+        assert_eq!(cpus(&machine(2), 0), Some(vec![1, 2]));
     }
 
     #[test]
     fn with_a_queue_for_every_cpu_it_does_not_matter_and_without_a_device_it_cannot_be_told() {
-        assert_eq!(cpus(&machine(4), 0, 4), None);
-        assert_eq!(cpus(&machine(1), 9, 4), None);
+        assert_eq!(cpus(&machine(4), 0), None);
+        assert_eq!(cpus(&machine(1), 9), None);
         let file = IoFile::open_read(Path::new("/dev/null"), false).unwrap();
-        assert_eq!(completion_cpus(&file, 64), [] as [u32; 0]);
+        assert_eq!(completion_cpus(&file), [] as [u32; 0]);
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Queue for Null {
     #[inline]
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, _offset: u64) {
         self.slots.claim(slot, at, len);
-        let result = if matches!(request, Request::Read | Request::Write) { len as i32 } else { 0 };
+        let result = if request.moves_data() { len as i32 } else { 0 };
         self.complete.push(Completion { slot, result });
     }
 
@@ -67,16 +67,17 @@ mod tests {
 
     #[test]
     fn whatever_is_pushed_comes_back_whole_and_the_memory_is_untouched() {
-        let mut null = Null::new(2, 4096).unwrap();
+        let mut null = Null::new(3, 4096).unwrap();
         null.slot_mut(0).fill(7);
         null.push(0, Request::Read, 0, 4096, 1 << 40);
         null.push(1, Request::Fsync, 0, 0, 0);
-        assert_eq!(null.in_flight(), 2);
+        null.push(2, Request::WriteDsync, 0, 4096, 0);
+        assert_eq!(null.in_flight(), 3);
         let mut done = Vec::new();
         null.submit_and_wait(1, Nanos::SECOND).unwrap();
         null.reap(&mut done);
         let results: Vec<_> = done.iter().map(|c| (c.slot, c.result)).collect();
-        assert_eq!((results, null.in_flight()), (vec![(0, 4096), (1, 0)], 0));
+        assert_eq!((results, null.in_flight()), (vec![(0, 4096), (1, 0), (2, 4096)], 0));
         assert!(null.slot_mut(0).iter().all(|&byte| byte == 7));
     }
 

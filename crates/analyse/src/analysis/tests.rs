@@ -140,7 +140,7 @@ prop_compose! {
         status in prop::sample::select(vec![TrialStatus::Complete, TrialStatus::Stalled, TrialStatus::Failed]),
         times in [moment(), moment(), moment()], jobs in prop::collection::vec(job(), 0..3),
         drained in prop::collection::vec((0u16..3, op(), sparse()), 0..2),
-        open in prop::collection::vec((0u16..3, sparse(), Op::ALL.map(|_| sparse())), 0..2),
+        open in prop::collection::vec((0u16..3, number(), sparse(), Op::ALL.map(|_| sparse())), 0..2),
         censored in prop::collection::vec((0u16..3, op(), number()), 0..2),
         errors in prop::collection::vec((op(), any::<i32>(), number()), 0..2),
         clocks in [(number(), number(), number()), (number(), number(), number())],
@@ -156,7 +156,7 @@ prop_compose! {
             censored: censored.into_iter().map(|(stream, op, age)| Censored { stream, op, age: Nanos(age), in_flight: Nanos(age) }).collect(),
             open: open
                 .into_iter()
-                .map(|(stream, own_late, never_begun)| OpenTotals { stream, own_late, never_begun })
+                .map(|(stream, due, own_late, never_begun)| OpenTotals { stream, due, own_late, never_begun })
                 .collect(),
             errors: errors
                 .into_iter()

@@ -26,31 +26,42 @@ pub fn verified(case: &CaseTrials<'_>) -> CheckResult {
         let example = found.iter().find_map(|verification| verification.examples.first());
         return check.result(CheckStatus::Fail, differing(&all, example), meaning(&all));
     }
+    let unread: u64 = found.iter().map(|verification| unread(verification)).fold(0, u64::saturating_add);
+    let measured = both(|l| compared(&all, l));
+    let cut =
+        |v: &&Verification| matches!(v.after, ReadBack::Stopped | ReadBack::Stalled | ReadBack::Impossible { .. });
+    if unread > 0 || found.iter().any(cut) {
+        return check.result(CheckStatus::Warn, measured, not_all(&found));
+    }
     if all.ok == 0 {
         return check.not_measurable(say!(
             "No block that was read had been written before by the same trial. Read more, write more, or take a smaller range.",
             "Ни один из прочитанных блоков не был записан этим же испытанием. Нужно больше чтений, больше записей или область меньше."
         ));
     }
-    let unread: u64 = found.iter().map(|verification| unread(verification)).fold(0, u64::saturating_add);
-    let measured = both(|l| compared(&all, l));
-    if unread > 0 || found.iter().any(|v| matches!(v.after, ReadBack::Stopped | ReadBack::Stalled)) {
-        return check.result(
-            CheckStatus::Warn,
-            measured,
-            say!(
-                "Not everything that was written could be read back after the load; what was read is as written.",
-                "Не всё записанное удалось прочитать после нагрузки; прочитанное совпадает с записанным."
-            ),
-        );
-    }
     check.pass(measured)
+}
+
+/// What it means that some of what was written was not read back.
+fn not_all(found: &[&Verification]) -> Say {
+    let text = say!(
+        "Not everything that was written could be read back after the load; what was read is as written.",
+        "Не всё записанное удалось прочитать после нагрузки; прочитанное совпадает с записанным."
+    );
+    let reason = found.iter().find_map(|verification| match &verification.after {
+        ReadBack::Impossible { reason } => Some(reason),
+        _ => None,
+    });
+    match reason {
+        Some(Say { en, ru }) => Say { en: format!("{} ({en})", text.en), ru: format!("{} ({ru})", text.ru) },
+        None => text,
+    }
 }
 
 fn unread(verification: &Verification) -> u64 {
     match verification.after {
         ReadBack::Made { unread, .. } => unread,
-        ReadBack::NotAsked | ReadBack::Stopped | ReadBack::Stalled => 0,
+        _ => 0,
     }
 }
 
@@ -271,11 +282,23 @@ mod tests {
                 o.verification = Some(Verification { after, ..sound() });
             };
             let record = run_of(vec![mix()]).trial(0).change(set).done().record();
-            verified(&by_case(&record)[0]).status
+            let CheckResult { status, meaning, .. } = verified(&by_case(&record)[0]);
+            (status, meaning)
         };
-        assert_eq!(after(ReadBack::Stalled), CheckStatus::Warn);
-        assert_eq!(after(ReadBack::Made { checked: Checked::default(), unread: 1 }), CheckStatus::Warn);
-        assert_eq!(after(ReadBack::NotAsked), CheckStatus::Pass);
+        assert_eq!(after(ReadBack::Stalled).0, CheckStatus::Warn);
+        assert_eq!(after(ReadBack::Made { checked: Checked::default(), unread: 1 }).0, CheckStatus::Warn);
+        assert_eq!(after(ReadBack::NotAsked).0, CheckStatus::Pass);
+        let (status, meaning) = after(ReadBack::Impossible { reason: say!("no memory", "нет памяти") });
+        assert_eq!(status, CheckStatus::Warn);
+        assert!(meaning.en.ends_with("(no memory)") && meaning.ru.ends_with("(нет памяти)"), "{meaning:?}");
+    }
+
+    #[test]
+    fn a_trial_that_only_writes_and_could_not_be_read_back_is_not_told_to_write_more() {
+        let nothing = Verification { running: Checked::default(), after: ReadBack::Stalled, ..sound() };
+        let set = move |o: &mut stend_record::TrialOutcome, _: &mut Vec<_>| o.verification = Some(nothing);
+        let record = run_of(vec![mix()]).trial(0).change(set).done().record();
+        assert_eq!(verified(&by_case(&record)[0]).status, CheckStatus::Warn);
     }
 
     #[test]

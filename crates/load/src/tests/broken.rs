@@ -1,8 +1,9 @@
 //! Targets that answer with errors: which class they are counted in, and that the trial ends. See also `devices`.
 
 use super::support::{DISK, Mount, done, root, run, sh, stream, trial};
-use stend_base::{Bytes, Nanos};
+use stend_base::{Bytes, MilliIops, Nanos};
 use stend_record::observed::{IoErrors, TrialOutcome, TrialStatus};
+use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, Op, Region, Stream, Trial};
 use stend_sys::IoFile;
 
@@ -38,6 +39,17 @@ fn reads_behind_the_end_of_a_file_are_short_and_counted_as_such() {
             assert_eq!(errors.count, slices.iter().map(|s| s.errors).sum::<u64>());
         }
     }
+}
+
+#[test]
+fn a_few_errors_in_a_slow_open_loop_are_counted_and_do_not_end_it() {
+    let named = tempfile::NamedTempFile::new_in(DISK).unwrap();
+    let file = IoFile::open_read(named.path(), true).unwrap();
+    let rate = Some(Rate::constant(MilliIops::per_second(4), Gaps::Even));
+    let slow = Stream { rate, ..stream(100) };
+    let trial = Trial { window: Nanos::millis(1_700), ..trial(LEN, vec![slow]) };
+    let (outcome, _) = run(&trial, &file).unwrap();
+    assert_eq!((outcome.status, outcome.errors[0].count), (TrialStatus::Complete, 7));
 }
 
 #[test]

@@ -78,8 +78,9 @@ impl Seen {
                     }
                 }
             }
-            // Runs are numbered by their beginning: a later one has written where this one is sure that it does.
-            Content::Marked(mark) if mark.marks.run > marks.run && allowed.newest > 0 => {
+            // Runs are numbered by their beginning, by the wall clock: a later one has written where this one was sure of its
+            // own write. Where it is not, it may be older than that write: the clock may have been set back since.
+            Content::Marked(mark) if mark.marks.run > marks.run && allowed.oldest > 0 => {
                 self.phantom.get_or_insert((index, content.found()));
                 return;
             }

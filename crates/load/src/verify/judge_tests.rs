@@ -103,6 +103,13 @@ fn every_kind_of_wrong_content_has_its_name_while_the_load_runs_and_afterwards()
 }
 
 #[test]
+fn what_a_run_with_a_later_number_left_is_wrong_only_where_a_write_of_this_one_ended() {
+    let seen = |oldest| judged(&whole(Piece::NewerRun), Allowed { oldest, newest: 1, seen: 0, after: false });
+    assert!(matches!(seen(1), Judgement::Wrong { defect: Defect::Phantom, .. }));
+    assert_eq!(seen(0), Judgement::Ok(0), "it was there before, and the clock was set back since");
+}
+
+#[test]
 fn what_was_read_back_and_is_older_now_is_reordered_not_lost() {
     let seen = |seen| judged(&whole(Piece::Version(1)), Allowed { oldest: 3, newest: 3, seen, after: true });
     assert!(matches!(seen(1), Judgement::Wrong { defect: Defect::Lost, .. }));

@@ -7,7 +7,7 @@ use crate::engine::{self, Task};
 use crate::layout::Job;
 use crate::{Control, INTERVAL};
 use std::sync::Arc;
-use stend_base::{Bytes, Kind, Nanos, Result};
+use stend_base::{Bytes, Kind, Nanos};
 use stend_record::observed::{IoErrors, TrialOutcome, TrialStatus};
 use stend_record::verification::{Checked, ReadBack, Verification};
 use stend_spec::workload::{Data, Mix, Pattern, Stream, Sync, Trial};
@@ -17,28 +17,27 @@ use stend_sys::clock;
 const STALL: Nanos = Nanos::secs(60);
 
 /// Reads back what the suite asks for after the trial with this outcome, and adds to it what was found.
-pub(crate) fn conclude(task: &Task, control: &Control, outcome: &mut TrialOutcome) -> Result<()> {
+pub(crate) fn conclude(task: &Task, control: &Control, outcome: &mut TrialOutcome) {
     let verified: Vec<&Job> = once(task.jobs);
     if verified.is_empty() {
-        return Ok(());
+        return;
     }
     let asked = |job: &&Job| job.spec.verify.is_some_and(|verify| verify.after);
     let after = if !verified.iter().any(asked) {
         ReadBack::NotAsked
     } else if control.stopped() {
         ReadBack::Stopped
-    } else if outcome.status == TrialStatus::Stalled {
+    } else if outcome.status == TrialStatus::Stalled || !outcome.censored.is_empty() {
         ReadBack::Stalled
     } else {
         let jobs: Vec<Job> = verified.iter().copied().filter(asked).filter_map(listed).collect();
-        read_back(task, jobs, control, outcome)?
+        read_back(task, jobs, control, outcome)
     };
     let verification = sum(&verified, after);
     if verification.all().wrong() > 0 && outcome.status == TrialStatus::Complete {
         outcome.status = TrialStatus::Mismatch;
     }
     outcome.verification = Some(verification);
-    Ok(())
 }
 
 /// The verified jobs, of those that share an area the first.
@@ -60,7 +59,7 @@ pub(super) fn listed(job: &Job) -> Option<Job> {
     let blocks = expected.written();
     let limit = blocks.len() as u64;
     let check = Some(Check { expected, listed: Some(blocks.into()) });
-    (limit > 0).then(|| Job { spec: reading(&job.spec), limit, check, cursor: None, ..job.clone() })
+    (limit > 0).then(|| Job { spec: reading(&job.spec), limit, check, cursor: None, course: None, ..job.clone() })
 }
 
 /// A stream as it is read back.
@@ -76,10 +75,10 @@ fn reading(stream: &Stream) -> Stream {
     }
 }
 
-fn read_back(task: &Task, jobs: Vec<Job>, control: &Control, outcome: &mut TrialOutcome) -> Result<ReadBack> {
+fn read_back(task: &Task, jobs: Vec<Job>, control: &Control, outcome: &mut TrialOutcome) -> ReadBack {
     let blocks: u64 = jobs.iter().map(|job| job.limit).sum();
     if blocks == 0 {
-        return Ok(ReadBack::Made { checked: Checked::default(), unread: 0 });
+        return ReadBack::Made { checked: Checked::default(), unread: 0 };
     }
     let trial = Trial {
         streams: task.trial.streams.iter().map(reading).collect(),
@@ -109,12 +108,13 @@ fn read_back(task: &Task, jobs: Vec<Job>, control: &Control, outcome: &mut Trial
                 outcome.status = TrialStatus::Stalled;
             }
         }
-        Err(error) if error.kind == Kind::Interrupted => return Ok(ReadBack::Stopped),
-        Err(error) => return Err(error),
+        Err(error) if error.kind == Kind::Interrupted => return ReadBack::Stopped,
+        // What was measured and found before stays, whatever became of this.
+        Err(error) => return ReadBack::Impossible { reason: error.message },
     }
     let checked = sum_of(jobs.iter().collect::<Vec<_>>().as_slice(), true);
     let read = checked.ok + checked.unsettled + checked.never_written + checked.wrong();
-    Ok(ReadBack::Made { checked, unread: blocks.saturating_sub(read) })
+    ReadBack::Made { checked, unread: blocks.saturating_sub(read) }
 }
 
 /// Failed I/Os of both passes by class.

@@ -122,7 +122,12 @@ pub fn outcome() -> TrialOutcome {
         jobs: vec![job],
         drained: Vec::new(),
         censored: Vec::new(),
-        open: vec![OpenTotals { stream: 0, own_late: latency(3), never_begun: Op::ALL.map(|_| latency(4)) }],
+        open: vec![OpenTotals {
+            stream: 0,
+            due: 60_123,
+            own_late: latency(3),
+            never_begun: Op::ALL.map(|_| latency(4)),
+        }],
         errors: Vec::new(),
         verification: Some(verification()),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],

@@ -4,9 +4,9 @@ use super::{sectors_asked, verified};
 use crate::tests::support::{DISK, run, trial};
 use std::path::Path;
 use stend_base::{Bytes, Nanos};
-use stend_record::observed::{TrialOutcome, TrialStatus};
+use stend_record::observed::{Censored, TrialOutcome, TrialStatus};
 use stend_record::verification::{ReadBack, Verification};
-use stend_spec::workload::{Backend, Pattern, Stream, Sync, Trial};
+use stend_spec::workload::{Backend, Op, Pattern, Stream, Sync, Trial};
 use stend_sys::IoFile;
 
 const LEN: Bytes = Bytes::mib(4);
@@ -61,6 +61,23 @@ fn a_stopped_trial_says_that_it_was_not_read_back() {
     let found = outcome.verification.unwrap();
     assert_eq!((outcome.status, found.after), (TrialStatus::Interrupted, ReadBack::Stopped));
     assert_eq!(found.running.wrong(), 0);
+}
+
+#[test]
+fn a_target_with_io_in_flight_is_not_read_back_even_if_it_failed_besides() {
+    let (file, asked) = (scratch(), trial(LEN, vec![verified(50, 4)]));
+    let mut jobs = crate::layout::jobs(&asked, u64::MAX).unwrap();
+    super::attach(&mut jobs, super::MARKS);
+    let target = crate::target::Target::new(&file, &asked).unwrap();
+    let lane = crate::backend::Lane::Psync;
+    let task = crate::engine::Task { trial: &asked, jobs: &jobs, lane, target: &target, fault_limit: 100 };
+    let control = crate::Control::new();
+    let mut outcome = crate::engine::run(&task, &control, &mut |_| {}).unwrap();
+    let age = Nanos::SECOND;
+    outcome.status = TrialStatus::Failed;
+    outcome.censored = vec![Censored { stream: 0, op: Op::Write, age, in_flight: age }];
+    crate::verify::read_back::conclude(&task, &control, &mut outcome);
+    assert_eq!((outcome.status, outcome.verification.unwrap().after), (TrialStatus::Failed, ReadBack::Stalled));
 }
 
 #[test]
