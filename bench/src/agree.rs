@@ -26,6 +26,9 @@ pub struct Extent {
 
 /// Measures everything and writes the page.
 pub fn compare(settings: &Settings) -> Outcome<()> {
+    if settings.only.is_some() {
+        return Err("ONLY: `agree` always measures everything; unset it".to_string());
+    }
     let extent =
         Extent { blocks: settings.blocks.unwrap_or(BLOCKS).max(BLOCKS), window: settings.window.unwrap_or(WINDOW) };
     let fio = Fio::find(settings)?;

@@ -34,7 +34,7 @@ pub struct Settings {
     blocks: Option<usize>,
     /// Measuring window of each trial (`WINDOW_MS`).
     window: Option<Duration>,
-    /// Only rows whose name contains this (`ONLY`); the page is then printed and not written.
+    /// Only rows whose name contains this (`ONLY`); the page is then printed and not written. `agree` refuses it.
     only: Option<String>,
     /// Where the result goes (`OUT`).
     out: Option<PathBuf>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use stend_base::{Bytes, Error, Nanos};
 use stend_host::protocol::Reply;
 use stend_host::{FromHost, Host, Inspect, Permission, Prepare, Request};
-use stend_record::TrialOutcome;
+use stend_record::{TrialOutcome, TrialStatus};
 use stend_spec::workload::{Region, Trial};
 
 /// Longest wait for an answer: a fill under the limit takes seconds.
@@ -134,10 +134,101 @@ impl Stend {
     }
 }
 
+/// Refuses a trial whose latencies leave something out: it did not end as planned, an I/O failed, is still in flight or
+/// never began.
+pub fn whole(outcome: &TrialOutcome) -> Outcome<()> {
+    let failed: u64 = outcome.errors.iter().map(|errors| errors.count).sum();
+    let (out, left) = (outcome.censored.len(), never_begun(outcome));
+    match outcome.status {
+        TrialStatus::Complete if failed == 0 && out == 0 && left == 0 => Ok(()),
+        status => Err(format!(
+            "a trial of Stend ended as {status:?}: {failed} I/Os failed, {out} are still in flight, {left} never began"
+        )),
+    }
+}
+
+/// I/Os that were due in the window and never began.
+pub fn never_begun(outcome: &TrialOutcome) -> u64 {
+    outcome.open.iter().flat_map(|open| &open.never_begun).map(|ages| ages.count()).sum()
+}
+
 fn run_id() -> String {
     format!("bench-{}", std::process::id())
 }
 
 fn words(error: &Error) -> String {
     error.render(stend_base::Lang::En)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use stend_base::Histogram;
+    use stend_base::histogram::Sparse;
+    use stend_record::observed::OpenTotals;
+    use stend_record::{Censored, EngineFacts, JobTotals};
+    use stend_spec::workload::{OPS, Op};
+
+    /// So many latencies of a millisecond, by operation: all of writes.
+    pub fn latencies(count: u64) -> [Sparse; OPS] {
+        Op::ALL.map(|op| {
+            let mut histogram = Histogram::new();
+            (0..if op == Op::Write { count } else { 0 }).for_each(|_| histogram.record(Nanos(1_000_000)));
+            histogram.sparse()
+        })
+    }
+
+    /// An I/O that is still out.
+    pub fn censored() -> Censored {
+        Censored { stream: 0, op: Op::Write, age: Nanos::SECOND, in_flight: Nanos::SECOND }
+    }
+
+    /// An open-loop trial of a second in which so many writes were due and made.
+    pub fn outcome(writes: u64) -> TrialOutcome {
+        let job = JobTotals {
+            stream: 0,
+            job: 0,
+            done: Op::ALL.map(|op| if op == Op::Write { (writes, writes * 4096) } else { (0, 0) }),
+            latency: latencies(writes),
+            service: None,
+            cpu_ns: None,
+            run_delay_ns: None,
+            cpu_max_ns: None,
+        };
+        TrialOutcome {
+            status: TrialStatus::Complete,
+            load_start: Nanos(0),
+            window_start: Nanos(0),
+            window_end: Nanos::SECOND,
+            engine: EngineFacts::default(),
+            jobs: vec![job],
+            drained: Vec::new(),
+            censored: Vec::new(),
+            open: vec![OpenTotals { stream: 0, due: writes, own_late: Sparse::default(), never_begun: latencies(0) }],
+            errors: Vec::new(),
+            verification: None,
+            clocks: [(0, 0, 0); 2],
+        }
+    }
+
+    #[test]
+    fn a_trial_is_whole_if_every_io_of_it_has_a_latency() {
+        let told = |change: fn(&mut TrialOutcome)| {
+            let mut outcome = outcome(3);
+            change(&mut outcome);
+            whole(&outcome)
+        };
+        assert_eq!(told(|_| ()), Ok(()));
+        let left = told(|outcome| outcome.open[0].never_begun = latencies(2));
+        assert_eq!(
+            left,
+            Err("a trial of Stend ended as Complete: 0 I/Os failed, 0 are still in flight, 2 never began".to_string())
+        );
+        assert!(told(|outcome| outcome.censored = vec![censored()]).is_err());
+        assert!(told(|outcome| outcome.status = TrialStatus::Stalled).is_err());
+        let error = stend_record::IoErrors { stream: 0, op: Op::Write, errno: 5, count: 1, first_offset: 0 };
+        let mut failed = outcome(3);
+        failed.errors.push(error);
+        assert!(whole(&failed).is_err());
+    }
 }

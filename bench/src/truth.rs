@@ -1,4 +1,4 @@
-//! `make truth`: does a load come as asked, does a stall show, do independent counters agree?
+//! `make truth`: does a load come as asked, does a stall show, is in flight what was asked for?
 
 mod little;
 mod rates;

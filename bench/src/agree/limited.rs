@@ -24,7 +24,12 @@ struct Group {
     home: PathBuf,
     /// Version of the controller.
     version: u8,
+    // Dropped last: what the group needs goes after the group.
+    _handed_down: Option<HandedDown>,
 }
+
+/// The controller handed down to the groups below the root of version 2, where it was not.
+struct HandedDown(PathBuf);
 
 impl Limited {
     /// Makes the device, sets the limit, and puts this process under it. Needs root.
@@ -71,11 +76,9 @@ impl Group {
         let membership = read(Path::new("/proc/self/cgroup"))?;
         let home = root.join(own_group(&membership, version).trim_start_matches('/'));
         let path = root.join(format!("stend-agree-{}", std::process::id()));
-        if version == 2 {
-            write(&root.join("cgroup.subtree_control"), "+io")?;
-        }
+        let handed_down = if version == 2 { HandedDown::make(root.join("cgroup.subtree_control"))? } else { None };
         std::fs::create_dir(&path).map_err(|e| format!("cannot make `{}`: {e}", path.display()))?;
-        let group = Group { path, home, version };
+        let group = Group { path, home, version, _handed_down: handed_down };
         write(&group.path.join("cgroup.procs"), &std::process::id().to_string())?;
         Ok(group)
     }
@@ -86,6 +89,24 @@ impl Drop for Group {
         // An empty group costs nothing should one of the two fail.
         drop(write(&self.home.join("cgroup.procs"), &std::process::id().to_string()));
         drop(std::fs::remove_dir(&self.path));
+    }
+}
+
+impl HandedDown {
+    /// `None` where somebody did it before: then it is not ours to take back.
+    fn make(control: PathBuf) -> Outcome<Option<HandedDown>> {
+        if read(&control)?.split_whitespace().any(|name| name == "io") {
+            return Ok(None);
+        }
+        write(&control, "+io")?;
+        Ok(Some(HandedDown(control)))
+    }
+}
+
+impl Drop for HandedDown {
+    fn drop(&mut self) {
+        // Fails if somebody else made use of it meanwhile; then it stays, as it must.
+        drop(write(&self.0, "-io"));
     }
 }
 
@@ -127,6 +148,24 @@ mod tests {
         assert_eq!(controller(FIRST), Some(("/sys/fs/cgroup/blkio".into(), 1)));
         assert_eq!(controller("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"), Some(("/sys/fs/cgroup".into(), 2)));
         assert_eq!(controller("proc /proc proc rw 0 0\n"), None);
+    }
+
+    #[test]
+    fn a_controller_is_taken_back_only_if_it_was_handed_down_here() {
+        let control = std::env::temp_dir().join(format!("stend-bench-control-{}", std::process::id()));
+        let after = |before: &str| {
+            std::fs::write(&control, before).unwrap();
+            let made = HandedDown::make(control.clone()).unwrap();
+            let meanwhile = read(&control).unwrap();
+            drop(made);
+            let text = read(&control).unwrap();
+            std::fs::remove_file(&control).unwrap();
+            (meanwhile, text)
+        };
+        let owned = |a: &str, b: &str| (a.to_string(), b.to_string());
+        assert_eq!(after("cpu memory\n"), owned("+io", "-io"));
+        assert_eq!(after("cpu io memory\n"), owned("cpu io memory\n", "cpu io memory\n"));
+        assert_eq!(after("iocost\n"), owned("+io", "-io"));
     }
 
     #[test]

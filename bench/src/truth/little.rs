@@ -1,8 +1,8 @@
-//! Little's law: mean latency times rate is what is in flight. It must be the depth that was asked for, and the block layer,
-//! which counts for itself, must have seen as much.
+//! Little's law: mean latency times rate is what is in flight. It must be the depth that was asked for. The block layer counts for
+//! itself, and less: only what is in its queue. It must not have seen more, or Stend's latencies leave something out.
 
 use crate::loop_device::LoopDevice;
-use crate::stend::Stend;
+use crate::stend::{self, Stend};
 use crate::{Outcome, Settings, say};
 use std::path::Path;
 use stend_base::{Bytes, Nanos};
@@ -21,7 +21,7 @@ pub struct Row {
     pub depth: u32,
     /// Mean latency times rate.
     pub by_latency: f64,
-    /// Mean in flight as the block layer counts.
+    /// Mean in flight as the block layer counts: from when it has a request to when the device is done with it.
     pub by_device: f64,
 }
 
@@ -32,15 +32,15 @@ pub fn measure(settings: &Settings) -> Outcome<Vec<Row>> {
     let mut rows = Vec::new();
     for depth in [1, 8, 32, 128] {
         say(&format!("in flight, depth {depth}"));
-        let (before, began) = (weighted(device.path())?, std::time::Instant::now());
+        let before = weighted(device.path())?;
         let (outcome, _) = stend.trial(trial(depth))?;
-        let (after, lasted) = (weighted(device.path())?, began.elapsed());
+        let after = weighted(device.path())?;
+        stend::whole(&outcome)?;
         let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
         let latencies = outcome.jobs.iter().flat_map(|job| &job.latency);
         let total: u128 = latencies.map(|latency| latency.sum_ns).sum();
-        // The counter runs from order to answer; load only in the window. There is no ramp.
-        let idle = lasted.as_secs_f64() - window;
-        let by_device = (after - before) as f64 / 1e3 / (lasted.as_secs_f64() - idle);
+        // The counter ran from order to answer, but load only in the window: there is no ramp, and the drain is of a few I/Os.
+        let by_device = after.saturating_sub(before) as f64 / 1e3 / window;
         rows.push(Row { depth, by_latency: total as f64 / 1e9 / window, by_device });
     }
     stend.end()?;

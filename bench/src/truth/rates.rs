@@ -6,7 +6,7 @@ use crate::{Outcome, Settings, say};
 use std::path::Path;
 use std::time::Duration;
 use stend_base::{Bytes, MilliIops, Nanos};
-use stend_record::TrialStatus;
+use stend_record::{TrialOutcome, TrialStatus};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
@@ -23,7 +23,7 @@ pub struct Row {
     pub gaps: Gaps,
     /// What Stend made of it on `/dev/null`, as a share of what was asked.
     pub stend: f64,
-    /// I/Os that were due in the window, and those of them that were made.
+    /// I/Os that were due in the window by the arrivals drawn, and those of them that were made.
     pub due: (u64, u64),
     /// What fio made of it on its null engine, as a share of what was asked.
     pub fio: f64,
@@ -53,19 +53,24 @@ pub fn measure(settings: &Settings, fio: &Fio) -> Outcome<Vec<Row>> {
             }
             let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
             let done: u64 = outcome.jobs.iter().flat_map(|job| job.done).map(|(ops, _)| ops).sum();
-            let left: u64 = outcome.open.iter().flat_map(|open| &open.never_begun).map(|ages| ages.count()).sum();
-            let drained: u64 = outcome.drained.iter().map(|drained| drained.latency.count()).sum();
             rows.push(Row {
                 rate,
                 gaps,
                 stend: done as f64 / window / rate as f64,
-                due: (done + drained + left, done + drained),
+                due: due_and_made(&outcome),
                 fio: by_fio(fio, rate, gaps)? / rate as f64,
             });
         }
     }
     stend.end()?;
     Ok(rows)
+}
+
+/// What was due comes from the arrivals, what was made from the completions, so that a lost I/O shows.
+fn due_and_made(outcome: &TrialOutcome) -> (u64, u64) {
+    let done: u64 = outcome.jobs.iter().flat_map(|job| job.done).map(|(ops, _)| ops).sum();
+    let drained: u64 = outcome.drained.iter().map(|drained| drained.latency.count()).sum();
+    (outcome.open.iter().map(|open| open.due).sum(), done + drained)
 }
 
 fn trial(rate: u64, gaps: Gaps) -> Trial {
@@ -97,4 +102,22 @@ fn by_fio(fio: &Fio, rate: u64, gaps: Gaps) -> Outcome<f64> {
     ]
     .map(String::from);
     Ok(fio.run(&words)?.read.iops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stend::tests::{latencies, outcome};
+
+    #[test]
+    fn a_lost_io_is_told() {
+        let whole = outcome(10);
+        assert_eq!(due_and_made(&whole), (10, 10));
+        let mut lost = whole.clone();
+        lost.jobs[0].done[1].0 -= 1;
+        assert_eq!(due_and_made(&lost), (10, 9));
+        // One that never began is due, too, and was not made.
+        lost.open[0].never_begun = latencies(1);
+        assert_eq!(due_and_made(&lost), (10, 9));
+    }
 }

@@ -3,12 +3,14 @@
 
 use crate::fio::Fio;
 use crate::loop_device::LoopDevice;
-use crate::stend::Stend;
+use crate::stend::{self, Stend};
 use crate::{Outcome, Settings, say};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use stend_base::{Bytes, Histogram, MilliIops, Nanos, Share};
+use stend_record::TrialOutcome;
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
@@ -74,10 +76,15 @@ impl Drop for Place {
     }
 }
 
+/// At least and at most.
+type Span = (Duration, Duration);
+
 /// Freezes and thaws after the given times; how long it was frozen.
-fn stall(mount: &Path) -> Outcome<(Duration, Duration)> {
+fn stall(mount: &Path) -> Outcome<Span> {
     let path = mount.to_string_lossy();
     std::thread::sleep(BEFORE);
+    // By its name `fsfreeze` would freeze whatever lies there: without the mount the machine's own file system.
+    is_mounted(mount)?;
     let asked = Instant::now();
     run("fsfreeze", &["--freeze", &path])?;
     let frozen = Instant::now();
@@ -87,6 +94,28 @@ fn stall(mount: &Path) -> Outcome<(Duration, Duration)> {
     Ok((thawing - frozen, asked.elapsed()))
 }
 
+/// Whether something is mounted at a directory: it is then on another device than what it lies in.
+fn is_mounted(directory: &Path) -> Outcome<()> {
+    let device = |path: &Path| {
+        let facts = std::fs::metadata(path).map_err(|e| format!("cannot look at `{}`: {e}", path.display()))?;
+        Ok::<u64, String>(facts.dev())
+    };
+    match device(directory)? == device(&directory.join(".."))? {
+        true => Err(format!("nothing is mounted at `{}`, so it is not frozen", directory.display())),
+        false => Ok(()),
+    }
+}
+
+/// What a load tells, and the stall meanwhile. However the load ends, nothing is frozen any more afterwards.
+fn beside<T>(stall: impl FnOnce() -> Outcome<Span> + Send, load: impl FnOnce() -> Outcome<T>) -> Outcome<(T, Span)> {
+    std::thread::scope(|scope| {
+        let freezer = scope.spawn(stall);
+        let told = load();
+        let stalled = freezer.join().map_err(|_| "the thread that freezes is gone".to_string())?;
+        Ok((told?, stalled?))
+    })
+}
+
 /// Both tools in turn.
 pub fn measure(settings: &Settings, fio: &Fio) -> Outcome<Vec<Row>> {
     let place = Place::make()?;
@@ -94,26 +123,19 @@ pub fn measure(settings: &Settings, fio: &Fio) -> Outcome<Vec<Row>> {
     let mut rows = Vec::new();
     for trial in 0..TRIALS {
         say(&format!("stall, {} of {TRIALS}", trial + 1));
-        let mount = place.mount.clone();
-        let freezer = std::thread::spawn(move || stall(&mount));
-        let told = by_stend(&mut stend, trial as u64)?;
-        rows.push(Row { tool: "Stend", stall: joined(freezer)?, told });
+        let freeze = || stall(&place.mount);
+        let (told, stall) = beside(freeze, || by_stend(&mut stend, trial as u64))?;
+        rows.push(Row { tool: "Stend", stall, told });
         for (tool, depth, process) in
             [("fio, depth 4096, poisson", 4096, "poisson"), ("fio, depth 1, linear", 1, "linear")]
         {
-            let mount = place.mount.clone();
-            let freezer = std::thread::spawn(move || stall(&mount));
-            let told = by_fio(fio, &stend.target, depth, process)?;
-            rows.push(Row { tool, stall: joined(freezer)?, told });
+            let (told, stall) = beside(freeze, || by_fio(fio, &stend.target, depth, process))?;
+            rows.push(Row { tool, stall, told });
         }
     }
     stend.end()?;
     rows.sort_by_key(|row| row.tool != "Stend");
     Ok(rows)
-}
-
-fn joined(freezer: std::thread::JoinHandle<Outcome<(Duration, Duration)>>) -> Outcome<(Duration, Duration)> {
-    freezer.join().map_err(|_| "the thread that freezes is gone".to_string())?
 }
 
 fn by_stend(stend: &mut Stend, seed: u64) -> Outcome<[f64; 3]> {
@@ -125,10 +147,20 @@ fn by_stend(stend: &mut Stend, seed: u64) -> Outcome<[f64; 3]> {
     let (window, region) = (Nanos(WINDOW.as_nanos() as u64), Region { start: Bytes(0), len: RANGE });
     let backend = Backend::IoUring;
     let (outcome, _) = stend.trial(Trial { seed, backend, ..Trial::new(vec![stream], window, region) })?;
+    quantiles(&outcome)
+}
+
+/// Of a trial that leaves nothing out; ms.
+fn quantiles(outcome: &TrialOutcome) -> Outcome<[f64; 3]> {
+    stend::whole(outcome)?;
     let mut all = Histogram::new();
     outcome.jobs.iter().flat_map(|job| &job.latency).for_each(|latency| all.merge_sparse(latency));
     outcome.drained.iter().for_each(|drained| all.merge_sparse(&drained.latency));
-    Ok(QUANTILES.map(|q| all.quantile(q).map_or(0.0, |at| at.0 as f64 / 1e6)))
+    let told = QUANTILES.map(|q| all.quantile(q).map(|at| at.0 as f64 / 1e6));
+    match told {
+        [Some(a), Some(b), Some(c)] => Ok([a, b, c]),
+        _ => Err("a trial of Stend did nothing".to_string()),
+    }
 }
 
 fn by_fio(fio: &Fio, target: &Path, depth: u32, process: &str) -> Outcome<[f64; 3]> {
@@ -179,5 +211,52 @@ mod tests {
         let (least, most) = row.truth(Share(0.99));
         assert!((least - 930.0).abs() < 1e-6 && (most - 935.0).abs() < 1e-6);
         assert!((row.truth(Share(0.999)).0 - 1020.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn only_what_is_mounted_is_frozen() {
+        assert_eq!(is_mounted(Path::new("/proc")), Ok(()));
+        let plain = std::env::temp_dir().join(format!("stend-bench-plain-{}", std::process::id()));
+        std::fs::create_dir(&plain).unwrap();
+        let found = is_mounted(&plain);
+        std::fs::remove_dir(&plain).unwrap();
+        assert!(found.is_err_and(|why| why.starts_with("nothing is mounted")));
+        assert!(is_mounted(&plain).is_err_and(|why| why.starts_with("cannot look")));
+    }
+
+    /// Without the wait the caller went on to unmount what was frozen.
+    #[test]
+    fn a_load_that_fails_waits_for_the_thaw() {
+        let thawed = std::sync::atomic::AtomicBool::new(false);
+        let (tell, told) = std::sync::mpsc::channel();
+        let (flag, told) = (&thawed, told);
+        let stall = move || {
+            told.recv().unwrap();
+            flag.store(true, std::sync::atomic::Ordering::SeqCst);
+            Ok((FROZEN, FROZEN))
+        };
+        let load = || {
+            tell.send(()).unwrap();
+            Err::<(), _>("fio is gone".to_string())
+        };
+        assert_eq!(beside(stall, load), Err("fio is gone".to_string()));
+        assert!(thawed.load(std::sync::atomic::Ordering::SeqCst));
+        assert_eq!(beside(|| Ok((FROZEN, FROZEN)), || Ok(7)), Ok((7, (FROZEN, FROZEN))));
+        assert!(beside(|| Err("no freeze".to_string()), || Ok(7)).is_err());
+    }
+
+    #[test]
+    fn a_trial_that_leaves_something_out_tells_nothing() {
+        let whole = stend::tests::outcome(10);
+        assert!(quantiles(&whole).is_ok());
+        let told = |change: fn(&mut TrialOutcome)| {
+            let mut outcome = whole.clone();
+            change(&mut outcome);
+            quantiles(&outcome).is_ok()
+        };
+        assert!(!told(|outcome| outcome.status = stend_record::TrialStatus::Interrupted));
+        assert!(!told(|outcome| outcome.open[0].never_begun = stend::tests::latencies(1)));
+        assert!(!told(|outcome| outcome.censored.push(stend::tests::censored())));
+        assert!(!told(|outcome| outcome.jobs.clear()));
     }
 }

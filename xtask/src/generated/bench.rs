@@ -17,7 +17,9 @@ const COLUMNS: [(&str, &str); 6] = [
     ("95 % interval", "интервал 95 %"),
     ("reached", "цель достигнута"),
 ];
-/// Cells in Russian; whatever is not here stays as it is.
+/// The column that holds two numbers.
+const INTERVAL: usize = 4;
+/// Cells in Russian; another one that is no number is refused.
 const RUSSIAN: &[(&str, &str)] = &[
     ("no I/O, depth 1", "без ввода-вывода, глубина 1"),
     ("no I/O, depth 32", "без ввода-вывода, глубина 32"),
@@ -33,7 +35,9 @@ const RUSSIAN: &[(&str, &str)] = &[
     ("fio, tuned", "fio, настроенный"),
     ("fio, defaults", "fio по умолчанию"),
     ("fio, null, *clat* only", "fio, null, только *clat*"),
+    ("fio, psync", "fio, psync"),
     ("Stend, 1 thread", "Stend, 1 поток"),
+    ("IOPS", "IOPS"),
     ("ns of CPU per I/O", "нс процессора на операцию"),
     ("yes", "да"),
     ("yes, and the further goal", "да, и дальняя цель"),
@@ -46,7 +50,7 @@ pub fn files(root: &Path) -> Result<Vec<File>, String> {
     let rows = rows(&page).ok_or_else(|| format!("`{PAGE}` has no table with the columns that the README shows"))?;
     let file = |path: &str, russian: bool| -> Result<File, String> {
         let text = std::fs::read_to_string(root.join(path)).map_err(|e| format!("cannot read `{path}`: {e}"))?;
-        let text = replaced(&text, &table(&rows, russian))
+        let text = replaced(&text, &table(&rows, russian)?)
             .ok_or_else(|| format!("`{path}` has no place for the table of `{PAGE}`: `{}`", BEGIN.trim()))?;
         Ok(File { path: path.to_string(), text })
     };
@@ -71,17 +75,30 @@ fn rows(page: &str) -> Option<Vec<Vec<String>>> {
     .collect()
 }
 
-fn table(rows: &[Vec<String>], russian: bool) -> String {
-    let word = |cell: &str| match russian {
-        true => RUSSIAN.iter().find(|(en, _)| *en == cell).map_or(cell, |(_, ru)| ru).replace(" to ", " … "),
-        false => cell.to_string(),
-    };
+fn table(rows: &[Vec<String>], russian: bool) -> Result<String, String> {
     let head = COLUMNS.map(|(en, ru)| if russian { ru } else { en }).join(" | ");
     let mut text = format!("| {head} |\n|{}\n", "---|".repeat(COLUMNS.len()));
     for row in rows {
-        text += &format!("| {} |\n", row.iter().map(|cell| word(cell)).collect::<Vec<_>>().join(" | "));
+        let cells: Result<Vec<String>, String> = match russian {
+            true => row.iter().enumerate().map(|(column, cell)| in_russian(column, cell)).collect(),
+            false => Ok(row.clone()),
+        };
+        text += &format!("| {} |\n", cells?.join(" | "));
     }
-    text
+    Ok(text)
+}
+
+fn in_russian(column: usize, cell: &str) -> Result<String, String> {
+    let number = |text: &str| text.parse::<f64>().is_ok().then(|| text.replace('.', ","));
+    let interval = || {
+        let (least, most) = cell.split_once(" to ").filter(|_| column == INTERVAL)?;
+        Some(format!("{} … {}", number(least)?, number(most)?))
+    };
+    let known = || RUSSIAN.iter().find(|(en, _)| *en == cell).map(|(_, ru)| ru.to_string());
+    let found = number(cell).or_else(interval).or_else(known);
+    found.ok_or_else(|| {
+        format!("`{PAGE}` has a cell `{cell}`, for which the README has no Russian; add it to {}", file!())
+    })
 }
 
 fn replaced(text: &str, table: &str) -> Option<String> {
@@ -101,13 +118,26 @@ mod tests {
     fn numbers_are_carried_over_and_words_translated() {
         let rows = rows(PAGE).unwrap();
         assert!(
-            table(&rows, false).ends_with("| read tmpfs, depth 32 | fio, tuned | IOPS | 1.50 | 1.40 to 1.60 | yes |\n")
+            table(&rows, false)
+                .unwrap()
+                .ends_with("| read tmpfs, depth 32 | fio, tuned | IOPS | 1.50 | 1.40 to 1.60 | yes |\n")
         );
         assert!(
             table(&rows, true)
-                .ends_with("| чтение tmpfs, глубина 32 | fio, настроенный | IOPS | 1.50 | 1.40 … 1.60 | да |\n")
+                .unwrap()
+                .ends_with("| чтение tmpfs, глубина 32 | fio, настроенный | IOPS | 1,50 | 1,40 … 1,60 | да |\n")
         );
         assert_eq!(super::rows("| load | ratio |\n|---|\n"), None);
+    }
+
+    #[test]
+    fn a_cell_without_a_translation_is_refused() {
+        let found = |page: &str| table(&rows(page).unwrap(), true).map_err(|why| why.contains("no Russian"));
+        assert!(found(PAGE).is_ok());
+        assert_eq!(found(&PAGE.replace("read tmpfs", "read zram")), Err(true));
+        // Two numbers stand in one column only.
+        assert_eq!(found(&PAGE.replace("1.50", "1 to 2")), Err(true));
+        assert_eq!(found(&PAGE.replace("1.40 to 1.60", "up to 1.60")), Err(true));
     }
 
     #[test]
