@@ -89,7 +89,7 @@ fn not_run(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<NotRun> {
             .is_some_and(|(ladder, rung)| rung > 0 || ladder.cells.iter().any(|cell| ran(*cell as usize)))
     };
     let missing = plan.cases.iter().enumerate().filter(|(index, _)| !ran(*index) && !begun(*index));
-    missing.map(|(_, case)| NotRun { label: case.label(), reason: reason(case) }).collect()
+    missing.filter_map(|(i, case)| Some(NotRun { label: plan.listed_as(i as u32)?, reason: reason(case) })).collect()
 }
 
 #[cfg(test)]

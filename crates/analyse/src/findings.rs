@@ -285,6 +285,8 @@ pub enum Caveat {
     NoStorage {
         /// `backend: none`, or the path of the target.
         what: String,
+        /// Labels of the cases of which this holds; empty: of all.
+        cases: Vec<String>,
     },
     /// The run was ended early.
     EndedEarly {

@@ -98,6 +98,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
             room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
             logical_block: Bytes(512),
             discards: true,
+            null: None,
             topology: Default::default(),
             writes: Ok(()),
         },

@@ -42,12 +42,19 @@ fn running(plan: &Plan) -> impl Iterator<Item = &Case> {
     plan.cases.iter().filter(|case| case.not_run.is_none())
 }
 
-/// Nothing that is measured is a property of any storage.
+/// What is measured is not a property of any storage, in all cases or in some.
 pub(crate) fn no_storage(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
-    let null = running(plan).any(|case| case.trial.backend == Backend::Null);
-    let nowhere = (target.kind == TargetKind::NullDevice).then(|| target.path.clone());
-    let what = if null { Some("backend: none".to_string()) } else { nowhere }?;
-    Some(Caveat::NoStorage { what })
+    let null = |case: &&Case| case.trial.backend == Backend::Null;
+    let nowhere = target.kind == TargetKind::NullDevice;
+    let cases: Vec<String> = running(plan).filter(null).map(Case::label).collect();
+    let all = cases.len() == running(plan).count();
+    match (nowhere, cases.is_empty()) {
+        (true, _) if !all => Some(Caveat::NoStorage { what: target.path.clone(), cases: Vec::new() }),
+        (_, false) => {
+            Some(Caveat::NoStorage { what: "backend: none".into(), cases: if all { Vec::new() } else { cases } })
+        }
+        _ => None,
+    }
 }
 
 /// Reads are planned over a range that the plan does not write first.
@@ -66,12 +73,13 @@ fn reads_erased(plan: &Plan) -> Option<Caveat> {
         streams.iter().filter(reads).any(|r| streams.iter().filter(erases).any(|e| std::ptr::eq(r, e) || overlap(r, e)))
     };
     let at_once = running(plan).any(inside);
-    let spans = |of: fn(&&Stream) -> bool| -> Vec<Region> {
-        let all = running(plan).flat_map(|case| case.trial.streams.iter().map(move |s| (case.trial.region, s)));
-        all.filter(|(_, s)| of(s)).map(|(range, s)| s.region.unwrap_or(range)).collect()
+    let spans = |of: fn(&&Stream) -> bool| -> Vec<(usize, Region)> {
+        let all = running(plan).enumerate().flat_map(|(i, case)| case.trial.streams.iter().map(move |s| (i, case, s)));
+        all.filter(|(.., s)| of(s)).map(|(i, case, s)| (i, s.region.unwrap_or(case.trial.region))).collect()
     };
     let (read, erased) = (spans(|s| s.mix.reads()), spans(|s| s.mix.erases()));
-    let later = read.iter().any(|read| erased.iter().any(|erased| read.overlaps(*erased)));
+    // The trials of one case have the same areas every time.
+    let later = read.iter().any(|(a, read)| erased.iter().any(|(b, erased)| a != b && read.overlaps(*erased)));
     (at_once || later).then_some(Caveat::ReadsErased { at_once })
 }
 

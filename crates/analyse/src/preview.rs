@@ -150,7 +150,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &Targ
     let writing = cases.iter().filter(|case| case.writes);
     let writing_time = writing.map(|case| (case.ramp.0 + case.window.0).saturating_mul(u64::from(case.trials)));
     let writing_time = Nanos(writing_time.fold(0, u64::saturating_add));
-    let not_run = plan.cases.iter().filter_map(|case| Some((case, case.not_run.clone()?)));
+    let not_run = plan.cases.iter().zip(0..).filter_map(|(case, i)| Some((plan.listed_as(i)?, case.not_run.clone()?)));
     let fill = plan.fill.unwrap_or_default();
     Preview {
         suite: inputs.suite.name.clone(),
@@ -163,7 +163,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &Targ
         fill: plan.fill,
         blocks: inputs.suite.blocks,
         trials: plan.usual_trials(),
-        not_run: not_run.map(|(case, reason)| NotRun { label: case.label(), reason }).collect(),
+        not_run: not_run.map(|(label, reason)| NotRun { label, reason }).collect(),
         cases,
         trial_time: plan.trial_time(),
         writing_time,

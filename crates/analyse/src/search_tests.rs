@@ -6,7 +6,7 @@ use crate::findings::CheckStatus;
 use crate::fixture::{RunBuilder, case, run_of};
 use stend_base::histogram::{Histogram, Sparse};
 use stend_base::{MilliIops, Millionths, Nanos};
-use stend_record::Censored;
+use stend_record::{Censored, IoErrors};
 use stend_spec::plan::{Decision, StopReason};
 use stend_spec::rate::Gaps;
 use stend_spec::suite::SuiteCase;
@@ -74,6 +74,17 @@ fn the_answer_is_found_told_first_and_stands_in_the_file() {
     assert!(found.cases.iter().any(saturated) && !found.verdict.en.contains("Do not rely"));
     assert_eq!(found.not_run, []);
     assert_eq!(found.caveats, [], "a search has its own number of trials");
+}
+
+#[test]
+fn wrong_data_at_a_rate_that_was_too_high_are_told_all_the_same() {
+    let mut record = walked(vec![searched()], 5000.0).record();
+    let missed = missed(&record, &plan_of(vec![searched()]));
+    let trial = record.trials.iter_mut().find(|trial| missed.contains(&trial.case)).unwrap();
+    let outcome = trial.outcome.as_mut().unwrap();
+    outcome.errors.push(IoErrors { stream: 0, op: Op::Read, errno: 5, count: 3, first_offset: 0 });
+    let verdict = analyse(&record).unwrap().verdict.en;
+    assert!(verdict.starts_with("Do not rely on these numbers: check H76"), "{verdict}");
 }
 
 #[test]

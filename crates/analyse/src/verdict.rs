@@ -10,6 +10,9 @@ use stend_base::{Lang, Say, format, say};
 use stend_spec::plan::Plan;
 use stend_spec::workload::{Op, Trial};
 
+/// Checks that count whatever a search was looking for: bytes as I/Os say, no errors, data as written.
+const ANYWAY: [&str; 3] = ["H01", "H76", "H79"];
+
 /// Searches for a rate: their answers come before single numbers.
 pub struct Searched<'a> {
     /// Cases that did not hold: that they fail is what was looked for.
@@ -33,12 +36,35 @@ pub fn verdict(trials: &[CaseTrials<'_>], cases: &[CaseFinding], caveats: &[Cave
         let answers = searched.answers.iter().map(|answer| answer.say().get(l).to_string());
         answers.chain(telling.iter().map(|case| line(case, l) + ".")).collect::<Vec<_>>().join(" ")
     });
-    let cases: Vec<CaseFinding> = cases.iter().filter(|case| !searched.missed.contains(&case.case)).cloned().collect();
-    match (failed(&cases), doubt(&cases, caveats)) {
+    let cases: Vec<CaseFinding> = cases.iter().map(|case| held_against(case, searched)).collect();
+    // What the numbers are not comes before anything else that can be said of them.
+    let (nowhere, caveats) = match caveats.iter().position(is_nowhere) {
+        Some(at) => (Some(caveats[at].say()), &[&caveats[..at], &caveats[at + 1..]].concat()[..]),
+        None => (None, caveats),
+    };
+    let told = match (failed(&cases), doubt(&cases, caveats)) {
         (Some(failed), _) => join(failed, numbers),
         (None, Some(doubt)) => join(numbers, doubt),
         (None, None) => numbers,
+    };
+    match nowhere {
+        Some(nowhere) => join(nowhere, told),
+        None => told,
     }
+}
+
+fn is_nowhere(caveat: &Caveat) -> bool {
+    matches!(caveat, Caveat::NoStorage { cases, .. } if cases.is_empty())
+}
+
+/// A case with the checks that count. A rate that a search found too high fails those of latency and rate, as it should;
+/// failed I/O and wrong data count at any rate.
+fn held_against(case: &CaseFinding, searched: &Searched<'_>) -> CaseFinding {
+    let mut case = case.clone();
+    if searched.missed.contains(&case.case) {
+        case.checks.retain(|check| ANYWAY.contains(&check.id.as_str()));
+    }
+    case
 }
 
 fn join(first: Say, second: Say) -> Say {
@@ -216,6 +242,25 @@ mod tests {
         assert!(verdict(&record).en.contains("virtual disk"));
         record.trials[0].outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
         assert!(verdict(&record).en.contains("Generator-bound"));
+    }
+
+    #[test]
+    fn that_no_storage_took_part_comes_first_and_checks_of_storage_ask_nothing() {
+        let mut cases = vec![case("null", 100, 32, Sync::None)];
+        cases[0].backend = stend_spec::workload::Backend::Null;
+        let mut record = run_of(cases).six_blocks(&[9e6]).record();
+        // The drives saw nothing of it, of course.
+        record.samples.iter_mut().for_each(|sample| sample.disks.clear());
+        record.zeros = Some(ZeroSample { sampled: 1000, zero: 1000 });
+        record.trials.iter_mut().filter_map(|t| t.outcome.as_mut()).for_each(|o| o.engine.backend = "none".into());
+        let found = analyse(&record).unwrap();
+        assert!(found.verdict.en.starts_with("No storage took part"), "{}", found.verdict.en);
+        assert!(!found.verdict.en.contains("Do not rely"), "{}", found.verdict.en);
+        let of = |id| found.cases[0].checks.iter().find(|check| check.id == id).map(|check| check.status);
+        for id in ["H10", "H11", "H12", "H18", "H66"] {
+            assert_eq!(of(id), Some(crate::findings::CheckStatus::NotApplicable), "{id}");
+        }
+        assert_eq!(of("H01"), Some(crate::findings::CheckStatus::Pass));
     }
 
     #[test]

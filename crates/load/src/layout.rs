@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stend_base::random::{below, draw};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format};
+use stend_spec::fit::areas;
 use stend_spec::workload::{Region, Stream, Trial};
 
 /// A shared cursor starts below this, so that what it counts to has room for 10^19 I/Os.
@@ -62,49 +63,27 @@ pub(crate) struct Job {
     pub check: Option<Check>,
 }
 
-/// All jobs of a trial, each with an area of its own. Fails if the region has no block for each.
-///
-/// The region is cut into equal cells, as many as there are jobs; blocks are counted from the start of
-/// the region, and a job gets those that lie wholly inside its cell. The jobs of a stream with a shared
-/// pattern get all cells of the stream together. A stream with a region of its own has no cells: its jobs get equal
-/// numbers of the blocks that lie wholly inside.
+/// All jobs of a trial, each with its area (see [`areas`]). Fails if the region has no block for one of them.
 pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
-    let sharing = || trial.streams.iter().filter(|stream| stream.region.is_none());
-    let count: u64 = sharing().map(|s| u64::from(s.jobs)).sum();
-    let largest = sharing().map(|s| s.block_size.0).max().unwrap_or(0);
-    // A cell of whole largest blocks wastes nothing where block sizes divide one another.
-    let cell = Bytes(trial.region.len.0 / count.max(1)).align_down(Bytes(largest)).0;
-    let (mut jobs, mut cells_before) = (Vec::new(), 0);
+    let mut areas = areas(trial).into_iter();
+    let mut jobs = Vec::new();
     for (stream, spec) in trial.streams.iter().enumerate() {
         let (seed, shared) = (draw(trial.seed, stream as u64), spec.pattern.is_shared());
         let cursor = shared.then(|| Arc::new(Cursor::new(below(draw(seed, u64::MAX), CURSOR_START))));
         let course = spec.rate.as_ref().map(|rate| Arc::new(Course::new(rate)));
-        for job in 0..spec.jobs {
+        for (job, area) in (0..spec.jobs).zip(&mut areas) {
             let size = spec.block_size.0.max(1);
-            // Which of how many equal parts.
-            let (part, parts) = if shared { (0, 1) } else { (u64::from(job), u64::from(spec.jobs)) };
-            let (first, last) = match spec.region {
-                Some(region) => {
-                    let all = region.blocks(trial.region.start, spec.block_size);
-                    let each = all.end.saturating_sub(all.start) / parts;
-                    (all.start + part * each, all.start + (part + 1) * each)
-                }
-                None => {
-                    let (begin, cells) = ((cells_before + part) * cell, u64::from(spec.jobs) / parts);
-                    (begin.div_ceil(size), (begin + cells * cell) / size)
-                }
-            };
-            if first >= last {
+            if area.is_empty() {
                 return Err(match spec.region {
                     Some(region) => too_small(region, u64::from(spec.jobs), size),
-                    None => too_small(trial.region, count, largest),
+                    None => too_small_for_all(trial),
                 });
             }
             jobs.push(Job {
                 stream: stream as u16,
                 job,
                 spec: spec.clone(),
-                area: Area { start: trial.region.start.0 + first * size, blocks: last - first },
+                area: Area { start: trial.region.start.0 + area.start * size, blocks: area.end - area.start },
                 seed: draw(seed, u64::from(job)),
                 cursor: cursor.clone(),
                 course: course.clone(),
@@ -112,9 +91,14 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
                 check: None,
             });
         }
-        cells_before += if spec.region.is_none() { u64::from(spec.jobs) } else { 0 };
     }
     Ok(jobs)
+}
+
+fn too_small_for_all(trial: &Trial) -> Box<Error> {
+    let sharing = || trial.streams.iter().filter(|stream| stream.region.is_none());
+    let largest = sharing().map(|stream| stream.block_size.0).max().unwrap_or(0);
+    too_small(trial.region, sharing().map(|stream| u64::from(stream.jobs)).sum(), largest)
 }
 
 fn too_small(region: Region, count: u64, largest: u64) -> Box<Error> {

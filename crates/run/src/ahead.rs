@@ -5,7 +5,7 @@ use crate::step::Asked;
 use stend_base::{Bytes, Nanos};
 use stend_host::{Facts, Prepare};
 use stend_record::{TargetFacts, TargetKind};
-use stend_spec::plan::{Plan, PlanTarget, Room};
+use stend_spec::plan::{NullDevice, Plan, PlanTarget, Room};
 use stend_spec::topology::Topology;
 
 /// Time between telemetry samples.
@@ -27,9 +27,15 @@ pub(crate) fn plan_target(facts: &Facts) -> PlanTarget {
         logical_block: target.logical_block,
         // What its own device says; whether a file system frees what it is told to shows when it is.
         discards: directory || target.devices.iter().all(|d| d.depth > 0 || d.discards != Some(false)),
+        null: null_device(target),
         topology: Topology { nodes: facts.host.numa_nodes.clone(), device: device_node(target) },
         writes: facts.writes.clone(),
     }
+}
+
+fn null_device(target: &TargetFacts) -> Option<NullDevice> {
+    let zero = target.path == "/dev/zero";
+    (target.kind == TargetKind::NullDevice).then_some(if zero { NullDevice::Zero } else { NullDevice::Null })
 }
 
 /// The NUMA node of the drives, if all of those that tell are on one.
@@ -51,9 +57,10 @@ pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
     }
 }
 
-/// Whether anything is read; then blocks are sampled for zeros before the first trial.
-pub(crate) fn reads(plan: &Plan) -> bool {
-    plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()))
+/// Whether anything is read that somebody may have written; then blocks are sampled for zeros before the first trial.
+pub(crate) fn reads(plan: &Plan, target: &PlanTarget) -> bool {
+    target.null.is_none()
+        && plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.streams.iter().any(|s| s.mix.reads()))
 }
 
 /// Space a run is expected to take; it is reserved before the first trial.

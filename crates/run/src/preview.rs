@@ -44,7 +44,7 @@ fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Pre
     let ahead = Ahead {
         steps: rehearsal.steps,
         undo: rehearsal.undo,
-        samples_zeros: ahead::reads(&plan),
+        samples_zeros: ahead::reads(&plan, &inputs.target),
         run_file: asked.run_file.clone(),
         run_file_size: ahead::expected_size(&plan),
         shares_drive: facts.shares_drive,

@@ -3,7 +3,7 @@
 use stend_analyse::search;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Facts;
-use stend_record::{ArmFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialStatus};
+use stend_record::{ArmFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialStatus};
 use stend_spec::plan::{Outcome, PlanInputs};
 
 /// What the next session goes on from.
@@ -21,6 +21,10 @@ pub struct Progressed {
     pub measured: Nanos,
     /// The range was filled; it is filled again, because nobody kept it.
     pub filled: bool,
+    /// I/Os that failed so far.
+    pub errors: u64,
+    /// Blocks so far that were not as written.
+    pub mismatches: u64,
     /// Zeros were sampled.
     pub zeros_sampled: bool,
     /// The target as it was.
@@ -75,7 +79,11 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         });
         measured = measured + trial.asked.ramp + trial.asked.window;
     }
+    let outcomes = || run.trials.iter().filter_map(|trial| trial.outcome.as_ref());
+    let wrong = |outcome: &TrialOutcome| outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
     Ok(Progressed {
+        errors: outcomes().flat_map(|outcome| &outcome.errors).fold(0, |sum: u64, e| sum.saturating_add(e.count)),
+        mismatches: outcomes().map(wrong).fold(0, u64::saturating_add),
         inputs: run.header.inputs.clone(),
         history,
         decisions: run.decisions.len() as u32,

@@ -66,6 +66,8 @@ impl Walk {
         let (trials, decisions) = earlier.map_or((0, 0), |e| (e.trials, e.decisions));
         let (refill, zeros_sampled) = earlier.map_or((false, false), |e| (e.filled, e.zeros_sampled));
         let measured = earlier.map_or(Nanos(0), |e| e.measured);
+        // What is wrong with a target does not become right by a pause.
+        let (earlier_errors, earlier_mismatches) = earlier.map_or((0, 0), |e| (e.errors, e.mismatches));
         let suite = earlier.map_or(&asked.suite, |e| &e.inputs.suite);
         Walk {
             arms: Arms::new(suite, earlier),
@@ -85,8 +87,8 @@ impl Walk {
             ending: None,
             aborted: false,
             state: RunState::Open,
-            trial_errors: 0,
-            mismatches: 0,
+            trial_errors: earlier_errors,
+            mismatches: earlier_mismatches,
             actions: vec![Action::Send(inspect)],
         }
     }
@@ -173,6 +175,7 @@ impl Walk {
             }
         };
         self.warn_not_run(&plan);
+        self.zeros_sampled |= !ahead::reads(&plan, &inputs.target);
         let doubts = stend_analyse::forewarn(&facts.host, &facts.target, &plan);
         self.actions.extend(doubts.iter().map(|caveat| Action::Warn(caveat.say())));
         self.created = true;
@@ -196,9 +199,8 @@ impl Walk {
     }
 
     fn warn_not_run(&mut self, plan: &Plan) {
-        for case in &plan.cases {
-            let label = case.label();
-            if let Some(Say { en, ru }) = &case.not_run {
+        for (case, index) in plan.cases.iter().zip(0..) {
+            if let (Some(Say { en, ru }), Some(label)) = (&case.not_run, plan.listed_as(index)) {
                 self.actions.push(Action::Warn(say!("not run: {label}: {en}", "не выполняется: {label}: {ru}")));
             }
         }
@@ -219,9 +221,7 @@ impl Walk {
         if self.is_in_other_arm(decision, now) {
             return;
         }
-        if let (Decision::Trial { .. }, false, Some(plan)) = (decision, self.zeros_sampled, &self.plan)
-            && ahead::reads(plan)
-        {
+        if let (Decision::Trial { .. }, false, Some(plan)) = (decision, self.zeros_sampled, &self.plan) {
             self.zeros_sampled = true;
             let region = plan.cases[0].trial.region;
             self.actions.push(Action::Send(Request::SampleZeros { region, seed: draw(self.asked.seed, u64::MAX) }));
@@ -420,7 +420,7 @@ impl Walk {
         };
         // Data that are wrong weigh more than I/O that failed, and said so; both more than a stop by the user.
         if self.mismatches > 0 && !self.ending.as_ref().is_some_and(|error| outweighs(error.kind)) {
-            self.ending = Some(not_as_written(self.mismatches));
+            self.ending = Some(not_as_written(self.mismatches, self.ending.take()));
         }
         if self.trial_errors > 0 {
             self.end_with(target_failed(self.trial_errors));
@@ -448,7 +448,19 @@ fn target_failed(count: u64) -> Box<Error> {
     Error::new(Kind::TargetIo, say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций"))
 }
 
-fn not_as_written(blocks: u64) -> Box<Error> {
+/// The end of a run in which data were wrong. What else went wrong, such as an undo that left something behind, is told
+/// with it.
+fn not_as_written(blocks: u64, earlier: Option<Box<Error>>) -> Box<Error> {
+    let advice = say!(
+        "do not use the target for data; docs/formats/verification.md says what each kind of defect means",
+        "не храните на объекте данные; что значит каждый вид отличия, сказано в docs/formats/verification.md"
+    );
+    let besides = earlier.filter(|error| !matches!(error.kind, Kind::Interrupted | Kind::Terminated));
+    let told = besides.into_iter().flat_map(|error| std::iter::once(error.message).chain(error.hint));
+    let hint = told.fold(advice, |text, more| Say {
+        en: format!("{}; {}", text.en, more.en),
+        ru: format!("{}; {}", text.ru, more.ru),
+    });
     Error::new(
         Kind::Verification,
         say!(
@@ -456,10 +468,7 @@ fn not_as_written(blocks: u64) -> Box<Error> {
             "прочитанное отличается от записанного: блоков — {blocks}; см. проверку H79"
         ),
     )
-    .hint(say!(
-        "do not use the target for data; docs/formats/verification.md says what each kind of defect means",
-        "не храните на объекте данные; что значит каждый вид отличия, сказано в docs/formats/verification.md"
-    ))
+    .hint(hint)
 }
 
 /// What a user must hear of even before wrong data: that something is left behind or that nothing more is known.

@@ -182,6 +182,22 @@ fn wrong_data_end_the_run_with_their_own_exit_code_whatever_else_went_wrong() {
 }
 
 #[test]
+fn what_is_left_behind_is_told_beside_wrong_data() {
+    let mut walk = in_first_trial();
+    walk.mismatches = 2;
+    for ordinal in 0..2 {
+        say_to(&mut walk, done(ordinal, TrialStatus::Complete));
+    }
+    let left = Error::new(Kind::Preflight, say!("cannot remove x", "не удалить x")).hint(Say::same("rm x"));
+    say_to(&mut walk, Reply::Failed(left));
+    say_to(&mut walk, Reply::Released);
+    let ending = walk.ending.expect("an error");
+    let hint = ending.hint.expect("a hint");
+    assert_eq!(ending.kind, Kind::Verification);
+    assert!(hint.en.ends_with("; cannot remove x; rm x") && hint.ru.ends_with("; не удалить x; rm x"), "{hint:?}");
+}
+
+#[test]
 fn a_lost_worker_and_a_silent_one_end_the_run() {
     let mut walk = in_first_trial();
     walk.apply(Input::Host(FromHost::Lost("gone".into())), Nanos(2));
@@ -252,6 +268,7 @@ fn interrupted_run() -> stend_record::RunRecord {
             room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
             logical_block: Bytes(512),
             discards: true,
+            null: None,
             topology: Default::default(),
             writes: Ok(()),
         },
@@ -411,7 +428,7 @@ fn a_reboot_suspends_the_run_without_an_error() {
 }
 
 /// A session that goes on after the reboot.
-fn after_the_reboot(kernel_now: &str) -> Walk {
+fn after_the_reboot(kernel_now: &str, mismatches: u64) -> Walk {
     let Reply::Switched(old) = in_arm("6.1") else { unreachable!() };
     let Reply::Facts(seen) = facts() else { unreachable!() };
     let inputs =
@@ -423,6 +440,8 @@ fn after_the_reboot(kernel_now: &str) -> Walk {
         trials: 2,
         measured: Nanos(0),
         filled: false,
+        errors: 0,
+        mismatches: 0,
         zeros_sampled: false,
         target: seen.target.clone(),
         boot_id: "6.1".into(),
@@ -430,7 +449,7 @@ fn after_the_reboot(kernel_now: &str) -> Walk {
         suspended: Some(1),
         new_target: false,
     };
-    let mut walk = start(Asked { resume: Some(earlier), ..with_arms(UPGRADE) });
+    let mut walk = start(Asked { resume: Some(resume::Progressed { mismatches, ..earlier }), ..with_arms(UPGRADE) });
     assert_eq!(say_to(&mut walk, Reply::Prepared), ["switch"]);
     say_to(&mut walk, in_arm(kernel_now));
     walk
@@ -438,7 +457,7 @@ fn after_the_reboot(kernel_now: &str) -> Walk {
 
 #[test]
 fn after_the_reboot_the_arm_is_looked_at_and_measured() {
-    let mut walk = after_the_reboot("6.2");
+    let mut walk = after_the_reboot("6.2", 0);
     assert!(matches!(walk.step, Step::Trial { block: 0, case: 1 }), "{:?}", walk.step);
     say_to(&mut walk, done(2, TrialStatus::Complete));
     assert_eq!(say_to(&mut walk, done(3, TrialStatus::Complete)), ["release"]);
@@ -447,8 +466,17 @@ fn after_the_reboot_the_arm_is_looked_at_and_measured() {
 }
 
 #[test]
+fn wrong_data_of_an_earlier_session_are_those_of_the_run() {
+    let mut walk = after_the_reboot("6.2", 4);
+    say_to(&mut walk, done(2, TrialStatus::Complete));
+    say_to(&mut walk, done(3, TrialStatus::Complete));
+    say_to(&mut walk, Reply::Released);
+    assert_eq!(walk.ending.map(|error| error.kind), Some(Kind::Verification));
+}
+
+#[test]
 fn a_host_that_was_not_rebooted_is_not_measured_under_the_new_name() {
-    let mut walk = after_the_reboot("6.1");
+    let mut walk = after_the_reboot("6.1", 0);
     say_to(&mut walk, Reply::Released);
     let error = walk.ending.unwrap();
     assert_eq!(error.kind, Kind::Preflight);

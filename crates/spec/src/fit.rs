@@ -1,7 +1,8 @@
 //! Whether a case fits its target: permission, size, block sizes, what the target can do. Pure.
 
-use crate::plan::PlanTarget;
-use crate::workload::{Pattern, Region, Stream, Trial};
+use crate::plan::{NullDevice, PlanTarget};
+use crate::workload::{Backend, Pattern, Region, Stream, Trial};
+use std::ops::Range;
 use stend_base::{Bytes, Lang, Millionths, Say, format, say};
 
 /// The reason why a case cannot run on a target, if there is one.
@@ -12,6 +13,9 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
     if !target.discards && trial.streams.iter().any(|stream| stream.mix.discard > 0) {
         return Some(say!("the target takes no discards", "объект не принимает discard"));
     }
+    if let Some(reason) = target.null.and_then(|device| nowhere(trial, device)) {
+        return Some(reason);
+    }
     if let Some(reason) = written_by_others(trial) {
         return Some(reason);
     }
@@ -20,23 +24,80 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         if !trial.region.holds(region) {
             return Some(ends_behind(region, trial.region));
         }
-        let blocks = region.blocks(trial.region.start, stream.block_size);
-        if blocks.end.saturating_sub(blocks.start) < u64::from(stream.jobs) {
-            return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
-        }
+    }
+    if areas(trial).iter().any(Range::is_empty) {
+        return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
+    }
+    for stream in &trial.streams {
         if let Some(reason) = too_small_for(&stream.pattern, stream.block_size, least_of_a_job(trial, stream)) {
             return Some(reason);
         }
         let misfit = |size: Bytes| !size.0.is_multiple_of(target.logical_block.0.max(1));
-        if trial.direct && stream.sizes().any(|share| misfit(share.size)) {
+        // A device takes away what it is told to in blocks of its own, however it was opened.
+        let whole = trial.direct || stream.mix.erases() && target.room.is_none();
+        if whole && stream.sizes().any(|share| misfit(share.size)) {
             let block = target.logical_block.0;
             return Some(say!(
-                "direct I/O on this target needs block sizes that are multiples of {block} B",
-                "прямой ввод-вывод на этом объекте требует блоков, кратных {block} Б"
+                "direct I/O, discards and writes of zeroes on this target need block sizes that are multiples of {block} B",
+                "прямой ввод-вывод, освобождение и запись нулей на этом объекте требуют блоков, кратных {block} Б"
             ));
         }
     }
     None
+}
+
+/// Blocks of each job, counted in its own block size from the start of the trial's region; stream by stream, job by job.
+/// An empty range is a job for which there is no room.
+///
+/// The region is cut into equal cells, as many as there are jobs, and a job gets those blocks that lie wholly inside its
+/// cell. The jobs of a stream with a shared pattern get all cells of the stream together. A stream with a region of its own
+/// has no cells: its jobs get equal numbers of the blocks that lie wholly inside.
+pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
+    let sharing = || trial.streams.iter().filter(|stream| stream.region.is_none());
+    let count: u64 = sharing().map(|s| u64::from(s.jobs)).sum();
+    let largest = sharing().map(|s| s.block_size).max().unwrap_or(Bytes(0));
+    // A cell of whole largest blocks wastes nothing where block sizes divide one another.
+    let cell = Bytes(trial.region.len.0 / count.max(1)).align_down(largest).0;
+    let (mut areas, mut cells_before) = (Vec::new(), 0);
+    for stream in &trial.streams {
+        let (size, jobs) = (stream.block_size.0.max(1), u64::from(stream.jobs));
+        for job in 0..jobs {
+            // Which of how many equal parts.
+            let (part, parts) = if stream.pattern.is_shared() { (0, 1) } else { (job, jobs) };
+            areas.push(match stream.region {
+                Some(region) => {
+                    let all = region.blocks(trial.region.start, stream.block_size);
+                    let each = all.end.saturating_sub(all.start) / parts;
+                    all.start + part * each..all.start + (part + 1) * each
+                }
+                None => {
+                    let (begin, cells) = ((cells_before + part) * cell, jobs / parts);
+                    begin.div_ceil(size)..(begin + cells * cell) / size
+                }
+            });
+        }
+        cells_before += if stream.region.is_none() { jobs } else { 0 };
+    }
+    areas
+}
+
+/// What cannot be done to a device that keeps nothing.
+fn nowhere(trial: &Trial, device: NullDevice) -> Option<Say> {
+    if trial.streams.iter().any(|stream| stream.mix.erases()) {
+        return Some(say!("nothing can be discarded or zeroed there", "освобождать и обнулять там нечего"));
+    }
+    if device == NullDevice::Null && trial.streams.iter().any(|stream| stream.mix.reads()) {
+        return Some(say!(
+            "there is nothing to read in `/dev/null`; `/dev/zero` can be read",
+            "в `/dev/null` нечего читать; читать можно `/dev/zero`"
+        ));
+    }
+    (trial.direct && trial.backend != Backend::Null).then(|| {
+        say!(
+            "this device takes no direct I/O: write `direct: false` in the suite",
+            "это устройство не принимает прямой ввод-вывод: укажите в наборе `direct: false`"
+        )
+    })
 }
 
 /// Why a pattern has no meaning in a region of so many bytes, if it has none.
@@ -84,5 +145,71 @@ fn least_of_a_job(trial: &Trial, stream: &Stream) -> u64 {
         Some(region) => region.len.0 / jobs(stream).max(1),
         // The others share the range equally.
         None => trial.region.len.0 / trial.streams.iter().map(jobs).sum::<u64>().max(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Room;
+    use crate::topology::Topology;
+    use crate::workload::{Mix, Op};
+    use stend_base::Nanos;
+
+    const DEVICE: PlanTarget = PlanTarget {
+        size: Bytes::mib(64),
+        room: None,
+        logical_block: Bytes(4096),
+        discards: true,
+        null: None,
+        topology: Topology { nodes: Vec::new(), device: None },
+        writes: Ok(()),
+    };
+
+    fn trial(streams: Vec<Stream>) -> Trial {
+        let region = Region { start: Bytes(0), len: Bytes::mib(64) };
+        Trial { direct: false, ..Trial::new(streams, Nanos::SECOND, region) }
+    }
+
+    fn stream(op: Op, block: Bytes) -> Stream {
+        Stream::new(Mix::only(op), Pattern::Random, block)
+    }
+
+    fn reason(trial: &Trial, target: &PlanTarget) -> Option<String> {
+        why_not(trial, target).map(|say| say.en)
+    }
+
+    #[test]
+    fn jobs_of_all_streams_share_the_range_and_each_needs_a_block() {
+        let large = |jobs| Stream { jobs, ..stream(Op::Read, Bytes::mib(8)) };
+        assert_eq!(reason(&trial(vec![large(8)]), &DEVICE), None);
+        let found = reason(&trial(vec![large(8), large(8)]), &DEVICE);
+        assert_eq!(found.as_deref(), Some("the range is smaller than one block per job"));
+        assert_eq!(areas(&trial(vec![large(2), stream(Op::Read, Bytes::kib(4))])), [0..2, 2..4, 8192..12288]);
+    }
+
+    #[test]
+    fn what_a_device_takes_away_is_whole_blocks_of_its_own_however_it_was_opened() {
+        assert_eq!(reason(&trial(vec![stream(Op::Write, Bytes(512))]), &DEVICE), None, "through the page cache");
+        for op in [Op::Discard, Op::WriteZeroes] {
+            let small = trial(vec![stream(op, Bytes(512))]);
+            assert!(reason(&small, &DEVICE).unwrap().contains("multiples of 4096 B"));
+            let room = Some(Room { total: Bytes::gib(1), free: Bytes::gib(1) });
+            assert_eq!(reason(&small, &PlanTarget { room, ..DEVICE }), None, "a file zeroes any bytes");
+        }
+    }
+
+    #[test]
+    fn what_a_null_device_cannot_do_is_not_run() {
+        let of = |null| PlanTarget { null: Some(null), ..DEVICE };
+        let (null, zero) = (of(NullDevice::Null), of(NullDevice::Zero));
+        let (reads, writes) =
+            (trial(vec![stream(Op::Read, Bytes::kib(4))]), trial(vec![stream(Op::Write, Bytes::kib(4))]));
+        assert_eq!((reason(&reads, &zero), reason(&writes, &zero), reason(&writes, &null)), (None, None, None));
+        assert!(reason(&reads, &null).unwrap().contains("nothing to read"));
+        assert!(reason(&trial(vec![stream(Op::Discard, Bytes::kib(4))]), &null).unwrap().contains("discarded"));
+        let direct = Trial { direct: true, ..writes };
+        assert!(reason(&direct, &null).unwrap().contains("`direct: false`"));
+        assert_eq!(reason(&Trial { backend: Backend::Null, ..direct }, &null), None, "no I/O is made");
     }
 }

@@ -21,13 +21,13 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// The searches of one suite case; its cells are `cells`, the first of which is number `first` of the plan.
-    pub(crate) fn of(case: &SuiteCase, blocks: u32, first: u32, cells: &[Case]) -> Vec<Ladder> {
+    /// The searches of one suite case over these of its cells, each with its number in the plan.
+    pub(crate) fn of<'c>(case: &SuiteCase, blocks: u32, cells: impl Iterator<Item = (u32, &'c Case)>) -> Vec<Ladder> {
         let found = case.streams.iter().zip(0..).find_map(|(spec, i)| Some((i, spec.search.as_ref()?)));
         let Some((stream, search)) = found else { return Vec::new() };
         let axis = if case.streams.len() > 1 { format!("stream {} rate", stream + 1) } else { "rate".to_string() };
         let mut ladders: Vec<(Vec<&(String, String)>, Ladder)> = Vec::new();
-        for (cell, index) in cells.iter().zip(first..).filter(|(cell, _)| cell.not_run.is_none()) {
+        for (index, cell) in cells {
             let others: Vec<_> = cell.axes.iter().filter(|(name, _)| *name != axis).collect();
             let label =
                 others.iter().fold(case.name.clone(), |label, (name, value)| format!("{label}, {name} {value}"));
@@ -40,6 +40,11 @@ impl Ladder {
             }
         }
         ladders.into_iter().map(|(_, ladder)| ladder).collect()
+    }
+
+    /// The search and which of its rungs a case is, if it is one.
+    pub(crate) fn rung(&self, case: u32) -> Option<(&Ladder, usize)> {
+        Some((self, self.cells.iter().position(|cell| *cell == case)?))
     }
 
     /// The search at its beginning.

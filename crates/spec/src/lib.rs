@@ -4,13 +4,14 @@
 
 pub mod arm;
 mod budget;
-mod fit;
+pub mod fit;
 pub mod keys;
 pub mod ladder;
 mod order;
 pub mod parse;
 pub mod pattern;
 pub mod plan;
+mod plan_target;
 pub mod rate;
 pub mod region;
 pub mod search;

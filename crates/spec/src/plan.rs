@@ -5,9 +5,10 @@ use crate::budget::stretch;
 use crate::fit::why_not;
 use crate::ladder::Ladder;
 use crate::order::order;
+pub use crate::plan_target::{NullDevice, PlanTarget, Room};
 use crate::rate::Rate;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use crate::topology::{Misplaced, Place, Topology};
+use crate::topology::{Misplaced, Place};
 use crate::workload::{Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -40,32 +41,6 @@ pub struct PlanInputs {
     pub target: PlanTarget,
     /// Wall time the run should take, if the user gave one.
     pub time_budget: Option<Nanos>,
-}
-
-/// What a plan must know of its target.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanTarget {
-    /// Range that exists now: device or file size; 0 for a directory.
-    pub size: Bytes,
-    /// Room for a test file of our own; `None` for devices and foreign files.
-    pub room: Option<Room>,
-    /// Smallest direct I/O.
-    pub logical_block: Bytes,
-    /// It may take discards; a block device can say that it does not.
-    pub discards: bool,
-    /// CPUs and NUMA nodes of the host.
-    pub topology: Topology,
-    /// Writes are allowed and confirmed; otherwise the reason why write cases do not run.
-    pub writes: std::result::Result<(), Say>,
-}
-
-/// Space of the file system in which a test file is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Room {
-    /// Total size.
-    pub total: Bytes,
-    /// Free for us.
-    pub free: Bytes,
 }
 
 /// One cell of the matrix.
@@ -159,6 +134,8 @@ pub struct Plan {
     pub order: Vec<(u32, u32)>,
     /// Searches, which come after everything in `order`, one after the other.
     pub ladders: Vec<Ladder>,
+    /// Searches that cannot run on the target.
+    idle: Vec<Ladder>,
     seed: u64,
 }
 
@@ -166,7 +143,7 @@ impl Plan {
     /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
     pub fn new(inputs: &PlanInputs) -> Result<Plan> {
         let region = region(inputs)?;
-        let (mut cases, mut ladders) = (Vec::new(), Vec::new());
+        let (mut cases, mut ladders, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for case in &inputs.suite.cases {
             let first = cases.len();
             for cell in expand(case)? {
@@ -181,7 +158,12 @@ impl Plan {
                     ));
                 }
             }
-            ladders.extend(Ladder::of(case, inputs.suite.blocks, first as u32, &cases[first..]));
+            let cells = |runs: bool| {
+                let cells = (first as u32..).zip(&cases[first..]);
+                Ladder::of(case, inputs.suite.blocks, cells.filter(move |(_, cell)| cell.not_run.is_none() == runs))
+            };
+            ladders.extend(cells(true));
+            idle.extend(cells(false));
         }
         let rungs: BTreeSet<u32> = ladders.iter().flat_map(|ladder| ladder.cells.iter().copied()).collect();
         let runs = |i: &u32| cases[*i as usize].not_run.is_none() && !rungs.contains(i);
@@ -204,11 +186,13 @@ impl Plan {
                 say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"),
             ));
         }
-        let fill = inputs.suite.fill.and(inputs.target.writes.is_ok().then_some(region.len));
+        let fillable = inputs.target.writes.is_ok() && inputs.target.null.is_none();
+        let fill = inputs.suite.fill.and(fillable.then_some(region.len));
         Ok(Plan {
             order: order(&inputs.suite, &cells, inputs.seed),
             cases,
             ladders,
+            idle,
             arms: arms.clone(),
             fill,
             file_size: inputs.target.room.map(|_| region.len),
@@ -299,7 +283,16 @@ impl Plan {
 
     /// The search that a case is a rung of, and which one.
     pub fn rung(&self, case: u32) -> Option<(&Ladder, usize)> {
-        self.ladders.iter().find_map(|ladder| Some((ladder, ladder.cells.iter().position(|cell| *cell == case)?)))
+        self.ladders.iter().find_map(|ladder| ladder.rung(case))
+    }
+
+    /// Under which name a case is listed that is not run: that of its search, for which its lowest rate stands; `None`
+    /// for the other rates.
+    pub fn listed_as(&self, case: u32) -> Option<String> {
+        match self.idle.iter().find_map(|ladder| ladder.rung(case)) {
+            Some((ladder, rung)) => (rung == 0).then(|| ladder.label.clone()),
+            None => self.cases.get(case as usize).map(Case::label),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::topology::NumaNode;
+use crate::topology::Topology;
 use expect_test::{Expect, expect};
 use stend_base::Lang;
 
@@ -18,6 +19,7 @@ fn directory(total: u64, free: u64) -> PlanTarget {
         room: Some(Room { total: Bytes(total), free: Bytes(free) }),
         logical_block: Bytes(512),
         discards: true,
+        null: None,
         topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
         writes: Ok(()),
     }
@@ -30,6 +32,7 @@ fn device(size: u64, writes: bool) -> PlanTarget {
         room: None,
         logical_block: Bytes(512),
         discards: true,
+        null: None,
         topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
         writes: if writes { Ok(()) } else { refused() },
     }
@@ -379,4 +382,24 @@ fn a_time_budget_counts_the_usual_trials_of_a_search() {
     let plan = Plan::new(&PlanInputs { time_budget: budget, ..searching() }).unwrap();
     let time = plan.trial_time();
     assert!(time <= Nanos::secs(97) && time >= Nanos::secs(90), "{time:?}");
+}
+
+#[test]
+fn a_search_that_cannot_run_is_listed_once_for_each_combination_of_the_other_axes() {
+    let mut inputs = searching();
+    inputs.suite.cases[0].streams[0].mix = crate::workload::Mix::of_reads(50);
+    inputs.target = device(GIB, false);
+    let plan = Plan::new(&inputs).unwrap();
+    let idle = |i: &u32| plan.cases[*i as usize].not_run.is_some();
+    let listed: Vec<_> = (0..plan.cases.len() as u32).filter(idle).filter_map(|i| plan.listed_as(i)).collect();
+    assert_eq!(listed, ["a, queue_depth 16", "a, queue_depth 64"]);
+    assert!(plan.ladders.is_empty() && plan.order.len() == 2);
+}
+
+#[test]
+fn a_null_device_is_not_filled() {
+    let target = PlanTarget { null: Some(NullDevice::Zero), ..device(GIB, true) };
+    let mut inputs = inputs(target);
+    inputs.suite.cases.iter_mut().for_each(|case| case.direct = false);
+    assert_eq!(Plan::new(&inputs).unwrap().fill, None);
 }

@@ -126,6 +126,13 @@ fn unusable(facts: &TargetFacts, reasons: &[Refusal]) -> Box<Error> {
 
 fn nothing_to_confirm(facts: &TargetFacts) -> Box<Error> {
     let path = &facts.path;
+    if facts.kind == TargetKind::NullDevice {
+        let message = say!(
+            "`--confirm` and `--overwrite-signature` are for devices that hold data, but `{path}` keeps nothing",
+            "`--confirm` и `--overwrite-signature` нужны устройствам с данными, а `{path}` ничего не хранит"
+        );
+        return Error::new(Kind::Unsafe, message).hint(say!("leave them out", "уберите их"));
+    }
     Error::new(
         Kind::Unsafe,
         say!(

@@ -34,10 +34,12 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
 impl Caveat {
     /// Whether it says that data are missing or not what they seem, not only what surrounds them.
     pub fn is_about_data(&self) -> bool {
+        if let Caveat::NoStorage { cases, .. } = self {
+            return cases.is_empty();
+        }
         matches!(
             self,
             Caveat::NoEnd
-                | Caveat::NoStorage { .. }
                 | Caveat::EndedEarly { .. }
                 | Caveat::Suspended { .. }
                 | Caveat::NeverWritten { .. }

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::analyse;
-use crate::fixture::{RunBuilder, run};
+use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
 use stend_record::{Event, Refusal, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
 use stend_spec::arm::Switch;
-use stend_spec::workload::{Backend, Mix};
+use stend_spec::workload::{Backend, Mix, Sync};
 
 /// Caveats of a record.
 fn caveats(record: &RunRecord) -> Vec<Caveat> {
@@ -49,9 +49,20 @@ fn a_run_in_which_nothing_was_moved_says_so_first() {
         (target.kind, target.path) = (TargetKind::NullDevice, "/dev/null".into());
         target.devices.clear();
     });
-    assert_eq!(nowhere, [Caveat::NoStorage { what: "/dev/null".into() }]);
+    assert_eq!(nowhere, [Caveat::NoStorage { what: "/dev/null".into(), cases: Vec::new() }]);
     let null = after(|r| r.header.inputs.suite.cases.iter_mut().for_each(|case| case.backend = Backend::Null));
-    assert_eq!(null, [Caveat::NoStorage { what: "backend: none".into() }]);
+    assert_eq!(null, [Caveat::NoStorage { what: "backend: none".into(), cases: Vec::new() }]);
+}
+
+#[test]
+fn a_case_without_storage_beside_others_is_named_and_does_not_speak_for_the_run() {
+    let mut null = case("null", 100, 1, Sync::None);
+    null.backend = Backend::Null;
+    let cases = vec![null, case("real", 100, 1, Sync::None)];
+    let found = caveats(&run_of(cases).six_blocks(&[1e6, 1e4]).record());
+    let caveat = Caveat::NoStorage { what: "backend: none".into(), cases: vec!["null".into()] };
+    assert!(found.contains(&caveat) && !caveat.is_about_data(), "{found:?}");
+    assert!(caveat.say().en.contains("in null (`backend: none`)"));
 }
 
 #[test]
@@ -139,7 +150,7 @@ fn every() -> Vec<Caveat> {
     let drive = ("nvme0n1".to_string(), gib(931));
     vec![
         Caveat::NoEnd,
-        Caveat::NoStorage { what: "backend: none".into() },
+        Caveat::NoStorage { what: "backend: none".into(), cases: Vec::new() },
         Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
         Caveat::Suspended { arm: "after".into(), instruction: "boot kernel 6.12".into() },
         Caveat::ArmsInSequence,

@@ -37,7 +37,7 @@ impl Caveat {
     fn words(&self) -> Words {
         match self {
             Caveat::NoEnd => run::no_end(),
-            Caveat::NoStorage { what } => target::no_storage(what),
+            Caveat::NoStorage { what, cases } => target::no_storage(what, cases),
             Caveat::EndedEarly { reason } => run::ended_early(reason),
             Caveat::Suspended { arm, instruction } => arms::suspended(arm, instruction),
             Caveat::ArmsInSequence => arms::in_sequence(),

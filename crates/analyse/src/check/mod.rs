@@ -27,10 +27,32 @@ pub use duplicates::insert as insert_duplicates;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, say};
-use stend_record::RunRecord;
+use stend_record::{RunRecord, TargetKind};
+use stend_spec::workload::Backend;
+
+/// Checks of what happens below the engine: they ask nothing where no storage takes part.
+const OF_STORAGE: [&str; 8] = ["H10", "H11", "H12", "H18", "H26", "H62", "H65", "H66"];
 
 /// Every check that looks at one case alone, in the order of their numbers.
 pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
+    let nowhere = run.target.as_ref().is_some_and(|target| target.kind == TargetKind::NullDevice);
+    let results = each(run, case).into_iter();
+    if !nowhere && case.asked.backend != Backend::Null {
+        return results.collect();
+    }
+    let without_storage = |result: CheckResult| match OF_STORAGE.contains(&result.id.as_str()) {
+        true => CheckResult {
+            status: CheckStatus::NotApplicable,
+            measured: does_not_apply(),
+            meaning: say!("No storage took part.", "Хранилище не участвовало."),
+            ..result
+        },
+        false => result,
+    };
+    results.map(without_storage).collect()
+}
+
+fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
     vec![
         arithmetic::bandwidth(case),
         little::in_flight(case),
@@ -79,7 +101,7 @@ impl Check {
     }
 
     fn not_applicable(self, why: Say) -> CheckResult {
-        self.result(CheckStatus::NotApplicable, say!("does not apply", "не относится"), why)
+        self.result(CheckStatus::NotApplicable, does_not_apply(), why)
     }
 
     /// The answer when no trial of the case was measured over its whole window.
@@ -89,6 +111,10 @@ impl Check {
             "ни одно испытание этого случая не измерено целиком"
         ))
     }
+}
+
+fn does_not_apply() -> Say {
+    say!("does not apply", "не относится")
 }
 
 fn too_few_samples() -> Say {

@@ -156,6 +156,11 @@ fn reads_of_what_is_erased_are_told_at_once_or_later() {
     assert_eq!(told(&[reads, Mix::only(Op::Discard)]), Some(Caveat::ReadsErased { at_once: false }));
     assert_eq!(told(&[Mix::only(Op::Discard)]), None, "nobody reads");
     assert_eq!(told(&[reads, Mix::of_reads(0)]), None, "nothing is taken away");
+    let mut apart = case("apart", 100, 1, Sync::None);
+    apart.streams.push(StreamSpec { mix: Mix::only(Op::Discard), ..apart.streams[0].clone() });
+    let found = before(run_of(vec![apart]).record(), |_| {});
+    let erased = found.iter().any(|caveat| matches!(caveat, Caveat::ReadsErased { .. }));
+    assert!(!erased, "jobs without a region of their own share no block");
 }
 
 /// A case of streams in these parts of the range, in percent, that do this.

@@ -22,6 +22,7 @@ pub fn header() -> RunHeader {
         room: None,
         logical_block: Bytes(512),
         discards: true,
+        null: None,
         topology: Default::default(),
         writes,
     };

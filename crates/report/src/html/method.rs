@@ -87,17 +87,21 @@ fn describe(trial: &Trial) -> Say {
 }
 
 fn stream(stream: &Stream, lang: Lang) -> String {
-    let (size, depth, jobs) = (stend_analyse::sizes_in_words(stream, lang), stream.queue_depth, stream.jobs);
+    let (size, jobs, n) = (stend_analyse::sizes_in_words(stream, lang), stream.jobs, stream.queue_depth);
+    let depth = match &stream.rate {
+        Some(rate) => stend_analyse::rate_in_words(rate, n, lang),
+        None => say!("queue depth {n}", "глубина очереди {n}").get(lang).to_string(),
+    };
     let operation = stend_analyse::operations_in_words(stream, lang);
     let pattern_more = stend_analyse::pattern_in_words(&stream.pattern, lang);
     let text = match lang {
         Lang::En => {
             let jobs_en = plural_en(jobs.into(), "job", "jobs");
-            format!("{operation}{pattern_more}, {size}, queue depth {depth}, {jobs} {jobs_en}")
+            format!("{operation}{pattern_more}, {size}, {depth}, {jobs} {jobs_en}")
         }
         Lang::Ru => {
             let jobs_ru = plural_ru(jobs.into(), "задание", "задания", "заданий");
-            format!("{operation}{pattern_more}, {size}, глубина очереди {depth}, {jobs} {jobs_ru}")
+            format!("{operation}{pattern_more}, {size}, {depth}, {jobs} {jobs_ru}")
         }
     };
     let more = stend_analyse::data_in_words(stream.data, lang) + &stend_analyse::place_in_words(stream, lang);

@@ -74,6 +74,7 @@ impl FixedRun<'_> {
                 room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
                 logical_block: Bytes(512),
                 discards: true,
+                null: None,
                 topology: Default::default(),
                 writes: Ok(()),
             },

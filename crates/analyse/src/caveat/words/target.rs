@@ -140,13 +140,22 @@ pub(super) fn encrypted(device: &str) -> Words {
     }
 }
 
-pub(super) fn no_storage(what: &str) -> Words {
-    Words {
-        slug: "no-storage",
-        text: say!(
+pub(super) fn no_storage(what: &str, cases: &[String]) -> Words {
+    let some = cases.join("; ");
+    let text = if cases.is_empty() {
+        say!(
             "No storage took part (`{what}`): the numbers are what the engine itself can do here, not those of any storage.",
             "Хранилище не участвовало (`{what}`): числа говорят, что может здесь сам генератор нагрузки, а не хранилище."
-        ),
+        )
+    } else {
+        say!(
+            "No storage took part in {some} (`{what}`): those numbers are what the engine itself can do here.",
+            "Хранилище не участвовало в случаях {some} (`{what}`): эти числа говорят, что может здесь сам генератор нагрузки."
+        )
+    };
+    Words {
+        slug: "no-storage",
+        text,
         advice: say!(
             "Read them as the ceiling of this machine; for storage name a directory or device and leave out `backend: none`.",
             "Считайте их потолком этой машины; для хранилища укажите каталог или устройство и уберите `backend: none`."

@@ -1,0 +1,43 @@
+//! What a plan must know of its target. Data only.
+
+use crate::topology::Topology;
+use serde::{Deserialize, Serialize};
+use stend_base::{Bytes, Say};
+
+/// What a plan must know of its target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanTarget {
+    /// Range that exists now: device or file size; 0 for a directory.
+    pub size: Bytes,
+    /// Room for a test file of our own; `None` for devices and foreign files.
+    pub room: Option<Room>,
+    /// Smallest direct I/O.
+    pub logical_block: Bytes,
+    /// It may take discards; a block device can say that it does not.
+    pub discards: bool,
+    /// It is one of the devices that keep nothing.
+    pub null: Option<NullDevice>,
+    /// CPUs and NUMA nodes of the host.
+    pub topology: Topology,
+    /// Writes are allowed and confirmed; otherwise the reason why write cases do not run.
+    pub writes: std::result::Result<(), Say>,
+}
+
+/// Space of the file system in which a test file is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Room {
+    /// Total size.
+    pub total: Bytes,
+    /// Free for us.
+    pub free: Bytes,
+}
+
+/// A device of the kernel that keeps nothing: what is written to it is gone, and it takes no direct I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NullDevice {
+    /// `/dev/null`: there is nothing to read either.
+    Null,
+    /// `/dev/zero`: reads give zeroes.
+    Zero,
+}

@@ -1,0 +1,53 @@
+//! `/dev/null` and `/dev/zero` as targets: what can be measured there is, the rest says why not.
+
+mod support;
+
+use support::*;
+
+const SUITE: &str = "\
+suite: engine
+defaults: {ramp: 50ms, trial: 150ms, direct: false}
+fill: {size: 16MiB}
+repeats: {blocks: 1}
+cases:
+  - name: read
+    streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 4}]
+  - name: write
+    streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]
+  - name: discard
+    streams: [{op: discard, pattern: random, block_size: 4KiB}]
+  - name: direct
+    direct: true
+    streams: [{op: write, pattern: random, block_size: 4KiB}]
+";
+
+#[test]
+fn a_null_device_gives_the_cost_of_the_engine_and_says_what_it_cannot_do() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SUITE);
+    for (target, measured) in [("/dev/null", vec!["write"]), ("/dev/zero", vec!["read", "write"])] {
+        let file = scratch.join("r.stend");
+        let path = file.to_string_lossy().into_owned();
+        let (stdout, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", target, "-o", &path]), 0);
+        assert!(stdout.starts_with(&format!("No storage took part (`{target}`)")), "{stdout}");
+        assert!(!stdout.contains("Do not rely"), "{stdout}");
+        let findings = show_json(&scratch, &file);
+        let labels = |key: &str| -> Vec<String> {
+            let all = findings[key].as_array().expect("a list");
+            all.iter().map(|case| case["label"].as_str().expect("a label").to_string()).collect()
+        };
+        assert_eq!(labels("cases"), measured);
+        assert_eq!(labels("not_run").len(), 4 - measured.len(), "{stdout}");
+        assert!(stdout.contains("direct: false"), "{stdout}");
+        std::fs::remove_file(&file).expect("removed");
+    }
+}
+
+#[test]
+fn confirming_a_null_device_is_refused_in_its_own_words() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SUITE);
+    let words = ["run", &suite, "--on", "/dev/null", "--confirm=x"];
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 5);
+    assert!(stderr.contains("keeps nothing") && !stderr.contains("directory"), "{stderr}");
+}
