@@ -27,7 +27,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         started_unix: run.header.started_unix,
         elapsed: end.saturating_sub(start),
         state: run.state.clone(),
-        grade: grade::grade(&trials, &cases),
+        grade: grade::grade(&plan, &trials, &cases),
         verdict: verdict::verdict(&trials, &cases, &caveats, &searched),
         searches: searches.clone(),
         not_run: not_run(run, &plan, &cases),

@@ -8,12 +8,13 @@ use crate::{charts, check, phrase, rates};
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Share};
 use stend_record::RunRecord;
-use stend_spec::workload::Op;
+use stend_spec::keys::STREAMS;
+use stend_spec::workload::{OPS, Op};
 
 /// Quantiles of every operation.
 const QUANTILES: [Share; 3] = [Share(0.5), Share(0.99), Share(0.999)];
 /// Most (stream, operation) pairs of a case; only a damaged file has more.
-const OPS_MAX: usize = 192;
+const OPS_MAX: usize = STREAMS.most * OPS;
 
 /// One operation of a stream with its latencies.
 pub struct OpLatency {

@@ -8,11 +8,14 @@ use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Lang, Nanos, format};
+use stend_spec::plan::Plan;
 
 /// The grade, with what is missing for more.
-pub fn grade(trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Grade {
+///
+/// Rates that a search tried are looked at as often as its own rule says, so they are not counted.
+pub fn grade(plan: &Plan, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Grade {
     let shortest = trials.iter().map(|case| case.asked.window).min();
-    let fewest = cases.iter().map(|case| case.trials).min();
+    let fewest = cases.iter().filter(|case| plan.rung(case.case).is_none()).map(|case| case.trials).min();
     let unmet = |id: &str| {
         let lacks = |case: &&CaseFinding| {
             case.checks.iter().any(|check| check.id == id && check.status == CheckStatus::NotApplicable)
@@ -73,8 +76,12 @@ fn banner(
 mod tests {
     use crate::analyse;
     use crate::findings::{CheckStatus, GradeLevel};
-    use crate::fixture::run;
-    use stend_base::Nanos;
+    use crate::fixture::{case, run, run_of};
+    use stend_base::{MilliIops, Millionths, Nanos};
+    use stend_spec::rate::Gaps;
+    use stend_spec::search::Search;
+    use stend_spec::suite::SuiteCase;
+    use stend_spec::workload::Sync;
 
     #[test]
     fn the_best_short_run_is_screening_and_says_what_is_missing() {
@@ -110,5 +117,28 @@ mod tests {
     fn one_trial_is_named_as_missing_too() {
         let grade = analyse(&run().trial(0).done().record()).unwrap().grade;
         assert!(grade.banner.en.contains("6 trials per case (here 1)"));
+    }
+
+    #[test]
+    fn rates_that_a_search_tried_once_are_not_missing_trials() {
+        let mut searched = case("oltp", 100, 32, Sync::None);
+        searched.streams[0].search = Some(Search {
+            from: MilliIops::per_second(100),
+            to: MilliIops::per_second(400),
+            gaps: Gaps::Even,
+            quantile: Millionths::percent(99),
+            limit: Nanos::millis(50),
+            precision: Millionths::percent(10),
+            curve: Vec::new(),
+        });
+        let banner = |cases: Vec<SuiteCase>, trials: &[u32]| {
+            let run = trials.iter().fold(run_of(cases), |run, case| run.trial(*case).done());
+            analyse(&run.record()).unwrap().grade.banner.en
+        };
+        let alone = banner(vec![searched.clone()], &[0]);
+        assert!(!alone.contains("trials per case"), "{alone}");
+        let plain = case("rand-read", 100, 32, Sync::None);
+        let beside = banner(vec![plain, searched], &[0, 0, 1]);
+        assert!(beside.contains("6 trials per case (here 2)"), "{beside}");
     }
 }

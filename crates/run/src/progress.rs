@@ -100,7 +100,7 @@ impl Progress {
         if in_trial {
             self.measuring_since.get_or_insert(now);
         }
-        let steps = walk.plan.as_ref().map_or(0, Plan::usual_trials);
+        let steps = walk.plan.as_ref().map_or(0, |plan| steps(plan.usual_trials(), walk.trials));
         let done = done_share(walk, steps);
         let label = match (walk.step, &walk.plan) {
             (Step::Trial { case, .. }, Some(plan)) => plan.cases[case as usize].label(),
@@ -145,15 +145,41 @@ fn phase(step: Step) -> Phase {
     }
 }
 
+/// Trials of a run as far as is known: a search may take more than it usually does.
+pub(crate) fn steps(usual: u32, begun: u32) -> u32 {
+    usual.max(begun)
+}
+
+/// From 0 to 1.
+pub(crate) fn share_of_trials(ended: u32, steps: u32) -> f64 {
+    (f64::from(ended) / f64::from(steps.max(1))).min(1.0)
+}
+
 /// The fill counts as a tenth of the work, the trials as the rest.
 fn done_share(walk: &Walk, steps: u32) -> f64 {
     let fill = walk.plan.as_ref().and_then(|p| p.fill);
     let filled = fill.map_or(1.0, |len| (walk.filled.0 as f64 / len.0.max(1) as f64).min(1.0));
-    let trials = f64::from(walk.trials.saturating_sub(1)) / f64::from(steps.max(1));
+    let trials = share_of_trials(walk.trials.saturating_sub(1), steps);
     match (walk.step, fill) {
         (Step::Inspecting | Step::Preparing, _) => 0.0,
         (Step::Releasing | Step::Over, _) => 1.0,
         (_, Some(_)) => 0.1 * filled + 0.9 * trials,
         (_, None) => trials,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{share_of_trials, steps};
+
+    #[test]
+    fn a_search_that_takes_more_than_its_usual_trials_is_never_more_than_done() {
+        let shown = |ended, usual| {
+            let steps = steps(usual, ended + 1);
+            (steps, share_of_trials(ended, steps))
+        };
+        assert_eq!((shown(0, 4), shown(3, 4)), ((4, 0.0), (4, 0.75)));
+        assert_eq!((shown(4, 4), shown(9, 4)), ((5, 0.8), (10, 0.9)));
+        assert_eq!((share_of_trials(5, 4), share_of_trials(0, 0)), (1.0, 0.0));
     }
 }

@@ -1,6 +1,6 @@
 //! A picture of a run from its file alone: what `stend watch` shows beside a run of another terminal.
 
-use crate::progress::Update;
+use crate::progress::{Update, share_of_trials, steps};
 use stend_base::{Bytes, Nanos};
 use stend_record::observed::Phase;
 use stend_record::{EventKind, RunRecord, RunState, Slice, TrialRecord};
@@ -18,15 +18,16 @@ pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
     let ended: Vec<&TrialRecord> = run.trials.iter().filter(|t| t.outcome.is_some()).collect();
     let measured = Nanos(ended.iter().map(|t| t.asked.ramp.0 + t.asked.window.0).sum());
     let since = run.trials.first().map_or(Nanos(0), |t| now.saturating_sub(t.started));
-    let steps = plan.usual_trials();
+    let begun = run.trials.len() as u32;
+    let steps = steps(plan.usual_trials(), begun);
     let slices: &[Slice] = current.map_or(&[], |t| &t.slices);
     Update {
         phase,
-        step: run.trials.len() as u32,
+        step: begun,
         steps,
         label: current.and_then(|t| plan.cases.get(t.case as usize)).map(|c| c.label()).unwrap_or_default(),
         elapsed: now.saturating_sub(started),
-        done: ended.len() as f64 / f64::from(steps.max(1)),
+        done: share_of_trials(ended.len() as u32, steps),
         eta: stend_analyse::eta(measured, plan.trial_time(), since),
         live: (!slices.is_empty()).then(|| stend_analyse::live(slices, LIVE_SPAN)),
         // The file keeps a fill only when it has ended.

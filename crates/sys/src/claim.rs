@@ -1,6 +1,7 @@
 //! The right to write to one target. Nothing in the tool can open for writing without it: only here is a
 //! writable [`IoFile`] made. A claim is given for a block device that is leased, locked and held exclusively,
-//! or for a file that it created itself; it never opens a file that was there before.
+//! for a file that it created itself, or for a null device, to which nothing can happen; it never opens a file that was there
+//! before.
 
 mod directory;
 mod lease;

@@ -1,5 +1,6 @@
-//! The clocks of the run. Everything is timed by CLOCK_MONOTONIC through the vDSO, without entering the
-//! kernel. Must not convert between clocks: differences are recorded, never corrected.
+//! The clocks of the run. Everything is on the axis of CLOCK_MONOTONIC, which is read through the vDSO, without entering the
+//! kernel; load threads count on between two readings ([`crate::ticker`]). Must not convert between clocks: differences are
+//! recorded, never corrected.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::io;

@@ -48,11 +48,25 @@ pub fn node_of(memory: &[u8]) -> io::Result<u32> {
 mod tests {
     use super::*;
 
+    /// A kernel without NUMA, or a seccomp filter as Docker's, knows no policies; a note then, which CI does not accept.
+    fn bound() -> bool {
+        match bind_memory(0) {
+            Ok(()) => true,
+            Err(reason) => {
+                assert!(std::env::var_os("CI").is_none(), "policies of memory are needed here: {reason}");
+                eprintln!("skipped: policies of memory: {reason}");
+                false
+            }
+        }
+    }
+
     #[test]
     fn memory_that_is_bound_lies_on_its_node_and_a_node_that_is_not_there_is_refused() {
         std::thread::spawn(|| {
             assert!(bind_memory(NODES_MAX - 1).is_err() && bind_memory(u32::MAX).is_err());
-            bind_memory(0).unwrap();
+            if !bound() {
+                return;
+            }
             let memory = vec![1u8; 1 << 20];
             assert_eq!(node_of(&memory).unwrap(), 0);
         })

@@ -1,4 +1,4 @@
-//! A clock for one load thread: the time stamp counter, held against CLOCK_MONOTONIC ten times a second. Where the kernel
+//! A clock for one load thread: the time stamp counter, held against CLOCK_MONOTONIC at least ten times a second. Where the kernel
 //! does not trust the counter, or there is none, CLOCK_MONOTONIC itself. Must not be shared between threads.
 
 use crate::clock;
@@ -8,6 +8,9 @@ use stend_base::Nanos;
 const GOOD_FOR: u64 = 100_000_000;
 /// The least time over which the speed of the counter is told, ns: two readings are some 20 ns off, 1 in 50,000 of it.
 const BASE: u64 = 1_000_000;
+/// An anchor is good for so many times that over which the speed was told: by its end the error of both readings has grown to
+/// as many times 20 ns, 0.2 µs each. The first anchor is so good for 10 ms, those after it for [`GOOD_FOR`].
+const STRETCH: u64 = 10;
 /// Readings of which the one that took least is taken.
 const TRIES: usize = 3;
 /// Fractional bits of the factor.
@@ -41,8 +44,8 @@ impl Ticker {
         self.factor > 0
     }
 
-    /// Now on the axis of CLOCK_MONOTONIC. May step back by what an anchor corrects, far below a microsecond unless the
-    /// clock is being steered.
+    /// Now on the axis of CLOCK_MONOTONIC. May step back by what an anchor corrects, some 0.4 µs at the most unless the
+    /// clock is being steered (see [`STRETCH`]).
     #[inline(always)]
     pub fn now(&mut self) -> Nanos {
         let passed = match ticks() {
@@ -66,12 +69,9 @@ impl Ticker {
         if elapsed < BASE || passed == 0 {
             return Nanos(time);
         }
-        let factor = (u128::from(elapsed) << FRACTION) / u128::from(passed);
-        let good_for = (u128::from(GOOD_FOR) << FRACTION) / factor.max(1);
-        // A counter slower than 1 GHz or faster than 16 would be none that we know; the product stays below 2^64.
-        match factor {
-            0x1000_0000..=0x1_0000_0000 => (self.factor, self.good_for) = (factor as u64, good_for as u64),
-            _ => (self.factor, self.good_for, self.usable) = (0, 0, false),
+        match speed(passed, elapsed) {
+            Some((factor, good_for)) => (self.factor, self.good_for) = (factor, good_for),
+            None => (self.factor, self.good_for, self.usable) = (0, 0, false),
         }
         self.at = (ticks, time);
         Nanos(time)
@@ -82,6 +82,15 @@ impl Default for Ticker {
     fn default() -> Ticker {
         Ticker::new()
     }
+}
+
+/// Factor of a counter that did `passed` ticks in `elapsed` ns, and for how many ticks it is good; `None` for a counter slower
+/// than 1 GHz or faster than 16, which would be none that we know. Their product stays below 2^64.
+fn speed(passed: u64, elapsed: u64) -> Option<(u64, u64)> {
+    let factor = (u128::from(elapsed) << FRACTION) / u128::from(passed.max(1));
+    let good_for = GOOD_FOR.min(elapsed.saturating_mul(STRETCH));
+    let ticks = (u128::from(good_for) << FRACTION) / factor.max(1);
+    (0x1000_0000..=0x1_0000_0000).contains(&factor).then_some((factor as u64, ticks as u64))
 }
 
 /// Counter and clock at the same time, as nearly as can be had.
@@ -137,9 +146,20 @@ mod tests {
     #[test]
     fn an_impossible_speed_is_not_believed() {
         let now = clock::now().0;
-        let mut ticker =
-            Ticker { at: (ticks().unwrap_or(1) - 1000, now - 2 * BASE), factor: 0, good_for: 0, usable: true };
+        let before = ticks().unwrap_or_default().wrapping_sub(1000);
+        let mut ticker = Ticker { at: (before, now - 2 * BASE), factor: 0, good_for: 0, usable: true };
         ticker.now();
         assert!(!ticker.counts());
+        assert_eq!((speed(900_000, 1_000_000), speed(17_000_000, 1_000_000)), (None, None));
+    }
+
+    /// Over 100 ms the speed that a millisecond tells would be wrong by microseconds.
+    #[test]
+    fn a_speed_told_in_a_short_time_is_not_believed_for_long() {
+        let ms = 3_000_000;
+        assert_eq!(speed(ms, BASE), Some(((1 << FRACTION) / 3, 10 * ms)));
+        assert_eq!(speed(5 * ms, 5 * BASE).unwrap().1, 50 * ms);
+        assert_eq!(speed(10 * ms, 10 * BASE).unwrap().1, 100 * ms);
+        assert_eq!(speed(100 * ms, 100 * BASE).unwrap().1, 100 * ms);
     }
 }
