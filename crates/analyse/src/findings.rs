@@ -117,7 +117,7 @@ pub struct CaseFinding {
     pub trials_left_out: u32,
     /// All I/Os of the case together; syncs are not counted.
     pub total: Rates,
-    /// By operation that occurred, in the order read, write, sync.
+    /// By operation that occurred: by stream, and in the order of [`Op::ALL`].
     pub ops: Vec<OpFinding>,
     /// Checks in the order of their number.
     pub checks: Vec<CheckResult>,

@@ -241,7 +241,7 @@ mod tests {
         record.target.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
         assert!(verdict(&record).en.contains("virtual disk"));
         record.trials[0].outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
-        assert!(verdict(&record).en.contains("Generator-bound"));
+        assert!(verdict(&record).en.contains("Engine-bound"));
     }
 
     #[test]

@@ -220,7 +220,7 @@ fn work(post: Post, mut recorder: Recorder) {
     {
         let error = say!(
             "cannot make a load thread sleep precisely: {e}",
-            "не удаётся сделать сон потока нагрузки точным: {e}"
+            "не удаётся включить точный таймер для потока нагрузки: {e}"
         );
         recorder.wait_for_start(Err(Error::new(Kind::Preflight, error)));
         return;

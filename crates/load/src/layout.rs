@@ -1,5 +1,5 @@
-//! Cuts the region of a trial into one area per job. Must not overlap areas, unless streams name regions that do: each
-//! block has one writer.
+//! Cuts the region of a trial into one area per job. Must not let areas overlap, so that each block has one writer, but where
+//! the suite says so: streams that name overlapping regions, and jobs of a stream with a shared pattern.
 
 use crate::arrivals::Course;
 use crate::verify::Check;

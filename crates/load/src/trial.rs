@@ -87,7 +87,7 @@ fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     if trial.backend == Backend::Libaio && trial.erases() {
         return defect(say!(
             "a trial with libaio must not discard or write zeroes",
-            "испытание с libaio не должно выполнять discard и запись нулей"
+            "испытание с libaio не должно выполнять освобождений и записи нулей"
         ));
     }
     let ranges = trial.streams.iter().any(|s| matches!(s.sync, Sync::SyncFileRange(_)));

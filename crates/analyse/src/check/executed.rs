@@ -22,7 +22,7 @@ pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.iter().any(|trial| trial.outcome.engine.jobs.is_empty()) {
         return check.not_measurable(say!(
             "the engine did not record what it had set up",
-            "движок не записал, что именно он подготовил"
+            "генератор нагрузки не записал, что именно он подготовил"
         ));
     }
     let found = case.counting.iter().map(differences).find(|differences| !differences.is_empty());

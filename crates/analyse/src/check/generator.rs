@@ -12,7 +12,7 @@ use stend_record::JobTotals;
 pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: "H40",
-        name: say!("the generator kept up", "генератор успевал"),
+        name: say!("the engine kept up", "генератор успевал"),
         limit: both(|l| {
             pick(l, "waiting ≤ {w}, busy < {b} of a CPU", "ожидание ≤ {w}, занятость < {b} процессора")
                 .replace("{w}", &format::percent(RUN_DELAY_VISIBLE, l))
@@ -44,7 +44,7 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "Generator-bound: the load threads had no CPU to spare, so this is the limit of the machine, not of the storage. Use more jobs, free the CPUs, or read the rate as a lower bound.",
+                "Engine-bound: the load threads had no CPU to spare, so this is the limit of the machine, not of the storage. Use more jobs, free the CPUs, or read the rate as a lower bound.",
                 "Упёрлись в генератор: потокам нагрузки не хватало процессора, так что это предел машины, а не хранилища. Возьмите больше заданий, освободите процессоры или считайте скорость нижней границей."
             ),
         );
@@ -108,16 +108,16 @@ mod tests {
     fn waiting_for_a_cpu_is_visible_from_five_percent_and_decides_from_twenty() {
         let some = check(Some(Nanos::millis(120)), None);
         assert_eq!(some.status, CheckStatus::Warn);
-        assert!(!some.meaning.en.contains("Generator-bound"));
+        assert!(!some.meaning.en.contains("Engine-bound"));
         let much = check(Some(Nanos::millis(420)), None);
         assert_eq!(much.status, CheckStatus::Warn);
-        assert!(much.meaning.en.contains("Generator-bound"));
+        assert!(much.meaning.en.contains("Engine-bound"));
     }
 
     #[test]
     fn a_thread_that_fills_a_cpu_is_the_limit() {
         let found = check(Some(Nanos(0)), Some(Nanos::millis(1800)));
-        assert!(found.status == CheckStatus::Warn && found.meaning.en.contains("Generator-bound"));
+        assert!(found.status == CheckStatus::Warn && found.meaning.en.contains("Engine-bound"));
     }
 
     #[test]

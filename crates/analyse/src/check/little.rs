@@ -65,7 +65,7 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured(emptiest),
             say!(
-                "The queue was not kept full: the target was idle part of the time because the generator did not submit. Read the rate as a lower bound.",
+                "The queue was not kept full: the target was idle part of the time because the engine did not submit. Read the rate as a lower bound.",
                 "Очередь не была заполнена: часть времени объект простаивал, потому что генератор не успевал отправлять. Считайте скорость нижней границей."
             ),
         );

@@ -21,7 +21,7 @@ pub fn overlap(case: &CaseTrials<'_>) -> CheckResult {
     let Some(shares) = case.counting.iter().map(unique).collect::<Option<Vec<f64>>>() else {
         return check.not_measurable(say!(
             "the engine did not record where its jobs worked",
-            "движок не записал, где работали его задания"
+            "генератор нагрузки не записал, где работали его задания"
         ));
     };
     let share = shares.into_iter().fold(1.0, f64::min);

@@ -62,7 +62,7 @@ impl Content {
 
 /// Marks every sector of a block that is written to `address`, whose length is a multiple of [`SECTOR`].
 ///
-/// Costs: see [`crate::verify`].
+/// What it costs is in `docs/formats/verification.md`.
 pub(crate) fn stamp(block: &mut [u8], marks: Marks, address: u64, sequence: u64) {
     for (sector, address) in block.chunks_exact_mut(SECTOR).zip((address..).step_by(SECTOR)) {
         write(sector, &Mark { marks, address, sequence });
