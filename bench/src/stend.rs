@@ -194,6 +194,7 @@ pub mod tests {
             cpu_ns: None,
             run_delay_ns: None,
             cpu_max_ns: None,
+            batch_span_ns: None,
         };
         TrialOutcome {
             status: TrialStatus::Complete,

@@ -1,7 +1,7 @@
 //! What is measured, against whom, and what must come out (the goals P1 to P10). Data only.
 
 use stend_base::{Bytes, Nanos};
-use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
+use stend_spec::workload::{Backend, Batch, Mix, Op, Pattern, Region, Stream, Trial};
 
 /// Range of a file, device or nothing that both work on.
 pub const RANGE: Bytes = Bytes::mib(512);
@@ -36,6 +36,8 @@ pub struct Load {
     pub jobs: u32,
     /// How Stend submits.
     pub backend: Backend,
+    /// What Stend does for several I/Os together.
+    pub batch: Batch,
 }
 
 /// Who else does the same.
@@ -110,7 +112,8 @@ impl Experiment {
     /// The load as Stend takes it, with so many jobs; everything else as the product has it by default.
     pub fn trial(&self, window: Nanos, jobs: u32, seed: u64) -> Trial {
         let mix = Mix::only(if self.load.writes { Op::Write } else { Op::Read });
-        let stream = Stream { queue_depth: self.load.depth, jobs, ..Stream::new(mix, Pattern::Random, BLOCK) };
+        let (queue_depth, batch) = (self.load.depth, self.load.batch);
+        let stream = Stream { queue_depth, jobs, batch, ..Stream::new(mix, Pattern::Random, BLOCK) };
         let region = Region { start: Bytes(0), len: RANGE };
         let (direct, backend) = (self.direct(), self.load.backend);
         Trial { seed, direct, backend, ..Trial::new(vec![stream], window, region) }
@@ -120,7 +123,9 @@ impl Experiment {
 /// All experiments, in the order of the table.
 pub fn all() -> Vec<Experiment> {
     use Quantity::{Iops, PerCpu};
-    let load = |writes, depth, backend| Load { writes, depth, jobs: 1, backend };
+    let load = |writes, depth, backend| Load { writes, depth, jobs: 1, backend, batch: Batch::default() };
+    // As the tuned fio does it: 16 at a time, and one stamp for those that begin together.
+    let batched = |load| Load { batch: Batch { size: 16, one_stamp: true }, ..load };
     let goal = |id, peer, quantity, must, stretch| Goal { id, peer, quantity, must, stretch };
     let of = |name, place, load, goals| Experiment { name, place, load, goals };
     let (ring, auto, null) = (Backend::IoUring, Backend::Auto, Backend::Null);
@@ -129,16 +134,20 @@ pub fn all() -> Vec<Experiment> {
         || vec![goal("P7", Peer::FioTuned, PerCpu, 1.2, 1.6), goal("P7", Peer::FioDefault, PerCpu, 2.0, 2.7)];
     let disk = || vec![goal("P8", Peer::FioTuned, Iops, 0.95, 1.0), goal("P8", Peer::FioTuned, PerCpu, 1.15, 1.4)];
     let two = Load { jobs: 2, ..load(false, 32, null) };
+    let null_goals =
+        || vec![goal("P3", Peer::FioTuned, PerCpu, 2.5, 3.2), goal("P4", Peer::FioDefault, PerCpu, 4.0, 5.5)];
     vec![
+        of(
+            "no I/O, depth 32, in batches",
+            Place::Nothing,
+            batched(load(false, 32, null)),
+            vec![goal("P1", Peer::FioNull, PerCpu, 8.0, 16.0)],
+        ),
         of("no I/O, depth 1", Place::Nothing, load(false, 1, null), costs("P2")),
         of("no I/O, depth 32", Place::Nothing, load(false, 32, null), costs("P2")),
         of("no I/O, depth 32, 2 threads", Place::Nothing, two, vec![goal("P10", Peer::OneThread, Iops, 1.85, 1.95)]),
-        of(
-            "write /dev/null, depth 32",
-            Place::DevNull,
-            load(true, 32, ring),
-            vec![goal("P3", Peer::FioTuned, PerCpu, 2.5, 3.2), goal("P4", Peer::FioDefault, PerCpu, 4.0, 5.5)],
-        ),
+        of("write /dev/null, depth 32", Place::DevNull, load(true, 32, ring), null_goals()),
+        of("write /dev/null, depth 32, in batches", Place::DevNull, batched(load(true, 32, ring)), null_goals()),
         of(
             "write /dev/null, depth 1, plain calls",
             Place::DevNull,
@@ -153,8 +162,22 @@ pub fn all() -> Vec<Experiment> {
         ),
         of("read a loop device, depth 32", Place::LoopDevice, load(false, 32, auto), tuned_and_default()),
         of("write a loop device, depth 32", Place::LoopDevice, load(true, 32, auto), tuned_and_default()),
+        of(
+            "read a loop device, depth 32, in batches",
+            Place::LoopDevice,
+            batched(load(false, 32, auto)),
+            tuned_and_default(),
+        ),
+        of(
+            "write a loop device, depth 32, in batches",
+            Place::LoopDevice,
+            batched(load(true, 32, auto)),
+            tuned_and_default(),
+        ),
         of("read the disk, depth 32", Place::Disk, load(false, 32, auto), disk()),
         of("write the disk, depth 32", Place::Disk, load(true, 32, auto), disk()),
+        of("read the disk, depth 32, in batches", Place::Disk, batched(load(false, 32, auto)), disk()),
+        of("write the disk, depth 32, in batches", Place::Disk, batched(load(true, 32, auto)), disk()),
         of(
             "read tmpfs, depth 32",
             Place::Tmpfs,

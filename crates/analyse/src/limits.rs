@@ -82,6 +82,8 @@ pub const BATCHES_PUBLISHABLE: usize = 20;
 
 /// H44: part of the latency that two readings of the clock may be (method.md, H44).
 pub const CLOCK_COST: f64 = 0.02;
+/// H44: part of the median latency over which I/Os of a batch may share one reading of the clock.
+pub const BATCH_SPAN: f64 = 0.02;
 /// H44: clock sources that are read without entering the kernel and do not drift between CPUs.
 pub const CLOCK_SOURCES: [&str; 4] = ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"];
 

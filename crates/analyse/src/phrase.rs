@@ -70,11 +70,21 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
             .replace("{t}", &format::latency(think.time, lang))
             .replace("{e}", &every)
     });
+    let batch = Some(stream.batch).filter(|batch| batch.is_any()).map(|batch| {
+        let stamps = if batch.one_stamp {
+            pick(lang, ", one time stamp", ", одна отметка времени")
+        } else {
+            ""
+        };
+        pick(lang, ", {n} at a time{s}", ", пачками по {n}{s}")
+            .replace("{n}", &batch.size.to_string())
+            .replace("{s}", stamps)
+    });
     let cpus = Some(ranges(&stream.place.cpus)).filter(|cpus| !cpus.is_empty()).map(|cpus| format!(", CPU {cpus}"));
     let memory = stream.place.memory.map(|node| {
         pick(lang, ", memory of NUMA node {n}", ", память узла NUMA {n}").replace("{n}", &node.to_string())
     });
-    [region, think, cpus, memory].into_iter().flatten().collect()
+    [region, think, batch, cpus, memory].into_iter().flatten().collect()
 }
 
 /// What I/Os do, and in which order: `random read`, `random, 70 % reads and 30 % writes`.

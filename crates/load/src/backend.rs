@@ -71,7 +71,13 @@ struct Nature {
 fn decide(trial: &Trial, target: Nature) -> Result<Choice> {
     let named = |lane| Choice { lane, chosen: Chosen::Named, fallback_reason: String::new() };
     match trial.backend {
-        Backend::Auto => Ok(choose(trial, target)),
+        Backend::Auto => {
+            let choice = choose(trial, target);
+            if choice.lane == Lane::Psync && batches(trial) {
+                return Err(no_batches(&choice.fallback_reason));
+            }
+            Ok(choice)
+        }
         Backend::IoUring if only_by_calls(trial, target.device) => Err(no_discards()),
         Backend::IoUring => Ring::probe().map(|()| named(Lane::IoUring)).map_err(|o| refused("io_uring", &o)),
         Backend::Libaio => {
@@ -80,6 +86,23 @@ fn decide(trial: &Trial, target: Nature) -> Result<Choice> {
         Backend::Psync => Ok(named(Lane::Psync)),
         Backend::Null => Ok(named(Lane::Null)),
     }
+}
+
+/// Whether a stream begins or waits for several I/Os together, which plain calls cannot.
+fn batches(trial: &Trial) -> bool {
+    trial.streams.iter().any(|stream| stream.batch.is_any())
+}
+
+fn no_batches(why: &str) -> Box<Error> {
+    let reason = if why.is_empty() { String::new() } else { format!(": {why}") };
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "`batch` needs io_uring or libaio, and neither can be had for this case{reason}",
+            "для `batch` нужен io_uring или libaio, а в этом случае нет ни того, ни другого{reason}"
+        ),
+    )
+    .hint(say!("leave out `batch`", "уберите `batch`"))
 }
 
 /// Whether a trial does what only a plain call does.
@@ -112,6 +135,7 @@ fn no_discards() -> Box<Error> {
 fn choose(trial: &Trial, target: Nature) -> Choice {
     let (syncs, erases) = (trial.streams.iter().any(|s| waits_in_call(s.sync, trial.direct)), trial.erases());
     let few = trial.in_flight() <= THREADS_MAX;
+    let few = few && !batches(trial);
     if (syncs || erases || !target.begins) && few || only_by_calls(trial, target.device) {
         let chosen = match (erases, syncs || only_by_calls(trial, target.device)) {
             (true, _) => Chosen::Erases,
@@ -274,6 +298,19 @@ mod tests {
         assert_eq!((few.lane, few.chosen), (Lane::Psync, Chosen::Punts));
         assert_eq!(choose(Backend::Auto, 65).lane, Lane::IoUring, "not with that many threads");
         assert_eq!(choose(Backend::IoUring, 32).lane, Lane::IoUring, "and not if somebody wants to see it");
+    }
+
+    #[test]
+    fn batches_are_not_made_by_plain_calls() {
+        let batched = |backend, sync| {
+            let mut trial = trial(backend, 8, sync);
+            trial.streams[0].batch.size = 4;
+            trial
+        };
+        let lane = |sync| decide(&batched(Backend::Auto, sync), FILE).unwrap().lane;
+        assert_eq!((lane(Sync::None), lane(Sync::Fdatasync(1))), (Lane::IoUring, Lane::IoUring));
+        let error = choose_without(&[forbid_io_uring, forbid_aio], &batched(Backend::Auto, Sync::None)).unwrap_err();
+        assert!(error.kind == Kind::Preflight && error.message.en.contains("io_uring is forbidden"), "{error}");
     }
 
     #[test]

@@ -87,6 +87,7 @@ impl JobSum {
             cpu_ns: None,
             run_delay_ns: None,
             cpu_max_ns: None,
+            batch_span_ns: None,
         }
     }
 }

@@ -310,8 +310,10 @@ impl Watch<'_> {
         let mut totals: Vec<JobTotals> =
             self.task.jobs.iter().zip(&self.sums).map(|(job, sum)| sum.totals(job.stream, job.job)).collect();
         for member in &self.crew.members {
-            let Some(usage) = member.finished.as_ref().and_then(|f| f.usage) else { continue };
+            let Some(finished) = &member.finished else { continue };
             let job = &mut totals[member.job];
+            job.batch_span_ns = job.batch_span_ns.max(finished.batch_span.map(|span| span.0));
+            let Some(usage) = finished.usage else { continue };
             job.cpu_ns = Some(job.cpu_ns.unwrap_or(0) + usage.cpu_ns);
             job.cpu_max_ns = job.cpu_max_ns.max(Some(usage.cpu_ns));
             job.run_delay_ns = job.run_delay_ns.max(Some(usage.run_delay_ns));

@@ -1,6 +1,6 @@
-//! A load thread on io_uring or Linux AIO: a batch is submitted and at least one completion waited for, in an open
-//! loop only until the next I/O is due, and with rests until a place wakes. Must not allocate, lock, or make any other system call between two
-//! interval edges.
+//! A load thread on io_uring or Linux AIO: what is free begins, and one completion is waited for or a batch of them, in an
+//! open loop only until the next I/O is due, and with rests until a place wakes. Must not allocate, lock, or make any other
+//! system call between two interval edges.
 
 use crate::arrivals::{Arrivals, Progress};
 use crate::layout::Job;
@@ -13,7 +13,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stend_base::Nanos;
-use stend_spec::workload::{Op, Sync};
+use stend_spec::workload::{Batch, Op, Sync};
 use stend_sys::queue::{Completion, Queue, Request};
 use stend_sys::ticker::Ticker;
 
@@ -34,6 +34,15 @@ pub(crate) struct QueueLane<Q> {
     open: Option<Open>,
     verifier: Option<Verifier>,
     rests: Option<Rests>,
+    batch: Batch,
+    spans: Spans,
+}
+
+/// How long the one stamp of a batch was shared: until its last I/O was queued.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spans {
+    sum: u64,
+    count: u64,
 }
 
 /// What an open loop knows besides.
@@ -91,6 +100,8 @@ impl<Q: Queue> QueueLane<Q> {
             open: Arrivals::new(job).map(open),
             verifier: Verifier::new(job, depth),
             rests: job.spec.think.map(|think| Rests::new(think, depth)),
+            batch: job.spec.batch,
+            spans: Spans::default(),
         })
     }
 
@@ -112,7 +123,8 @@ impl<Q: Queue> QueueLane<Q> {
         if let Some(verifier) = self.verifier {
             verifier.finish();
         }
-        recorder.finish(stalled, failure);
+        let span = self.spans.sum.checked_div(self.spans.count).map(Nanos);
+        recorder.finish(stalled, failure, span);
     }
 
     fn load(&mut self, recorder: &mut Recorder, start: Nanos) -> io::Result<()> {
@@ -132,7 +144,7 @@ impl<Q: Queue> QueueLane<Q> {
             if self.queue.in_flight() == 0 && !more || recorder.given_up(now) {
                 return Ok(());
             }
-            self.queue.submit_and_wait(1, wait)?;
+            self.queue.submit_and_wait(self.batch.size.min(self.queue.in_flight()).max(1), wait)?;
             self.queue.reap(&mut self.done);
             // One reading for all completions found: they were complete by now, and a reading for each
             // would only add the time we spend on the ones before it.
@@ -148,11 +160,17 @@ impl<Q: Queue> QueueLane<Q> {
     /// Queues the job's next I/O in every free slot; when the next slot has rested, if any rests.
     fn refill(&mut self, recorder: &mut Recorder, now: Nanos) -> Option<Nanos> {
         let wakes = self.rests.as_mut().and_then(|rests| rests.wake(now, &mut self.free));
+        let first = self.next;
         while self.next < self.limit {
             let Some(slot) = self.free.pop() else { break };
             let (op, request) = self.prepare(slot);
-            recorder.begin(slot as usize, op, self.clock.now());
+            let start = if self.batch.one_stamp { now } else { self.clock.now() };
+            recorder.begin(slot as usize, op, start);
             self.push(slot, request);
+        }
+        if self.batch.one_stamp && self.next > first {
+            self.spans.sum += self.clock.now().saturating_sub(now).0;
+            self.spans.count += 1;
         }
         wakes
     }

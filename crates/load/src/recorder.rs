@@ -50,6 +50,8 @@ pub(crate) struct Finished {
     pub failure: Option<io::Error>,
     /// How much later than possible the I/Os of an open loop began, by fault of the thread alone.
     pub own_late: Option<Box<Histogram>>,
+    /// Mean time over which the one stamp of a batch was shared; `None`: every I/O has its own.
+    pub batch_span: Option<Nanos>,
 }
 
 /// See the module.
@@ -211,7 +213,7 @@ impl Recorder {
     }
 
     /// Hands over what is left and says goodbye.
-    pub fn finish(mut self, stalled: bool, failure: Option<io::Error>) {
+    pub fn finish(mut self, stalled: bool, failure: Option<io::Error>, batch_span: Option<Nanos>) {
         self.note_usage();
         if !self.current.is_empty() {
             // What was counted before the end lies before the end, however late it is handed over.
@@ -221,7 +223,7 @@ impl Recorder {
             self.current.span = self.times.interval(until).saturating_sub(self.current.interval) + 1;
             let _ = self.out.send(Message::Part(self.thread, self.current));
         }
-        let finished = Finished { usage: self.usage, stalled, failure, own_late: self.own_late };
+        let finished = Finished { usage: self.usage, stalled, failure, own_late: self.own_late, batch_span };
         let _ = self.out.send(Message::Finished(self.thread, finished));
     }
 
@@ -341,7 +343,7 @@ mod tests {
         );
         complete(&mut recorder, 2000);
         assert!(!recorder.accepting());
-        recorder.finish(false, None);
+        recorder.finish(false, None, None);
         assert_eq!(parts(&inbox)[0], (Phase::Window, 5, 1, 1));
     }
 
@@ -349,7 +351,7 @@ mod tests {
     fn a_late_collector_costs_resolution_and_nothing_else() {
         let (mut recorder, _shared, inbox, _give_back) = recorder();
         (0..25).for_each(|i| complete(&mut recorder, i * 100));
-        recorder.finish(false, None);
+        recorder.finish(false, None, None);
         let parts = parts(&inbox);
         assert_eq!(parts.iter().map(|p| p.3).sum::<u64>(), 25);
         assert!(parts.contains(&(Phase::Window, 4, 16, 16)), "16 intervals in one part: {parts:?}");
@@ -398,7 +400,7 @@ mod tests {
         let at = |us: u64| Nanos(LOAD_START + us * 1000);
         recorder.begin_due(0, Op::Read, at(50), at(10), at(45));
         recorder.complete(0, Op::Read, 4096, at(80));
-        recorder.finish(false, None);
+        recorder.finish(false, None, None);
         let mut messages = inbox.try_iter();
         let Some(Message::Part(0, part)) = messages.next() else { panic!("no part") };
         let counter = part.counters[0];

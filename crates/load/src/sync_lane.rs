@@ -80,7 +80,7 @@ impl SyncLane {
         if let Some(verifier) = self.verifier {
             verifier.finish();
         }
-        recorder.finish(false, None);
+        recorder.finish(false, None, None);
     }
 
     fn closed_loop(&mut self, recorder: &mut Recorder) {

@@ -235,6 +235,9 @@ pub struct JobTotals {
     pub run_delay_ns: Option<u64>,
     /// Time the busiest thread of the job was on a CPU, ns.
     pub cpu_max_ns: Option<u64>,
+    /// Mean time from the one reading of the clock for a batch until its last I/O was queued, ns; `None`: the clock was
+    /// read for each.
+    pub batch_span_ns: Option<u64>,
 }
 
 /// An I/O whose end was not seen.

@@ -4,6 +4,7 @@
 use crate::workload::Backend;
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
+pub mod batch;
 pub mod operation;
 pub mod pattern;
 pub mod place;
@@ -389,6 +390,12 @@ pub const STREAM: Mapping = Mapping {
             "Rests between I/Os of a closed loop. Contradicts `rate`.",
         ),
         optional(
+            "batch",
+            "{size: 1}",
+            Shape::Map(&batch::BATCH),
+            "What is done for several I/Os together. Contradicts `rate` and `backend: psync`.",
+        ),
+        optional(
             "cpus",
             "any",
             Shape::Either(&[
@@ -445,6 +452,7 @@ pub const ALL: &[&Mapping] = &[
     &operation::SYNC,
     &place::REGION,
     &place::THINK,
+    &batch::BATCH,
     &place::NUMA,
     &DATA,
     &verify::VERIFY,

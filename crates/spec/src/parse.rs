@@ -2,6 +2,7 @@
 
 mod arms;
 mod backend;
+mod batch;
 mod data;
 mod operation;
 mod pattern;
@@ -13,7 +14,7 @@ mod verify;
 use crate::keys::{self, Choice, Limits, Mapping};
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
-use crate::workload::{Backend, Sync};
+use crate::workload::{Backend, Batch, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
@@ -144,13 +145,15 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
         },
         region: map.optional("region", place::region)?.flatten(),
         think: map.optional("think", |node, file| place::think(node, file, open))?.flatten(),
+        batch: Batch::default(),
         rate,
         verify: None,
         search,
     };
     let verify = map.optional("verify", |node, file| verify::verify(node, file, &spec))?.flatten();
+    let batch = map.optional("batch", |node, file| batch::batch(node, file, &spec.queue_depth, open))?;
     map.finish()?;
-    Ok(StreamSpec { verify, ..spec })
+    Ok(StreamSpec { verify, batch: batch.unwrap_or_default(), ..spec })
 }
 
 fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {

@@ -396,6 +396,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                         verify: spec.verify,
                         region: None,
                         think: spec.think,
+                        batch: spec.batch,
                         place: Place::default(),
                     });
                     out.push(Cell { streams, axes });

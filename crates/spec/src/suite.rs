@@ -5,7 +5,7 @@ use crate::rate::Rate;
 use crate::region::Part;
 use crate::search::Search;
 use crate::topology::Placement;
-use crate::workload::{Backend, BlockShare, Data, Mix, Pattern, Sync, Think, Verify};
+use crate::workload::{Backend, Batch, BlockShare, Data, Mix, Pattern, Sync, Think, Verify};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -80,6 +80,8 @@ pub struct StreamSpec {
     pub region: Option<Part>,
     /// Rests of a closed loop.
     pub think: Option<Think>,
+    /// What is done for several I/Os together.
+    pub batch: Batch,
     /// CPUs and NUMA nodes.
     pub placement: Placement,
     /// The rate is searched; then there is none in `rate`.
@@ -102,6 +104,7 @@ impl StreamSpec {
             verify: None,
             region: None,
             think: None,
+            batch: Batch::default(),
             placement: Placement::default(),
             search: None,
         }

@@ -67,8 +67,33 @@ pub struct Stream {
     pub region: Option<Region>,
     /// Rests of a closed loop.
     pub think: Option<Think>,
+    /// What is done for several I/Os of a closed loop together.
+    pub batch: Batch,
     /// CPUs of its threads and node of its buffers.
     pub place: Place,
+}
+
+/// What is done for several I/Os together: nothing, by default. More costs less CPU time, and latencies then include waiting
+/// for the others of the batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// Completions that are waited for before the next I/Os begin, 1 to the queue depth.
+    pub size: u32,
+    /// The clock is read once for all I/Os that begin together, not for each.
+    pub one_stamp: bool,
+}
+
+impl Batch {
+    /// Whether anything is done together.
+    pub fn is_any(self) -> bool {
+        self != Batch::default()
+    }
+}
+
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch { size: 1, one_stamp: false }
+    }
 }
 
 /// When the places in flight of a closed loop rest. Each is a user of its own.
@@ -113,6 +138,7 @@ impl Stream {
             verify: None,
             region: None,
             think: None,
+            batch: Batch::default(),
             place: Place::default(),
         }
     }

@@ -2,11 +2,11 @@
 
 use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
-use crate::limits::{CLOCK_COST, CLOCK_SLEW, CLOCK_SOURCES, CLOCK_STEP};
+use crate::limits::{BATCH_SPAN, CLOCK_COST, CLOCK_SLEW, CLOCK_SOURCES, CLOCK_STEP};
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Nanos, Say, format, say};
-use stend_record::RunRecord;
+use stend_base::{Histogram, Nanos, Say, Share, format, say};
+use stend_record::{JobTotals, RunRecord};
 use stend_spec::workload::Op;
 
 /// Readings of the clock that a latency includes: one at its start, one at its end.
@@ -31,11 +31,16 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             .not_measurable(say!("the kernel does not name its clock source", "ядро не называет источник времени"));
     };
     let cost = case.counting.iter().filter_map(cost).max_by(f64::total_cmp);
+    let shared = case.counting.iter().filter_map(shared).max_by(f64::total_cmp);
     let step = case.counting.iter().filter_map(|t| step(&t.outcome.clocks)).max_by_key(|step| step.unsigned_abs());
     let measured = both(|l| {
         let mut text = source.to_string();
         if let Some(cost) = cost {
             text += &pick(l, ", {c} of latency", ", {c} задержки").replace("{c}", &format::percent(cost, l));
+        }
+        if let Some(shared) = shared {
+            text += &pick(l, ", shared over {c} of latency", ", одна отметка на {c} задержки")
+                .replace("{c}", &format::percent(shared, l));
         }
         if let Some(step) = step {
             let size = Nanos(u64::try_from(step.unsigned_abs()).unwrap_or(u64::MAX));
@@ -43,17 +48,23 @@ pub fn clock(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         }
         text
     });
-    match meaning(source, cost, step) {
+    match meaning(source, cost, shared, step) {
         None => check.pass(measured),
         Some(meaning) => check.result(CheckStatus::Warn, measured, meaning),
     }
 }
 
-fn meaning(source: &str, cost: Option<f64>, step: Option<i128>) -> Option<Say> {
+fn meaning(source: &str, cost: Option<f64>, shared: Option<f64>, step: Option<i128>) -> Option<Say> {
     if step.is_some() {
         return Some(say!(
             "Somebody set the wall clock during a trial. Latencies are measured by another clock and hold; dates of events may not.",
             "Во время испытания перевели часы. Задержки измеряются другими часами и верны; даты событий могут быть неверны."
+        ));
+    }
+    if shared.is_some_and(|shared| shared > BATCH_SPAN) {
+        return Some(say!(
+            "One reading of the clock stands for I/Os that began over a visible part of the latency: latencies are too long by up to that. Use smaller batches or `stamps: each`.",
+            "Одна отметка времени стоит за операции, которые начинались на протяжении заметной части задержки: задержки завышены самое большее на столько. Нужны пачки меньше или `stamps: each`."
         ));
     }
     if cost.is_some_and(|cost| cost > CLOCK_COST) {
@@ -81,6 +92,17 @@ fn cost(trial: &Counting<'_>) -> Option<f64> {
     });
     let fastest = means.min_by(f64::total_cmp)?;
     (reading > 0).then(|| READINGS * f64::from(reading) / fastest)
+}
+
+/// Longest sharing of one reading by a batch relative to the median latency of its job; `None` if each I/O has its own.
+fn shared(trial: &Counting<'_>) -> Option<f64> {
+    let of = |job: &JobTotals| {
+        let (span, mut all) = (job.batch_span_ns?, Histogram::new());
+        Op::IO.iter().for_each(|op| all.merge_sparse(&job.latency[op.index()]));
+        let median = all.quantile(Share(0.5)).filter(|median| median.0 > 0)?;
+        Some(span as f64 / median.0 as f64)
+    };
+    trial.outcome.jobs.iter().filter_map(of).max_by(f64::total_cmp)
 }
 
 /// Step of the wall clock against the monotonic one between two readings, ns, beyond what steering explains.
@@ -119,6 +141,16 @@ mod tests {
         assert_eq!(check(Some("tsc"), |o| o.engine.clock_read_ns = 40_000).status, CheckStatus::Warn);
         let stepped = check(Some("tsc"), |o| o.clocks[1].2 -= 50_000_000);
         assert_eq!((stepped.status, stepped.measured.en.contains("a step of 50.0 ms")), (CheckStatus::Warn, true));
+    }
+
+    #[test]
+    fn one_reading_for_a_batch_is_told_and_warns_where_it_shows() {
+        // The median is 3.2 ms.
+        let short = check(Some("tsc"), |o| o.jobs[0].batch_span_ns = Some(32_000));
+        assert_eq!(short.status, CheckStatus::Pass);
+        assert!(short.measured.en.contains("shared over 1.0 % of latency"), "{}", short.measured.en);
+        let long = check(Some("tsc"), |o| o.jobs[0].batch_span_ns = Some(320_000));
+        assert_eq!((long.status, long.meaning.en.contains("`stamps: each`")), (CheckStatus::Warn, true));
     }
 
     #[test]

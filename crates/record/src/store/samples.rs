@@ -113,6 +113,7 @@ pub fn outcome() -> TrialOutcome {
         cpu_ns: Some(1),
         run_delay_ns: None,
         cpu_max_ns: Some(1),
+        batch_span_ns: Some(900),
     };
     TrialOutcome {
         status: TrialStatus::Complete,

@@ -45,6 +45,13 @@ pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpe
             ),
             say!("leave out one of the two", "уберите одно из двух"),
         )),
+        Backend::Psync if streams.iter().any(|stream| stream.batch.is_any()) => Some((
+            say!(
+                "`backend: psync` contradicts `batch`: a thread makes one I/O at a time",
+                "`backend: psync` противоречит `batch`: поток выполняет операции по одной"
+            ),
+            say!("use `backend: auto`, or leave out `batch`", "укажите `backend: auto` или уберите `batch`"),
+        )),
         Backend::IoUring if ranges => Some((
             say!(
                 "`backend: io_uring` contradicts `sync_file_range`: io_uring would hand each to a kernel worker thread, at most 4 GiB",
