@@ -63,7 +63,7 @@ pub const NEVER_SPLIT: Bytes = Bytes::kib(64);
 /// H40: part of the window that a load thread waited for a CPU. Waiting adds to latency directly: at
 /// 5 % it is of the order of the spread between trials (by eye).
 pub const RUN_DELAY_VISIBLE: f64 = 0.05;
-/// H40: part of the window waited for a CPU from which the result is the generator's, not the storage's (by eye).
+/// H40: part of the window waited for a CPU from which the result is the engine's, not the storage's (by eye).
 pub const RUN_DELAY_BOUND: f64 = 0.20;
 /// H40: part of one CPU that the busiest load thread used; load threads sleep when they can, so
 /// one that is this busy has no headroom (method.md, H40).

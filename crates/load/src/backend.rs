@@ -49,11 +49,12 @@ impl Lane {
 /// Finds the lane for a trial.
 ///
 /// `Auto` takes io_uring if a no-op gets through it, else libaio if the I/O is direct and the kernel has
-/// room for as many requests, else psync. A trial that syncs takes psync at once, with one thread per I/O
-/// in flight, so that the experiment is the same: io_uring and AIO never sync inline but hand each sync to a
-/// kernel worker thread, and the hand-over would be measured as the target's. The same goes for discards and
-/// zeroes, the discards of a block device io_uring and AIO do not know at all, and for every I/O on a target that
-/// cannot begin one without blocking.
+/// room for as many requests, else psync. A trial that waits for syncs inside a call takes psync at once, with one thread
+/// per I/O in flight, so that the experiment is the same: io_uring and AIO never sync inline but hand each sync to a
+/// kernel worker thread, and the hand-over would be measured as the target's. Direct writes with `dsync` or `o_dsync` do
+/// not wait so and take io_uring. The same as for syncs goes for discards and zeroes, and for every I/O on a target that cannot
+/// begin one without blocking, all up to 64 I/Os in flight. The discards of a block device, which io_uring and AIO do not
+/// know at all, and `sync_file_range` take psync at any depth.
 /// A way that was named and does not work is an error of kind `Preflight`.
 pub fn choose_backend(trial: &Trial, file: &IoFile) -> Result<Choice> {
     decide(trial, Nature { device: file.is_device(), begins: file.begins_without_blocking() })
@@ -126,7 +127,7 @@ fn no_discards() -> Box<Error> {
         Kind::Preflight,
         say!(
             "io_uring has no request for the discards of a block device",
-            "в io_uring нет запроса для discard на блочном устройстве"
+            "в io_uring нет запроса для освобождений на блочном устройстве"
         ),
     )
     .hint(say!("ask for `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"))
@@ -287,7 +288,7 @@ mod tests {
         let named = |op| decide(&of(Backend::IoUring, 1, op), DEVICE);
         assert!(named(Op::WriteZeroes).is_ok());
         let error = named(Op::Discard).unwrap_err();
-        assert!(error.kind == Kind::Preflight && error.message.ru.contains("discard"), "{error}");
+        assert!(error.kind == Kind::Preflight && error.message.ru.contains("освобождений"), "{error}");
     }
 
     #[test]

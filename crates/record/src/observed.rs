@@ -160,7 +160,7 @@ impl Chosen {
             ),
             Chosen::Erases => say!(
                 "chosen because discards and zeroes are inline only as plain calls",
-                "выбран, потому что discard и запись нулей выполняются на месте только обычными вызовами"
+                "выбран, потому что освобождения и запись нулей выполняются на месте только обычными вызовами"
             ),
             Chosen::Punts => say!(
                 "chosen because io_uring hands every I/O on this target to a kernel worker thread",
@@ -174,7 +174,7 @@ impl Chosen {
 /// How the engine submitted I/O.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EngineFacts {
-    /// `io_uring`, `libaio` or `psync`.
+    /// `io_uring`, `libaio`, `psync` or `none`.
     pub backend: String,
     /// Why this one.
     pub chosen: Chosen,

@@ -13,24 +13,13 @@ const WINDOW_MIN: Nanos = Nanos::millis(400);
 const RAMP_MIN: Nanos = Nanos::millis(100);
 
 /// Stretches ramps and windows of the cases that run so that the plan meets the time budget; a search counts with the
-/// trials that it usually takes.
+/// trials that it usually takes. A case with a schedule keeps its length: its steps are at times of their own.
 pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budget: Nanos) -> Result<()> {
-    let rungs: BTreeSet<usize> =
-        ladders.iter().flat_map(|ladder| ladder.cells.iter().map(|cell| *cell as usize)).collect();
-    let length = |case: &Case| case.trial.ramp.as_secs() + case.trial.window.as_secs();
-    let (mut nominal, mut trials) = (0.0, 0u64);
-    for (_, case) in cases.iter().enumerate().filter(|(i, case)| case.not_run.is_none() && !rungs.contains(i)) {
-        trials += u64::from(blocks);
-        nominal += length(case) * f64::from(blocks);
-    }
-    for ladder in ladders {
-        trials += u64::from(ladder.usual_trials());
-        nominal += ladder.trial_time(cases).as_secs() * f64::from(ladder.usual_trials());
-    }
-    let least = Nanos(trials * (RAMP_MIN.0 + WINDOW_MIN.0));
-    let wanted = budget.0 as f64 * TRIAL_SHARE;
-    if wanted < least.0 as f64 {
-        let least = Nanos((least.0 as f64 / TRIAL_SHARE) as u64);
+    let Nominal { fixed, free, trials } = Nominal::of(cases, ladders, blocks);
+    let least = fixed + Nanos(trials * (RAMP_MIN.0 + WINDOW_MIN.0)).as_secs();
+    let wanted = budget.as_secs() * TRIAL_SHARE;
+    if wanted < least {
+        let least = Nanos::secs((least / TRIAL_SHARE).ceil() as u64);
         let (en, ru) = (format::duration(least, stend_base::Lang::En), format::duration(least, stend_base::Lang::Ru));
         return Err(Error::new(
             Kind::Usage,
@@ -38,11 +27,100 @@ pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budge
         )
         .hint(say!("give it at least {en}", "дайте ему не менее {ru}")));
     }
-    let factor = wanted / 1e9 / nominal;
+    let factor = (wanted - fixed) / free;
     let scaled = |span: Nanos, least: Nanos| Nanos(((span.0 as f64 * factor) as u64).max(least.0));
-    for case in cases.iter_mut().filter(|case| case.not_run.is_none()) {
+    for case in cases.iter_mut().filter(|case| case.not_run.is_none() && !has_schedule(case)) {
         case.trial.ramp = scaled(case.trial.ramp, RAMP_MIN);
         case.trial.window = scaled(case.trial.window, WINDOW_MIN);
     }
     Ok(())
+}
+
+/// What a plan takes as it was asked for.
+#[derive(Default)]
+struct Nominal {
+    /// Seconds of the trials that keep their length.
+    fixed: f64,
+    /// Seconds of the others.
+    free: f64,
+    /// How many those others are.
+    trials: u64,
+}
+
+impl Nominal {
+    fn of(cases: &[Case], ladders: &[Ladder], blocks: u32) -> Nominal {
+        let rungs: BTreeSet<usize> =
+            ladders.iter().flat_map(|ladder| ladder.cells.iter().map(|cell| *cell as usize)).collect();
+        let mut nominal = Nominal::default();
+        for (_, case) in cases.iter().enumerate().filter(|(i, case)| case.not_run.is_none() && !rungs.contains(i)) {
+            nominal.add(case, blocks);
+        }
+        // Rungs of one ladder differ in the rate alone.
+        for ladder in ladders {
+            let first = ladder.cells.first().and_then(|cell| cases.get(*cell as usize));
+            first.into_iter().for_each(|case| nominal.add(case, ladder.usual_trials()));
+        }
+        nominal
+    }
+
+    fn add(&mut self, case: &Case, times: u32) {
+        let length = (case.trial.ramp.as_secs() + case.trial.window.as_secs()) * f64::from(times);
+        if has_schedule(case) {
+            self.fixed += length;
+        } else {
+            self.free += length;
+            self.trials += u64::from(times);
+        }
+    }
+}
+
+/// Whether the load of a case changes at times that the suite names.
+fn has_schedule(case: &Case) -> bool {
+    case.trial.streams.iter().any(|stream| stream.rate.as_ref().is_some_and(|rate| rate.steps.len() > 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::suite;
+    use crate::plan::{Plan, PlanInputs, PlanTarget};
+    use crate::topology::Topology;
+    use expect_test::expect;
+    use stend_base::{Bytes, Lang, Nanos, Result};
+
+    /// One block of a case with 4 s of plain load, and of one with 10 s whose last step is at 9 s.
+    fn plan(budget: u64) -> Result<Plan> {
+        let target = PlanTarget {
+            size: Bytes::gib(1),
+            room: None,
+            logical_block: Bytes(512),
+            discards: true,
+            null: None,
+            topology: Topology { nodes: Vec::new(), device: None },
+            writes: Ok(()),
+        };
+        let stream = "op: read, pattern: random, block_size: 4KiB";
+        let steps = "{schedule: [{at: 0s, rate: 5/s}, {at: 9s, rate: 6/s}]}";
+        let text = format!(
+            "suite: x\ncases:\n  - {{name: plain, streams: [{{{stream}}}]}}\n  \
+             - {{name: steps, trial: 9s, streams: [{{{stream}, rate: {steps}}}]}}\nrepeats: {{blocks: 1}}\n"
+        );
+        let time_budget = Some(Nanos::secs(budget));
+        Plan::new(&PlanInputs { suite: suite(&text, "s.yaml").unwrap(), seed: 1, target, time_budget })
+    }
+
+    #[test]
+    fn a_budget_never_cuts_a_schedule() {
+        let lengths = |budget| -> Vec<u64> {
+            let cases = plan(budget).unwrap().cases;
+            cases.iter().map(|case| (case.trial.ramp.0 + case.trial.window.0) / 1_000_000).collect()
+        };
+        assert!(plan(14).is_ok(), "what the hint says is enough");
+        // 80 % of the budget, less the 10 s of the schedule.
+        assert_eq!(lengths(15), [2000, 10_000]);
+        assert_eq!(lengths(100), [70_000, 10_000]);
+        expect![[r#"
+            error: --time-budget is too small for this suite
+            hint: give it at least 14 s"#]]
+        .assert_eq(&plan(13).unwrap_err().render(Lang::En));
+    }
 }

@@ -11,7 +11,7 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         return Some(reason.clone());
     }
     if !target.discards && trial.streams.iter().any(|stream| stream.mix.discard > 0) {
-        return Some(say!("the target takes no discards", "объект не принимает discard"));
+        return Some(say!("the target takes no discards", "объект не принимает освобождений (discard)"));
     }
     if let Some(reason) = target.null.and_then(|device| nowhere(trial, device)) {
         return Some(reason);

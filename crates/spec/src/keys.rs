@@ -369,7 +369,7 @@ pub const STREAM: Mapping = Mapping {
                 Shape::Word(|| vec![("none", "nothing that is read is compared with what was written")]),
                 Shape::Map(&verify::VERIFY),
             ]),
-            "Every block that is written gets a mark in each of its sectors, and every read of the stream is compared with what the trial wrote there ([verification.md](verification.md)); anything else ends the run with exit code 7. Costs CPU time for each I/O, and memory for each block. Contradicts `op: read`, a mixture of block sizes, and `data`.",
+            "Every block that is written gets a mark in each of its sectors, and every read of the stream is compared with what the trial wrote there ([verification.md](verification.md)); anything else ends the run with exit code 7. Costs CPU time for each I/O, and memory for each block. Contradicts `op: read`, `discard`, `write_zeroes`, a mixture of block sizes, `data`, and `backend: none`.",
         ),
         optional(
             "region",

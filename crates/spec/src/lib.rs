@@ -6,6 +6,7 @@ pub mod arm;
 mod budget;
 pub mod fit;
 pub mod keys;
+mod label;
 pub mod ladder;
 mod order;
 pub mod parse;

@@ -8,6 +8,7 @@ mod operation;
 mod pattern;
 mod place;
 mod rate;
+mod schedule;
 mod size;
 mod verify;
 
@@ -96,6 +97,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file)).collect())?;
     map.finish()?;
     rate::one_search(node, file, &streams)?;
+    schedule::fits(node, file, Nanos(ramp.0.saturating_add(window.0)), &streams)?;
     if !keys::STREAMS.hold(&streams.len()) {
         return Err(node.error(file, say!("a case needs 1 to 64 streams", "случаю нужно от 1 до 64 потоков")));
     }
@@ -240,12 +242,25 @@ fn bytes(node: &Node, file: &str) -> Result<Bytes> {
     })
 }
 
-fn axis<T>(node: &Node, file: &str, one: impl Fn(&Node, &str) -> Result<T>) -> Result<Vec<T>> {
+fn axis<T: PartialEq>(node: &Node, file: &str, one: impl Fn(&Node, &str) -> Result<T>) -> Result<Vec<T>> {
     let Value::List(items) = &node.value else { return Ok(vec![one(node, file)?]) };
     if items.is_empty() {
         return Err(node.error(file, say!("an axis needs at least one value", "оси нужно хотя бы одно значение")));
     }
-    items.iter().map(|item| one(item, file)).collect()
+    let most = keys::CASES.most;
+    if items.len() > most {
+        return Err(node.error(file, say!("an axis has at most {most} values", "у оси не более {most} значений")));
+    }
+    let mut values: Vec<T> = Vec::with_capacity(items.len());
+    for item in items {
+        let value = one(item, file)?;
+        if values.contains(&value) {
+            let message = say!("this value is in the axis already", "это значение уже есть в оси");
+            return Err(item.error(file, message));
+        }
+        values.push(value);
+    }
+    Ok(values)
 }
 
 fn whole(node: &Node, file: &str, limits: Limits<u32>) -> Result<u32> {

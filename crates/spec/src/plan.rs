@@ -3,6 +3,7 @@
 use crate::arm::Arm;
 use crate::budget::stretch;
 use crate::fit::why_not;
+use crate::label;
 use crate::ladder::Ladder;
 use crate::order::order;
 pub use crate::plan_target::{NullDevice, PlanTarget, Room};
@@ -165,6 +166,7 @@ impl Plan {
             ladders.extend(cells(true));
             idle.extend(cells(false));
         }
+        label::unique(&cases)?;
         let rungs: BTreeSet<u32> = ladders.iter().flat_map(|ladder| ladder.cells.iter().copied()).collect();
         let runs = |i: &u32| cases[*i as usize].not_run.is_none() && !rungs.contains(i);
         let runnable: Vec<u32> = (0..cases.len() as u32).filter(runs).collect();
@@ -378,7 +380,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                             axes.push((format!("{prefix}{axis}"), value));
                         }
                     };
-                    vary(spec.block_size.len(), "block_size", format::bytes(block_size, stend_base::Lang::En));
+                    vary(spec.block_size.len(), "block_size", label::size(block_size));
                     vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
                     vary(spec.jobs.len(), "jobs", jobs.to_string());
                     vary(rates.len(), "rate", rate.as_ref().map(Rate::label).unwrap_or_default());

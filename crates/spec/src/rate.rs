@@ -2,6 +2,7 @@
 //! a seed alone, and is computed by the load engine.
 
 use serde::{Deserialize, Serialize};
+use stend_base::random::draw;
 use stend_base::{Lang, MilliIops, Nanos, format};
 
 /// Arrivals of an open-loop stream: of all its jobs together, whatever the target does with them.
@@ -75,12 +76,61 @@ impl Rate {
         }
     }
 
-    /// As one writes it in a suite, shortened: `5000/s`, `poisson 5000/s`, `schedule of 3`.
+    /// As one writes it in a suite, shortened: `5000/s`, `poisson 5000/s`, `schedule of 3 from 100/s to 900/s (5d0c19)`. The
+    /// digest tells schedules apart that begin and end alike; it follows from the steps alone, so that it is the same in every run.
     pub fn label(&self) -> String {
         let rate = match self.level() {
             Some(rate) => format::rate(rate, Lang::En),
-            None => format!("schedule of {}", self.steps.len()),
+            None => self.schedule_label(),
         };
         if self.gaps == Gaps::Poisson { format!("poisson {rate}") } else { rate }
+    }
+
+    fn schedule_label(&self) -> String {
+        let rate = |step: Option<&Step>| step.map_or(String::new(), |step| format::rate(step.rate, Lang::En));
+        let (first, last) = (rate(self.steps.first()), rate(self.steps.last()));
+        let digest = self.steps.iter().flat_map(Step::numbers).fold(0, draw) >> 40;
+        format!("schedule of {} from {first} to {last} ({digest:06x})", self.steps.len())
+    }
+}
+
+impl Step {
+    /// Everything it is.
+    fn numbers(&self) -> [u64; 6] {
+        let (kind, parts) = match self.shape {
+            Shape::Jump => (0, [0; 3]),
+            Shape::Ramp => (1, [0; 3]),
+            Shape::Sine { amplitude, period } => (2, [amplitude.0, period.0, 0]),
+            Shape::Burst { rate, every, lasting } => (3, [rate.0, every.0, lasting.0]),
+        };
+        [self.at.0, self.rate.0, kind, parts[0], parts[1], parts[2]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn schedules_with_as_many_steps_have_labels_of_their_own() {
+        let step = |at, rate, shape| Step { at: Nanos::secs(at), rate: MilliIops::per_second(rate), shape };
+        let label = |middle| {
+            let steps = vec![step(0, 100, Shape::Jump), middle, step(9, 900, Shape::Jump)];
+            Rate { gaps: Gaps::Even, steps }.label()
+        };
+        let all = [
+            label(step(1, 200, Shape::Jump)),
+            label(step(1, 200, Shape::Ramp)),
+            label(step(2, 200, Shape::Jump)),
+            label(step(1, 201, Shape::Jump)),
+        ];
+        // Runs are compared by the labels of their cases: they may not change.
+        expect![[r#"
+            schedule of 3 from 100/s to 900/s (cb4dec)
+            schedule of 3 from 100/s to 900/s (0b44a7)
+            schedule of 3 from 100/s to 900/s (de439a)
+            schedule of 3 from 100/s to 900/s (bdf777)"#]]
+        .assert_eq(&all.join("\n"));
     }
 }

@@ -172,7 +172,7 @@ fn size(bytes: Bytes) -> String {
 }
 
 fn span(nanos: Nanos) -> String {
-    let units = [("d", 86_400_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000)];
+    let units = [("d", 86_400_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000), ("ns", 1)];
     let unit = units.iter().find(|(_, length)| nanos.0 > 0 && nanos.0.is_multiple_of(*length));
     unit.map_or_else(|| nanos.0.to_string(), |(name, length)| format!("{} {name}", nanos.0 / length))
 }
@@ -220,6 +220,9 @@ mod tests {
         assert_eq!(words(&Shape::Size(keys::BLOCK_SIZE, 512), ""), "size, 512 B to 64 MiB, a multiple of 512 B");
         assert_eq!(words(&Shape::Size(keys::FILL_SIZE, 1), ""), "size, at least 1 MiB");
         assert_eq!(words(&Shape::Span(keys::WINDOW), ""), "duration, 200 ms to 7 d");
+        assert_eq!(words(&Shape::Span(keys::rate::LIMIT), ""), "duration, 1 µs to 3600 s");
+        let short = Limits { least: Nanos(0), most: Nanos(1_500) };
+        assert_eq!(words(&Shape::Span(short), ""), "duration, 0 to 1500 ns");
         let share = Limits { least: stend_base::Millionths(1), most: stend_base::Millionths::percent(50) };
         assert_eq!(words(&Shape::Share(share), ""), "share, 0.0001 % to 50 %");
         let decimal = Shape::Thousandths(Limits { least: 1, most: 10_000 });

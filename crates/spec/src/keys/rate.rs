@@ -28,7 +28,7 @@ pub const PRECISION_DEFAULT: Millionths = Millionths::percent(3);
 /// A point of the curve.
 pub const CURVE_PART: Limits<Millionths> = Limits { least: Millionths::percent(1), most: Millionths::ALL };
 /// Points of the curve.
-pub const CURVE_PARTS: Limits<usize> = Limits { least: 0, most: 100 };
+pub const CURVE_PARTS: Limits<usize> = Limits { least: 1, most: 100 };
 /// How arrivals are spread.
 pub const GAPS: &[Choice<Gaps>] =
     &[("even", "at equal distances", Gaps::Even), ("poisson", "as those of many independent users", Gaps::Poisson)];

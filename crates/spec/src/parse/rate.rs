@@ -1,13 +1,14 @@
-//! The `rate` of a stream: a frequency, a Poisson process, or a schedule.
+//! The `rate` of a stream: a frequency, a Poisson process, a schedule, or a search.
 
+use super::schedule::schedule;
 use super::{Map, axis, expected, list, share, span, text, word};
 use crate::keys::{self, Limits};
-use crate::rate::{Gaps, Rate, Shape, Step};
+use crate::rate::{Gaps, Rate};
 use crate::search::Search;
 use crate::suite::{StreamSpec, SuiteCase};
 use crate::yaml::{Node, Value};
 use stend_base::units::parse_rate;
-use stend_base::{Lang, MilliIops, Nanos, Result, Say, format, say};
+use stend_base::{Lang, MilliIops, Millionths, Nanos, Result, format, say};
 
 /// Arrivals of a stream, empty for a closed loop; or that its rate is searched.
 pub(super) fn rates(node: &Node, file: &str) -> Result<(Vec<Rate>, Option<Search>)> {
@@ -42,20 +43,34 @@ fn search(node: &Node, file: &str) -> Result<Search> {
         precision: map
             .optional("precision", |n, f| share(n, f, keys::rate::PRECISION))?
             .unwrap_or(keys::rate::PRECISION_DEFAULT),
-        curve: map
-            .optional("curve", |n, f| axis(n, f, |n, f| share(n, f, keys::rate::CURVE_PART)))?
-            .unwrap_or_default(),
+        curve: map.optional("curve", curve)?.unwrap_or_default(),
     };
     map.finish()?;
-    if !keys::rate::CURVE_PARTS.hold(&found.curve.len()) {
-        return Err(node.error(file, say!("a curve has at most 100 points", "в кривой не более 100 точек")));
-    }
     Ok(found)
 }
 
+fn curve(node: &Node, file: &str) -> Result<Vec<Millionths>> {
+    let parts = list(node, file)?;
+    if !keys::rate::CURVE_PARTS.hold(&parts.len()) {
+        return Err(node.error(file, say!("a curve has 1 to 100 points", "в кривой от 1 до 100 точек")));
+    }
+    parts.iter().map(|part| share(part, file, keys::rate::CURVE_PART)).collect()
+}
+
 fn rate(node: &Node, file: &str) -> Result<Rate> {
-    if !matches!(node.value, Value::Map(_)) {
+    let Value::Map(pairs) = &node.value else {
         return Ok(Rate::constant(frequency(node, file, keys::rate::RATE)?, Gaps::Even));
+    };
+    // As the whole of `rate` it never gets here.
+    if pairs.iter().any(|(key, _)| key.name == "search") {
+        let message = say!(
+            "a search is no value of an axis: the rates that it tries make the cells",
+            "поиск не может быть значением оси: ячейки получаются из частот, которые он пробует"
+        );
+        return Err(node.error(file, message).hint(say!(
+            "write `rate: {{search: {{…}}}}`, and other rates in a case of their own",
+            "напишите `rate: {{search: {{…}}}}`, а прочие частоты — в отдельном случае"
+        )));
     }
     let mut map = Map::of(node, file, &keys::rate::RATE_MAP)?;
     let poisson = map.optional("poisson", |node, file| frequency(node, file, keys::rate::RATE))?;
@@ -102,102 +117,7 @@ fn no_rate(node: &Node, file: &str) -> Box<stend_base::Error> {
     )
 }
 
-fn schedule(node: &Node, file: &str) -> Result<Vec<Step>> {
-    let items = list(node, file)?;
-    if !keys::rate::STEPS.hold(&items.len()) {
-        return Err(node.error(file, say!("a schedule has 1 to 1000 steps", "в расписании от 1 до 1000 шагов")));
-    }
-    let mut steps: Vec<Step> = Vec::with_capacity(items.len());
-    for item in items {
-        let next = step(item, file)?;
-        follows(steps.last(), &next).map_err(|why| item.error(file, why))?;
-        steps.push(next);
-    }
-    if steps.iter().all(|step| step.rate.0 == 0 && !matches!(step.shape, Shape::Burst { .. })) {
-        return Err(node.error(
-            file,
-            say!("a schedule with no rate above 0/s has no I/O", "в расписании без частоты выше 0/s нет операций"),
-        ));
-    }
-    Ok(steps)
-}
-
-/// Whether a step may come after the one before it.
-fn follows(before: Option<&Step>, next: &Step) -> std::result::Result<(), Say> {
-    match before {
-        None if next.at > Nanos(0) => {
-            Err(say!("the first step of a schedule is at `0s`", "первый шаг расписания — в `0s`"))
-        }
-        None if next.shape == Shape::Ramp => Err(say!(
-            "the first step has no rate before it to ramp from",
-            "у первого шага нет прежней частоты, от которой идти"
-        )),
-        Some(before) if before.at >= next.at => {
-            Err(say!("a step must be later than the one before it", "шаг должен быть позже предыдущего"))
-        }
-        Some(Step { shape: Shape::Sine { .. } | Shape::Burst { .. }, .. }) if next.shape == Shape::Ramp => Err(say!(
-            "a ramp cannot begin inside a sine or bursts: put a step with `shape: jump` before it",
-            "нарастание не может начаться внутри синуса или всплесков: поставьте перед ним шаг с `shape: jump`"
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn step(node: &Node, file: &str) -> Result<Step> {
-    let mut map = Map::of(node, file, &keys::rate::STEP)?;
-    let at = map.required("at", |node, file| within(node, file, keys::rate::STEP_AT))?;
-    let rate = map.required("rate", |node, file| frequency(node, file, keys::rate::RATE_OR_PAUSE))?;
-    let shape = map.optional("shape", |node, file| shape(node, file, rate))?.unwrap_or(Shape::Jump);
-    map.finish()?;
-    Ok(Step { at, rate, shape })
-}
-
-fn shape(node: &Node, file: &str, around: MilliIops) -> Result<Shape> {
-    if !matches!(node.value, Value::Map(_)) {
-        return word(node, file, keys::rate::SHAPES);
-    }
-    let mut map = Map::of(node, file, &keys::rate::SHAPE)?;
-    let (sine, burst) = (map.optional("sine", |n, f| sine(n, f, around))?, map.optional("burst", burst)?);
-    map.finish()?;
-    match (sine, burst) {
-        (Some(shape), None) | (None, Some(shape)) => Ok(shape),
-        _ => Err(node.error(
-            file,
-            say!(
-                "`shape` is `jump`, `ramp`, `{{sine: …}}` or `{{burst: …}}`",
-                "`shape` — это `jump`, `ramp`, `{{sine: …}}` или `{{burst: …}}`"
-            ),
-        )),
-    }
-}
-
-fn sine(node: &Node, file: &str, around: MilliIops) -> Result<Shape> {
-    let mut map = Map::of(node, file, &keys::rate::SINE)?;
-    let amplitude = map.required("amplitude", |node, file| frequency(node, file, keys::rate::RATE))?;
-    let period = map.required("period", |node, file| within(node, file, keys::rate::PERIOD))?;
-    map.finish()?;
-    if amplitude > around {
-        return Err(node.error(file, say!("a sine must not swing below 0/s", "синус не должен опускаться ниже 0/s")));
-    }
-    Ok(Shape::Sine { amplitude, period })
-}
-
-fn burst(node: &Node, file: &str) -> Result<Shape> {
-    let mut map = Map::of(node, file, &keys::rate::BURST)?;
-    let rate = map.required("rate", |node, file| frequency(node, file, keys::rate::RATE))?;
-    let every = map.required("every", |node, file| within(node, file, keys::rate::PERIOD))?;
-    let lasting = map.required("lasting", |node, file| within(node, file, keys::rate::PERIOD))?;
-    map.finish()?;
-    if lasting >= every {
-        return Err(node.error(
-            file,
-            say!("a burst must end before the next begins", "всплеск должен кончиться до начала следующего"),
-        ));
-    }
-    Ok(Shape::Burst { rate, every, lasting })
-}
-
-fn frequency(node: &Node, file: &str, limits: Limits<MilliIops>) -> Result<MilliIops> {
+pub(super) fn frequency(node: &Node, file: &str, limits: Limits<MilliIops>) -> Result<MilliIops> {
     if let Value::Int(number) = node.value {
         return Err(node
             .error(file, say!("`{number}` has no unit", "`{number}` без единицы измерения"))
@@ -215,7 +135,7 @@ fn frequency(node: &Node, file: &str, limits: Limits<MilliIops>) -> Result<Milli
     Ok(rate)
 }
 
-fn within(node: &Node, file: &str, limits: Limits<Nanos>) -> Result<Nanos> {
+pub(super) fn within(node: &Node, file: &str, limits: Limits<Nanos>) -> Result<Nanos> {
     let found = span(node, file)?;
     if !limits.hold(&found) {
         let ends = |lang: Lang| (format::duration(limits.least, lang), format::duration(limits.most, lang));
@@ -252,10 +172,12 @@ mod tests {
         assert_eq!(rates("0.5/s"), [Rate::constant(MilliIops(500), Gaps::Even)]);
         let both = rates("[1000/s, {poisson: 2000/s}]");
         assert_eq!(both.iter().map(Rate::label).collect::<Vec<_>>(), ["1000/s", "poisson 2000/s"]);
-        let schedule = "{gaps: poisson, schedule: [{at: 0s, rate: 1000/s}, {at: 10s, rate: 5000/s, shape: ramp}, \
+        let steps = "{gaps: poisson, schedule: [{at: 0s, rate: 1000/s}, {at: 10s, rate: 5000/s, shape: ramp}, \
                         {at: 20s, rate: 3000/s, shape: {sine: {amplitude: 3000/s, period: 10s}}}, \
                         {at: 60s, rate: 0/s, shape: {burst: {rate: 9000/s, every: 5s, lasting: 500ms}}}]}";
-        let found = &rates(schedule)[0];
+        let found = &suite(&text(steps).replace("- name: a", "- name: a\n    trial: 2min"), "x").unwrap().cases[0]
+            .streams[0]
+            .rate[0];
         assert_eq!((found.gaps, found.steps.len(), found.level()), (Gaps::Poisson, 4, None));
         let burst =
             Shape::Burst { rate: MilliIops::per_second(9000), every: Nanos::secs(5), lasting: Nanos::millis(500) };
@@ -278,6 +200,21 @@ mod tests {
         check_error(
             "{search: {from: 100/s, to: 200/s, quantile: 99%}}",
             expect!["error: s.yaml:5:70: search: the key `limit` is missing"],
+        );
+        let curve =
+            |curve: &str| format!("{{search: {{from: 100/s, to: 200/s, quantile: 99%, limit: 5ms, curve: {curve}}}}}");
+        check_error(&curve("50%"), expect!["error: s.yaml:5:129: expected a list, found text"]);
+        check_error(&curve("[]"), expect!["error: s.yaml:5:129: a curve has 1 to 100 points"]);
+        check_error(
+            &curve(&format!("[{}]", ["1%"; 101].join(", "))),
+            expect!["error: s.yaml:5:129: a curve has 1 to 100 points"],
+        );
+        assert!(suite(&text(&curve("[100%]")), "x").is_ok());
+        check_error(
+            "[100/s, {search: {from: 100/s, to: 200/s, quantile: 99%, limit: 5ms}}]",
+            expect![[r#"
+                error: s.yaml:5:69: a search is no value of an axis: the rates that it tries make the cells
+                hint: write `rate: {search: {…}}`, and other rates in a case of their own"#]],
         );
         check_error(
             "{poisson: 5/s, search: {from: 100/s, to: 200/s, quantile: 99%, limit: 5ms}}",
@@ -325,41 +262,6 @@ mod tests {
             "{poisson: 5/s, gaps: even}",
             expect![
                 "error: s.yaml:5:61: `rate` is a frequency such as `5000/s`, `{poisson: 5000/s}`, `{schedule: […], gaps: poisson}` or `{search: {…}}`"
-            ],
-        );
-    }
-
-    #[test]
-    fn schedules_without_meaning_are_refused() {
-        check_error("{schedule: []}", expect!["error: s.yaml:5:72: a schedule has 1 to 1000 steps"]);
-        check_error(
-            "{schedule: [{at: 1s, rate: 5/s}]}",
-            expect!["error: s.yaml:5:73: the first step of a schedule is at `0s`"],
-        );
-        check_error(
-            "{schedule: [{at: 0s, rate: 5/s, shape: ramp}]}",
-            expect!["error: s.yaml:5:73: the first step has no rate before it to ramp from"],
-        );
-        check_error(
-            "{schedule: [{at: 0s, rate: 5/s}, {at: 0s, rate: 6/s}]}",
-            expect!["error: s.yaml:5:94: a step must be later than the one before it"],
-        );
-        check_error(
-            "{schedule: [{at: 0s, rate: 0/s}]}",
-            expect!["error: s.yaml:5:72: a schedule with no rate above 0/s has no I/O"],
-        );
-        check_error(
-            "{schedule: [{at: 0s, rate: 5/s, shape: {sine: {amplitude: 6/s, period: 1s}}}]}",
-            expect!["error: s.yaml:5:107: a sine must not swing below 0/s"],
-        );
-        check_error(
-            "{schedule: [{at: 0s, rate: 5/s, shape: {burst: {rate: 6/s, every: 1s, lasting: 1s}}}]}",
-            expect!["error: s.yaml:5:108: a burst must end before the next begins"],
-        );
-        check_error(
-            "{schedule: [{at: 0s, rate: 5/s, shape: {sine: {amplitude: 5/s, period: 1s}}}, {at: 9s, rate: 1/s, shape: ramp}]}",
-            expect![
-                "error: s.yaml:5:139: a ramp cannot begin inside a sine or bursts: put a step with `shape: jump` before it"
             ],
         );
     }

@@ -28,6 +28,18 @@ pub(super) fn verify(node: &Node, file: &str, spec: &StreamSpec) -> Result<Optio
 
 /// Why the stream cannot be verified, and the way out.
 fn contradiction(after: bool, spec: &StreamSpec) -> Option<(Say, Say)> {
+    if spec.mix.erases() {
+        return Some((
+            say!(
+                "`verify` contradicts `discard` and `write_zeroes`: what was written is taken away again",
+                "`verify` противоречит `discard` и `write_zeroes`: записанное снова пропадает"
+            ),
+            say!(
+                "verify a stream of reads and writes with a region of its own",
+                "проверяйте отдельный поток чтений и записей со своей областью"
+            ),
+        ));
+    }
     if spec.mix.write == 0 {
         return Some((
             say!(
@@ -44,15 +56,6 @@ fn contradiction(after: bool, spec: &StreamSpec) -> Option<(Say, Say)> {
                 "сравнивать нечего: `op: write` ничего не читает"
             ),
             say!("add `after: true`", "добавьте `after: true`"),
-        ));
-    }
-    if spec.mix.erases() {
-        return Some((
-            say!(
-                "`verify` contradicts `discard` and `write_zeroes`: what was written is taken away again",
-                "`verify` противоречит `discard` и `write_zeroes`: записанное снова пропадает"
-            ),
-            say!("make a stream of each", "заведите для каждого свой поток"),
         ));
     }
     if !spec.block_mix.is_empty() {
@@ -106,6 +109,8 @@ mod tests {
         let refused = |stream| parse(stream).unwrap_err().render(Lang::En);
         let all = [
             "op: read, block_size: 4KiB, verify: {after: true}",
+            "op: discard, block_size: 4KiB, verify: {after: true}",
+            "op: {read: 50, write: 49, write_zeroes: 1}, block_size: 4KiB, verify: {}",
             "op: write, block_size: 4KiB, verify: {}",
             "op: write, block_size: {4KiB: 60, 64KiB: 40}, verify: {after: true}",
             "op: write, block_size: 4KiB, data: {dedup: 2}, verify: {after: true}",
@@ -116,6 +121,10 @@ mod tests {
         expect![[r#"
             error: suite.yaml:5:63: `verify` contradicts `op: read`: only what the stream itself wrote can be compared
             hint: use a mix, or `op: write` with `after: true`
+            error: suite.yaml:5:66: `verify` contradicts `discard` and `write_zeroes`: what was written is taken away again
+            hint: verify a stream of reads and writes with a region of its own
+            error: suite.yaml:5:97: `verify` contradicts `discard` and `write_zeroes`: what was written is taken away again
+            hint: verify a stream of reads and writes with a region of its own
             error: suite.yaml:5:64: nothing would be compared: `op: write` reads nothing
             hint: add `after: true`
             error: suite.yaml:5:81: `verify` needs one block size: with a mixture blocks overlap
