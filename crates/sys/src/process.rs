@@ -1,9 +1,11 @@
 //! Setting a process up so that it owns its streams: used by the worker before anything else.
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{MemfdFlags, Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
 
 /// Descriptors below this stay free for children and libraries that expect small numbers.
 const HIGH: i32 = 100;
@@ -29,8 +31,71 @@ pub fn own_streams() -> io::Result<(File, File)> {
     Ok((input, output))
 }
 
+/// A file without a name in memory; it is gone when it is closed.
+pub fn memory_file() -> io::Result<File> {
+    Ok(File::from(rustix::fs::memfd_create("output", MemfdFlags::CLOEXEC)?))
+}
+
+/// Has a child, once it is started, killed by the kernel when the calling *thread* ends, whichever way that happens.
+/// One that is started after its parent has ended does not run at all.
+pub fn die_with_parent(command: &mut Command) {
+    let parent = rustix::process::getpid();
+    let in_child = move || {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        // The parent may have ended before that: then nobody sends the signal any more.
+        if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
+    };
+    // SAFETY: between fork and exec only async-signal-safe functions may be called. Both are bare system calls that
+    // neither allocate nor lock, and an `io::Error` of a number allocates nothing.
+    unsafe { command.pre_exec(in_child) };
+}
+
+/// Asks a child that leads a process group of its own to end, as Ctrl-C in a terminal would.
+pub fn interrupt_group(child: &Child) -> io::Result<()> {
+    let group = rustix::process::Pid::from_child(child);
+    Ok(rustix::process::kill_process_group(group, rustix::process::Signal::INT)?)
+}
+
 /// Kills a child that leads a process group of its own, and everything in that group.
-pub fn kill_group(child: &std::process::Child) -> io::Result<()> {
+pub fn kill_group(child: &Child) -> io::Result<()> {
     let group = rustix::process::Pid::from_child(child);
     Ok(rustix::process::kill_process_group(group, rustix::process::Signal::KILL)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    /// Starts a child that would live for long, from a thread that ends at once.
+    fn orphan(prepare: fn(&mut Command)) -> Child {
+        let start = move || {
+            let mut command = Command::new("sleep");
+            prepare(command.arg("1000").stdin(Stdio::null()));
+            command.spawn().unwrap()
+        };
+        std::thread::spawn(start).join().unwrap()
+    }
+
+    #[test]
+    fn a_child_dies_with_the_thread_that_started_it_and_only_where_that_was_asked() {
+        let mut bound = orphan(die_with_parent);
+        let since = Instant::now();
+        let ended = loop {
+            if let Some(status) = bound.try_wait().unwrap() {
+                break Some(status);
+            }
+            if since.elapsed() > Duration::from_secs(20) {
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let mut free = orphan(|_| {});
+        let lives = free.try_wait().unwrap().is_none();
+        free.kill().unwrap();
+        free.wait().unwrap();
+        assert!(ended.is_some_and(|status| !status.success()), "{ended:?}");
+        assert!(lives);
+    }
 }
