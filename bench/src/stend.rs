@@ -68,6 +68,7 @@ impl Stend {
             target: named.to_string_lossy().into_owned(),
             permission: Permission::default(),
             run_directory: std::env::temp_dir().to_string_lossy().into_owned(),
+            fio: false,
         };
         let identity = stend.ask(&Request::Inspect(inspect.clone()), |reply| match reply {
             Reply::Facts(facts) => Some(facts.target.identity),

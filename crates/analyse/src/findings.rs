@@ -4,6 +4,7 @@ use crate::chart::Chart;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
+use stend_spec::external::Difference;
 use stend_spec::workload::Op;
 
 /// Everything derived from one run.
@@ -332,6 +333,13 @@ pub enum Caveat {
         backend: String,
         /// Why.
         reason: String,
+    },
+    /// Another program made the I/O, and means something else by parts of the workload.
+    OtherEngine {
+        /// How many cases.
+        cases: u32,
+        /// What is different, for any of them.
+        differences: Vec<Difference>,
     },
     /// The kernel did not submit inline but through worker threads.
     KernelWorkers {

@@ -73,6 +73,7 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
         window: Nanos::secs(2),
         direct: true,
         backend: Backend::Auto,
+        engine: Default::default(),
     }
 }
 

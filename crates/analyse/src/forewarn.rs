@@ -2,16 +2,19 @@
 
 use crate::findings::Caveat;
 use crate::limits::{FEW_CPUS, MEMORY_SIZES, NEARLY_FULL, OTHER_BYTES_PER_S, OTHER_IOPS};
+use std::collections::BTreeSet;
 use stend_base::{Bytes, Nanos, Say, Share};
 use stend_record::{Device, HostFacts, Refusal, TargetFacts, TargetKind, WriteAccess};
+use stend_spec::external::{Difference, differences};
 use stend_spec::plan::{Case, Plan};
-use stend_spec::workload::{Backend, Region, Stream};
+use stend_spec::workload::{Backend, Engine, Region, Stream};
 
 /// Reasons to doubt what is about to be measured, most serious first. All but the preliminary ones (see
 /// [`Caveat::is_preliminary`]) are in the findings of the run again.
 pub fn forewarn(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Vec<Caveat> {
     let mut found = Vec::new();
     found.extend(no_storage(target, plan));
+    found.extend(other_engine(plan));
     found.extend(not_filled(plan));
     found.extend(reads_erased(plan));
     found.extend(streams_overlap(plan));
@@ -208,6 +211,15 @@ fn memory_sized(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Option<C
     let goes_around = file_system != "zfs" && !file_system.starts_with("fuse");
     let direct = goes_around && running(plan).all(|case| case.trial.direct);
     Some(Caveat::MemorySized { working_set, memory: host.memory, direct })
+}
+
+/// What another engine means otherwise by the cases that it runs.
+fn other_engine(plan: &Plan) -> Option<Caveat> {
+    let others = || running(plan).filter(|case| case.trial.engine != Engine::Native);
+    let differences: BTreeSet<Difference> = others().flat_map(|case| differences(&case.trial)).collect();
+    let cases = others().count() as u32;
+    let told = Difference::ALL.into_iter().filter(|difference| differences.contains(difference)).collect();
+    (cases > 0).then_some(Caveat::OtherEngine { cases, differences: told })
 }
 
 fn few_cpus(host: &HostFacts) -> Option<Caveat> {

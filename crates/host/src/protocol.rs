@@ -62,6 +62,8 @@ pub struct Inspect {
     pub permission: Permission,
     /// Directory of the run file on this host.
     pub run_directory: String,
+    /// A case is run by the fio of the host: then there must be one.
+    pub fio: bool,
 }
 
 /// An arm to enter.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_load::{Control, Marks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
-use stend_spec::workload::{Region, Trial};
+use stend_spec::workload::{Engine, Region, Trial};
 use stend_stand::{Entered, Need, Owner, Permission, Prepared};
 use stend_sys::IoFile;
 
@@ -169,10 +169,17 @@ impl Session {
         let file = self.open(trial.writes(), trial.direct)?;
         let ready = self.ready()?;
         ready.telemetry.mark();
-        let marks = Marks::of_session(ready.since_ns, ordinal);
-        let outcome = stend_load::run_trial_of(marks, trial, &file, &self.control, &mut |slices| {
-            self.outbox.send(Reply::Slices { ordinal, slices });
-        })?;
+        let mut emit = |slices| self.outbox.send(Reply::Slices { ordinal, slices });
+        let outcome = match trial.engine {
+            Engine::Native => {
+                let marks = Marks::of_session(ready.since_ns, ordinal);
+                stend_load::run_trial_of(marks, trial, &file, &self.control, &mut emit)
+            }
+            Engine::Fio => {
+                let mut log = |kind| send_event(&self.outbox, kind);
+                stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut log)
+            }
+        }?;
         ready.telemetry.mark();
         self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
         Ok(())
@@ -218,6 +225,9 @@ impl Session {
 fn look(inspect: &Inspect) -> Result<Facts> {
     let target = stend_stand::inspect(&inspect.target)?;
     let writes = stend_stand::may_write(&target, &inspect.permission)?;
+    if inspect.fio {
+        stend_load::probe_fio()?;
+    }
     let shares_drive = stend_stand::shares_drive(Path::new(&inspect.run_directory), &target);
     Ok(Facts { host: stend_stand::host_facts(), target, writes, shares_drive })
 }

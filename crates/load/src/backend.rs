@@ -60,6 +60,11 @@ pub fn choose_backend(trial: &Trial, file: &IoFile) -> Result<Choice> {
     decide(trial, Nature { device: file.is_device(), begins: file.begins_without_blocking() })
 }
 
+/// Whether a ring of io_uring can be made here.
+pub(crate) fn ring_works() -> std::result::Result<(), Obstacle> {
+    Ring::probe()
+}
+
 /// What of a target decides.
 #[derive(Debug, Clone, Copy)]
 struct Nature {

@@ -110,15 +110,20 @@ fn merged<'a>(threads: impl Iterator<Item = (usize, &'a [u32])>) -> Vec<(usize, 
     merged
 }
 
+/// The CPU of every load thread, in the order of jobs; `None` where no CPU is known.
+pub(crate) fn places(jobs: &[Job], threads_of: impl Fn(&Job) -> usize, file: &IoFile) -> Vec<Option<u32>> {
+    let threads = jobs.iter().map(|job| (threads_of(job), job.spec.place.cpus.as_slice()));
+    let allowed = affinity::allowed().unwrap_or_default();
+    let near = completion_cpus(file);
+    placement::place_streams(&allowed, &near, &merged(threads))
+}
+
 impl Crew {
     /// Starts the threads for `jobs` and waits until every one is set up.
     pub fn muster(jobs: &[Job], lane: Lane, target: &Target, fault_limit: u64, control: &Control) -> Result<Crew> {
         let threads_of = |job: &Job| if lane == Lane::Psync { job.spec.queue_depth } else { 1 };
         let count: usize = jobs.iter().map(|job| threads_of(job) as usize).sum();
-        let threads = jobs.iter().map(|job| (threads_of(job) as usize, job.spec.place.cpus.as_slice()));
-        let allowed = affinity::allowed().unwrap_or_default();
-        let near = completion_cpus(target.file());
-        let places = placement::place_streams(&allowed, &near, &merged(threads));
+        let places = places(jobs, |job| threads_of(job) as usize, target.file());
         let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
         let shared = Arc::new(Shared::new(fault_limit));
         let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();

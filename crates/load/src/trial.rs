@@ -64,7 +64,7 @@ pub fn run_trial_of(
 }
 
 /// What the planner must not ask for.
-fn check(trial: &Trial, file: &IoFile) -> Result<()> {
+pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     let defect = |text: Say| Err(Error::new(Kind::Bug, text));
     if trial.writes() && !file.is_writable() {
         return defect(say!(

@@ -13,8 +13,8 @@ pub mod verification;
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
 pub use observed::{
-    ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus,
-    ZeroSample,
+    ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice, TrialOutcome,
+    TrialStatus, ZeroSample,
 };
 pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
 pub use sample::Sample;

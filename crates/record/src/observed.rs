@@ -195,6 +195,19 @@ pub struct EngineFacts {
     pub clock_read_ns: u32,
     /// The jobs as they were set up, by stream and job.
     pub jobs: Vec<JobFacts>,
+    /// The other program that made the I/O; `None`: our own engine.
+    pub external: Option<External>,
+}
+
+/// Another program that made the I/O of a trial. What it printed is in the event of its command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct External {
+    /// What it calls itself, e.g. `fio-3.33`.
+    pub version: String,
+    /// Its job file, as it was given.
+    pub job_file: String,
+    /// How much earlier the window may have begun than the outcome says, ns: other programs do not tell it.
+    pub start_uncertainty_ns: u64,
 }
 
 /// One job as the engine set it up.

@@ -98,6 +98,7 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
             target: setup.target.clone(),
             permission: setup.permission.clone(),
             run_directory: directory,
+            fio: setup.suite.needs_fio(),
         },
         run: setup.id.clone(),
         run_file: setup.run_file.to_string_lossy().into_owned(),

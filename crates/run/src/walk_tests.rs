@@ -16,7 +16,12 @@ fn asked() -> Asked {
         suite: stend_spec::parse::suite(text, "t.yaml").unwrap(),
         seed: 5,
         time_budget: None,
-        inspect: Inspect { target: "/t".into(), permission: Permission::default(), run_directory: "/r".into() },
+        inspect: Inspect {
+            target: "/t".into(),
+            permission: Permission::default(),
+            run_directory: "/r".into(),
+            fio: false,
+        },
         run: "R-1".into(),
         run_file: "/r/R-1.stend".into(),
         coordinator: 1,

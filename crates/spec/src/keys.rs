@@ -1,7 +1,7 @@
 //! The keys of a suite file, each described once: the parser takes names, limits and words from here, and
 //! the JSON Schema and the reference are generated from it. Data only; must not parse.
 
-use crate::workload::Backend;
+use crate::workload::{Backend, Engine};
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
 pub mod batch;
@@ -109,6 +109,12 @@ pub const BACKENDS: &[Choice<Backend>] = &[
     ("none", "no I/O at all: measures what the engine itself costs", Backend::Null),
 ];
 
+/// What makes the I/O.
+pub const ENGINES: &[Choice<Engine>] = &[
+    ("native", "Stend's own engine", Engine::Native),
+    ("fio", "the fio of the host; where it means something else, the result says what", Engine::Fio),
+];
+
 /// Cases of a suite, streams of a case: far more than anybody reads.
 pub const CASES: Limits<usize> = Limits { least: 1, most: 10_000 };
 /// Arms of a suite; one alone would compare with nothing.
@@ -163,6 +169,13 @@ const RAMP_KEY: Key =
 const TRIAL: Key = optional("trial", "3s", Shape::Span(WINDOW), "Length of the measuring window of each trial.");
 const BACKEND: Key = optional("backend", "auto", Shape::Word(|| words(BACKENDS)), "How I/O is submitted.");
 
+const ENGINE: Key = optional(
+    "engine",
+    "native",
+    Shape::Word(|| words(ENGINES)),
+    "What makes the I/O; `stend run --engine` wins. With `fio` a key that fio cannot express is an error that names it.",
+);
+
 /// The whole file.
 pub const SUITE: Mapping = Mapping {
     en: "suite",
@@ -203,7 +216,7 @@ pub const DEFAULTS: Mapping = Mapping {
     en: "defaults",
     ru: "defaults",
     doc: "Settings of every case that does not have its own.",
-    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND],
+    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE],
 };
 
 /// `fill`.
@@ -237,13 +250,14 @@ pub const REPEATS: Mapping = Mapping {
 pub const CASE: Mapping = Mapping {
     en: "a case",
     ru: "случай",
-    doc: "One workload with its axes; `direct`, `ramp`, `trial` and `backend` win over `defaults`.",
+    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend` and `engine` win over `defaults`.",
     keys: &[
         required("name", Shape::Name, "Name, unique in the suite."),
         DIRECT,
         RAMP_KEY,
         TRIAL,
         BACKEND,
+        ENGINE,
         required("streams", Shape::List(&STREAM, STREAMS), "Streams that run at the same time."),
     ],
 };

@@ -4,6 +4,7 @@
 
 pub mod arm;
 mod budget;
+pub mod external;
 pub mod fit;
 pub mod keys;
 mod label;

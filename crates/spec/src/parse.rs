@@ -15,7 +15,7 @@ mod verify;
 use crate::keys::{self, Choice, Limits, Mapping};
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
-use crate::workload::{Backend, Batch, Sync};
+use crate::workload::{Backend, Batch, Engine, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
@@ -62,11 +62,13 @@ struct Defaults {
     ramp: Nanos,
     window: Nanos,
     backend: Backend,
+    engine: Engine,
 }
 
 impl Default for Defaults {
     fn default() -> Self {
-        Defaults { direct: true, ramp: Nanos::secs(1), window: Nanos::secs(3), backend: Backend::Auto }
+        let (ramp, window) = (Nanos::secs(1), Nanos::secs(3));
+        Defaults { direct: true, ramp, window, backend: Backend::Auto, engine: Engine::Native }
     }
 }
 
@@ -85,6 +87,7 @@ impl Defaults {
             ramp: map.optional("ramp", ramp)?.unwrap_or(self.ramp),
             window: map.optional("trial", window)?.unwrap_or(self.window),
             backend: map.optional("backend", |node, file| word(node, file, keys::BACKENDS))?.unwrap_or(self.backend),
+            engine: map.optional("engine", |node, file| word(node, file, keys::ENGINES))?.unwrap_or(self.engine),
         })
     }
 }
@@ -92,7 +95,7 @@ impl Defaults {
 fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
-    let Defaults { direct, ramp, window, backend } = defaults.overridden(&mut map)?;
+    let Defaults { direct, ramp, window, backend, engine } = defaults.overridden(&mut map)?;
     let streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file)).collect())?;
     map.finish()?;
@@ -116,7 +119,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
     if let Some((message, hint)) = backend::contradiction(backend, direct, &streams) {
         return Err(node.error(file, message).hint(hint));
     }
-    Ok(SuiteCase { name, streams, ramp, window, direct, backend })
+    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine })
 }
 
 fn stream(node: &Node, file: &str) -> Result<StreamSpec> {

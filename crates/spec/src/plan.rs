@@ -2,6 +2,7 @@
 
 use crate::arm::Arm;
 use crate::budget::stretch;
+use crate::external;
 use crate::fit::why_not;
 use crate::label;
 use crate::ladder::Ladder;
@@ -430,8 +431,10 @@ fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) ->
         seed: 0,
         direct: case.direct,
         backend: case.backend,
+        engine: case.engine,
         region,
     };
+    external::check(case, &trial)?;
     let not_run = why_not(&trial, target).or(misplaced);
     Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })
 }

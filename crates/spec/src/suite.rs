@@ -5,7 +5,7 @@ use crate::rate::Rate;
 use crate::region::Part;
 use crate::search::Search;
 use crate::topology::Placement;
-use crate::workload::{Backend, Batch, BlockShare, Data, Mix, Pattern, Sync, Think, Verify};
+use crate::workload::{Backend, Batch, BlockShare, Data, Engine, Mix, Pattern, Sync, Think, Verify};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -51,6 +51,8 @@ pub struct SuiteCase {
     pub direct: bool,
     /// How I/O is submitted.
     pub backend: Backend,
+    /// What makes the I/O.
+    pub engine: Engine,
 }
 
 /// One stream with its axes.
@@ -121,6 +123,16 @@ impl Suite {
     /// Whether all of one arm comes before the next, because a person or a reboot switches between some.
     pub fn is_sequential(&self) -> bool {
         self.arms.iter().any(|arm| arm.switch.instruction().is_some())
+    }
+
+    /// Has every case run by `engine`, whatever its own key says.
+    pub fn run_by(&mut self, engine: Engine) {
+        self.cases.iter_mut().for_each(|case| case.engine = engine);
+    }
+
+    /// Whether a case needs the fio of the host.
+    pub fn needs_fio(&self) -> bool {
+        self.cases.iter().any(|case| case.engine == Engine::Fio)
     }
 
     /// Everything that the suite would execute or change on the host, one line each.

@@ -25,6 +25,8 @@ pub struct Trial {
     pub direct: bool,
     /// How I/O is submitted.
     pub backend: Backend,
+    /// What makes the I/O.
+    pub engine: Engine,
     /// Range of the target that the trial may touch, from `start`; aligned to 4 KiB.
     pub region: Region,
 }
@@ -284,6 +286,17 @@ pub enum Backend {
     Null,
 }
 
+/// What makes the I/O of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// Our own engine.
+    #[default]
+    Native,
+    /// The fio that is installed on the host; what it means by a workload is in [`crate::external`].
+    Fio,
+}
+
 /// Operation kinds that are counted and timed apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -330,6 +343,7 @@ impl Trial {
             seed: 1,
             direct: true,
             backend: Backend::Auto,
+            engine: Engine::Native,
             region,
         }
     }

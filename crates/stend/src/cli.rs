@@ -97,6 +97,10 @@ fn run(lang: Lang) -> Command {
         "seed of all random choices (default: from the clock)",
         "зерно всех случайных выборов (по умолчанию — от часов)"
     );
+    let engine = say!(
+        "native, or fio to check Stend against it (default: the suite's)",
+        "native или fio для проверки Stend (по умолчанию — из набора)"
+    );
     let dry_run = say!(
         "print what the run would do, write and take, and change nothing",
         "показать, что прогон сделает, запишет и займёт, ничего не меняя"
@@ -105,13 +109,14 @@ fn run(lang: Lang) -> Command {
     let arguments = vec![
         positional("SUITE", suite, lang).required(false).required_unless_present("resume"),
         option("on", "PATH", on, lang).required_unless_present("resume"),
-        option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "time-budget", "seed", "output"]),
+        option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "time-budget", "seed", "engine", "output"]),
         flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
         flag("allow-commands", None, commands, lang),
         option("time-budget", "TIME", budget, lang),
         option("seed", "N", seed, lang),
+        option("engine", "ENGINE", engine, lang).value_parser(["native", "fio"]).hide_possible_values(true),
         option("output", "FILE", output, lang).short('o'),
         choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang),
     ];

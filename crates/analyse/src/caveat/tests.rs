@@ -6,7 +6,8 @@ use crate::fixture::{RunBuilder, case, run, run_of};
 use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
 use stend_record::{Event, Refusal, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
 use stend_spec::arm::Switch;
-use stend_spec::workload::{Backend, Mix, Sync};
+use stend_spec::external::Difference;
+use stend_spec::workload::{Backend, Engine, Mix, Sync};
 
 /// Caveats of a record.
 fn caveats(record: &RunRecord) -> Vec<Caveat> {
@@ -136,6 +137,14 @@ fn few_cpus_and_merged_intervals_are_told_last() {
 }
 
 #[test]
+fn what_another_engine_means_otherwise_is_told_for_its_cases_only() {
+    let found = after(|r| r.header.inputs.suite.cases[0].engine = Engine::Fio);
+    let [Caveat::OtherEngine { cases: 1, differences }] = found.as_slice() else { panic!("{found:?}") };
+    assert!(differences.contains(&Difference::Bins) && !differences.contains(&Difference::Compression));
+    assert!(found[0].say().ru.starts_with("В 1 случае ввод-вывод выполняет fio"), "{}", found[0].say().ru);
+}
+
+#[test]
 fn what_was_said_before_stays_but_the_plan_of_writing_does_not() {
     let found = after(|r| {
         r.target.as_mut().unwrap().file_system = Some("btrfs".into());
@@ -163,6 +172,7 @@ fn every() -> Vec<Caveat> {
         Caveat::VirtualDisk { device: "vda".into() },
         Caveat::NoDevice,
         Caveat::Fallback { backend: "psync".into(), reason: "io_uring is forbidden here (EPERM)".into() },
+        Caveat::OtherEngine { cases: 2, differences: stend_spec::external::Difference::ALL.to_vec() },
         Caveat::KernelWorkers { count: 4 },
         Caveat::FewCpus { cpus: 2 },
         Caveat::ClockStep { by_ns: -2_500_000_000 },

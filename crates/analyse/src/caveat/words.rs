@@ -50,6 +50,7 @@ impl Caveat {
             Caveat::StreamsOverlap { case, first, second } => run::streams_overlap(case, *first, *second),
             Caveat::FewTrials { cases, trials, need } => run::few_trials(*cases, *trials, *need),
             Caveat::Fallback { backend, reason } => run::fallback(backend, reason),
+            Caveat::OtherEngine { cases, differences } => run::other_engine(*cases, differences),
             Caveat::KernelWorkers { count } => run::kernel_workers(*count),
             Caveat::FewCpus { cpus } => run::few_cpus(*cpus),
             Caveat::ClockStep { by_ns } => run::clock_step(*by_ns),

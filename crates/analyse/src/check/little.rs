@@ -82,7 +82,7 @@ fn implied(trial: &Counting<'_>, counts: impl Fn(&Stream) -> bool) -> InFlight {
         let index = index as u16;
         let lanes = lanes(stream);
         let mut longest = 0u64;
-        for &op in occupying(stream) {
+        for &op in occupying(stream, trial.outcome.engine.external.is_some()) {
             for job in trial.outcome.jobs.iter().filter(|job| job.stream == index) {
                 let latency = &job.service.as_ref().unwrap_or(&job.latency)[op.index()];
                 sum += latency.sum_ns as f64;
@@ -107,10 +107,11 @@ fn implied(trial: &Counting<'_>, counts: impl Fn(&Stream) -> bool) -> InFlight {
 }
 
 /// Operations that take a place in the queue. With a sync after each write, the write's latency
-/// includes its sync: counting both would count the time twice.
-fn occupying(stream: &Stream) -> &'static [Op] {
+/// includes its sync: counting both would count the time twice. Other engines tell them apart.
+fn occupying(stream: &Stream, external: bool) -> &'static [Op] {
     match stream.sync.every() {
-        0 | 1 => &Op::IO,
+        0 => &Op::IO,
+        1 if !external => &Op::IO,
         _ => &Op::ALL,
     }
 }
@@ -127,7 +128,7 @@ mod tests {
     use crate::trials::by_case;
     use stend_base::histogram::Sparse;
     use stend_record::observed::Drained;
-    use stend_record::{Slice, TrialOutcome};
+    use stend_record::{External, Slice, TrialOutcome};
     use stend_spec::workload::Sync;
 
     fn check(change: impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static) -> CheckResult {
@@ -197,5 +198,24 @@ mod tests {
         let record = durable.trial(0).iops(1_000.0).done().record();
         let found = in_flight(&by_case(&record)[0]);
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "1.00 in flight of 1.00"));
+    }
+
+    #[test]
+    fn another_engine_tells_a_write_and_its_sync_apart_and_both_take_the_place() {
+        let checked = |external: bool| {
+            let split = move |o: &mut TrialOutcome, _: &mut Vec<Slice>| {
+                let latency = &mut o.jobs[0].latency;
+                let half = latency[Op::Write.index()].sum_ns / 2;
+                (latency[Op::Write.index()].sum_ns, latency[Op::Sync.index()].sum_ns) = (half, half);
+                let other = External { version: "fio-3.33".into(), job_file: String::new(), start_uncertainty_ns: 0 };
+                o.engine.external = external.then_some(other);
+            };
+            let durable = run_of(vec![case("durable", 0, 1, Sync::Fdatasync(1))]);
+            let record = durable.trial(0).iops(1_000.0).change(split).done().record();
+            in_flight(&by_case(&record)[0])
+        };
+        let (apart, together) = (checked(true), checked(false));
+        assert_eq!((apart.status, apart.measured.en.as_str()), (CheckStatus::Pass, "1.00 in flight of 1.00"));
+        assert_eq!(together.status, CheckStatus::Warn, "{together:?}");
     }
 }

@@ -5,7 +5,7 @@ use super::{ArmCondition, Condition};
 use crate::findings::Findings;
 use crate::phrase::both;
 use stend_base::{Bytes, Nanos, Say, format, say};
-use stend_record::{ArmFacts, Device, HostFacts, RunRecord, TargetFacts, TargetKind};
+use stend_record::{ArmFacts, Device, HostFacts, RunRecord, TargetFacts, TargetKind, TrialOutcome};
 
 /// Key, name and value of one circumstance of one run; the value is empty where it is not known.
 type Item = (&'static str, Say, Say);
@@ -155,10 +155,14 @@ fn asked(record: &RunRecord) -> Vec<Item> {
 fn tool(record: &RunRecord, findings: &Findings) -> Vec<Item> {
     let outcomes = || record.trials.iter().filter_map(|t| t.outcome.as_ref());
     let backends = each(outcomes().map(|o| o.engine.backend.clone()), |name, _| name.clone());
+    let own = || "Stend".to_string();
+    let made_by = |o: &TrialOutcome| o.engine.external.as_ref().map_or_else(own, |other| other.version.clone());
+    let engines = each(outcomes().map(made_by), |name, _| name.clone());
     let reasons = outcomes().map(|o| o.engine.fallback_reason.clone()).filter(|r| !r.is_empty());
     let registered = outcomes().map(|o| o.engine.registered).collect::<std::collections::BTreeSet<_>>();
     let registered = registered.into_iter().map(yes_no).reduce(joined).unwrap_or_else(unknown);
     vec![
+        ("engine", say!("I/O made by", "ввод-вывод выполняет"), engines),
         ("backend", say!("I/O submitted by", "подача ввода-вывода"), backends),
         ("fallback", say!("reason of the fall-back", "причина запасного пути"), each(reasons, |r, _| r.clone())),
         ("registered", say!("files and buffers registered", "файлы и буферы зарегистрированы"), registered),

@@ -147,6 +147,10 @@ fn engine_rows(run: &RunRecord) -> Vec<(Say, Say)> {
     for outcome in run.trials.iter().filter_map(|t| t.outcome.as_ref()) {
         let mut engine =
             EngineFacts { kernel_workers: 0, clock_read_ns: 0, jobs: Vec::new(), ..outcome.engine.clone() };
+        // Only by whom: job files differ in their seeds.
+        if let Some(other) = &mut engine.external {
+            (other.job_file, other.start_uncertainty_ns) = (String::new(), 0);
+        }
         engine.cpus.sort_unstable();
         engine.cpus.dedup();
         match ways.iter_mut().find(|(known, _)| *known == engine) {
@@ -154,7 +158,11 @@ fn engine_rows(run: &RunRecord) -> Vec<(Say, Say)> {
             None => ways.push((engine, 1)),
         }
     }
-    ways.into_iter().map(|(engine, n)| (Say::same(engine.backend.clone()), way(&engine, n))).collect()
+    let name = |engine: &EngineFacts| match &engine.external {
+        Some(other) => Say::same(format!("{}, {}", other.version, engine.backend)),
+        None => Say::same(engine.backend.clone()),
+    };
+    ways.into_iter().map(|(engine, n)| (name(&engine), way(&engine, n))).collect()
 }
 
 fn way(engine: &EngineFacts, trials: u32) -> Say {

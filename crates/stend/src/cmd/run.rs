@@ -14,6 +14,7 @@ use stend_host::Permission;
 use stend_record::{RunState, store};
 use stend_run::{Channel, Progressed, Resume, Setup, Stopper};
 use stend_spec::arm::Switch;
+use stend_spec::keys::ENGINES;
 use stend_spec::suite::Suite;
 
 /// Suites inside the binary, by name.
@@ -120,7 +121,11 @@ fn conclude(path: &Path, out: &Out) -> Result<()> {
 }
 
 fn setup(arguments: &ArgMatches) -> Result<Setup> {
-    let (suite, suite_text) = read_suite(super::required(arguments, "SUITE"))?;
+    let (mut suite, suite_text) = read_suite(super::required(arguments, "SUITE"))?;
+    let engine = arguments.get_one::<String>("engine");
+    if let Some((.., engine)) = engine.and_then(|name| ENGINES.iter().find(|(known, ..)| known == name)) {
+        suite.run_by(*engine);
+    }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let seed = match arguments.get_one::<String>("seed") {
         Some(text) => text.parse().map_err(|_| wrong("--seed", text, "a whole number", "целое число"))?,

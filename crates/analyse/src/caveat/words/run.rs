@@ -3,7 +3,8 @@
 use super::Words;
 use crate::phrase::{both, pick};
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Nanos, Say, Share, format, say};
+use stend_base::{Lang, Nanos, Say, Share, format, say};
+use stend_spec::external::Difference;
 
 pub(super) fn no_end() -> Words {
     Words {
@@ -137,6 +138,30 @@ pub(super) fn fallback(backend: &str, reason: &str) -> Words {
         advice: say!(
             "`stend doctor` names the one command that allows io_uring here; then run it again.",
             "`stend doctor` назовёт команду, которая разрешит здесь io_uring; затем запустите снова."
+        ),
+    }
+}
+
+pub(super) fn other_engine(cases: u32, differences: &[Difference]) -> Words {
+    let text = both(|l| {
+        let case = match l {
+            Lang::En => plural_en(u64::from(cases), "case", "cases"),
+            Lang::Ru => plural_ru(u64::from(cases), "случае", "случаях", "случаях"),
+        };
+        let all: Vec<String> = differences.iter().map(|difference| difference.say().get(l).to_string()).collect();
+        let said = pick(
+            l,
+            "In {n} {case} fio makes the I/O, not Stend's own engine. What it means otherwise: {d}.",
+            "В {n} {case} ввод-вывод выполняет fio, а не генератор самого Stend. Что у него иначе: {d}.",
+        );
+        said.replace("{n}", &cases.to_string()).replace("{case}", case).replace("{d}", &all.join("; "))
+    });
+    Words {
+        slug: "other-engine",
+        text,
+        advice: say!(
+            "Use it to check one engine by the other, each in its own run or case; for results use `--engine native`.",
+            "Так проверяют один генератор другим, каждый в своём прогоне или случае; для результатов нужен `--engine native`."
         ),
     }
 }

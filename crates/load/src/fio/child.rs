@@ -1,0 +1,172 @@
+//! Another program as a child: started so that it cannot outlive us, watched until it ends, ended when it must. Must not
+//! know what it is for.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use stend_base::Nanos;
+use stend_sys::{clock, process};
+
+/// How often an end, a stop and the limit are looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// Time to end by itself once it was asked to: the worker promises to be quiet within 2 s of a stop.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Time for the kernel to end it once it was killed; one that waits for a dead device stays.
+const REAP: Duration = Duration::from_millis(500);
+/// Most of its standard output that is read: 256 jobs with full histograms print less.
+const OUTPUT_MAX: u64 = 64 << 20;
+/// Most of its standard error that is kept.
+const WORDS_MAX: u64 = 64 << 10;
+
+/// Why a child did not come to its own end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// Somebody asked to stop.
+    Stopped,
+    /// It took longer than it may.
+    Late,
+}
+
+/// What is to be started.
+#[derive(Debug)]
+pub(super) struct Order<'a> {
+    /// The program, found by PATH.
+    pub program: &'a str,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Where it works; `None`: where we do.
+    pub directory: Option<&'a Path>,
+    /// Its descriptor 0; `None`: nothing.
+    pub input: Option<OwnedFd>,
+}
+
+/// A child that has ended, or was left behind.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// How; `None` if it hangs in the kernel although it was killed.
+    pub status: Option<ExitStatus>,
+    /// Whether and why it was asked to end.
+    pub cut: Option<Cut>,
+    /// What it printed.
+    pub output: Vec<u8>,
+    /// What it said on standard error, the beginning of it.
+    pub words: String,
+    /// Just before it was started, CLOCK_MONOTONIC.
+    pub started: Nanos,
+    /// When its end was seen.
+    pub ended: Nanos,
+}
+
+/// Carries out `order` in a process group of its own for at most `limit`, or until `stopped` says so. It is asked first
+/// (SIGINT), and killed if that does not help.
+pub(super) fn run(order: Order, limit: Duration, stopped: &dyn Fn() -> bool) -> io::Result<Ended> {
+    // In memory, so that neither pipes fill nor disks are written.
+    let [mut output, mut words] = [process::memory_file()?, process::memory_file()?];
+    let mut command = Command::new(order.program);
+    command.args(order.arguments).stdin(order.input.map_or_else(Stdio::null, Stdio::from));
+    if let Some(directory) = order.directory {
+        command.current_dir(directory);
+    }
+    command.stdout(output.try_clone()?).stderr(words.try_clone()?).process_group(0);
+    process::die_with_parent(&mut command);
+    let started = clock::now();
+    let mut child = command.spawn()?;
+    let (status, cut) = watch(&mut child, limit, stopped)?;
+    let ended = clock::now();
+    let output = contents(&mut output, OUTPUT_MAX)?;
+    let words = String::from_utf8_lossy(&contents(&mut words, WORDS_MAX)?).trim_end().to_string();
+    Ok(Ended { status, cut, output, words, started, ended })
+}
+
+fn watch(
+    child: &mut Child,
+    limit: Duration,
+    stopped: &dyn Fn() -> bool,
+) -> io::Result<(Option<ExitStatus>, Option<Cut>)> {
+    let begin = Instant::now();
+    let cut = loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok((Some(status), None));
+        }
+        if stopped() {
+            break Cut::Stopped;
+        }
+        if begin.elapsed() > limit {
+            break Cut::Late;
+        }
+        std::thread::sleep(TICK);
+    };
+    process::interrupt_group(child)?;
+    let mut status = wait(child, PATIENCE)?;
+    if status.is_none() {
+        process::kill_group(child)?;
+        status = wait(child, REAP)?;
+    }
+    Ok((status, Some(cut)))
+}
+
+fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let begin = Instant::now();
+    loop {
+        match child.try_wait()? {
+            None if begin.elapsed() < limit => std::thread::sleep(TICK),
+            ended => return Ok(ended),
+        }
+    }
+}
+
+fn contents(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
+    let mut contents = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(most).read_to_end(&mut contents)?;
+    Ok(contents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn shell(script: &str) -> Order<'static> {
+        let arguments = ["-c", script].map(String::from).to_vec();
+        Order { program: "sh", arguments, directory: None, input: None }
+    }
+
+    #[test]
+    fn both_outputs_and_the_end_of_a_child_are_kept_apart() {
+        let ended = run(shell("echo out; echo err >&2; exit 3"), LONG, &|| false).unwrap();
+        assert_eq!((ended.output.as_slice(), ended.words.as_str(), ended.cut), (&b"out\n"[..], "err", None));
+        assert_eq!(ended.status.unwrap().code(), Some(3));
+        assert!(ended.started < ended.ended);
+    }
+
+    #[test]
+    fn one_that_is_asked_to_stop_may_still_say_what_it_knows() {
+        let script = "trap 'echo told; exit 0' INT; echo ready; while :; do sleep 0.01; done";
+        let ended = run(shell(script), LONG, &|| true).unwrap();
+        assert_eq!(ended.cut, Some(Cut::Stopped));
+        // It may have been stopped before it could set its trap.
+        assert!(ended.status.is_some() && [&b""[..], b"told\n", b"ready\ntold\n"].contains(&ended.output.as_slice()));
+    }
+
+    #[test]
+    fn one_that_takes_too_long_and_does_not_listen_is_killed_with_its_children() {
+        let script = "trap '' INT; sleep 1000 & echo $!; wait; wait";
+        let ended = run(shell(script), Duration::from_millis(300), &|| false).unwrap();
+        assert_eq!((ended.cut, ended.status.unwrap().code()), (Some(Cut::Late), None));
+        let child = String::from_utf8(ended.output).unwrap();
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error_of_its_own_kind() {
+        let error = run(Order { program: "/no/such/program", ..shell("") }, LONG, &|| false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,118 @@
+//! Which fio is installed, and what it can do. Must not run a job.
+
+use super::child::{self, Order};
+use std::time::Duration;
+use stend_base::{Error, Kind, Result, say};
+
+/// The program; which one that is follows from PATH.
+pub(super) const PROGRAM: &str = "fio";
+/// A question is answered within this time.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+/// Options without which fio cannot tell what a trial must know.
+const NEEDED: [&str; 6] =
+    ["lat_percentiles", "write_hist_log", "log_hist_msec", "log_hist_coarseness", "exitall_on_error", "fallocate"];
+
+/// A fio that can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fio {
+    /// What it calls itself, e.g. `fio-3.33`.
+    pub version: String,
+    /// Its ways of submitting I/O.
+    pub(super) engines: Vec<String>,
+    /// Its logs can have the times of CLOCK_MONOTONIC.
+    pub(super) monotonic: bool,
+}
+
+/// Asks the fio of this host. An error of kind `Preflight` if there is none, or one that cannot tell enough.
+pub fn probe_fio() -> Result<Fio> {
+    let [version, options, engines] = [&["--version"][..], &["--cmdhelp=all"], &["--enghelp"]].map(ask);
+    read(&version?, &options?, &engines?)
+}
+
+fn ask(arguments: &[&str]) -> Result<String> {
+    let words = arguments.iter().map(|word| word.to_string()).collect();
+    let order = Order { program: PROGRAM, arguments: words, directory: None, input: None };
+    let ended = child::run(order, ANSWER_LIMIT, &|| false).map_err(|e| missing(&e))?;
+    match ended.status {
+        Some(status) if status.success() => Ok(String::from_utf8_lossy(&ended.output).into_owned()),
+        _ => {
+            let (asked, words) = (arguments.join(" "), ended.words);
+            Err(Error::new(
+                Kind::Preflight,
+                say!("`{PROGRAM} {asked}` does not answer: {words}", "`{PROGRAM} {asked}` не отвечает: {words}"),
+            ))
+        }
+    }
+}
+
+/// fio cannot be started.
+pub(super) fn missing(e: &std::io::Error) -> Box<Error> {
+    let message = say!(
+        "cannot start `{PROGRAM}`, which the suite or `--engine` asks for: {e}",
+        "не удаётся запустить `{PROGRAM}`, которого требует набор или `--engine`: {e}"
+    );
+    Error::new(Kind::Preflight, message).hint(say!(
+        "install it (`apt-get install fio`, `dnf install fio`), or measure with Stend's own engine (`--engine native`)",
+        "установите его (`apt-get install fio`, `dnf install fio`) или измеряйте генератором самого Stend (`--engine native`)"
+    ))
+}
+
+/// From what it says of itself.
+fn read(version: &str, options: &str, engines: &str) -> Result<Fio> {
+    let version = version.trim();
+    let first = |line: &str| line.split([':', ' ']).next().unwrap_or_default().to_string();
+    let known: Vec<String> = options.lines().map(|line| first(line.trim())).collect();
+    let lacks = NEEDED.into_iter().find(|option| !known.iter().any(|o| o == option));
+    if let (Some(option), _) | (None, Some(option)) = (lacks, (!version.starts_with("fio-")).then_some("--version")) {
+        return Err(Error::new(
+            Kind::Preflight,
+            say!(
+                "`{PROGRAM}` here calls itself `{version}` and does not know `{option}`",
+                "здешний `{PROGRAM}` называет себя `{version}` и не знает `{option}`"
+            ),
+        )
+        .hint(say!("fio 3.13 or newer is needed", "нужен fio 3.13 или новее")));
+    }
+    let has = |option: &str| known.iter().any(|o| o == option);
+    Ok(Fio {
+        version: version.to_string(),
+        engines: engines.lines().filter(|line| line.starts_with(['\t', ' '])).map(|line| first(line.trim())).collect(),
+        monotonic: has("log_alternate_epoch") && has("log_alternate_epoch_clock_id"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENGINES: &str = "Available IO engines:\n\tpsync\n\tio_uring\n\tlibaio\n";
+
+    fn options(more: &str) -> String {
+        let lines = NEEDED.map(|option| format!("{option:24}: what it does\n"));
+        lines.concat() + "  verify_async          : a suboption\n" + more
+    }
+
+    #[test]
+    fn what_it_can_do_is_read_from_its_own_words() {
+        let fio = read("fio-3.33\n", &options(""), ENGINES).unwrap();
+        assert_eq!(
+            fio,
+            Fio {
+                version: "fio-3.33".into(),
+                engines: ["psync", "io_uring", "libaio"].map(String::from).to_vec(),
+                monotonic: false
+            }
+        );
+        let epoch = "log_alternate_epoch     : x\nlog_alternate_epoch_clock_id: y\n";
+        assert!(read("fio-3.33", &options(epoch), ENGINES).unwrap().monotonic);
+    }
+
+    #[test]
+    fn one_that_is_too_old_or_something_else_is_refused_with_what_it_lacks() {
+        let old = read("fio-3.1", &options("").replace("lat_percentiles ", "lat_percent "), ENGINES).unwrap_err();
+        assert_eq!(old.kind, Kind::Preflight);
+        assert!(old.message.en.contains("`fio-3.1`") && old.message.ru.contains("`lat_percentiles`"), "{old}");
+        let other = read("flexible 1", &options(""), ENGINES).unwrap_err();
+        assert!(other.message.en.contains("`flexible 1`") && other.hint.is_some(), "{other}");
+    }
+}

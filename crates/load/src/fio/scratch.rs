@@ -1,0 +1,107 @@
+//! The directory in which fio finds its job file and leaves its logs: in memory, ours alone, gone with the trial.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use stend_sys::clock;
+
+/// Where it is made: the first of these that is there. Logs are written after the load, but on a disk they would meet the
+/// next trial.
+const PLACES: [&str; 2] = ["/dev/shm", "/tmp"];
+/// Its name is this, the id of our process, and a number.
+const PREFIX: &str = "stend-fio-";
+
+/// A directory that goes with the value.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// Makes it, and removes those that killed workers of the same user left.
+    pub fn new() -> io::Result<Scratch> {
+        let place = PLACES.iter().map(Path::new).find(|place| place.is_dir());
+        Scratch::new_in(place.ok_or(io::ErrorKind::NotFound)?)
+    }
+
+    fn new_in(place: &Path) -> io::Result<Scratch> {
+        let path = place.join(format!("{PREFIX}{}-{}", std::process::id(), clock::now().0));
+        // Whatever stands there already is not ours: then this fails.
+        DirBuilder::new().mode(0o700).create(&path)?;
+        let ours = fs::metadata(&path)?.uid();
+        for entry in fs::read_dir(place)?.flatten() {
+            let name = entry.file_name();
+            let dead = owner(&name.to_string_lossy()).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+            // Of somebody else, or removed meanwhile by another worker: neither is our concern.
+            if dead && fs::symlink_metadata(entry.path()).is_ok_and(|meta| meta.is_dir() && meta.uid() == ours) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        Ok(Scratch { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file into it and says where that is.
+    pub fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
+        let path = self.path.join(name);
+        fs::write(&path, text)?;
+        Ok(path)
+    }
+
+    /// The file whose name begins with `prefix`; fio adds a number to the names of its logs.
+    pub fn find(&self, prefix: &str) -> io::Result<Option<PathBuf>> {
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(prefix) {
+                return Ok(Some(entry.path()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays is removed by the next trial of this user.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// The process that made a directory of this name, if it is one of ours.
+fn owner(name: &str) -> Option<u32> {
+    name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_with_its_value_and_with_it_those_of_dead_processes_only() {
+        let place = tempfile::tempdir().unwrap();
+        // No process has an id above the kernel's limit of 2^22.
+        let dead = place.path().join(format!("{PREFIX}4194305-1"));
+        let [ours, foreign] = [format!("{PREFIX}{}-1", std::process::id()), "stend-other-4194305-1".to_string()];
+        fs::create_dir_all(dead.join("sub")).unwrap();
+        [&ours, &foreign].iter().for_each(|name| fs::create_dir(place.path().join(name)).unwrap());
+        fs::write(place.path().join(format!("{PREFIX}4194305-2")), "a file is none").unwrap();
+        let scratch = Scratch::new_in(place.path()).unwrap();
+        assert!(!dead.exists() && scratch.path().is_dir());
+        assert_eq!(fs::metadata(scratch.path()).unwrap().mode() & 0o777, 0o700);
+        let path = scratch.write("x_1.log", "text").unwrap();
+        assert_eq!((scratch.find("x_").unwrap(), scratch.find("y").unwrap()), (Some(path), None));
+        drop(scratch);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn only_names_of_our_form_have_an_owner() {
+        assert_eq!(owner("stend-fio-12-99"), Some(12));
+        assert_eq!([owner("stend-fio-x-1"), owner("stend-fio-12"), owner("stend-1-2")], [None; 3]);
+    }
+}

@@ -1,0 +1,250 @@
+//! What another program means by a workload: which keys fio has no words for, and where its words mean something
+//! else. Pure; must not know which version is installed.
+
+use crate::suite::SuiteCase;
+use crate::workload::{Backend, Data, Engine, Pattern, Stream, Sync, Trial};
+use serde::{Deserialize, Serialize};
+use stend_base::{Error, Kind, Result, Say, say};
+
+/// Most jobs of a trial that fio runs: each is a section of its job file and keeps its own histograms.
+pub const FIO_JOBS_MAX: u32 = 256;
+
+/// Where fio means something else by what was asked for, and does that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// Buckets of latency.
+    Bins,
+    /// The latencies of each second.
+    Seconds,
+    /// Ramp and place of the window in time.
+    Clock,
+    /// The last I/Os of a trial.
+    End,
+    /// The first failed I/O.
+    Errors,
+    /// Where a job begins, and the order of its blocks.
+    Order,
+    /// Shares of a mix.
+    Mix,
+    /// Sizes of a mixture.
+    Sizes,
+    /// What is written.
+    Contents,
+    /// How far it can be compressed.
+    Compression,
+    /// Latency of a write that is followed by a sync.
+    Syncs,
+}
+
+impl Difference {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Difference; 11] = [
+        Difference::Seconds,
+        Difference::Syncs,
+        Difference::Clock,
+        Difference::End,
+        Difference::Errors,
+        Difference::Order,
+        Difference::Mix,
+        Difference::Sizes,
+        Difference::Contents,
+        Difference::Compression,
+        Difference::Bins,
+    ];
+
+    /// The difference as a clause.
+    pub fn say(self) -> Say {
+        match self {
+            Difference::Bins => say!(
+                "buckets of latency are twice as wide (a latency read is at most 1/64 above the true one) and end at 17.1 s",
+                "корзины задержек вдвое шире (прочитанная задержка выше истинной не более чем на 1/64) и кончаются на 17,1 с"
+            ),
+            Difference::Seconds => say!(
+                "latencies of single seconds leave the submission out (clat), those of whole trials include it (lat)",
+                "задержки отдельных секунд не включают подачу (clat), задержки целых испытаний включают (lat)"
+            ),
+            Difference::Clock => say!(
+                "nothing is told of the ramp, and where the window lies in time is known to some ms only",
+                "о разгоне не сообщается ничего, а место окна во времени известно лишь с точностью до миллисекунд"
+            ),
+            Difference::End => say!(
+                "what is in flight at the end of the window counts in it",
+                "операции, не завершённые к концу окна, засчитываются в него"
+            ),
+            Difference::Errors => {
+                say!("the first failed I/O ends the trial", "первая же операция с ошибкой завершает испытание")
+            }
+            Difference::Order => say!(
+                "jobs begin at the start of their regions, and random blocks come in an order of fio's own",
+                "задания начинают с начала своих областей, а случайные блоки идут в порядке самого fio"
+            ),
+            Difference::Mix => say!(
+                "kinds of I/O are drawn by chance, so that shares hold on average only",
+                "виды операций выбираются случайно, и доли соблюдаются лишь в среднем"
+            ),
+            Difference::Sizes => say!(
+                "sizes of I/O are drawn by chance, and bytes of single intervals are counted at the mean size",
+                "размеры операций выбираются случайно, а байты отдельных интервалов считаются по среднему размеру"
+            ),
+            Difference::Contents => say!(
+                "what is written is made while the load runs, which costs CPU time before each write",
+                "записываемые данные создаются во время нагрузки, и перед каждой записью на это уходит время процессора"
+            ),
+            Difference::Compression => say!(
+                "data can be compressed about as far as asked, not within 2 %",
+                "сжимаемость данных соблюдается приблизительно, а не в пределах 2 %"
+            ),
+            Difference::Syncs => say!(
+                "latency of a write leaves out the sync that follows it",
+                "задержка записи не включает следующую за ней синхронизацию"
+            ),
+        }
+    }
+
+    fn concerns(self, trial: &Trial) -> bool {
+        let any = |of: fn(&Stream) -> bool| trial.streams.iter().any(of);
+        match self {
+            Difference::Bins | Difference::Seconds | Difference::Clock | Difference::End | Difference::Errors => true,
+            Difference::Order => any(|s| s.pattern != Pattern::Uniform),
+            Difference::Mix => any(|s| s.mix.shares().count() > 1),
+            Difference::Sizes => any(|s| !s.block_mix.is_empty()),
+            Difference::Contents => any(|s| s.mix.write > 0),
+            Difference::Compression => any(|s| s.data.compress_thousandths != Data::default().compress_thousandths),
+            // Only then is a write complete, for our engine, when its sync is.
+            Difference::Syncs => any(|s| s.mix.write > 0 && s.sync.every() == 1),
+        }
+    }
+}
+
+/// Where fio means something else by a trial that it can run.
+pub fn differences(trial: &Trial) -> Vec<Difference> {
+    Difference::ALL.into_iter().filter(|difference| difference.concerns(trial)).collect()
+}
+
+/// A key that fio cannot express, and why.
+type Refusal = (&'static str, Say);
+
+/// Refuses a case that its engine cannot run, and names the key.
+pub(crate) fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
+    if trial.engine == Engine::Native {
+        return Ok(());
+    }
+    let Some((key, Say { en, ru })) = refusal(trial) else { return Ok(()) };
+    let name = &case.name;
+    let message = say!(
+        "case `{name}`: `{key}` contradicts `engine: fio`: {en}",
+        "случай `{name}`: `{key}` противоречит `engine: fio`: {ru}"
+    );
+    Err(Error::new(Kind::Spec, message).hint(say!(
+        "leave the key out, or let Stend's own engine run the case (`engine: native`)",
+        "уберите ключ или поручите случай генератору самого Stend (`engine: native`)"
+    )))
+}
+
+fn refusal(trial: &Trial) -> Option<Refusal> {
+    if trial.backend == Backend::Null {
+        let why = say!("it measures what Stend's own engine costs", "так измеряется цена генератора самого Stend");
+        return Some(("backend: none", why));
+    }
+    if trial.backend == Backend::Psync && trial.streams.iter().any(|s| s.queue_depth > 1) {
+        let why = say!(
+            "a job of fio then has one I/O in flight, and a `queue_depth` above 1 was asked for",
+            "у задания fio тогда одна операция одновременно, а запрошена `queue_depth` больше 1"
+        );
+        return Some(("backend: psync", why));
+    }
+    let jobs: u64 = trial.streams.iter().map(|s| u64::from(s.jobs)).sum();
+    if jobs > u64::from(FIO_JOBS_MAX) {
+        let why = say!(
+            "{jobs} jobs were asked for, and Stend gives fio at most {FIO_JOBS_MAX}",
+            "запрошено заданий: {jobs}, а Stend поручает fio не больше {FIO_JOBS_MAX}"
+        );
+        return Some(("jobs", why));
+    }
+    trial.streams.iter().find_map(of_stream)
+}
+
+fn of_stream(stream: &Stream) -> Option<Refusal> {
+    let other = || say!("there is nothing in fio that means the same", "в fio нет ничего с тем же смыслом");
+    if stream.mix.erases() {
+        let key = if stream.mix.discard > 0 { "discard" } else { "write_zeroes" };
+        return Some((key, other()));
+    }
+    if let Some(key) = pattern(&stream.pattern) {
+        let why = say!(
+            "its blocks would not be those of Stend's definition",
+            "блоки не были бы блоками по определению Stend"
+        );
+        return Some((key, why));
+    }
+    match stream.sync {
+        Sync::Dsync => {
+            let why = say!(
+                "fio can only open the target so (`sync: o_dsync`)",
+                "fio умеет лишь открыть так объект (`sync: o_dsync`)"
+            );
+            return Some(("sync: dsync", why));
+        }
+        Sync::SyncFileRange(_) => return Some(("sync_file_range", other())),
+        Sync::Fdatasync(_) | Sync::Fsync(_) if stream.mix.read > 0 => {
+            // fio 3.33: 2624 syncs for 3611 writes with `fdatasync=8`, 70 % reads and four I/Os in flight.
+            let why = say!(
+                "among reads fio syncs again and again after the same write",
+                "среди чтений fio вновь и вновь синхронизирует после одной и той же записи"
+            );
+            return Some(("sync", why));
+        }
+        Sync::None | Sync::Fdatasync(_) | Sync::Fsync(_) | Sync::ODsync => {}
+    }
+    if stream.data.dedup_thousandths != Data::default().dedup_thousandths {
+        let why = say!("a share of equal buffers is not a ratio", "доля равных буферов — не коэффициент");
+        return Some(("dedup", why));
+    }
+    if stream.verify.is_some() {
+        let why = say!(
+            "marks of fio tell less than Stend's, which cannot read them",
+            "метки fio говорят меньше, и Stend их не читает"
+        );
+        return Some(("verify", why));
+    }
+    if stream.think.is_some() {
+        let why =
+            say!("in fio a whole job rests, not each place in flight", "у fio отдыхает всё задание, а не каждое место");
+        return Some(("think", why));
+    }
+    if stream.batch.one_stamp {
+        let why = say!("fio reads the clock as it does", "fio читает часы по-своему");
+        return Some(("batch: stamps", why));
+    }
+    if stream.place.memory.is_some() {
+        let why = say!("fio does not tell where its buffers lie", "fio не сообщает, где лежат его буферы");
+        return Some(("numa", why));
+    }
+    stream.rate.as_ref().map(|_| {
+        let why = say!(
+            "fio counts latency from after its own wait, not from when an I/O was due",
+            "fio отсчитывает задержку после собственного ожидания, а не от срока операции"
+        );
+        ("rate", why)
+    })
+}
+
+/// The name of an order of offsets that fio does not have.
+fn pattern(pattern: &Pattern) -> Option<&'static str> {
+    match pattern {
+        Pattern::Sequential | Pattern::Random | Pattern::Uniform => None,
+        Pattern::SharedSequential => Some("pattern: shared_sequential"),
+        Pattern::Reverse => Some("pattern: reverse"),
+        Pattern::Zipf { .. } => Some("zipf"),
+        Pattern::Pareto { .. } => Some("pareto"),
+        Pattern::Normal { .. } => Some("normal"),
+        Pattern::Zones(_) => Some("zones"),
+        Pattern::Strided { .. } => Some("strided"),
+        Pattern::Mixed { .. } => Some("pattern: {sequential}"),
+    }
+}
+
+#[cfg(test)]
+#[path = "external_tests.rs"]
+mod tests;

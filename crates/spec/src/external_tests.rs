@@ -1,0 +1,124 @@
+//! Suites for fio: what is refused and by which name, and which differences are told.
+
+use super::*;
+use crate::plan::{Plan, PlanInputs, PlanTarget};
+use crate::topology::{NumaNode, Topology};
+use expect_test::expect;
+use stend_base::{Bytes, Lang};
+
+/// A plan for a device, of a suite whose only case has these settings and these of its only stream.
+fn plan(case: &str, stream: &str) -> Result<Plan> {
+    let text = format!(
+        "suite: x\ncases:\n  - name: a\n    engine: fio\n    {case}\n    streams: [{{block_size: 4KiB, {stream}}}]\n"
+    );
+    let target = PlanTarget {
+        size: Bytes::gib(1),
+        room: None,
+        logical_block: Bytes(512),
+        discards: true,
+        null: None,
+        topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
+        writes: Ok(()),
+    };
+    let suite = crate::parse::suite(&text, "suite.yaml")?;
+    Plan::new(&PlanInputs { suite, seed: 1, target, time_budget: None })
+}
+
+fn refused(case: &str, stream: &str) -> String {
+    let error = plan(case, stream).unwrap_err();
+    assert_eq!(error.kind, Kind::Spec, "{error}");
+    assert!(error.hint.as_ref().unwrap().en.contains("engine: native") && !error.message.ru.is_ascii());
+    error.message.en.clone()
+}
+
+#[test]
+fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
+    let reads = "op: read, pattern: random";
+    let writes = "op: write, pattern: random";
+    let found = [
+        refused("backend: none", reads),
+        refused("backend: psync", "op: read, pattern: random, queue_depth: 2"),
+        refused("ramp: 0s", "op: read, pattern: random, jobs: 257"),
+        refused("ramp: 0s", "op: discard, pattern: random"),
+        refused("ramp: 0s", "op: {read: 50, write_zeroes: 50}, pattern: random"),
+        refused("ramp: 0s", "op: read, pattern: reverse"),
+        refused("ramp: 0s", "op: read, pattern: {zipf: {theta: 1.1}}"),
+        refused("ramp: 0s", "op: read, pattern: {sequential: 30%}"),
+        refused("ramp: 0s", &format!("{writes}, sync: dsync")),
+        refused("ramp: 0s", "op: {read: 50, write: 50}, pattern: random, sync: {fsync: 8}"),
+        refused("direct: false", &format!("{writes}, sync: {{sync_file_range: 4}}")),
+        refused("ramp: 0s", &format!("{writes}, data: {{dedup: 2}}")),
+        refused("ramp: 0s", &format!("{writes}, verify: {{after: true}}")),
+        refused("ramp: 0s", &format!("{reads}, think: {{time: 1ms}}")),
+        refused("ramp: 0s", &format!("{reads}, batch: {{stamps: once}}")),
+        refused("ramp: 0s", &format!("{reads}, numa: {{memory: 0}}")),
+        refused("ramp: 0s", &format!("{reads}, rate: 100/s")),
+    ];
+    expect![[r#"
+        case `a`: `backend: none` contradicts `engine: fio`: it measures what Stend's own engine costs
+        case `a`: `backend: psync` contradicts `engine: fio`: a job of fio then has one I/O in flight, and a `queue_depth` above 1 was asked for
+        case `a`: `jobs` contradicts `engine: fio`: 257 jobs were asked for, and Stend gives fio at most 256
+        case `a`: `discard` contradicts `engine: fio`: there is nothing in fio that means the same
+        case `a`: `write_zeroes` contradicts `engine: fio`: there is nothing in fio that means the same
+        case `a`: `pattern: reverse` contradicts `engine: fio`: its blocks would not be those of Stend's definition
+        case `a`: `zipf` contradicts `engine: fio`: its blocks would not be those of Stend's definition
+        case `a`: `pattern: {sequential}` contradicts `engine: fio`: its blocks would not be those of Stend's definition
+        case `a`: `sync: dsync` contradicts `engine: fio`: fio can only open the target so (`sync: o_dsync`)
+        case `a`: `sync` contradicts `engine: fio`: among reads fio syncs again and again after the same write
+        case `a`: `sync_file_range` contradicts `engine: fio`: there is nothing in fio that means the same
+        case `a`: `dedup` contradicts `engine: fio`: a share of equal buffers is not a ratio
+        case `a`: `verify` contradicts `engine: fio`: marks of fio tell less than Stend's, which cannot read them
+        case `a`: `think` contradicts `engine: fio`: in fio a whole job rests, not each place in flight
+        case `a`: `numa` contradicts `engine: fio`: fio does not tell where its buffers lie
+        case `a`: `rate` contradicts `engine: fio`: fio counts latency from after its own wait, not from when an I/O was due
+    "#]].assert_eq(&(found.join("\n") + "\n"));
+}
+
+#[test]
+fn the_same_keys_are_fine_where_our_own_engine_runs_the_case() {
+    let native = "op: write, pattern: reverse, queue_depth: 2, rate: 100/s, data: {dedup: 2}";
+    assert!(plan("engine: native", native).is_err(), "a key given twice");
+    let mut inputs = crate::parse::suite(
+        "suite: x\ndefaults: {engine: fio}\ncases: [{name: a, engine: native, streams: [{op: read, pattern: reverse, block_size: 4KiB}]}]",
+        "suite.yaml",
+    )
+    .unwrap();
+    assert!(!inputs.needs_fio(), "a case has the last word over the defaults");
+    inputs.run_by(Engine::Fio);
+    assert!(inputs.needs_fio(), "and the command line over both");
+}
+
+#[test]
+fn only_the_differences_that_concern_a_case_are_told() {
+    let of = |stream: &str| differences(&plan("ramp: 0s", stream).unwrap().cases[0].trial);
+    use Difference as D;
+    assert_eq!(of("op: read, pattern: uniform"), [D::Seconds, D::Clock, D::End, D::Errors, D::Bins]);
+    let mixed = "{op: {read: 50, write: 50}, pattern: random, block_size: {4KiB: 60, 8KiB: 40}, data: {compress: 2}}";
+    let log = "{op: write, pattern: sequential, block_size: 4KiB, sync: {fdatasync: 1}}";
+    let text = format!("suite: x\ncases: [{{name: a, engine: fio, streams: [{mixed}, {log}]}}]");
+    let inputs = crate::parse::suite(&text, "suite.yaml").unwrap();
+    assert_eq!(inputs.cases[0].engine, Engine::Fio);
+    let target = PlanTarget {
+        size: Bytes::gib(1),
+        room: None,
+        logical_block: Bytes(512),
+        discards: true,
+        null: None,
+        topology: Topology { nodes: Vec::new(), device: None },
+        writes: Ok(()),
+    };
+    let plan = Plan::new(&PlanInputs { suite: inputs, seed: 1, target, time_budget: None }).unwrap();
+    assert_eq!(differences(&plan.cases[0].trial), Difference::ALL);
+}
+
+#[test]
+fn every_difference_is_a_clause_in_both_languages() {
+    for difference in Difference::ALL {
+        let text = difference.say();
+        assert_ne!(text.en, text.ru);
+        for lang in [Lang::En, Lang::Ru] {
+            let clause = text.get(lang);
+            assert!(!clause.ends_with('.') && clause.chars().next().is_some_and(char::is_lowercase), "{clause}");
+        }
+    }
+}
