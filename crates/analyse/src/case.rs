@@ -1,5 +1,6 @@
 //! One case: its trials in, everything that is found about it out.
 
+use crate::fidelity;
 use crate::findings::{CaseFinding, OpFinding, Service};
 use crate::latency::Distribution;
 use crate::stats::effective;
@@ -41,6 +42,7 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         trials_left_out: (case.all.len() - case.counting.len()) as u32,
         total: rates::rates(case, None, &Op::IO),
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
+        replays: fidelity::of_case(run, case),
         checks: check::all(run, case),
         charts: charts::of_case(run, case, headline, &latencies, run_start),
     }
@@ -51,7 +53,7 @@ pub fn latencies(case: &CaseTrials<'_>) -> Vec<OpLatency> {
     let occurred: BTreeSet<(u16, Op)> = case.counting.iter().flat_map(|trial| keys(trial.outcome)).collect();
     let distribution = |(stream, op): (u16, Op)| {
         let mut distribution = Distribution::default();
-        let open = case.asked.streams.get(usize::from(stream)).is_some_and(|s| s.rate.is_some());
+        let open = case.asked.streams.get(usize::from(stream)).is_some_and(|s| s.is_open());
         for trial in &case.counting {
             for job in trial.outcome.jobs.iter().filter(|job| job.stream == stream) {
                 distribution.add(&job.latency[op.index()]);

@@ -1,10 +1,14 @@
 //! What a run says: the types that report, terminal and JSON all draw from. Data only.
 
+mod caveat;
+
+pub use caveat::Caveat;
+
 use crate::chart::Chart;
+pub use crate::fidelity::ReplayFinding;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
-use stend_spec::external::Difference;
 use stend_spec::workload::Op;
 
 /// Everything derived from one run.
@@ -120,6 +124,8 @@ pub struct CaseFinding {
     pub total: Rates,
     /// By operation that occurred: by stream, and in the order of [`Op::ALL`].
     pub ops: Vec<OpFinding>,
+    /// How faithful the replay of each trace was; empty if there is none at a pace.
+    pub replays: Vec<ReplayFinding>,
     /// Checks in the order of their number.
     pub checks: Vec<CheckResult>,
     /// Charts of this case: time series, latency distribution.
@@ -274,197 +280,6 @@ pub enum CheckStatus {
     NotMeasurable,
     /// Does not concern this case.
     NotApplicable,
-}
-
-/// A reason to doubt, worded by what the user did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Caveat {
-    /// The coordinator's file has no end.
-    NoEnd,
-    /// No storage took part: the backend or the target moves nothing.
-    NoStorage {
-        /// `backend: none`, or the path of the target.
-        what: String,
-        /// Labels of the cases of which this holds; empty: of all.
-        cases: Vec<String>,
-    },
-    /// The run was ended early.
-    EndedEarly {
-        /// Why.
-        reason: Say,
-    },
-    /// The run waits for a person to switch to an arm.
-    Suspended {
-        /// Name of the arm.
-        arm: String,
-        /// What the person is to do.
-        instruction: String,
-    },
-    /// All of one arm was measured before the next: whatever drifted meanwhile looks like a difference.
-    ArmsInSequence,
-    /// Nothing that is known of host and target differs between an arm and the first one.
-    ArmWithoutChange {
-        /// Name of the arm.
-        arm: String,
-    },
-    /// An arm was not the same each time that it was entered.
-    ArmDrifted {
-        /// Name of the arm.
-        arm: String,
-        /// Names of the conditions that differed.
-        conditions: Vec<Say>,
-    },
-    /// The target is in use by others; only reads ran.
-    TargetInUse {
-        /// By whom, as refusals.
-        reasons: Vec<Say>,
-    },
-    /// The target is below a hypervisor: host caches and member drives cannot be seen.
-    VirtualDisk {
-        /// Kernel name.
-        device: String,
-    },
-    /// No device below the target could be found: bytes at the drives are not measurable.
-    NoDevice,
-    /// `io_uring` was not used.
-    Fallback {
-        /// What was used.
-        backend: String,
-        /// Why.
-        reason: String,
-    },
-    /// Another program made the I/O, and means something else by parts of the workload.
-    OtherEngine {
-        /// How many cases.
-        cases: u32,
-        /// What is different, for any of them.
-        differences: Vec<Difference>,
-    },
-    /// The kernel did not submit inline but through worker threads.
-    KernelWorkers {
-        /// How many were seen.
-        count: u32,
-    },
-    /// Load threads and telemetry had to share CPUs.
-    FewCpus {
-        /// CPUs online.
-        cpus: u32,
-    },
-    /// The wall clock stepped during the run.
-    ClockStep {
-        /// By how much, ns.
-        by_ns: i64,
-    },
-    /// Trials that failed, were interrupted or cut short, and do not count.
-    TrialsLeftOut {
-        /// How many.
-        count: u32,
-    },
-    /// Intervals were merged because the stream to the coordinator was slow.
-    IntervalsMerged {
-        /// How many.
-        count: u64,
-    },
-    /// The part of the target read was never written (zeros): reads may be answered without the medium.
-    NeverWritten {
-        /// Share of sampled blocks.
-        share: Share,
-    },
-    /// The working set was filled only in part, or not at all.
-    NotFilled,
-    /// Reads of a range that is discarded or filled with zeroes meanwhile.
-    ReadsErased {
-        /// By the trial that reads it, and not only by trials of other cases.
-        at_once: bool,
-    },
-    /// Streams that run together work on the same bytes.
-    StreamsOverlap {
-        /// Label of the first case in which they do.
-        case: String,
-        /// Number of a stream in the case, from 1.
-        first: u32,
-        /// Number of another one.
-        second: u32,
-    },
-    /// The target is in this machine's memory.
-    InMemory {
-        /// File system or device, e.g. `tmpfs`, `zram0`.
-        what: String,
-    },
-    /// The target is on another machine.
-    OverNetwork {
-        /// File system, e.g. `nfs4`.
-        file_system: String,
-    },
-    /// A program serves the file system.
-    Fuse {
-        /// File system, e.g. `fuse.sshfs`.
-        file_system: String,
-    },
-    /// The file system lies over others, as in a container.
-    Overlay,
-    /// The file system writes each block to a new place.
-    CopyOnWrite {
-        /// File system, e.g. `btrfs`.
-        file_system: String,
-    },
-    /// The file system compresses.
-    Compressed {
-        /// The mount option that says so.
-        option: String,
-    },
-    /// A layer below encrypts.
-    Encrypted {
-        /// Kernel name.
-        device: String,
-    },
-    /// A drive that can be taken out.
-    Removable {
-        /// Kernel name.
-        device: String,
-    },
-    /// Little free space is left when the test file is there.
-    NearlyFull {
-        /// Used share of the file system then.
-        used: Share,
-    },
-    /// The working set fits into a cache as large as this machine's memory.
-    MemorySized {
-        /// Bytes that trials touch.
-        working_set: Bytes,
-        /// Memory of the host.
-        memory: Bytes,
-        /// Whether I/O goes around the page cache of this machine.
-        direct: bool,
-    },
-    /// Others used the drive right before the run.
-    OtherLoad {
-        /// Kernel name.
-        device: String,
-        /// Their reads and writes per second.
-        iops: f64,
-        /// Their bytes per second.
-        bytes_per_s: f64,
-    },
-    /// What the run is about to write.
-    WillWrite {
-        /// Bytes of the fill.
-        fill: Bytes,
-        /// Time that trials with writes will take together.
-        trials: Nanos,
-        /// The one solid-state drive below and its size, if it can be told.
-        drive: Option<(String, Bytes)>,
-    },
-    /// Cases with fewer trials than a publishable interval needs.
-    FewTrials {
-        /// How many cases.
-        cases: u32,
-        /// Fewest trials of any of them.
-        trials: u32,
-        /// Trials needed.
-        need: u32,
-    },
 }
 
 /// What Stend itself used on the host during measuring windows.

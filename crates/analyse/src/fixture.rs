@@ -12,6 +12,7 @@ use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
+use stend_spec::trace::{Source, TraceFacts};
 use stend_spec::workload::{Backend, Mix, OPS, Op, Pattern, Sync, Trial};
 
 /// A slice of stream 0 with 4 KiB I/Os and no histogram.
@@ -55,6 +56,7 @@ fn on_time(due: u64) -> OpenTotals {
     OpenTotals {
         stream: 0,
         due,
+        late: spread(1_000, Nanos(2_000)),
         own_late: spread(1_000, Nanos(1_000)),
         never_begun: Op::ALL.map(|_| Sparse::default()),
     }
@@ -84,6 +86,27 @@ pub fn open_case(name: &str, per_second: u64) -> SuiteCase {
     case
 }
 
+/// A case that replays a trace at its own pace for 2 s: two reads, 2 s apart. With `.blkparse` at its end the file says
+/// that each was in flight for 1 ms.
+pub fn traced_case(name: &str, file: &str) -> SuiteCase {
+    let text = format!(
+        "suite: x\ncases: [{{name: {name}, ramp: 500ms, trial: 2s, streams: [{{trace: {{file: {file}}}}}]}}]\n"
+    );
+    stend_spec::parse::suite(&text, "x").expect("a suite").cases.remove(0)
+}
+
+/// What is known of a trace of [`traced_case`].
+fn traced(source: &Source) -> TraceFacts {
+    let text = match source.file.ends_with(".blkparse") {
+        true => {
+            "8,0 0 1 0.000 1 Q R 0 + 8 [a]\n8,0 0 2 0.001 1 C R 0 + 8 [0]\n\
+             8,0 0 3 2.000 1 Q R 8 + 8 [a]\n8,0 0 4 2.001 1 C R 8 + 8 [0]\n"
+        }
+        false => "fio version 3 iolog\n0 /a read 0 4096\n2000000 /a read 4096 4096\n",
+    };
+    stend_spec::trace::read(text.as_bytes(), "/t", source).expect("a trace").facts
+}
+
 /// A run of one random-read case at depth 32 on a directory, complete and without trials.
 pub fn run() -> RunBuilder {
     run_of(vec![case("rand-read", 100, 32, Sync::None)])
@@ -91,8 +114,10 @@ pub fn run() -> RunBuilder {
 
 /// A run of these cases, as [`run`].
 pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
+    let suite = Suite { name: "small".into(), fill: Some(Fill::Auto), cases, blocks: 6, ..Suite::default() };
     let inputs = PlanInputs {
-        suite: Suite { name: "small".into(), fill: Some(Fill::Auto), cases, blocks: 6, ..Suite::default() },
+        traces: suite.traces().into_iter().map(traced).collect(),
+        suite,
         seed: 7,
         target: PlanTarget {
             size: Bytes(0),
@@ -329,7 +354,7 @@ impl TrialBuilder {
                     bytes,
                     latency_max_ns: latency.0 * 3 / 2,
                     latency: full_second.then(|| spread(ops * 10, latency)),
-                    open: stream.rate.is_some().then(|| OpenSlice {
+                    open: stream.is_open().then(|| OpenSlice {
                         due: ops,
                         begun: ops,
                         service: full_second.then(|| spread(ops * 10, Nanos(latency.0 / 2))),
@@ -353,7 +378,7 @@ impl TrialBuilder {
         // In a closed loop the latency follows from the rate: N = X · R.
         let latency = Nanos((self.asked.in_flight() as f64 / self.iops * 1e9) as u64);
         let (mut slices, done) = self.load(latency);
-        let open = self.asked.streams[0].rate.is_some();
+        let open = self.asked.streams[0].is_open();
         let mut outcome = TrialOutcome {
             status: self.status,
             load_start,

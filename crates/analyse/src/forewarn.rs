@@ -7,6 +7,7 @@ use stend_base::{Bytes, Nanos, Say, Share};
 use stend_record::{Device, HostFacts, Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::external::{Difference, differences};
 use stend_spec::plan::{Case, Plan};
+use stend_spec::trace::Beyond;
 use stend_spec::workload::{Backend, Engine, Region, Stream};
 
 /// Reasons to doubt what is about to be measured, most serious first. All but the preliminary ones (see
@@ -18,6 +19,7 @@ pub fn forewarn(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Vec<Cave
     found.extend(not_filled(plan));
     found.extend(reads_erased(plan));
     found.extend(streams_overlap(plan));
+    found.extend(traces_changed(plan));
     found.extend(in_use(target));
     found.extend(other_load(target));
     found.extend(medium(target));
@@ -99,6 +101,30 @@ fn streams_overlap(plan: &Plan) -> Option<Caveat> {
         let (first, second) = pairs.find(|&(i, j)| overlap(&streams[i], &streams[j]))?;
         Some(Caveat::StreamsOverlap { case: case.label(), first: first as u32 + 1, second: second as u32 + 1 })
     })
+}
+
+/// Traces of which something else is replayed than was recorded, each told once for each way in which it is.
+fn traces_changed(plan: &Plan) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    for (range, stream) in running(plan).flat_map(|case| case.trial.streams.iter().map(move |s| (case.trial.region, s)))
+    {
+        let Some(replay) = stream.replay else { continue };
+        let Some(facts) = plan.traces.get(replay.trace as usize) else { continue };
+        let outside = replay.end > stream.region.unwrap_or(range).len;
+        let caveat = Caveat::TraceChanged {
+            trace: facts.source.file.clone(),
+            ios: facts.count(),
+            aligned: facts.aligned,
+            left_out: facts.left_out.no_io,
+            wrapped: outside && replay.beyond == Beyond::Wrap,
+            scaled: outside && replay.beyond == Beyond::Scale,
+        };
+        let changed = outside || facts.aligned > 0 || facts.left_out.no_io > 0;
+        if changed && !found.contains(&caveat) {
+            found.push(caveat);
+        }
+    }
+    found
 }
 
 fn in_use(target: &TargetFacts) -> Option<Caveat> {

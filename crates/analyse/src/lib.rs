@@ -11,6 +11,7 @@ mod check;
 pub mod compare;
 mod cost;
 pub mod eta;
+mod fidelity;
 pub mod findings;
 #[cfg(test)]
 mod fixture;

@@ -80,6 +80,12 @@ pub const OWN_LATENESS: f64 = 0.10;
 /// H23: fewest independent batches of a trial (method.md, H23).
 pub const BATCHES_PUBLISHABLE: usize = 20;
 
+/// H80: arrival error of a replay that 99 % of its I/Os may have: below the gaps of most programs, above what a quiet
+/// machine needs to wake up (by eye).
+pub const REPLAY_LATE: Nanos = Nanos::millis(1);
+/// H80: by how much its lateness may grow per time (by eye: what repeated trials differ by).
+pub const REPLAY_DRIFT: f64 = 0.01;
+
 /// H44: part of the latency that two readings of the clock may be (method.md, H44).
 pub const CLOCK_COST: f64 = 0.02;
 /// H44: part of the median latency over which I/Os of a batch may share one reading of the clock.

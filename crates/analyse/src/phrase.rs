@@ -4,6 +4,7 @@ use crate::findings::{Estimate, Headline};
 use stend_base::{Bytes, Lang, Millionths, Say, format};
 use stend_spec::rate::{Gaps, Rate, Shape, Step};
 use stend_spec::topology::ranges;
+use stend_spec::trace::Pace;
 use stend_spec::workload::{BlockShare, Data, Op, Pattern, Stream, Sync, Trial, Zone};
 
 /// From here on a case is told by its throughput.
@@ -48,6 +49,9 @@ fn stream(stream: &Stream, lang: Lang) -> String {
     let more = sync(stream.sync, lang) + &data(stream.data, lang) + &place(stream, lang) + verified(stream, lang);
     match &stream.rate {
         Some(rate) => format!("{what}{pattern}, {size}, {}{more}", paced(rate, &format!("{jobs}{depth}"), lang)),
+        None if stream.is_open() => {
+            format!("{what}{pattern}, {size}, {}{more}", at_most(&format!("{jobs}{depth}"), lang))
+        }
         None => format!("{what}{pattern}, {size}, {jobs}{depth} {}{more}", pick(lang, "in flight", "в очереди")),
     }
 }
@@ -91,6 +95,9 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
 pub fn operations(stream: &Stream, lang: Lang) -> String {
     let random = stream.pattern.is_scattered();
     let shares: Vec<(Op, u8)> = stream.mix.shares().collect();
+    if let Some(traced) = traced(stream, &shares, lang) {
+        return traced;
+    }
     if let [(op, _)] = shares.as_slice() {
         let durable = stream.sync.is_durable();
         return match lang {
@@ -142,9 +149,22 @@ fn paced(rate: &Rate, most: &str, lang: Lang) -> String {
         None => pick(lang, "by schedule", "по расписанию").to_string(),
     };
     let gaps = if rate.gaps == Gaps::Poisson { pick(lang, " Poisson", " по Пуассону") } else { "" };
-    pick(lang, "{r}, at most {m} in flight", "{r}, не более {m} в очереди")
-        .replace("{r}", &(level + gaps))
-        .replace("{m}", most)
+    format!("{}, {}", level + gaps, at_most(most, lang))
+}
+
+fn at_most(most: &str, lang: Lang) -> String {
+    pick(lang, "at most {m} in flight", "не более {m} в очереди").replace("{m}", most)
+}
+
+/// `trace at pace 2, 70 % reads and 30 % writes`; `None` if the stream replays none.
+fn traced(stream: &Stream, shares: &[(Op, u8)], lang: Lang) -> Option<String> {
+    let pace = match stream.replay?.pace {
+        Pace::Asap => pick(lang, "trace as fast as possible", "трасса как можно быстрее").to_string(),
+        pace => pick(lang, "trace at pace {p}", "трасса с темпом {p}")
+            .replace("{p}", &pace.label().replace('.', pick(lang, ".", ","))),
+    };
+    let parts: Vec<String> = shares.iter().map(|(op, share)| format!("{share} % {}", of_mix(*op, lang))).collect();
+    Some(format!("{pace}, {}", parts.join(", ")))
 }
 
 /// An open loop with the steps of its schedule: `by schedule (0 s: 1000/s; to 10 s rising to 5000/s), at most 64 in flight`.
@@ -207,6 +227,9 @@ pub fn sizes(stream: &Stream, lang: Lang) -> String {
         100 => format::bytes(share.size, lang),
         percent => format!("{percent} % {}", format::bytes(share.size, lang)),
     };
+    if stream.replay.is_some() {
+        return pick(lang, "up to ", "до ").to_string() + &format::bytes(stream.block_size, lang);
+    }
     stream.sizes().map(of).collect::<Vec<_>>().join(pick(lang, " and ", " и "))
 }
 
@@ -238,6 +261,7 @@ pub fn pattern(pattern: &Pattern, lang: Lang) -> String {
             let told = zones.iter().take(ZONES_TOLD).map(of).collect::<Vec<_>>().join(", ");
             (pick(lang, "zones: {}", "зоны: {}"), if zones.len() > ZONES_TOLD { told + ", …" } else { told })
         }
+        Pattern::Traced => return String::new(),
         Pattern::Strided { stride } => (pick(lang, "strides of {}", "с шагом {}"), format::bytes(*stride, lang)),
         Pattern::Mixed { sequential } => (pick(lang, "{} jump", "{} — скачки"), percent(sequential.rest())),
     };

@@ -128,11 +128,7 @@ fn telling<'a>(measured: &[(&Trial, &'a CaseFinding)]) -> Vec<&'a CaseFinding> {
         .iter()
         .filter(|(asked, _)| {
             asked.streams.iter().all(|s| {
-                s.pattern.is_scattered()
-                    && s.pattern.is_even()
-                    && !s.mix.writes()
-                    && s.rate.is_none()
-                    && s.think.is_none()
+                s.pattern.is_scattered() && s.pattern.is_even() && !s.mix.writes() && !s.is_open() && s.think.is_none()
             })
         })
         .max_by_key(|(asked, case)| (asked.in_flight(), std::cmp::Reverse(case.case)));

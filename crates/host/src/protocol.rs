@@ -7,6 +7,7 @@ use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{ArmFacts, Event, HostFacts, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
 use stend_spec::arm::{Observation, Switch};
+use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Region, Trial};
 use stend_stand::{Permission, Rehearsal};
 
@@ -40,6 +41,13 @@ pub enum Request {
     },
     /// Leave the arm that the host is in, if it is in one, and enter another.
     Switch(Box<SwitchTo>),
+    /// Keep recorded I/Os for the trials that replay them; those of one trace come in order, in one message or several.
+    Trace {
+        /// Number of the trace in the run.
+        number: u32,
+        /// Its next I/Os.
+        ios: Vec<TracedIo>,
+    },
     /// Run one trial.
     Trial {
         /// Its ordinal, repeated in every answer.
@@ -105,6 +113,8 @@ pub enum Reply {
     Rehearsed(Rehearsal),
     /// Answer to `Prepare`.
     Prepared,
+    /// Answer to `Trace`.
+    TraceTaken,
     /// Progress of a fill, about ten times a second.
     Filling {
         /// Bytes written so far.

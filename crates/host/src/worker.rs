@@ -14,6 +14,7 @@ use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_load::{Control, Marks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
+use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
 use stend_stand::{Entered, Need, Owner, Permission, Prepared};
 use stend_sys::IoFile;
@@ -41,7 +42,8 @@ pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result
     };
     let writer = outbox.clone();
     spawn("writer", Box::new(move || drop(writer.drain(&mut to))))?;
-    let mut session = Session { outbox: outbox.clone(), control: control.clone(), ready: None, entered: None };
+    let mut session =
+        Session { outbox: outbox.clone(), control: control.clone(), ready: None, entered: None, traces: Vec::new() };
     spawn("steps", Box::new(move || session.run(queue, &done)))?;
 
     let result = take_requests(&mut from, &control, &steps).map_err(io);
@@ -75,6 +77,8 @@ struct Session {
     ready: Option<Ready>,
     /// The arm that the host is switched to.
     entered: Option<Entered>,
+    /// The I/Os of the traces of the run.
+    traces: Vec<Arc<Vec<TracedIo>>>,
 }
 
 /// A target that is ready for I/O.
@@ -127,6 +131,10 @@ impl Session {
                 let facts = self.switch(&to, target, permission)?;
                 self.outbox.send(Reply::Switched(Box::new(facts)));
             }
+            Request::Trace { number, ios } => {
+                self.keep(number as usize, ios)?;
+                self.outbox.send(Reply::TraceTaken);
+            }
             Request::Trial { ordinal, trial } => self.trial(ordinal, &trial)?,
             Request::Release => {
                 self.release();
@@ -165,6 +173,18 @@ impl Session {
         Ok(())
     }
 
+    /// Adds I/Os to a trace, which is the last that there is, or the one after it.
+    fn keep(&mut self, number: usize, ios: Vec<TracedIo>) -> Result<()> {
+        if number == self.traces.len() {
+            self.traces.push(Arc::default());
+        }
+        match self.traces.get_mut(number) {
+            Some(trace) => Arc::make_mut(trace).extend(ios),
+            None => return Err(out_of_order("trace")),
+        }
+        Ok(())
+    }
+
     fn trial(&mut self, ordinal: u32, trial: &Trial) -> Result<()> {
         let file = self.open(trial.writes(), trial.direct)?;
         let ready = self.ready()?;
@@ -173,7 +193,7 @@ impl Session {
         let outcome = match trial.engine {
             Engine::Native => {
                 let marks = Marks::of_session(ready.since_ns, ordinal);
-                stend_load::run_trial_of(marks, trial, &file, &self.control, &mut emit)
+                stend_load::run_trial_of(marks, trial, &self.traces, &file, &self.control, &mut emit)
             }
             Engine::Fio => {
                 let mut log = |kind| send_event(&self.outbox, kind);

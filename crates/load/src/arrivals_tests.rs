@@ -169,7 +169,7 @@ fn threads_that_share_a_job_take_every_arrival_once() {
     let mut taken: Vec<Nanos> = std::thread::scope(|scope| {
         let take = || std::iter::from_fn(|| progress.take(arrivals, wanted)).collect::<Vec<_>>();
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).map(|(due, _)| due).collect()
     });
     taken.sort_unstable();
     let expected: Vec<Nanos> = times(arrivals, taken.len()).into_iter().map(Nanos).collect();

@@ -127,6 +127,11 @@ fn waits_in_call(sync: Sync, direct: bool) -> bool {
     }
 }
 
+/// Whether a stream makes a thread wait so, by its own syncs or those of its trace.
+fn syncs(stream: &Stream, direct: bool) -> bool {
+    waits_in_call(stream.sync, direct) || stream.replay.is_some_and(|replay| replay.syncs || replay.durable && !direct)
+}
+
 fn no_discards() -> Box<Error> {
     Error::new(
         Kind::Preflight,
@@ -139,7 +144,7 @@ fn no_discards() -> Box<Error> {
 }
 
 fn choose(trial: &Trial, target: Nature) -> Choice {
-    let (syncs, erases) = (trial.streams.iter().any(|s| waits_in_call(s.sync, trial.direct)), trial.erases());
+    let (syncs, erases) = (trial.streams.iter().any(|s| syncs(s, trial.direct)), trial.erases());
     let few = trial.in_flight() <= THREADS_MAX;
     let few = few && !batches(trial);
     if (syncs || erases || !target.begins) && few || only_by_calls(trial, target.device) {

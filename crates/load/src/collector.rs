@@ -102,8 +102,8 @@ impl<'a> Collector<'a> {
         Collector {
             streams,
             pending: BTreeMap::new(),
-            recent: streams.iter().map(|s| Latencies::new(s.rate.is_some())).collect(),
-            drained: streams.iter().map(|s| Latencies::new(s.rate.is_some())).collect(),
+            recent: streams.iter().map(|s| Latencies::new(s.is_open())).collect(),
+            drained: streams.iter().map(|s| Latencies::new(s.is_open())).collect(),
             completed: 0,
         }
     }
@@ -176,7 +176,7 @@ impl<'a> Collector<'a> {
         // From the end, so that the latest slice of each stream and operation takes the latencies.
         for ((interval, span, stream, op), counter) in std::mem::take(&mut self.pending).into_iter().rev() {
             let (latency, service) = latency.remove(&(stream, op)).map_or((None, None), |(l, s)| (Some(l), s));
-            let open = self.streams[stream as usize].rate.is_some().then_some(OpenSlice {
+            let open = self.streams[stream as usize].is_open().then_some(OpenSlice {
                 due: counter.due,
                 begun: counter.begun,
                 late_sum_ns: counter.late_sum_ns,
@@ -214,7 +214,7 @@ impl<'a> Collector<'a> {
 
 fn uses(stream: &Stream, op: Op) -> bool {
     match op {
-        Op::Sync => stream.mix.write > 0 && stream.sync.every() > 0,
+        Op::Sync => stream.mix.write > 0 && stream.sync.every() > 0 || stream.replay.is_some_and(|replay| replay.syncs),
         _ => stream.mix.share(op) > 0,
     }
 }

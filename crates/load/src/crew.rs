@@ -146,7 +146,7 @@ impl Crew {
     fn start_thread(&mut self, job: usize, post: Post, out: SyncSender<Message>) -> Result<()> {
         let number = self.members.len();
         let slots = if post.lane == Lane::Psync { 1 } else { post.job.spec.queue_depth as usize };
-        let (stream, open) = (post.job.stream, post.job.spec.rate.is_some());
+        let (stream, open) = (post.job.stream, post.job.spec.is_open());
         let in_flight = Arc::new(InFlight::new(slots, open));
         let (recorder, give_back) = Recorder::new(number, (stream, open), self.shared.clone(), in_flight.clone(), out);
         let builder = std::thread::Builder::new().name(format!("load-{number}")).stack_size(STACK);
@@ -220,7 +220,7 @@ fn work(post: Post, mut recorder: Recorder) {
         recorder.wait_for_start(Err(error));
         return;
     }
-    if (post.job.spec.rate.is_some() || post.job.spec.think.is_some())
+    if (post.job.spec.is_open() || post.job.spec.think.is_some())
         && let Err(e) = clock::sleep_precisely()
     {
         let error = say!(

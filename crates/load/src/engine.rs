@@ -81,7 +81,7 @@ pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice
         times,
         offered: Offered::new(task.jobs, task.trial.ramp.0),
         collector: Collector::new(&task.trial.streams),
-        sums: task.jobs.iter().map(|job| JobSum::new(job.spec.rate.is_some())).collect(),
+        sums: task.jobs.iter().map(|job| JobSum::new(job.spec.is_open())).collect(),
         interval: 0,
         kernel_workers: 0,
         clock_read_ns,
@@ -145,7 +145,7 @@ impl Watch<'_> {
     /// A window of an open loop lasts to its end, also when nothing is due any more: ending it with the last
     /// I/O would leave out the quiet time behind it and make the rate too high.
     fn window_goes_on(&self, now: u64) -> bool {
-        let paced = self.task.trial.streams.iter().any(|stream| stream.rate.is_some());
+        let paced = self.task.trial.streams.iter().any(|stream| stream.is_open());
         paced && now < self.crew.shared.end()
     }
 

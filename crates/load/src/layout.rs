@@ -2,6 +2,7 @@
 //! the suite says so: streams that name overlapping regions, and jobs of a stream with a shared pattern.
 
 use crate::arrivals::Course;
+use crate::replay::Replaying;
 use crate::verify::Check;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -61,6 +62,8 @@ pub(crate) struct Job {
     pub limit: u64,
     /// How its data are verified, if they are.
     pub check: Option<Check>,
+    /// The recorded I/Os that it makes, if it replays a trace.
+    pub replay: Option<Replaying>,
 }
 
 /// All jobs of a trial, each with its area (see [`areas`]). Fails if the region has no block for one of them.
@@ -71,6 +74,9 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
         let (seed, shared) = (draw(trial.seed, stream as u64), spec.pattern.is_shared());
         let cursor = shared.then(|| Arc::new(Cursor::new(below(draw(seed, u64::MAX), CURSOR_START))));
         let course = spec.rate.as_ref().map(|rate| Arc::new(Course::new(rate)));
+        // A trace counts its bytes from the start of its region, wherever that is.
+        let traced_region = spec.region.filter(|_| spec.replay.is_some());
+        let origin = traced_region.unwrap_or(trial.region).start.0;
         for (job, area) in (0..spec.jobs).zip(&mut areas) {
             let size = spec.block_size.0.max(1);
             if area.is_empty() {
@@ -83,12 +89,13 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
                 stream: stream as u16,
                 job,
                 spec: spec.clone(),
-                area: Area { start: trial.region.start.0 + area.start * size, blocks: area.end - area.start },
+                area: Area { start: origin + area.start * size, blocks: area.end - area.start },
                 seed: draw(seed, u64::from(job)),
                 cursor: cursor.clone(),
                 course: course.clone(),
                 limit,
                 check: None,
+                replay: None,
             });
         }
     }

@@ -57,6 +57,19 @@ impl Offered {
     }
 }
 
+/// Histograms of a stream in the making.
+struct Sums {
+    late: Histogram,
+    own_late: Histogram,
+    ages: [Histogram; OPS],
+}
+
+impl Sums {
+    fn new() -> Sums {
+        Sums { late: Histogram::new(), own_late: Histogram::new(), ages: std::array::from_fn(|_| Histogram::new()) }
+    }
+}
+
 /// What is known of each open-loop stream at the end: of what was due before `window_end` and never began, the ages
 /// at `now` go by the time when it was due.
 pub(crate) fn totals(
@@ -65,28 +78,30 @@ pub(crate) fn totals(
     load_start: u64,
     (window_end, now): (u64, u64),
 ) -> Vec<OpenTotals> {
-    let mut streams: BTreeMap<u16, (Histogram, [Histogram; OPS])> = BTreeMap::new();
+    let mut streams: BTreeMap<u16, Sums> = BTreeMap::new();
     for (job, progress) in jobs.iter().zip(&crew.progress) {
         let Some(arrivals) = Arrivals::new(job) else { continue };
-        let (_, ages) =
-            streams.entry(job.stream).or_insert_with(|| (Histogram::new(), std::array::from_fn(|_| Histogram::new())));
+        let ages = &mut streams.entry(job.stream).or_insert_with(Sums::new).ages;
         let (first, mut sequence) = (progress.next.load(Ordering::Relaxed), Sequence::new(job));
+        let first = arrivals.ordinal(progress.arrival()).unwrap_or(first);
         for (ordinal, due, count) in arrivals.left(progress.arrival(), window_end.saturating_sub(load_start)) {
             let op = sequence.at(first + ordinal).op;
             ages[op.index()].record_many(Nanos(now.saturating_sub(load_start + due)), count);
         }
     }
     for member in &crew.members {
-        let late = member.finished.as_ref().and_then(|finished| finished.own_late.as_ref());
-        if let (Some(late), Some((own_late, _))) = (late, streams.get_mut(&member.stream)) {
-            own_late.merge(late);
+        let late = member.finished.as_ref().and_then(|finished| finished.late.as_ref());
+        if let (Some(late), Some(sums)) = (late, streams.get_mut(&member.stream)) {
+            sums.late.merge(&late.all);
+            sums.own_late.merge(&late.own);
         }
     }
-    let totals = |(stream, (own_late, ages)): (u16, (Histogram, [Histogram; OPS]))| OpenTotals {
+    let totals = |(stream, sums): (u16, Sums)| OpenTotals {
         stream,
         due: offered.in_window(stream),
-        own_late: own_late.sparse(),
-        never_begun: Op::ALL.map(|op| ages[op.index()].sparse()),
+        late: sums.late.sparse(),
+        own_late: sums.own_late.sparse(),
+        never_begun: Op::ALL.map(|op| sums.ages[op.index()].sparse()),
     };
     streams.into_iter().map(totals).collect()
 }

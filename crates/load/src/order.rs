@@ -94,7 +94,8 @@ impl Order {
         let scatter = || Permutation::new(blocks, mix(seed ^ SCATTER));
         let kind = match (&job.spec.pattern, &job.cursor) {
             (Pattern::SharedSequential, Some(cursor)) => Kind::Shared(cursor.clone()),
-            (Pattern::Sequential | Pattern::SharedSequential, _) => Kind::Sequential,
+            // A trace has its own order, and this is not asked.
+            (Pattern::Sequential | Pattern::SharedSequential | Pattern::Traced, _) => Kind::Sequential,
             (Pattern::Reverse, _) => Kind::Reverse,
             (Pattern::Random, _) => Kind::Random(pass_order(blocks, seed, 0)),
             (Pattern::Uniform, _) => Kind::Uniform,

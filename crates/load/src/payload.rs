@@ -112,7 +112,9 @@ impl Payload {
         let unit = if self.dense < UNIT { UNIT } else { SECTOR };
         for sector in memory[at..at + len].chunks_mut(unit) {
             stamp = stamp.wrapping_add(SPREAD);
-            sector[..8].copy_from_slice(&stamp.to_le_bytes());
+            // A write of a trace may end anywhere.
+            let marked = sector.len().min(8);
+            sector[..marked].copy_from_slice(&stamp.to_le_bytes()[..marked]);
         }
         at
     }

@@ -59,6 +59,8 @@ struct Open {
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     op: Op,
+    /// How its transfer is asked for.
+    request: Request,
     offset: u64,
     len: u32,
     at: usize,
@@ -83,7 +85,7 @@ impl<Q: Queue> QueueLane<Q> {
             let (progress, due) = (progress.clone(), arrivals.due(progress.arrival()));
             Open { arrivals, progress, due, freed: 0 }
         };
-        let idle = Slot { op: Op::Read, offset: 0, len: 0, at: 0, writes: 0, sync_start: 0 };
+        let idle = Slot { op: Op::Read, request: Request::Read, offset: 0, len: 0, at: 0, writes: 0, sync_start: 0 };
         Ok(QueueLane {
             queue,
             clock: Ticker::new(),
@@ -201,7 +203,7 @@ impl<Q: Queue> QueueLane<Q> {
 
     /// Sets a free slot up for the job's next I/O.
     fn prepare(&mut self, slot: u32) -> (Op, Request) {
-        let Step { op, offset, len } = self.sequence.at(self.next);
+        let Step { op, offset, len, durable } = self.sequence.at(self.next);
         let state = &mut self.slots[slot as usize];
         let (request, at) = match op {
             Op::Write => {
@@ -211,7 +213,7 @@ impl<Q: Queue> QueueLane<Q> {
                     None => self.payload.stamp(memory, state.writes, self.next, len as usize),
                 };
                 state.writes += 1;
-                (self.write, at)
+                (if durable { Request::WriteDsync } else { self.write }, at)
             }
             Op::Read => {
                 if let Some(verifier) = &mut self.verifier {
@@ -221,7 +223,7 @@ impl<Q: Queue> QueueLane<Q> {
             }
             op => (request_of(op), 0),
         };
-        (state.op, state.offset, state.len, state.at, state.sync_start) = (op, offset, len, at, 0);
+        *state = Slot { op, request, offset, len, at, sync_start: 0, ..*state };
         self.next += 1;
         (op, request)
     }
@@ -286,11 +288,10 @@ impl<Q: Queue> QueueLane<Q> {
     /// Queues what the slot is at, again or for the first time.
     fn resume(&mut self, slot: u32) {
         let state = self.slots[slot as usize];
-        let request = match (state.sync_start > 0, self.sync, state.op) {
-            (true, Sync::Fsync(_), _) => Request::Fsync,
-            (true, ..) => Request::Fdatasync,
-            (false, _, Op::Write) => self.write,
-            (false, _, op) => request_of(op),
+        let request = match (state.sync_start > 0, self.sync) {
+            (true, Sync::Fsync(_)) => Request::Fsync,
+            (true, _) => Request::Fdatasync,
+            (false, _) => state.request,
         };
         self.push(slot, request);
     }

@@ -48,10 +48,19 @@ pub(crate) struct Finished {
     pub stalled: bool,
     /// The way of submitting itself broke.
     pub failure: Option<io::Error>,
-    /// How much later than possible the I/Os of an open loop began, by fault of the thread alone.
-    pub own_late: Option<Box<Histogram>>,
+    /// How late the I/Os of an open loop began.
+    pub late: Option<Box<Lateness>>,
     /// Mean time over which the one stamp of a batch was shared; `None`: every I/O has its own.
     pub batch_span: Option<Nanos>,
+}
+
+/// How late the I/Os of an open loop began.
+#[derive(Debug)]
+pub(crate) struct Lateness {
+    /// After they were due, whoever's fault it was.
+    pub all: Histogram,
+    /// After they were due and there was a place for them: by fault of the thread alone.
+    pub own: Histogram,
 }
 
 /// See the module.
@@ -70,7 +79,7 @@ pub(crate) struct Recorder {
     halted: bool,
     usage_start: Option<ThreadTimes>,
     usage: Option<ThreadTimes>,
-    own_late: Option<Box<Histogram>>,
+    late: Option<Box<Lateness>>,
 }
 
 impl Recorder {
@@ -101,7 +110,7 @@ impl Recorder {
             halted: false,
             usage_start: None,
             usage: None,
-            own_late: open.then(|| Box::new(Histogram::new())),
+            late: open.then(|| Box::new(Lateness { all: Histogram::new(), own: Histogram::new() })),
         };
         (recorder, give_back)
     }
@@ -180,8 +189,9 @@ impl Recorder {
         self.in_flight.set_due(slot, due.0);
         self.in_flight.set(slot, op, start.0);
         self.current.begin(op, start.saturating_sub(due));
-        if let Some(own_late) = &mut self.own_late {
-            own_late.record(start.saturating_sub(possible));
+        if let Some(late) = &mut self.late {
+            late.all.record(start.saturating_sub(due));
+            late.own.record(start.saturating_sub(possible));
         }
     }
 
@@ -223,7 +233,7 @@ impl Recorder {
             self.current.span = self.times.interval(until).saturating_sub(self.current.interval) + 1;
             let _ = self.out.send(Message::Part(self.thread, self.current));
         }
-        let finished = Finished { usage: self.usage, stalled, failure, own_late: self.own_late, batch_span };
+        let finished = Finished { usage: self.usage, stalled, failure, late: self.late, batch_span };
         let _ = self.out.send(Message::Finished(self.thread, finished));
     }
 
@@ -408,7 +418,8 @@ mod tests {
         assert_eq!(part.latencies[0].max(), Some(Nanos(70_000)));
         assert_eq!(part.services.unwrap()[0].max(), Some(Nanos(30_000)));
         let Some(Message::Finished(0, finished)) = messages.next() else { panic!("no goodbye") };
-        assert_eq!(finished.own_late.unwrap().max(), Some(Nanos(5_000)));
+        let late = finished.late.unwrap();
+        assert_eq!((late.own.max(), late.all.max()), (Some(Nanos(5_000)), Some(Nanos(40_000))));
     }
 
     #[test]

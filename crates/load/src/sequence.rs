@@ -3,6 +3,7 @@
 use crate::layout::Job;
 use crate::order::Order;
 use crate::places::Places;
+use crate::replay::Replaying;
 use stend_base::random::{below, draw};
 use stend_spec::workload::{Mix, Op};
 
@@ -17,6 +18,8 @@ pub(crate) struct Sequence {
     /// One of the shares is all.
     is_pure: bool,
     seed: u64,
+    /// What a trace says instead.
+    replay: Option<Replaying>,
 }
 
 /// One I/O.
@@ -28,6 +31,8 @@ pub(crate) struct Step {
     pub offset: u64,
     /// Bytes.
     pub len: u32,
+    /// A write that by itself is complete only when it is durable.
+    pub durable: bool,
 }
 
 impl Sequence {
@@ -41,12 +46,16 @@ impl Sequence {
             up_to: shares(job.spec.mix),
             is_pure: shares(job.spec.mix).iter().all(|share| matches!(share, 0 | 100)),
             seed: job.seed,
+            replay: job.replay.clone(),
         }
     }
 
     /// The I/O number `index`.
     #[inline]
     pub fn at(&mut self, index: u64) -> Step {
+        if let Some(replay) = &self.replay {
+            return replay.at(index);
+        }
         // One sequence of draws decides operations, another the order of blocks; most streams need no first one.
         let drawn = if self.is_pure { 0 } else { below(draw(!self.seed, index), 100) };
         let [read, write, discard] = self.up_to;
@@ -57,7 +66,7 @@ impl Sequence {
             _ => Op::WriteZeroes,
         };
         let (offset, len) = self.places.at(self.order.at(index), index);
-        Step { op, offset: self.start + offset, len: len as u32 }
+        Step { op, offset: self.start + offset, len: len as u32, durable: false }
     }
 }
 

@@ -103,7 +103,7 @@ impl SyncLane {
     /// Takes the next I/O that is due, waits for its time if that has not come, and makes it.
     fn open_loop(&mut self, arrivals: &Arrivals, recorder: &mut Recorder, start: Nanos) {
         let mut now = start;
-        while let Some(due) = self.progress.take(arrivals, |due| recorder.wants(due, now)) {
+        while let Some((due, index)) = self.progress.take(arrivals, |due| recorder.wants(due, now)) {
             let due = Due { at: Nanos(recorder.origin() + due.0), free: now };
             while now < due.at {
                 // Awake at every edge, and soon after an early end.
@@ -114,7 +114,6 @@ impl SyncLane {
                     return;
                 }
             }
-            let index = self.progress.next.fetch_add(1, Ordering::Relaxed);
             self.one(index, Some(due), recorder);
             recorder.release(0);
             now = self.clock.now();
@@ -123,7 +122,7 @@ impl SyncLane {
 
     fn one(&mut self, index: u64, due: Option<Due>, recorder: &mut Recorder) {
         let step = self.sequence.at(index);
-        let Step { op, offset, len } = step;
+        let Step { op, offset, len, durable } = step;
         let memory = self.pool.slot_mut(0);
         let at = match (op, &mut self.verifier) {
             (Op::Write, None) => self.payload.stamp(memory, self.own_writes, index, len as usize),
@@ -145,7 +144,7 @@ impl SyncLane {
         let data = at..at + len as usize;
         let whole = |()| len as usize;
         let result = match op {
-            Op::Write if self.sync == Sync::Dsync => {
+            Op::Write if durable || self.sync == Sync::Dsync => {
                 retried(recorder, || file.write_durably_at(&memory[data.clone()], offset))
             }
             Op::Write => retried(recorder, || file.write_at(&memory[data.clone()], offset)),

@@ -6,6 +6,7 @@ use crate::engine::{self, Task};
 use crate::layout::{self, Job};
 use crate::payload::Payload;
 use crate::recorder::memory_per_thread;
+use crate::replay::{self, Traces};
 use crate::target::Target;
 use crate::verify::{self, Marks};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
@@ -35,25 +36,29 @@ pub fn run_trial(
 ) -> Result<TrialOutcome> {
     // A run of its own, which began now: what an earlier one left on the target is not taken for its own.
     let (.., realtime) = clock::stamps();
-    run_trial_of(Marks::of_session(realtime, 0), trial, file, control, emit)
+    run_trial_of(Marks::of_session(realtime, 0), trial, &[], file, control, emit)
 }
 
-/// The same for a trial of a run, whose `marks` verified streams write into every sector. Reading back after the
+/// The same for a trial of a run, whose `marks` verified streams write into every sector, and whose `traces` are replayed by
+/// the streams that name them. Reading back after the
 /// window, where a stream asks for it, is part of the call and takes [`Trial::read_back_limit`] at most; nothing is
 /// emitted meanwhile. What was not as written is part of the outcome, too.
 pub fn run_trial_of(
     marks: Marks,
     trial: &Trial,
+    traces: &Traces,
     file: &IoFile,
     control: &Control,
     emit: &mut dyn FnMut(Vec<Slice>),
 ) -> Result<TrialOutcome> {
     check(trial, file)?;
+    replay::check(trial, traces)?;
     let choice = choose_backend(trial, file)?;
     let mut jobs = layout::jobs(trial, u64::MAX)?;
-    check_size(trial, &jobs, choice.lane)?;
+    check_size(trial, &jobs, choice.lane, replay::memory(trial, traces))?;
     verify::check_areas(&jobs)?;
     verify::attach(&mut jobs, marks);
+    replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
     let mut outcome = engine::run(&task, control, emit)?;
@@ -100,7 +105,7 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     let sane = |s: &stend_spec::workload::Stream| {
         s.jobs > 0
             && (1..=queue::SLOTS_MAX).contains(&s.queue_depth)
-            && (s.think.is_none() || s.rate.is_none())
+            && (s.think.is_none() || !s.is_open())
             && (1..=BLOCK_MAX).contains(&s.block_size.0)
             && s.mix.shares().map(|(_, share)| u32::from(share)).sum::<u32>() == 100
             && (s.verify.is_none()
@@ -126,8 +131,8 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what would take the machine down before it measures anything.
-fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
+/// Refuses what would take the machine down before it measures anything. `traces`: bytes of recorded I/Os.
+fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()> {
     let in_flight = trial.in_flight();
     if lane == Lane::Psync && in_flight > PSYNC_THREADS_MAX {
         return Err(Error::new(
@@ -144,9 +149,9 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane) -> Result<()> {
         let threads = if lane == Lane::Psync { depth } else { 1 };
         let buffers = Payload::new(job).slot_len() as u64 * depth;
         let course = job.course.as_ref().filter(|_| job.job == 0).map_or(0, |course| course.memory());
-        buffers + threads * memory_per_thread(job.spec.rate.is_some()) + verify::memory(job) + course
+        buffers + threads * memory_per_thread(job.spec.is_open()) + verify::memory(job) + course
     };
-    let need = jobs.iter().fold(0u64, |sum, job| sum.saturating_add(of(job)));
+    let need = jobs.iter().fold(traces, |sum, job| sum.saturating_add(of(job)));
     let have = buffer::memory_total();
     if need > have / 2 {
         let sizes = |lang| (format::bytes(Bytes(need), lang), format::bytes(Bytes(have), lang));

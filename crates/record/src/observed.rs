@@ -120,6 +120,8 @@ pub struct OpenTotals {
     pub stream: u16,
     /// I/Os that were due inside the window, by the arrivals drawn.
     pub due: u64,
+    /// How much later than they were due I/Os began, whoever's fault it was. Of every I/O, ramp and drain included.
+    pub late: Sparse,
     /// How much later than possible I/Os began, by fault of the engine alone: after they were due and there was
     /// a place for them. Of every I/O, ramp and drain included.
     pub own_late: Sparse,

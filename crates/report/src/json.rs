@@ -4,7 +4,7 @@
 use serde::Serialize;
 use stend_analyse::findings::{
     Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, NotRun, OpFinding, Quantile, QuantileValue,
-    SearchFinding, SearchedRate,
+    ReplayFinding, SearchFinding, SearchedRate,
 };
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
@@ -119,8 +119,27 @@ struct Case<'a> {
     iops: Number,
     throughput_bytes_per_s: Number,
     operations: Vec<Operation>,
+    replays: Vec<ReplayOut<'a>>,
     checks: Vec<Check<'a>>,
     charts: &'a [Chart],
+}
+
+/// How faithful the replay of a trace was.
+#[derive(Serialize)]
+struct ReplayOut<'a> {
+    stream: u16,
+    trace: &'a str,
+    sha256: &'a str,
+    /// I/Os that began.
+    ios: u64,
+    never_begun: u64,
+    late_ns_p50: Option<u64>,
+    late_ns_p99: Option<u64>,
+    late_ns_max: Option<u64>,
+    /// Growth of lateness per time.
+    drift: Option<f64>,
+    in_flight_mean: Option<f64>,
+    in_flight_mean_original: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -245,6 +264,22 @@ pub fn caveat(caveat: &Caveat) -> CaveatOut<'_> {
     CaveatOut { caveat, text: caveat.say(), advice: caveat.advice() }
 }
 
+fn replay(replay: &ReplayFinding) -> ReplayOut<'_> {
+    ReplayOut {
+        stream: replay.stream,
+        trace: &replay.trace,
+        sha256: &replay.sha256,
+        ios: replay.begun,
+        never_begun: replay.never_begun,
+        late_ns_p50: replay.late_p50.map(|late| late.0),
+        late_ns_p99: replay.late_p99.map(|late| late.0),
+        late_ns_max: replay.late_max.map(|late| late.0),
+        drift: replay.drift,
+        in_flight_mean: replay.in_flight,
+        in_flight_mean_original: replay.in_flight_original,
+    }
+}
+
 fn case(case: &CaseFinding) -> Case<'_> {
     Case {
         case: case.case,
@@ -256,6 +291,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         iops: number(&case.total.iops),
         throughput_bytes_per_s: number(&case.total.throughput),
         operations: case.ops.iter().map(operation).collect(),
+        replays: case.replays.iter().map(replay).collect(),
         checks: case
             .checks
             .iter()

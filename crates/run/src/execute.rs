@@ -9,6 +9,7 @@ use crate::step::{Action, Asked, Input, Step};
 use crate::walk::Walk;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
@@ -17,6 +18,7 @@ use stend_record::store::{Options, Writer, create};
 use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader};
 use stend_spec::plan::{Plan, PlanInputs};
 use stend_spec::suite::Suite;
+use stend_spec::trace::Trace;
 
 /// Longest wait of the loop: how often progress is shown and limits are looked at.
 const TICK: Duration = Duration::from_millis(250);
@@ -36,6 +38,8 @@ pub struct Setup {
     pub seed: u64,
     /// Wall time the run should take.
     pub time_budget: Option<Nanos>,
+    /// The traces that the suite replays, in the order of [`Suite::traces`].
+    pub traces: Vec<Arc<Trace>>,
     /// Target as the user named it.
     pub target: String,
     /// What the user allowed to be written.
@@ -94,6 +98,7 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
         suite: setup.suite.clone(),
         seed: setup.seed,
         time_budget: setup.time_budget,
+        traces: setup.traces.clone(),
         inspect: Inspect {
             target: setup.target.clone(),
             permission: setup.permission.clone(),

@@ -7,6 +7,7 @@ mod ahead;
 mod arms;
 mod channel;
 mod control;
+mod courier;
 mod execute;
 mod preview;
 mod progress;

@@ -2,6 +2,7 @@
 
 use crate::ahead;
 use crate::channel::Channel;
+use crate::courier;
 use crate::execute::{self, Setup};
 use crate::step::{Asked, Input, Wish};
 use std::sync::mpsc::Receiver;
@@ -37,6 +38,7 @@ fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Pre
         seed: asked.seed,
         target: ahead::plan_target(&facts),
         time_budget: asked.time_budget,
+        traces: courier::facts(&asked.traces),
     };
     let plan = Plan::new(&inputs)?;
     host.send(&Request::Rehearse(ahead::prepare(asked, &plan)));

@@ -1,11 +1,13 @@
 //! The vocabulary of a run: what can happen to it, what it can want done, and where it is.
 
 use crate::resume::Progressed;
+use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Say};
 use stend_host::{FromHost, Inspect, Request};
 use stend_record::{Entry, HostFacts};
 use stend_spec::plan::{Decision, PlanInputs};
 use stend_spec::suite::Suite;
+use stend_spec::trace::Trace;
 
 /// What the user asked for.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub struct Asked {
     pub run: String,
     /// Path of the run file.
     pub run_file: String,
+    /// The traces that the suite replays.
+    pub traces: Vec<Arc<Trace>>,
     /// Our process id.
     pub coordinator: u32,
     /// Where an earlier session of the run got to.

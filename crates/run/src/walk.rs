@@ -2,6 +2,7 @@
 
 use crate::ahead;
 use crate::arms::{Arms, Need};
+use crate::courier::{self, Courier};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
 use stend_base::random::draw;
@@ -40,6 +41,7 @@ pub struct Walk {
     decisions: u32,
     zeros_sampled: bool,
     arms: Arms,
+    courier: Courier,
     /// The arm before which a person is waited for.
     suspended: Option<u32>,
     refill: bool,
@@ -72,6 +74,7 @@ impl Walk {
         Walk {
             arms: Arms::new(suite, earlier),
             suspended: None,
+            courier: Courier::new(&asked.traces),
             asked,
             plan: None,
             step: Step::Inspecting,
@@ -129,11 +132,7 @@ impl Walk {
             Reply::Facts(facts) => self.facts(*facts, now),
             // Only asked for by a dry run, which walks no plan.
             Reply::Rehearsed(_) => {}
-            Reply::Prepared => match self.plan.as_ref().and_then(|p| p.fill) {
-                // The file of the earlier session is gone, and nobody knows what happened to a device.
-                Some(len) if self.refill && self.ending.is_none() => self.get_ready(Decision::Fill { len }, now),
-                _ => self.decide(now),
-            },
+            Reply::Prepared | Reply::TraceTaken => self.prepared(now),
             Reply::Filling { done } => {
                 self.filled = done;
                 self.deadline = now + SILENCE_LIMIT;
@@ -164,6 +163,7 @@ impl Walk {
                 seed: self.asked.seed,
                 target: ahead::plan_target(&facts),
                 time_budget: self.asked.time_budget,
+                traces: courier::facts(&self.asked.traces),
             },
         };
         let same = self.asked.resume.as_ref().map_or(Ok(()), |earlier| resume::same_target(earlier, &facts));
@@ -203,6 +203,20 @@ impl Walk {
             if let (Some(Say { en, ru }), Some(label)) = (&case.not_run, plan.listed_as(index)) {
                 self.actions.push(Action::Warn(say!("not run: {label}: {en}", "не выполняется: {label}: {ru}")));
             }
+        }
+    }
+
+    /// The target is ready: what the worker still lacks of the traces is sent, then the plan begins.
+    fn prepared(&mut self, now: Nanos) {
+        if let (Some(request), None) = (self.courier.next(), &self.ending) {
+            self.actions.push(Action::Send(request));
+            self.deadline = now + SILENCE_LIMIT;
+            return;
+        }
+        match self.plan.as_ref().and_then(|p| p.fill) {
+            // The file of the earlier session is gone, and nobody knows what happened to a device.
+            Some(len) if self.refill && self.ending.is_none() => self.get_ready(Decision::Fill { len }, now),
+            _ => self.decide(now),
         }
     }
 

@@ -13,7 +13,8 @@ const WINDOW_MIN: Nanos = Nanos::millis(400);
 const RAMP_MIN: Nanos = Nanos::millis(100);
 
 /// Stretches ramps and windows of the cases that run so that the plan meets the time budget; a search counts with the
-/// trials that it usually takes. A case with a schedule keeps its length: its steps are at times of their own.
+/// trials that it usually takes. A case with a schedule or a replay at a pace keeps its length:
+/// what happens in it is at times of its own.
 pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budget: Nanos) -> Result<()> {
     let Nominal { fixed, free, trials } = Nominal::of(cases, ladders, blocks);
     let least = fixed + Nanos(trials * (RAMP_MIN.0 + WINDOW_MIN.0)).as_secs();
@@ -29,7 +30,7 @@ pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budge
     }
     let factor = (wanted - fixed) / free;
     let scaled = |span: Nanos, least: Nanos| Nanos(((span.0 as f64 * factor) as u64).max(least.0));
-    for case in cases.iter_mut().filter(|case| case.not_run.is_none() && !has_schedule(case)) {
+    for case in cases.iter_mut().filter(|case| case.not_run.is_none() && !is_fixed(case)) {
         case.trial.ramp = scaled(case.trial.ramp, RAMP_MIN);
         case.trial.window = scaled(case.trial.window, WINDOW_MIN);
     }
@@ -65,7 +66,7 @@ impl Nominal {
 
     fn add(&mut self, case: &Case, times: u32) {
         let length = (case.trial.ramp.as_secs() + case.trial.window.as_secs()) * f64::from(times);
-        if has_schedule(case) {
+        if is_fixed(case) {
             self.fixed += length;
         } else {
             self.free += length;
@@ -74,9 +75,12 @@ impl Nominal {
     }
 }
 
-/// Whether the load of a case changes at times that the suite names.
-fn has_schedule(case: &Case) -> bool {
-    case.trial.streams.iter().any(|stream| stream.rate.as_ref().is_some_and(|rate| rate.steps.len() > 1))
+/// Whether the load of a case changes at times that the suite or a trace names.
+fn is_fixed(case: &Case) -> bool {
+    case.trial.streams.iter().any(|stream| {
+        let steps = stream.rate.as_ref().is_some_and(|rate| rate.steps.len() > 1);
+        steps || stream.replay.is_some() && stream.is_open()
+    })
 }
 
 #[cfg(test)]
@@ -105,7 +109,13 @@ mod tests {
              - {{name: steps, trial: 9s, streams: [{{{stream}, rate: {steps}}}]}}\nrepeats: {{blocks: 1}}\n"
         );
         let time_budget = Some(Nanos::secs(budget));
-        Plan::new(&PlanInputs { suite: suite(&text, "s.yaml").unwrap(), seed: 1, target, time_budget })
+        Plan::new(&PlanInputs {
+            suite: suite(&text, "s.yaml").unwrap(),
+            seed: 1,
+            target,
+            time_budget,
+            traces: Vec::new(),
+        })
     }
 
     #[test]

@@ -242,6 +242,7 @@ fn pattern(pattern: &Pattern) -> Option<&'static str> {
         Pattern::Zones(_) => Some("zones"),
         Pattern::Strided { .. } => Some("strided"),
         Pattern::Mixed { .. } => Some("pattern: {sequential}"),
+        Pattern::Traced => Some("trace"),
     }
 }
 

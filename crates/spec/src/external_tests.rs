@@ -21,7 +21,7 @@ fn plan(case: &str, stream: &str) -> Result<Plan> {
         writes: Ok(()),
     };
     let suite = crate::parse::suite(&text, "suite.yaml")?;
-    Plan::new(&PlanInputs { suite, seed: 1, target, time_budget: None })
+    Plan::new(&PlanInputs { suite, seed: 1, target, time_budget: None, traces: Vec::new() })
 }
 
 fn refused(case: &str, stream: &str) -> String {
@@ -107,7 +107,8 @@ fn only_the_differences_that_concern_a_case_are_told() {
         topology: Topology { nodes: Vec::new(), device: None },
         writes: Ok(()),
     };
-    let plan = Plan::new(&PlanInputs { suite: inputs, seed: 1, target, time_budget: None }).unwrap();
+    let plan =
+        Plan::new(&PlanInputs { suite: inputs, seed: 1, target, time_budget: None, traces: Vec::new() }).unwrap();
     assert_eq!(differences(&plan.cases[0].trial), Difference::ALL);
 }
 

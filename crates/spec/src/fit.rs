@@ -29,6 +29,10 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
     }
     for stream in &trial.streams {
+        // What a trace needs is asked where it is known.
+        if stream.replay.is_some() {
+            continue;
+        }
         if let Some(reason) = too_small_for(&stream.pattern, stream.block_size, least_of_a_job(trial, stream)) {
             return Some(reason);
         }
@@ -65,6 +69,8 @@ pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
             // Which of how many equal parts.
             let (part, parts) = if stream.pattern.is_shared() { (0, 1) } else { (job, jobs) };
             areas.push(match stream.region {
+                // All jobs go where the trace says; counted from the start of its region.
+                region if stream.replay.is_some() => 0..region.unwrap_or(trial.region).len.0 / size,
                 Some(region) => {
                     let all = region.blocks(trial.region.start, stream.block_size);
                     let each = all.end.saturating_sub(all.start) / parts;

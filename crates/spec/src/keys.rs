@@ -9,6 +9,7 @@ pub mod operation;
 pub mod pattern;
 pub mod place;
 pub mod rate;
+pub mod trace;
 pub mod verify;
 
 /// One kind of mapping in a suite file.
@@ -324,20 +325,23 @@ pub const STREAM: Mapping = Mapping {
     ru: "поток",
     doc: "A homogeneous part of a workload. All streams and jobs of a case together keep at most 65 536 I/Os in flight.",
     keys: &[
-        required(
+        optional(
             "op",
+            "absent",
             Shape::Either(&[Shape::Word(|| words(operation::OPERATIONS)), Shape::Map(&operation::MIX)]),
-            "What the I/Os do: one kind, or a mix of kinds by their number. Everything but `read` changes the target and needs the same permission.",
+            "What the I/Os do: one kind, or a mix of kinds by their number. Everything but `read` changes the target and needs the same permission. Required without `trace`.",
         ),
-        required(
+        optional(
             "pattern",
+            "absent",
             Shape::Either(&[Shape::Word(|| words(pattern::PATTERNS)), Shape::Map(&pattern::PATTERN)]),
-            "Order of offsets.",
+            "Order of offsets. Required without `trace`.",
         ),
-        axis(required(
+        axis(optional(
             "block_size",
+            "absent",
             Shape::Either(&[Shape::Size(BLOCK_SIZE, BLOCK_UNIT), Shape::Sizes(BLOCK_SIZE)]),
-            "Bytes per I/O. A mapping such as `{4KiB: 60, 64KiB: 40}` mixes sizes by their shares of the I/Os and cannot be one of a list.",
+            "Bytes per I/O. A mapping such as `{4KiB: 60, 64KiB: 40}` mixes sizes by their shares of the I/Os and cannot be one of a list. Required without `trace`.",
         )),
         axis(optional(
             "queue_depth",
@@ -424,6 +428,12 @@ pub const STREAM: Mapping = Mapping {
             Shape::Either(&[Shape::Word(|| words(place::NUMA_WORDS)), Shape::Map(&place::NUMA)]),
             "NUMA nodes of the load threads and of their buffers.",
         ),
+        optional(
+            "trace",
+            "absent",
+            Shape::Map(&trace::TRACE),
+            "Recorded I/O is made again instead, at its own pace, scaled, or as fast as possible; its writes need the permission of any write. Contradicts `op`, `pattern`, `block_size`, `rate`, `sync`, `think` and `verify`. Beside other streams all need a `region`. Where neither the case nor `defaults` name `ramp` and `trial`, there is no ramp, and the window is as long as the trace.",
+        ),
     ],
 };
 
@@ -470,6 +480,7 @@ pub const ALL: &[&Mapping] = &[
     &place::NUMA,
     &DATA,
     &verify::VERIFY,
+    &trace::TRACE,
     &ARM,
     &SWITCH,
     &rate::RATE_MAP,

@@ -45,7 +45,7 @@ mod tests {
             writes: Ok(()),
         };
         let suite = suite(&format!("suite: x\ncases:\n{cases}"), "s.yaml").unwrap();
-        Plan::new(&PlanInputs { suite, seed: 1, target, time_budget: None })
+        Plan::new(&PlanInputs { suite, seed: 1, target, time_budget: None, traces: Vec::new() })
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod place;
 mod rate;
 mod schedule;
 mod size;
+mod trace;
 mod verify;
 
 use crate::keys::{self, Choice, Limits, Mapping};
@@ -59,16 +60,20 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
 #[derive(Debug, Clone)]
 struct Defaults {
     direct: bool,
-    ramp: Nanos,
-    window: Nanos,
+    /// As named; see [`RAMP`] and [`WINDOW`].
+    ramp: Option<Nanos>,
+    window: Option<Nanos>,
     backend: Backend,
     engine: Engine,
 }
 
+/// Where neither a case nor `defaults` say it.
+const RAMP: Nanos = Nanos::secs(1);
+const WINDOW: Nanos = Nanos::secs(3);
+
 impl Default for Defaults {
     fn default() -> Self {
-        let (ramp, window) = (Nanos::secs(1), Nanos::secs(3));
-        Defaults { direct: true, ramp, window, backend: Backend::Auto, engine: Engine::Native }
+        Defaults { direct: true, ramp: None, window: None, backend: Backend::Auto, engine: Engine::Native }
     }
 }
 
@@ -84,8 +89,8 @@ impl Defaults {
     fn overridden(&self, map: &mut Map) -> Result<Defaults> {
         Ok(Defaults {
             direct: map.optional("direct", boolean)?.unwrap_or(self.direct),
-            ramp: map.optional("ramp", ramp)?.unwrap_or(self.ramp),
-            window: map.optional("trial", window)?.unwrap_or(self.window),
+            ramp: map.optional("ramp", ramp)?.or(self.ramp),
+            window: map.optional("trial", window)?.or(self.window),
             backend: map.optional("backend", |node, file| word(node, file, keys::BACKENDS))?.unwrap_or(self.backend),
             engine: map.optional("engine", |node, file| word(node, file, keys::ENGINES))?.unwrap_or(self.engine),
         })
@@ -96,11 +101,10 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
     let Defaults { direct, ramp, window, backend, engine } = defaults.overridden(&mut map)?;
-    let streams: Vec<StreamSpec> =
+    let mut streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file)).collect())?;
     map.finish()?;
     rate::one_search(node, file, &streams)?;
-    schedule::fits(node, file, Nanos(ramp.0.saturating_add(window.0)), &streams)?;
     if !keys::STREAMS.hold(&streams.len()) {
         return Err(node.error(file, say!("a case needs 1 to 64 streams", "случаю нужно от 1 до 64 потоков")));
     }
@@ -116,6 +120,9 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
         ));
     }
     place::all_or_none(&streams, node, file)?;
+    trace::alone_or_in_regions(&streams, node, file)?;
+    let (ramp, window) = trace::lengths(&mut streams, ramp, window);
+    schedule::fits(node, file, Nanos(ramp.0.saturating_add(window.0)), &streams)?;
     if let Some((message, hint)) = backend::contradiction(backend, direct, &streams) {
         return Err(node.error(file, message).hint(hint));
     }
@@ -123,6 +130,9 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
 }
 
 fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
+    if trace::is_one(node) {
+        return trace::stream(node, file);
+    }
     let mut map = Map::of(node, file, &keys::STREAM)?;
     let mix = map.required("op", operation::mix)?;
     let (block_size, block_mix) = map.required("block_size", size::block_sizes)?;
@@ -154,6 +164,7 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
         rate,
         verify: None,
         search,
+        trace: None,
     };
     let verify = map.optional("verify", |node, file| verify::verify(node, file, &spec))?.flatten();
     let batch = map.optional("batch", |node, file| batch::batch(node, file, &spec.queue_depth, open))?;

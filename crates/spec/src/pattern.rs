@@ -47,6 +47,8 @@ pub enum Pattern {
         /// That share, neither nothing nor all.
         sequential: Millionths,
     },
+    /// As a trace says; the stream has a [`Replay`](crate::trace::Replay).
+    Traced,
 }
 
 /// A part of a region.
@@ -76,17 +78,24 @@ impl Pattern {
             Pattern::Random | Pattern::Uniform | Pattern::Zones(_) => true,
             Pattern::Zipf { .. } | Pattern::Pareto { .. } | Pattern::Normal { .. } => true,
             Pattern::Sequential | Pattern::SharedSequential | Pattern::Reverse => false,
-            Pattern::Strided { .. } | Pattern::Mixed { .. } => false,
+            Pattern::Strided { .. } | Pattern::Mixed { .. } | Pattern::Traced => false,
         }
     }
 
-    /// Whether all blocks are equally hot.
+    /// Whether all blocks are equally hot, as far as one knows.
     pub fn is_even(&self) -> bool {
-        !matches!(self, Pattern::Zipf { .. } | Pattern::Pareto { .. } | Pattern::Normal { .. } | Pattern::Zones(_))
+        !matches!(
+            self,
+            Pattern::Traced
+                | Pattern::Zipf { .. }
+                | Pattern::Pareto { .. }
+                | Pattern::Normal { .. }
+                | Pattern::Zones(_)
+        )
     }
 
     /// Whether all jobs of a stream work on one region together.
     pub fn is_shared(&self) -> bool {
-        *self == Pattern::SharedSequential
+        matches!(self, Pattern::SharedSequential | Pattern::Traced)
     }
 }

@@ -11,6 +11,8 @@ pub use crate::plan_target::{NullDevice, PlanTarget, Room};
 use crate::rate::Rate;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::topology::{Misplaced, Place};
+use crate::trace::replay::{self, Traced};
+use crate::trace::{Pace, TraceFacts};
 use crate::workload::{Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -43,6 +45,8 @@ pub struct PlanInputs {
     pub target: PlanTarget,
     /// Wall time the run should take, if the user gave one.
     pub time_budget: Option<Nanos>,
+    /// What is known of the traces of the suite, in the order of [`Suite::traces`].
+    pub traces: Vec<TraceFacts>,
 }
 
 /// One cell of the matrix.
@@ -136,6 +140,8 @@ pub struct Plan {
     pub order: Vec<(u32, u32)>,
     /// Searches, which come after everything in `order`, one after the other.
     pub ladders: Vec<Ladder>,
+    /// What is known of the traces of the suite.
+    pub traces: Vec<TraceFacts>,
     /// Searches that cannot run on the target.
     idle: Vec<Ladder>,
     seed: u64,
@@ -148,8 +154,8 @@ impl Plan {
         let (mut cases, mut ladders, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for case in &inputs.suite.cases {
             let first = cases.len();
-            for cell in expand(case)? {
-                cases.push(lay_out(case, cell, region, &inputs.target)?);
+            for cell in expand(case, &inputs.traces)? {
+                cases.push(lay_out(case, cell, region, inputs)?);
                 if cases.len() * inputs.suite.arms.len().max(1) > CASES_MAX {
                     return Err(Error::new(
                         Kind::Spec,
@@ -199,6 +205,7 @@ impl Plan {
             arms: arms.clone(),
             fill,
             file_size: inputs.target.room.map(|_| region.len),
+            traces: inputs.traces.clone(),
             seed: inputs.seed,
         })
     }
@@ -348,11 +355,12 @@ struct Cell {
 }
 
 /// All combinations of a case's axes, first axis slowest.
-fn expand(case: &SuiteCase) -> Result<Vec<Cell>> {
+fn expand(case: &SuiteCase, traces: &[TraceFacts]) -> Result<Vec<Cell>> {
     let mut cells = vec![Cell { streams: Vec::new(), axes: Vec::new() }];
     for (index, spec) in case.streams.iter().enumerate() {
         let prefix = if case.streams.len() > 1 { format!("stream {} ", index + 1) } else { String::new() };
-        let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len() * spec.rates().len();
+        let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len();
+        let size = size * spec.rates().len() * spec.paces().len();
         if cells.len().saturating_mul(size) > CASES_MAX {
             let name = &case.name;
             return Err(Error::new(
@@ -363,18 +371,20 @@ fn expand(case: &SuiteCase) -> Result<Vec<Cell>> {
                 ),
             ));
         }
-        cells = cells.iter().flat_map(|cell| with_stream(cell, spec, &prefix)).collect();
+        let traced = spec.trace.as_ref().map(|trace| Traced::find(trace, traces)).transpose()?;
+        cells = cells.iter().flat_map(|cell| with_stream(cell, spec, traced, &prefix)).collect();
     }
     Ok(cells)
 }
 
-fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
-    let rates = spec.rates();
+fn with_stream(cell: &Cell, spec: &StreamSpec, traced: Option<Traced<'_>>, prefix: &str) -> Vec<Cell> {
+    let (rates, paces) = (spec.rates(), spec.paces());
+    let offers: Vec<_> = rates.iter().flat_map(|rate| paces.iter().map(move |pace| (rate, *pace))).collect();
     let mut out = Vec::new();
     for &block_size in &spec.block_size {
         for &queue_depth in &spec.queue_depth {
             for &jobs in &spec.jobs {
-                for rate in &rates {
+                for &(rate, pace) in &offers {
                     let mut axes = cell.axes.clone();
                     let mut vary = |values: usize, axis: &str, value: String| {
                         if values > 1 {
@@ -385,8 +395,9 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                     vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
                     vary(spec.jobs.len(), "jobs", jobs.to_string());
                     vary(rates.len(), "rate", rate.as_ref().map(Rate::label).unwrap_or_default());
+                    vary(paces.len(), "pace", pace.map(Pace::label).unwrap_or_default());
                     let mut streams = cell.streams.clone();
-                    streams.push(Stream {
+                    let mut stream = Stream {
                         mix: spec.mix,
                         pattern: spec.pattern.clone(),
                         block_size,
@@ -401,7 +412,12 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
                         think: spec.think,
                         batch: spec.batch,
                         place: Place::default(),
-                    });
+                        replay: None,
+                    };
+                    if let (Some(traced), Some(pace)) = (traced, pace) {
+                        traced.replay(&mut stream, pace);
+                    }
+                    streams.push(stream);
                     out.push(Cell { streams, axes });
                 }
             }
@@ -410,7 +426,8 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, prefix: &str) -> Vec<Cell> {
     out
 }
 
-fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) -> Result<Case> {
+fn lay_out(case: &SuiteCase, cell: Cell, region: Region, inputs: &PlanInputs) -> Result<Case> {
+    let target = &inputs.target;
     let (mut streams, mut misplaced) = (cell.streams, None);
     for (stream, spec) in streams.iter_mut().zip(&case.streams) {
         stream.region = spec.region.map(|part| part.of(region));
@@ -424,9 +441,9 @@ fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) ->
         }
     }
     let trial = Trial {
+        window: replay::window(case, &streams),
         streams,
         ramp: case.ramp,
-        window: case.window,
         drain_limit: DRAIN_LIMIT,
         seed: 0,
         direct: case.direct,
@@ -435,7 +452,7 @@ fn lay_out(case: &SuiteCase, cell: Cell, region: Region, target: &PlanTarget) ->
         region,
     };
     external::check(case, &trial)?;
-    let not_run = why_not(&trial, target).or(misplaced);
+    let not_run = why_not(&trial, target).or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced);
     Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })
 }
 

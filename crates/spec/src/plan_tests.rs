@@ -10,7 +10,7 @@ const GIB: u64 = 1 << 30;
 
 fn inputs(target: PlanTarget) -> PlanInputs {
     let suite = crate::parse::suite(include_str!("../../../suites/quick/suite.yaml"), "quick").unwrap();
-    PlanInputs { suite, seed: 1, target, time_budget: None }
+    PlanInputs { suite, seed: 1, target, time_budget: None, traces: Vec::new() }
 }
 
 fn directory(total: u64, free: u64) -> PlanTarget {
@@ -294,6 +294,7 @@ fn a_region_is_a_part_of_the_range_and_one_that_does_not_fit_says_so() {
             seed: 1,
             target: device(100 << 20, false),
             time_budget: None,
+            traces: Vec::new(),
         };
         let case = Plan::new(&inputs).unwrap().cases.remove(0);
         (case.trial.streams[0].region.unwrap(), case.not_run.map(|why| why.en))
@@ -318,7 +319,7 @@ fn a_place_that_is_not_there_is_an_error_and_a_machine_that_is_too_simple_does_n
         let text =
             format!("suite: x\ncases:\n  - {{name: a, streams: [{stream}]}}\n  - {{name: b, streams: [{plain}]}}\n");
         let suite = crate::parse::suite(&text, "x").unwrap();
-        Plan::new(&PlanInputs { suite, seed: 1, target: device(1 << 30, false), time_budget: None })
+        Plan::new(&PlanInputs { suite, seed: 1, target: device(1 << 30, false), time_budget: None, traces: Vec::new() })
     };
     let case = |place| planned(place).unwrap().cases.remove(0);
     assert_eq!(case("cpus: [1]").trial.streams[0].place, Place { cpus: vec![1], memory: None });
@@ -339,7 +340,8 @@ fn a_region_that_is_verified_has_one_writer() {
             "suite: x\ncases:\n  - {{name: a, streams: [{verified}, {{op: {other}, pattern: random, block_size: 4KiB, region: {{start: 49%}}}}]}}\n  - {{name: b, streams: [{{op: read, pattern: random, block_size: 4KiB}}]}}\n"
         );
         let suite = crate::parse::suite(&text, "x").unwrap();
-        let inputs = PlanInputs { suite, seed: 1, target: device(1 << 30, true), time_budget: None };
+        let inputs =
+            PlanInputs { suite, seed: 1, target: device(1 << 30, true), time_budget: None, traces: Vec::new() };
         Plan::new(&inputs).unwrap().cases.remove(0).not_run.map(|why| why.en)
     };
     let why = Some("another stream writes into the region of a verified one".to_string());

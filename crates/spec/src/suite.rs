@@ -5,6 +5,7 @@ use crate::rate::Rate;
 use crate::region::Part;
 use crate::search::Search;
 use crate::topology::Placement;
+use crate::trace::{Pace, Source, TraceSpec};
 use crate::workload::{Backend, Batch, BlockShare, Data, Engine, Mix, Pattern, Sync, Think, Verify};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
@@ -88,6 +89,8 @@ pub struct StreamSpec {
     pub placement: Placement,
     /// The rate is searched; then there is none in `rate`.
     pub search: Option<Search>,
+    /// A trace says what its I/Os do, where and when; then `mix` is empty, and `block_size` is one of 0.
+    pub trace: Option<TraceSpec>,
 }
 
 impl StreamSpec {
@@ -109,6 +112,7 @@ impl StreamSpec {
             batch: Batch::default(),
             placement: Placement::default(),
             search: None,
+            trace: None,
         }
     }
 
@@ -116,6 +120,11 @@ impl StreamSpec {
     pub fn rates(&self) -> Vec<Option<Rate>> {
         let found = self.search.as_ref().map_or_else(|| self.rate.clone(), Search::arrivals);
         if found.is_empty() { vec![None] } else { found.into_iter().map(Some).collect() }
+    }
+
+    /// What the pace of its trace may be, likewise. `None`: there is no trace.
+    pub fn paces(&self) -> Vec<Option<Pace>> {
+        self.trace.as_ref().map_or_else(|| vec![None], |trace| trace.pace.iter().copied().map(Some).collect())
     }
 }
 
@@ -133,6 +142,17 @@ impl Suite {
     /// Whether a case needs the fio of the host.
     pub fn needs_fio(&self) -> bool {
         self.cases.iter().any(|case| case.engine == Engine::Fio)
+    }
+
+    /// The traces that are replayed, each once, in the order of the file.
+    pub fn traces(&self) -> Vec<&Source> {
+        let mut found: Vec<&Source> = Vec::new();
+        for trace in self.cases.iter().flat_map(|case| &case.streams).filter_map(|stream| stream.trace.as_ref()) {
+            if !found.contains(&&trace.source) {
+                found.push(&trace.source);
+            }
+        }
+        found
     }
 
     /// Everything that the suite would execute or change on the host, one line each.

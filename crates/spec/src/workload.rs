@@ -5,6 +5,7 @@
 pub use crate::pattern::{Pattern, Zone};
 use crate::rate::Rate;
 use crate::topology::Place;
+use crate::trace::{Pace, Replay};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -73,6 +74,9 @@ pub struct Stream {
     pub batch: Batch,
     /// CPUs of its threads and node of its buffers.
     pub place: Place,
+    /// The trace that says what its I/Os do, where and when; then `mix` is what the trace holds, in whole percent, and
+    /// `block_size` that of the largest transfer, in whole sectors.
+    pub replay: Option<Replay>,
 }
 
 /// What is done for several I/Os together: nothing, by default. More costs less CPU time, and latencies then include waiting
@@ -142,7 +146,13 @@ impl Stream {
             think: None,
             batch: Batch::default(),
             place: Place::default(),
+            replay: None,
         }
+    }
+
+    /// Whether its I/Os begin when they are due, and not when others end.
+    pub fn is_open(&self) -> bool {
+        self.rate.is_some() || self.replay.is_some_and(|replay| replay.pace != Pace::Asap)
     }
 
     /// Sizes with their shares in percent: one with all, unless there is a mixture.

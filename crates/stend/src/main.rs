@@ -7,6 +7,7 @@ mod cmd;
 mod out;
 mod progress;
 mod save;
+mod traces;
 
 use clap::ArgMatches;
 use out::Out;

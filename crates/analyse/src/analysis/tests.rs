@@ -156,7 +156,7 @@ prop_compose! {
             censored: censored.into_iter().map(|(stream, op, age)| Censored { stream, op, age: Nanos(age), in_flight: Nanos(age) }).collect(),
             open: open
                 .into_iter()
-                .map(|(stream, due, own_late, never_begun)| OpenTotals { stream, due, own_late, never_begun })
+                .map(|(stream, due, own_late, never_begun)| OpenTotals { stream, due, late: own_late.clone(), own_late, never_begun })
                 .collect(),
             errors: errors
                 .into_iter()
@@ -214,7 +214,7 @@ proptest! {
                 prop_assert!(estimate.value.is_finite());
                 prop_assert!(estimate.interval.is_none_or(|(low, high)| 0.0 <= low && low <= high && high.is_finite()));
             }
-            prop_assert_eq!(case.checks.len(), 23);
+            prop_assert_eq!(case.checks.len(), 24);
         }
         for chart in findings.charts.iter().chain(findings.cases.iter().flat_map(|c| &c.charts)) {
             check_chart(chart)?;

@@ -45,6 +45,9 @@ impl Caveat {
             Caveat::ArmDrifted { arm, conditions } => arms::drifted(arm, conditions),
             Caveat::TrialsLeftOut { count } => run::trials_left_out(*count),
             Caveat::NeverWritten { share } => run::never_written(*share),
+            Caveat::TraceChanged { trace, ios, aligned, left_out, wrapped, scaled } => {
+                run::trace_changed(trace, *ios, [*aligned, *left_out], (*wrapped, *scaled))
+            }
             Caveat::NotFilled => run::not_filled(),
             Caveat::ReadsErased { at_once } => run::reads_erased(*at_once),
             Caveat::StreamsOverlap { case, first, second } => run::streams_overlap(case, *first, *second),

@@ -44,6 +44,10 @@ fn bandwidth_deviation(trial: &Counting<'_>) -> f64 {
     let streams = trial.record.asked.streams.iter().enumerate();
     let deviation = |(index, stream): (usize, &stend_spec::workload::Stream)| {
         let (ops, bytes) = trial.done(Some(index as u16), &Op::IO);
+        // How large the I/Os of a trace are, and in which part of it, the trial does not say.
+        if stream.replay.is_some() {
+            return 0.0;
+        }
         let size = sizes(stream);
         let deviation = relative(bytes as f64, ops as f64 * size.mean);
         // What chance explains of a mixture is no contradiction; with one size there is none.

@@ -57,7 +57,10 @@ fn differences(trial: &Counting<'_>) -> Vec<Say> {
     }
     for (index, stream) in asked.streams.iter().enumerate() {
         found.extend(shape(trial, index as u16, stream));
-        found.extend(stream.mix.shares().filter_map(|share| mix(trial, index as u16, share)));
+        // A trace does not mix by chance: any part of it may be of one kind.
+        if stream.replay.is_none() {
+            found.extend(stream.mix.shares().filter_map(|share| mix(trial, index as u16, share)));
+        }
     }
     let (first, last) = (asked.region.start.0, asked.region.start.0.saturating_add(asked.region.len.0));
     let inside = |start: u64, len: u64| start >= first && start.saturating_add(len) <= last;

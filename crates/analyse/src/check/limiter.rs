@@ -12,7 +12,7 @@ use crate::trials::CaseTrials;
 use stend_base::{Lang, Say, format, say};
 use stend_record::RunRecord;
 use stend_record::sample::IoLimit;
-use stend_spec::workload::Op;
+use stend_spec::workload::{Op, Stream};
 
 /// Intervals of a value of the series: 1 s.
 const SECOND: usize = 10;
@@ -39,7 +39,7 @@ pub fn limiter(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.result(CheckStatus::Fail, measured.clone(), of_limit());
     }
     // A rate that was asked for is flat, and follows its schedule, by itself.
-    let paced = case.asked.streams.iter().any(|stream| stream.rate.is_some());
+    let paced = case.asked.streams.iter().any(Stream::is_open);
     let seconds = if paced { Vec::new() } else { seconds(case) };
     if let Some(step) = step_down(&seconds) {
         return check.result(

@@ -32,7 +32,7 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
     };
     let trials: Vec<InFlight> = case.counting.iter().map(|trial| implied(trial, |_| true)).collect();
     // An open loop takes the places that it needs, and one with rests leaves some empty.
-    let closed = |stream: &Stream| stream.rate.is_none() && stream.think.is_none();
+    let closed = |stream: &Stream| !stream.is_open() && stream.think.is_none();
     let full: Vec<InFlight> = match case.asked.streams.iter().any(closed) {
         true => case.counting.iter().map(|trial| implied(trial, closed)).collect(),
         false => Vec::new(),

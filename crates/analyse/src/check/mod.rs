@@ -18,6 +18,7 @@ mod little;
 mod machine;
 mod offered;
 mod overlap;
+mod replayed;
 mod stretch;
 mod verified;
 mod written;
@@ -76,6 +77,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         foreign::io_size(run, case),
         errors::errors(case),
         verified::verified(case),
+        replayed::replayed(run, case),
     ]
 }
 

@@ -35,7 +35,7 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
         }),
     };
     let open: Vec<u16> =
-        case.asked.streams.iter().zip(0..).filter(|(stream, _)| stream.rate.is_some()).map(|(_, i)| i).collect();
+        case.asked.streams.iter().zip(0..).filter(|(stream, _)| stream.is_open()).map(|(_, i)| i).collect();
     if open.is_empty() {
         return check.not_applicable(say!("No load at a given rate.", "Нет нагрузки с заданной частотой."));
     }
@@ -91,11 +91,14 @@ fn offer(trial: &Counting<'_>, stream: u16) -> Option<Offer> {
     // Intervals that lie wholly inside the window.
     let (first, end) =
         (since_start(trial.outcome.window_start).div_ceil(length), since_start(trial.outcome.window_end) / length);
+    // Elsewhere a sync belongs to the write before it.
+    let asked = trial.record.asked.streams.get(usize::from(stream));
+    let syncs_arrive = asked.is_some_and(|stream| stream.replay.is_some());
     let (mut due, mut done, mut backlog) = (0u64, 0u64, 0i128);
     for slice in trial.record.slices.iter().filter(|slice| slice.stream == stream) {
         let (from, to) = (u64::from(slice.interval), u64::from(slice.interval) + u64::from(slice.span));
         let inside = first <= from && to <= end;
-        if slice.op != Op::Sync && inside {
+        if (slice.op != Op::Sync || syncs_arrive) && inside {
             done = done.saturating_add(slice.ops);
         }
         if let Some(open) = &slice.open {

@@ -139,6 +139,8 @@ fn asked(record: &RunRecord) -> Vec<Item> {
     };
     let working_set = each(record.trials.iter().map(|t| t.asked.region.len), |len, lang| format::bytes(*len, lang));
     let budget = inputs.time_budget.map_or_else(|| say!("none", "нет"), |b| both(|l| format::duration(b, l)));
+    let traces: Vec<String> = inputs.traces.iter().map(|t| format!("{} ({:.12})", t.source.file, t.sha256)).collect();
+    let traces = if traces.is_empty() { say!("none", "нет") } else { Say::same(traces.join(", ")) };
     vec![
         ("suite", say!("suite", "набор"), Say::same(&inputs.suite.name)),
         ("suite_text", say!("text of the suite", "текст набора"), Say::same(digest(&record.header.suite_text))),
@@ -147,6 +149,7 @@ fn asked(record: &RunRecord) -> Vec<Item> {
         ("time_budget", say!("time budget", "бюджет времени"), budget),
         ("fill", say!("filled before measuring", "заполнено до измерения"), size(record.fill.map(|f| f.written))),
         ("working_set", say!("working set", "рабочий набор"), working_set),
+        ("traces", say!("traces with their SHA-256", "трассы с их SHA-256"), traces),
         ("ramp", say!("ramp", "разгон"), distinct(|t| t.ramp)),
         ("window", say!("window", "окно"), distinct(|t| t.window)),
     ]

@@ -6,6 +6,7 @@ use stend_base::Millionths;
 use stend_record::{Busy, RunRecord};
 use stend_spec::region::{Extent, Part};
 use stend_spec::suite::StreamSpec;
+use stend_spec::trace::TraceFacts;
 use stend_spec::workload::{Mix, Op, Sync};
 
 /// Warnings before a run, after a change of what is known. The size of the memory is not, unless set.
@@ -183,6 +184,25 @@ fn regions_that_overlap_are_told_before_and_shown_by_a_check_afterwards() {
     let overlap = Caveat::StreamsOverlap { case: "parts".into(), first: 1, second: 3 };
     assert!(overlap.is_preliminary());
     assert_eq!(in_parts(&[(0, 30, reads), (30, 30, reads), (20, 10, reads)]), [overlap]);
+}
+
+#[test]
+fn a_trace_that_is_not_replayed_as_it_was_recorded_says_in_what_way() {
+    let told = |beyond: &str, change: fn(&mut TraceFacts)| {
+        let mut case = crate::fixture::traced_case("db", "t.iolog");
+        case.streams[0].trace.as_mut().unwrap().beyond = if beyond == "wrap" { Beyond::Wrap } else { Beyond::Scale };
+        let mut record = crate::fixture::run_of(vec![case]).record();
+        change(&mut record.header.inputs.traces[0]);
+        let caveats = before(record, |_| {});
+        caveats.into_iter().filter(|caveat| matches!(caveat, Caveat::TraceChanged { .. })).collect::<Vec<_>>()
+    };
+    let changed = |aligned, left_out, wrapped, scaled| {
+        vec![Caveat::TraceChanged { trace: "t.iolog".into(), ios: 2, aligned, left_out, wrapped, scaled }]
+    };
+    assert_eq!(told("wrap", |_| {}), []);
+    assert_eq!(told("wrap", |facts| facts.end = Bytes::gib(90)), changed(0, 0, true, false));
+    assert_eq!(told("scale", |facts| facts.end = Bytes::gib(90)), changed(0, 0, false, true));
+    assert_eq!(told("wrap", |facts| (facts.aligned, facts.left_out.no_io) = (1, 5)), changed(1, 5, false, false));
 }
 
 #[test]

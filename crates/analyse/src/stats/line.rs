@@ -15,9 +15,28 @@ pub fn ends(values: &[f64]) -> Option<(f64, f64)> {
     (rise.is_finite() && mean.is_finite()).then_some((mean - rise, mean + rise))
 }
 
+/// Slope of the least-squares line through (x, y, weight). `None` unless at least two x differ.
+pub fn weighted_slope(points: &[(f64, f64, f64)]) -> Option<f64> {
+    let weight: f64 = points.iter().map(|p| p.2).sum();
+    let mean = |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(|p| of(p) * p.2).sum::<f64>() / weight;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let across: f64 = points.iter().map(|p| p.2 * (p.0 - x) * (p.1 - y)).sum();
+    let along: f64 = points.iter().map(|p| p.2 * (p.0 - x).powi(2)).sum();
+    (along > 0.0).then(|| across / along).filter(|slope| slope.is_finite())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_decide_which_points_the_slope_follows() {
+        assert_eq!(weighted_slope(&[(0.0, 1.0, 1.0), (2.0, 5.0, 1.0), (4.0, 9.0, 3.0)]), Some(2.0));
+        let outlier = |weight| weighted_slope(&[(0.0, 0.0, 1.0), (1.0, 9.0, weight), (2.0, 2.0, 1.0)]).unwrap();
+        assert!((outlier(0.0) - 1.0).abs() < 1e-12 && (outlier(1.0) - 1.0).abs() < 1e-12);
+        assert_eq!((weighted_slope(&[]), weighted_slope(&[(1.0, 2.0, 5.0), (1.0, 3.0, 5.0)])), (None, None));
+        assert_eq!(weighted_slope(&[(0.0, f64::NAN, 1.0), (1.0, 1.0, 1.0)]), None);
+    }
 
     /// Excursion of the line inside the window: |slope| · (n − 1).
     fn excursion(values: &[f64]) -> f64 {

@@ -9,4 +9,5 @@ mod mixtures;
 mod numa;
 mod open;
 mod places;
+mod replay;
 pub(crate) mod support;

@@ -144,7 +144,8 @@ pub fn entry_weight(entry: &Entry) -> usize {
         Entry::TrialEnd { outcome, .. } => {
             let jobs = outcome.jobs.iter().flat_map(|job| job.latency.iter().chain(job.service.iter().flatten()));
             let drained = outcome.drained.iter().flat_map(|d| std::iter::once(&d.latency).chain(&d.service));
-            let never = outcome.open.iter().flat_map(|open| open.never_begun.iter().chain([&open.own_late]));
+            let never =
+                outcome.open.iter().flat_map(|open| open.never_begun.iter().chain([&open.own_late, &open.late]));
             jobs.chain(drained).chain(never).map(|latency| size_of_val(latency) + buckets(latency)).sum::<usize>()
                 + size_of_val(outcome.censored.as_slice())
         }

@@ -32,7 +32,7 @@ pub fn header() -> RunHeader {
         started_unix: 1_795_296_153,
         stend_version: "0.1.0".to_string(),
         command_line: vec!["stend".to_string(), "run".to_string()],
-        inputs: PlanInputs { suite, seed: u64::MAX, target, time_budget: Some(Nanos::secs(180)) },
+        inputs: PlanInputs { suite, seed: u64::MAX, target, time_budget: Some(Nanos::secs(180)), traces: Vec::new() },
         suite_text: "suite: quick # проверка\n".to_string(),
         realtime_offset_ns: -5,
     }
@@ -127,6 +127,7 @@ pub fn outcome() -> TrialOutcome {
         open: vec![OpenTotals {
             stream: 0,
             due: 60_123,
+            late: latency(2),
             own_late: latency(3),
             never_begun: Op::ALL.map(|_| latency(4)),
         }],

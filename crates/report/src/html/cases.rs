@@ -48,6 +48,9 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
                 m.say(&say!("{n} left out", "{n} не учтено"));
             }
         });
+        for replay in &case.replays {
+            m.line("p", "about", &replay.say());
+        }
         rates(m, case);
         operations(m, page, case);
         m.el("div", "charts", |m| {

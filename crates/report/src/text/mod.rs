@@ -33,6 +33,15 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
     out.push_str(&paragraph("", findings.grade.banner.get(lang), screen.width));
     out.push('\n');
     out.push_str(&table::table(&findings.cases, &screen));
+    out.push_str(&list(
+        &say!("Replayed", "Воспроизведено"),
+        &screen,
+        findings
+            .cases
+            .iter()
+            .flat_map(|case| case.replays.iter().map(move |replay| (case, replay)))
+            .map(|(case, replay)| ("–".to_string(), format!("{}: {}", case.label, replay.say().get(lang)))),
+    ));
     out.push_str(&checks(&findings.cases, &screen));
     out.push_str(&list(
         &say!("Not run", "Не выполнено"),

@@ -1,8 +1,8 @@
 //! From the lines of a trace to its I/Os and what is known of them. Must not know any format.
 
 use super::{
-    Arrival, DEVICES_MAX, Device, Format, IOS_MAX, LeftOut, OriginalDepth, PIECE, SPAN_MAX, Source, TRANSFER_MAX,
-    Trace, TraceFacts, TracedIo, at_line, shown,
+    Arrival, DEVICES_MAX, Format, IOS_MAX, LeftOut, OriginalDepth, PIECE, SPAN_MAX, Source, TRANSFER_MAX, Trace,
+    TraceDevice, TraceFacts, TracedIo, at_line, shown,
 };
 use crate::workload::{OPS, Op};
 use std::collections::BTreeMap;
@@ -135,7 +135,7 @@ impl<'a> Builder<'a> {
 
     /// Index of a device whose I/O is taken; `None` for another one.
     fn device(&mut self, name: &str, line: u64) -> Result<Option<usize>> {
-        if matches!(&self.source.device, Device::Named(wanted) if wanted != name) {
+        if matches!(&self.source.device, TraceDevice::Named(wanted) if wanted != name) {
             return Ok(None);
         }
         if let Some(known) = self.names.iter().position(|(known, _)| known == name) {
@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
     /// The trace. Fails if it holds nothing that can be replayed on one target.
     pub fn finish(mut self, format: Format, sha256: String) -> Result<Trace> {
         let file = self.file;
-        if self.source.device == Device::Only && self.names.len() > 1 {
+        if self.source.device == TraceDevice::Only && self.names.len() > 1 {
             return Err(several(file, &self.names));
         }
         if self.ios.iter().all(|io| io.op == Op::Sync) {
@@ -232,6 +232,7 @@ impl<'a> Builder<'a> {
         let (alignment, alignment_line) = facts.alignment.unwrap_or((ALIGNMENT_MAX, 0));
         let facts = TraceFacts {
             source: self.source.clone(),
+            path: file.to_string(),
             sha256,
             format,
             ios: facts.ios,
@@ -256,14 +257,14 @@ impl<'a> Builder<'a> {
     fn nothing(&self) -> Box<Error> {
         let file = self.file;
         match &self.source.device {
-            Device::Named(device) => {
+            TraceDevice::Named(device) => {
                 let device = shown(device);
                 Error::new(
                     Kind::Spec,
                     say!("`{file}` holds no I/O of `{device}`", "в `{file}` нет операций `{device}`"),
                 )
             }
-            Device::Only | Device::All => {
+            TraceDevice::Only | TraceDevice::All => {
                 Error::new(Kind::Spec, say!("`{file}` holds no I/O", "в `{file}` нет операций"))
             }
         }
@@ -309,7 +310,7 @@ impl Watched {
             self.pending.remove(&key);
             let depth = self.depth.get_or_insert(OriginalDepth { completed: 0, in_flight_sum_ns: 0, most });
             depth.completed += 1;
-            depth.in_flight_sum_ns += u128::from(at.saturating_sub(arrived).0);
+            depth.in_flight_sum_ns = depth.in_flight_sum_ns.saturating_add(at.saturating_sub(arrived).0);
         }
     }
 }

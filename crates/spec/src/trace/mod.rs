@@ -5,6 +5,7 @@ mod blkparse;
 mod builder;
 mod iolog;
 mod lines;
+pub(crate) mod replay;
 
 #[cfg(test)]
 mod tests;
@@ -50,7 +51,7 @@ pub struct Source {
     /// The file as the suite names it: relative to the suite's directory, or absolute.
     pub file: String,
     /// Whose I/O is taken.
-    pub device: Device,
+    pub device: TraceDevice,
     /// What counts as the arrival of an I/O.
     pub arrival: Arrival,
     /// Offsets are rounded down and ends up to a multiple of this, a power of two.
@@ -60,7 +61,7 @@ pub struct Source {
 /// Whose I/O is taken from a trace that may hold that of several devices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Device {
+pub enum TraceDevice {
     /// Of the only one that there is.
     Only,
     /// Of all, as if they were one.
@@ -106,6 +107,8 @@ pub enum Beyond {
 pub struct TraceSpec {
     /// What is replayed.
     pub source: Source,
+    /// The window is as long as the replay, because the suite names no length. Not for [`Pace::Asap`], which has no end.
+    pub whole: bool,
     /// How fast; each multiplies the cells of the matrix.
     pub pace: Vec<Pace>,
     /// What does not fit.
@@ -164,7 +167,7 @@ pub struct OriginalDepth {
     /// I/Os whose completion was found.
     pub completed: u64,
     /// Time that they were in flight, summed, ns.
-    pub in_flight_sum_ns: u128,
+    pub in_flight_sum_ns: u64,
     /// Most in flight at a time.
     pub most: u64,
 }
@@ -174,6 +177,8 @@ pub struct OriginalDepth {
 pub struct TraceFacts {
     /// What was read, and how.
     pub source: Source,
+    /// Absolute path of the file when it was read.
+    pub path: String,
     /// SHA-256 of the file, 64 hexadecimal digits.
     pub sha256: String,
     /// Whose text it is.
@@ -219,7 +224,7 @@ pub struct Trace {
     pub ios: Vec<TracedIo>,
 }
 
-/// Reads a trace. `file` names it in errors, which are of kind `Spec` with the line, or `Preflight` if it cannot be read.
+/// Reads a trace. `file` is its path, which names it in errors; those are of kind `Spec` with the line, or `Preflight` if it cannot be read.
 pub fn read(input: impl BufRead, file: &str, source: &Source) -> Result<Trace> {
     let mut lines = Lines::new(input, file);
     let mut builder = Builder::new(file, source);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use stend_base::Lang;
 
 fn source() -> Source {
-    Source { file: "t".into(), device: Device::Only, arrival: Arrival::Queued, align: None }
+    Source { file: "t".into(), device: TraceDevice::Only, arrival: Arrival::Queued, align: None }
 }
 
 fn parse(text: &str, source: &Source) -> Result<Trace> {
@@ -145,7 +145,7 @@ fn one_of_several_devices_is_named_or_all_are_one() {
             error: `t` holds I/O of 2 devices or files: `/a` (1), `/b` (2)
             hint: name one with `device`; `device: all` puts them all on the target, over one another"#]],
     );
-    let named = |name: &str| Source { device: Device::Named(name.into()), ..source() };
+    let named = |name: &str| Source { device: TraceDevice::Named(name.into()), ..source() };
     let facts = check(
         text,
         &named("/b"),
@@ -154,7 +154,7 @@ fn one_of_several_devices_is_named_or_all_are_one() {
         1 Read 1024+512"#]],
     );
     assert_eq!(facts.left_out.other_devices, 1);
-    assert_eq!(parse(text, &Source { device: Device::All, ..source() }).unwrap().ios.len(), 3);
+    assert_eq!(parse(text, &Source { device: TraceDevice::All, ..source() }).unwrap().ios.len(), 3);
     expect!["error: `t` holds no I/O of `/c`"].assert_eq(&parse(text, &named("/c")).unwrap_err().render(Lang::En));
 }
 
@@ -287,7 +287,7 @@ proptest! {
         lines in prop::collection::vec(line(), 0..20),
         align in prop::option::of(prop::sample::select(vec![512u64, 4096])),
     ) {
-        let source = Source { device: Device::All, align: align.map(Bytes), ..source() };
+        let source = Source { device: TraceDevice::All, align: align.map(Bytes), ..source() };
         let Ok(Trace { facts, ios }) = parse(&format!("{first}\n{}\n", lines.join("\n")), &source) else { return Ok(()) };
         prop_assert!(ios.windows(2).all(|pair| pair[0].at <= pair[1].at) && ios[0].at == Nanos(0));
         prop_assert_eq!(facts.span, ios[ios.len() - 1].at);

@@ -2,6 +2,7 @@
 
 use crate::out::Out;
 use crate::progress::{Aside, Display};
+use crate::traces;
 use clap::ArgMatches;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
@@ -121,11 +122,12 @@ fn conclude(path: &Path, out: &Out) -> Result<()> {
 }
 
 fn setup(arguments: &ArgMatches) -> Result<Setup> {
-    let (mut suite, suite_text) = read_suite(super::required(arguments, "SUITE"))?;
+    let (mut suite, suite_text, directory) = read_suite(super::required(arguments, "SUITE"))?;
     let engine = arguments.get_one::<String>("engine");
     if let Some((.., engine)) = engine.and_then(|name| ENGINES.iter().find(|(known, ..)| known == name)) {
         suite.run_by(*engine);
     }
+    let traces = traces::of_suite(&suite, &directory)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let seed = match arguments.get_one::<String>("seed") {
         Some(text) => text.parse().map_err(|_| wrong("--seed", text, "a whole number", "целое число"))?,
@@ -147,6 +149,7 @@ fn setup(arguments: &ArgMatches) -> Result<Setup> {
         suite_text,
         seed,
         time_budget: arguments.get_one::<String>("time-budget").map(|text| budget(text)).transpose()?,
+        traces,
         target: super::required(arguments, "on").to_string(),
         permission: permission(arguments),
         id,
@@ -177,6 +180,7 @@ fn resumed(file: &str, arguments: &ArgMatches) -> Result<Setup> {
         suite_text: header.suite_text,
         seed: header.inputs.seed,
         time_budget: header.inputs.time_budget,
+        traces: traces::again(&header.inputs.traces)?,
         target: target_of_resumed(&progressed, arguments)?,
         permission: permission(arguments),
         id: header.id,
@@ -216,10 +220,10 @@ fn permission(arguments: &ArgMatches) -> Permission {
     }
 }
 
-/// A built-in suite by name, else a file.
-fn read_suite(name: &str) -> Result<(Suite, String)> {
+/// A built-in suite by name, else a file; with its text, and the directory where its relative paths begin.
+fn read_suite(name: &str) -> Result<(Suite, String, PathBuf)> {
     if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        return Ok((stend_spec::parse::suite(text, &format!("{name}.yaml"))?, text.to_string()));
+        return Ok((stend_spec::parse::suite(text, &format!("{name}.yaml"))?, text.to_string(), PathBuf::new()));
     }
     let unreadable = |e: std::io::Error| {
         let known = BUILT_IN.map(|(name, _)| name).join(", ");
@@ -232,7 +236,8 @@ fn read_suite(name: &str) -> Result<(Suite, String)> {
     // One byte more than the parser takes: it says so instead of reading a huge file.
     let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
     file.take(limit).read_to_string(&mut text).map_err(unreadable)?;
-    Ok((stend_spec::parse::suite(&text, name)?, text))
+    let directory = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
+    Ok((stend_spec::parse::suite(&text, name)?, text, directory))
 }
 
 fn budget(text: &str) -> Result<Nanos> {

@@ -79,6 +79,7 @@ impl FixedRun<'_> {
                 writes: Ok(()),
             },
             time_budget: None,
+            traces: Vec::new(),
         }
     }
 }

@@ -47,6 +47,54 @@ pub(super) fn trials_left_out(count: u32) -> Words {
     Words { slug: "trials-left-out", text, advice: remove_the_cause() }
 }
 
+pub(super) fn trace_changed(
+    trace: &str,
+    ios: u64,
+    [aligned, left_out]: [u64; 2],
+    (wrapped, scaled): (bool, bool),
+) -> Words {
+    let text = both(|l| {
+        let counted = |n: u64, en: &'static str, ru: &'static str| {
+            (n > 0).then(|| pick(l, en, ru).replace("{n}", &format::count(n)).replace("{a}", &format::count(ios)))
+        };
+        let parts = [
+            counted(
+                aligned,
+                "{n} of {a} I/Os are rounded to whole blocks",
+                "{n} из {a} операций округлены до целых блоков",
+            ),
+            counted(
+                left_out,
+                "{n} lines hold I/O that cannot be replayed",
+                "строк с невоспроизводимыми операциями: {n}",
+            ),
+            wrapped.then(|| {
+                pick(
+                    l,
+                    "offsets beyond the range begin again at its start",
+                    "смещения за пределами области начинаются заново",
+                )
+                .to_string()
+            }),
+            scaled.then(|| {
+                pick(l, "all offsets are scaled down to the range", "все смещения уменьшены до области").to_string()
+            }),
+        ];
+        let told = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let text = pick(
+            l,
+            "What is replayed of {t} is not quite what was recorded: ",
+            "Воспроизводится не совсем то, что записано в {t}: ",
+        );
+        format!("{}{told}.", text.replace("{t}", trace))
+    });
+    let advice = say!(
+        "Take a target that is as large as the original and has its block size, or read the result as that of the changed trace.",
+        "Возьмите объект не меньше исходного и с тем же размером блока либо относите результат к изменённой трассе."
+    );
+    Words { slug: "trace-changed", text, advice }
+}
+
 pub(super) fn never_written(share: Share) -> Words {
     let text = both(|l| {
         pick(

@@ -1,0 +1,168 @@
+//! How faithful the replay of a trace was: how late its I/Os began, whether that grew, and how many were in flight beside the
+//! original. What the target did with them is not judged here.
+
+use crate::phrase::{both, pick};
+use crate::series::INTERVAL;
+use crate::stats::line;
+use crate::trials::{CaseTrials, Counting};
+use serde::{Deserialize, Serialize};
+use stend_base::{Histogram, Lang, Nanos, Say, Share, format};
+use stend_record::RunRecord;
+use stend_spec::workload::Op;
+
+/// How faithful the replay of a trace by one stream was, over all trials that count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplayFinding {
+    /// Index of the stream.
+    pub stream: u16,
+    /// The trace as the suite names it.
+    pub trace: String,
+    /// SHA-256 of its file.
+    pub sha256: String,
+    /// I/Os that began.
+    pub begun: u64,
+    /// I/Os that were due and never began.
+    pub never_begun: u64,
+    /// Arrival error: how much later than due half of those that began did so, at most.
+    pub late_p50: Option<Nanos>,
+    /// The same for 99 % of them.
+    pub late_p99: Option<Nanos>,
+    /// The latest of all.
+    pub late_max: Option<Nanos>,
+    /// By how much lateness grew per time, in the trial where that was most; 0.01 is 10 ms per second.
+    pub drift: Option<f64>,
+    /// I/Os in flight, mean.
+    pub in_flight: Option<f64>,
+    /// The same of the original at its own pace; `None` if the trace does not say.
+    pub in_flight_original: Option<f64>,
+}
+
+/// Of each stream of a case that replays a trace at a pace, over all trials that count.
+pub fn of_case(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<ReplayFinding> {
+    let streams = case.asked.streams.iter().zip(0u16..);
+    let timed = streams.filter(|(stream, _)| stream.replay.is_some() && stream.is_open());
+    timed.filter_map(|(stream, index)| one(run, case, index, stream.replay?.trace)).collect()
+}
+
+fn one(run: &RunRecord, case: &CaseTrials<'_>, stream: u16, trace: u32) -> Option<ReplayFinding> {
+    let facts = run.header.inputs.traces.get(trace as usize)?;
+    let (mut late, mut begun, mut never) = (Histogram::new(), 0u64, 0u64);
+    for open in case.counting.iter().flat_map(|trial| &trial.outcome.open).filter(|open| open.stream == stream) {
+        late.merge_sparse(&open.late);
+        begun = begun.saturating_add(open.late.count());
+        never = open.never_begun.iter().fold(never, |sum, ages| sum.saturating_add(ages.count()));
+    }
+    let drifts: Vec<f64> = case.counting.iter().filter_map(|trial| drift(trial, stream)).collect();
+    let worst = drifts.into_iter().reduce(|a, b| if b.abs() > a.abs() { b } else { a });
+    let window: f64 = case.counting.iter().map(|trial| trial.window.0 as f64).sum();
+    let busy: f64 = case.counting.iter().map(|trial| in_flight_ns(trial, stream)).sum();
+    let original = facts.depth.filter(|_| facts.span > Nanos(0));
+    Some(ReplayFinding {
+        stream,
+        trace: facts.source.file.clone(),
+        sha256: facts.sha256.clone(),
+        begun,
+        never_begun: never,
+        late_p50: late.quantile(Share(0.5)),
+        late_p99: late.quantile(Share(0.99)),
+        late_max: late.max(),
+        drift: worst,
+        in_flight: (window > 0.0).then(|| busy / window),
+        in_flight_original: original.map(|depth| depth.in_flight_sum_ns as f64 / facts.span.0 as f64),
+    })
+}
+
+impl ReplayFinding {
+    /// Its drift in words; what rounds to nothing has no sign.
+    pub(crate) fn drift_in(&self, lang: Lang) -> String {
+        let rounded = |drift: f64| if drift.abs() < 0.0005 { 0.0 } else { drift };
+        let unknown = || pick(lang, "unknown", "неизвестен").to_string();
+        self.drift.map_or_else(unknown, |drift| format::percent(rounded(drift), lang))
+    }
+
+    /// In one sentence.
+    pub fn say(&self) -> Say {
+        both(|l| {
+            let latency = |late: Option<Nanos>| late.map_or("—".to_string(), |late| format::latency(late, l));
+            let number = |n: Option<f64>| {
+                n.map_or(pick(l, "not measurable", "неизмеримо").to_string(), |n| format::number(n, l))
+            };
+            let drift = self.drift_in(l);
+            pick(
+                l,
+                "Replay of {f}: {n} I/Os, late by {m} at p50, {t} at p99, {x} at most; drift {d}; {i} in flight, in the original {o}.",
+                "Воспроизведение {f}: {n} операций, опоздание {m} в p50, {t} в p99, не более {x}; уход {d}; в очереди {i}, в исходной записи {o}.",
+            )
+            .replace("{n}", &format::count(self.begun))
+            .replace("{m}", &latency(self.late_p50))
+            .replace("{t}", &latency(self.late_p99))
+            .replace("{x}", &latency(self.late_max))
+            .replace("{d}", &drift)
+            .replace("{i}", &number(self.in_flight))
+            .replace("{o}", &number(self.in_flight_original))
+            // Last, because a name may look like one of the others.
+            .replace("{f}", &self.trace)
+        })
+    }
+}
+
+/// By how much lateness grew in the time in which it did: the slope of the line through the mean lateness of each interval,
+/// weighted by the I/Os that began in it. 0.01: the replay fell behind by 10 ms in every second. `None` with fewer
+/// than two intervals in which I/Os began.
+fn drift(trial: &Counting<'_>, stream: u16) -> Option<f64> {
+    let slices = trial.record.slices.iter().filter(|slice| slice.stream == stream);
+    let points = slices.filter_map(|slice| {
+        let open = slice.open.as_ref().filter(|open| open.begun > 0)?;
+        let middle = (f64::from(slice.interval) + f64::from(slice.span) / 2.0) * INTERVAL.0 as f64;
+        Some((middle, open.late_sum_ns as f64 / open.begun as f64, open.begun as f64))
+    });
+    line::weighted_slope(&points.collect::<Vec<_>>())
+}
+
+/// Time that I/Os were in flight, from their begins, summed.
+fn in_flight_ns(trial: &Counting<'_>, stream: u16) -> f64 {
+    let jobs = trial.outcome.jobs.iter().filter(|job| job.stream == stream);
+    let sum = |job: &stend_record::JobTotals| {
+        let latency = job.service.as_ref().unwrap_or(&job.latency);
+        Op::ALL.iter().map(|op| latency[op.index()].sum_ns as f64).sum::<f64>()
+    };
+    jobs.map(sum).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{run_of, traced_case};
+    use crate::trials::by_case;
+
+    #[test]
+    fn lateness_that_grows_is_a_drift_and_the_depth_stands_beside_the_original() {
+        let record = run_of(vec![traced_case("db", "t.blkparse")])
+            .trial(0)
+            .iops(1000.0)
+            .change(|_, slices| {
+                for slice in slices {
+                    let open = slice.open.as_mut().unwrap();
+                    open.late_sum_ns = open.begun * u64::from(slice.interval) * 1_000_000;
+                }
+            })
+            .done()
+            .record();
+        let found = of_case(&record, &by_case(&record)[0]).remove(0);
+        // One more millisecond in every tenth of a second.
+        assert!((found.drift.unwrap() - 0.01).abs() < 1e-9, "{found:?}");
+        assert_eq!((found.trace.as_str(), found.begun, found.never_begun), ("t.blkparse", 1000, 0));
+        // The fixture's trace: two I/Os of 1 ms each, 2 s from the first to the last.
+        assert!((found.in_flight_original.unwrap() - 0.001).abs() < 1e-9, "{found:?}");
+        assert!(found.late_p50 <= found.late_p99 && found.late_p99 <= found.late_max && found.late_max.is_some());
+        assert!(found.in_flight.unwrap() > 1.0);
+    }
+
+    #[test]
+    fn an_iolog_does_not_say_what_was_in_flight_and_a_load_without_trace_has_no_fidelity() {
+        let record = run_of(vec![traced_case("db", "t.iolog")]).trial(0).done().record();
+        assert_eq!(of_case(&record, &by_case(&record)[0])[0].in_flight_original, None);
+        let plain = crate::fixture::run().trial(0).done().record();
+        assert_eq!(of_case(&plain, &by_case(&plain)[0]), []);
+    }
+}
