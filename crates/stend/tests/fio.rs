@@ -69,9 +69,13 @@ fn both_engines_measure_the_same_case_of_one_run() {
     assert_eq!(leftovers(&target), Vec::<String>::new());
     let findings = show_json(&scratch, Path::new(&file));
     for case in findings["cases"].as_array().expect("cases") {
-        for id in ["H01", "H04", "H08"] {
+        for id in ["H01", "H04"] {
             assert_eq!(status(case, id), "pass", "{id} of {case}");
         }
+        // Not its status: on a busy machine a window of fio may last longer than asked, and H08 says so.
+        let sums = case["checks"].as_array().and_then(|checks| checks.iter().find(|check| check["id"] == "H08"));
+        let told = sums.and_then(|sums| sums["measured"]["en"].as_str()).expect("H08");
+        assert!(told.starts_with("sums differ by 0.0 %"), "{told}");
         assert!(case["iops"]["value"].as_f64().expect("a rate") > 0.0, "{case}");
     }
     let (record, _) = expect_exit(&mut stend(&scratch, &["export", &file, "--format", "json"]), 0);

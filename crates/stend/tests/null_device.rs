@@ -6,7 +6,7 @@ use support::*;
 
 const SUITE: &str = "\
 suite: engine
-defaults: {ramp: 50ms, trial: 150ms, direct: false}
+defaults: {ramp: 50ms, trial: 200ms, direct: false}
 fill: {size: 16MiB}
 repeats: {blocks: 1}
 cases:
