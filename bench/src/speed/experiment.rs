@@ -137,16 +137,16 @@ pub fn all() -> Vec<Experiment> {
     let null_goals =
         || vec![goal("P3", Peer::FioTuned, PerCpu, 2.5, 3.2), goal("P4", Peer::FioDefault, PerCpu, 4.0, 5.5)];
     vec![
+        of("no I/O, depth 1", Place::Nothing, load(false, 1, null), costs("P2")),
+        of("no I/O, depth 32", Place::Nothing, load(false, 32, null), costs("P2")),
+        of("no I/O, depth 32, 2 threads", Place::Nothing, two, vec![goal("P10", Peer::OneThread, Iops, 1.85, 1.95)]),
+        of("write /dev/null, depth 32", Place::DevNull, load(true, 32, ring), null_goals()),
         of(
             "no I/O, depth 32, in batches",
             Place::Nothing,
             batched(load(false, 32, null)),
             vec![goal("P1", Peer::FioNull, PerCpu, 8.0, 16.0)],
         ),
-        of("no I/O, depth 1", Place::Nothing, load(false, 1, null), costs("P2")),
-        of("no I/O, depth 32", Place::Nothing, load(false, 32, null), costs("P2")),
-        of("no I/O, depth 32, 2 threads", Place::Nothing, two, vec![goal("P10", Peer::OneThread, Iops, 1.85, 1.95)]),
-        of("write /dev/null, depth 32", Place::DevNull, load(true, 32, ring), null_goals()),
         of("write /dev/null, depth 32, in batches", Place::DevNull, batched(load(true, 32, ring)), null_goals()),
         of(
             "write /dev/null, depth 1, plain calls",

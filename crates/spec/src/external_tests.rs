@@ -69,6 +69,7 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         case `a`: `dedup` contradicts `engine: fio`: a share of equal buffers is not a ratio
         case `a`: `verify` contradicts `engine: fio`: marks of fio tell less than Stend's, which cannot read them
         case `a`: `think` contradicts `engine: fio`: in fio a whole job rests, not each place in flight
+        case `a`: `batch: stamps` contradicts `engine: fio`: fio reads the clock as it does
         case `a`: `numa` contradicts `engine: fio`: fio does not tell where its buffers lie
         case `a`: `rate` contradicts `engine: fio`: fio counts latency from after its own wait, not from when an I/O was due
     "#]].assert_eq(&(found.join("\n") + "\n"));

@@ -223,7 +223,7 @@ fn every_caveat_is_a_sentence_in_both_languages_with_advice() {
 
 /// Names of the variants, from the source itself: the language cannot list them.
 fn variants() -> Vec<&'static str> {
-    let source = include_str!("../findings.rs");
+    let source = include_str!("../findings/caveat.rs");
     let body = source.split_once("pub enum Caveat {").unwrap().1.split_once("\n}").unwrap().0;
     let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
     let names = lines.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
