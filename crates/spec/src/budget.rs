@@ -85,23 +85,14 @@ fn is_fixed(case: &Case) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::fixture::inputs;
     use crate::parse::suite;
-    use crate::plan::{Plan, PlanInputs, PlanTarget};
-    use crate::topology::Topology;
+    use crate::plan::{Plan, PlanInputs};
     use expect_test::expect;
-    use stend_base::{Bytes, Lang, Nanos, Result};
+    use stend_base::{Lang, Nanos, Result};
 
     /// One block of a case with 4 s of plain load, and of one with 10 s whose last step is at 9 s.
     fn plan(budget: u64) -> Result<Plan> {
-        let target = PlanTarget {
-            size: Bytes::gib(1),
-            room: None,
-            logical_block: Bytes(512),
-            discards: true,
-            null: None,
-            topology: Topology { nodes: Vec::new(), device: None },
-            writes: Ok(()),
-        };
         let stream = "op: read, pattern: random, block_size: 4KiB";
         let steps = "{schedule: [{at: 0s, rate: 5/s}, {at: 9s, rate: 6/s}]}";
         let text = format!(
@@ -109,13 +100,7 @@ mod tests {
              - {{name: steps, trial: 9s, streams: [{{{stream}, rate: {steps}}}]}}\nrepeats: {{blocks: 1}}\n"
         );
         let time_budget = Some(Nanos::secs(budget));
-        Plan::new(&PlanInputs {
-            suite: suite(&text, "s.yaml").unwrap(),
-            seed: 1,
-            target,
-            time_budget,
-            traces: Vec::new(),
-        })
+        Plan::new(&PlanInputs { time_budget, ..inputs(suite(&text, "s.yaml").unwrap()) })
     }
 
     #[test]

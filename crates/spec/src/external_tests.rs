@@ -1,27 +1,14 @@
 //! Suites for fio: what is refused and by which name, and which differences are told.
 
 use super::*;
-use crate::plan::{Plan, PlanInputs, PlanTarget};
-use crate::topology::{NumaNode, Topology};
+use crate::fixture;
+use crate::plan::Plan;
 use expect_test::expect;
-use stend_base::{Bytes, Lang};
+use stend_base::Lang;
 
 /// A plan for a device, of a suite whose only case has these settings and these of its only stream.
 fn plan(case: &str, stream: &str) -> Result<Plan> {
-    let text = format!(
-        "suite: x\ncases:\n  - name: a\n    engine: fio\n    {case}\n    streams: [{{block_size: 4KiB, {stream}}}]\n"
-    );
-    let target = PlanTarget {
-        size: Bytes::gib(1),
-        room: None,
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
-        topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
-        writes: Ok(()),
-    };
-    let suite = crate::parse::suite(&text, "suite.yaml")?;
-    Plan::new(&PlanInputs { suite, seed: 1, target, time_budget: None, traces: Vec::new() })
+    fixture::plan(&format!("  - name: a\n    engine: fio\n    {case}\n    streams: [{{block_size: 4KiB, {stream}}}]\n"))
 }
 
 fn refused(case: &str, stream: &str) -> String {
@@ -96,20 +83,8 @@ fn only_the_differences_that_concern_a_case_are_told() {
     assert_eq!(of("op: read, pattern: uniform"), [D::Seconds, D::Clock, D::End, D::Errors, D::Bins]);
     let mixed = "{op: {read: 50, write: 50}, pattern: random, block_size: {4KiB: 60, 8KiB: 40}, data: {compress: 2}}";
     let log = "{op: write, pattern: sequential, block_size: 4KiB, sync: {fdatasync: 1}}";
-    let text = format!("suite: x\ncases: [{{name: a, engine: fio, streams: [{mixed}, {log}]}}]");
-    let inputs = crate::parse::suite(&text, "suite.yaml").unwrap();
-    assert_eq!(inputs.cases[0].engine, Engine::Fio);
-    let target = PlanTarget {
-        size: Bytes::gib(1),
-        room: None,
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
-        topology: Topology { nodes: Vec::new(), device: None },
-        writes: Ok(()),
-    };
-    let plan =
-        Plan::new(&PlanInputs { suite: inputs, seed: 1, target, time_budget: None, traces: Vec::new() }).unwrap();
+    let plan = fixture::plan(&format!("  - {{name: a, engine: fio, streams: [{mixed}, {log}]}}\n")).unwrap();
+    assert_eq!(plan.cases[0].trial.engine, Engine::Fio);
     assert_eq!(differences(&plan.cases[0].trial), Difference::ALL);
 }
 

@@ -157,20 +157,15 @@ fn least_of_a_job(trial: &Trial, stream: &Stream) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
     use crate::plan::Room;
-    use crate::topology::Topology;
     use crate::workload::{Mix, Op};
     use stend_base::Nanos;
 
-    const DEVICE: PlanTarget = PlanTarget {
-        size: Bytes::mib(64),
-        room: None,
-        logical_block: Bytes(4096),
-        discards: true,
-        null: None,
-        topology: Topology { nodes: Vec::new(), device: None },
-        writes: Ok(()),
-    };
+    /// A device of 64 MiB with blocks of 4 KiB.
+    fn device() -> PlanTarget {
+        PlanTarget { logical_block: Bytes(4096), ..fixture::device(Bytes::mib(64)) }
+    }
 
     fn trial(streams: Vec<Stream>) -> Trial {
         let region = Region { start: Bytes(0), len: Bytes::mib(64) };
@@ -188,26 +183,26 @@ mod tests {
     #[test]
     fn jobs_of_all_streams_share_the_range_and_each_needs_a_block() {
         let large = |jobs| Stream { jobs, ..stream(Op::Read, Bytes::mib(8)) };
-        assert_eq!(reason(&trial(vec![large(8)]), &DEVICE), None);
-        let found = reason(&trial(vec![large(8), large(8)]), &DEVICE);
+        assert_eq!(reason(&trial(vec![large(8)]), &device()), None);
+        let found = reason(&trial(vec![large(8), large(8)]), &device());
         assert_eq!(found.as_deref(), Some("the range is smaller than one block per job"));
         assert_eq!(areas(&trial(vec![large(2), stream(Op::Read, Bytes::kib(4))])), [0..2, 2..4, 8192..12288]);
     }
 
     #[test]
     fn what_a_device_takes_away_is_whole_blocks_of_its_own_however_it_was_opened() {
-        assert_eq!(reason(&trial(vec![stream(Op::Write, Bytes(512))]), &DEVICE), None, "through the page cache");
+        assert_eq!(reason(&trial(vec![stream(Op::Write, Bytes(512))]), &device()), None, "through the page cache");
         for op in [Op::Discard, Op::WriteZeroes] {
             let small = trial(vec![stream(op, Bytes(512))]);
-            assert!(reason(&small, &DEVICE).unwrap().contains("multiples of 4096 B"));
+            assert!(reason(&small, &device()).unwrap().contains("multiples of 4096 B"));
             let room = Some(Room { total: Bytes::gib(1), free: Bytes::gib(1) });
-            assert_eq!(reason(&small, &PlanTarget { room, ..DEVICE }), None, "a file zeroes any bytes");
+            assert_eq!(reason(&small, &PlanTarget { room, ..device() }), None, "a file zeroes any bytes");
         }
     }
 
     #[test]
     fn what_a_null_device_cannot_do_is_not_run() {
-        let of = |null| PlanTarget { null: Some(null), ..DEVICE };
+        let of = |null| PlanTarget { null: Some(null), ..device() };
         let (null, zero) = (of(NullDevice::Null), of(NullDevice::Zero));
         let (reads, writes) =
             (trial(vec![stream(Op::Read, Bytes::kib(4))]), trial(vec![stream(Op::Write, Bytes::kib(4))]));

@@ -29,24 +29,8 @@ pub(crate) fn unique(cases: &[Case]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::suite;
-    use crate::plan::{Plan, PlanInputs, PlanTarget};
-    use crate::topology::Topology;
+    use crate::fixture::plan;
     use expect_test::expect;
-
-    fn plan(cases: &str) -> Result<Plan> {
-        let target = PlanTarget {
-            size: Bytes::gib(1),
-            room: None,
-            logical_block: Bytes(512),
-            discards: true,
-            null: None,
-            topology: Topology { nodes: Vec::new(), device: None },
-            writes: Ok(()),
-        };
-        let suite = suite(&format!("suite: x\ncases:\n{cases}"), "s.yaml").unwrap();
-        Plan::new(&PlanInputs { suite, seed: 1, target, time_budget: None, traces: Vec::new() })
-    }
 
     #[test]
     fn cells_with_the_same_label_are_refused() {

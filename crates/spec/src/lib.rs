@@ -6,6 +6,8 @@ pub mod arm;
 mod budget;
 pub mod external;
 pub mod fit;
+#[cfg(test)]
+mod fixture;
 pub mod keys;
 mod label;
 pub mod ladder;

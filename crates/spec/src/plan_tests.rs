@@ -1,8 +1,7 @@
 //! Plans of real suites on imagined targets, and the decisions that follow from histories.
 
 use super::*;
-use crate::topology::NumaNode;
-use crate::topology::Topology;
+use crate::fixture;
 use expect_test::{Expect, expect};
 use stend_base::Lang;
 
@@ -10,32 +9,16 @@ const GIB: u64 = 1 << 30;
 
 fn inputs(target: PlanTarget) -> PlanInputs {
     let suite = crate::parse::suite(include_str!("../../../suites/quick/suite.yaml"), "quick").unwrap();
-    PlanInputs { suite, seed: 1, target, time_budget: None, traces: Vec::new() }
+    PlanInputs { target, ..fixture::inputs(suite) }
 }
 
 fn directory(total: u64, free: u64) -> PlanTarget {
-    PlanTarget {
-        size: Bytes(0),
-        room: Some(Room { total: Bytes(total), free: Bytes(free) }),
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
-        topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
-        writes: Ok(()),
-    }
+    PlanTarget { room: Some(Room { total: Bytes(total), free: Bytes(free) }), ..fixture::device(Bytes(0)) }
 }
 
 fn device(size: u64, writes: bool) -> PlanTarget {
     let refused = || Err(say!("needs --confirm=serial:X", "нужен --confirm=serial:X"));
-    PlanTarget {
-        size: Bytes(size),
-        room: None,
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
-        topology: Topology { nodes: vec![NumaNode { node: 0, cpus: vec![0, 1] }], device: Some(0) },
-        writes: if writes { Ok(()) } else { refused() },
-    }
+    PlanTarget { writes: if writes { Ok(()) } else { refused() }, ..fixture::device(Bytes(size)) }
 }
 
 fn describe(plan: &Plan) -> String {

@@ -1,6 +1,7 @@
 //! Plans of suites with traces: what the streams are, how long they take, and why they do not run.
 
 use super::*;
+use crate::fixture;
 use crate::plan::{Case, Plan, PlanInputs, PlanTarget};
 use crate::suite::Suite;
 use expect_test::{Expect, expect};
@@ -23,16 +24,8 @@ fn suite(keys: &str, more: &str) -> Suite {
 fn inputs(trace: &str, suite: Suite, size: Bytes, writes: bool) -> PlanInputs {
     let traces = suite.traces();
     let traces = traces.iter().map(|s| super::super::read(trace.as_bytes(), "/x/a.iolog", s).unwrap().facts).collect();
-    let target = PlanTarget {
-        size,
-        room: None,
-        logical_block: Bytes(512),
-        discards: true,
-        null: None,
-        topology: Default::default(),
-        writes: if writes { Ok(()) } else { Err(say!("not confirmed", "не подтверждено")) },
-    };
-    PlanInputs { suite, seed: 1, target, time_budget: None, traces }
+    let writes = if writes { Ok(()) } else { Err(say!("not confirmed", "не подтверждено")) };
+    PlanInputs { target: PlanTarget { writes, ..fixture::device(size) }, traces, ..fixture::inputs(suite) }
 }
 
 fn cases(keys: &str, more: &str) -> Vec<Case> {
