@@ -8,6 +8,7 @@ mod arms;
 mod channel;
 mod control;
 mod courier;
+mod ending;
 mod execute;
 mod preview;
 mod progress;

@@ -3,6 +3,7 @@
 use crate::ahead;
 use crate::arms::{Arms, Need};
 use crate::courier::{self, Courier};
+use crate::ending::{interrupted, not_as_written, outweighs, target_failed};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
 use stend_base::random::draw;
@@ -53,8 +54,11 @@ pub struct Walk {
     pub aborted: bool,
     /// How the run ended; `Open` until it is over.
     pub state: RunState,
+    /// (failed I/Os, blocks that were not as written) of earlier sessions.
+    earlier_faults: (u64, u64),
+    /// Failed I/Os of this one.
     trial_errors: u64,
-    /// Blocks that were not as written.
+    /// Blocks of this one that were not as written.
     mismatches: u64,
     actions: Vec<Action>,
 }
@@ -69,7 +73,7 @@ impl Walk {
         let (refill, zeros_sampled) = earlier.map_or((false, false), |e| (e.filled, e.zeros_sampled));
         let measured = earlier.map_or(Nanos(0), |e| e.measured);
         // What is wrong with a target does not become right by a pause.
-        let (earlier_errors, earlier_mismatches) = earlier.map_or((0, 0), |e| (e.errors, e.mismatches));
+        let earlier_faults = earlier.map_or((0, 0), |e| (e.errors, e.mismatches));
         let suite = earlier.map_or(&asked.suite, |e| &e.inputs.suite);
         Walk {
             arms: Arms::new(suite, earlier),
@@ -90,8 +94,9 @@ impl Walk {
             ending: None,
             aborted: false,
             state: RunState::Open,
-            trial_errors: earlier_errors,
-            mismatches: earlier_mismatches,
+            earlier_faults,
+            trial_errors: 0,
+            mismatches: 0,
             actions: vec![Action::Send(inspect)],
         }
     }
@@ -381,8 +386,8 @@ impl Walk {
         let text = error.message.en.clone();
         self.append(Entry::Event(Event { at: now, kind: EventKind::Note { text } }));
         // A target that failed I/O may refuse the undo, too; it is what went wrong first.
-        match (self.step, self.trial_errors) {
-            (Step::Releasing, 1..) => self.end_with(target_failed(self.trial_errors).hint(error.message)),
+        match (self.step, self.faults()) {
+            (Step::Releasing, (errors @ 1.., _)) => self.end_with(target_failed(errors, Some(error))),
             _ => self.end_with(error),
         }
         match self.step {
@@ -433,12 +438,20 @@ impl Walk {
             (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };
         // Data that are wrong weigh more than I/O that failed, and said so; both more than a stop by the user.
-        if self.mismatches > 0 && !self.ending.as_ref().is_some_and(|error| outweighs(error.kind)) {
-            self.ending = Some(not_as_written(self.mismatches, self.ending.take()));
+        let (errors, mismatches) = self.faults();
+        if mismatches > 0 && !self.ending.as_ref().is_some_and(|error| outweighs(error.kind)) {
+            self.ending = Some(not_as_written(mismatches, self.ending.take()));
         }
-        if self.trial_errors > 0 {
-            self.end_with(target_failed(self.trial_errors));
+        if errors > 0 {
+            self.end_with(target_failed(errors, None));
         }
+    }
+
+    /// (failed I/Os, blocks that were not as written) of the run. Those of earlier sessions count as soon as it is certain
+    /// that this one goes on with their target.
+    fn faults(&self) -> (u64, u64) {
+        let (errors, mismatches) = if self.created { self.earlier_faults } else { (0, 0) };
+        (errors.saturating_add(self.trial_errors), mismatches.saturating_add(self.mismatches))
     }
 
     fn phase(&mut self, phase: Phase, at: Nanos) {
@@ -456,42 +469,6 @@ impl Walk {
     fn end_with(&mut self, error: Box<Error>) {
         self.ending.get_or_insert(error);
     }
-}
-
-fn target_failed(count: u64) -> Box<Error> {
-    Error::new(Kind::TargetIo, say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций"))
-}
-
-/// The end of a run in which data were wrong. What else went wrong, such as an undo that left something behind, is told
-/// with it.
-fn not_as_written(blocks: u64, earlier: Option<Box<Error>>) -> Box<Error> {
-    let advice = say!(
-        "do not use the target for data; docs/formats/verification.md says what each kind of defect means",
-        "не храните на объекте данные; что значит каждый вид отличия, сказано в docs/formats/verification.md"
-    );
-    let besides = earlier.filter(|error| !matches!(error.kind, Kind::Interrupted | Kind::Terminated));
-    let told = besides.into_iter().flat_map(|error| std::iter::once(error.message).chain(error.hint));
-    let hint = told.fold(advice, |text, more| Say {
-        en: format!("{}; {}", text.en, more.en),
-        ru: format!("{}; {}", text.ru, more.ru),
-    });
-    Error::new(
-        Kind::Verification,
-        say!(
-            "data read back differ from data written: {blocks} blocks; see check H79",
-            "прочитанное отличается от записанного: блоков — {blocks}; см. проверку H79"
-        ),
-    )
-    .hint(hint)
-}
-
-/// What a user must hear of even before wrong data: that something is left behind or that nothing more is known.
-fn outweighs(kind: Kind) -> bool {
-    matches!(kind, Kind::Bug | Kind::HostLost | Kind::RunFile)
-}
-
-fn interrupted(kind: Kind) -> Box<Error> {
-    Error::new(kind, say!("interrupted; what was measured is kept", "прервано; измеренное сохранено"))
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use stend_record::{HostFacts, TargetFacts, TargetKind, TrialStatus, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 
+#[path = "walk_resume_tests.rs"]
+mod resumed;
 #[path = "walk_trace_tests.rs"]
 mod traces;
 
@@ -193,18 +195,20 @@ fn wrong_data_end_the_run_with_their_own_exit_code_whatever_else_went_wrong() {
 
 #[test]
 fn what_is_left_behind_is_told_beside_wrong_data() {
-    let mut walk = in_first_trial();
-    walk.mismatches = 2;
-    for ordinal in 0..2 {
-        say_to(&mut walk, done(ordinal, TrialStatus::Complete));
+    for errors in [0, 3] {
+        let mut walk = in_first_trial();
+        (walk.mismatches, walk.trial_errors) = (2, errors);
+        for ordinal in 0..2 {
+            say_to(&mut walk, done(ordinal, TrialStatus::Complete));
+        }
+        let left = Error::new(Kind::Preflight, say!("cannot remove x", "не удалить x")).hint(Say::same("rm x"));
+        say_to(&mut walk, Reply::Failed(left));
+        say_to(&mut walk, Reply::Released);
+        let ending = walk.ending.expect("an error");
+        let hint = ending.hint.expect("a hint");
+        assert_eq!(ending.kind, Kind::Verification);
+        assert!(hint.en.ends_with("; cannot remove x; rm x") && hint.ru.ends_with("; не удалить x; rm x"), "{hint:?}");
     }
-    let left = Error::new(Kind::Preflight, say!("cannot remove x", "не удалить x")).hint(Say::same("rm x"));
-    say_to(&mut walk, Reply::Failed(left));
-    say_to(&mut walk, Reply::Released);
-    let ending = walk.ending.expect("an error");
-    let hint = ending.hint.expect("a hint");
-    assert_eq!(ending.kind, Kind::Verification);
-    assert!(hint.en.ends_with("; cannot remove x; rm x") && hint.ru.ends_with("; не удалить x; rm x"), "{hint:?}");
 }
 
 #[test]
@@ -436,65 +440,4 @@ fn a_reboot_suspends_the_run_without_an_error() {
     let walk = suspended();
     let told = RunState::Suspended { arm: 1, instruction: "boot 6.2".into() };
     assert_eq!((walk.step, walk.ending, walk.state), (Step::Over, None, told));
-}
-
-/// A session that goes on after the reboot.
-fn after_the_reboot(kernel_now: &str, mismatches: u64) -> Walk {
-    let Reply::Switched(old) = in_arm("6.1") else { unreachable!() };
-    let Reply::Facts(seen) = facts() else { unreachable!() };
-    let inputs = PlanInputs {
-        suite: with_arms(UPGRADE).suite,
-        seed: 5,
-        target: ahead::plan_target(&seen),
-        time_budget: None,
-        traces: Vec::new(),
-    };
-    let earlier = resume::Progressed {
-        inputs,
-        history: vec![Outcome::Ok; 2],
-        decisions: 3,
-        trials: 2,
-        measured: Nanos(0),
-        filled: false,
-        errors: 0,
-        mismatches: 0,
-        zeros_sampled: false,
-        target: seen.target.clone(),
-        boot_id: "6.1".into(),
-        arms: vec![(0, *old)],
-        suspended: Some(1),
-        new_target: false,
-    };
-    let mut walk = start(Asked { resume: Some(resume::Progressed { mismatches, ..earlier }), ..with_arms(UPGRADE) });
-    assert_eq!(say_to(&mut walk, Reply::Prepared), ["switch"]);
-    say_to(&mut walk, in_arm(kernel_now));
-    walk
-}
-
-#[test]
-fn after_the_reboot_the_arm_is_looked_at_and_measured() {
-    let mut walk = after_the_reboot("6.2", 0);
-    assert!(matches!(walk.step, Step::Trial { block: 0, case: 1 }), "{:?}", walk.step);
-    say_to(&mut walk, done(2, TrialStatus::Complete));
-    assert_eq!(say_to(&mut walk, done(3, TrialStatus::Complete)), ["release"]);
-    say_to(&mut walk, Reply::Released);
-    assert_eq!((walk.ending, walk.state), (None, RunState::Complete));
-}
-
-#[test]
-fn wrong_data_of_an_earlier_session_are_those_of_the_run() {
-    let mut walk = after_the_reboot("6.2", 4);
-    say_to(&mut walk, done(2, TrialStatus::Complete));
-    say_to(&mut walk, done(3, TrialStatus::Complete));
-    say_to(&mut walk, Reply::Released);
-    assert_eq!(walk.ending.map(|error| error.kind), Some(Kind::Verification));
-}
-
-#[test]
-fn a_host_that_was_not_rebooted_is_not_measured_under_the_new_name() {
-    let mut walk = after_the_reboot("6.1", 0);
-    say_to(&mut walk, Reply::Released);
-    let error = walk.ending.unwrap();
-    assert!(error.kind == Kind::Preflight && error.message.en.contains("has not been started anew"), "{error}");
-    assert!(matches!(walk.state, RunState::Suspended { arm: 1, .. }), "it still waits");
 }

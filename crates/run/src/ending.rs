@@ -1,0 +1,46 @@
+//! How a run ends when several things went wrong: which of them counts, and that the others are told with it. Pure.
+
+use stend_base::{Error, Kind, Say, say};
+
+/// I/O failed; what else went wrong, such as an undo that a failed target refused, is told with it.
+pub(crate) fn target_failed(count: u64, besides: Option<Box<Error>>) -> Box<Error> {
+    let message = say!("the target failed {count} I/Os", "объект вернул ошибку для {count} операций");
+    told_with(Error::new(Kind::TargetIo, message), besides)
+}
+
+/// Data were wrong; what else went wrong, such as an undo that left something behind, is told with it.
+pub(crate) fn not_as_written(blocks: u64, besides: Option<Box<Error>>) -> Box<Error> {
+    let error = Error::new(
+        Kind::Verification,
+        say!(
+            "data read back differ from data written: {blocks} blocks; see check H79",
+            "прочитанное отличается от записанного: блоков — {blocks}; см. проверку H79"
+        ),
+    );
+    let error = error.hint(say!(
+        "do not use the target for data; docs/formats/verification.md says what each kind of defect means",
+        "не храните на объекте данные; что значит каждый вид отличия, сказано в docs/formats/verification.md"
+    ));
+    told_with(error, besides.filter(|other| !matches!(other.kind, Kind::Interrupted | Kind::Terminated)))
+}
+
+/// The error with message and hint of another one behind its own hint.
+fn told_with(mut error: Box<Error>, besides: Option<Box<Error>>) -> Box<Error> {
+    let more = besides.into_iter().flat_map(|other| std::iter::once(other.message).chain(other.hint));
+    error.hint = error
+        .hint
+        .into_iter()
+        .chain(more)
+        .reduce(|text, more| Say { en: format!("{}; {}", text.en, more.en), ru: format!("{}; {}", text.ru, more.ru) });
+    error
+}
+
+/// What a user must hear of even before wrong data: that we are broken or that nothing more is known.
+pub(crate) fn outweighs(kind: Kind) -> bool {
+    matches!(kind, Kind::Bug | Kind::HostLost | Kind::RunFile)
+}
+
+/// The user, or the system, ended the run.
+pub(crate) fn interrupted(kind: Kind) -> Box<Error> {
+    Error::new(kind, say!("interrupted; what was measured is kept", "прервано; измеренное сохранено"))
+}

@@ -1,0 +1,92 @@
+//! A session that goes on where an earlier one suspended its run.
+
+use super::*;
+
+/// What the person asks for who goes on after the reboot of [`UPGRADE`]; `mismatches` blocks were wrong before it.
+fn going_on(mismatches: u64) -> Asked {
+    let Reply::Switched(old) = in_arm("6.1") else { unreachable!() };
+    let Reply::Facts(seen) = facts() else { unreachable!() };
+    let inputs = PlanInputs {
+        suite: with_arms(UPGRADE).suite,
+        seed: 5,
+        target: ahead::plan_target(&seen),
+        time_budget: None,
+        traces: Vec::new(),
+    };
+    let earlier = resume::Progressed {
+        inputs,
+        history: vec![Outcome::Ok; 2],
+        decisions: 3,
+        trials: 2,
+        measured: Nanos(0),
+        filled: false,
+        errors: 0,
+        mismatches,
+        zeros_sampled: false,
+        target: seen.target.clone(),
+        boot_id: "6.1".into(),
+        arms: vec![(0, *old)],
+        suspended: Some(1),
+        new_target: false,
+    };
+    Asked { resume: Some(earlier), ..with_arms(UPGRADE) }
+}
+
+/// A session that goes on after the reboot.
+fn after_the_reboot(kernel_now: &str, mismatches: u64) -> Walk {
+    let mut walk = start(going_on(mismatches));
+    assert_eq!(say_to(&mut walk, Reply::Prepared), ["switch"]);
+    say_to(&mut walk, in_arm(kernel_now));
+    walk
+}
+
+#[test]
+fn after_the_reboot_the_arm_is_looked_at_and_measured() {
+    let mut walk = after_the_reboot("6.2", 0);
+    assert!(matches!(walk.step, Step::Trial { block: 0, case: 1 }), "{:?}", walk.step);
+    say_to(&mut walk, done(2, TrialStatus::Complete));
+    assert_eq!(say_to(&mut walk, done(3, TrialStatus::Complete)), ["release"]);
+    say_to(&mut walk, Reply::Released);
+    assert_eq!((walk.ending, walk.state), (None, RunState::Complete));
+}
+
+#[test]
+fn wrong_data_of_an_earlier_session_are_those_of_the_run() {
+    let mut walk = after_the_reboot("6.2", 4);
+    say_to(&mut walk, done(2, TrialStatus::Complete));
+    say_to(&mut walk, done(3, TrialStatus::Complete));
+    say_to(&mut walk, Reply::Released);
+    assert_eq!(walk.ending.map(|error| error.kind), Some(Kind::Verification));
+}
+
+#[test]
+fn a_host_that_was_not_rebooted_is_not_measured_under_the_new_name() {
+    let mut walk = after_the_reboot("6.1", 0);
+    say_to(&mut walk, Reply::Released);
+    let error = walk.ending.unwrap();
+    assert!(error.kind == Kind::Preflight && error.message.en.contains("has not been started anew"), "{error}");
+    assert!(matches!(walk.state, RunState::Suspended { arm: 1, .. }), "it still waits");
+}
+
+#[test]
+fn wrong_data_of_an_earlier_session_say_nothing_of_another_target() {
+    let mut walk = Walk::new(going_on(2), Nanos(0));
+    let Reply::Facts(mut other) = facts() else { unreachable!() };
+    other.target.named = "/other".into();
+    other.target.path = "/other".into();
+    say_to(&mut walk, Reply::Facts(other));
+    assert_eq!((walk.step, walk.ending.map(|error| error.kind)), (Step::Over, Some(Kind::Unsafe)));
+}
+
+#[test]
+fn new_errors_are_warned_of_although_there_were_some_before() {
+    let mut walk = after_the_reboot("6.2", 4);
+    walk.take_actions();
+    let Reply::TrialDone { ordinal, mut outcome } = done(2, TrialStatus::Mismatch) else { unreachable!() };
+    let running = Checked { defects: [1, 0, 0, 0, 0, 0, 0], ..Checked::default() };
+    let found = Verification { memory: Bytes(0), running, after: ReadBack::NotAsked, examples: Vec::new() };
+    outcome.verification = Some(found);
+    walk.apply(Input::Host(FromHost::Reply(Reply::TrialDone { ordinal, outcome })), Nanos(1));
+    let warned = |action: &Action| matches!(action, Action::Warn(text) if text.en.contains("H79"));
+    assert!(walk.take_actions().iter().any(warned));
+}
