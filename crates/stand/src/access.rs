@@ -5,6 +5,7 @@ use crate::marks::{self, Part};
 use crate::roots::Roots;
 use crate::{claims, identity, mounts, users};
 use std::path::Path;
+use std::time::{Duration, Instant};
 use stend_record::{Refusal, Signature, WriteAccess};
 use stend_sys::block;
 use stend_sys::signature::Found;
@@ -27,6 +28,10 @@ const MEMBERS: [&str; 14] = [
     "DM_snapshot_cow",
     "DM_integrity",
 ];
+
+/// How long whoever only probes a device, as udev, blkid and losetup do, may hold it before that is a reason
+/// (by eye: they take milliseconds, on a busy machine tenths of a second).
+const PASSING: Duration = Duration::from_secs(1);
 
 /// Who looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +64,10 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     reasons.extend(members(node, &own, &parts));
     reasons.extend(holders(devices, node));
     let numbers: Vec<_> = devices.same_space(node).iter().map(|n| n.number).collect();
-    reasons.extend(users::of(roots, &numbers).into_iter().map(|p| Refusal::HeldBy { pid: p.pid, name: p.name }));
+    // Where something else speaks already, nobody need wait.
+    let patience = if reasons.is_empty() { PASSING } else { Duration::ZERO };
+    let users = lasting(patience, || users::of(roots, &numbers));
+    reasons.extend(users.into_iter().map(|p| Refusal::HeldBy { pid: p.pid, name: p.name }));
     reasons.extend(fstab(roots, devices, node, &own, &parts));
     if viewer == Viewer::Stranger {
         let name = claims::lease_name(roots, devices, node);
@@ -70,9 +78,10 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     let other = identity.as_deref().and_then(|id| identity::duplicate(roots, devices, node, id));
     reasons.extend(other.map(|other| Refusal::DuplicateIdentity { other: other.name.clone() }));
     // Taking a device for an instant may disturb others, so it is asked only when nothing else speaks.
-    let exclusive = || block::is_held_exclusively(&devices.path(node)).unwrap_or(false);
-    if reasons.is_empty() && viewer == Viewer::Stranger && exclusive() {
-        reasons.push(Refusal::HeldBy { pid: 0, name: String::new() });
+    if reasons.is_empty() && viewer == Viewer::Stranger {
+        let unseen = Refusal::HeldBy { pid: 0, name: String::new() };
+        let exclusively = || block::is_held_exclusively(&devices.path(node)).unwrap_or(false);
+        reasons.extend(lasting(PASSING, || exclusively().then(|| unseen.clone()).into_iter().collect()));
     }
     let signatures = signatures(&own, &parts);
     let access = match &identity {
@@ -86,6 +95,18 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
         }
     };
     Verdict { identity, signatures, access }
+}
+
+/// What `look` still finds once those who hold a device only in passing had `patience` to let go of it.
+fn lasting<T>(patience: Duration, mut look: impl FnMut() -> Vec<T>) -> Vec<T> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let found = look();
+        if found.is_empty() || Instant::now() >= deadline {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The roots of this system and its containers first, then one mount of every device involved.
@@ -188,4 +209,22 @@ fn distinct_names(signatures: &[Signature]) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_lets_go_in_time_is_no_reason_and_who_stays_is() {
+        let mut looks = 0;
+        let mut until = |last: u32| {
+            looks += 1;
+            if looks < last { vec!["losetup"] } else { Vec::new() }
+        };
+        assert!(lasting(Duration::from_secs(3600), || until(3)).is_empty());
+        assert_eq!(lasting(Duration::from_millis(1), || vec!["qemu"]), ["qemu"]);
+        assert_eq!(lasting(Duration::ZERO, || vec!["qemu"]), ["qemu"], "asked once");
+        assert_eq!(looks, 3);
+    }
 }
