@@ -32,7 +32,7 @@ const STOP_PATIENCE: u64 = 1_000_000_000;
 const FAREWELL: u64 = 200_000_000;
 /// A target from which only errors came for this long is not waited for, ns.
 const ONLY_ERRORS: u64 = 1_000_000_000;
-/// So many of them, at least: a slow open loop may have begun a single I/O by then.
+/// So many of them, at least, before the load is ended early: a slow open loop may have begun a single I/O by then.
 const ONLY_ERRORS_LEAST: u64 = 10;
 
 /// Kernel workers are counted once in this many intervals: idle ones live for 5 s (io_uring/io-wq.c), and
@@ -195,9 +195,11 @@ impl Watch<'_> {
 
     fn interval_over(&mut self, now: u64, emit: &mut dyn FnMut(Vec<Slice>)) {
         // After the end of the load there is nothing to say until everything is drained. What was due in an interval that
-        // the end cuts is known now; its slices come with the rest.
+        // the end cuts is known now; its slices come with the rest. Behind it nothing was due.
         let (edge, end) = (self.due() - GRACE, self.crew.shared.end());
-        self.offer(self.interval, edge.min(end));
+        if edge - INTERVAL.0 < end {
+            self.offer(self.interval, edge.min(end));
+        }
         if edge <= end {
             emit(self.collector.interval_over(self.interval));
         }
@@ -248,7 +250,9 @@ impl Watch<'_> {
         }
         let planned = self.times.window_start.saturating_add(self.task.trial.window.0);
         let cut_short = self.interrupted && (window_end < planned || !censored.is_empty());
-        let status = if self.only_errors || shared.too_many_faults() {
+        let nothing_else = self.collector.completed() == 0 && shared.fault_count() > 0;
+        let only_errors = self.only_errors || nothing_else && !cut_short && censored.is_empty();
+        let status = if only_errors || shared.too_many_faults() {
             TrialStatus::Failed
         } else if cut_short {
             TrialStatus::Interrupted

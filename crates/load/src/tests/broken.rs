@@ -4,7 +4,7 @@ use super::support::{DISK, Mount, done, root, run, sh, stream, trial};
 use stend_base::{Bytes, MilliIops, Nanos};
 use stend_record::observed::{IoErrors, TrialOutcome, TrialStatus};
 use stend_spec::rate::{Gaps, Rate};
-use stend_spec::workload::{Backend, Op, Region, Stream, Trial};
+use stend_spec::workload::{Backend, Op, Pattern, Region, Stream, Trial};
 use stend_sys::IoFile;
 
 const LEN: Bytes = Bytes::mib(8);
@@ -41,15 +41,30 @@ fn reads_behind_the_end_of_a_file_are_short_and_counted_as_such() {
     }
 }
 
-#[test]
-fn a_few_errors_in_a_slow_open_loop_are_counted_and_do_not_end_it() {
+/// Seven reads, four per second, around the end of a file of half the length: `before` blocks in front of it, then `behind`
+/// blocks, again and again.
+fn slow_reads(before: u64, behind: u64) -> TrialOutcome {
     let named = tempfile::NamedTempFile::new_in(DISK).unwrap();
+    named.as_file().set_len(LEN.0 / 2).unwrap();
     let file = IoFile::open_read(named.path(), true).unwrap();
     let rate = Some(Rate::constant(MilliIops::per_second(4), Gaps::Even));
-    let slow = Stream { rate, ..stream(100) };
-    let trial = Trial { window: Nanos::millis(1_700), ..trial(LEN, vec![slow]) };
-    let (outcome, _) = run(&trial, &file).unwrap();
-    assert_eq!((outcome.status, outcome.errors[0].count), (TrialStatus::Complete, 7));
+    let slow = Stream { rate, pattern: Pattern::Sequential, ..stream(100) };
+    let region = Region { start: Bytes(LEN.0 / 2 - before * 4096), len: Bytes((before + behind) * 4096) };
+    let trial = Trial { window: Nanos::millis(1_700), region, ..trial(LEN, vec![slow]) };
+    run(&trial, &file).unwrap().0
+}
+
+#[test]
+fn a_few_errors_in_a_slow_open_loop_are_counted_and_do_not_end_it() {
+    let outcome = slow_reads(2, 2);
+    assert_eq!((outcome.status, outcome.errors[0].count), (TrialStatus::Complete, 3));
+    assert_eq!(done(&outcome, Op::Read).0, 4);
+}
+
+#[test]
+fn a_slow_open_loop_of_which_nothing_succeeds_runs_to_its_end_and_has_failed() {
+    let outcome = slow_reads(0, 4);
+    assert_eq!((outcome.status, outcome.errors[0].count), (TrialStatus::Failed, 7));
 }
 
 #[test]

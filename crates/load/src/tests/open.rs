@@ -1,7 +1,7 @@
 //! Open loops on real files: what is due is made or told, and a stall is seen by all who had to wait.
 
 use super::support::{DISK, Mount, done, filled, root, run, stream, trial};
-use crate::{Control, run_trial};
+use crate::{Control, INTERVAL, run_trial};
 use std::sync::Mutex;
 use stend_base::{Bytes, Histogram, MilliIops, Nanos, Share};
 use stend_record::observed::{OpenTotals, Slice, TrialOutcome, TrialStatus};
@@ -43,6 +43,8 @@ fn every_io_that_is_due_is_made_once_and_both_its_latencies_are_kept() {
         let trial = Trial { backend, ramp, window, ..trial(LEN, vec![spec]) };
         let (outcome, slices) = run(&trial, &filled(LEN)).unwrap();
         assert_eq!(outcome.status, TrialStatus::Complete);
+        let last = (outcome.window_end.0 - outcome.load_start.0 - 1) / INTERVAL.0;
+        assert!(slices.iter().all(|s| u64::from(s.interval) <= last), "an interval behind the end of the load");
         let (due, begun, _) = offered(&slices);
         assert!(due == 1_350 || gaps == Gaps::Poisson && due.abs_diff(1_350) < 200, "{due}");
         let completed = slices.iter().map(|s| s.ops).sum::<u64>();
