@@ -7,7 +7,7 @@ use crate::engine::{self, Task};
 use crate::layout::Job;
 use crate::{Control, INTERVAL};
 use std::sync::Arc;
-use stend_base::{Bytes, Kind, Nanos};
+use stend_base::{Bytes, Error, Kind, Nanos, Say};
 use stend_record::observed::{IoErrors, TrialOutcome, TrialStatus};
 use stend_record::verification::{Checked, ReadBack, Verification};
 use stend_spec::workload::{Data, Mix, Pattern, Stream, Sync, Trial};
@@ -109,12 +109,19 @@ fn read_back(task: &Task, jobs: Vec<Job>, control: &Control, outcome: &mut Trial
             }
         }
         Err(error) if error.kind == Kind::Interrupted => return ReadBack::Stopped,
-        // What was measured and found before stays, whatever became of this.
-        Err(error) => return ReadBack::Impossible { reason: error.message },
+        // What was measured and found before stays, whatever became of this: check H79 tells it.
+        Err(error) => return ReadBack::Impossible { reason: with_hint(*error) },
     }
     let checked = sum_of(jobs.iter().collect::<Vec<_>>().as_slice(), true);
     let read = checked.ok + checked.unsettled + checked.never_written + checked.wrong();
     ReadBack::Made { checked, unread: blocks.saturating_sub(read) }
+}
+
+/// An error in one line.
+fn with_hint(error: Error) -> Say {
+    let Some(hint) = error.hint else { return error.message };
+    let (en, ru) = (error.message.en, error.message.ru);
+    Say { en: format!("{en}; {}", hint.en), ru: format!("{ru}; {}", hint.ru) }
 }
 
 /// Failed I/Os of both passes by class.

@@ -1,6 +1,7 @@
 //! Verification through the whole engine, on real files.
 
 use super::{sectors_asked, verified};
+use crate::backend::Lane;
 use crate::tests::support::{DISK, run, trial};
 use std::path::Path;
 use stend_base::{Bytes, Nanos};
@@ -8,6 +9,7 @@ use stend_record::observed::{Censored, TrialOutcome, TrialStatus};
 use stend_record::verification::{ReadBack, Verification};
 use stend_spec::workload::{Backend, Op, Pattern, Stream, Sync, Trial};
 use stend_sys::IoFile;
+use stend_sys::aio::Syncs;
 
 const LEN: Bytes = Bytes::mib(4);
 const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
@@ -63,21 +65,42 @@ fn a_stopped_trial_says_that_it_was_not_read_back() {
     assert_eq!(found.running.wrong(), 0);
 }
 
-#[test]
-fn a_target_with_io_in_flight_is_not_read_back_even_if_it_failed_besides() {
+/// What a verified trial becomes that ran with `psync`, is changed, and is then read back with `lane`.
+fn concluded(lane: Lane, change: impl FnOnce(&mut TrialOutcome)) -> TrialOutcome {
     let (file, asked) = (scratch(), trial(LEN, vec![verified(50, 4)]));
     let mut jobs = crate::layout::jobs(&asked, u64::MAX).unwrap();
     super::attach(&mut jobs, super::MARKS);
     let target = crate::target::Target::new(&file, &asked).unwrap();
-    let lane = crate::backend::Lane::Psync;
-    let task = crate::engine::Task { trial: &asked, jobs: &jobs, lane, target: &target, fault_limit: 100 };
     let control = crate::Control::new();
-    let mut outcome = crate::engine::run(&task, &control, &mut |_| {}).unwrap();
+    let task = |lane| crate::engine::Task { trial: &asked, jobs: &jobs, lane, target: &target, fault_limit: 100 };
+    let mut outcome = crate::engine::run(&task(Lane::Psync), &control, &mut |_| {}).unwrap();
+    change(&mut outcome);
+    crate::verify::read_back::conclude(&task(lane), &control, &mut outcome);
+    outcome
+}
+
+#[test]
+fn a_target_with_io_in_flight_is_not_read_back_even_if_it_failed_besides() {
     let age = Nanos::SECOND;
-    outcome.status = TrialStatus::Failed;
-    outcome.censored = vec![Censored { stream: 0, op: Op::Write, age, in_flight: age }];
-    crate::verify::read_back::conclude(&task, &control, &mut outcome);
+    let outcome = concluded(Lane::Psync, |outcome| {
+        outcome.status = TrialStatus::Failed;
+        outcome.censored = vec![Censored { stream: 0, op: Op::Write, age, in_flight: age }];
+    });
     assert_eq!((outcome.status, outcome.verification.unwrap().after), (TrialStatus::Failed, ReadBack::Stalled));
+}
+
+#[test]
+fn a_pass_that_cannot_be_made_leaves_what_was_measured_and_says_why() {
+    // Threads that are started from here on have no AIO.
+    let without_aio = std::thread::spawn(|| {
+        stend_sys::seccomp::forbid_aio().unwrap();
+        concluded(Lane::Libaio(Syncs::Plain), |_| {})
+    });
+    let outcome = without_aio.join().unwrap();
+    let found = outcome.verification.unwrap();
+    let ReadBack::Impossible { reason } = found.after else { panic!("{found:?}") };
+    assert!(reason.en.contains("libaio") && reason.ru.contains("libaio"), "{reason:?}");
+    assert!(outcome.status == TrialStatus::Complete && found.running.ok > 0 && !outcome.jobs.is_empty());
 }
 
 #[test]
