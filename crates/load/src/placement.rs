@@ -21,19 +21,15 @@ pub(crate) fn place(allowed: &[u32], interrupts: &[u32], threads: usize) -> Vec<
 pub(crate) fn place_streams(allowed: &[u32], interrupts: &[u32], threads: &[(usize, &[u32])]) -> Vec<Option<u32>> {
     let free = threads.iter().filter(|(_, named)| named.is_empty()).map(|(count, _)| count).sum();
     let mut free = place(allowed, interrupts, free).into_iter();
-    // Streams that name the same CPUs go on where the one before them stopped.
-    let mut taken: BTreeMap<&[u32], usize> = BTreeMap::new();
-    let mut next = |named: &'_ [u32], turn: &mut usize| {
-        let cpu = if named.is_empty() { free.next() } else { named.get(*turn % named.len()).copied() };
-        *turn += 1;
-        cpu
+    // Named CPUs are shared out evenly, whichever lists they stand in: first the one with the fewest threads.
+    let mut taken: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut least = |named: &[u32]| {
+        let cpu = named.iter().copied().min_by_key(|cpu| taken.get(cpu).copied().unwrap_or(0))?;
+        *taken.entry(cpu).or_default() += 1;
+        Some(cpu)
     };
-    let mut places = Vec::new();
-    for &(count, named) in threads {
-        let turn = taken.entry(named).or_default();
-        places.extend((0..count).map(|_| next(named, turn)));
-    }
-    places
+    let each = threads.iter().flat_map(|&(count, named)| std::iter::repeat_n(named, count));
+    each.map(|named| if named.is_empty() { free.next() } else { least(named) }).collect()
 }
 
 #[cfg(test)]
@@ -64,5 +60,7 @@ mod tests {
         assert_eq!(place_streams(&[], &[], &[(1, &[]), (1, &named)]), [None, Some(5)]);
         let apart = place_streams(&[0, 1, 2], &[], &[(1, &named), (1, &[]), (1, &named)]);
         assert_eq!(apart, [5, 1, 6].map(Some), "each of them has one of the two");
+        let wider = place_streams(&[], &[], &[(1, &[5]), (3, &[5, 6, 7])]);
+        assert_eq!(wider, [5, 6, 7, 5].map(Some), "another list with the same CPU goes on where there is room");
     }
 }
