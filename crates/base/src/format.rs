@@ -101,6 +101,21 @@ pub fn duration(value: Nanos, lang: Lang) -> String {
     }
 }
 
+/// A point in time or a length without rounding, in the largest unit that divides it: `90 min`, `3601 s`, `1500 ms`.
+pub fn exact(value: Nanos, lang: Lang) -> String {
+    const UNITS: [(u64, &str, &str); 6] = [
+        (3_600_000_000_000, "h", "ч"),
+        (60_000_000_000, "min", "мин"),
+        (1_000_000_000, "s", "с"),
+        (1_000_000, "ms", "мс"),
+        (1_000, "µs", "мкс"),
+        (1, "ns", "нс"),
+    ];
+    let fits = |&&(unit, ..): &&(u64, &str, &str)| value.0 > 0 && value.0.is_multiple_of(unit);
+    let &(unit, en, ru) = UNITS.iter().find(fits).unwrap_or(&UNITS[2]);
+    format!("{} {}", value.0 / unit, if lang == Lang::Ru { ru } else { en })
+}
+
 /// A share as percent with one decimal: `4.2 %`.
 pub fn percent(share: f64, lang: Lang) -> String {
     format!("{} %", fixed(share * 100.0, 1, lang))
@@ -172,5 +187,9 @@ mod tests {
         assert_eq!(duration(Nanos::millis(500), Lang::En), "0.5 s");
         assert_eq!(duration(Nanos::secs(185), Lang::En), "3 min 05 s");
         assert_eq!(duration(Nanos::secs(4330), Lang::Ru), "1 ч 12 мин");
+        let told = [0, 1, 1_500_000_000, 3_601_000_000_000, 5_400_000_000_000, 7_200_000_000_000];
+        let told = told.map(|at| exact(Nanos(at), Lang::En));
+        assert_eq!(told, ["0 s", "1 ns", "1500 ms", "3601 s", "90 min", "2 h"]);
+        assert_eq!(exact(Nanos::secs(60), Lang::Ru), "1 мин");
     }
 }

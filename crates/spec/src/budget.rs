@@ -3,7 +3,7 @@
 use crate::ladder::Ladder;
 use crate::plan::Case;
 use std::collections::BTreeSet;
-use stend_base::{Error, Kind, Nanos, Result, format, say};
+use stend_base::{Error, Kind, Lang, Nanos, Result, format, say};
 
 /// Part of a time budget that goes to trials; the rest is left for the fill and the steps between.
 const TRIAL_SHARE: f64 = 0.8;
@@ -20,8 +20,7 @@ pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budge
     let least = fixed + Nanos(trials * (RAMP_MIN.0 + WINDOW_MIN.0)).as_secs();
     let wanted = budget.as_secs() * TRIAL_SHARE;
     if wanted < least {
-        let least = Nanos::secs((least / TRIAL_SHARE).ceil() as u64);
-        let (en, ru) = (format::duration(least, stend_base::Lang::En), format::duration(least, stend_base::Lang::Ru));
+        let [en, ru] = [Lang::En, Lang::Ru].map(|lang| format::duration(enough(least / TRIAL_SHARE), lang));
         return Err(Error::new(
             Kind::Usage,
             say!("--time-budget is too small for this suite", "--time-budget слишком мал для этого набора"),
@@ -35,6 +34,12 @@ pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budge
         case.trial.window = scaled(case.trial.window, WINDOW_MIN);
     }
     Ok(())
+}
+
+/// So many seconds, rounded up to what [`format::duration`] shows of them, so that whoever types it has enough.
+fn enough(seconds: f64) -> Nanos {
+    let whole = seconds.ceil() as u64;
+    Nanos::secs(if whole < 3600 { whole } else { whole.next_multiple_of(60) })
 }
 
 /// What a plan takes as it was asked for.
@@ -85,11 +90,11 @@ fn is_fixed(case: &Case) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::fixture::inputs;
     use crate::parse::suite;
     use crate::plan::{Plan, PlanInputs};
     use expect_test::expect;
-    use stend_base::{Lang, Nanos, Result};
 
     /// One block of a case with 4 s of plain load, and of one with 10 s whose last step is at 9 s.
     fn plan(budget: u64) -> Result<Plan> {
@@ -117,5 +122,14 @@ mod tests {
             error: --time-budget is too small for this suite
             hint: give it at least 14 s"#]]
         .assert_eq(&plan(13).unwrap_err().render(Lang::En));
+    }
+
+    #[test]
+    fn the_budget_that_an_error_names_is_enough_when_it_is_typed_as_it_was_shown() {
+        let shown = |seconds| format::duration(enough(seconds), Lang::En);
+        assert_eq!(shown(3599.2), "1 h 00 min");
+        assert_eq!(shown(3600.1), "1 h 01 min");
+        assert_eq!(shown(7259.9), "2 h 01 min");
+        assert_eq!(shown(61.2), "1 min 02 s");
     }
 }

@@ -14,9 +14,8 @@ pub(super) fn fits(case: &Node, file: &str, length: Nanos, streams: &[StreamSpec
         for (value, rate) in spec.rate.iter().enumerate() {
             let Some(step) = rate.steps.iter().position(|step| is_late(step, length)) else { continue };
             let node = node_of(case, stream, value, step).unwrap_or(case);
-            let ends = |lang: Lang| format::duration(length, lang);
-            let (ends, ends_ru, at) = (ends(Lang::En), ends(Lang::Ru), needed(rate));
-            let (needed, needed_ru) = (format::duration(at, Lang::En), format::duration(at, Lang::Ru));
+            let told = |time: Nanos| [Lang::En, Lang::Ru].map(|lang| format::exact(time, lang));
+            let ([ends, ends_ru], [needed, needed_ru]) = (told(length), told(needed(rate)));
             let message = say!(
                 "this step never comes: a trial of the case ends {ends} after its start, `ramp` included",
                 "до этого шага дело не дойдёт: испытание этого случая кончается через {ends_ru} после начала, вместе с `ramp`"
