@@ -65,8 +65,9 @@ pub(crate) fn inspect_under(roots: &Roots, name: &str) -> Result<TargetFacts> {
         let node = devices.by_number(number).ok_or_else(|| dead_node(name, number))?;
         return Ok(device_facts(roots, &devices, node, name, Viewer::Stranger));
     }
-    if kind.is_char_device() && block::is_null(DevNo::from_raw(meta.rdev())) {
-        return Ok(null_facts(name, &path));
+    let null = block::null_name(DevNo::from_raw(meta.rdev())).filter(|_| kind.is_char_device());
+    if let Some(known_as) = null {
+        return Ok(null_facts(name, known_as));
     }
     match (kind.is_dir(), kind.is_file()) {
         (true, _) => directory_facts(roots, &devices, name, &path),
@@ -106,10 +107,10 @@ pub(crate) fn device_facts(roots: &Roots, devices: &Devices, node: &Node, named:
 }
 
 /// `/dev/null` and `/dev/zero` have no size and no blocks; what is said here only bounds offsets.
-fn null_facts(named: &str, path: &Path) -> TargetFacts {
+fn null_facts(named: &str, path: &str) -> TargetFacts {
     TargetFacts {
         named: named.to_string(),
-        path: path.display().to_string(),
+        path: path.to_string(),
         kind: TargetKind::NullDevice,
         identity: None,
         size: NULL_SIZE,

@@ -44,6 +44,22 @@ fn a_null_device_gives_the_cost_of_the_engine_and_says_what_it_cannot_do() {
 }
 
 #[test]
+fn a_null_device_is_known_by_its_number_wherever_its_node_lies() {
+    if !root("a_null_device_is_known_by_its_number_wherever_its_node_lies") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (suite, node) = (scratch.file("s.yaml", SUITE), scratch.join("any").to_string_lossy().into_owned());
+    let made = std::process::Command::new("mknod").args([&node, "c", "1", "5"]).status();
+    assert!(made.expect("mknod runs").success());
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &node, "--dry-run", "--json"]), 0);
+    let plan: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+    assert!(stdout.contains("/dev/zero"), "{stdout}");
+    let not_run = plan["not_run"].as_array().expect("a list").len();
+    assert_eq!(not_run, 2, "reads are possible there: {stdout}");
+}
+
+#[test]
 fn confirming_a_null_device_is_refused_in_its_own_words() {
     let scratch = Scratch::new();
     let suite = scratch.file("s.yaml", SUITE);

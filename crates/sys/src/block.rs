@@ -49,9 +49,14 @@ impl fmt::Display for DevNo {
     }
 }
 
-/// Whether a character device is `/dev/null` or `/dev/zero` (Linux, Documentation/admin-guide/devices.txt: 1:3 and 1:5).
-pub fn is_null(device: DevNo) -> bool {
-    device.major == 1 && matches!(device.minor, 3 | 5)
+/// Under which name a character device is known that keeps nothing, wherever its node lies: `/dev/null` or `/dev/zero`
+/// (Linux, Documentation/admin-guide/devices.txt: 1:3 and 1:5).
+pub fn null_name(device: DevNo) -> Option<&'static str> {
+    match (device.major, device.minor) {
+        (1, 3) => Some("/dev/null"),
+        (1, 5) => Some("/dev/zero"),
+        _ => None,
+    }
 }
 
 /// Shape of an open block device or file.

@@ -227,7 +227,7 @@ fn null_number(held: &OwnedFd) -> std::result::Result<DevNo, NotClaimed> {
     let stat = fstat(held).map_err(io_error(say!("look at the device", "проверить устройство")))?;
     let device = DevNo::from_raw(stat.st_rdev);
     let is_char = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::CharacterDevice;
-    match is_char && block::is_null(device) {
+    match is_char && block::null_name(device).is_some() {
         true => Ok(device),
         false => Err(NotClaimed::Changed(say!("the kind of the device", "вид устройства"))),
     }
