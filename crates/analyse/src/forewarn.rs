@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use stend_base::{Bytes, Nanos, Say, Share};
 use stend_record::{Device, HostFacts, Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::external::{Difference, differences};
+use stend_spec::fit::spans;
 use stend_spec::plan::{Case, Plan};
 use stend_spec::trace::Beyond;
-use stend_spec::workload::{Backend, Engine, Region, Stream};
+use stend_spec::workload::{Backend, Engine, Stream};
 
 /// Reasons to doubt what is about to be measured, most serious first. All but the preliminary ones (see
 /// [`Caveat::is_preliminary`]) are in the findings of the run again.
@@ -49,10 +50,12 @@ fn running(plan: &Plan) -> impl Iterator<Item = &Case> {
 
 /// What is measured is not a property of any storage, in all cases or in some.
 pub(crate) fn no_storage(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
-    let null = |case: &&Case| case.trial.backend == Backend::Null;
+    let null = |case: &Case| case.trial.backend == Backend::Null;
     let nowhere = target.kind == TargetKind::NullDevice;
-    let cases: Vec<String> = running(plan).filter(null).map(Case::label).collect();
-    let all = cases.len() == running(plan).count();
+    let all = running(plan).all(null);
+    let idle = |case: &Case| case.not_run.is_none() && null(case);
+    let cases: Vec<String> =
+        (0..).zip(&plan.cases).filter_map(|(i, c)| plan.listed_as(i).filter(|_| idle(c))).collect();
     match (nowhere, cases.is_empty()) {
         (true, _) if !all => Some(Caveat::NoStorage { what: target.path.clone(), cases: Vec::new() }),
         (_, false) => {
@@ -78,13 +81,12 @@ fn reads_erased(plan: &Plan) -> Option<Caveat> {
         streams.iter().filter(reads).any(|r| streams.iter().filter(erases).any(|e| std::ptr::eq(r, e) || overlap(r, e)))
     };
     let at_once = running(plan).any(inside);
-    let spans = |of: fn(&&Stream) -> bool| -> Vec<(usize, Region)> {
-        let all = running(plan).enumerate().flat_map(|(i, case)| case.trial.streams.iter().map(move |s| (i, case, s)));
-        all.filter(|(.., s)| of(s)).map(|(i, case, s)| (i, s.region.unwrap_or(case.trial.region))).collect()
+    // The same bytes in every trial of one case, but not always in those of cases that differ in an axis.
+    let spans = |of: fn(&Stream) -> bool| -> BTreeSet<(u64, u64)> {
+        running(plan).flat_map(|case| spans(&case.trial, of)).map(|span| (span.start, span.end)).collect()
     };
     let (read, erased) = (spans(|s| s.mix.reads()), spans(|s| s.mix.erases()));
-    // The trials of one case have the same areas every time.
-    let later = read.iter().any(|(a, read)| erased.iter().any(|(b, erased)| a != b && read.overlaps(*erased)));
+    let later = read.iter().any(|read| erased.iter().any(|erased| read.0 < erased.1 && erased.0 < read.1));
     (at_once || later).then_some(Caveat::ReadsErased { at_once })
 }
 

@@ -1,8 +1,11 @@
 //! Phrases that several findings share: workloads, operations and rates in words, in both languages.
 
+mod open_loop;
+
+pub use self::open_loop::rate_of;
+use self::open_loop::{at_most, paced};
 use crate::findings::{Estimate, Headline};
 use stend_base::{Bytes, Lang, Millionths, Say, format};
-use stend_spec::rate::{Gaps, Rate, Shape, Step};
 use stend_spec::topology::ranges;
 use stend_spec::trace::Pace;
 use stend_spec::workload::{BlockShare, Data, Op, Pattern, Stream, Sync, Trial, Zone};
@@ -142,20 +145,6 @@ fn of_mix(op: Op, lang: Lang) -> &'static str {
     }
 }
 
-/// An open loop: `5000/s Poisson, at most 64 in flight`.
-fn paced(rate: &Rate, most: &str, lang: Lang) -> String {
-    let level = match rate.level() {
-        Some(level) => format::rate(level, lang),
-        None => pick(lang, "by schedule", "по расписанию").to_string(),
-    };
-    let gaps = if rate.gaps == Gaps::Poisson { pick(lang, " Poisson", " по Пуассону") } else { "" };
-    format!("{}, {}", level + gaps, at_most(most, lang))
-}
-
-fn at_most(most: &str, lang: Lang) -> String {
-    pick(lang, "at most {m} in flight", "не более {m} в очереди").replace("{m}", most)
-}
-
 /// `trace at pace 2, 70 % reads and 30 % writes`; `None` if the stream replays none.
 fn traced(stream: &Stream, shares: &[(Op, u8)], lang: Lang) -> Option<String> {
     let pace = match stream.replay?.pace {
@@ -165,38 +154,6 @@ fn traced(stream: &Stream, shares: &[(Op, u8)], lang: Lang) -> Option<String> {
     };
     let parts: Vec<String> = shares.iter().map(|(op, share)| format!("{share} % {}", of_mix(*op, lang))).collect();
     Some(format!("{pace}, {}", parts.join(", ")))
-}
-
-/// An open loop with the steps of its schedule: `by schedule (0 s: 1000/s; to 10 s rising to 5000/s), at most 64 in flight`.
-pub fn rate_of(rate: &Rate, most: u32, lang: Lang) -> String {
-    let text = paced(rate, &most.to_string(), lang);
-    if rate.level().is_some() {
-        return text;
-    }
-    let told = rate.steps.iter().take(STEPS_TOLD).map(|step| step_in_words(step, lang));
-    let more = (rate.steps.len() > STEPS_TOLD).then(|| "…".to_string());
-    format!("{text} ({})", told.chain(more).collect::<Vec<_>>().join("; "))
-}
-
-/// Steps of a schedule that are told in words; the suite is shown as it was written anyway.
-const STEPS_TOLD: usize = 12;
-
-fn step_in_words(step: &Step, lang: Lang) -> String {
-    let (at, rate) = (format::duration(step.at, lang), format::rate(step.rate, lang));
-    let shape = match step.shape {
-        Shape::Jump => "{t}: {r}".to_string(),
-        Shape::Ramp => pick(lang, "until {t} evenly to {r}", "до {t} равномерно к {r}").to_string(),
-        Shape::Sine { amplitude, period } => pick(lang, "{t}: {r} ± {a} in {p}", "{t}: {r} ± {a} за {p}")
-            .replace("{a}", &format::rate(amplitude, lang))
-            .replace("{p}", &format::duration(period, lang)),
-        Shape::Burst { rate, every, lasting } => {
-            pick(lang, "{t}: {r}, {b} for {l} every {e}", "{t}: {r}, {b} на {l} каждые {e}")
-                .replace("{b}", &format::rate(rate, lang))
-                .replace("{l}", &format::duration(lasting, lang))
-                .replace("{e}", &format::duration(every, lang))
-        }
-    };
-    shape.replace("{t}", &at).replace("{r}", &rate)
 }
 
 /// `, data 2:1 compressible, 1.5:1 repeated`; empty if neither was asked for.

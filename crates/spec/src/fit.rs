@@ -87,6 +87,17 @@ pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
     areas
 }
 
+/// Bytes of the jobs of those streams that `of` holds for, from the start of the target; see [`areas`].
+pub fn spans(trial: &Trial, of: impl Fn(&Stream) -> bool) -> Vec<Range<u64>> {
+    let jobs = trial.streams.iter().flat_map(|stream| std::iter::repeat_n(stream, stream.jobs as usize));
+    let bytes = |(stream, blocks): (&Stream, Range<u64>)| {
+        let from = if stream.replay.is_some() { stream.region.unwrap_or(trial.region) } else { trial.region };
+        let at = |block: u64| from.start.0 + block * stream.block_size.0.max(1);
+        at(blocks.start)..at(blocks.end)
+    };
+    jobs.zip(areas(trial)).filter(|(stream, _)| of(stream)).map(bytes).collect()
+}
+
 /// What cannot be done to a device that keeps nothing.
 fn nowhere(trial: &Trial, device: NullDevice) -> Option<Say> {
     if trial.streams.iter().any(|stream| stream.mix.erases()) {
@@ -187,6 +198,10 @@ mod tests {
         let found = reason(&trial(vec![large(8), large(8)]), &device());
         assert_eq!(found.as_deref(), Some("the range is smaller than one block per job"));
         assert_eq!(areas(&trial(vec![large(2), stream(Op::Read, Bytes::kib(4))])), [0..2, 2..4, 8192..12288]);
+        let mixed = trial(vec![large(2), stream(Op::Write, Bytes::kib(4))]);
+        let span = |start, end| Bytes::mib(start).0..Bytes::mib(end).0;
+        assert_eq!(spans(&mixed, |_| true), [span(0, 16), span(16, 32), span(32, 48)]);
+        assert_eq!(spans(&mixed, |stream| stream.mix.writes()), [span(32, 48)]);
     }
 
     #[test]

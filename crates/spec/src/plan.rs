@@ -296,10 +296,10 @@ impl Plan {
         self.ladders.iter().find_map(|ladder| ladder.rung(case))
     }
 
-    /// Under which name a case is listed that is not run: that of its search, for which its lowest rate stands; `None`
-    /// for the other rates.
+    /// Under which name a case is listed among others: that of its search, for which its lowest rate stands; `None` for
+    /// the other rates.
     pub fn listed_as(&self, case: u32) -> Option<String> {
-        match self.idle.iter().find_map(|ladder| ladder.rung(case)) {
+        match self.idle.iter().chain(&self.ladders).find_map(|ladder| ladder.rung(case)) {
             Some((ladder, rung)) => (rung == 0).then(|| ladder.label.clone()),
             None => self.cases.get(case as usize).map(Case::label),
         }

@@ -159,9 +159,15 @@ fn reads_of_what_is_erased_are_told_at_once_or_later() {
     assert_eq!(told(&[reads, Mix::of_reads(0)]), None, "nothing is taken away");
     let mut apart = case("apart", 100, 1, Sync::None);
     apart.streams.push(StreamSpec { mix: Mix::only(Op::Discard), ..apart.streams[0].clone() });
-    let found = before(run_of(vec![apart]).record(), |_| {});
-    let erased = found.iter().any(|caveat| matches!(caveat, Caveat::ReadsErased { .. }));
-    assert!(!erased, "jobs without a region of their own share no block");
+    let erased = |case: &stend_spec::suite::SuiteCase| {
+        let found = before(run_of(vec![case.clone()]).record(), |_| {});
+        found.iter().any(|caveat| matches!(caveat, Caveat::ReadsErased { .. }))
+    };
+    assert!(!erased(&apart), "jobs without a region of their own share no block");
+    apart.streams[0].queue_depth = vec![1, 8];
+    assert!(!erased(&apart), "nor do they at another depth");
+    apart.streams[0].jobs = vec![1, 3];
+    assert!(erased(&apart), "other numbers of jobs divide the range elsewhere");
 }
 
 /// A case of streams in these parts of the range, in percent, that do this.

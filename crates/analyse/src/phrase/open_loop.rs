@@ -1,0 +1,89 @@
+//! Open loops in words, in both languages: their rate, and what a schedule does when.
+
+use super::pick;
+use stend_base::{Lang, format};
+use stend_spec::rate::{Gaps, Rate, Shape, Step};
+
+/// Steps of a schedule that are told in words; the suite is shown as it was written anyway.
+const STEPS_TOLD: usize = 12;
+
+/// An open loop: `5000/s Poisson, at most 64 in flight`.
+pub(super) fn paced(rate: &Rate, most: &str, lang: Lang) -> String {
+    let level = match rate.level() {
+        Some(level) => format::rate(level, lang),
+        None => pick(lang, "by schedule", "по расписанию").to_string(),
+    };
+    let gaps = if rate.gaps == Gaps::Poisson { pick(lang, " Poisson", " по Пуассону") } else { "" };
+    format!("{}, {}", level + gaps, at_most(most, lang))
+}
+
+pub(super) fn at_most(most: &str, lang: Lang) -> String {
+    pick(lang, "at most {m} in flight", "не более {m} в очереди").replace("{m}", most)
+}
+
+/// An open loop with the steps of its schedule: `by schedule, at most 64 in flight (0 s: 1000/s; until 10 s evenly to 5000/s)`.
+pub fn rate_of(rate: &Rate, most: u32, lang: Lang) -> String {
+    let text = paced(rate, &most.to_string(), lang);
+    if rate.level().is_some() {
+        return text;
+    }
+    let told = rate.steps.iter().take(STEPS_TOLD).map(|step| step_in_words(step, lang));
+    let more = (rate.steps.len() > STEPS_TOLD).then(|| "…".to_string());
+    format!("{text} ({})", told.chain(more).collect::<Vec<_>>().join("; "))
+}
+
+fn step_in_words(step: &Step, lang: Lang) -> String {
+    let (at, rate) = (format::duration(step.at, lang), format::rate(step.rate, lang));
+    let shape = match step.shape {
+        Shape::Jump => "{t}: {r}".to_string(),
+        Shape::Ramp => pick(lang, "until {t} evenly to {r}", "до {t} равномерно к {r}").to_string(),
+        Shape::Sine { amplitude, period } => pick(lang, "{t}: {r} ± {a} in {p}", "{t}: {r} ± {a} за {p}")
+            .replace("{a}", &format::rate(amplitude, lang))
+            .replace("{p}", &format::duration(period, lang)),
+        Shape::Burst { rate, every, lasting } => {
+            pick(lang, "{t}: {r}, {b} for {l} every {e}", "{t}: {r}, {b} на {l} каждые {e}")
+                .replace("{b}", &format::rate(rate, lang))
+                .replace("{l}", &format::duration(lasting, lang))
+                .replace("{e}", &format::duration(every, lang))
+        }
+    };
+    shape.replace("{t}", &at).replace("{r}", &rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use stend_base::{MilliIops, Nanos};
+
+    fn schedule(steps: &[(u64, Shape)]) -> String {
+        let step = |&(at, shape): &(u64, Shape)| Step { at: Nanos::secs(at), rate: MilliIops::per_second(1000), shape };
+        let rate = Rate { gaps: Gaps::Even, steps: steps.iter().map(step).collect() };
+        [Lang::En, Lang::Ru].map(|lang| rate_of(&rate, 64, lang)).join("\n")
+    }
+
+    #[test]
+    fn every_shape_of_a_schedule_has_its_words() {
+        let (amplitude, period) = (MilliIops::per_second(500), Nanos::secs(60));
+        let (rate, every, lasting) = (MilliIops::per_second(9000), Nanos::secs(90), Nanos::millis(1500));
+        let all = [
+            (0, Shape::Jump),
+            (10, Shape::Ramp),
+            (20, Shape::Sine { amplitude, period }),
+            (80, Shape::Burst { rate, every, lasting }),
+        ];
+        expect![[r#"
+            by schedule, at most 64 in flight (0 s: 1000/s; until 10 s evenly to 1000/s; 20 s: 1000/s ± 500/s in 1 min 00 s; 1 min 20 s: 1000/s, 9000/s for 1.5 s every 1 min 30 s)
+            по расписанию, не более 64 в очереди (0 с: 1000/с; до 10 с равномерно к 1000/с; 20 с: 1000/с ± 500/с за 1 мин 00 с; 1 мин 20 с: 1000/с, 9000/с на 1,5 с каждые 1 мин 30 с)"#]].assert_eq(&schedule(&all));
+        let constant = Rate::constant(MilliIops(500), Gaps::Poisson);
+        assert_eq!(rate_of(&constant, 8, Lang::En), "0.5/s Poisson, at most 8 in flight");
+    }
+
+    #[test]
+    fn a_long_schedule_is_not_told_to_its_end() {
+        let steps = |count| (0..count).map(|at| (at, Shape::Jump)).collect::<Vec<_>>();
+        let told = |count| schedule(&steps(count)).lines().map(|line| line.matches("; ").count()).collect::<Vec<_>>();
+        assert_eq!((told(12), told(13)), (vec![11, 11], vec![12, 12]));
+        assert!(schedule(&steps(13)).ends_with("; …)") && schedule(&steps(12)).contains("11"));
+    }
+}
