@@ -64,7 +64,8 @@ struct Slot {
     offset: u64,
     len: u32,
     at: usize,
-    writes: u64,
+    /// Where its next data to be written begin.
+    turn: usize,
     /// Start of the sync that follows a transfer or stands alone; 0 while transferring.
     sync_start: u64,
 }
@@ -85,7 +86,7 @@ impl<Q: Queue> QueueLane<Q> {
             let (progress, due) = (progress.clone(), arrivals.due(progress.arrival()));
             Open { arrivals, progress, due, freed: 0 }
         };
-        let idle = Slot { op: Op::Read, request: Request::Read, offset: 0, len: 0, at: 0, writes: 0, sync_start: 0 };
+        let idle = Slot { op: Op::Read, request: Request::Read, offset: 0, len: 0, at: 0, turn: 0, sync_start: 0 };
         Ok(QueueLane {
             queue,
             clock: Ticker::new(),
@@ -210,9 +211,8 @@ impl<Q: Queue> QueueLane<Q> {
                 let memory = self.queue.slot_mut(slot);
                 let at = match &self.verifier {
                     Some(verifier) => verifier.stamp(&mut memory[..len as usize], offset),
-                    None => self.payload.stamp(memory, state.writes, self.next, len as usize),
+                    None => self.payload.stamp(memory, &mut state.turn, self.next, len as usize),
                 };
-                state.writes += 1;
                 (if durable { Request::WriteDsync } else { self.write }, at)
             }
             Op::Read => {

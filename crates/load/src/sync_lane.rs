@@ -28,7 +28,8 @@ pub(crate) struct SyncLane {
     sync: Sync,
     /// First byte and length of what the job works on.
     area: (u64, u64),
-    own_writes: u64,
+    /// Where its next data to be written begin.
+    turn: usize,
     arrivals: Option<Arrivals>,
     verifier: Option<Verifier>,
     think: Option<Think>,
@@ -57,7 +58,7 @@ impl SyncLane {
             limit: job.limit,
             sync: job.spec.sync,
             area: (job.area.start, job.area.blocks * job.spec.block_size.0),
-            own_writes: 0,
+            turn: 0,
             arrivals: Arrivals::new(job),
             verifier: Verifier::new(job, 1),
             think: job.spec.think,
@@ -125,7 +126,7 @@ impl SyncLane {
         let Step { op, offset, len, durable } = step;
         let memory = self.pool.slot_mut(0);
         let at = match (op, &mut self.verifier) {
-            (Op::Write, None) => self.payload.stamp(memory, self.own_writes, index, len as usize),
+            (Op::Write, None) => self.payload.stamp(memory, &mut self.turn, index, len as usize),
             (Op::Write, Some(verifier)) => verifier.stamp(&mut memory[..len as usize], offset),
             (Op::Read, verifier) => {
                 if let Some(verifier) = verifier {
@@ -169,7 +170,6 @@ impl SyncLane {
         if op != Op::Write {
             return recorder.complete(0, op, bytes, now);
         }
-        self.own_writes += 1;
         self.written(step, now, recorder);
     }
 
