@@ -50,7 +50,20 @@ pub(super) fn read<R: BufRead>(lines: &mut Lines<'_, R>, builder: &mut Builder<'
         }
     }
     // To the end, because the sum is that of the whole file.
-    while lines.next()?.is_some() {}
+    while let Some(line) = lines.next()? {
+        if is_event(line) {
+            let (file, number) = (builder.file(), lines.number());
+            return Err(at_line(
+                file,
+                number,
+                say!(
+                    "an event behind the summary of blkparse: the file holds more than one output",
+                    "событие после сводки blkparse: в файле больше одного вывода"
+                ),
+            )
+            .hint(say!("make a file of each", "сделайте из каждого свой файл")));
+        }
+    }
     Ok(())
 }
 
@@ -58,8 +71,27 @@ fn event(line: &str, number: u64, builder: &mut Builder<'_>) -> Result<()> {
     let file = builder.file();
     let mut fields = line.split_ascii_whitespace();
     let mut field = || fields.next().unwrap_or("");
-    let (device, _cpu, _sequence, time, _process, action, rwbs) =
-        (field(), field(), field(), field(), field(), field(), field());
+    let (device, numbers, time, process) = (field(), [field(), field()], field(), field());
+    let (action, rwbs) = (field(), field());
+    let refuse = |en: &str, ru: &str, word: &str| {
+        let word = shown(word);
+        Err(at_line(file, number, say!("{en}: `{word}`", "{ru}: `{word}`")))
+    };
+    let digits = |text: &&str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if let Some(wrong) = [numbers[0], numbers[1], process].into_iter().find(|text| !digits(text)) {
+        return refuse(
+            "not the number of a CPU, of an event or of a process",
+            "не номер CPU, события или процесса",
+            wrong,
+        );
+    }
+    let Some(at) = nanos(time) else {
+        return refuse("not a time in seconds", "не время в секундах", time);
+    };
+    // Those that there are have one letter, or two.
+    if !(1..=2).contains(&action.len()) || !action.bytes().all(|b| b.is_ascii_alphabetic()) {
+        return refuse("not an action of blkparse", "не действие blkparse", action);
+    }
     let arrival = match builder.arrival() {
         Arrival::Queued => "Q",
         Arrival::Issued => "D",
@@ -68,26 +100,9 @@ fn event(line: &str, number: u64, builder: &mut Builder<'_>) -> Result<()> {
         builder.left_out.other_events += 1;
         return Ok(());
     }
-    let refuse = |en: &str, ru: &str, word: &str| {
-        let word = shown(word);
-        Err(at_line(file, number, say!("{en}: `{word}`", "{ru}: `{word}`")))
-    };
-    let Some(at) = nanos(time) else {
-        return refuse("not a time in seconds", "не время в секундах", time);
-    };
-    // A flush has no place.
-    let (sector, plus, blocks) = (field(), field(), field());
-    let (sector, blocks) = match plus {
-        "+" => (sector.parse::<u64>().ok(), blocks.parse::<u64>().ok()),
-        _ => (Some(0), Some(0)),
-    };
-    let bytes = |sectors: Option<u64>| sectors?.checked_mul(SECTOR);
-    let (Some(offset), Some(len)) = (bytes(sector), bytes(blocks)) else {
+    let Some((offset, len)) = place([field(), field(), field(), field()]) else {
         return refuse("not a place on a device", "не место на устройстве", line);
     };
-    if offset.checked_add(len).is_none() {
-        return refuse("not a place on a device", "не место на устройстве", line);
-    }
     if action == "C" {
         builder.left_out.other_events += 1;
         builder.completed(device, at, offset, len);
@@ -118,6 +133,23 @@ fn event(line: &str, number: u64, builder: &mut Builder<'_>) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Offset and length in bytes, from the words behind the kind: `223490 + 56 [kjournald]`. A flush has no place, and its
+/// completion no length; of a command of another kind (`36 (12 00 ..) [sg_inq]`) the place is not told. Those are of no bytes.
+/// `None` if it is neither: a broken line.
+fn place(words: [&str; 4]) -> Option<(u64, u64)> {
+    let ends = |word: &str| word.starts_with(['[', '(']);
+    let number = |word: &str| word.parse::<u64>().ok();
+    let [sector, plus, blocks, behind] = words;
+    if ends(sector) || number(sector).is_some() && ends(plus) {
+        return Some((0, 0));
+    }
+    if plus != "+" || !ends(behind) {
+        return None;
+    }
+    let (offset, len) = (number(sector)?.checked_mul(SECTOR)?, number(blocks)?.checked_mul(SECTOR)?);
+    offset.checked_add(len).map(|_| (offset, len))
 }
 
 /// Seconds with up to nine decimals.

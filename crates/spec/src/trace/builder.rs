@@ -1,17 +1,15 @@
 //! From the lines of a trace to its I/Os and what is known of them. Must not know any format.
 
+use super::watched::Watched;
 use super::{
-    Arrival, DEVICES_MAX, Format, IOS_MAX, LeftOut, OriginalDepth, PIECE, SPAN_MAX, Source, TRANSFER_MAX, Trace,
-    TraceDevice, TraceFacts, TracedIo, at_line, shown,
+    Arrival, DEVICES_MAX, Format, IOS_MAX, LeftOut, PIECE, SPAN_MAX, Source, TRANSFER_MAX, Trace, TraceDevice,
+    TraceFacts, TracedIo, at_line, shown,
 };
 use crate::workload::{OPS, Op};
-use std::collections::BTreeMap;
 use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, format, say};
 
 /// Alignments are told up to this.
 const ALIGNMENT_MAX: u64 = 1 << 20;
-/// I/Os that are looked after until they complete. A trace with more has no completions.
-const WATCHED_MAX: usize = 1 << 20;
 
 /// An I/O as a line tells it.
 #[derive(Debug, Clone, Copy)]
@@ -54,14 +52,6 @@ struct Facts {
     out_of_order: u64,
     split: u64,
     latest: Nanos,
-}
-
-/// I/Os that have not completed yet: (device, offset, number) to (end, arrival).
-#[derive(Default)]
-struct Watched {
-    pending: BTreeMap<(usize, u64, u64), (u64, Nanos)>,
-    number: u64,
-    depth: Option<OriginalDepth>,
 }
 
 impl<'a> Builder<'a> {
@@ -109,7 +99,7 @@ impl<'a> Builder<'a> {
         }
         if let Some(watched) = &mut self.watched
             && io.len > 0
-            && !watched.arrived(device, &io)
+            && !watched.arrived(device, io.at, io.offset, io.len)
         {
             self.watched = None;
         }
@@ -249,7 +239,7 @@ impl<'a> Builder<'a> {
             out_of_order: facts.out_of_order,
             split: facts.split,
             left_out: self.left_out,
-            depth: self.watched.and_then(|watched| watched.depth),
+            depth: self.watched.and_then(Watched::depth),
         };
         Ok(Trace { facts, ios: self.ios })
     }
@@ -287,30 +277,4 @@ fn several(file: &str, names: &[(String, u64)]) -> Box<Error> {
         "name one with `device`; `device: all` puts them all on the target, over one another",
         "назовите одно в `device`; `device: all` поместит на объект все, одно поверх другого"
     ))
-}
-
-impl Watched {
-    /// Notes an I/O; `false` if nothing ever completes.
-    fn arrived(&mut self, device: usize, io: &Arrived<'_>) -> bool {
-        self.number += 1;
-        self.pending.insert((device, io.offset, self.number), (io.offset + io.len, io.at));
-        let now = self.pending.len() as u64;
-        if let Some(depth) = &mut self.depth {
-            depth.most = depth.most.max(now);
-        }
-        self.pending.len() < WATCHED_MAX
-    }
-
-    fn completed(&mut self, device: usize, at: Nanos, offset: u64, end: u64) {
-        let inside = self.pending.range((device, offset, 0)..(device, end, 0));
-        let done: Vec<_> =
-            inside.filter(|(_, (its_end, _))| *its_end <= end).map(|(key, value)| (*key, *value)).collect();
-        let most = self.pending.len() as u64;
-        for (key, (_, arrived)) in done {
-            self.pending.remove(&key);
-            let depth = self.depth.get_or_insert(OriginalDepth { completed: 0, in_flight_sum_ns: 0, most });
-            depth.completed += 1;
-            depth.in_flight_sum_ns = depth.in_flight_sum_ns.saturating_add(at.saturating_sub(arrived).0);
-        }
-    }
 }

@@ -6,6 +6,7 @@ mod builder;
 mod iolog;
 mod lines;
 pub(crate) mod replay;
+mod watched;
 
 #[cfg(test)]
 mod tests;
@@ -161,7 +162,7 @@ pub struct LeftOut {
     pub no_io: u64,
 }
 
-/// How many I/Os the original had in flight, from those whose completion is in the trace.
+/// How many I/Os the original had in flight, from those whose completion is in the trace: at least 95 % of those with data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OriginalDepth {
     /// I/Os whose completion was found.

@@ -92,6 +92,8 @@ const EVENTS: &str = "Input file sda.blktrace.0 added
   8,0    0        8     0.000900000   701  Q   D 4096 + 2048 [fstrim]
   8,0    0        9     0.000950000   701  Q FWS [jbd2/sda-8]
   8,0    0       10     0.000960000   701  Q   N 0 + 0 [sg_inq]
+  8,0    0       11     0.001100000     0  C  RA 16 + 256 [0]
+  8,0    0       12     0.001200000     0  C   D 4096 + 2048 [0]
 CPU0 (8,0):
  Reads Queued:           1,        128KiB	 Writes Queued:           3,       12KiB
 Total (8,0):
@@ -112,10 +114,10 @@ fn of_blkparse_what_was_queued_is_replayed_and_flushes_are_syncs() {
             850 Sync 0+0"#]],
     );
     assert_eq!((facts.format, facts.durable, facts.transfer_max), (Format::Blkparse, 1, Bytes::kib(128)));
-    let left_out = LeftOut { other_events: 6, no_io: 1, ..LeftOut::default() };
+    let left_out = LeftOut { other_events: 8, no_io: 1, ..LeftOut::default() };
     assert_eq!(facts.left_out, left_out);
-    // Both writes of the merged request ended with it: 500 and 450 µs, and the third took 400 µs.
-    let depth = OriginalDepth { completed: 3, in_flight_sum_ns: 1_350_000, most: 3 };
+    // Both writes of the merged request ended with it: 500 and 450 µs. The third took 400 µs, read and discard 300 each.
+    let depth = OriginalDepth { completed: 5, in_flight_sum_ns: 1_950_000, most: 3 };
     assert_eq!(facts.depth, Some(depth));
 }
 
@@ -123,6 +125,18 @@ fn of_blkparse_what_was_queued_is_replayed_and_flushes_are_syncs() {
 fn what_was_issued_is_replayed_when_asked_for() {
     let facts = check(EVENTS, &Source { arrival: Arrival::Issued, ..source() }, expect!["0 Write 512000+8192"]);
     assert_eq!(facts.depth.map(|depth| (depth.completed, depth.in_flight_sum_ns)), Some((1, 400_000)));
+}
+
+/// After `process_default` in blkparse_fmt.c: what has no place, or no length, is followed by who did it, by how
+/// it ended, or by a command.
+#[test]
+fn events_of_blkparse_without_a_place_are_no_io() {
+    let text = "8,0 0 1 0.1 7 Q R 0 + 8 [cat]\n8,0 0 2 0.2 7 Q R 36 (12 00 00 00 24 00 ..) [sg_inq]\n\
+                8,0 0 3 0.3 0 C R (12 00 00 00 24 00 ..) [0]\n8,0 0 4 0.4 0 C WFS 0 [0]\n8,0 0 5 0.5 7 Q W [a b]\n\
+                8,0 0 6 0.6 7 UT R [cat] 3\n8,0 0 7 0.7 0 C R 0 + 8 (  600000) [0]\n8,0 0 8 0.8 0 C FWS 0 (      12) [0]\n";
+    let facts = check(text, &source(), expect!["0 Read 0+4096"]);
+    assert_eq!(facts.left_out, LeftOut { other_events: 5, no_io: 2, ..LeftOut::default() });
+    assert_eq!(facts.depth, Some(OriginalDepth { completed: 1, in_flight_sum_ns: 600_000_000, most: 1 }));
 }
 
 #[test]
@@ -228,6 +242,19 @@ fn what_is_no_trace_is_refused_with_its_line() {
         "8,0 1 1 0.5 9 Q W 99999999999999999999 + 8 [x]\n".into(),
         "8,0 1 1 0.5 9 Q W 36028797018963967 + 8 [x]\n".into(),
         "8,0 1 1 0.5 9 D W 10 + 8 [x]\n".into(),
+        "8,0 x 1 0.5 9 Q W 10 + 8 [x]\n".into(),
+        "8,0 1 -1 0.5 9 Q W 10 + 8 [x]\n".into(),
+        "8,0 1 1 0:5 9 M W 10 + 8 [x]\n".into(),
+        "8,0 1 1 . 9 M W 10 + 8 [x]\n".into(),
+        "8,0 1 1 0.5 x Q W 10 + 8 [x]\n".into(),
+        "8,0 1 1 0.5 9 7 W 10 + 8 [x]\n".into(),
+        "8,0 1 1 0.5 9\n".into(),
+        "8,0 1 1 0.5 9 Q W 10 8 [x]\n".into(),
+        "8,0 1 1 0.5 9 C W 10 8 [0]\n".into(),
+        "8,0 1 1 0.5 9 Q W 10 +\n".into(),
+        "8,0 1 1 0.5 9 Q W 10 + 8\n".into(),
+        "8,0 1 1 0.5 9 Q W\n".into(),
+        "8,0 1 1 0.5 9 Q W 10 + 8 [x]\nCPU0 (8,0):\n8,0 1 2 0.6 9 Q W 10 + 8 [x]\n".into(),
     ];
     let refused = |text: &String| parse(text, &source()).unwrap_err().render(Lang::En);
     expect![[r#"
@@ -252,8 +279,22 @@ fn what_is_no_trace_is_refused_with_its_line() {
         error: t:1: not a time in seconds: `0.0000000001`
         error: t:1: not a place on a device: `8,0 1 1 0.5 9 Q W 99999999999999999999 +`
         error: t:1: not a place on a device: `8,0 1 1 0.5 9 Q W 36028797018963967 + 8 `
-        error: `t` holds no I/O"#]].assert_eq(&all.iter().map(refused).collect::<Vec<_>>().join("\n"));
-    let binary = read(&b"8,0 1 1 0.5 9 Q W 10 + 8\n\xff\xfe\n"[..], "t", &source()).unwrap_err();
+        error: `t` holds no I/O
+        error: t:1: not the number of a CPU, of an event or of a process: `x`
+        error: t:1: not the number of a CPU, of an event or of a process: `-1`
+        error: t:1: not a time in seconds: `0:5`
+        error: t:1: not a time in seconds: `.`
+        error: t:1: not the number of a CPU, of an event or of a process: `x`
+        error: t:1: not an action of blkparse: `7`
+        error: t:1: not an action of blkparse: ``
+        error: t:1: not a place on a device: `8,0 1 1 0.5 9 Q W 10 8 [x]`
+        error: t:1: not a place on a device: `8,0 1 1 0.5 9 C W 10 8 [0]`
+        error: t:1: not a place on a device: `8,0 1 1 0.5 9 Q W 10 +`
+        error: t:1: not a place on a device: `8,0 1 1 0.5 9 Q W 10 + 8`
+        error: t:1: not a place on a device: `8,0 1 1 0.5 9 Q W`
+        error: t:3: an event behind the summary of blkparse: the file holds more than one output
+        hint: make a file of each"#]].assert_eq(&all.iter().map(refused).collect::<Vec<_>>().join("\n"));
+    let binary = read(&b"8,0 1 1 0.5 9 Q W 10 + 8 [x]\n\xff\xfe\n"[..], "t", &source()).unwrap_err();
     assert_eq!(binary.render(Lang::En), "error: t:2: the line is not text");
 }
 
