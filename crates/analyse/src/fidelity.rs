@@ -6,8 +6,10 @@ use crate::series::INTERVAL;
 use crate::stats::line;
 use crate::trials::{CaseTrials, Counting};
 use serde::{Deserialize, Serialize};
+use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Histogram, Lang, Nanos, Say, Share, format};
 use stend_record::RunRecord;
+use stend_spec::trace::Replay;
 use stend_spec::workload::Op;
 
 /// How faithful the replay of a trace by one stream was, over all trials that count.
@@ -31,9 +33,11 @@ pub struct ReplayFinding {
     pub late_max: Option<Nanos>,
     /// By how much lateness grew per time, in the trial where that was most; 0.01 is 10 ms per second.
     pub drift: Option<f64>,
-    /// I/Os in flight, mean.
+    /// I/Os in flight, syncs not counted: mean from the begin of the window to the time at which the last I/O was due, or to the
+    /// end of the window if that is earlier. `None` if the window begins behind the last I/O.
     pub in_flight: Option<f64>,
-    /// The same of the original at its own pace; `None` if the trace does not say.
+    /// The same of the original at its own pace; `None` if the trace does not say, or if not all of the replay lies in the
+    /// window of every trial: the two would be means over different parts of the trace.
     pub in_flight_original: Option<f64>,
 }
 
@@ -41,11 +45,11 @@ pub struct ReplayFinding {
 pub fn of_case(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<ReplayFinding> {
     let streams = case.asked.streams.iter().zip(0u16..);
     let timed = streams.filter(|(stream, _)| stream.replay.is_some() && stream.is_open());
-    timed.filter_map(|(stream, index)| one(run, case, index, stream.replay?.trace)).collect()
+    timed.filter_map(|(stream, index)| one(run, case, index, stream.replay?)).collect()
 }
 
-fn one(run: &RunRecord, case: &CaseTrials<'_>, stream: u16, trace: u32) -> Option<ReplayFinding> {
-    let facts = run.header.inputs.traces.get(trace as usize)?;
+fn one(run: &RunRecord, case: &CaseTrials<'_>, stream: u16, replay: Replay) -> Option<ReplayFinding> {
+    let facts = run.header.inputs.traces.get(replay.trace as usize)?;
     let (mut late, mut begun, mut never) = (Histogram::new(), 0u64, 0u64);
     for open in case.counting.iter().flat_map(|trial| &trial.outcome.open).filter(|open| open.stream == stream) {
         late.merge_sparse(&open.late);
@@ -54,9 +58,10 @@ fn one(run: &RunRecord, case: &CaseTrials<'_>, stream: u16, trace: u32) -> Optio
     }
     let drifts: Vec<f64> = case.counting.iter().filter_map(|trial| drift(trial, stream)).collect();
     let worst = drifts.into_iter().reduce(|a, b| if b.abs() > a.abs() { b } else { a });
-    let window: f64 = case.counting.iter().map(|trial| trial.window.0 as f64).sum();
+    let parts: Vec<Part> = case.counting.iter().map(|trial| Part::of(trial, replay)).collect();
+    let replayed: f64 = parts.iter().map(|part| part.length.0 as f64).sum();
     let busy: f64 = case.counting.iter().map(|trial| in_flight_ns(trial, stream)).sum();
-    let original = facts.depth.filter(|_| facts.span > Nanos(0));
+    let original = facts.depth.filter(|_| facts.span > Nanos(0) && parts.iter().all(|part| part.is_whole));
     Some(ReplayFinding {
         stream,
         trace: facts.source.file.clone(),
@@ -67,7 +72,7 @@ fn one(run: &RunRecord, case: &CaseTrials<'_>, stream: u16, trace: u32) -> Optio
         late_p99: late.quantile(Share(0.99)),
         late_max: late.max(),
         drift: worst,
-        in_flight: (window > 0.0).then(|| busy / window),
+        in_flight: (replayed > 0.0).then(|| busy / replayed),
         in_flight_original: original.map(|depth| depth.in_flight_sum_ns as f64 / facts.span.0 as f64),
     })
 }
@@ -90,10 +95,11 @@ impl ReplayFinding {
             let drift = self.drift_in(l);
             pick(
                 l,
-                "Replay of {f}: {n} I/Os, late by {m} at p50, {t} at p99, {x} at most; drift {d}; {i} in flight, in the original {o}.",
-                "Воспроизведение {f}: {n} операций, опоздание {m} в p50, {t} в p99, не более {x}; уход {d}; в очереди {i}, в исходной записи {o}.",
+                "Replay of {f}: {n} {w}, late by {m} at p50, {t} at p99, {x} at most; drift {d}; {i} in flight, in the original {o}.",
+                "Воспроизведение {f}: {n} {w}, опоздание {m} в p50, {t} в p99, не более {x}; уход {d}; в очереди {i}, в исходной записи {o}.",
             )
             .replace("{n}", &format::count(self.begun))
+            .replace("{w}", ios(self.begun, l))
             .replace("{m}", &latency(self.late_p50))
             .replace("{t}", &latency(self.late_p99))
             .replace("{x}", &latency(self.late_max))
@@ -103,6 +109,30 @@ impl ReplayFinding {
             // Last, because a name may look like one of the others.
             .replace("{f}", &self.trace)
         })
+    }
+}
+
+fn ios(count: u64, lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => plural_en(count, "I/O", "I/Os"),
+        Lang::Ru => plural_ru(count, "операция", "операции", "операций"),
+    }
+}
+
+/// How much of a replay lies in the window of a trial.
+struct Part {
+    length: Nanos,
+    is_whole: bool,
+}
+
+impl Part {
+    fn of(trial: &Counting<'_>, replay: Replay) -> Part {
+        let outcome = trial.outcome;
+        let last = outcome.load_start + Nanos(replay.pace.due(replay.span).unwrap_or(0));
+        Part {
+            length: outcome.window_end.min(last).saturating_sub(outcome.window_start),
+            is_whole: outcome.window_start <= outcome.load_start && last <= outcome.window_end,
+        }
     }
 }
 
@@ -119,12 +149,13 @@ fn drift(trial: &Counting<'_>, stream: u16) -> Option<f64> {
     line::weighted_slope(&points.collect::<Vec<_>>())
 }
 
-/// Time that I/Os were in flight, from their begins, summed.
+/// Time that I/Os were in flight, from their begins, summed. Syncs are none of them: nor are they in what a trace says of the
+/// original.
 fn in_flight_ns(trial: &Counting<'_>, stream: u16) -> f64 {
     let jobs = trial.outcome.jobs.iter().filter(|job| job.stream == stream);
     let sum = |job: &stend_record::JobTotals| {
         let latency = job.service.as_ref().unwrap_or(&job.latency);
-        Op::ALL.iter().map(|op| latency[op.index()].sum_ns as f64).sum::<f64>()
+        Op::IO.iter().map(|op| latency[op.index()].sum_ns as f64).sum::<f64>()
     };
     jobs.map(sum).sum()
 }
@@ -134,6 +165,7 @@ mod tests {
     use super::*;
     use crate::fixture::{run_of, traced_case};
     use crate::trials::by_case;
+    use stend_record::{Slice, TrialOutcome};
 
     #[test]
     fn lateness_that_grows_is_a_drift_and_the_depth_stands_beside_the_original() {
@@ -155,7 +187,57 @@ mod tests {
         // The fixture's trace: two I/Os of 1 ms each, 2 s from the first to the last.
         assert!((found.in_flight_original.unwrap() - 0.001).abs() < 1e-9, "{found:?}");
         assert!(found.late_p50 <= found.late_p99 && found.late_p99 <= found.late_max && found.late_max.is_some());
-        assert!(found.in_flight.unwrap() > 1.0);
+    }
+
+    /// Mean in flight of a replay of 2 s, and of the original, in a trial with these changes.
+    fn depths(change: impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static) -> (Option<f64>, Option<f64>) {
+        let run = run_of(vec![traced_case("db", "t.blkparse")]);
+        let record = run.trial(0).iops(1000.0).change(change).done().record();
+        let found = of_case(&record, &by_case(&record)[0]).remove(0);
+        (found.in_flight.map(|mean| mean.round()), found.in_flight_original.map(|mean| (mean * 1e6).round()))
+    }
+
+    #[test]
+    fn the_depth_is_a_mean_over_the_same_part_of_the_trace_as_that_of_the_original() {
+        let second = Nanos::SECOND;
+        // 1000 I/Os a second, each in flight for half of the 64 ms that a depth of 64 gives.
+        assert_eq!(depths(|_, _| {}), (Some(32.0), Some(1000.0)));
+        assert_eq!(
+            depths(move |o, _| o.window_end = o.window_end + second),
+            (Some(32.0), Some(1000.0)),
+            "quiet behind"
+        );
+        // The fixture leaves the time in flight as it is, so half of the time has twice the depth.
+        assert_eq!(depths(move |o, _| o.window_end = o.window_end - second), (Some(64.0), None), "its end is missing");
+        assert_eq!(depths(move |o, _| o.window_start = o.window_start + second), (Some(64.0), None), "its begin is");
+        let behind = |outcome: &mut TrialOutcome, _: &mut Vec<Slice>| {
+            outcome.window_start = outcome.load_start + Nanos::secs(3);
+            outcome.window_end = outcome.window_start + Nanos::SECOND;
+        };
+        assert_eq!(depths(behind), (None, None));
+    }
+
+    #[test]
+    fn syncs_are_not_in_flight_because_in_the_original_they_are_not() {
+        let with_syncs = |outcome: &mut TrialOutcome, _: &mut Vec<Slice>| {
+            let mut syncs = Histogram::new();
+            syncs.record_many(Nanos::SECOND, 500);
+            outcome.jobs[0].service.as_mut().unwrap()[Op::Sync.index()] = syncs.sparse();
+        };
+        assert_eq!(depths(with_syncs).0, Some(32.0));
+    }
+
+    #[test]
+    fn one_io_is_one_in_both_languages() {
+        let record = run_of(vec![traced_case("db", "t.iolog")]).trial(0).done().record();
+        let found = of_case(&record, &by_case(&record)[0]).remove(0);
+        let say = |begun| ReplayFinding { begun, ..found.clone() }.say();
+        for (begun, en, ru) in
+            [(1, "1 I/O,", "1 операция,"), (454, "454 I/Os,", "454 операции,"), (11, "11 I/Os,", "11 операций,")]
+        {
+            let Say { en: is_en, ru: is_ru } = say(begun);
+            assert!(is_en.contains(&format!(": {en}")) && is_ru.contains(&format!(": {ru}")), "{is_en} {is_ru}");
+        }
     }
 
     #[test]

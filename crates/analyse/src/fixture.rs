@@ -89,9 +89,7 @@ pub fn open_case(name: &str, per_second: u64) -> SuiteCase {
 /// A case that replays a trace at its own pace for 2 s: two reads, 2 s apart. With `.blkparse` at its end the file says
 /// that each was in flight for 1 ms.
 pub fn traced_case(name: &str, file: &str) -> SuiteCase {
-    let text = format!(
-        "suite: x\ncases: [{{name: {name}, ramp: 500ms, trial: 2s, streams: [{{trace: {{file: {file}}}}}]}}]\n"
-    );
+    let text = format!("suite: x\ncases: [{{name: {name}, trial: 2s, streams: [{{trace: {{file: {file}}}}}]}}]\n");
     stend_spec::parse::suite(&text, "x").expect("a suite").cases.remove(0)
 }
 
