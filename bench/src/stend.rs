@@ -79,7 +79,7 @@ impl Stend {
             stend.ask(&Request::Inspect(inspect), |reply| matches!(reply, Reply::Facts(_)).then_some(()))?;
         }
         let prepare = Prepare {
-            file_size,
+            files: file_size.into_iter().collect(),
             write: true,
             run: run_id(),
             run_file: "none: a bench".to_string(),

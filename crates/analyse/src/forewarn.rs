@@ -217,8 +217,8 @@ fn drives(target: &TargetFacts) -> Vec<Caveat> {
 }
 
 fn nearly_full(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
-    let file = plan.file_size?;
-    if target.size == Bytes(0) {
+    let file: Bytes = plan.files.iter().copied().sum();
+    if plan.files.is_empty() || target.size == Bytes(0) {
         return None;
     }
     let used = target.size.0.saturating_sub(target.free.0).saturating_add(file.0);

@@ -38,6 +38,6 @@ pub use findings::Findings;
 pub use forewarn::forewarn;
 pub use live::{LiveFigures, live};
 pub use phrase::{
-    data as data_in_words, operations as operations_in_words, pattern as pattern_in_words, place as place_in_words,
-    rate_of as rate_in_words, sizes as sizes_in_words, verified as verified_in_words,
+    data as data_in_words, files as files_in_words, operations as operations_in_words, pattern as pattern_in_words,
+    place as place_in_words, rate_of as rate_in_words, sizes as sizes_in_words, verified as verified_in_words,
 };

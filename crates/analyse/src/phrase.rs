@@ -1,7 +1,9 @@
 //! Phrases that several findings share: workloads, operations and rates in words, in both languages.
 
+mod files;
 mod open_loop;
 
+pub use self::files::files;
 pub use self::open_loop::rate_of;
 use self::open_loop::{at_most, paced};
 use crate::findings::{Estimate, Headline};

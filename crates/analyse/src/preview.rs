@@ -70,9 +70,11 @@ pub struct Ahead {
 /// What a run writes to, apart from its own files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Writes {
-    /// A test file of its own, removed at the end.
-    TestFile {
-        /// Its size.
+    /// Test files of its own, removed at the end.
+    TestFiles {
+        /// How many; usually one.
+        count: u32,
+        /// Their size together.
         size: Bytes,
     },
     /// The target itself, whose contents are lost.
@@ -182,8 +184,8 @@ fn arm(arm: &stend_spec::arm::Arm) -> PlannedArm {
 }
 
 fn writes(plan: &Plan, target: &TargetFacts, writing_time: Nanos) -> Writes {
-    if let Some(size) = plan.file_size {
-        return Writes::TestFile { size };
+    if !plan.files.is_empty() {
+        return Writes::TestFiles { count: plan.files.len() as u32, size: plan.files.iter().copied().sum() };
     }
     if target.kind == TargetKind::Directory || plan.fill.is_none() && writing_time == Nanos(0) {
         return Writes::Nothing;
@@ -242,7 +244,7 @@ mod tests {
     #[test]
     fn what_is_written_to_is_told_apart() {
         let file = of(|_| {});
-        assert_eq!(file.writes, Writes::TestFile { size: file.fill.unwrap() });
+        assert_eq!(file.writes, Writes::TestFiles { count: 1, size: file.fill.unwrap() });
         let device = |record: &mut RunRecord| {
             let target = record.target.as_mut().unwrap();
             target.kind = TargetKind::BlockDevice;

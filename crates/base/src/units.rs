@@ -146,6 +146,12 @@ impl Add for Bytes {
     }
 }
 
+impl std::iter::Sum for Bytes {
+    fn sum<I: Iterator<Item = Bytes>>(all: I) -> Bytes {
+        all.fold(Bytes(0), Add::add)
+    }
+}
+
 /// Reads a size such as `4KiB`, `512 B`, `1.5GiB` or `10MB`. IEC prefixes are powers of 1024,
 /// SI prefixes powers of 1000; a bare number is refused because its unit would be a guess.
 pub fn parse_bytes(text: &str) -> Result<Bytes, String> {

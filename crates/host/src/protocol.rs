@@ -90,8 +90,8 @@ pub struct SwitchTo {
 /// How to make the target ready.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prepare {
-    /// Size of the test file to make; `None` uses the target itself.
-    pub file_size: Option<Bytes>,
+    /// Sizes of the test files to make, in the order of the range that they form; none: the target itself is used.
+    pub files: Vec<Bytes>,
     /// The plan writes.
     pub write: bool,
     /// Id of the run.

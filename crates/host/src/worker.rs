@@ -264,10 +264,10 @@ fn make_ready(target: &TargetFacts, permission: &Permission, prepare: &Prepare, 
 
 fn need(prepare: &Prepare) -> Need {
     let owner = Owner { run_id: prepare.run.clone(), run_file: prepare.run_file.clone() };
-    match prepare.file_size {
-        Some(size) => Need::TestFile { size, owner },
-        None if prepare.write => Need::WriteDevice(owner),
-        None => Need::Read,
+    match prepare.files.is_empty() {
+        false => Need::TestFiles { sizes: prepare.files.clone(), owner },
+        true if prepare.write => Need::WriteDevice(owner),
+        true => Need::Read,
     }
 }
 

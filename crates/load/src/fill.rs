@@ -18,8 +18,10 @@ use stend_sys::{IoFile, clock};
 const BLOCK: Bytes = Bytes::mib(1);
 /// The end of a region that is not a multiple of [`BLOCK`] is written in these.
 const TAIL_BLOCK: Bytes = Bytes::kib(4);
-/// Writes in flight.
+/// Writes of [`BLOCK`] in flight; of smaller ones as many more as are as many bytes, up to [`DEPTH_MAX`].
 const DEPTH: u32 = 8;
+/// Most writes in flight; deeper queues fill nothing faster.
+const DEPTH_MAX: u64 = 128;
 /// A target that completes nothing for this long has stalled: twice the usual timeout of a Linux block
 /// device (30 s), after which the kernel itself would have failed or retried the request.
 const STALL: Nanos = Nanos::secs(60);
@@ -40,10 +42,12 @@ pub fn fill(
 ) -> Result<FillOutcome> {
     let file = share(file)?;
     let started = clock::now();
-    let whole = region.len.align_down(BLOCK);
+    // No write crosses from one file into the next.
+    let block = Bytes(file.grain().map_or(BLOCK.0, |grain| grain.min(BLOCK.0)));
+    let whole = region.len.align_down(block);
     let tail = Region { start: region.start + whole, len: Bytes(region.len.0 - whole.0).align_down(TAIL_BLOCK) };
     let mut written = Bytes(0);
-    for (part, block) in [(Region { len: whole, ..region }, BLOCK), (tail, TAIL_BLOCK)] {
+    for (part, block) in [(Region { len: whole, ..region }, block), (tail, TAIL_BLOCK)] {
         if part.len.0 > 0 && !control.stopped() {
             let before = written;
             let now = write(&file, part, block, seed, control, &mut |bytes| progress(before + bytes))?;
@@ -67,7 +71,8 @@ fn write(
 ) -> Result<Bytes> {
     let writes = Stream::new(Mix::only(Op::Write), Pattern::Sequential, block);
     // It ends by count; no clock of ours reaches this window.
-    let (never, stream) = (Nanos(u64::MAX / 4), Stream { queue_depth: DEPTH, ..writes });
+    let queue_depth = (u64::from(DEPTH) * BLOCK.0 / block.0).clamp(1, DEPTH_MAX) as u32;
+    let (never, stream) = (Nanos(u64::MAX / 4), Stream { queue_depth, ..writes });
     let trial = Trial {
         drain_limit: STALL,
         // Each part its own data: equal seeds would write equal blocks.

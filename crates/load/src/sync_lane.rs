@@ -193,9 +193,9 @@ impl SyncLane {
             recorder.begin(0, Op::Sync, now);
         }
         let result = retried(recorder, || match self.sync {
-            Sync::Fsync(_) => self.file.sync_all(),
+            Sync::Fsync(_) => self.file.sync_all_at(step.offset),
             Sync::SyncFileRange(_) => self.file.sync_range(self.area.0, self.area.1),
-            _ => self.file.sync_data(),
+            _ => self.file.sync_data_at(step.offset),
         });
         let synced = self.clock.now();
         recorder.observe(synced);

@@ -44,8 +44,10 @@ struct Document<'a> {
 #[derive(Serialize)]
 #[serde(tag = "to", rename_all = "snake_case")]
 enum WritesOut<'a> {
-    /// A test file of the run's own, removed at the end.
-    TestFile {
+    /// Test files of the run's own, removed at the end.
+    TestFiles {
+        count: u32,
+        /// Of all together.
         size_bytes: u64,
     },
     /// The target itself; what is on it is lost.
@@ -134,7 +136,7 @@ fn document(preview: &Preview) -> Document<'_> {
         seed: preview.seed,
         target: &preview.target,
         writes: match &preview.writes {
-            Writes::TestFile { size } => WritesOut::TestFile { size_bytes: size.0 },
+            Writes::TestFiles { count, size } => WritesOut::TestFiles { count: *count, size_bytes: size.0 },
             Writes::Target { len, signatures } => WritesOut::Target { range_bytes: len.0, signatures },
             Writes::Nothing => WritesOut::Nothing {},
         },

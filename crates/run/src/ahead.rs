@@ -48,7 +48,7 @@ fn device_node(target: &TargetFacts) -> Option<u32> {
 /// How the target is made ready for a plan.
 pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
     Prepare {
-        file_size: plan.file_size,
+        files: plan.files.clone(),
         write: plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes()),
         run: asked.run.clone(),
         run_file: asked.run_file.clone(),

@@ -4,7 +4,9 @@
 use crate::workload::{Backend, Engine};
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
+pub mod arm;
 pub mod batch;
+pub mod files;
 pub mod operation;
 pub mod pattern;
 pub mod place;
@@ -191,17 +193,23 @@ pub const SUITE: Mapping = Mapping {
             Shape::Either(&[Shape::Word(|| vec![("none", "nothing is written before the trials")]), Shape::Map(&FILL)]),
             "How much of the target is written once, in order, with incompressible data, before the first trial.",
         ),
+        optional(
+            "files",
+            "absent",
+            Shape::Map(&files::FILES),
+            "Several test files instead of one, which form one range, one behind the other; for a target that is a directory. Blocks must divide the files; not for mixtures of block sizes, traces and `engine: fio`. A sync is of the file that the write before it went to.",
+        ),
         optional("repeats", "{blocks: 6}", Shape::Map(&REPEATS), "How often cases are repeated."),
         optional(
             "arms",
             "absent",
-            Shape::List(&ARM, ARMS),
+            Shape::List(&arm::ARM, ARMS),
             "Levels of one thing that is changed between measurements, e.g. before and after an upgrade. Every case runs in every arm. Arms that Stend switches alternate within each pair of blocks, in a random order and then in its mirror; as soon as a person or a reboot switches to one of them, all of one arm comes before the next.",
         ),
         optional(
             "observe",
             "absent",
-            Shape::Named(&COMMAND_WORDS, SETTINGS),
+            Shape::Named(&arm::COMMAND_WORDS, SETTINGS),
             "Commands whose output is kept as a fact of each arm, by name; `expect` may name them. Needs `arms`, and `--allow-commands` when the run is started.",
         ),
         required(
@@ -263,62 +271,6 @@ pub const CASE: Mapping = Mapping {
     ],
 };
 
-const COMMAND_WORDS: Shape = Shape::Several(&Shape::Name, COMMAND);
-
-/// An item of `arms`.
-pub const ARM: Mapping = Mapping {
-    en: "an arm",
-    ru: "вариант",
-    doc: "One level of what is varied.",
-    keys: &[
-        required("name", Shape::Name, "Name, unique in the suite."),
-        optional(
-            "switch",
-            "none",
-            Shape::Either(&[
-                Shape::Word(|| vec![("none", "the machine as it is; only before the first `reboot` or `person`")]),
-                Shape::Map(&SWITCH),
-            ]),
-            "How the arm is switched to. The first arm needs no person.",
-        ),
-        optional(
-            "expect",
-            "absent",
-            Shape::Several(&Shape::Name, EXPECTED),
-            "Facts that must differ from the first arm, or the run does not go on: conditions as `stend compare --json` names them (`kernel`, `schedulers`, `device_firmware`, …) and names of `observe`. Not for the first arm.",
-        ),
-    ],
-};
-
-/// `switch`.
-pub const SWITCH: Mapping = Mapping {
-    en: "switch",
-    ru: "switch",
-    doc: "Exactly one of `tunables`, `command` (with `undo`), `reboot` and `person`. The first two need `--allow-commands` when the run is started.",
-    keys: &[
-        optional(
-            "tunables",
-            "absent",
-            Shape::Named(&Shape::Name, SETTINGS),
-            "Files below `/proc/sys` or `/sys` with the value that is written; what was there is put back.",
-        ),
-        optional("command", "absent", COMMAND_WORDS, "Words of a command, without a shell."),
-        optional("undo", "absent", COMMAND_WORDS, "Words of the command that undoes `command`."),
-        optional(
-            "reboot",
-            "absent",
-            Shape::Name,
-            "What a person does while starting the host anew; the run is suspended until `stend run --resume`.",
-        ),
-        optional(
-            "person",
-            "absent",
-            Shape::Name,
-            "What a person does to the machine; the run is suspended until `stend run --resume`.",
-        ),
-    ],
-};
-
 /// An item of `streams`.
 pub const STREAM: Mapping = Mapping {
     en: "a stream",
@@ -352,8 +304,8 @@ pub const STREAM: Mapping = Mapping {
         axis(optional(
             "jobs",
             "1",
-            Shape::Whole(JOBS),
-            "Independent load threads, each with a region of its own (fio: `numjobs`).",
+            Shape::Either(&[Shape::Whole(JOBS), Shape::Map(&files::JOBS_EACH)]),
+            "Independent load threads, each with a region of its own (fio: `numjobs`); of all `files` together, or of each.",
         )),
         optional(
             "sync",
@@ -463,6 +415,8 @@ pub const ALL: &[&Mapping] = &[
     &SUITE,
     &DEFAULTS,
     &FILL,
+    &files::FILES,
+    &files::JOBS_EACH,
     &REPEATS,
     &CASE,
     &STREAM,
@@ -481,8 +435,8 @@ pub const ALL: &[&Mapping] = &[
     &DATA,
     &verify::VERIFY,
     &trace::TRACE,
-    &ARM,
-    &SWITCH,
+    &arm::ARM,
+    &arm::SWITCH,
     &rate::RATE_MAP,
     &rate::SEARCH,
     &rate::STEP,

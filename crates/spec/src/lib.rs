@@ -5,6 +5,7 @@
 pub mod arm;
 mod budget;
 pub mod external;
+pub mod files;
 pub mod fit;
 #[cfg(test)]
 mod fixture;
@@ -16,6 +17,7 @@ pub mod parse;
 pub mod pattern;
 pub mod plan;
 mod plan_target;
+mod range;
 pub mod rate;
 pub mod region;
 pub mod search;

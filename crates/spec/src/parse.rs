@@ -4,6 +4,7 @@ mod arms;
 mod backend;
 mod batch;
 mod data;
+mod files;
 mod operation;
 mod pattern;
 mod place;
@@ -32,9 +33,12 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let name = map.required("suite", name)?;
     let defaults = map.optional("defaults", Defaults::parse)?.unwrap_or_default();
     let fill = map.optional("fill", fill)?.flatten();
+    let files = map.optional("files", |node, file| files::files(node, file, fill))?;
+    let count = files.as_ref().map_or(1, |files| files.count);
     let blocks = map.optional("repeats", repeats)?.unwrap_or(6);
+    let one = |item: &Node, file: &str| case(item, file, &defaults, count);
     let cases: Vec<SuiteCase> =
-        map.required("cases", |node, file| list(node, file)?.iter().map(|item| case(item, file, &defaults)).collect())?;
+        map.required("cases", |node, file| list(node, file)?.iter().map(|item| one(item, file)).collect())?;
     let observe = map.optional("observe", arms::observations)?.unwrap_or_default();
     let arms = map.optional("arms", |node, file| arms::arms(node, file, &observe))?.unwrap_or_default();
     map.finish()?;
@@ -54,7 +58,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
             return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
-    Ok(Suite { name, fill, cases, blocks, arms, observe })
+    Ok(Suite { name, fill, files, cases, blocks, arms, observe })
 }
 
 #[derive(Debug, Clone)]
@@ -97,12 +101,13 @@ impl Defaults {
     }
 }
 
-fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
+/// A case of a suite with so many test files.
+fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
     let Defaults { direct, ramp, window, backend, engine } = defaults.overridden(&mut map)?;
     let mut streams: Vec<StreamSpec> =
-        map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file)).collect())?;
+        map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file, files)).collect())?;
     map.finish()?;
     rate::one_search(node, file, &streams)?;
     if !keys::STREAMS.hold(&streams.len()) {
@@ -129,7 +134,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults) -> Result<SuiteCase> {
     Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine })
 }
 
-fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
+fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
     if trace::is_one(node) {
         return trace::stream(node, file);
     }
@@ -149,9 +154,7 @@ fn stream(node: &Node, file: &str) -> Result<StreamSpec> {
         queue_depth: map
             .optional("queue_depth", |node, file| axis(node, file, |n, f| whole(n, f, keys::DEPTH)))?
             .unwrap_or_else(|| vec![depth]),
-        jobs: map
-            .optional("jobs", |node, file| axis(node, file, |n, f| whole(n, f, keys::JOBS)))?
-            .unwrap_or_else(|| vec![1]),
+        jobs: map.optional("jobs", |node, file| files::jobs(node, file, files))?.unwrap_or_else(|| vec![1]),
         sync: map.optional("sync", |node, file| operation::sync(node, file, mix))?.unwrap_or(Sync::None),
         data: map.optional("data", |node, file| data::data(node, file, mix))?.unwrap_or_default(),
         placement: Placement {

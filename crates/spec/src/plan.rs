@@ -3,13 +3,15 @@
 use crate::arm::Arm;
 use crate::budget::stretch;
 use crate::external;
+use crate::files;
 use crate::fit::why_not;
 use crate::label;
 use crate::ladder::Ladder;
 use crate::order::order;
 pub use crate::plan_target::{NullDevice, PlanTarget, Room};
+use crate::range::range;
 use crate::rate::Rate;
-use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
+use crate::suite::{StreamSpec, Suite, SuiteCase};
 use crate::topology::{Misplaced, Place};
 use crate::trace::replay::{self, Traced};
 use crate::trace::{Pace, TraceFacts};
@@ -17,14 +19,8 @@ use crate::workload::{Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stend_base::random::draw;
-use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, format, say};
+use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 
-/// A fill larger than this is only made when asked for by size.
-const FILL_AUTO_MAX: Bytes = Bytes::gib(8);
-/// Below this a working set says more about caches in the path than about storage.
-const FILL_MIN: Bytes = Bytes::mib(64);
-/// Time for which `FILL_AUTO_MAX` is meant; a shorter budget fills proportionally less.
-const FILL_BUDGET: Nanos = Nanos::secs(180);
 /// Waiting longer for I/O in flight at the end of a trial is recorded as a stalled target.
 const DRAIN_LIMIT: Nanos = Nanos::secs(30);
 /// A case is given up after this many failed trials.
@@ -134,8 +130,8 @@ pub struct Plan {
     pub arms: Vec<Arm>,
     /// Bytes written before measuring; `None` if nothing is.
     pub fill: Option<Bytes>,
-    /// Size of the test file to make; `None` if the target itself is used.
-    pub file_size: Option<Bytes>,
+    /// Sizes of the test files to make, in the order of the range that they form; none if the target itself is used.
+    pub files: Vec<Bytes>,
     /// (block, case) in order of execution, searches not included.
     pub order: Vec<(u32, u32)>,
     /// Searches, which come after everything in `order`, one after the other.
@@ -150,12 +146,12 @@ pub struct Plan {
 impl Plan {
     /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
     pub fn new(inputs: &PlanInputs) -> Result<Plan> {
-        let region = region(inputs)?;
+        let (region, files) = range(inputs)?;
         let (mut cases, mut ladders, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for case in &inputs.suite.cases {
             let first = cases.len();
             for cell in expand(case, &inputs.traces)? {
-                cases.push(lay_out(case, cell, region, inputs)?);
+                cases.push(lay_out(case, cell, (region, &files), inputs)?);
                 if cases.len() * inputs.suite.arms.len().max(1) > CASES_MAX {
                     return Err(Error::new(
                         Kind::Spec,
@@ -204,7 +200,7 @@ impl Plan {
             idle,
             arms: arms.clone(),
             fill,
-            file_size: inputs.target.room.map(|_| region.len),
+            files,
             traces: inputs.traces.clone(),
             seed: inputs.seed,
         })
@@ -306,48 +302,6 @@ impl Plan {
     }
 }
 
-/// The range that trials may touch: a new file of the fill's size, or what exists.
-fn region(inputs: &PlanInputs) -> Result<Region> {
-    let target = &inputs.target;
-    let whole = |len: Bytes| Region { start: Bytes(0), len: len.align_down(Bytes::kib(4)) };
-    let scale = inputs.time_budget.map_or(1.0, |b| (b.0 as f64 / FILL_BUDGET.0 as f64).min(1.0));
-    let auto = |available: u64| Bytes((FILL_AUTO_MAX.0.min(available) as f64 * scale) as u64).align_down(Bytes::mib(1));
-    let Some(room) = target.room else {
-        let len = match (inputs.suite.fill, &target.writes) {
-            (Some(Fill::Size(size)), Ok(())) => size.min(target.size),
-            (Some(Fill::Auto), Ok(())) => auto(target.size.0).max(FILL_MIN).min(target.size),
-            _ => target.size,
-        };
-        return Ok(whole(len));
-    };
-    let ceiling = Bytes((room.total.0 / 5 * 4).saturating_sub(room.total.0.saturating_sub(room.free.0)));
-    let len = match inputs.suite.fill {
-        Some(Fill::Size(size)) => size,
-        _ => auto(room.free.0 / 10).max(FILL_MIN),
-    };
-    if len > ceiling {
-        let (need, free) = (|l| format::bytes(len, l), |l| format::bytes(room.free, l));
-        use stend_base::Lang::{En, Ru};
-        return Err(Error::new(
-            Kind::Preflight,
-            Say {
-                en: format!(
-                    "no room for a test file of {}: {} are free and the file system may be filled to 80 % at most",
-                    need(En),
-                    free(En)
-                ),
-                ru: format!(
-                    "нет места для файла размером {}: свободно {}, а файловую систему можно заполнить не более чем на 80 %",
-                    need(Ru),
-                    free(Ru)
-                ),
-            },
-        )
-        .hint(say!("name a directory with more free space", "укажите каталог, где больше свободного места")));
-    }
-    Ok(whole(len))
-}
-
 /// One combination of axis values: the concrete streams and the axes that vary.
 struct Cell {
     streams: Vec<Stream>,
@@ -426,7 +380,8 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, traced: Option<Traced<'_>>, prefi
     out
 }
 
-fn lay_out(case: &SuiteCase, cell: Cell, region: Region, inputs: &PlanInputs) -> Result<Case> {
+fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &PlanInputs) -> Result<Case> {
+    let (region, files) = range;
     let target = &inputs.target;
     let (mut streams, mut misplaced) = (cell.streams, None);
     for (stream, spec) in streams.iter_mut().zip(&case.streams) {
@@ -452,7 +407,8 @@ fn lay_out(case: &SuiteCase, cell: Cell, region: Region, inputs: &PlanInputs) ->
         region,
     };
     external::check(case, &trial)?;
-    let not_run = why_not(&trial, target).or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced);
+    let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, files));
+    let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced);
     Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })
 }
 

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::fixture;
+use crate::suite::Fill;
 use expect_test::{Expect, expect};
-use stend_base::Lang;
+use stend_base::{Lang, format};
 
 const GIB: u64 = 1 << 30;
 
@@ -23,9 +24,9 @@ fn device(size: u64, writes: bool) -> PlanTarget {
 
 fn describe(plan: &Plan) -> String {
     let mut out = format!(
-        "fill {:?} file {:?} trials {} time {}\n",
+        "fill {:?} files {:?} trials {} time {}\n",
         plan.fill.map(|b| format::bytes(b, Lang::En)),
-        plan.file_size.map(|b| format::bytes(b, Lang::En)),
+        plan.files.iter().map(|b| format::bytes(*b, Lang::En)).collect::<Vec<_>>(),
         plan.order.len(),
         format::duration(plan.trial_time(), Lang::En)
     );
@@ -49,22 +50,22 @@ fn a_directory_runs_everything_in_mirrored_blocks() {
     check_plan(
         &inputs(directory(200 * GIB, 100 * GIB)),
         expect![[r#"
-        fill Some("8 GiB") file Some("8 GiB") trials 48 time 2 min 24 s
-        seq-read: runs
-        seq-write: runs
-        rand-read, queue_depth 1: runs
-        rand-read, queue_depth 32: runs
-        rand-write, queue_depth 1: runs
-        rand-write, queue_depth 32: runs
-        rand-mix: runs
-        durable-write: runs
-        block 0: 5 3 7 0 4 6 2 1
-        block 1: 1 2 6 4 0 7 3 5
-        block 2: 6 1 4 7 5 3 2 0
-        block 3: 0 2 3 5 7 4 1 6
-        block 4: 7 3 0 2 6 1 5 4
-        block 5: 4 5 1 6 2 0 3 7
-    "#]],
+            fill Some("8 GiB") files ["8 GiB"] trials 48 time 2 min 24 s
+            seq-read: runs
+            seq-write: runs
+            rand-read, queue_depth 1: runs
+            rand-read, queue_depth 32: runs
+            rand-write, queue_depth 1: runs
+            rand-write, queue_depth 32: runs
+            rand-mix: runs
+            durable-write: runs
+            block 0: 5 3 7 0 4 6 2 1
+            block 1: 1 2 6 4 0 7 3 5
+            block 2: 6 1 4 7 5 3 2 0
+            block 3: 0 2 3 5 7 4 1 6
+            block 4: 7 3 0 2 6 1 5 4
+            block 5: 4 5 1 6 2 0 3 7
+        "#]],
     );
 }
 
@@ -73,22 +74,22 @@ fn an_unconfirmed_device_runs_only_the_reads() {
     check_plan(
         &inputs(device(40 * GIB, false)),
         expect![[r#"
-        fill None file None trials 18 time 54 s
-        seq-read: runs
-        seq-write: needs --confirm=serial:X
-        rand-read, queue_depth 1: runs
-        rand-read, queue_depth 32: runs
-        rand-write, queue_depth 1: needs --confirm=serial:X
-        rand-write, queue_depth 32: needs --confirm=serial:X
-        rand-mix: needs --confirm=serial:X
-        durable-write: needs --confirm=serial:X
-        block 0: 2 3 0
-        block 1: 0 3 2
-        block 2: 2 3 0
-        block 3: 0 3 2
-        block 4: 0 3 2
-        block 5: 2 3 0
-    "#]],
+            fill None files [] trials 18 time 54 s
+            seq-read: runs
+            seq-write: needs --confirm=serial:X
+            rand-read, queue_depth 1: runs
+            rand-read, queue_depth 32: runs
+            rand-write, queue_depth 1: needs --confirm=serial:X
+            rand-write, queue_depth 32: needs --confirm=serial:X
+            rand-mix: needs --confirm=serial:X
+            durable-write: needs --confirm=serial:X
+            block 0: 2 3 0
+            block 1: 0 3 2
+            block 2: 2 3 0
+            block 3: 0 3 2
+            block 4: 0 3 2
+            block 5: 2 3 0
+        "#]],
     );
 }
 
@@ -229,7 +230,7 @@ fn arms_alternate_in_mirrored_blocks() {
     check_plan(
         &in_arms("arms: [{name: x}, {name: y}, {name: z}]"),
         expect![[r#"
-            fill None file Some("8 GiB") trials 24 time 1 min 36 s
+            fill None files ["8 GiB"] trials 24 time 1 min 36 s
             x: a, queue_depth 1: runs
             x: a, queue_depth 2: runs
             y: a, queue_depth 1: runs

@@ -1,6 +1,7 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
 use crate::arm::{Arm, Observation};
+use crate::files::Files;
 use crate::rate::Rate;
 use crate::region::Part;
 use crate::search::Search;
@@ -17,6 +18,8 @@ pub struct Suite {
     pub name: String,
     /// Whether and how much of the target is written once before measuring.
     pub fill: Option<Fill>,
+    /// The test files, if they are several.
+    pub files: Option<Files>,
     /// Cases in the order of the file.
     pub cases: Vec<SuiteCase>,
     /// Interleaved blocks; every block runs every case once in every arm.

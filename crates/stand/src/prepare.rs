@@ -8,7 +8,7 @@ use crate::inspect::device_facts;
 use crate::owner::Owner;
 use crate::permission::{self, Permission, may_write};
 use crate::roots::Roots;
-use crate::testfile::{self, TestFile};
+use crate::testfile::{self, TestFiles};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Kind, Lang, Result, format, say};
@@ -23,10 +23,10 @@ pub enum Need {
     Read,
     /// To write to the device itself.
     WriteDevice(Owner),
-    /// A test file of its own in the directory.
-    TestFile {
-        /// Its size.
-        size: Bytes,
+    /// Test files of its own in the directory, usually one.
+    TestFiles {
+        /// Their sizes, in the order of the space that they form.
+        sizes: Vec<Bytes>,
         /// The run.
         owner: Owner,
     },
@@ -37,7 +37,8 @@ pub enum Need {
 enum Step {
     RemoveDead(PathBuf),
     MakeDirectory(PathBuf, Owner),
-    AllocateFile(PathBuf, Bytes),
+    /// In this directory.
+    AllocateFiles(PathBuf, Vec<Bytes>),
 }
 
 impl Step {
@@ -45,8 +46,13 @@ impl Step {
         match self {
             Step::RemoveDead(path) => format!("remove {}, left by a run that is gone", path.display()),
             Step::MakeDirectory(path, _) => format!("make directory {}", path.display()),
-            Step::AllocateFile(path, size) => {
-                format!("create {} of {}", path.display(), format::bytes(*size, Lang::En))
+            Step::AllocateFiles(directory, sizes) => {
+                let (first, count) = (testfile::data_in(directory, sizes.len()), sizes.len());
+                let together = format::bytes(sizes.iter().copied().sum(), Lang::En);
+                match count {
+                    1 => format!("create {} of {together}", first.display()),
+                    _ => format!("create {} and the next, {count} files of {together} together", first.display()),
+                }
             }
         }
     }
@@ -55,7 +61,16 @@ impl Step {
     fn describe_undo(&self) -> Option<String> {
         match self {
             Step::RemoveDead(_) => None,
-            Step::MakeDirectory(path, _) | Step::AllocateFile(path, _) => Some(format!("remove {}", path.display())),
+            Step::MakeDirectory(path, _) => Some(format!("remove {}", path.display())),
+            Step::AllocateFiles(directory, sizes) => {
+                let (first, count) = (testfile::data_in(directory, sizes.len()), sizes.len());
+                let first = first.display();
+                Some(if count == 1 {
+                    format!("remove {first}")
+                } else {
+                    format!("remove {first} and the next, {count} files")
+                })
+            }
         }
     }
 }
@@ -73,7 +88,7 @@ pub struct Prepared {
 enum Held {
     Nothing,
     Device(Claim),
-    File(TestFile),
+    Files(TestFiles),
 }
 
 /// Changes of a machine in words, in order, in English.
@@ -115,9 +130,9 @@ pub fn prepare(
             let held = Held::Device(claim_device(&roots, facts, owner)?);
             Ok(Prepared { held, path: PathBuf::from(&facts.path), size: facts.size, undo: Vec::new() })
         }
-        (Need::TestFile { size, .. }, TargetKind::Directory) => {
+        (Need::TestFiles { sizes, .. }, TargetKind::Directory) if !sizes.is_empty() => {
             must_be_allowed(facts, permission)?;
-            make_file(&roots, &steps(&roots, facts, need), *size, log)
+            make_files(&roots, &steps(&roots, facts, need), sizes.iter().copied().sum(), log)
         }
         (Need::Read, TargetKind::NullDevice) | (Need::WriteDevice(_), TargetKind::NullDevice) => {
             let claim = Claim::null_device(Path::new(&facts.path)).map_err(|e| claims::explain(&facts.path, e))?;
@@ -127,7 +142,7 @@ pub fn prepare(
         (Need::WriteDevice(_), TargetKind::File) => {
             Err(permission::refused(&facts.path, &[stend_record::Refusal::ForeignFile]))
         }
-        (Need::Read | Need::WriteDevice(_), TargetKind::Directory) | (Need::TestFile { .. }, _) => {
+        (Need::Read | Need::WriteDevice(_), TargetKind::Directory) | (Need::TestFiles { .. }, _) => {
             let path = &facts.path;
             Err(Error::new(
                 Kind::Usage,
@@ -146,25 +161,23 @@ impl Prepared {
     /// Errors: `Preflight` if direct I/O is refused; `Unsafe` if writing was not prepared, or if the target
     /// changed between the claim and its first opening for writing.
     pub fn open(&self, writable: bool, direct: bool) -> Result<IoFile> {
+        if let Held::Files(files) = &self.held {
+            return files.open(writable, direct);
+        }
         let name = self.path.display().to_string();
         if !writable {
-            return IoFile::open_read(&self.path, direct).map_err(|error| cannot_read(&name, direct, &error));
+            return IoFile::open_read(&self.path, direct).map_err(|error| claims::cannot_read(&name, direct, &error));
         }
-        let claim = match &self.held {
-            Held::Device(claim) => Some(claim),
-            Held::File(file) => file.claim(),
-            Held::Nothing => None,
-        };
-        let claim = claim.ok_or_else(|| {
-            Error::new(
+        let Held::Device(claim) = &self.held else {
+            return Err(Error::new(
                 Kind::Unsafe,
                 say!("`{name}` was prepared for reading only", "`{name}` подготовлен только для чтения"),
-            )
-        })?;
+            ));
+        };
         claim.open_write(direct).map_err(|error| claims::explain(&name, error))
     }
 
-    /// What I/O goes to.
+    /// What I/O goes to; of several test files their directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -176,10 +189,10 @@ impl Prepared {
 
     /// Removes what was made and lets go of the target. Dropping does the same without a word.
     pub fn undo(mut self, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-        if let Held::File(file) = &mut self.held {
+        if let Held::Files(files) = &mut self.held {
             let path = self.path.display().to_string();
             let what = say!("remove the test file", "удалить тестовый файл");
-            file.remove().map_err(|error| claims::preflight(&path, &what, &error))?;
+            files.remove().map_err(|error| claims::preflight(&path, &what, &error))?;
         }
         self.undo.drain(..).rev().for_each(|action| log(EventKind::Step { action }));
         Ok(())
@@ -187,26 +200,29 @@ impl Prepared {
 }
 
 fn steps(roots: &Roots, facts: &TargetFacts, need: &Need) -> Vec<Step> {
-    let Need::TestFile { size, owner } = need else { return Vec::new() };
+    let Need::TestFiles { sizes, owner } = need else { return Vec::new() };
     let parent = Path::new(&facts.path);
     let directory = testfile::directory_for(parent, &owner.run_id);
     let mut steps: Vec<Step> = testfile::dead(roots, parent).into_iter().map(Step::RemoveDead).collect();
     steps.push(Step::MakeDirectory(directory.clone(), owner.clone()));
-    steps.push(Step::AllocateFile(testfile::data_in(&directory), *size));
+    steps.push(Step::AllocateFiles(directory, sizes.clone()));
     steps
 }
 
 /// Applies the steps in order. A step that fails drops what the earlier ones made, which removes it.
-fn make_file(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(EventKind)) -> Result<Prepared> {
-    let mut made: Option<TestFile> = None;
+fn make_files(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(EventKind)) -> Result<Prepared> {
+    let mut made: Option<TestFiles> = None;
     let mut undo = Vec::new();
     for step in steps {
         match step {
             Step::RemoveDead(path) => testfile::remove_dead(roots, path)?,
-            Step::MakeDirectory(path, owner) => made = Some(TestFile::make_directory(roots, path, owner)?),
-            Step::AllocateFile(_, size) => {
-                let file = made.as_mut().ok_or_else(no_directory)?;
-                if !file.allocate(size.0)? {
+            Step::MakeDirectory(path, owner) => made = Some(TestFiles::make_directory(roots, path, owner)?),
+            Step::AllocateFiles(_, sizes) => {
+                // Each of many is open several times: claimed, for reading and for writing.
+                if sizes.len() > 1 {
+                    stend_sys::process::allow_open_files();
+                }
+                if !made.as_mut().ok_or_else(no_directory)?.allocate(sizes)? {
                     let text = "this file system cannot reserve space: the test file is sparse until it is filled";
                     log(EventKind::Note { text: text.to_string() });
                 }
@@ -215,8 +231,8 @@ fn make_file(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(Eve
         log(EventKind::Step { action: step.describe() });
         undo.extend(step.describe_undo());
     }
-    let file = made.ok_or_else(no_directory)?;
-    Ok(Prepared { path: file.data(), held: Held::File(file), size, undo })
+    let files = made.ok_or_else(no_directory)?;
+    Ok(Prepared { path: files.data(), held: Held::Files(files), size, undo })
 }
 
 fn no_directory() -> Box<Error> {
@@ -260,11 +276,4 @@ fn must_be_same(roots: &Roots, devices: &Devices, node: &Node, facts: &TargetFac
         () => return Ok(()),
     };
     Err(claims::changed(&facts.path, &differs))
-}
-
-fn cannot_read(path: &str, direct: bool, error: &std::io::Error) -> Box<Error> {
-    if direct && error.kind() == std::io::ErrorKind::InvalidInput {
-        return claims::direct_refused(path);
-    }
-    claims::preflight(path, &say!("open for reading", "открыть на чтение"), error)
 }

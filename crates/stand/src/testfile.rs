@@ -1,26 +1,27 @@
-//! Directories `.stend-<id>` with a test file in them: the only files that Stend writes. Each says in its
+//! Directories `.stend-<id>` with test files in them: the only files that Stend writes. Each says in its
 //! marker whose it is; what carries no valid marker belongs to somebody else and is never touched.
 
-use crate::claims::{explain, preflight};
+use crate::claims::{cannot_read, explain, preflight};
 use crate::owner::{self, Note, Owner};
 use crate::permission;
 use crate::roots::{Roots, names};
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Kind, Result, say};
 use stend_record::Refusal;
-use stend_sys::Claim;
 use stend_sys::claim::{Lease, NotLeased, OwnDirectory};
+use stend_sys::{Claim, IoFile};
 
 const PREFIX: &str = ".stend-";
 const MARKER: &str = "marker";
 const DATA: &str = "data";
 
-/// A test file that this process made and holds.
+/// Test files that this process made and holds.
 #[derive(Debug)]
-pub(crate) struct TestFile {
+pub(crate) struct TestFiles {
     directory: OwnDirectory,
     marker: Lease,
-    claim: Option<Claim>,
+    /// Files with their lengths, in the order of the space that they form.
+    claims: Vec<(Claim, u64)>,
 }
 
 /// What a `.stend-*` directory turned out to be.
@@ -39,9 +40,32 @@ pub(crate) fn directory_for(parent: &Path, run_id: &str) -> PathBuf {
     parent.join(format!("{PREFIX}{run_id}"))
 }
 
-/// Where the test file is in the directory of a run.
-pub(crate) fn data_in(directory: &Path) -> PathBuf {
-    directory.join(DATA)
+/// Where the test file is in the directory of a run that has one, or the first of `count`.
+pub(crate) fn data_in(directory: &Path, count: usize) -> PathBuf {
+    directory.join(name_of(0, count))
+}
+
+/// Name of the file number `index` of `count`.
+fn name_of(index: usize, count: usize) -> String {
+    if count == 1 { DATA.to_string() } else { format!("{DATA}-{index:05}") }
+}
+
+/// Whether a file with this name may be ours.
+fn is_data(name: &str) -> bool {
+    let number = |rest: &str| rest.len() == 5 && rest.bytes().all(|byte| byte.is_ascii_digit());
+    name == DATA || name.strip_prefix(DATA).and_then(|rest| rest.strip_prefix('-')).is_some_and(number)
+}
+
+/// Removes the test files in a directory of ours, the marker, and the directory.
+fn remove_all(directory: &OwnDirectory) -> std::io::Result<()> {
+    for name in directory.names()? {
+        let name = name.to_string_lossy();
+        if is_data(&name) {
+            directory.remove_file(&name)?;
+        }
+    }
+    directory.remove_file(MARKER)?;
+    directory.remove()
 }
 
 /// A run that uses a test file in `parent` now.
@@ -70,13 +94,8 @@ pub(crate) fn remove_dead(roots: &Roots, path: &Path) -> Result<()> {
             ),
         ));
     };
-    let remove = || {
-        directory.remove_file(DATA)?;
-        directory.remove_file(MARKER)?;
-        directory.remove()
-    };
     let what = say!("remove what an earlier run left", "удалить остаток прежнего прогона");
-    remove().map_err(|error| preflight(&path.display().to_string(), &what, &error))
+    remove_all(&directory).map_err(|error| preflight(&path.display().to_string(), &what, &error))
 }
 
 fn survey(roots: &Roots, parent: &Path) -> Vec<(PathBuf, State)> {
@@ -87,9 +106,8 @@ fn survey(roots: &Roots, parent: &Path) -> Vec<(PathBuf, State)> {
 fn judge(roots: &Roots, path: &Path) -> State {
     let Ok(directory) = OwnDirectory::open(path) else { return State::Foreign };
     let Ok(names) = directory.names() else { return State::Foreign };
-    let only_ours =
-        names.iter().all(|name| (name == MARKER || name == DATA) && directory.has_file(&name.to_string_lossy()));
-    if !only_ours {
+    let ours = |name: &str| (name == MARKER || is_data(name)) && directory.has_file(name);
+    if !names.iter().all(|name| ours(&name.to_string_lossy())) {
         return State::Foreign;
     }
     let Ok(Some(seen)) = Lease::look(&directory, MARKER) else { return State::Foreign };
@@ -102,10 +120,10 @@ fn judge(roots: &Roots, path: &Path) -> State {
     }
 }
 
-impl TestFile {
+impl TestFiles {
     /// Makes the directory of a run with its marker. Two runs that start together may both be refused, but
     /// never both go on: each shows its marker before it looks for others.
-    pub(crate) fn make_directory(roots: &Roots, path: &Path, owner: &Owner) -> Result<TestFile> {
+    pub(crate) fn make_directory(roots: &Roots, path: &Path, owner: &Owner) -> Result<TestFiles> {
         let name = path.display().to_string();
         let what = say!("make the directory of the test file", "создать каталог тестового файла");
         let directory = OwnDirectory::create(path).map_err(|error| preflight(&name, &what, &error))?;
@@ -118,7 +136,7 @@ impl TestFile {
                 NotLeased::Io(error) => preflight(&name, &what, &error),
             }
         })?;
-        let made = TestFile { directory, marker, claim: None };
+        let made = TestFiles { directory, marker, claims: Vec::new() };
         // After a loss of power a marker that never reached the disk would make the directory foreign.
         let synced = made.marker.sync().and_then(|()| made.directory.sync());
         synced.map_err(|error| preflight(&name, &what, &error)).and_then(|()| made.alone(roots, path)).map(|()| made)
@@ -134,34 +152,51 @@ impl TestFile {
         }
     }
 
-    /// Creates the test file and reserves its space. `false`: the file system cannot reserve.
-    pub(crate) fn allocate(&mut self, size: u64) -> Result<bool> {
-        let name = self.data().display().to_string();
-        let claim = Claim::new_file(&self.directory, DATA, size).map_err(|error| explain(&name, error))?;
-        let reserved = claim.is_reserved();
-        self.claim = Some(claim);
+    /// Creates files of these lengths and reserves their space. `false`: the file system cannot reserve.
+    pub(crate) fn allocate(&mut self, sizes: &[Bytes]) -> Result<bool> {
+        let mut reserved = true;
+        for (index, size) in sizes.iter().enumerate() {
+            let name = name_of(index, sizes.len());
+            let path = || self.directory.path().join(&name).display().to_string();
+            let claim = Claim::new_file(&self.directory, &name, size.0).map_err(|error| explain(&path(), error))?;
+            reserved &= claim.is_reserved();
+            self.claims.push((claim, size.0));
+        }
         Ok(reserved)
     }
 
-    /// Path of the test file.
-    pub(crate) fn data(&self) -> PathBuf {
-        data_in(self.directory.path())
+    /// Opens the files as one space; `direct` bypasses the page cache.
+    pub(crate) fn open(&self, writable: bool, direct: bool) -> Result<IoFile> {
+        let count = self.claims.len();
+        let mut files = Vec::with_capacity(count);
+        for (index, (claim, _)) in self.claims.iter().enumerate() {
+            let path = self.directory.path().join(name_of(index, count));
+            let name = path.display().to_string();
+            files.push(match writable {
+                true => claim.open_write(direct).map_err(|error| explain(&name, error))?,
+                false => IoFile::open_read(&path, direct).map_err(|error| cannot_read(&name, direct, &error))?,
+            });
+        }
+        let len: Vec<u64> = self.claims.iter().map(|(_, len)| *len).collect();
+        let name = self.directory.path().display().to_string();
+        let what = say!("use the test files as one space", "использовать тестовые файлы как одно пространство");
+        IoFile::joined(files, &len).map_err(|error| preflight(&name, &what, &error))
     }
 
-    pub(crate) fn claim(&self) -> Option<&Claim> {
-        self.claim.as_ref()
+    /// Path of the test file, or the directory of several.
+    pub(crate) fn data(&self) -> PathBuf {
+        let directory = self.directory.path();
+        if self.claims.len() > 1 { directory.to_path_buf() } else { data_in(directory, 1) }
     }
 
     /// Removes everything that was made. May be called again.
     pub(crate) fn remove(&mut self) -> std::io::Result<()> {
-        self.claim = None;
-        self.directory.remove_file(DATA)?;
-        self.directory.remove_file(MARKER)?;
-        self.directory.remove()
+        self.claims.clear();
+        remove_all(&self.directory)
     }
 }
 
-impl Drop for TestFile {
+impl Drop for TestFiles {
     fn drop(&mut self) {
         // Best effort where nobody removed it in order: a failure leaves a directory whose marker is not
         // locked any more, which the next run removes.

@@ -1,4 +1,4 @@
-//! A safe Linux AIO context (`io_submit`), by its system calls: one file, slots of memory, at most one
+//! A safe Linux AIO context (`io_submit`), by its system calls: one target, slots of memory, at most one
 //! request per slot in flight. Must not retry, time or interpret anything.
 //!
 //! Why this is sound: see `queue`. Requests are asynchronous for direct I/O only, and even then a target
@@ -12,7 +12,7 @@ use libc::{c_int, c_long, c_ulong};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use stend_base::Nanos;
 
@@ -55,7 +55,8 @@ pub struct Context {
     requests: Box<[libc::iocb]>,
     queued: Vec<u32>,
     addresses: Vec<*mut libc::iocb>,
-    plain: Vec<(u32, Request)>,
+    /// Syncs to be made by plain calls: slot, kind, and where the file is that is meant.
+    plain: Vec<(u32, Request, u64)>,
     events: Box<[Event]>,
     arrived: usize,
     /// Results that come without an event: refused requests and plain syncs.
@@ -195,9 +196,9 @@ impl Context {
     }
 
     fn sync_plainly(&mut self) {
-        for (slot, request) in self.plain.drain(..) {
+        for (slot, request, offset) in self.plain.drain(..) {
             let file = &self.inner.file;
-            let result = if request == Request::Fsync { file.sync_all() } else { file.sync_data() };
+            let result = if request == Request::Fsync { file.sync_all_at(offset) } else { file.sync_data_at(offset) };
             let result = result.map_or_else(|e| -e.raw_os_error().unwrap_or(libc::EIO), |()| 0);
             self.answered.push(Completion { slot, result });
         }
@@ -229,12 +230,13 @@ impl Queue for Context {
             Request::PunchHole | Request::ZeroRange => {
                 return self.answered.push(Completion { slot, result: -libc::EOPNOTSUPP });
             }
-            _ if self.syncs == Syncs::Plain => return self.plain.push((slot, request)),
+            _ if self.syncs == Syncs::Plain => return self.plain.push((slot, request, offset)),
             Request::Fsync => (IOCB_CMD_FSYNC, false),
             Request::Fdatasync => (IOCB_CMD_FDSYNC, false),
         };
         let entry = &mut self.requests[slot as usize];
-        *entry = self::request(slot, self.inner.file.as_fd().as_raw_fd(), command);
+        let (index, offset) = self.inner.file.place(offset);
+        *entry = self::request(slot, self.inner.file.descriptor(index), command);
         if transfer {
             if request == Request::WriteDsync {
                 entry.aio_rw_flags = libc::RWF_DSYNC;

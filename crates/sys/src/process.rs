@@ -31,6 +31,14 @@ pub fn own_streams() -> io::Result<(File, File)> {
     Ok((input, output))
 }
 
+/// Lets this process and its later children have as many open files as the system grants it (`RLIMIT_NOFILE`, soft to
+/// hard); nothing if that is refused, opening then says so.
+pub fn allow_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
 /// A file without a name in memory; it is gone when it is closed.
 pub fn memory_file() -> io::Result<File> {
     Ok(File::from(rustix::fs::memfd_create("output", MemfdFlags::CLOEXEC)?))

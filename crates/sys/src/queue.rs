@@ -44,7 +44,7 @@ impl Request {
     }
 }
 
-/// An asynchronous interface of the kernel: one file, slots of memory, at most one request per slot in
+/// An asynchronous interface of the kernel: one target, slots of memory, at most one request per slot in
 /// flight. Results come as the kernel gave them; nothing is retried, timed or interpreted.
 pub trait Queue {
     /// Whether both the file and the memory are registered with the kernel.
@@ -57,8 +57,8 @@ pub trait Queue {
     fn slot_mut(&mut self, slot: u32) -> &mut [u8];
 
     /// Queues a request for the next [`submit_and_wait`](Self::submit_and_wait). A transfer moves `len`
-    /// bytes between `offset` of the file and `at` of the slot's memory; a sync ignores the three, and what
-    /// moves no data has a range of the file alone. Panics if the slot is in flight or the memory is not inside it.
+    /// bytes between `offset` of the target and `at` of the slot's memory; a sync is of the file that `offset` lies in,
+    /// and what moves no data has a range of the target alone. Panics if the slot is in flight or the memory is not inside it.
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64);
 
     /// Submits what is queued and waits until `want` requests are complete or `timeout` has passed.

@@ -1,4 +1,4 @@
-//! A safe io_uring: one file, slots of memory, at most one request per slot in flight. Must not retry,
+//! A safe io_uring: one target, slots of memory, at most one request per slot in flight. Must not retry,
 //! time or interpret anything: results go to the caller as the kernel gave them.
 //! Why this is sound: see `queue`.
 
@@ -8,7 +8,7 @@ use crate::queue::{Completion, Queue, Request, Slots};
 use io_uring::{IoUring, opcode, squeue, types};
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use stend_base::{Nanos, say};
 
@@ -68,7 +68,8 @@ impl Ring {
         if !uring.params().is_feature_ext_arg() {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let fixed_file = uring.submitter().register_files(&[file.as_fd().as_raw_fd()]).is_ok();
+        let descriptors: Vec<_> = file.descriptors().collect();
+        let fixed_file = uring.submitter().register_files(&descriptors).is_ok();
         let fixed_buffers = memory.all().iov_len <= REGISTERED_MAX && {
             // SAFETY: the memory lives as long as the ring: both are in `Inner`, the ring is closed first.
             unsafe { uring.submitter().register_buffers(&[memory.all()]) }.is_ok()
@@ -79,9 +80,10 @@ impl Ring {
 
     #[inline(always)]
     fn entry(&self, request: Request, memory: *mut u8, len: u32, offset: u64) -> squeue::Entry {
+        let (index, offset) = self.inner.file.place(offset);
         let (fd, flags) = match self.fixed_file {
-            true => (types::Fd(0), squeue::Flags::FIXED_FILE),
-            false => (types::Fd(self.inner.file.as_fd().as_raw_fd()), squeue::Flags::empty()),
+            true => (types::Fd(index as RawFd), squeue::Flags::FIXED_FILE),
+            false => (types::Fd(self.inner.file.descriptor(index)), squeue::Flags::empty()),
         };
         let entry = match (request, self.fixed_buffers) {
             (Request::Read, true) => opcode::ReadFixed::new(fd, memory, len, 0).offset(offset).build(),
@@ -238,6 +240,24 @@ mod tests {
         for slot in 0..3 {
             assert!(ring.slot_mut(slot)[..4096].iter().all(|&byte| byte == 3 - slot as u8));
         }
+    }
+
+    #[test]
+    fn several_files_are_one_space() {
+        let Some(_) = ring(1, 4096) else { return };
+        let files = [(); 3].map(|()| IoFile::create_scratch(Path::new("/var/tmp"), 4096, true).unwrap());
+        let all = Arc::new(IoFile::joined(files.into(), &[4096; 3]).unwrap());
+        let mut ring = Ring::new(all.clone(), 3, 4096).unwrap();
+        for slot in 0..3 {
+            ring.slot_mut(slot).fill(slot as u8 + 1);
+            ring.push(slot, Request::Write, 0, 4096, u64::from(slot) * 4096);
+        }
+        assert!(self::all(&mut ring).iter().all(|c| c.result == 4096));
+        (0..3).for_each(|slot| ring.push(slot, Request::Fdatasync, 0, 0, u64::from(slot) * 4096));
+        (0..3).for_each(|slot| assert!(self::all(&mut ring).iter().all(|c| c.result == 0), "{slot}"));
+        (0..3).for_each(|slot| ring.push(slot, Request::Read, 0, 4096, (2 - u64::from(slot)) * 4096));
+        self::all(&mut ring);
+        assert!((0..3).all(|slot| ring.slot_mut(slot).iter().all(|&byte| byte == 3 - slot as u8)));
     }
 
     #[test]

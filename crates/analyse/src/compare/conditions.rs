@@ -141,6 +141,7 @@ fn asked(record: &RunRecord) -> Vec<Item> {
     let budget = inputs.time_budget.map_or_else(|| say!("none", "нет"), |b| both(|l| format::duration(b, l)));
     let traces: Vec<String> = inputs.traces.iter().map(|t| format!("{} ({:.12})", t.source.file, t.sha256)).collect();
     let traces = if traces.is_empty() { say!("none", "нет") } else { Say::same(traces.join(", ")) };
+    let files = inputs.target.room.map_or_else(unknown, |_| crate::phrase::files(inputs.suite.files.as_ref()));
     vec![
         ("suite", say!("suite", "набор"), Say::same(&inputs.suite.name)),
         ("suite_text", say!("text of the suite", "текст набора"), Say::same(digest(&record.header.suite_text))),
@@ -148,6 +149,7 @@ fn asked(record: &RunRecord) -> Vec<Item> {
         ("seed", say!("seed", "зерно"), Say::same(inputs.seed.to_string())),
         ("time_budget", say!("time budget", "бюджет времени"), budget),
         ("fill", say!("filled before measuring", "заполнено до измерения"), size(record.fill.map(|f| f.written))),
+        ("files", say!("test files", "тестовые файлы"), files),
         ("working_set", say!("working set", "рабочий набор"), working_set),
         ("traces", say!("traces with their SHA-256", "трассы с их SHA-256"), traces),
         ("ramp", say!("ramp", "разгон"), distinct(|t| t.ramp)),

@@ -1,9 +1,10 @@
-//! Where streams work and when they rest, on real files.
+//! Where streams work and when they rest, on real files, one or several.
 
-use super::support::{contents, done, filled, run, stream, trial};
+use super::support::{DISK, contents, done, filled, run, stream, trial};
 use stend_base::{Bytes, Nanos};
 use stend_record::observed::TrialStatus;
-use stend_spec::workload::{Backend, Op, Pattern, Region, Stream, Think, Trial};
+use stend_spec::workload::{Backend, Op, Pattern, Region, Stream, Sync, Think, Trial};
+use stend_sys::IoFile;
 
 const LEN: Bytes = Bytes::mib(8);
 const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
@@ -70,4 +71,39 @@ fn a_long_rest_does_not_outlast_the_trial() {
         assert_eq!((outcome.status, done(&outcome, Op::Read).0), (TrialStatus::Complete, 1), "{backend:?}");
         assert!(outcome.censored.is_empty() && outcome.drained.is_empty());
     }
+}
+
+#[test]
+fn jobs_on_several_files_touch_every_block_of_them_by_every_lane() {
+    for backend in LANES {
+        let len = [Bytes::kib(256), Bytes::kib(64), Bytes::kib(64), Bytes::kib(128)];
+        let files = len.map(|len| IoFile::create_scratch(std::path::Path::new(DISK), len.0, true).unwrap());
+        let copies: Vec<IoFile> = files.iter().map(|file| file.try_clone().unwrap()).collect();
+        let all = IoFile::joined(files.into(), &len.map(|len| len.0)).unwrap();
+        let writes = |sync| Stream { jobs: 4, queue_depth: 4, sync, ..stream(0) };
+        for sync in [Sync::None, Sync::Fdatasync(1), Sync::Fsync(3), Sync::ODsync] {
+            let trial = Trial { backend, ..trial(Bytes::kib(512), vec![writes(sync)]) };
+            let (outcome, _) = run(&trial, &all).unwrap();
+            assert_eq!((outcome.status, outcome.errors.len()), (TrialStatus::Complete, 0), "{backend:?} {sync:?}");
+        }
+        for (file, len) in copies.iter().zip(len) {
+            let blocks = contents(file, len.0 as usize);
+            assert!(
+                blocks.chunks(4096).all(|block| block.iter().any(|&byte| byte != 0)),
+                "{backend:?}: a hole in {len:?}"
+            );
+        }
+        let reads = Trial { backend, ..trial(Bytes::kib(512), vec![Stream { jobs: 3, ..stream(100) }]) };
+        assert_eq!(run(&reads, &all).unwrap().0.errors, []);
+    }
+}
+
+#[test]
+fn a_fill_of_several_files_leaves_no_zeros_in_any() {
+    let len = [Bytes::mib(3), Bytes::kib(12), Bytes::kib(20)];
+    let files = len.map(|len| IoFile::create_scratch(std::path::Path::new(DISK), len.0, true).unwrap());
+    let all = IoFile::joined(files.into(), &len.map(|len| len.0)).unwrap();
+    let range = region(0, len.into_iter().sum::<Bytes>().0);
+    let filled = crate::fill(&all, range, 1, &crate::Control::new(), &mut |_| {}).unwrap();
+    assert_eq!((filled.written, crate::sample_zeros(&all, range, 2).unwrap().zero), (range.len, 0));
 }

@@ -39,6 +39,9 @@ fn plan(m: &mut Markup, page: &Page) {
         "План: {blocks} чередующихся {blocks_ru}, в каждом каждый случай выполняется один раз в порядке, заданном зерном; каждый второй блок повторяет порядок предыдущего в обратную сторону, так что равномерный дрейф взаимно гасится. Начато {trials} {trials_ru}."
     ));
     let mut rows = vec![(say!("Before measuring", "Перед измерением"), fill(page.run))];
+    if let Some(files) = &inputs.suite.files {
+        rows.push((say!("Test files", "Тестовые файлы"), stend_analyse::files_in_words(Some(files))));
+    }
     let label = |case: u32| page.findings.cases.iter().find(|c| c.case == case).map_or("", |c| &c.label);
     let asked = first_trials(page.run).into_iter();
     rows.extend(

@@ -42,7 +42,14 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
     let lang = screen.lang;
     let put = |glyph: &str, say: Say| paragraph(glyph, say.get(lang), screen.width);
     match &preview.writes {
-        Writes::TestFile { .. } => put(
+        Writes::TestFiles { count: 2.., .. } => put(
+            "✔ ",
+            say!(
+                "It writes only to files of its own in a directory of its own, and removes all of them at the end.",
+                "Пишет только в собственные файлы в собственном каталоге и в конце всё удаляет."
+            ),
+        ),
+        Writes::TestFiles { .. } => put(
             "✔ ",
             say!(
                 "It writes only to a file of its own in a directory of its own, and removes both at the end.",

@@ -25,7 +25,7 @@ pub fn arms(node: &Node, file: &str, observe: &[Observation]) -> Result<Vec<Arm>
 }
 
 fn arm(node: &Node, file: &str, observe: &[Observation]) -> Result<Arm> {
-    let mut map = Map::of(node, file, &keys::ARM)?;
+    let mut map = Map::of(node, file, &keys::arm::ARM)?;
     let arm = Arm {
         name: map.required("name", name)?,
         switch: map.optional("switch", switch)?.unwrap_or(Switch::None),
@@ -82,7 +82,7 @@ fn switch(node: &Node, file: &str) -> Result<Switch> {
     {
         return Ok(Switch::None);
     }
-    let mut map = Map::of(node, file, &keys::SWITCH)?;
+    let mut map = Map::of(node, file, &keys::arm::SWITCH)?;
     let tunables = map.optional("tunables", tunables)?;
     let (enter, leave) = (map.optional("command", command)?, map.optional("undo", command)?);
     let (reboot, person) = (map.optional("reboot", name)?, map.optional("person", name)?);

@@ -1,17 +1,29 @@
-//! `block_size`: a size, a list of them as an axis, or a mapping of sizes to shares.
+//! Sizes: one, a list of them as an axis, or a mapping of sizes to shares.
 
 use super::{axis, bytes, whole};
 use crate::keys;
 use crate::workload::BlockShare;
-use crate::yaml::{Node, Value};
+use crate::yaml::{Key, Node, Value};
 use stend_base::{Bytes, Result, say};
 
 /// Sizes as an axis, or one mixture of them.
 pub(super) fn block_sizes(node: &Node, file: &str) -> Result<(Vec<Bytes>, Vec<BlockShare>)> {
     let Value::Map(pairs) = &node.value else { return Ok((axis(node, file, block_size)?, Vec::new())) };
+    let mix = mixture("block_size", node, pairs, file, block_size)?;
+    Ok((mix.last().map(|share| share.size).into_iter().collect(), mix))
+}
+
+/// The mapping `pairs` of sizes, each read by `one`, to shares; smallest first. `key` names it in errors.
+pub(super) fn mixture(
+    key: &str,
+    node: &Node,
+    pairs: &[(Key, Node)],
+    file: &str,
+    one: impl Fn(&Node, &str) -> Result<Bytes>,
+) -> Result<Vec<BlockShare>> {
     let mut mix = Vec::new();
-    for (key, share) in pairs {
-        let size = block_size(&Node { at: key.at, value: Value::Text(key.name.clone()) }, file)?;
+    for (size, share) in pairs {
+        let size = one(&Node { at: size.at, value: Value::Text(size.name.clone()) }, file)?;
         mix.push(BlockShare { size, percent: whole(share, file, keys::SIZE_PERCENT)? as u8 });
     }
     mix.sort_by_key(|share| share.size);
@@ -20,8 +32,8 @@ pub(super) fn block_sizes(node: &Node, file: &str) -> Result<(Vec<Bytes>, Vec<Bl
         return Err(node.error(
             file,
             say!(
-                "the shares of `block_size` are percent and add up to {sum}, not to 100",
-                "доли в `block_size` указаны в процентах и дают в сумме {sum}, а не 100"
+                "the shares of `{key}` are percent and add up to {sum}, not to 100",
+                "доли в `{key}` указаны в процентах и дают в сумме {sum}, а не 100"
             ),
         ));
     }
@@ -36,7 +48,7 @@ pub(super) fn block_sizes(node: &Node, file: &str) -> Result<(Vec<Bytes>, Vec<Bl
             ),
         ));
     }
-    Ok((mix.last().map(|share| share.size).into_iter().collect(), mix))
+    Ok(mix)
 }
 
 fn block_size(node: &Node, file: &str) -> Result<Bytes> {

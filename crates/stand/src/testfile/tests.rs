@@ -109,9 +109,9 @@ fn a_link_to_a_dead_directory_is_not_followed() {
 fn a_second_run_in_the_same_directory_is_refused_and_leaves_nothing() {
     let parent = tempfile::tempdir().unwrap();
     let roots = Roots::host();
-    let first = TestFile::make_directory(&roots, &directory_for(parent.path(), "a"), &owner("a")).unwrap();
+    let first = TestFiles::make_directory(&roots, &directory_for(parent.path(), "a"), &owner("a")).unwrap();
     let second = directory_for(parent.path(), "b");
-    let refused = TestFile::make_directory(&roots, &second, &owner("b")).unwrap_err();
+    let refused = TestFiles::make_directory(&roots, &second, &owner("b")).unwrap_err();
     assert_eq!(refused.kind, Kind::Unsafe);
     assert!(refused.message.en.contains("/runs/a.stend"), "{refused}");
     assert!(!second.exists() && first.directory.path().exists());
@@ -125,7 +125,37 @@ fn a_directory_name_that_exists_is_not_taken_over() {
     let path = directory_for(parent.path(), "a");
     std::fs::create_dir(&path).unwrap();
     std::fs::write(path.join("theirs"), "precious").unwrap();
-    let refused = TestFile::make_directory(&Roots::host(), &path, &owner("a")).unwrap_err();
+    let refused = TestFiles::make_directory(&Roots::host(), &path, &owner("a")).unwrap_err();
     assert_eq!(refused.kind, Kind::Preflight);
     assert!(path.join("theirs").exists());
+}
+
+#[test]
+fn many_files_are_made_opened_as_one_and_removed_and_what_a_dead_run_left_of_them_too() {
+    let parent = tempfile::tempdir_in("/var/tmp").unwrap();
+    let (roots, path) = (Roots::host(), directory_for(parent.path(), "a"));
+    let mut made = TestFiles::make_directory(&roots, &path, &owner("a")).unwrap();
+    assert!(made.allocate(&[Bytes::kib(8), Bytes::kib(4), Bytes::kib(8)]).unwrap());
+    assert_eq!(made.data(), path);
+    let writer = made.open(true, true).unwrap();
+    assert_eq!((writer.count(), writer.grain()), (3, Some(4096)));
+    drop(writer);
+    let plain = made.open(true, false).unwrap();
+    plain.write_at(&[7; 4096], 8192).unwrap();
+    assert_eq!(std::fs::read(path.join("data-00001")).unwrap(), [7; 4096]);
+    let mut data = [0; 4096];
+    made.open(false, false).unwrap().read_at(&mut data, 8192).unwrap();
+    assert_eq!(data, [7; 4096]);
+    drop(plain);
+    made.remove().unwrap();
+    drop(made);
+    assert!(!path.exists());
+
+    let dead = left_behind(parent.path(), &note(1, 1, &boot_id(&roots)));
+    (0..3).for_each(|i| std::fs::write(dead.join(format!("data-{i:05}")), "x").unwrap());
+    remove_dead(&roots, &dead).unwrap();
+    assert!(!dead.exists());
+    let foreign = left_behind(parent.path(), &note(1, 1, &boot_id(&roots)));
+    std::fs::write(foreign.join("data-1"), "precious").unwrap();
+    assert!(remove_dead(&roots, &foreign).is_err() && foreign.join("data").exists(), "that name is none of ours");
 }

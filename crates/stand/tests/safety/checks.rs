@@ -96,7 +96,7 @@ pub fn allowed(bench: &Bench, device: &str, signatures: &[&str]) {
     assert!(second.message.en.contains(&who), "{second}");
     let file = prepared.open(true, false).unwrap();
     assert_eq!(file.write_at(&[0xa5; 4096], 0).unwrap(), 4096);
-    file.sync_all().unwrap();
+    file.sync_data().unwrap();
     prepared.undo(&mut |_| {}).unwrap();
     drop(file);
     assert_ne!(bench.hash(), before, "{device} was not written");

@@ -7,7 +7,7 @@ use stend_record::{EventKind, Refusal, TargetFacts, WriteAccess};
 use stend_stand::{Need, Owner, Permission, Prepared, dry_run, inspect, may_write, prepare};
 
 fn need(id: &str, size: Bytes) -> Need {
-    Need::TestFile { size, owner: Owner { run_id: id.into(), run_file: format!("/runs/{id}.stend") } }
+    Need::TestFiles { sizes: vec![size], owner: Owner { run_id: id.into(), run_file: format!("/runs/{id}.stend") } }
 }
 
 fn scratch() -> tempfile::TempDir {

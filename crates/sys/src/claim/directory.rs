@@ -9,8 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const OPEN: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// A directory of ours holds two files; one that holds more than this many is not ours.
-const ENTRIES_MAX: usize = 16;
+/// A directory of ours holds a marker and at most 10 000 test files: one that holds as many as this is not ours.
+const ENTRIES_MAX: usize = 10_002;
 
 /// A directory that was opened as itself, not through a link.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl OwnDirectory {
         &self.path
     }
 
-    /// Names in it, at most 16 of them: more than any directory of ours has.
+    /// Names in it; an error of kind `InvalidData` if there are more than a directory of ours has.
     pub fn names(&self) -> io::Result<Vec<std::ffi::OsString>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.fd)? {
@@ -47,7 +47,7 @@ impl OwnDirectory {
                 names.push(name.to_os_string());
             }
             if names.len() >= ENTRIES_MAX {
-                break;
+                return Err(io::ErrorKind::InvalidData.into());
             }
         }
         Ok(names)

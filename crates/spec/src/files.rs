@@ -1,0 +1,132 @@
+//! Several test files that form one range: how many, and how large each is. Pure; must not know where they lie.
+
+use crate::workload::{BlockShare, Engine, Trial};
+use serde::{Deserialize, Serialize};
+use stend_base::{Bytes, Lang, Say, format, say};
+
+/// Shares are equal parts rounded down to this, where they are as large.
+const WHOLE: Bytes = Bytes::mib(1);
+/// Smaller ones to this: the smallest direct I/O of every common file system.
+const SMALL: Bytes = Bytes::kib(4);
+
+/// Test files, as asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Files {
+    /// How many; at least 1.
+    pub count: u32,
+    /// Sizes with their shares of the files, which add up to 100 %; empty: equal parts of the range.
+    pub sizes: Vec<BlockShare>,
+}
+
+impl Files {
+    /// Bytes of all files together, where their sizes say it.
+    pub(crate) fn total(&self) -> Option<Bytes> {
+        (!self.sizes.is_empty()).then(|| self.each(Bytes(0)).into_iter().sum())
+    }
+
+    /// Size of each file, in the order of the range: equal parts of `range`, or the sizes asked for, each as often as its
+    /// share says to the nearest file, and mixed so that any run of files has nearly these shares.
+    pub(crate) fn each(&self, range: Bytes) -> Vec<Bytes> {
+        let count = u64::from(self.count.max(1));
+        if self.sizes.is_empty() {
+            let equal = Bytes(range.0 / count);
+            let unit = if equal >= WHOLE { WHOLE } else { SMALL };
+            return vec![equal.align_down(unit).max(SMALL); count as usize];
+        }
+        let mut taken = vec![0u64; self.sizes.len()];
+        let next = |made: u64| {
+            // The size that is furthest behind its share; of equals the smaller.
+            let behind = |i: &usize| u64::from(self.sizes[*i].percent) * (made + 1);
+            let owed = |i: &usize| behind(i) as i128 - 100 * i128::from(taken[*i]);
+            let most = (0..self.sizes.len()).rev().max_by_key(owed).unwrap_or(0);
+            taken[most] += 1;
+            self.sizes[most].size
+        };
+        (0..count).map(next).collect()
+    }
+}
+
+/// Why a trial cannot run on test files of these sizes, if they are several and it cannot.
+pub(crate) fn why_not(trial: &Trial, files: &[Bytes]) -> Option<Say> {
+    if files.len() < 2 {
+        return None;
+    }
+    if trial.engine != Engine::Native {
+        return Some(say!("fio is given one file, not several", "fio получает один файл, а не несколько"));
+    }
+    if trial.streams.iter().any(|stream| stream.replay.is_some()) {
+        return Some(say!(
+            "a trace is replayed on one file, not on several",
+            "трасса повторяется на одном файле, а не на нескольких"
+        ));
+    }
+    if trial.streams.iter().any(|stream| !stream.block_mix.is_empty()) {
+        return Some(say!(
+            "I/Os of a mixture of sizes could cross from one file into the next",
+            "операции смеси размеров могли бы переходить из одного файла в следующий"
+        ));
+    }
+    let crosses = |block: Bytes| files.iter().find(|file| !file.0.is_multiple_of(block.0.max(1)));
+    trial.streams.iter().find_map(|stream| {
+        let file = *crosses(stream.block_size)?;
+        let told = |lang: Lang| (format::bytes(stream.block_size, lang), format::bytes(file, lang));
+        let ((block, file), (block_ru, file_ru)) = (told(Lang::En), told(Lang::Ru));
+        Some(Say {
+            en: format!("blocks of {block} do not divide the files of {file}"),
+            ru: format!("блоки по {block_ru} не делят нацело файлы по {file_ru}"),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Mix, Op, Pattern, Region, Stream};
+    use stend_base::Nanos;
+
+    fn mixed(count: u32, sizes: &[(u64, u8)]) -> Vec<u64> {
+        let sizes = sizes.iter().map(|&(kib, percent)| BlockShare { size: Bytes::kib(kib), percent }).collect();
+        Files { count, sizes }.each(Bytes(0)).into_iter().map(|size| size.0 >> 10).collect()
+    }
+
+    #[test]
+    fn equal_parts_are_whole_and_never_empty() {
+        let each = |count, range| Files { count, sizes: Vec::new() }.each(range);
+        assert_eq!(each(3, Bytes::mib(10)), [Bytes::mib(3); 3]);
+        assert_eq!(each(3, Bytes::mib(1)), [Bytes::kib(340); 3]);
+        assert_eq!(each(2, Bytes(0)), [Bytes::kib(4); 2]);
+    }
+
+    #[test]
+    fn sizes_come_as_often_as_their_shares_say_and_everywhere() {
+        assert_eq!(mixed(3, &[(64, 100)]), [64; 3]);
+        assert_eq!(mixed(5, &[(4, 60), (64, 40)]), [4, 64, 4, 64, 4]);
+        let many = mixed(1000, &[(4, 50), (64, 30), (1024, 20)]);
+        for part in many.chunks(100) {
+            let count = |kib| part.iter().filter(|&&size| size == kib).count();
+            assert_eq!([count(4), count(64), count(1024)], [50, 30, 20]);
+        }
+        let odd = mixed(7, &[(4, 99), (8, 1)]);
+        assert_eq!(odd, [4; 7], "to the nearest file");
+    }
+
+    #[test]
+    fn what_could_cross_from_one_file_into_the_next_is_not_run() {
+        let region = Region { start: Bytes(0), len: Bytes::mib(1) };
+        let trial = |stream| Trial::new(vec![stream], Nanos::SECOND, region);
+        let reads = |block| Stream::new(Mix::only(Op::Read), Pattern::Random, block);
+        let reason = |trial: &Trial, files: &[Bytes]| why_not(trial, files).map(|say| say.en);
+        let two = [Bytes::kib(64), Bytes::kib(960)];
+        assert_eq!(reason(&trial(reads(Bytes::kib(64))), &two), None);
+        assert!(
+            reason(&trial(reads(Bytes::kib(128))), &two).unwrap().contains("128 KiB do not divide the files of 64 KiB")
+        );
+        assert_eq!(reason(&trial(reads(Bytes::kib(128))), &two[..1]), None, "one file has no next");
+        let fio = Trial { engine: Engine::Fio, ..trial(reads(Bytes::kib(64))) };
+        assert!(reason(&fio, &two).unwrap().contains("fio"));
+        let share = |size, percent| BlockShare { size, percent };
+        let block_mix = vec![share(Bytes::kib(4), 50), share(Bytes::kib(64), 50)];
+        let mixture = trial(Stream { block_mix, ..reads(Bytes::kib(64)) });
+        assert!(reason(&mixture, &two).unwrap().contains("mixture"));
+    }
+}

@@ -1,0 +1,39 @@
+//! The keys of several test files. Data only; must not parse.
+
+use super::{JOBS, Limits, Mapping, Shape, axis, optional, required};
+use stend_base::Bytes;
+
+/// Test files of a run; each takes four descriptors.
+pub const COUNT: Limits<u32> = Limits { least: 1, most: 10_000 };
+/// Size of one of them.
+pub const SIZE: Limits<Bytes> = Limits { least: Bytes::kib(4), most: Bytes(u64::MAX) };
+/// A file is a multiple of this, bytes: the smallest direct I/O of every common file system.
+pub const UNIT: u64 = 4096;
+
+/// `files`.
+pub const FILES: Mapping = Mapping {
+    en: "files",
+    ru: "files",
+    doc: "Test files that form one range, one behind the other. Every job has its own part of the range: with as many jobs as files of one size each has a file of its own, with more they share files, with fewer each has several.",
+    keys: &[
+        required("count", Shape::Whole(COUNT), "How many."),
+        optional(
+            "size",
+            "equal",
+            Shape::Either(&[
+                Shape::Word(|| vec![("equal", "equal parts of the range that `fill` gives")]),
+                Shape::Size(SIZE, UNIT),
+                Shape::Sizes(SIZE),
+            ]),
+            "Size of each file, or sizes with their shares of the files, mixed evenly. Then the range is as large as the files together, and `fill` says `auto` or nothing.",
+        ),
+    ],
+};
+
+/// Another way to say `jobs`.
+pub const JOBS_EACH: Mapping = Mapping {
+    en: "jobs of each file",
+    ru: "задания каждого файла",
+    doc: "Jobs counted per file: as many for each of `files`.",
+    keys: &[axis(required("per_file", Shape::Whole(JOBS), "Jobs of each file; with all files 1024 at most."))],
+};

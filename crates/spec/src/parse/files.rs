@@ -1,0 +1,105 @@
+//! `files` and jobs counted by them.
+
+use super::size::mixture;
+use super::{Map, axis, bytes, whole};
+use crate::files::Files;
+use crate::keys::{self, files as known};
+use crate::suite::Fill;
+use crate::workload::BlockShare;
+use crate::yaml::{Node, Value};
+use stend_base::{Bytes, Result, say};
+
+/// The test files of a suite with this `fill`.
+pub(super) fn files(node: &Node, file: &str, fill: Option<Fill>) -> Result<Files> {
+    let mut map = Map::of(node, file, &known::FILES)?;
+    let count = map.required("count", |node, file| whole(node, file, known::COUNT))?;
+    let sizes = map.optional("size", sizes)?.unwrap_or_default();
+    map.finish()?;
+    if let (false, Some(Fill::Size(_))) = (sizes.is_empty(), fill) {
+        let message =
+            say!("`files` and `fill` both say how much there is", "и `files`, и `fill` говорят, каков общий объём");
+        return Err(node.error(file, message).hint(say!(
+            "write `fill: {{size: auto}}`, which fills all files, or leave out `size` here",
+            "напишите `fill: {{size: auto}}`, тогда заполнятся все файлы, или уберите `size` здесь"
+        )));
+    }
+    Ok(Files { count, sizes })
+}
+
+fn sizes(node: &Node, file: &str) -> Result<Vec<BlockShare>> {
+    match &node.value {
+        Value::Text(word) if word == "equal" => Ok(Vec::new()),
+        Value::Map(pairs) => mixture("size", node, pairs, file, size),
+        _ => Ok(vec![BlockShare { size: size(node, file)?, percent: 100 }]),
+    }
+}
+
+fn size(node: &Node, file: &str) -> Result<Bytes> {
+    let size = bytes(node, file)?;
+    if !known::SIZE.hold(&size) || size.0 % known::UNIT != 0 {
+        return Err(node.error(file, say!("a file is a multiple of 4 KiB", "размер файла кратен 4 КиБ")));
+    }
+    Ok(size)
+}
+
+/// Values of `jobs`: of the whole range, or of each of `count` files.
+pub(super) fn jobs(node: &Node, file: &str, count: u32) -> Result<Vec<u32>> {
+    let Value::Map(_) = &node.value else { return axis(node, file, |n, f| whole(n, f, keys::JOBS)) };
+    let mut map = Map::of(node, file, &known::JOBS_EACH)?;
+    let each = map.required("per_file", |node, file| axis(node, file, |n, f| whole(n, f, keys::JOBS)))?;
+    map.finish()?;
+    let most = keys::JOBS.most;
+    match each.iter().find(|each| u64::from(**each) * u64::from(count) > u64::from(most)) {
+        Some(each) => Err(node.error(
+            file,
+            say!(
+                "{each} jobs for each of {count} files are more than {most}",
+                "по {each} заданий на каждый из {count} файлов — больше, чем {most}"
+            ),
+        )),
+        None => Ok(each.iter().map(|each| each * count).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::suite;
+
+    fn parsed(head: &str, jobs: &str) -> Result<crate::Suite> {
+        let stream = format!("{{op: read, pattern: random, block_size: 4KiB, jobs: {jobs}}}");
+        suite(&format!("suite: x\n{head}\ncases:\n  - name: a\n    streams: [{stream}]\n"), "s.yaml")
+    }
+
+    #[test]
+    fn files_have_a_number_and_sizes_and_jobs_may_be_counted_by_them() {
+        let found = parsed("files: {count: 64, size: 16MiB}", "{per_file: [1, 2]}").unwrap();
+        let sizes = vec![BlockShare { size: Bytes::mib(16), percent: 100 }];
+        assert_eq!(
+            (found.files, found.cases[0].streams[0].jobs.clone()),
+            (Some(Files { count: 64, sizes }), vec![64, 128])
+        );
+        let found = parsed("fill: {size: auto}\nfiles: {count: 9, size: {64KiB: 20, 4KiB: 80}}", "3").unwrap();
+        let share = |kib, percent| BlockShare { size: Bytes::kib(kib), percent };
+        assert_eq!(found.files.unwrap().sizes, [share(4, 80), share(64, 20)]);
+        let equal = parsed("fill: {size: 1GiB}\nfiles: {count: 2, size: equal}", "1").unwrap();
+        assert_eq!(equal.files, Some(Files { count: 2, sizes: Vec::new() }));
+        assert_eq!(parsed("", "{per_file: 4}").unwrap().cases[0].streams[0].jobs, [4], "one file");
+    }
+
+    #[test]
+    fn what_cannot_be_is_an_error_with_its_place() {
+        for (head, jobs, told) in [
+            ("files: {count: 0}", "1", "s.yaml:2:16: error: 0 is outside 1 to 10000"),
+            ("files: {size: 1MiB}", "1", "`count`"),
+            ("files: {count: 2, size: 1000B}", "1", "a file is a multiple of 4 KiB"),
+            ("files: {count: 2, size: {4KiB: 50, 8KiB: 40}}", "1", "`size` are percent and add up to 90"),
+            ("fill: {size: 1GiB}\nfiles: {count: 2, size: 1MiB}", "1", "both say how much"),
+            ("files: {count: 100}", "{per_file: 11}", "11 jobs for each of 100 files are more than 1024"),
+        ] {
+            let error = parsed(head, jobs).unwrap_err().to_string();
+            assert!(error.contains(told.rsplit("error: ").next().unwrap_or_default()), "{error}");
+            assert!(error.contains("s.yaml:"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The range that a plan works in, and the test files that hold it where they are made. Pure.
+
+use crate::files::Files;
+use crate::plan::{PlanInputs, Room};
+use crate::suite::Fill;
+use crate::workload::Region;
+use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, Say, format, say};
+
+/// A fill larger than this is only made when asked for by size.
+const FILL_AUTO_MAX: Bytes = Bytes::gib(8);
+/// Below this a working set says more about caches in the path than about storage.
+const FILL_MIN: Bytes = Bytes::mib(64);
+/// Time for which `FILL_AUTO_MAX` is meant; a shorter budget fills proportionally less.
+const FILL_BUDGET: Nanos = Nanos::secs(180);
+
+/// The range that trials may touch: what exists, or new files of the fill's size or their own; and the sizes of those
+/// files, none if what exists is used.
+pub(crate) fn range(inputs: &PlanInputs) -> Result<(Region, Vec<Bytes>)> {
+    let target = &inputs.target;
+    let whole = |len: Bytes| Region { start: Bytes(0), len: len.align_down(Bytes::kib(4)) };
+    let scale = inputs.time_budget.map_or(1.0, |b| (b.0 as f64 / FILL_BUDGET.0 as f64).min(1.0));
+    let auto = |available: u64| Bytes((FILL_AUTO_MAX.0.min(available) as f64 * scale) as u64).align_down(Bytes::mib(1));
+    let Some(room) = target.room else {
+        if inputs.suite.files.is_some() {
+            let message = say!(
+                "the suite asks for several files, and those are made in a directory",
+                "набор требует нескольких файлов, а они создаются в каталоге"
+            );
+            let hint = say!("name a directory with `--on`", "укажите каталог в `--on`");
+            return Err(Error::new(Kind::Usage, message).hint(hint));
+        }
+        let len = match (inputs.suite.fill, &target.writes) {
+            (Some(Fill::Size(size)), Ok(())) => size.min(target.size),
+            (Some(Fill::Auto), Ok(())) => auto(target.size.0).max(FILL_MIN).min(target.size),
+            _ => target.size,
+        };
+        return Ok((whole(len), Vec::new()));
+    };
+    let len = match (inputs.suite.files.as_ref().and_then(Files::total), inputs.suite.fill) {
+        (Some(total), _) => total,
+        (None, Some(Fill::Size(size))) => size,
+        _ => auto(room.free.0 / 10).max(FILL_MIN),
+    };
+    must_fit(len, room)?;
+    let files = inputs.suite.files.as_ref().map_or_else(|| vec![whole(len).len], |files| files.each(len));
+    Ok((whole(files.iter().copied().sum()), files))
+}
+
+fn must_fit(len: Bytes, room: Room) -> Result<()> {
+    let ceiling = (room.total.0 / 5 * 4).saturating_sub(room.total.0.saturating_sub(room.free.0));
+    if len.0 <= ceiling {
+        return Ok(());
+    }
+    let told = |lang: Lang| (format::bytes(len, lang), format::bytes(room.free, lang));
+    let ((need, free), (need_ru, free_ru)) = (told(Lang::En), told(Lang::Ru));
+    let message = Say {
+        en: format!(
+            "no room for a test file of {need}: {free} are free and the file system may be filled to 80 % at most"
+        ),
+        ru: format!(
+            "нет места для файла размером {need_ru}: свободно {free_ru}, а файловую систему можно заполнить не более чем на 80 %"
+        ),
+    };
+    let hint = say!("name a directory with more free space", "укажите каталог, где больше свободного места");
+    Err(Error::new(Kind::Preflight, message).hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::plan::{Plan, PlanTarget};
+
+    /// A suite with these lines in its head, on a directory with 10 GiB free of 20.
+    fn plan(head: &str, block: &str) -> Result<Plan> {
+        let stream = format!("{{op: read, pattern: random, block_size: {block}, jobs: {{per_file: 1}}}}");
+        let text = format!("suite: x\n{head}\ncases:\n  - {{name: a, streams: [{stream}]}}\n");
+        let room = Some(Room { total: Bytes::gib(20), free: Bytes::gib(10) });
+        let target = PlanTarget { room, ..fixture::device(Bytes(0)) };
+        Plan::new(&PlanInputs { target, ..fixture::inputs(crate::parse::suite(&text, "s.yaml")?) })
+    }
+
+    #[test]
+    fn several_files_form_the_range_and_are_filled_when_asked() {
+        let sized = plan("files: {count: 64, size: 16MiB}\nfill: {size: auto}", "4KiB").unwrap();
+        assert_eq!((sized.files.len(), sized.fill), (64, Some(Bytes::gib(1))));
+        assert_eq!((sized.cases[0].trial.region.len, sized.cases[0].trial.streams[0].jobs), (Bytes::gib(1), 64));
+        let parts = plan("files: {count: 3}\nfill: {size: 100MiB}", "4KiB").unwrap();
+        assert_eq!((parts.files.clone(), parts.fill), (vec![Bytes::mib(33); 3], Some(Bytes::mib(99))));
+        let unfilled = plan("files: {count: 2, size: 1GiB}", "4KiB").unwrap();
+        assert_eq!((unfilled.files.len(), unfilled.fill), (2, None));
+        assert_eq!(plan("fill: {size: 100MiB}", "4KiB").unwrap().files, [Bytes::mib(100)], "one file");
+    }
+
+    #[test]
+    fn files_that_do_not_fit_or_cannot_be_made_are_errors() {
+        let large = plan("files: {count: 8, size: 1GiB}", "4KiB").unwrap_err();
+        assert!(large.kind == Kind::Preflight && large.message.en.contains("8 GiB"), "{large}");
+        let odd = plan("files: {count: 8, size: 12KiB}", "8KiB").unwrap_err();
+        assert!(odd.message.en.contains("blocks of 8 KiB do not divide the files of 12 KiB"), "{odd}");
+        let text = "suite: x\nfiles: {count: 2}\ncases:\n  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n";
+        let device = Plan::new(&fixture::inputs(crate::parse::suite(text, "s.yaml").unwrap())).unwrap_err();
+        assert!(device.kind == Kind::Usage && device.message.en.contains("in a directory"), "{device}");
+    }
+}
