@@ -14,9 +14,10 @@ pub struct LiveFigures {
     pub bytes_per_s: f64,
     /// Median latency; `None` before the first histogram (one per second).
     pub p50: Option<Nanos>,
-    /// 99th percentile.
+    /// 99th percentile of the same I/Os.
     pub p99: Option<Nanos>,
-    /// Largest latency of the counters; `None` if nothing completed.
+    /// Largest latency of the same I/Os, because one that lies below a percentile would be wrong to the reader; before the
+    /// first histogram that of the counters. `None` if nothing completed.
     pub max: Option<Nanos>,
     /// Failed I/Os.
     pub errors: u64,
@@ -52,7 +53,9 @@ pub fn live(slices: &[Slice], span: Nanos) -> LiveFigures {
     if seconds > 0.0 {
         (figures.iops, figures.bytes_per_s) = (ops / seconds, bytes / seconds);
     }
-    LiveFigures { p50: latency.quantile(Share(0.5)), p99: latency.quantile(Share(0.99)), ..figures }
+    // A histogram reaches back for a second, also over the begin of the span, which the counters do not.
+    let max = latency.max().or(figures.max);
+    LiveFigures { p50: latency.quantile(Share(0.5)), p99: latency.quantile(Share(0.99)), max, ..figures }
 }
 
 #[cfg(test)]
@@ -78,6 +81,18 @@ mod tests {
         assert_eq!(live(&[], Nanos::secs(5)), LiveFigures::default());
         let merged = Slice { span: 10, ..slice(0, Op::Read, 100) };
         assert_eq!(live(&[merged], Nanos::millis(500)).iops, 100.0);
+    }
+
+    #[test]
+    fn a_percentile_never_lies_above_the_largest_latency() {
+        let mut slow = Histogram::new();
+        slow.record_many(Nanos(2_310_000), 100);
+        let mut slices: Vec<Slice> = (0..25).map(|i| slice(i, Op::Read, 100)).collect();
+        slices.iter_mut().for_each(|slice| slice.latency_max_ns = 2_110_000);
+        // The slowest I/O ended in the first interval, of which nothing but this histogram lies within the span.
+        (slices[0].latency_max_ns, slices[9].latency) = (2_310_000, Some(slow.sparse()));
+        let found = live(&slices, Nanos::secs(2));
+        assert_eq!((found.p99, found.max), (Some(Nanos(2_310_000)), Some(Nanos(2_310_000))));
     }
 
     #[test]
