@@ -16,6 +16,12 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
         name: say!("I/Os × block size = bytes", "операции × блок = байты"),
         limit: both(|l| format!("± {}", format::percent(BANDWIDTH_DEVIATION, l))),
     };
+    if case.asked.streams.iter().all(|stream| stream.replay.is_some()) {
+        return check.not_applicable(say!(
+            "How large the I/Os of a trace are that end inside the window, the trial does not say.",
+            "Какого размера операции трассы, закончившиеся внутри окна, испытание не говорит."
+        ));
+    }
     let Some((deviation, _)) = worst(case, bandwidth_deviation) else { return check.no_trials() };
     let measured = both(|l| {
         let shown = format::percent(deviation, l);
@@ -44,7 +50,7 @@ fn bandwidth_deviation(trial: &Counting<'_>) -> f64 {
     let streams = trial.record.asked.streams.iter().enumerate();
     let deviation = |(index, stream): (usize, &stend_spec::workload::Stream)| {
         let (ops, bytes) = trial.done(Some(index as u16), &Op::IO);
-        // How large the I/Os of a trace are, and in which part of it, the trial does not say.
+        // One beside streams of known sizes; a case of replays alone was not asked at all.
         if stream.replay.is_some() {
             return 0.0;
         }
@@ -235,6 +241,27 @@ mod tests {
         assert_eq!(checked(28.1), CheckStatus::Pass);
         assert_eq!(checked(36.0), CheckStatus::Fail);
         assert_eq!(checked(65.0), CheckStatus::Fail);
+    }
+
+    #[test]
+    fn h01_does_not_pass_where_it_could_not_fail() {
+        let replay = crate::fixture::run_of(vec![crate::fixture::traced_case("db", "t.iolog")]).trial(0).done();
+        let mut record = replay.record();
+        let found = bandwidth(&by_case(&record)[0]);
+        assert_eq!(found.status, CheckStatus::NotApplicable);
+        assert!(found.meaning.en.contains("trace") && found.meaning.ru.contains("трассы"), "{found:?}");
+        // Beside a load of blocks of 4 KiB that load is asked.
+        let load = run().trial(0).done().record();
+        let mut other = load.header.inputs.suite.cases[0].streams.clone();
+        let suite = &mut record.header.inputs.suite;
+        suite.cases[0].streams.append(&mut other);
+        let asked = &mut record.trials[0].asked;
+        asked.streams.extend(load.trials[0].asked.streams.clone());
+        let mut jobs = load.trials[0].outcome.clone().unwrap().jobs;
+        jobs.iter_mut().for_each(|job| job.stream = 1);
+        jobs[0].done[0].1 *= 2;
+        record.trials[0].outcome.as_mut().unwrap().jobs.extend(jobs);
+        assert_eq!(bandwidth(&by_case(&record)[0]).status, CheckStatus::Fail);
     }
 
     #[test]
