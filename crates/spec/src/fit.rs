@@ -37,9 +37,7 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
             return Some(reason);
         }
         let misfit = |size: Bytes| !size.0.is_multiple_of(target.logical_block.0.max(1));
-        // A device takes away what it is told to in blocks of its own, however it was opened.
-        let whole = trial.direct || stream.mix.erases() && target.room.is_none();
-        if whole && stream.sizes().any(|share| misfit(share.size)) {
+        if in_whole_blocks(trial, stream, target) && stream.sizes().any(|share| misfit(share.size)) {
             let block = target.logical_block.0;
             return Some(say!(
                 "direct I/O, discards and writes of zeroes on this target need block sizes that are multiples of {block} B",
@@ -48,6 +46,12 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         }
     }
     None
+}
+
+/// Whether I/Os of a stream must begin and end at blocks of the target.
+pub(crate) fn in_whole_blocks(trial: &Trial, stream: &Stream, target: &PlanTarget) -> bool {
+    // A device takes away what it is told to in blocks of its own, however it was opened.
+    trial.direct || stream.mix.erases() && target.room.is_none()
 }
 
 /// Blocks of each job, counted in its own block size from the start of the trial's region; stream by stream, job by job.

@@ -127,7 +127,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     place::all_or_none(&streams, node, file)?;
     trace::alone_or_in_regions(&streams, node, file)?;
     let (ramp, window) = trace::lengths(&mut streams, ramp, window);
-    schedule::fits(node, file, Nanos(ramp.0.saturating_add(window.0)), &streams)?;
+    schedule::fits(node, file, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
     if let Some((message, hint)) = backend::contradiction(backend, direct, &streams) {
         return Err(node.error(file, message).hint(hint));
     }

@@ -396,9 +396,9 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
         }
     }
     let trial = Trial {
+        ramp: replay::ramp(case, &streams),
         window: replay::window(case, &streams),
         streams,
-        ramp: case.ramp,
         drain_limit: DRAIN_LIMIT,
         seed: 0,
         direct: case.direct,

@@ -2,72 +2,72 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_spec::Suite;
-use stend_spec::trace::{self, IOS_MAX, Source, Trace, TraceFacts};
+use stend_spec::trace::{self, Source, Trace, TraceFacts};
 
 /// Those of a suite whose relative paths begin at `directory`.
 pub fn of_suite(suite: &Suite, directory: &Path) -> Result<Vec<Arc<Trace>>> {
     let path = |source: &Source| std::path::absolute(directory.join(&source.file));
-    let read = |source: &Source| {
+    let mut traces = Vec::new();
+    for source in suite.traces() {
         let file = &source.file;
-        let path = path(source).map_err(|e| unreadable(file, &e.to_string()))?;
-        read(&path, source)
-    };
-    let traces = suite.traces().into_iter().map(read).collect::<Result<Vec<_>>>()?;
-    let ios: u64 = traces.iter().map(|trace| trace.facts.count()).sum();
-    if ios > IOS_MAX {
-        return Err(Error::new(
-            Kind::Spec,
-            say!(
-                "the traces of the suite hold {ios} I/Os together; the limit is {IOS_MAX}",
-                "в трассах набора вместе {ios} операций; предел — {IOS_MAX}"
-            ),
-        ));
+        let path = path(source).map_err(|e| unreadable(file, Say::same(e.to_string())))?;
+        let trace = read(&path, source, &traces)?;
+        traces.push(trace);
     }
     Ok(traces)
 }
 
 /// Those of an earlier session of a run, from where they were. A trace that is not the same any more is refused.
 pub fn again(earlier: &[TraceFacts]) -> Result<Vec<Arc<Trace>>> {
-    let same = |facts: &TraceFacts| {
-        let trace = read(&PathBuf::from(&facts.path), &facts.source)?;
-        match trace.facts == *facts {
-            true => Ok(trace),
-            false => {
-                let path = &facts.path;
-                Err(Error::new(
-                    Kind::Preflight,
-                    say!(
-                        "`{path}` is not the trace that the run began with",
-                        "`{path}` — не та трасса, с которой прогон начался"
-                    ),
-                )
-                .hint(say!(
-                    "put the old file back (its SHA-256 is in the run file), or begin a new run",
-                    "верните прежний файл (его SHA-256 есть в файле прогона) или начните новый прогон"
-                )))
-            }
+    let mut traces = Vec::new();
+    for facts in earlier {
+        // Whatever is wrong with what is there now: the trace was readable when the run began.
+        let trace = read(Path::new(&facts.path), &facts.source, &traces);
+        let trace = trace.map_err(|e| another(&facts.path, Some(e.message)))?;
+        if trace.facts != *facts {
+            return Err(another(&facts.path, None));
         }
-    };
-    earlier.iter().map(same).collect()
+        traces.push(trace);
+    }
+    Ok(traces)
 }
 
-fn read(path: &Path, source: &Source) -> Result<Arc<Trace>> {
+/// A trace of an earlier session is gone, or there is something else in its place.
+fn another(path: &str, why: Option<Say>) -> Box<Error> {
+    let Say { en, ru } = why.map_or(Say::same(""), |Say { en, ru }| say!(": {en}", ": {ru}"));
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "`{path}` is not the trace that the run began with{en}",
+            "`{path}` — не та трасса, с которой прогон начался{ru}"
+        ),
+    )
+    .hint(say!(
+        "put the old file back (its SHA-256 is in the run file), or begin a new run",
+        "верните прежний файл (его SHA-256 есть в файле прогона) или начните новый прогон"
+    ))
+}
+
+/// Reads a trace; `before` are those of the suite that were read.
+fn read(path: &Path, source: &Source, before: &[Arc<Trace>]) -> Result<Arc<Trace>> {
     let shown = path.to_string_lossy();
-    let failed = |e: std::io::Error| unreadable(&shown, &e.to_string());
+    let failed = |e: std::io::Error| unreadable(&shown, Say::same(e.to_string()));
     // A pipe would be waited for, and a device has no end.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(unreadable(&shown, "not a regular file"));
+        return Err(unreadable(&shown, say!("not a regular file", "не обычный файл")));
     }
     let file = File::open(path).map_err(failed)?;
-    trace::read(BufReader::new(file), &shown, source).map(Arc::new)
+    let others = before.iter().map(|trace| trace.facts.count()).sum();
+    trace::read_beside(BufReader::new(file), &shown, source, others).map(Arc::new)
 }
 
-fn unreadable(file: &str, why: &str) -> Box<Error> {
-    Error::new(Kind::Spec, say!("cannot read the trace `{file}`: {why}", "не удаётся прочитать трассу `{file}`: {why}"))
+fn unreadable(file: &str, why: Say) -> Box<Error> {
+    let Say { en, ru } = why;
+    Error::new(Kind::Spec, say!("cannot read the trace `{file}`: {en}", "не удаётся прочитать трассу `{file}`: {ru}"))
         .hint(say!(
             "a relative path begins at the directory of the suite",
             "относительный путь начинается в каталоге набора"
@@ -95,10 +95,25 @@ mod tests {
             assert_eq!((traces.len(), traces[0].ios.len()), (1, 1));
             assert_eq!(traces[0].facts.path, path.to_string_lossy());
         }
-        for missing in ["b.iolog", "."] {
+        for (missing, en, ru) in
+            [("b.iolog", "No such file", "No such file"), (".", "not a regular file", "не обычный файл")]
+        {
             let error = of_suite(&suite(missing), directory.path()).unwrap_err();
             assert_eq!(error.kind, Kind::Spec, "{error}");
+            assert!(error.message.en.contains(en) && error.message.ru.contains(ru), "{error}");
         }
+    }
+
+    #[test]
+    fn a_second_trace_has_the_room_that_the_first_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.iolog");
+        std::fs::write(&path, LOG).unwrap();
+        let source = suite("a.iolog").traces()[0].clone();
+        let mut first = read(&path, &source, &[]).unwrap();
+        Arc::get_mut(&mut first).unwrap().facts.ios[0] = trace::IOS_MAX;
+        let error = read(&path, &source, &[first]).unwrap_err();
+        assert!(error.message.en.contains("in all traces of the suite"), "{error}");
     }
 
     #[test]
@@ -114,7 +129,12 @@ mod tests {
         // The same I/Os in another file are another trace.
         std::fs::write(&path, format!("{LOG}\n")).unwrap();
         assert_eq!(again(&facts).unwrap_err().kind, Kind::Preflight);
+        // What is wrong with the file that is there now is told, but nobody is sent to the suite for it.
+        let refused = || again(&facts).unwrap_err();
+        std::fs::write(&path, "a letter\n").unwrap();
+        assert!(refused().message.en.contains("is not the trace that the run began with: "), "{}", refused());
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(again(&facts).unwrap_err().kind, Kind::Spec);
+        assert!(refused().message.en.contains("began with: cannot read the trace"), "{}", refused());
+        assert!(refused().kind == Kind::Preflight && refused().hint.unwrap().en.contains("put the old file back"));
     }
 }

@@ -10,7 +10,7 @@ use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Nanos, Result, say};
 
 /// Keys of a stream that a trace leaves nothing to say about.
-const TAKEN: [&str; 7] = ["op", "pattern", "block_size", "rate", "sync", "think", "verify"];
+const TAKEN: [&str; 8] = ["op", "pattern", "block_size", "rate", "sync", "think", "batch", "verify"];
 
 /// Whether a stream replays a trace.
 pub(super) fn is_one(stream: &Node) -> bool {
@@ -63,7 +63,7 @@ fn trace(node: &Node, file: &str) -> Result<TraceSpec> {
     let pace = map.optional("pace", |node, file| axis(node, file, pace))?.unwrap_or_else(|| vec![Pace::Timed(1000)]);
     let beyond = map.optional("beyond", |n, f| word(n, f, keys::trace::BEYOND))?.unwrap_or(Beyond::Refuse);
     map.finish()?;
-    Ok(TraceSpec { source, whole: false, pace, beyond })
+    Ok(TraceSpec { source, whole: false, unramped: false, pace, beyond })
 }
 
 fn pace(node: &Node, file: &str) -> Result<Pace> {
@@ -99,14 +99,19 @@ fn align(node: &Node, file: &str) -> Result<Bytes> {
     ))
 }
 
-/// Ramp and window of a case with these streams: as named; else a trace that has times is replayed as a whole.
+/// Ramp and window of a case with these streams: as named; else a trace that has times is replayed as a whole, and cells in
+/// which one is have no ramp.
 pub(super) fn lengths(streams: &mut [StreamSpec], ramp: Option<Nanos>, window: Option<Nanos>) -> (Nanos, Nanos) {
-    let mut timed = false;
     for trace in streams.iter_mut().filter_map(|stream| stream.trace.as_mut()) {
-        timed |= trace.pace.iter().any(|pace| *pace != Pace::Asap);
-        trace.whole = window.is_none();
+        (trace.whole, trace.unramped) = (window.is_none(), ramp.is_none());
     }
-    (ramp.unwrap_or(if timed { Nanos(0) } else { RAMP }), window.unwrap_or(WINDOW))
+    (ramp.unwrap_or(RAMP), window.unwrap_or(WINDOW))
+}
+
+/// The shortest ramp of the cells of a case whose ramp is this.
+pub(super) fn ramp_least(streams: &[StreamSpec], ramp: Nanos) -> Nanos {
+    let begins_at_once = |trace: &TraceSpec| trace.unramped && trace.pace.iter().any(|pace| *pace != Pace::Asap);
+    if streams.iter().filter_map(|stream| stream.trace.as_ref()).any(begins_at_once) { Nanos(0) } else { ramp }
 }
 
 /// Whether the streams of a case leave the range to the trace: streams without regions would share it.
@@ -154,7 +159,8 @@ mod tests {
         let plain = trace("");
         let source =
             Source { file: "a.iolog".into(), device: TraceDevice::Only, arrival: Arrival::Queued, align: None };
-        assert_eq!(plain, TraceSpec { source, whole: true, pace: vec![Pace::Timed(1000)], beyond: Beyond::Refuse });
+        let (pace, beyond) = (vec![Pace::Timed(1000)], Beyond::Refuse);
+        assert_eq!(plain, TraceSpec { source, whole: true, unramped: true, pace, beyond });
         let full = trace(", pace: [0.5, 2, asap], device: \"8,0\", arrival: issued, align: 4KiB, beyond: wrap");
         assert_eq!(full.pace, [Pace::Timed(500), Pace::Timed(2000), Pace::Asap]);
         assert_eq!((full.source.device, full.source.arrival), (TraceDevice::Named("8,0".into()), Arrival::Issued));
@@ -166,13 +172,13 @@ mod tests {
     fn the_lengths_are_those_of_the_trace_unless_they_are_named() {
         let lengths = |defaults: &str, pace: &str| {
             let case = case(defaults, &format!("{{trace: {{file: a, pace: {pace}}}}}"));
-            let stream = &case.streams[0];
-            (case.ramp, case.window, stream.trace.as_ref().unwrap().whole, stream.queue_depth[0])
+            let (stream, trace) = (&case.streams[0], case.streams[0].trace.as_ref().unwrap());
+            (case.ramp, trace.unramped, case.window, trace.whole, stream.queue_depth[0])
         };
         let second = Nanos::secs(1);
-        assert_eq!(lengths("", "1"), (Nanos(0), Nanos::secs(3), true, 64));
-        assert_eq!(lengths("ramp: 1s, trial: 5s", "1"), (second, Nanos::secs(5), false, 64));
-        assert_eq!(lengths("", "asap"), (second, Nanos::secs(3), true, 1));
+        assert_eq!(lengths("", "1"), (second, true, Nanos::secs(3), true, 64));
+        assert_eq!(lengths("ramp: 2s, trial: 5s", "1"), (Nanos::secs(2), false, Nanos::secs(5), false, 64));
+        assert_eq!(lengths("", "asap"), (second, true, Nanos::secs(3), true, 1));
     }
 
     #[test]
@@ -201,6 +207,7 @@ mod tests {
             "{trace: {file: a}, op: read}".into(),
             "{trace: {file: a}, rate: 5/s}".into(),
             "{trace: {file: a}, sync: dsync}".into(),
+            "{trace: {file: a, pace: asap}, batch: {size: 4}}".into(),
             "{trace: {file: a}, verify: none}".into(),
             "{trace: {file: a}}, {op: read, pattern: random, block_size: 4KiB}".into(),
         ];
@@ -221,6 +228,7 @@ mod tests {
             error: s.yaml:5:38: `op` contradicts `trace`: the trace says what each I/O does, where and when
             error: s.yaml:5:40: `rate` contradicts `trace`: the trace says what each I/O does, where and when
             error: s.yaml:5:40: `sync` contradicts `trace`: the trace says what each I/O does, where and when
+            error: s.yaml:5:53: `batch` contradicts `trace`: the trace says what each I/O does, where and when
             error: s.yaml:5:42: `verify` contradicts `trace`: the trace says what each I/O does, where and when
             error: s.yaml:4:5: a stream with `trace` beside others needs a `region`, and so do they
             hint: `region: {start: 0%}` is the whole range; regions may overlap"#]]

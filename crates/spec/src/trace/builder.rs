@@ -28,6 +28,8 @@ pub(super) struct Arrived<'a> {
 pub(super) struct Builder<'a> {
     file: &'a str,
     source: &'a Source,
+    /// So many I/Os may be in it.
+    room: u64,
     ios: Vec<TracedIo>,
     /// Devices with the number of their I/Os.
     names: Vec<(String, u64)>,
@@ -55,10 +57,11 @@ struct Facts {
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(file: &'a str, source: &'a Source) -> Builder<'a> {
+    pub fn new(file: &'a str, source: &'a Source, room: u64) -> Builder<'a> {
         Builder {
             file,
             source,
+            room,
             ios: Vec::new(),
             names: Vec::new(),
             watched: Some(Watched::default()),
@@ -183,12 +186,15 @@ impl<'a> Builder<'a> {
     }
 
     fn keep(&mut self, io: &Arrived<'_>, offset: u64, len: u64) -> Result<()> {
-        if self.ios.len() as u64 == IOS_MAX {
-            return Err(at_line(self.file, io.line, say!("more than {IOS_MAX} I/Os", "более {IOS_MAX} операций"))
-                .hint(say!(
-                    "cut the trace, or name one `device` of it",
-                    "сократите трассу или укажите одно её `device`"
-                )));
+        if self.ios.len() as u64 >= self.room {
+            let message = say!(
+                "more than {IOS_MAX} I/Os in all traces of the suite",
+                "более {IOS_MAX} операций во всех трассах набора"
+            );
+            return Err(at_line(self.file, io.line, message).hint(say!(
+                "cut the trace, or name one `device` of it",
+                "сократите трассу или укажите одно её `device`"
+            )));
         }
         self.facts.ios[io.op.index()] += 1;
         self.facts.bytes[io.op.index()] = self.facts.bytes[io.op.index()].saturating_add(len);

@@ -110,6 +110,8 @@ pub struct TraceSpec {
     pub source: Source,
     /// The window is as long as the replay, because the suite names no length. Not for [`Pace::Asap`], which has no end.
     pub whole: bool,
+    /// There is no ramp before a replay at a pace, because the suite names none.
+    pub unramped: bool,
     /// How fast; each multiplies the cells of the matrix.
     pub pace: Vec<Pace>,
     /// What does not fit.
@@ -227,8 +229,13 @@ pub struct Trace {
 
 /// Reads a trace. `file` is its path, which names it in errors; those are of kind `Spec` with the line, or `Preflight` if it cannot be read.
 pub fn read(input: impl BufRead, file: &str, source: &Source) -> Result<Trace> {
+    read_beside(input, file, source, 0)
+}
+
+/// Reads a trace of a suite whose other traces hold so many I/Os: it fails at the first that is too many for all of them.
+pub fn read_beside(input: impl BufRead, file: &str, source: &Source, others: u64) -> Result<Trace> {
     let mut lines = Lines::new(input, file);
-    let mut builder = Builder::new(file, source);
+    let mut builder = Builder::new(file, source, IOS_MAX.saturating_sub(others));
     let format = loop {
         let Some(line) = lines.next()? else {
             return Err(Error::new(Kind::Spec, say!("`{file}` holds no I/O", "в `{file}` нет операций")));

@@ -2,6 +2,7 @@
 //! at single I/Os.
 
 use super::{Beyond, Pace, TraceFacts, TraceSpec};
+use crate::fit;
 use crate::keys;
 use crate::plan::PlanTarget;
 use crate::suite::SuiteCase;
@@ -56,7 +57,15 @@ fn mix(facts: &TraceFacts) -> Mix {
     Mix { read, write, discard, write_zeroes }
 }
 
-/// Length of the window of a case: as the suite says, or until the last I/O of its longest trace is due.
+/// Ramp of a cell of a case: as the suite says; where it says nothing there is none in a cell that replays at a pace, because that
+/// would cut off the begin of its trace.
+pub(crate) fn ramp(case: &SuiteCase, streams: &[Stream]) -> Nanos {
+    let unramped = case.streams.iter().filter_map(|stream| stream.trace.as_ref()).any(|trace| trace.unramped);
+    let is_paced = |stream: &Stream| stream.replay.is_some_and(|replay| replay.pace != Pace::Asap);
+    if unramped && streams.iter().any(is_paced) { Nanos(0) } else { case.ramp }
+}
+
+/// Length of the window of a cell behind its ramp: as the suite says, or until the last I/O of its longest trace is due.
 pub(crate) fn window(case: &SuiteCase, streams: &[Stream]) -> Nanos {
     let whole = |stream: &Stream, spec: &TraceSpec| {
         let replay = stream.replay.filter(|_| spec.whole)?;
@@ -67,7 +76,7 @@ pub(crate) fn window(case: &SuiteCase, streams: &[Stream]) -> Nanos {
         // An I/O that is due at the very end belongs to it.
         Some(end) => {
             let end = (end / INTERVAL.0 + 1).saturating_mul(INTERVAL.0);
-            Nanos(end.saturating_sub(case.ramp.0).max(keys::WINDOW.least.0))
+            Nanos(end.saturating_sub(ramp(case, streams).0).max(keys::WINDOW.least.0))
         }
         None => case.window,
     }
@@ -84,13 +93,9 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget, traces: &[TraceFacts])
 
 fn why_not_one(trial: &Trial, stream: &Stream, target: &PlanTarget, facts: &TraceFacts) -> Option<Say> {
     let (replay, range) = (stream.replay?, stream.region.unwrap_or(trial.region).len);
-    let (file, block) = (&facts.source.file, target.logical_block.0.max(1));
-    if trial.direct && !replay.alignment.0.is_multiple_of(block) {
-        let line = facts.alignment_line;
-        return Some(say!(
-            "{file}:{line}: direct I/O on this target needs offsets and lengths that are multiples of {block} B; `align: {block}B` rounds them",
-            "{file}:{line}: прямой ввод-вывод на этом объекте требует смещений и длин, кратных {block} Б; `align: {block}B` их округлит"
-        ));
+    let file = &facts.source.file;
+    if let Some(reason) = misaligned(trial, stream, target, facts) {
+        return Some(reason);
     }
     if range < stream.block_size.max(facts.io_max) {
         return Some(say!(
@@ -107,6 +112,10 @@ fn why_not_one(trial: &Trial, stream: &Stream, target: &PlanTarget, facts: &Trac
             "при таком темпе {file} длится дольше 7 дней; укажите более короткий `trial`"
         ));
     }
+    let last = replay.pace.due(replay.span).map(Nanos);
+    if trial.ramp > Nanos(0) && last.is_some_and(|last| trial.ramp >= last) {
+        return Some(nothing_left(facts, trial.ramp, last.unwrap_or_default()));
+    }
     if stream.is_open() && facts.span == Nanos(0) && facts.count() > 1 {
         return Some(say!("{file} has no times; use `pace: asap`", "в {file} нет времён; используйте `pace: asap`"));
     }
@@ -116,6 +125,42 @@ fn why_not_one(trial: &Trial, stream: &Stream, target: &PlanTarget, facts: &Trac
             "в {file} есть discard, а в AIO нет таких запросов; укажите `backend: auto` или `backend: psync`"
         )
     })
+}
+
+/// Why I/Os of a trace would begin or end within a block of the target, where that takes none but whole ones.
+fn misaligned(trial: &Trial, stream: &Stream, target: &PlanTarget, facts: &TraceFacts) -> Option<Say> {
+    let (file, block) = (&facts.source.file, target.logical_block.0.max(1));
+    if !fit::in_whole_blocks(trial, stream, target) {
+        return None;
+    }
+    if !stream.replay?.alignment.0.is_multiple_of(block) {
+        let line = facts.alignment_line;
+        return Some(say!(
+            "{file}:{line}: direct I/O and discards on this target need offsets and lengths that are multiples of {block} B; `align: {block}B` rounds them",
+            "{file}:{line}: прямой ввод-вывод и освобождение (discard) на этом объекте требуют смещений и длин, кратных {block} Б; `align: {block}B` их округлит"
+        ));
+    }
+    let start = stream.region.unwrap_or(trial.region).start.0;
+    (!start.is_multiple_of(block)).then(|| {
+        say!(
+            "offsets of {file} count from the start of the `region`, and on this target that must be a multiple of {block} B",
+            "смещения {file} отсчитываются от начала `region`, а на этом объекте оно должно быть кратно {block} Б"
+        )
+    })
+}
+
+fn nothing_left(facts: &TraceFacts, ramp: Nanos, last: Nanos) -> Say {
+    let file = &facts.source.file;
+    let sizes = |lang| (format::duration(ramp, lang), format::duration(last, lang));
+    let ((ramp, last), (ramp_ru, last_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
+    Say {
+        en: format!(
+            "the replay of {file} takes {last} and would end within the `ramp` of {ramp}: the window would be empty; name a shorter one"
+        ),
+        ru: format!(
+            "воспроизведение {file} длится {last_ru} и кончилось бы внутри разгона (`ramp`) в {ramp_ru}: окно осталось бы пустым; укажите разгон короче"
+        ),
+    }
 }
 
 fn beyond(facts: &TraceFacts, range: Bytes) -> Say {

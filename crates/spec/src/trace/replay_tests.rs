@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixture;
-use crate::plan::{Case, Plan, PlanInputs, PlanTarget};
+use crate::plan::{Case, Plan, PlanInputs, PlanTarget, Room};
 use crate::suite::Suite;
 use expect_test::{Expect, expect};
 
@@ -45,7 +45,8 @@ fn a_stream_is_what_its_trace_holds_and_lasts_as_long_at_its_pace() {
     let told: Vec<_> = cells.iter().map(|case| (case.label(), case.trial.ramp, case.trial.window)).collect();
     let (ms, none) = (Nanos::millis, Nanos(0));
     // From 1 ms to 1010 ms, so 1009 ms, and the last I/O inside; at half the pace 2018 ms.
-    let expected = [("a, pace 1", none, ms(1100)), ("a, pace 0.5", none, ms(2100)), ("a, pace asap", none, ms(3000))];
+    let expected =
+        [("a, pace 1", none, ms(1100)), ("a, pace 0.5", none, ms(2100)), ("a, pace asap", ms(1000), ms(3000))];
     assert_eq!(told, expected.map(|(label, ramp, window)| (label.to_string(), ramp, window)));
     let stream = &cells[0].trial.streams[0];
     // Of 1011 I/Os 10 are writes: less than a percent is told as one.
@@ -109,7 +110,7 @@ fn what_does_not_fit_its_target_is_not_run_and_says_where_and_what_to_do() {
         "",
         |_| {},
         expect![
-            "no case of the suite can run: a.iolog:1013: direct I/O on this target needs offsets and lengths that are multiples of 512 B; `align: 512B` rounds them"
+            "no case of the suite can run: a.iolog:1013: direct I/O and discards on this target need offsets and lengths that are multiples of 512 B; `align: 512B` rounds them"
         ],
     );
     assert!(Plan::new(&inputs(&odd, suite("", ", direct: false"), Bytes::gib(1), true)).is_ok());
@@ -140,6 +141,66 @@ fn what_does_not_fit_its_target_is_not_run_and_says_where_and_what_to_do() {
             "no case of the suite can run: a.iolog holds discards, and AIO has no requests for them; use `backend: auto` or `backend: psync`"
         ],
     );
+}
+
+#[test]
+fn discards_of_a_device_are_whole_blocks_of_it_however_it_was_opened() {
+    let log = |op: &str| format!("fio version 3 iolog\n0 /a read 0 512\n500000 /a {op} 512 512\n");
+    let large = |inputs: &mut PlanInputs| inputs.target.logical_block = Bytes::kib(4);
+    check_not_run(
+        &log("trim"),
+        "",
+        ", direct: false",
+        large,
+        expect![
+            "no case of the suite can run: a.iolog:2: direct I/O and discards on this target need offsets and lengths that are multiples of 4096 B; `align: 4096B` rounds them"
+        ],
+    );
+    let runs = |op: &str, change: fn(&mut PlanInputs)| {
+        let mut inputs = inputs(&log(op), suite("", ", direct: false"), Bytes::gib(1), true);
+        large(&mut inputs);
+        change(&mut inputs);
+        Plan::new(&inputs).is_ok()
+    };
+    assert!(runs("write", |_| {}), "the page cache takes any bytes");
+    let file = |inputs: &mut PlanInputs| inputs.target.room = Some(Room { total: Bytes::gib(9), free: Bytes::gib(9) });
+    assert!(runs("trim", file), "a file does, too");
+}
+
+#[test]
+fn a_region_of_a_replay_begins_at_a_block_of_the_target() {
+    let of = |start: &str, block: Bytes| {
+        let stream = format!("{{trace: {{file: a.iolog}}, region: {{start: {start}}}}}");
+        let text = format!("suite: x\ncases: [{{name: a, streams: [{stream}]}}]\n");
+        let log = "fio version 3 iolog\n0 /a read 0 4096\n500000 /a read 4096 4096\n";
+        let mut inputs = inputs(log, crate::parse::suite(&text, "x").unwrap(), Bytes::gib(1), true);
+        inputs.target.logical_block = block;
+        Plan::new(&inputs).map(|_| ()).map_err(|error| error.message.en)
+    };
+    assert_eq!((of("4KiB", Bytes::kib(4)), of("512B", Bytes(512)), of("50%", Bytes::kib(4))), (Ok(()), Ok(()), Ok(())));
+    expect![
+        "no case of the suite can run: offsets of a.iolog count from the start of the `region`, and on this target that must be a multiple of 4096 B"
+    ]
+    .assert_eq(&of("512B", Bytes::kib(4)).unwrap_err());
+}
+
+#[test]
+fn a_ramp_that_leaves_nothing_of_a_replay_is_refused() {
+    check_not_run(
+        &text(),
+        ", pace: 2",
+        ", ramp: 600ms",
+        |_| {},
+        expect![
+            "no case of the suite can run: the replay of a.iolog takes 0.5 s and would end within the `ramp` of 0.6 s: the window would be empty; name a shorter one"
+        ],
+    );
+    let runs = |keys: &str, ramp: &str| {
+        Plan::new(&inputs(&text(), suite(keys, &format!(", ramp: {ramp}")), Bytes::gib(1), true)).is_ok()
+    };
+    assert!(runs(", pace: 2", "500ms") && runs(", pace: asap", "600ms"));
+    let one = "fio version 3 iolog\n0 /a read 0 512\n";
+    assert!(Plan::new(&inputs(one, suite("", ""), Bytes::gib(1), true)).is_ok(), "a single I/O without a ramp");
 }
 
 #[test]

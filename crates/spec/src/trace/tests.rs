@@ -308,6 +308,18 @@ fn a_pace_scales_times_and_has_the_words_of_the_suite() {
 }
 
 #[test]
+fn the_limit_of_ios_is_that_of_all_traces_and_holds_while_one_is_read() {
+    let text = "fio version 3 iolog\n1 /a read 0 512\n2 /a read 0 512\nno line of an iolog\n";
+    let beside = |others: u64| read_beside(text.as_bytes(), "t", &source(), others).unwrap_err().render(Lang::En);
+    expect![[r#"
+        error: t:3: more than 10000000 I/Os in all traces of the suite
+        hint: cut the trace, or name one `device` of it"#]]
+    .assert_eq(&beside(IOS_MAX - 1));
+    assert!(beside(IOS_MAX).starts_with("error: t:2: more than") && beside(u64::MAX) == beside(IOS_MAX));
+    assert!(beside(IOS_MAX - 2).starts_with("error: t:4: `no` is not"));
+}
+
+#[test]
 fn an_io_takes_24_bytes() {
     assert_eq!(size_of::<TracedIo>(), 24);
 }
