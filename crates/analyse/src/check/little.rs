@@ -107,9 +107,11 @@ fn implied(trial: &Counting<'_>, counts: impl Fn(&Stream) -> bool) -> InFlight {
 }
 
 /// Operations that take a place in the queue. With a sync after each write, the write's latency
-/// includes its sync: counting both would count the time twice. Other engines tell them apart.
+/// includes its sync: counting both would count the time twice. Other engines tell them apart, and syncs of a trace are
+/// I/Os of their own.
 fn occupying(stream: &Stream, external: bool) -> &'static [Op] {
     match stream.sync.every() {
+        _ if stream.replay.is_some() => &Op::ALL,
         0 => &Op::IO,
         1 if !external => &Op::IO,
         _ => &Op::ALL,
@@ -124,11 +126,12 @@ fn lanes(stream: &Stream) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{case, open_case, run, run_of};
+    use crate::fixture::{case, open_case, run, run_of, traced_case};
     use crate::trials::by_case;
     use stend_base::histogram::Sparse;
     use stend_record::observed::Drained;
     use stend_record::{External, Slice, TrialOutcome};
+    use stend_spec::trace::Pace;
     use stend_spec::workload::Sync;
 
     fn check(change: impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static) -> CheckResult {
@@ -198,6 +201,20 @@ mod tests {
         let record = durable.trial(0).iops(1_000.0).done().record();
         let found = in_flight(&by_case(&record)[0]);
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "1.00 in flight of 1.00"));
+    }
+
+    #[test]
+    fn a_sync_of_a_trace_takes_a_place_of_its_own() {
+        let mut asap = traced_case("db", "t.iolog");
+        asap.streams[0].trace.as_mut().unwrap().pace = vec![Pace::Asap];
+        let syncs = |o: &mut TrialOutcome, _: &mut Vec<Slice>| {
+            let latency = &mut o.jobs[0].latency;
+            latency[Op::Read.index()].sum_ns /= 2;
+            latency[Op::Sync.index()] = latency[Op::Read.index()].clone();
+        };
+        let record = run_of(vec![asap]).trial(0).iops(1_000.0).change(syncs).done().record();
+        let found = in_flight(&by_case(&record)[0]);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "64.0 in flight of 64.0"));
     }
 
     #[test]
