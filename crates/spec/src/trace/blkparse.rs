@@ -100,8 +100,9 @@ fn event(line: &str, number: u64, builder: &mut Builder<'_>) -> Result<()> {
         builder.left_out.other_events += 1;
         return Ok(());
     }
-    let Some((offset, len)) = place([field(), field(), field(), field()]) else {
-        return refuse("not a place on a device", "не место на устройстве", line);
+    let words = [field(), field(), field(), field()];
+    let Some((offset, len)) = place(words) else {
+        return refuse("not a place on a device", "не место на устройстве", words.join(" ").trim_end());
     };
     if action == "C" {
         builder.left_out.other_events += 1;
