@@ -4,14 +4,14 @@ use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::Chosen;
 use stend_spec::workload::{Backend, Stream, Sync, Trial};
 use stend_sys::aio::{self, Syncs};
-use stend_sys::uring::Ring;
+use stend_sys::uring::{Polling, Ring};
 use stend_sys::{IoFile, Obstacle};
 
 /// A way of submitting I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// One ring per job.
-    IoUring,
+    /// One ring per job, and what it polls for.
+    IoUring(Polling),
     /// One context of Linux AIO per job, and how it syncs.
     Libaio(Syncs),
     /// `pread` and `pwrite`, one thread per I/O in flight.
@@ -19,6 +19,9 @@ pub enum Lane {
     /// Nothing: every I/O is complete at once.
     Null,
 }
+
+/// The plain ring, which `Auto` may choose.
+const RING: Lane = Lane::IoUring(Polling::Off);
 
 /// Most threads that `Auto` starts to make I/O by plain calls; more would measure the scheduler.
 const THREADS_MAX: u64 = 64;
@@ -38,7 +41,9 @@ impl Lane {
     /// Name in the run file.
     pub fn name(self) -> &'static str {
         match self {
-            Lane::IoUring => "io_uring",
+            Lane::IoUring(Polling::Off) => "io_uring",
+            Lane::IoUring(Polling::Submissions) => "io_uring_sqpoll",
+            Lane::IoUring(Polling::Completions) => "io_uring_iopoll",
             Lane::Libaio(_) => "libaio",
             Lane::Psync => "psync",
             Lane::Null => "none",
@@ -57,12 +62,15 @@ impl Lane {
 /// know at all, and `sync_file_range` take psync at any depth.
 /// A way that was named and does not work is an error of kind `Preflight`.
 pub fn choose_backend(trial: &Trial, file: &IoFile) -> Result<Choice> {
+    if trial.backend == Backend::IoUringIopoll {
+        Ring::polls(file).map_err(|obstacle| refused("io_uring_iopoll", &obstacle))?;
+    }
     decide(trial, Nature { device: file.is_device(), begins: file.begins_without_blocking() })
 }
 
 /// Whether a ring of io_uring can be made here.
 pub(crate) fn ring_works() -> std::result::Result<(), Obstacle> {
-    Ring::probe()
+    Ring::probe(Polling::Off)
 }
 
 /// What of a target decides.
@@ -84,8 +92,17 @@ fn decide(trial: &Trial, target: Nature) -> Result<Choice> {
             }
             Ok(choice)
         }
-        Backend::IoUring if only_by_calls(trial, target.device) => Err(no_discards()),
-        Backend::IoUring => Ring::probe().map(|()| named(Lane::IoUring)).map_err(|o| refused("io_uring", &o)),
+        Backend::IoUring | Backend::IoUringSqpoll | Backend::IoUringIopoll => {
+            if only_by_calls(trial, target.device) {
+                return Err(no_discards());
+            }
+            let (name, polling) = match trial.backend {
+                Backend::IoUringSqpoll => ("io_uring_sqpoll", Polling::Submissions),
+                Backend::IoUringIopoll => ("io_uring_iopoll", Polling::Completions),
+                _ => ("io_uring", Polling::Off),
+            };
+            Ring::probe(polling).map(|()| named(Lane::IoUring(polling))).map_err(|o| refused(name, &o))
+        }
         Backend::Libaio => {
             aio::probe(trial.in_flight()).map(|s| named(Lane::Libaio(s))).map_err(|o| refused("libaio", &o))
         }
@@ -156,8 +173,8 @@ fn choose(trial: &Trial, target: Nature) -> Choice {
         return Choice { lane: Lane::Psync, chosen, fallback_reason: String::new() };
     }
     let fallback = |lane, fallback_reason| Choice { lane, chosen: Chosen::Fallback, fallback_reason };
-    let Err(no_ring) = Ring::probe() else {
-        return Choice { lane: Lane::IoUring, chosen: Chosen::Works, fallback_reason: String::new() };
+    let Err(no_ring) = Ring::probe(Polling::Off) else {
+        return Choice { lane: RING, chosen: Chosen::Works, fallback_reason: String::new() };
     };
     if !trial.direct {
         let reason = "libaio would make buffered I/O inside io_submit, one after the other";
@@ -255,6 +272,17 @@ mod tests {
     }
 
     #[test]
+    fn polling_is_never_chosen_only_named_and_a_target_that_cannot_is_refused() {
+        let choice = decide(&trial(Backend::IoUringSqpoll, 4, Sync::None), FILE).unwrap();
+        assert_eq!((choice.lane.name(), choice.chosen), ("io_uring_sqpoll", Chosen::Named));
+        let memory = IoFile::create_scratch(Path::new("/dev/shm"), 4096, false).unwrap();
+        let error = choose_backend(&trial(Backend::IoUringIopoll, 1, Sync::None), &memory).unwrap_err();
+        assert!(error.kind == Kind::Preflight && error.message.ru.contains("очередей для опроса"), "{error}");
+        let error = choose_without(&[forbid_io_uring], &trial(Backend::IoUringSqpoll, 1, Sync::None)).unwrap_err();
+        assert!(error.message.en.contains("io_uring_sqpoll"), "{error}");
+    }
+
+    #[test]
     fn psync_asked_for_needs_no_excuse() {
         let choice = decide(&trial(Backend::Psync, 1, Sync::None), FILE).unwrap();
         assert_eq!((choice.lane, choice.fallback_reason.as_str()), (Lane::Psync, ""));
@@ -264,14 +292,14 @@ mod tests {
     fn syncs_are_made_by_plain_calls_unless_that_takes_too_many_threads() {
         let lane = |depth, sync| decide(&trial(Backend::Auto, depth, sync), FILE).unwrap().lane;
         assert_eq!(lane(1, Sync::Fdatasync(1)), Lane::Psync);
-        assert_eq!(lane(1, Sync::None), Lane::IoUring);
-        assert_eq!(lane(128, Sync::Fsync(1)), Lane::IoUring);
-        assert_eq!((lane(1, Sync::Dsync), lane(1, Sync::ODsync)), (Lane::IoUring, Lane::IoUring));
+        assert_eq!(lane(1, Sync::None), RING);
+        assert_eq!(lane(128, Sync::Fsync(1)), RING);
+        assert_eq!((lane(1, Sync::Dsync), lane(1, Sync::ODsync)), (RING, RING));
         let buffered = |depth, sync| {
             let trial = Trial { direct: false, ..trial(Backend::Auto, depth, sync) };
             decide(&trial, FILE).unwrap().lane
         };
-        assert_eq!((buffered(1, Sync::Dsync), buffered(128, Sync::Dsync)), (Lane::Psync, Lane::IoUring));
+        assert_eq!((buffered(1, Sync::Dsync), buffered(128, Sync::Dsync)), (Lane::Psync, RING));
         assert_eq!(buffered(128, Sync::SyncFileRange(1)), Lane::Psync, "there is no other way");
     }
 
@@ -288,10 +316,10 @@ mod tests {
         };
         for op in [Op::Discard, Op::WriteZeroes] {
             assert_eq!(auto(1, op, false), (Lane::Psync, Chosen::Erases));
-            assert_eq!(auto(128, op, false), (Lane::IoUring, Chosen::Works));
+            assert_eq!(auto(128, op, false), (RING, Chosen::Works));
         }
         assert_eq!(auto(128, Op::Discard, true), (Lane::Psync, Chosen::Erases));
-        assert_eq!(auto(128, Op::WriteZeroes, true), (Lane::IoUring, Chosen::Works));
+        assert_eq!(auto(128, Op::WriteZeroes, true), (RING, Chosen::Works));
         let step = choose_without(&[forbid_io_uring], &of(Backend::Auto, 128, Op::Discard)).unwrap();
         assert_eq!((step.lane, step.chosen), (Lane::Psync, Chosen::Fallback));
         assert!(step.fallback_reason.contains("libaio has no requests"), "{step:?}");
@@ -307,8 +335,8 @@ mod tests {
         let choose = |backend, depth| choose_backend(&trial(backend, depth, Sync::None), &memory).unwrap();
         let few = choose(Backend::Auto, 32);
         assert_eq!((few.lane, few.chosen), (Lane::Psync, Chosen::Punts));
-        assert_eq!(choose(Backend::Auto, 65).lane, Lane::IoUring, "not with that many threads");
-        assert_eq!(choose(Backend::IoUring, 32).lane, Lane::IoUring, "and not if somebody wants to see it");
+        assert_eq!(choose(Backend::Auto, 65).lane, RING, "not with that many threads");
+        assert_eq!(choose(Backend::IoUring, 32).lane, RING, "and not if somebody wants to see it");
     }
 
     #[test]
@@ -319,7 +347,7 @@ mod tests {
             trial
         };
         let lane = |sync| decide(&batched(Backend::Auto, sync), FILE).unwrap().lane;
-        assert_eq!((lane(Sync::None), lane(Sync::Fdatasync(1))), (Lane::IoUring, Lane::IoUring));
+        assert_eq!((lane(Sync::None), lane(Sync::Fdatasync(1))), (RING, RING));
         let error = choose_without(&[forbid_io_uring, forbid_aio], &batched(Backend::Auto, Sync::None)).unwrap_err();
         assert!(error.kind == Kind::Preflight && error.message.en.contains("io_uring is forbidden"), "{error}");
     }

@@ -231,7 +231,9 @@ fn work(post: Post, mut recorder: Recorder) {
         return;
     }
     match post.lane {
-        Lane::IoUring => run_queue(&post, recorder, |slots, len| Ring::new(post.file.clone(), slots, len)),
+        Lane::IoUring(polling) => {
+            run_queue(&post, recorder, |slots, len| Ring::new(post.file.clone(), slots, len, polling));
+        }
         Lane::Libaio(syncs) => {
             run_queue(&post, recorder, |slots, len| Context::new(post.file.clone(), slots, len, syncs));
         }
@@ -330,6 +332,7 @@ mod tests {
     use crate::layout::tests::{stream, trial};
     use stend_base::Bytes;
     use stend_sys::aio::Syncs;
+    use stend_sys::uring::Polling;
 
     #[test]
     fn a_load_thread_that_dies_while_it_is_set_up_is_our_defect_not_a_hang() {
@@ -338,7 +341,7 @@ mod tests {
         jobs[0].area.blocks = 0;
         let file = IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap();
         let target = Target::new(&file, &trial).unwrap();
-        for lane in [Lane::Psync, Lane::IoUring, Lane::Libaio(Syncs::Queued)] {
+        for lane in [Lane::Psync, Lane::IoUring(Polling::Off), Lane::Libaio(Syncs::Queued)] {
             let error = Crew::muster(&jobs, lane, &target, 1, &Control::new()).err().unwrap();
             assert_eq!(error.kind, Kind::Bug, "{error}");
         }

@@ -219,7 +219,7 @@ impl Watch<'_> {
     }
 
     fn count_kernel_workers(&mut self) {
-        if self.task.lane == Lane::IoUring {
+        if matches!(self.task.lane, Lane::IoUring(_)) {
             self.kernel_workers = self.kernel_workers.max(affinity::kernel_workers());
         }
     }

@@ -96,7 +96,8 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
         ));
     }
     let ranges = trial.streams.iter().any(|s| matches!(s.sync, Sync::SyncFileRange(_)));
-    if ranges && (trial.direct || trial.backend == Backend::IoUring) {
+    let by_ring = matches!(trial.backend, Backend::IoUring | Backend::IoUringSqpoll | Backend::IoUringIopoll);
+    if ranges && (trial.direct || by_ring) {
         return defect(say!(
             "a trial with sync_file_range must be buffered and made by plain calls",
             "испытание с sync_file_range должно идти через кэш страниц и обычными вызовами"

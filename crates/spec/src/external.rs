@@ -147,6 +147,14 @@ fn refusal(trial: &Trial) -> Option<Refusal> {
         let why = say!("it measures what Stend's own engine costs", "так измеряется цена генератора самого Stend");
         return Some(("backend: none", why));
     }
+    let polled = match trial.backend {
+        Backend::IoUringSqpoll => Some("backend: io_uring_sqpoll"),
+        Backend::IoUringIopoll => Some("backend: io_uring_iopoll"),
+        _ => None,
+    };
+    if let Some(key) = polled {
+        return Some((key, say!("Stend does not ask fio to poll", "Stend не поручает fio опрос")));
+    }
     if trial.backend == Backend::Psync && trial.streams.iter().any(|s| s.queue_depth > 1) {
         let why = say!(
             "a job of fio then has one I/O in flight, and a `queue_depth` above 1 was asked for",

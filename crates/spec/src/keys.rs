@@ -107,6 +107,16 @@ fn words<T>(choices: &'static [Choice<T>]) -> Vec<Word> {
 pub const BACKENDS: &[Choice<Backend>] = &[
     ("auto", "the best that probing finds; the run file says which and why", Backend::Auto),
     ("io_uring", "`io_uring`, or an error", Backend::IoUring),
+    (
+        "io_uring_sqpoll",
+        "`io_uring`, and a thread of the kernel per job that takes what is submitted without being called (fio: `sqthread_poll`), or an error; each of them keeps a CPU busy, which the CPU time of the job does not hold",
+        Backend::IoUringSqpoll,
+    ),
+    (
+        "io_uring_iopoll",
+        "`io_uring` that asks the device again and again instead of being interrupted (fio: `hipri`), or an error; needs `direct: true` and a device with queues for it; not with syncs, discards, zeroes or traces",
+        Backend::IoUringIopoll,
+    ),
     ("libaio", "Linux AIO (`io_submit`), or an error; needs `direct: true`", Backend::Libaio),
     ("psync", "`pread` and `pwrite`, one thread per I/O in flight", Backend::Psync),
     ("none", "no I/O at all: measures what the engine itself costs", Backend::Null),

@@ -287,6 +287,10 @@ pub enum Backend {
     Auto,
     /// `io_uring`, or an error.
     IoUring,
+    /// `io_uring` for which a kernel thread per job takes what is submitted, or an error.
+    IoUringSqpoll,
+    /// `io_uring` that asks the device whether I/Os are complete, or an error; only with direct I/O that needs no syncs.
+    IoUringIopoll,
     /// Linux AIO (`io_submit`), or an error; only with direct I/O, because the kernel makes any other
     /// inside the call.
     Libaio,

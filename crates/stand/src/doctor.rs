@@ -13,7 +13,7 @@ use stend_base::{Say, say};
 use stend_record::{Checkup, CheckupItem, Level, TargetFacts, TargetKind, WriteAccess};
 use stend_sys::Obstacle;
 use stend_sys::obstacle::Cure;
-use stend_sys::uring::Ring;
+use stend_sys::uring::{Polling, Ring};
 
 /// Where test files of runs usually go, beside the directory that is looked at and the current one.
 const USUAL_PLACE: &str = "/var/tmp";
@@ -29,7 +29,7 @@ pub fn doctor(on: Option<&str>) -> Checkup {
             places: places.into_iter().flatten().collect(),
             // Tools for drives are in directories that a user's PATH often lacks.
             tools: std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect(),
-            ring: Ring::probe(),
+            ring: Ring::probe(Polling::Off),
             arch: std::env::consts::ARCH,
         },
     )

@@ -21,6 +21,20 @@ pub fn pin_current(cpu: u32) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
+/// Does something from where the process may run but the calling thread may not, so that a thread that comes of it and
+/// inherits its CPUs is not in the way of the caller; from anywhere if there is no such place. The caller's CPUs are as
+/// before afterwards.
+pub(crate) fn elsewhere<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let own = sched_getaffinity(None)?;
+    let mut others = sched_getaffinity(Some(rustix::process::getpid()))?;
+    let all = others;
+    (0..CpuSet::MAX_CPU).filter(|&cpu| own.is_set(cpu)).for_each(|cpu| others.unset(cpu));
+    sched_setaffinity(None, if others.count() > 0 { &others } else { &all })?;
+    let result = act();
+    sched_setaffinity(None, &own)?;
+    result
+}
+
 /// What the scheduler gave a thread since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadTimes {

@@ -1,9 +1,10 @@
-//! Which CPUs take the interrupts of the device below a file. Reads only; must not choose where anything runs.
+//! How completions of the device below a file arrive: which CPUs take its interrupts, and whether it can be polled instead.
+//! Reads only; must not choose where anything runs.
 
 use crate::block::DevNo;
 use crate::file::IoFile;
 use rustix::fs::{FileType, fstat};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Levels between a disk and the PCI function that has its interrupts: two for virtio and NVMe, five for SAS.
 const LEVELS: usize = 8;
@@ -12,15 +13,30 @@ const LEVELS: usize = 8;
 /// machine has a queue and an interrupt of its own, so that it does not matter, and where it cannot be told (stacked
 /// devices, several file systems, devices without interrupts).
 pub fn completion_cpus(file: &IoFile) -> Vec<u32> {
-    let Ok(stat) = fstat(file) else { return Vec::new() };
+    device_of(file).and_then(|device| below(Path::new("/"), device)).unwrap_or_default()
+}
+
+/// The device that a file is or lies on.
+fn device_of(file: &IoFile) -> Option<DevNo> {
+    let stat = fstat(file).ok()?;
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
-    let device = DevNo::from_raw(if is_device { stat.st_rdev } else { stat.st_dev });
-    below(Path::new("/"), device).unwrap_or_default()
+    Some(DevNo::from_raw(if is_device { stat.st_rdev } else { stat.st_dev }))
+}
+
+/// Whether the block device below `file` can be asked for completions, as its queue says.
+pub(crate) fn is_polled(file: &IoFile) -> bool {
+    let disk = device_of(file).and_then(|device| disk_of(Path::new("/"), device));
+    disk.is_some_and(|disk| std::fs::read_to_string(disk.join("queue/io_poll")).is_ok_and(|text| text.trim() == "1"))
+}
+
+/// Directory of the whole disk that a device is or lies on.
+fn disk_of(root: &Path, device: DevNo) -> Option<PathBuf> {
+    let node = std::fs::canonicalize(root.join(format!("sys/dev/block/{device}"))).ok()?;
+    Some(if node.join("partition").exists() { node.parent()?.to_path_buf() } else { node })
 }
 
 fn below(root: &Path, device: DevNo) -> Option<Vec<u32>> {
-    let node = std::fs::canonicalize(root.join(format!("sys/dev/block/{device}"))).ok()?;
-    let disk = if node.join("partition").exists() { node.parent()?.to_path_buf() } else { node };
+    let disk = disk_of(root, device)?;
     let queues = std::fs::read_dir(disk.join("mq")).ok()?.count();
     if queues >= cpus_in(&root.join("sys/devices/system/cpu/online"))?.len() {
         return None;

@@ -39,13 +39,13 @@ fn forbid(call: libc::c_long) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::uring::Ring;
+    use crate::uring::{Polling, Ring};
 
     #[test]
     fn a_filtered_thread_has_no_io_uring_and_says_why() {
         let reason = std::thread::spawn(|| {
             forbid_io_uring().unwrap();
-            Ring::probe().unwrap_err().to_string()
+            Ring::probe(Polling::Off).unwrap_err().to_string()
         })
         .join()
         .unwrap();

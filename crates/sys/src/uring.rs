@@ -2,6 +2,7 @@
 //! time or interpret anything: results go to the caller as the kernel gave them.
 //! Why this is sound: see `queue`.
 
+use crate::affinity;
 use crate::file::IoFile;
 use crate::obstacle::Obstacle;
 use crate::queue::{Completion, Queue, Request, Slots};
@@ -10,14 +11,33 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::RawFd;
 use std::sync::Arc;
+use std::time::Instant;
 use stend_base::{Nanos, say};
 
 /// The kernel refuses a larger registered buffer (io_uring/rsrc.c, SZ_1G).
 const REGISTERED_MAX: usize = 1 << 30;
+/// Bytes of the read that tries whether a device polls: a block of every device.
+const PROBE_LEN: usize = 4096;
 
-/// A ring for one file, used by the thread that made it.
+/// Milliseconds without work after which the kernel's thread sleeps until it is woken; by eye: longer than any pause of a
+/// load that is there at all.
+const SUBMITTER_IDLE_MS: u32 = 1_000;
+
+/// What is asked again and again instead of being told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Polling {
+    /// Nothing: submitting is a call, completions come by interrupts.
+    Off,
+    /// A thread of the kernel looks for what is submitted.
+    Submissions,
+    /// The caller asks the device whether I/Os are complete.
+    Completions,
+}
+
+/// A ring for one target, used by the thread that made it.
 pub struct Ring {
     inner: ManuallyDrop<Inner>,
+    polling: Polling,
     fixed_file: bool,
     fixed_buffers: bool,
 }
@@ -30,9 +50,11 @@ struct Inner {
 }
 
 impl Ring {
-    /// Whether io_uring can be used here: a no-op goes through a ring and comes back.
-    pub fn probe() -> Result<(), Obstacle> {
-        let mut uring = build(2).map_err(|e| explain(&e))?;
+    /// Whether io_uring can be used here: a no-op goes through a ring and comes back. With [`Polling::Completions`] the
+    /// target decides: see [`Ring::polls`].
+    pub fn probe(polling: Polling) -> Result<(), Obstacle> {
+        let polling = if polling == Polling::Completions { Polling::Off } else { polling };
+        let mut uring = build(2, polling).map_err(|e| explain(&e))?;
         if !uring.params().is_feature_ext_arg() {
             return Err(Obstacle::incurable(say!(
                 "this kernel's io_uring has no waiting with a timeout (needs Linux 5.11)",
@@ -60,11 +82,42 @@ impl Ring {
         }
     }
 
+    /// Whether a device can be asked for completions: a read of its first block goes through a ring that polls, and the
+    /// queue of the device polls. Older kernels take the read in any case and let it be interrupted.
+    pub fn polls(file: &IoFile) -> Result<(), Obstacle> {
+        let no_queues = || {
+            Obstacle::incurable(say!(
+                "the device has no queues for polling (queue/io_poll is 0; NVMe: boot with nvme.poll_queues=4)",
+                "у устройства нет очередей для опроса (queue/io_poll равно 0; NVMe: загрузка с nvme.poll_queues=4)"
+            ))
+        };
+        let target = Arc::new(file.try_clone().map_err(|e| explain(&e))?);
+        let mut ring = Ring::new(target, 1, PROBE_LEN, Polling::Completions).map_err(|e| explain(&e))?;
+        ring.push(0, Request::Read, 0, PROBE_LEN, 0);
+        let mut done = Vec::new();
+        ring.submit_and_wait(1, Nanos::SECOND).map_err(|e| explain(&e))?;
+        ring.reap(&mut done);
+        match done.first() {
+            Some(done) if done.result >= 0 && crate::interrupts::is_polled(file) => Ok(()),
+            Some(done) if done.result >= 0 || done.result == -libc::EOPNOTSUPP => Err(no_queues()),
+            Some(done) => Err(explain(&io::Error::from_raw_os_error(-done.result))),
+            None => Err(Obstacle::incurable(say!(
+                "a read through a polling io_uring did not come back within 1 s",
+                "чтение через опрашивающий io_uring не вернулось за 1 с"
+            ))),
+        }
+    }
+
     /// A ring with `slots` slots (1 to [`SLOTS_MAX`]) of `slot_len` bytes for `file`. Registers the file
     /// and the memory if the kernel and RLIMIT_MEMLOCK allow, else works without.
-    pub fn new(file: Arc<IoFile>, slots: u32, slot_len: usize) -> io::Result<Ring> {
+    pub fn new(file: Arc<IoFile>, slots: u32, slot_len: usize, polling: Polling) -> io::Result<Ring> {
         let memory = Slots::new(slots, slot_len)?;
-        let uring = build(slots.next_power_of_two())?;
+        // The kernel's thread frees the entries of a batch when it has begun all of it; by then the first of them may be
+        // complete and their slots in use again.
+        let entries = if polling == Polling::Submissions { slots.saturating_mul(2) } else { slots };
+        let build = || build(entries.next_power_of_two(), polling);
+        // The kernel's thread inherits the CPUs of its maker. On a shared CPU each would wait for the other.
+        let uring = if polling == Polling::Submissions { affinity::elsewhere(build)? } else { build()? };
         if !uring.params().is_feature_ext_arg() {
             return Err(io::ErrorKind::Unsupported.into());
         }
@@ -75,7 +128,20 @@ impl Ring {
             unsafe { uring.submitter().register_buffers(&[memory.all()]) }.is_ok()
         };
         let inner = ManuallyDrop::new(Inner { uring, slots: memory, file });
-        Ok(Ring { inner, fixed_file, fixed_buffers })
+        Ok(Ring { inner, polling, fixed_file, fixed_buffers })
+    }
+
+    /// Asks the device until `want` requests are complete or the time is over. A ring that polls does not heed a timeout,
+    /// so each call asks once.
+    fn poll(&mut self, want: u32, timeout: Nanos) -> io::Result<()> {
+        let began = Instant::now();
+        loop {
+            entered(self.inner.uring.submitter().submit_with_args(0, &types::SubmitArgs::new()))?;
+            let found = self.inner.uring.completion().len();
+            if found >= want as usize || began.elapsed() >= timeout.duration() {
+                return Ok(());
+            }
+        }
     }
 
     #[inline(always)]
@@ -133,20 +199,17 @@ impl Queue for Ring {
         // SAFETY: the range is inside the slot and the slot's memory is not reachable by anyone while it is
         // claimed; it is neither moved nor unmapped before the request is reaped.
         let pushed = unsafe { self.inner.uring.submission().push(&entry) };
-        assert!(pushed.is_ok(), "there are as many entries as slots, and a slot has one request");
+        assert!(pushed.is_ok(), "there are entries for all slots, and a slot has one request");
     }
 
     #[inline]
     fn submit_and_wait(&mut self, want: u32, timeout: Nanos) -> io::Result<()> {
+        if self.polling == Polling::Completions {
+            return self.poll(want, timeout);
+        }
         let time = types::Timespec::new().sec(timeout.0 / 1_000_000_000).nsec((timeout.0 % 1_000_000_000) as u32);
         let args = types::SubmitArgs::new().timespec(&time);
-        match self.inner.uring.submitter().submit_with_args(want as usize, &args) {
-            Ok(_) => Ok(()),
-            Err(e) => match e.raw_os_error() {
-                Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
-                _ => Err(e),
-            },
-        }
+        entered(self.inner.uring.submitter().submit_with_args(want as usize, &args))
     }
 
     #[inline]
@@ -175,17 +238,48 @@ impl Drop for Ring {
     }
 }
 
+/// What a call that submits or waits gave; being woken early is no error.
+#[inline(always)]
+fn entered(result: io::Result<usize>) -> io::Result<()> {
+    match result {
+        Ok(_) => Ok(()),
+        Err(e) => match e.raw_os_error() {
+            Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+            _ => Err(e),
+        },
+    }
+}
+
 /// SINGLE_ISSUER + DEFER_TASKRUN (Linux 6.1) complete requests inside our own system call instead of
-/// interrupting us; NO_SQARRAY (6.6) saves a read per request. Older kernels refuse flags with EINVAL.
-fn build(entries: u32) -> io::Result<IoUring> {
+/// interrupting us, which a kernel thread that submits excludes; NO_SQARRAY (6.6) saves a read per request. Older kernels
+/// refuse flags with EINVAL.
+fn build(entries: u32, polling: Polling) -> io::Result<IoUring> {
+    let attempt = |single: bool, no_array: bool| {
+        let mut builder = IoUring::builder();
+        match polling {
+            Polling::Off => {}
+            Polling::Submissions => drop(builder.setup_sqpoll(SUBMITTER_IDLE_MS)),
+            Polling::Completions => drop(builder.setup_iopoll()),
+        }
+        if single {
+            builder.setup_single_issuer();
+            if polling != Polling::Submissions {
+                builder.setup_defer_taskrun();
+            }
+        }
+        if no_array {
+            builder.setup_no_sqarray();
+        }
+        builder.build(entries)
+    };
     let refused =
         |built: &io::Result<IoUring>| built.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL));
-    let best = IoUring::builder().setup_single_issuer().setup_defer_taskrun().setup_no_sqarray().build(entries);
+    let best = attempt(true, true);
     if !refused(&best) {
         return best;
     }
-    let good = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries);
-    if refused(&good) { IoUring::builder().build(entries) } else { good }
+    let good = attempt(true, false);
+    if refused(&good) { attempt(false, false) } else { good }
 }
 
 /// Why the kernel refused io_uring.
@@ -202,13 +296,13 @@ mod tests {
 
     /// A ring on a new nameless file; `None`, with a note, where io_uring is not to be had.
     fn ring(slots: u32, slot_len: usize) -> Option<Ring> {
-        if let Err(reason) = Ring::probe() {
+        if let Err(reason) = Ring::probe(Polling::Off) {
             assert!(std::env::var_os("CI").is_none(), "io_uring is needed here: {reason}");
             eprintln!("skipped: {reason}");
             return None;
         }
         let file = IoFile::create_scratch(Path::new("/var/tmp"), MIB, true).unwrap();
-        Some(Ring::new(Arc::new(file), slots, slot_len).unwrap())
+        Some(Ring::new(Arc::new(file), slots, slot_len, Polling::Off).unwrap())
     }
 
     /// Waits for everything in flight.
@@ -243,11 +337,57 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_thread_takes_what_is_submitted_wherever_the_caller_is_pinned() {
+        let Some(_) = ring(1, 4096) else { return };
+        let file = Arc::new(IoFile::create_scratch(Path::new("/var/tmp"), MIB, true).unwrap());
+        Ring::probe(Polling::Submissions).unwrap();
+        let pinned = std::thread::spawn(move || {
+            crate::affinity::pin_current(0).unwrap();
+            let mut ring = Ring::new(file, 3, 4096, Polling::Submissions).unwrap();
+            // A slot is in use again as soon as its request is complete, whatever the thread has told of the others.
+            let (mut free, mut done, mut left) = (vec![0, 1, 2], Vec::new(), 5_000u64);
+            while left > 0 || ring.in_flight() > 0 {
+                while let Some(slot) = free.pop().filter(|_| left > 0) {
+                    ring.push(slot, Request::Write, 0, 4096, left % 256 * 4096);
+                    left -= 1;
+                }
+                ring.submit_and_wait(1, Nanos::SECOND).unwrap();
+                ring.reap(&mut done);
+                assert!(done.iter().all(|c| c.result == 4096), "{done:?}");
+                free.extend(done.drain(..).map(|c| c.slot));
+            }
+            assert_eq!(crate::affinity::allowed().unwrap(), [0]);
+            let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+            let submitters = tasks.filter(|task| {
+                std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.starts_with("iou-sqp"))
+            });
+            submitters.map(|task| std::fs::read_to_string(task.join("status")).unwrap()).collect::<Vec<_>>()
+        });
+        let submitters = pinned.join().unwrap();
+        assert!(!submitters.is_empty(), "no kernel thread was there");
+        let alone = crate::affinity::allowed().unwrap().len() == 1;
+        let shares = |status: &String| status.lines().any(|line| line == "Cpus_allowed_list:\t0");
+        assert!(alone || !submitters.iter().any(shares), "{submitters:?}");
+    }
+
+    #[test]
+    fn a_device_that_does_not_poll_is_told_before_anything_is_measured() {
+        let Some(_) = ring(1, 4096) else { return };
+        let in_memory = IoFile::create_scratch(Path::new("/dev/shm"), MIB, false).unwrap();
+        let refused = Ring::polls(&in_memory).unwrap_err();
+        assert!(refused.cause.en.contains("no queues for polling"), "{refused}");
+        let mut ring = Ring::new(Arc::new(in_memory), 1, 4096, Polling::Completions).unwrap();
+        ring.push(0, Request::Read, 0, 4096, 0);
+        assert_eq!(all(&mut ring).first().map(|c| c.result), Some(-libc::EOPNOTSUPP), "the kernel says so, too");
+        ring.submit_and_wait(1, Nanos::millis(1)).unwrap();
+    }
+
+    #[test]
     fn several_files_are_one_space() {
         let Some(_) = ring(1, 4096) else { return };
         let files = [(); 3].map(|()| IoFile::create_scratch(Path::new("/var/tmp"), 4096, true).unwrap());
         let all = Arc::new(IoFile::joined(files.into(), &[4096; 3]).unwrap());
-        let mut ring = Ring::new(all.clone(), 3, 4096).unwrap();
+        let mut ring = Ring::new(all.clone(), 3, 4096, Polling::Off).unwrap();
         for slot in 0..3 {
             ring.slot_mut(slot).fill(slot as u8 + 1);
             ring.push(slot, Request::Write, 0, 4096, u64::from(slot) * 4096);
@@ -265,7 +405,7 @@ mod tests {
         let Some(_) = ring(1, 4096) else { return };
         let named = tempfile::NamedTempFile::new().unwrap();
         let read_only = IoFile::open_read(named.path(), false).unwrap();
-        let mut ring = Ring::new(Arc::new(read_only), 2, 4096).unwrap();
+        let mut ring = Ring::new(Arc::new(read_only), 2, 4096, Polling::Off).unwrap();
         ring.push(0, Request::Write, 0, 4096, 0);
         ring.push(1, Request::Read, 0, 4096, MIB);
         let results: Vec<_> = all(&mut ring).iter().map(|c| c.result).collect();

@@ -11,7 +11,7 @@ use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
 
 const LEN: Bytes = Bytes::mib(16);
-const LANES: [Backend; 3] = [Backend::Auto, Backend::Libaio, Backend::Psync];
+const LANES: [Backend; 4] = [Backend::Auto, Backend::IoUringSqpoll, Backend::Libaio, Backend::Psync];
 
 fn scratch(direct: bool) -> IoFile {
     IoFile::create_scratch(Path::new(DISK), LEN.0, direct).unwrap()

@@ -4,6 +4,11 @@ use crate::suite::StreamSpec;
 use crate::workload::{Backend, Sync};
 use stend_base::{Say, say};
 
+/// Whether a stream makes nothing but reads and writes.
+fn only_transfers(stream: &StreamSpec) -> bool {
+    stream.sync == Sync::None && stream.trace.is_none()
+}
+
 /// Why a case cannot be run the way it names, and what to write instead; `None` if it can.
 pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpec]) -> Option<(Say, Say)> {
     let ranges = streams.iter().any(|stream| matches!(stream.sync, Sync::SyncFileRange(_)));
@@ -52,7 +57,17 @@ pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpe
             ),
             say!("use `backend: auto`, or leave out `batch`", "укажите `backend: auto` или уберите `batch`"),
         )),
-        Backend::IoUring if ranges => Some((
+        Backend::IoUringIopoll if !direct || erases || !streams.iter().all(only_transfers) => Some((
+            say!(
+                "`backend: io_uring_iopoll` polls for direct reads and writes and for nothing else",
+                "`backend: io_uring_iopoll` опрашивает только прямые чтения и записи и больше ничего"
+            ),
+            say!(
+                "use `direct: true` without `sync`, `discard`, `write_zeroes` and `trace`, or `backend: io_uring`",
+                "укажите `direct: true` без `sync`, `discard`, `write_zeroes` и `trace` либо `backend: io_uring`"
+            ),
+        )),
+        Backend::IoUring | Backend::IoUringSqpoll if ranges => Some((
             say!(
                 "`backend: io_uring` contradicts `sync_file_range`: io_uring would hand each to a kernel worker thread, at most 4 GiB",
                 "`backend: io_uring` противоречит `sync_file_range`: io_uring передал бы каждый рабочему потоку ядра, не больше 4 ГиБ"
@@ -60,5 +75,28 @@ pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpe
             say!("use `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"),
         )),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::suite;
+
+    fn told(backend: &str, direct: bool, more: &str) -> Option<String> {
+        let stream = format!("{{op: write, pattern: random, block_size: 4KiB{more}}}");
+        let case = format!("{{name: a, backend: {backend}, direct: {direct}, streams: [{stream}]}}");
+        suite(&format!("suite: x\ncases:\n  - {case}\n"), "s.yaml").err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn polling_for_completions_is_for_direct_reads_and_writes_alone() {
+        assert_eq!(told("io_uring_iopoll", true, ", queue_depth: 4"), None);
+        let refused = |found: Option<String>| found.is_some_and(|text| text.contains("for direct reads and writes"));
+        assert!(refused(told("io_uring_iopoll", false, "")));
+        assert!(refused(told("io_uring_iopoll", true, ", sync: dsync")));
+        assert!(refused(told("io_uring_iopoll", true, ", sync: {fdatasync: 1}")));
+        assert_eq!(told("io_uring_sqpoll", false, ", sync: {fdatasync: 1}"), None);
+        let ranges = told("io_uring_sqpoll", false, ", sync: {sync_file_range: 8}").unwrap();
+        assert!(ranges.contains("contradicts `sync_file_range`"), "{ranges}");
     }
 }
