@@ -394,7 +394,7 @@ pub const STREAM: Mapping = Mapping {
             "trace",
             "absent",
             Shape::Map(&trace::TRACE),
-            "Recorded I/O is made again instead, at its own pace, scaled, or as fast as possible; its writes need the permission of any write. Contradicts `op`, `pattern`, `block_size`, `rate`, `sync`, `think` and `verify`. Beside other streams all need a `region`. Where neither the case nor `defaults` name `ramp` and `trial`, there is no ramp, and the window is as long as the trace.",
+            "Recorded I/O is made again instead, at its own pace, scaled, or as fast as possible; its writes need the permission of any write. Contradicts `op`, `pattern`, `block_size`, `rate`, `sync`, `think`, `batch` and `verify`. Beside other streams all need a `region`. Where neither the case nor `defaults` name `ramp` and `trial`, a replay at a pace has no ramp, and its window is as long as the trace.",
         ),
     ],
 };
