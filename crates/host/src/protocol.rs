@@ -48,6 +48,9 @@ pub enum Request {
         /// Its next I/Os.
         ios: Vec<TracedIo>,
     },
+    /// Say whether trials could be run, each named by the label of its case; no load is made. What is known of recorded
+    /// I/Os must have come before.
+    Foresee(Vec<(String, Trial)>),
     /// Run one trial.
     Trial {
         /// Its ordinal, repeated in every answer.
@@ -113,8 +116,8 @@ pub enum Reply {
     Rehearsed(Rehearsal),
     /// Answer to `Prepare`.
     Prepared,
-    /// Answer to `Trace`.
-    TraceTaken,
+    /// Answer to `Trace` and to `Foresee`: go on.
+    Taken,
     /// Progress of a fill, about ten times a second.
     Filling {
         /// Bytes written so far.

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_load::{Control, Marks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
 use stend_spec::trace::TracedIo;
@@ -133,7 +133,14 @@ impl Session {
             }
             Request::Trace { number, ios } => {
                 self.keep(number as usize, ios)?;
-                self.outbox.send(Reply::TraceTaken);
+                self.outbox.send(Reply::Taken);
+            }
+            Request::Foresee(trials) => {
+                for (label, trial) in trials.iter().filter(|(_, trial)| trial.engine == Engine::Native) {
+                    let file = self.open(trial.writes(), trial.direct)?;
+                    stend_load::foresee(trial, &self.traces, &file).map_err(|error| of_case(label, error))?;
+                }
+                self.outbox.send(Reply::Taken);
             }
             Request::Trial { ordinal, trial } => self.trial(ordinal, &trial)?,
             Request::Release => {
@@ -273,6 +280,13 @@ fn need(prepare: &Prepare) -> Need {
 
 fn send_event(outbox: &Outbox, kind: EventKind) {
     outbox.send(Reply::Event(Event { at: stend_sys::clock::now(), kind }));
+}
+
+/// The error, with the case that it is about.
+fn of_case(label: &str, mut error: Box<Error>) -> Box<Error> {
+    let Say { en, ru } = error.message;
+    error.message = say!("case `{label}`: {en}", "случай `{label}`: {ru}");
+    error
 }
 
 fn out_of_order(what: &str) -> Box<Error> {

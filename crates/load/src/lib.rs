@@ -41,7 +41,7 @@ pub use control::Control;
 pub use fill::fill;
 pub use fio::{Fio, probe_fio, run_trial_by_fio};
 pub use replay::Traces;
-pub use trial::{run_trial, run_trial_of};
+pub use trial::{foresee, run_trial, run_trial_of};
 pub use verify::Marks;
 pub use zeros::sample_zeros;
 

@@ -1,7 +1,7 @@
 //! One trial from the order to its outcome: checks, choice of backend, and the run. Must not retry.
 
 use crate::Control;
-use crate::backend::{Lane, choose_backend};
+use crate::backend::{Choice, Lane, choose_backend};
 use crate::engine::{self, Task};
 use crate::layout::{self, Job};
 use crate::payload::Payload;
@@ -51,12 +51,7 @@ pub fn run_trial_of(
     control: &Control,
     emit: &mut dyn FnMut(Vec<Slice>),
 ) -> Result<TrialOutcome> {
-    check(trial, file)?;
-    replay::check(trial, traces)?;
-    let choice = choose_backend(trial, file)?;
-    let mut jobs = layout::jobs(trial, u64::MAX)?;
-    check_size(trial, &jobs, choice.lane, replay::memory(trial, traces))?;
-    verify::check_areas(&jobs)?;
+    let (choice, mut jobs) = set_up(trial, traces, file)?;
     verify::attach(&mut jobs, marks);
     replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial)?;
@@ -66,6 +61,23 @@ pub fn run_trial_of(
     outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;
     Ok(outcome)
+}
+
+/// Whether the trial could be run: its errors before the first I/O, from way of submitting to memory. Makes no load; a
+/// device that is to be polled is asked for one block.
+pub fn foresee(trial: &Trial, traces: &Traces, file: &IoFile) -> Result<()> {
+    set_up(trial, traces, file).map(|_| ())
+}
+
+/// How to submit, and the jobs; nothing is started.
+fn set_up(trial: &Trial, traces: &Traces, file: &IoFile) -> Result<(Choice, Vec<Job>)> {
+    check(trial, file)?;
+    replay::check(trial, traces)?;
+    let choice = choose_backend(trial, file)?;
+    let jobs = layout::jobs(trial, u64::MAX)?;
+    check_size(trial, &jobs, choice.lane, replay::memory(trial, traces))?;
+    verify::check_areas(&jobs)?;
+    Ok((choice, jobs))
 }
 
 /// What the planner must not ask for.

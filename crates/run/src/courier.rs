@@ -1,12 +1,18 @@
-//! Carries the I/Os of traces to the worker, a frame at a time: only this side has the files. Must not send more before
-//! what it sent was taken.
+//! Carries to the worker what it needs before the fill, a frame at a time: the I/Os of traces, whose files only this side
+//! has, and the trials, so that what cannot be run is refused before anything is written. Must not send more before what
+//! it sent was taken.
 
 use std::sync::Arc;
 use stend_host::Request;
+use stend_spec::Plan;
 use stend_spec::trace::{Trace, TraceFacts};
+use stend_spec::workload::Trial;
 
 /// I/Os of one message: at most 7 MiB, far below the limit of a frame.
 const PIECE: usize = 1 << 18;
+/// Trials of one message. The largest that a suite of 1 MiB can ask for, one of schedules with some 50 000 steps, takes a
+/// MiB.
+const TRIALS: usize = 8;
 
 /// How far the traces have been carried.
 #[derive(Debug)]
@@ -14,18 +20,31 @@ pub(crate) struct Courier {
     traces: Vec<Arc<Trace>>,
     number: usize,
     sent: usize,
+    /// Trials that nobody has looked at yet, with their labels.
+    unseen: Vec<(String, Trial)>,
 }
 
 impl Courier {
     /// With nothing carried yet.
     pub fn new(traces: &[Arc<Trace>]) -> Courier {
-        Courier { traces: traces.to_vec(), number: 0, sent: 0 }
+        Courier { traces: traces.to_vec(), number: 0, sent: 0, unseen: Vec::new() }
+    }
+
+    /// Has the worker look at the trials of a plan, too. What arms change may decide whether one can be run, so with
+    /// arms each is looked at when it is due.
+    pub fn show(&mut self, plan: &Plan) {
+        let runs = plan.cases.iter().filter(|case| case.not_run.is_none() && plan.arms.is_empty());
+        self.unseen = runs.map(|case| (case.label(), case.trial.clone())).rev().collect();
     }
 
     /// The next message; `None` if everything was carried.
     pub fn next(&mut self) -> Option<Request> {
         loop {
-            let trace = self.traces.get(self.number)?;
+            let Some(trace) = self.traces.get(self.number) else {
+                let left = self.unseen.len().saturating_sub(TRIALS);
+                let trials: Vec<_> = self.unseen.drain(left..).rev().collect();
+                return (!trials.is_empty()).then_some(Request::Foresee(trials));
+            };
             let rest = trace.ios.get(self.sent..).unwrap_or_default();
             let piece = &rest[..rest.len().min(PIECE)];
             if !piece.is_empty() {
@@ -45,6 +64,9 @@ pub(crate) fn facts(traces: &[Arc<Trace>]) -> Vec<TraceFacts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_base::Bytes;
+    use stend_spec::plan::{PlanInputs, PlanTarget};
+    use stend_spec::topology::Topology;
     use stend_spec::trace::{self, Arrival, Source, TraceDevice};
 
     #[test]
@@ -66,5 +88,40 @@ mod tests {
         assert!(carried[0] == traces[0].ios && carried[1] == traces[1].ios);
         assert_eq!((courier.next(), Courier::new(&[]).next()), (None, None));
         assert_eq!(facts(&traces)[1].count(), PIECE as u64 + 5);
+    }
+
+    #[test]
+    fn every_trial_is_shown_once_in_order_unless_arms_decide() {
+        let plan = |more: &str| {
+            let depths = (1..=40).map(|depth| depth.to_string()).collect::<Vec<_>>().join(", ");
+            let stream = format!("{{op: read, pattern: random, block_size: 4KiB, queue_depth: [{depths}]}}");
+            let text = format!("suite: x\n{more}cases: [{{name: a, streams: [{stream}]}}]\n");
+            let suite = stend_spec::parse::suite(&text, "s.yaml").unwrap();
+            Plan::new(&PlanInputs { suite, seed: 1, target: target(), time_budget: None, traces: Vec::new() }).unwrap()
+        };
+        let mut courier = Courier::new(&[]);
+        courier.show(&plan(""));
+        let mut shown = Vec::new();
+        while let Some(Request::Foresee(trials)) = courier.next() {
+            assert!(trials.len() <= TRIALS);
+            shown.extend(trials.into_iter().map(|(_, trial)| trial.streams[0].queue_depth));
+        }
+        assert_eq!(shown, (1..=40).collect::<Vec<_>>());
+        courier.show(&plan("arms: [{name: a}, {name: b}]\n"));
+        assert_eq!(courier.next(), None);
+    }
+
+    fn target() -> PlanTarget {
+        let room = None;
+        let (size, logical_block) = (Bytes::gib(1), Bytes(512));
+        PlanTarget {
+            size,
+            room,
+            logical_block,
+            discards: true,
+            null: None,
+            topology: Topology::default(),
+            writes: Ok(()),
+        }
     }
 }

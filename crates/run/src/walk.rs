@@ -137,7 +137,7 @@ impl Walk {
             Reply::Facts(facts) => self.facts(*facts, now),
             // Only asked for by a dry run, which walks no plan.
             Reply::Rehearsed(_) => {}
-            Reply::Prepared | Reply::TraceTaken => self.prepared(now),
+            Reply::Prepared | Reply::Taken => self.prepared(now),
             Reply::Filling { done } => {
                 self.filled = done;
                 self.deadline = now + SILENCE_LIMIT;
@@ -198,6 +198,7 @@ impl Walk {
         self.phase(Phase::Provision, now);
         self.actions.push(Action::Edge);
         self.actions.push(Action::Send(Request::Prepare(ahead::prepare(&self.asked, &plan))));
+        self.courier.show(&plan);
         self.plan = Some(plan);
         self.step = Step::Preparing;
         self.deadline = now + PREPARE_LIMIT;
@@ -211,7 +212,7 @@ impl Walk {
         }
     }
 
-    /// The target is ready: what the worker still lacks of the traces is sent, then the plan begins.
+    /// The target is ready: what the worker must know before the fill is sent, then the plan begins.
     fn prepared(&mut self, now: Nanos) {
         if let (Some(request), None) = (self.courier.next(), &self.ending) {
             self.actions.push(Action::Send(request));

@@ -82,6 +82,7 @@ fn requests(walk: &mut Walk) -> Vec<String> {
         Action::Send(Request::SampleZeros { .. }) => Some("zeros"),
         Action::Send(Request::Switch(_)) => Some("switch"),
         Action::Send(Request::Trace { .. }) => Some("trace"),
+        Action::Send(Request::Foresee(_)) => Some("foresee"),
         Action::Send(Request::Trial { .. }) => Some("trial"),
         Action::Send(Request::Stop) => Some("stop"),
         Action::Send(Request::Release) => Some("release"),
@@ -103,7 +104,7 @@ fn filled(written: Bytes) -> Reply {
 fn in_first_trial() -> Walk {
     let mut walk = Walk::new(asked(), Nanos(0));
     requests(&mut walk);
-    for reply in [facts(), Reply::Prepared, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+    for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
         say_to(&mut walk, reply);
     }
     assert!(matches!(walk.step, Step::Trial { .. }));
@@ -115,13 +116,26 @@ fn a_run_goes_from_facts_to_release_in_order() {
     let mut walk = Walk::new(asked(), Nanos(0));
     assert_eq!(requests(&mut walk), ["inspect"]);
     assert_eq!(say_to(&mut walk, facts()), ["prepare"]);
-    assert_eq!(say_to(&mut walk, Reply::Prepared), ["fill"]);
+    assert_eq!(say_to(&mut walk, Reply::Prepared), ["foresee"]);
+    assert_eq!(say_to(&mut walk, Reply::Taken), ["fill"]);
     assert_eq!(say_to(&mut walk, filled(Bytes::mib(64))), ["zeros"]);
     assert_eq!(say_to(&mut walk, Reply::Zeros(ZeroSample::default())), ["trial"]);
     assert_eq!(say_to(&mut walk, done(0, TrialStatus::Complete)), ["trial"]);
     assert_eq!(say_to(&mut walk, done(1, TrialStatus::Complete)), ["release"]);
     assert_eq!(say_to(&mut walk, Reply::Released), [""; 0]);
     assert_eq!((walk.step, walk.ending, walk.state), (Step::Over, None, RunState::Complete));
+}
+
+#[test]
+fn a_trial_that_cannot_be_run_ends_the_run_before_the_fill() {
+    let mut walk = Walk::new(asked(), Nanos(0));
+    requests(&mut walk);
+    say_to(&mut walk, facts());
+    assert_eq!(say_to(&mut walk, Reply::Prepared), ["foresee"]);
+    let refused = Error::new(Kind::Preflight, say!("case `r`: no memory", "случай `r`: нет памяти"));
+    assert_eq!(say_to(&mut walk, Reply::Failed(refused)), ["release"]);
+    say_to(&mut walk, Reply::Released);
+    assert_eq!((walk.step, walk.ending.map(|error| error.kind)), (Step::Over, Some(Kind::Preflight)));
 }
 
 #[test]
@@ -232,7 +246,9 @@ fn a_worker_that_reads_back_is_given_the_time_for_it_and_no_other_is() {
         let text = format!("suite: t\nfill: {{size: 64MiB}}\ncases:\n  - name: r\n    streams: [{stream}]\n");
         let suite = stend_spec::parse::suite(&text, "t.yaml").unwrap();
         let mut walk = Walk::new(Asked { suite, ..asked() }, Nanos(0));
-        for reply in [facts(), Reply::Prepared, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+        for reply in
+            [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())]
+        {
             say_to(&mut walk, reply);
         }
         // Ramp, window, drain and grace are 49 s; 64 MiB are read back in 68 s at most.
@@ -266,7 +282,7 @@ fn a_refused_target_makes_no_run_file() {
 #[test]
 fn a_short_fill_measures_nothing() {
     let mut walk = Walk::new(asked(), Nanos(0));
-    for reply in [facts(), Reply::Prepared] {
+    for reply in [facts(), Reply::Prepared, Reply::Taken] {
         say_to(&mut walk, reply);
     }
     assert_eq!(say_to(&mut walk, filled(Bytes::mib(1))), ["release"]);
@@ -300,7 +316,7 @@ fn interrupted_run() -> stend_record::RunRecord {
     };
     let mut run = stend_record::RunRecord::new(header);
     let mut again = Walk::new(asked(), Nanos(0));
-    for reply in [facts(), Reply::Prepared, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+    for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
         again.apply(Input::Host(FromHost::Reply(reply)), Nanos(1));
     }
     again.apply(Input::Host(FromHost::Reply(done(0, TrialStatus::Complete))), Nanos(2));
@@ -326,7 +342,8 @@ fn a_resumed_run_fills_again_and_repeats_only_what_was_cut_short() {
     let run = interrupted_run();
     let mut walk = resumed(&run);
     assert_eq!(say_to(&mut walk, facts()), ["prepare"]);
-    assert_eq!(say_to(&mut walk, Reply::Prepared), ["fill"]);
+    assert_eq!(say_to(&mut walk, Reply::Prepared), ["foresee"]);
+    assert_eq!(say_to(&mut walk, Reply::Taken), ["fill"]);
     // Two trials were planned and one counts: one is left, with the ordinal after the last begun.
     assert_eq!(say_to(&mut walk, filled(Bytes::mib(64))), ["trial"]);
     assert_eq!(walk.trials, 3);

@@ -18,7 +18,8 @@ fn the_ios_of_traces_are_carried_before_anything_needs_them() {
     requests(&mut walk);
     assert_eq!(say_to(&mut walk, facts()), ["prepare"]);
     assert_eq!(say_to(&mut walk, Reply::Prepared), ["trace"]);
-    assert_eq!(say_to(&mut walk, Reply::TraceTaken), ["fill"]);
+    assert_eq!(say_to(&mut walk, Reply::Taken), ["foresee"]);
+    assert_eq!(say_to(&mut walk, Reply::Taken), ["fill"]);
     assert_eq!(say_to(&mut walk, filled(Bytes::mib(64))), ["zeros"]);
     assert_eq!(say_to(&mut walk, Reply::Zeros(ZeroSample::default())), ["trial"]);
 }

@@ -170,3 +170,19 @@ fn a_device_is_discarded_only_after_confirmation() {
     };
     assert_eq!((check("H76"), check("H11")), ("pass".into(), "not_applicable".into()));
 }
+
+#[test]
+fn what_cannot_be_run_is_refused_before_anything_is_filled() {
+    let scratch = Scratch::new();
+    let reads = "streams: [{op: read, pattern: random, block_size: 4KiB}]";
+    let many = "streams: [{op: write, pattern: random, block_size: 512B, jobs: 64, queue_depth: 1024}]";
+    let text = format!(
+        "suite: s\nfill: {{size: 64MiB}}\nrepeats: {{blocks: 1}}\ncases:\n  - {{name: fine, {reads}}}\n  \
+         - {{name: threads, backend: psync, {many}}}\n"
+    );
+    let (suite, target) = (scratch.file("s.yaml", &text), scratch.directory("target"));
+    let path = scratch.join("r.stend").to_string_lossy().into_owned();
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 4);
+    assert!(stderr.contains("case `threads`: with psync 65536 I/Os in flight need as many threads"), "{stderr}");
+    assert!(!stderr.contains("filling") && leftovers(&target).is_empty(), "{stderr}");
+}
