@@ -8,7 +8,6 @@ pub mod format;
 pub mod histogram;
 pub mod permutation;
 pub mod random;
-pub mod sha256;
 pub mod text;
 pub mod units;
 

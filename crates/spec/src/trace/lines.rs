@@ -1,8 +1,8 @@
 //! Lines of a file that may be anything: bounded, counted, and summed up. Must not know what they mean.
 
 use super::{SIZE_MAX, at_line};
+use sha2::{Digest, Sha256};
 use std::io::{BufRead, Read};
-use stend_base::sha256::Sha256;
 use stend_base::{Error, Kind, Result, say};
 
 /// Longest line, in bytes; one of a trace has about a hundred.
@@ -66,8 +66,26 @@ impl<'a, R: BufRead> Lines<'a, R> {
         self.number
     }
 
-    /// SHA-256 of everything that was read.
+    /// SHA-256 of everything that was read, in hexadecimal digits, as `sha256sum` prints it.
     pub fn sha256(&self) -> String {
-        self.sum.clone().hex()
+        self.sum.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source: FIPS 180-2, B.1.
+    #[test]
+    fn the_sum_is_that_of_the_standard_and_of_whole_files() {
+        let of = |text: &str| {
+            let mut lines = Lines::new(text.as_bytes(), "t");
+            while lines.next().unwrap().is_some() {}
+            lines.sha256()
+        };
+        assert_eq!(of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        // As `printf 'a\nb\n' | sha256sum` prints it.
+        assert_eq!(of("a\nb\n"), "911169ddaaf146aff539f58c26c489af3b892dff0fe283c1c264c65ae5aa59a2");
     }
 }
