@@ -68,7 +68,7 @@ impl Stend {
             target: named.to_string_lossy().into_owned(),
             permission: Permission::default(),
             run_directory: std::env::temp_dir().to_string_lossy().into_owned(),
-            fio: false,
+            fio: None,
         };
         let identity = stend.ask(&Request::Inspect(inspect.clone()), |reply| match reply {
             Reply::Facts(facts) => Some(facts.target.identity),
@@ -234,7 +234,7 @@ pub mod tests {
         );
         assert!(told(|outcome| outcome.censored = vec![censored()]).is_err());
         assert!(told(|outcome| outcome.status = TrialStatus::Stalled).is_err());
-        let error = stend_record::IoErrors { stream: 0, op: Op::Write, errno: 5, count: 1, first_offset: 0 };
+        let error = stend_record::IoErrors { stream: 0, op: Op::Write, errno: 5, count: 1, first_offset: Some(0) };
         let mut failed = outcome(3);
         failed.errors.push(error);
         assert!(whole(&failed).is_err());

@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_cut_trial_is_shown_and_does_not_count_and_one_without_an_end_is_not_there() {
-        let error = IoErrors { stream: 0, op: Op::Read, errno: 5, count: 3, first_offset: 0 };
+        let error = IoErrors { stream: 0, op: Op::Read, errno: 5, count: 3, first_offset: Some(0) };
         let record = run()
             .trial(0)
             .status(TrialStatus::Failed)

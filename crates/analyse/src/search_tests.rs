@@ -82,7 +82,7 @@ fn wrong_data_at_a_rate_that_was_too_high_are_told_all_the_same() {
     let missed = missed(&record, &plan_of(vec![searched()]));
     let trial = record.trials.iter_mut().find(|trial| missed.contains(&trial.case)).unwrap();
     let outcome = trial.outcome.as_mut().unwrap();
-    outcome.errors.push(IoErrors { stream: 0, op: Op::Read, errno: 5, count: 3, first_offset: 0 });
+    outcome.errors.push(IoErrors { stream: 0, op: Op::Read, errno: 5, count: 3, first_offset: Some(0) });
     let verdict = analyse(&record).unwrap().verdict.en;
     assert!(verdict.starts_with("Do not rely on these numbers: check H76"), "{verdict}");
 }

@@ -57,14 +57,14 @@ impl Nanos {
     /// One second.
     pub const SECOND: Nanos = Nanos(1_000_000_000);
 
-    /// Whole milliseconds.
+    /// Whole milliseconds; the longest time there is if that is too many.
     pub const fn millis(n: u64) -> Nanos {
-        Nanos(n * 1_000_000)
+        Nanos(n.saturating_mul(1_000_000))
     }
 
-    /// Whole seconds.
+    /// Whole seconds; the longest time there is if that is too many.
     pub const fn secs(n: u64) -> Nanos {
-        Nanos(n * 1_000_000_000)
+        Nanos(n.saturating_mul(1_000_000_000))
     }
 
     /// As fractional seconds, for rates.

@@ -7,6 +7,7 @@ use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{ArmFacts, Event, HostFacts, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
 use stend_spec::arm::{Observation, Switch};
+use stend_spec::external::FioNeed;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Region, Trial};
 use stend_stand::{Permission, Rehearsal};
@@ -73,8 +74,8 @@ pub struct Inspect {
     pub permission: Permission,
     /// Directory of the run file on this host.
     pub run_directory: String,
-    /// A case is run by the fio of the host: then there must be one.
-    pub fio: bool,
+    /// A case is run by the fio of the host: then there must be one that can do this.
+    pub fio: Option<FioNeed>,
 }
 
 /// An arm to enter.

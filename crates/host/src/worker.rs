@@ -252,8 +252,8 @@ impl Session {
 fn look(inspect: &Inspect) -> Result<Facts> {
     let target = stend_stand::inspect(&inspect.target)?;
     let writes = stend_stand::may_write(&target, &inspect.permission)?;
-    if inspect.fio {
-        stend_load::probe_fio()?;
+    if let Some(need) = inspect.fio {
+        stend_load::probe_fio()?.check(need)?;
     }
     let shares_drive = stend_stand::shares_drive(Path::new(&inspect.run_directory), &target);
     Ok(Facts { host: stend_stand::host_facts(), target, writes, shares_drive })

@@ -263,7 +263,7 @@ impl Watch<'_> {
         };
         let engine = EngineFacts {
             backend: self.task.lane.name().into(),
-            kernel_workers: self.kernel_workers,
+            kernel_workers: Some(self.kernel_workers),
             cpus: self.crew.cpus.clone(),
             registered: self.crew.registered,
             direct: self.task.target.file().is_direct(),

@@ -122,17 +122,20 @@ fn judge(outcome: &TrialOutcome, stalled: bool) -> Result<()> {
 }
 
 fn failed(error: &IoErrors) -> Box<Error> {
-    let offset = error.first_offset;
+    let Say { en, ru } = match error.first_offset {
+        Some(offset) => say!(" at byte {offset}", " со смещения {offset}"),
+        None => Say::same(""),
+    };
     Error::new(
         Kind::TargetIo,
         match error.errno {
             0 => say!(
-                "filling failed at byte {offset}: the target took only part of a write",
-                "ошибка заполнения со смещения {offset}: цель приняла запись лишь частично"
+                "filling failed{en}: the target took only part of a write",
+                "ошибка заполнения{ru}: цель приняла запись лишь частично"
             ),
             errno => {
                 let reason = std::io::Error::from_raw_os_error(errno);
-                say!("filling failed at byte {offset}: {reason}", "ошибка заполнения со смещения {offset}: {reason}")
+                say!("filling failed{en}: {reason}", "ошибка заполнения{ru}: {reason}")
             }
         },
     )

@@ -138,7 +138,7 @@ impl Shared {
             op,
             errno,
             count,
-            first_offset,
+            first_offset: Some(first_offset),
         };
         faults.iter().map(class).collect()
     }
@@ -269,7 +269,7 @@ mod tests {
         assert!(shared.fault(1, Op::Write, 0, 0));
         let faults = shared.faults();
         assert_eq!(faults.len(), 2);
-        assert_eq!((faults[0].errno, faults[0].count, faults[0].first_offset), (5, 2, 4096));
+        assert_eq!((faults[0].errno, faults[0].count, faults[0].first_offset), (5, 2, Some(4096)));
     }
 
     #[test]

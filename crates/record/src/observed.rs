@@ -182,8 +182,8 @@ pub struct EngineFacts {
     pub chosen: Chosen,
     /// Why not the first choice; empty if it was.
     pub fallback_reason: String,
-    /// Kernel worker threads (`iou-wrk`) seen: above 0 means the kernel did not submit inline.
-    pub kernel_workers: u32,
+    /// Kernel worker threads (`iou-wrk`) seen: above 0 means the kernel did not submit inline; `None` if nobody looked.
+    pub kernel_workers: Option<u32>,
     /// CPUs that load threads were pinned to, by thread.
     pub cpus: Vec<u32>,
     /// Files and buffers were registered with the ring.
@@ -201,7 +201,7 @@ pub struct EngineFacts {
     pub external: Option<External>,
 }
 
-/// Another program that made the I/O of a trial. What it printed is in the event of its command.
+/// Another program that made the I/O of a trial. What it said besides its summary is in the event of its command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct External {
     /// What it calls itself, e.g. `fio-3.33`.
@@ -274,14 +274,14 @@ pub struct Censored {
 pub struct IoErrors {
     /// Index of the stream in the trial.
     pub stream: u16,
-    /// Operation.
+    /// Operation; the likeliest where another engine does not name it.
     pub op: Op,
     /// The kernel's error number; 0 for a short transfer.
     pub errno: i32,
     /// How many.
     pub count: u64,
-    /// Byte offset of the first one.
-    pub first_offset: u64,
+    /// Byte offset of the first one; `None` where another engine does not tell it.
+    pub first_offset: Option<u64>,
 }
 
 /// Blocks read before the first read case to see whether the range was ever written.

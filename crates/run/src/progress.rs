@@ -86,7 +86,7 @@ impl Progress {
             let (backend, reason) = (&engine.backend, &engine.fallback_reason);
             self.warn(say!("using {backend}: {reason}", "используется {backend}: {reason}"));
         }
-        if engine.kernel_workers > 0 {
+        if engine.kernel_workers > Some(0) {
             self.warn(say!(
                 "io_uring hands I/O to kernel worker threads on this target; it costs CPU and latency",
                 "io_uring на этом объекте передаёт операции рабочим потокам ядра; это стоит процессора и задержки"

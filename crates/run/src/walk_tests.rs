@@ -26,7 +26,7 @@ fn asked() -> Asked {
             target: "/t".into(),
             permission: Permission::default(),
             run_directory: "/r".into(),
-            fio: false,
+            fio: None,
         },
         run: "R-1".into(),
         run_file: "/r/R-1.stend".into(),
@@ -169,7 +169,7 @@ fn a_target_that_failed_io_and_then_its_undo_ends_as_a_failed_target() {
         let mut walk = in_first_trial();
         for ordinal in 0..2 {
             let Reply::TrialDone { ordinal, mut outcome } = done(ordinal, TrialStatus::Complete) else { panic!() };
-            let failed = IoErrors { stream: 0, op: Op::Write, errno: 30, count: errors, first_offset: 0 };
+            let failed = IoErrors { stream: 0, op: Op::Write, errno: 30, count: errors, first_offset: Some(0) };
             outcome.errors.extend((errors > 0).then_some(failed));
             say_to(&mut walk, Reply::TrialDone { ordinal, outcome });
         }
@@ -187,7 +187,7 @@ fn wrong_data_end_the_run_with_their_own_exit_code_whatever_else_went_wrong() {
     for (errors, stopped) in [(0, false), (3, false), (0, true)] {
         let mut walk = in_first_trial();
         let Reply::TrialDone { ordinal, mut outcome } = done(0, TrialStatus::Mismatch) else { panic!() };
-        let failed = IoErrors { stream: 0, op: Op::Read, errno: 5, count: errors, first_offset: 0 };
+        let failed = IoErrors { stream: 0, op: Op::Read, errno: 5, count: errors, first_offset: Some(0) };
         outcome.errors.extend((errors > 0).then_some(failed));
         let running = Checked { defects: [2, 0, 0, 0, 0, 0, 0], ..Checked::default() };
         let found = Verification { memory: Bytes(0), running, after: ReadBack::NotAsked, examples: Vec::new() };

@@ -9,6 +9,13 @@ use stend_base::{Error, Kind, Result, Say, say};
 /// Most jobs of a trial that fio runs: each is a section of its job file and keeps its own histograms.
 pub const FIO_JOBS_MAX: u32 = 256;
 
+/// What a suite needs of the fio of a host, beyond what any case does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FioNeed {
+    /// It opens a target with `O_DSYNC`.
+    pub o_dsync: bool,
+}
+
 /// Where fio means something else by what was asked for, and does that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,7 +40,7 @@ pub enum Difference {
     Contents,
     /// How far it can be compressed.
     Compression,
-    /// Latency of a write that is followed by a sync.
+    /// When syncs were, and latency of a write that is followed by one.
     Syncs,
 }
 
@@ -65,16 +72,17 @@ impl Difference {
                 "задержки отдельных секунд не включают подачу (clat), задержки целых испытаний включают (lat)"
             ),
             Difference::Clock => say!(
-                "nothing is told of the ramp, and where the window lies in time is known to some ms only",
-                "о разгоне не сообщается ничего, а место окна во времени известно лишь с точностью до миллисекунд"
+                "nothing is told of the ramp, and where the window lies in time is known to the longest latency only, by an old fio to the time that it takes to start",
+                "о разгоне не сообщается ничего, а место окна во времени известно лишь с точностью до наибольшей задержки, у старого fio — до времени его запуска"
             ),
             Difference::End => say!(
-                "what is in flight at the end of the window counts in it",
-                "операции, не завершённые к концу окна, засчитываются в него"
+                "what is in flight at the end of the window counts in it, and the window lasts until that ends",
+                "операции, не завершённые к концу окна, засчитываются в него, и окно длится до их завершения"
             ),
-            Difference::Errors => {
-                say!("the first failed I/O ends the trial", "первая же операция с ошибкой завершает испытание")
-            }
+            Difference::Errors => say!(
+                "the first failed I/O ends the trial, and where it was is not always known",
+                "первая же операция с ошибкой завершает испытание, и её место известно не всегда"
+            ),
             Difference::Order => say!(
                 "jobs begin at the start of their regions, and random blocks come in an order of fio's own",
                 "задания начинают с начала своих областей, а случайные блоки идут в порядке самого fio"
@@ -96,8 +104,8 @@ impl Difference {
                 "сжимаемость данных соблюдается приблизительно, а не в пределах 2 %"
             ),
             Difference::Syncs => say!(
-                "latency of a write leaves out the sync that follows it",
-                "задержка записи не включает следующую за ней синхронизацию"
+                "syncs are told for whole trials only, and latency of a write leaves out the sync that follows it",
+                "о синхронизациях известно лишь за испытание целиком, и задержка записи не включает следующую за ней синхронизацию"
             ),
         }
     }
@@ -111,10 +119,14 @@ impl Difference {
             Difference::Sizes => any(|s| !s.block_mix.is_empty()),
             Difference::Contents => any(|s| s.mix.write > 0),
             Difference::Compression => any(|s| s.data.compress_thousandths != Data::default().compress_thousandths),
-            // Only then is a write complete, for our engine, when its sync is.
-            Difference::Syncs => any(|s| s.mix.write > 0 && s.sync.every() == 1),
+            Difference::Syncs => any(syncs),
         }
     }
+}
+
+/// Whether a stream makes its writes durable by I/Os of their own.
+pub fn syncs(stream: &Stream) -> bool {
+    stream.mix.write > 0 && stream.sync.every() > 0
 }
 
 /// Where fio means something else by a trial that it can run.
@@ -162,6 +174,24 @@ fn refusal(trial: &Trial) -> Option<Refusal> {
         );
         return Some(("backend: psync", why));
     }
+    if trial.backend == Backend::IoUring && trial.streams.iter().any(syncs) {
+        // fio 3.33, `rw=write`, `fdatasync=4` on /dev/null, where every sync fails: exit code 0 and no error. With psync
+        // and libaio both are there.
+        let why = say!(
+            "through it fio does not notice that a sync has failed, and `sync` was asked for",
+            "через него fio не замечает неудачных синхронизаций, а запрошена `sync`"
+        );
+        return Some(("backend: io_uring", why));
+    }
+    let (deep, through_cache) = (trial.streams.iter().any(|s| s.queue_depth > 1), !trial.direct);
+    if deep && through_cache && trial.streams.iter().any(syncs) {
+        // What is left without io_uring is libaio, which makes buffered I/O one after the other.
+        let why = say!(
+            "beside `sync` fio then has one I/O in flight, and a `queue_depth` above 1 was asked for",
+            "рядом с `sync` у fio тогда одна операция одновременно, а запрошена `queue_depth` больше 1"
+        );
+        return Some(("direct: false", why));
+    }
     let jobs: u64 = trial.streams.iter().map(|s| u64::from(s.jobs)).sum();
     if jobs > u64::from(FIO_JOBS_MAX) {
         let why = say!(
@@ -173,11 +203,14 @@ fn refusal(trial: &Trial) -> Option<Refusal> {
     trial.streams.iter().find_map(of_stream)
 }
 
+fn unknown() -> Say {
+    say!("there is nothing in fio that means the same", "в fio нет ничего с тем же смыслом")
+}
+
 fn of_stream(stream: &Stream) -> Option<Refusal> {
-    let other = || say!("there is nothing in fio that means the same", "в fio нет ничего с тем же смыслом");
     if stream.mix.erases() {
         let key = if stream.mix.discard > 0 { "discard" } else { "write_zeroes" };
-        return Some((key, other()));
+        return Some((key, unknown()));
     }
     if let Some(key) = pattern(&stream.pattern) {
         let why = say!(
@@ -186,25 +219,55 @@ fn of_stream(stream: &Stream) -> Option<Refusal> {
         );
         return Some((key, why));
     }
+    if stream.pattern == Pattern::Sequential && stream.mix.shares().count() > 1 {
+        let why = say!(
+            "fio keeps a position for each kind of I/O, so that a mix is two sequences and not one",
+            "fio ведёт свою позицию для каждого вида операций, и смесь — это две последовательности, а не одна"
+        );
+        return Some(("pattern: sequential", why));
+    }
+    if !stream.block_mix.is_empty() && stream.pattern != Pattern::Uniform {
+        // fio 3.33, `rw=randread`, `bssplit=4k/50:64k/50` with its random map: 20,693 bytes per I/O, not 34,816.
+        let why = say!(
+            "fio cuts I/Os short where the pass was already, so that other sizes come out (`pattern: uniform` has no passes)",
+            "fio укорачивает операции там, где проход уже был, и размеры выходят другими (у `pattern: uniform` проходов нет)"
+        );
+        return Some(("block_size", why));
+    }
+    of_sync(stream).or_else(|| of_extras(stream))
+}
+
+fn of_sync(stream: &Stream) -> Option<Refusal> {
     match stream.sync {
         Sync::Dsync => {
             let why = say!(
                 "fio can only open the target so (`sync: o_dsync`)",
                 "fio умеет лишь открыть так объект (`sync: o_dsync`)"
             );
-            return Some(("sync: dsync", why));
+            Some(("sync: dsync", why))
         }
-        Sync::SyncFileRange(_) => return Some(("sync_file_range", other())),
+        Sync::SyncFileRange(_) => Some(("sync_file_range", unknown())),
         Sync::Fdatasync(_) | Sync::Fsync(_) if stream.mix.read > 0 => {
             // fio 3.33: 2624 syncs for 3611 writes with `fdatasync=8`, 70 % reads and four I/Os in flight.
             let why = say!(
                 "among reads fio syncs again and again after the same write",
                 "среди чтений fio вновь и вновь синхронизирует после одной и той же записи"
             );
-            return Some(("sync", why));
+            Some(("sync", why))
         }
-        Sync::None | Sync::Fdatasync(_) | Sync::Fsync(_) | Sync::ODsync => {}
+        Sync::Fdatasync(_) | Sync::Fsync(_) if stream.queue_depth > 1 => {
+            // fio 3.33, writes per sync with `fdatasync=8`: 8.01 at depth 1, 4.27 at depth 2, 1.76 at depth 16.
+            let why = say!(
+                "with several I/Os in flight fio syncs after fewer writes than asked; at `queue_depth: 1` it keeps to the number",
+                "при нескольких операциях одновременно fio синхронизирует чаще заявленного; при `queue_depth: 1` число соблюдается"
+            );
+            Some(("sync", why))
+        }
+        Sync::None | Sync::Fdatasync(_) | Sync::Fsync(_) | Sync::ODsync => None,
     }
+}
+
+fn of_extras(stream: &Stream) -> Option<Refusal> {
     if stream.data.dedup_thousandths != Data::default().dedup_thousandths {
         let why = say!("a share of equal buffers is not a ratio", "доля равных буферов — не коэффициент");
         return Some(("dedup", why));

@@ -8,7 +8,8 @@ use stend_base::Lang;
 
 /// A plan for a device, of a suite whose only case has these settings and these of its only stream.
 fn plan(case: &str, stream: &str) -> Result<Plan> {
-    fixture::plan(&format!("  - name: a\n    engine: fio\n    {case}\n    streams: [{{block_size: 4KiB, {stream}}}]\n"))
+    let size = if stream.starts_with("block_size") { "" } else { "block_size: 4KiB, " };
+    fixture::plan(&format!("  - name: a\n    engine: fio\n    {case}\n    streams: [{{{size}{stream}}}]\n"))
 }
 
 fn refused(case: &str, stream: &str) -> String {
@@ -33,6 +34,15 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         refused("ramp: 0s", "op: read, pattern: {sequential: 30%}"),
         refused("ramp: 0s", &format!("{writes}, sync: dsync")),
         refused("ramp: 0s", "op: {read: 50, write: 50}, pattern: random, sync: {fsync: 8}"),
+        refused("ramp: 0s", &format!("{writes}, sync: {{fdatasync: 8}}, queue_depth: 2")),
+        refused("backend: io_uring", &format!("{writes}, sync: {{fsync: 8}}")),
+        refused(
+            "direct: false",
+            &format!("{writes}, sync: {{fsync: 8}}}}, {{{reads}, block_size: 4KiB, queue_depth: 2"),
+        ),
+        refused("ramp: 0s", "op: {read: 50, write: 50}, pattern: sequential"),
+        refused("ramp: 0s", "block_size: {4KiB: 50, 64KiB: 50}, op: read, pattern: random"),
+        refused("ramp: 0s", "block_size: {4KiB: 50, 64KiB: 50}, op: write, pattern: sequential"),
         refused("direct: false", &format!("{writes}, sync: {{sync_file_range: 4}}")),
         refused("ramp: 0s", &format!("{writes}, data: {{dedup: 2}}")),
         refused("ramp: 0s", &format!("{writes}, verify: {{after: true}}")),
@@ -52,6 +62,12 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         case `a`: `pattern: {sequential}` contradicts `engine: fio`: its blocks would not be those of Stend's definition
         case `a`: `sync: dsync` contradicts `engine: fio`: fio can only open the target so (`sync: o_dsync`)
         case `a`: `sync` contradicts `engine: fio`: among reads fio syncs again and again after the same write
+        case `a`: `sync` contradicts `engine: fio`: with several I/Os in flight fio syncs after fewer writes than asked; at `queue_depth: 1` it keeps to the number
+        case `a`: `backend: io_uring` contradicts `engine: fio`: through it fio does not notice that a sync has failed, and `sync` was asked for
+        case `a`: `direct: false` contradicts `engine: fio`: beside `sync` fio then has one I/O in flight, and a `queue_depth` above 1 was asked for
+        case `a`: `pattern: sequential` contradicts `engine: fio`: fio keeps a position for each kind of I/O, so that a mix is two sequences and not one
+        case `a`: `block_size` contradicts `engine: fio`: fio cuts I/Os short where the pass was already, so that other sizes come out (`pattern: uniform` has no passes)
+        case `a`: `block_size` contradicts `engine: fio`: fio cuts I/Os short where the pass was already, so that other sizes come out (`pattern: uniform` has no passes)
         case `a`: `sync_file_range` contradicts `engine: fio`: there is nothing in fio that means the same
         case `a`: `dedup` contradicts `engine: fio`: a share of equal buffers is not a ratio
         case `a`: `verify` contradicts `engine: fio`: marks of fio tell less than Stend's, which cannot read them
@@ -71,9 +87,24 @@ fn the_same_keys_are_fine_where_our_own_engine_runs_the_case() {
         "suite.yaml",
     )
     .unwrap();
-    assert!(!inputs.needs_fio(), "a case has the last word over the defaults");
+    assert_eq!(inputs.needs_fio(), None, "a case has the last word over the defaults");
     inputs.run_by(Engine::Fio);
-    assert!(inputs.needs_fio(), "and the command line over both");
+    assert_eq!(inputs.needs_fio(), Some(FioNeed { o_dsync: false }), "and the command line over both");
+    inputs.cases[0].streams[0].sync = Sync::ODsync;
+    assert_eq!(inputs.needs_fio(), Some(FioNeed { o_dsync: true }));
+}
+
+#[test]
+fn syncs_of_one_write_at_a_time_and_uniform_mixtures_of_sizes_are_fine() {
+    for (case, stream) in [
+        ("ramp: 0s", "op: write, pattern: random, sync: {fdatasync: 8}"),
+        ("backend: libaio", "op: write, pattern: sequential, sync: {fsync: 1}"),
+        ("backend: psync", "op: write, pattern: sequential, sync: {fsync: 1}"),
+        ("backend: io_uring", "op: write, pattern: sequential, queue_depth: 8"),
+        ("ramp: 0s", "block_size: {4KiB: 50, 64KiB: 50}, op: {read: 50, write: 50}, pattern: uniform"),
+    ] {
+        assert!(plan(case, stream).is_ok(), "{case}, {stream}");
+    }
 }
 
 #[test]
@@ -81,8 +112,8 @@ fn only_the_differences_that_concern_a_case_are_told() {
     let of = |stream: &str| differences(&plan("ramp: 0s", stream).unwrap().cases[0].trial);
     use Difference as D;
     assert_eq!(of("op: read, pattern: uniform"), [D::Seconds, D::Clock, D::End, D::Errors, D::Bins]);
-    let mixed = "{op: {read: 50, write: 50}, pattern: random, block_size: {4KiB: 60, 8KiB: 40}, data: {compress: 2}}";
-    let log = "{op: write, pattern: sequential, block_size: 4KiB, sync: {fdatasync: 1}}";
+    let mixed = "{op: {read: 50, write: 50}, pattern: uniform, block_size: {4KiB: 60, 8KiB: 40}, data: {compress: 2}}";
+    let log = "{op: write, pattern: sequential, block_size: 4KiB, sync: {fdatasync: 8}}";
     let plan = fixture::plan(&format!("  - {{name: a, engine: fio, streams: [{mixed}, {log}]}}\n")).unwrap();
     assert_eq!(plan.cases[0].trial.engine, Engine::Fio);
     assert_eq!(differences(&plan.cases[0].trial), Difference::ALL);

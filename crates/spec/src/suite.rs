@@ -1,6 +1,7 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
 use crate::arm::{Arm, Observation};
+use crate::external::FioNeed;
 use crate::files::Files;
 use crate::rate::Rate;
 use crate::region::Part;
@@ -142,9 +143,11 @@ impl Suite {
         self.cases.iter_mut().for_each(|case| case.engine = engine);
     }
 
-    /// Whether a case needs the fio of the host.
-    pub fn needs_fio(&self) -> bool {
-        self.cases.iter().any(|case| case.engine == Engine::Fio)
+    /// What its cases need of the fio of the host; `None` if nothing.
+    pub fn needs_fio(&self) -> Option<FioNeed> {
+        let cases = || self.cases.iter().filter(|case| case.engine == Engine::Fio);
+        let o_dsync = || cases().flat_map(|case| &case.streams).any(|stream| stream.sync == Sync::ODsync);
+        cases().next().map(|_| FioNeed { o_dsync: o_dsync() })
     }
 
     /// The traces that are replayed, each once, in the order of the file.

@@ -43,7 +43,7 @@ fn pretended(scratch: &Scratch, name: &str, then: &str) -> String {
     let real = tool(&["sh", "-c", "command -v fio"]);
     let directory = scratch.directory(name);
     let script =
-        format!("#!/bin/sh\ncase \"$1\" in --version|--cmdhelp=all|--enghelp) exec {real} \"$@\";; esac\n{then}\n");
+        format!("#!/bin/sh\ncase \"$1\" in --version|--cmdhelp=*|--enghelp) exec {real} \"$@\";; esac\n{then}\n");
     let path = scratch.file(&format!("{name}/fio"), &script);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a script");
     directory

@@ -160,7 +160,7 @@ prop_compose! {
                 .collect(),
             errors: errors
                 .into_iter()
-                .map(|(op, errno, count)| IoErrors { stream: 0, op, errno, count, first_offset: 0 })
+                .map(|(op, errno, count)| IoErrors { stream: 0, op, errno, count, first_offset: Some(0) })
                 .collect(),
             verification: Some(verification(clocks[0])),
             clocks,

@@ -85,7 +85,7 @@ fn not_filled(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
 fn engine(run: &RunRecord) -> Vec<Caveat> {
     let engines = || run.trials.iter().filter_map(|trial| Some(&trial.outcome.as_ref()?.engine));
     let fallback = engines().find(|e| !e.fallback_reason.is_empty());
-    let workers = engines().map(|e| e.kernel_workers).max().unwrap_or(0);
+    let workers = engines().filter_map(|e| e.kernel_workers).max().unwrap_or(0);
     let said = |e: &EngineFacts| Caveat::Fallback { backend: e.backend.clone(), reason: e.fallback_reason.clone() };
     let punted = (workers > 0).then_some(Caveat::KernelWorkers { count: workers });
     fallback.map(said).into_iter().chain(punted).collect()

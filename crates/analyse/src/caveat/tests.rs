@@ -88,7 +88,7 @@ fn the_engine_says_when_it_was_not_the_first_choice() {
     let found = after(|r| {
         outcome(r).engine.backend = "psync".into();
         outcome(r).engine.fallback_reason = "forbidden".into();
-        outcome(r).engine.kernel_workers = 4;
+        outcome(r).engine.kernel_workers = Some(4);
     });
     let fallback = Caveat::Fallback { backend: "psync".into(), reason: "forbidden".into() };
     assert_eq!(found, [fallback, Caveat::KernelWorkers { count: 4 }]);

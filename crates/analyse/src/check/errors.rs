@@ -94,7 +94,7 @@ mod tests {
     use stend_spec::workload::Op;
 
     fn class(errno: i32, count: u64) -> IoErrors {
-        IoErrors { stream: 0, op: Op::Read, errno, count, first_offset: 0 }
+        IoErrors { stream: 0, op: Op::Read, errno, count, first_offset: Some(0) }
     }
 
     #[test]

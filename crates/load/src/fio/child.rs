@@ -17,10 +17,11 @@ const TICK: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Time for the kernel to end it once it was killed; one that waits for a dead device stays.
 const REAP: Duration = Duration::from_millis(500);
-/// Most of its standard output that is read: 256 jobs with full histograms print less.
+/// Most that it may print, and most that it may say on standard error, before it is ended: 256 jobs with full histograms
+/// print less. Both are in memory.
 const OUTPUT_MAX: u64 = 64 << 20;
 /// Most of its standard error that is kept.
-const WORDS_MAX: u64 = 64 << 10;
+pub(super) const WORDS_MAX: u64 = 64 << 10;
 
 /// Why a child did not come to its own end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub(super) enum Cut {
     Stopped,
     /// It took longer than it may.
     Late,
+    /// It printed more than it may.
+    Talked,
 }
 
 /// What is to be started.
@@ -45,7 +48,7 @@ pub(super) struct Order<'a> {
 }
 
 /// A child that has ended, or was left behind.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Ended {
     /// How; `None` if it hangs in the kernel although it was killed.
     pub status: Option<ExitStatus>,
@@ -61,8 +64,8 @@ pub(super) struct Ended {
     pub ended: Nanos,
 }
 
-/// Carries out `order` in a process group of its own for at most `limit`, or until `stopped` says so. It is asked first
-/// (SIGINT), and killed if that does not help.
+/// Carries out `order` in a process group of its own for at most `limit`, until `stopped` says so or it has printed too
+/// much. It is asked first (SIGINT), and killed if that does not help.
 pub(super) fn run(order: Order, limit: Duration, stopped: &dyn Fn() -> bool) -> io::Result<Ended> {
     // In memory, so that neither pipes fill nor disks are written.
     let [mut output, mut words] = [process::memory_file()?, process::memory_file()?];
@@ -75,7 +78,8 @@ pub(super) fn run(order: Order, limit: Duration, stopped: &dyn Fn() -> bool) -> 
     process::die_with_parent(&mut command);
     let started = clock::now();
     let mut child = command.spawn()?;
-    let (status, cut) = watch(&mut child, limit, stopped)?;
+    let printed = || Ok(output.metadata()?.len().max(words.metadata()?.len()));
+    let (status, cut) = watch(&mut child, limit, &printed, stopped)?;
     let ended = clock::now();
     let output = contents(&mut output, OUTPUT_MAX)?;
     let words = String::from_utf8_lossy(&contents(&mut words, WORDS_MAX)?).trim_end().to_string();
@@ -85,6 +89,7 @@ pub(super) fn run(order: Order, limit: Duration, stopped: &dyn Fn() -> bool) -> 
 fn watch(
     child: &mut Child,
     limit: Duration,
+    printed: &dyn Fn() -> io::Result<u64>,
     stopped: &dyn Fn() -> bool,
 ) -> io::Result<(Option<ExitStatus>, Option<Cut>)> {
     let begin = Instant::now();
@@ -98,10 +103,17 @@ fn watch(
         if begin.elapsed() > limit {
             break Cut::Late;
         }
+        if printed()? > OUTPUT_MAX {
+            break Cut::Talked;
+        }
         std::thread::sleep(TICK);
     };
-    process::interrupt_group(child)?;
-    let mut status = wait(child, PATIENCE)?;
+    let mut status = None;
+    // What prints without end is not given time to print more.
+    if cut != Cut::Talked {
+        process::interrupt_group(child)?;
+        status = wait(child, PATIENCE)?;
+    }
     if status.is_none() {
         process::kill_group(child)?;
         status = wait(child, REAP)?;
@@ -162,6 +174,15 @@ mod tests {
         let child = String::from_utf8(ended.output).unwrap();
         let state = std::fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
         assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    }
+
+    #[test]
+    fn one_that_prints_without_end_is_ended_on_either_stream() {
+        for script in ["yes", "yes >&2"] {
+            let ended = run(shell(&format!("exec {script}")), LONG, &|| false).unwrap();
+            assert_eq!(ended.cut, Some(Cut::Talked), "{script}");
+            assert!(ended.output.len() as u64 <= OUTPUT_MAX && ended.words.len() as u64 <= WORDS_MAX);
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Reads what fio prints at its end (`--output-format=json+`). Pure, and wary: it comes from another program.
 
 use super::bins::{Bins, Exact, bin};
+use super::child::WORDS_MAX;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use stend_spec::workload::Op;
 
@@ -25,6 +27,9 @@ pub(super) struct Report {
     /// Since the end of the ramp, ms.
     #[serde(default)]
     job_runtime: u64,
+    /// What it read in its section of the job file.
+    #[serde(rename = "job options", default)]
+    options: BTreeMap<String, String>,
     #[serde(default)]
     usr_cpu: f64,
     #[serde(default)]
@@ -62,15 +67,30 @@ pub(super) struct Latency {
     #[serde(default)]
     mean: f64,
     #[serde(default)]
-    bins: BTreeMap<String, u64>,
+    pub(super) bins: BTreeMap<String, u64>,
+}
+
+/// Where the summary begins in what was printed.
+fn begin(printed: &[u8]) -> Option<usize> {
+    let at_line = |at: &usize| *at == 0 || printed[at - 1] == b'\n';
+    (0..printed.len()).filter(|&at| printed[at] == b'{').find(at_line)
+}
+
+/// What was printed before and behind the summary, the beginning of it.
+pub(super) fn outside(printed: &[u8]) -> String {
+    let (before, summary) = printed.split_at(begin(printed).unwrap_or(printed.len()));
+    let mut values = serde_json::Deserializer::from_slice(summary).into_iter::<IgnoredAny>();
+    // One that was cut has nothing behind it.
+    let behind = if matches!(values.next(), Some(Ok(_))) { &summary[values.byte_offset()..] } else { &[] };
+    let most = WORDS_MAX as usize;
+    let texts = [before, behind].map(|part| String::from_utf8_lossy(&part[..part.len().min(most)]).trim().to_string());
+    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 impl Document {
     /// What was printed, warnings before it left out; or why it cannot be understood.
     pub fn parse(printed: &[u8]) -> Result<Document, String> {
-        let at_line = |at: &usize| *at == 0 || printed[at - 1] == b'\n';
-        let begin = (0..printed.len()).filter(|&at| printed[at] == b'{').find(at_line);
-        let text = &printed[begin.ok_or("there is no JSON in what it printed")?..];
+        let text = &printed[begin(printed).ok_or("there is no JSON in what it printed")?..];
         // Errors of single jobs may stand behind it, too.
         let first = serde_json::Deserializer::from_slice(text).into_iter::<Document>().next();
         first.ok_or("there is no JSON in what it printed")?.map_err(|e| e.to_string())
@@ -86,6 +106,11 @@ impl Report {
             Op::Sync => self.sync.as_ref(),
             Op::Discard | Op::WriteZeroes => None,
         }
+    }
+
+    /// An option of its section, as it was read.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.get(name).map(String::as_str)
     }
 
     /// How long its I/O lasted, ms.
@@ -117,11 +142,30 @@ impl Latency {
     }
 }
 
+/// What tests change of it.
+#[cfg(test)]
+impl Report {
+    pub fn side_mut(&mut self, op: Op) -> &mut Side {
+        match op {
+            Op::Read => &mut self.read,
+            Op::Write => &mut self.write,
+            _ => self.sync.as_mut().expect("a summary of syncs"),
+        }
+    }
+
+    pub fn set_option(&mut self, name: &str, value: &str) {
+        self.options.insert(name.into(), value.into());
+    }
+
+    pub fn set_runtime_ms(&mut self, ms: u64) {
+        (self.read.runtime, self.write.runtime) = (ms, ms);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::bins::count;
     use super::*;
-    use proptest::prelude::*;
 
     const FIXTURE: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33.json");
 
@@ -146,6 +190,16 @@ mod tests {
     }
 
     #[test]
+    fn what_it_says_around_its_summary_is_kept_and_the_summary_is_not() {
+        let text = [b"fio: pid=1, err=5/x\n".as_slice(), FIXTURE, b"\nfio: bye\n"].concat();
+        assert_eq!(outside(&text), "fio: pid=1, err=5/x\nfio: bye");
+        assert_eq!(outside(FIXTURE), "");
+        assert_eq!(outside(b"no luck\n"), "no luck");
+        assert_eq!(outside(&[b"why\n", &FIXTURE[..FIXTURE.len() / 2]].concat()), "why");
+        assert_eq!(outside(&vec![b'x'; 1 << 20]).len(), WORDS_MAX as usize);
+    }
+
+    #[test]
     fn what_is_no_such_document_is_refused() {
         for bad in [&b""[..], b"fio: no", b"{}", b"{\"fio version\": 3, \"jobs\": []}", b"{\"jobs\": [{"] {
             assert!(Document::parse(bad).is_err(), "{}", String::from_utf8_lossy(bad));
@@ -164,18 +218,5 @@ mod tests {
         assert_eq!(job.cpu_ns(), 200_000_000);
         job.usr_cpu = -1e9;
         assert_eq!(job.cpu_ns(), 0);
-    }
-
-    proptest! {
-        #[test]
-        fn no_damage_makes_it_panic(at in 0..FIXTURE.len(), byte: u8, end in 0..FIXTURE.len()) {
-            let mut text = FIXTURE.to_vec();
-            text[at] = byte;
-            if let Ok(document) = Document::parse(&text[..text.len().max(end)]) {
-                for job in &document.jobs {
-                    let _ = (job.cpu_ns(), job.read.lat_ns.bins());
-                }
-            }
-        }
     }
 }

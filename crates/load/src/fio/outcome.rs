@@ -2,18 +2,19 @@
 
 use super::bins::{self, Bins};
 use super::child::{Cut, Ended};
-use super::document::{Document, Report};
+use super::document::{Document, Report, Side};
+use super::faults;
 use super::job;
 use super::logs::Row;
-use super::slices::{self, Done, Window};
+use super::slices::{self, Done};
 use crate::layout::Job;
 use stend_base::{Bytes, Nanos};
 use stend_record::External;
-use stend_record::observed::{EngineFacts, IoErrors, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
-use stend_spec::workload::{OPS, Op, Region, Sync, Trial};
+use stend_record::observed::{EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
+use stend_spec::workload::{OPS, Op, Region, Trial};
 
-/// Times in fio's logs are cut to whole ms twice.
-const LOG_TIME_ERROR: Nanos = Nanos::millis(2);
+/// Times in fio's logs are cut to whole ms twice, and so are the two ends of what it calls its runtime.
+const TIME_ERROR: Nanos = Nanos::millis(2);
 
 /// A trial that fio ran.
 #[derive(Debug)]
@@ -53,60 +54,107 @@ struct Placed {
 
 /// The outcome, but for what only the caller knows, and all slices. The error says what cannot be believed.
 pub(super) fn conclude(ran: &Ran, told: Option<Told>) -> Result<(TrialOutcome, Vec<Slice>), String> {
+    if ran.ended.cut == Some(Cut::Talked) {
+        return Err("it printed without end".into());
+    }
     let Some(told) = told else { return Ok((nothing_known(ran), Vec::new())) };
     let reports = reports(ran, &told.document)?;
-    let errors = errors(ran, &reports);
+    possible(ran, &reports, &told.rows)?;
+    let mut errors = faults::failed(ran, &reports);
     if errors.is_empty() && reports.iter().any(|report| report.error != 0) {
         return Err("a job failed, and not by an I/O".into());
     }
-    let mut done = Vec::new();
-    for (job, report) in ran.jobs.iter().zip(&reports) {
-        done.push(totals(job, report)?);
-    }
     let placed = place(ran, &reports, &told.rows);
-    let mut series = Vec::new();
-    for ((job, report), rows) in ran.jobs.iter().zip(&reports).zip(&told.rows) {
-        for op in kinds(job) {
-            let Some(side) = report.side(op) else { continue };
-            let rows = slices::since(rows, op, placed.log_start);
-            // Of syncs there is no log: they are told once, over the whole window.
-            let total = if op == Op::Sync { &side.lat_ns } else { &side.clat_ns };
-            let total = total.bins()?;
-            series.push(Done { stream: job.stream, op, total, bytes: Bytes(side.io_bytes), rows });
+    if errors.is_empty() && ran.ended.cut.is_none() {
+        ran_to_its_end(ran, placed.length)?;
+    }
+    let (mut done, mut series) = (Vec::new(), Vec::new());
+    // Of a ramp that was stopped fio tells bytes, and nothing else.
+    if placed.length > Nanos(0) {
+        if errors.is_empty() {
+            errors = faults::short(ran, &reports)?;
+        }
+        for ((job, report), rows) in ran.jobs.iter().zip(&reports).zip(&told.rows) {
+            let totals = totals(job, report)?;
+            if errors.is_empty() {
+                syncs_as_asked(job, &totals.done)?;
+            }
+            done.push(totals);
+            series.extend(of_kinds(job, report, rows, placed.log_start)?);
         }
     }
-    let slices = slices::slices(&series, Window { ramp: ran.trial.ramp, length: placed.length })?;
+    let slices = slices::slices(&series, placed.length)?;
     let status = match ran.ended.cut {
         _ if !errors.is_empty() => TrialStatus::Failed,
         Some(Cut::Stopped) if placed.length < ran.trial.window => TrialStatus::Interrupted,
         Some(Cut::Late) => TrialStatus::Stalled,
-        Some(Cut::Stopped) | None => TrialStatus::Complete,
+        _ => TrialStatus::Complete,
     };
     let outcome = TrialOutcome {
         status,
         window_end: placed.start + placed.length,
         jobs: done,
         errors,
-        ..at(ran, placed.start, placed.uncertainty)
+        ..at(ran, &reports, placed.start, placed.uncertainty)
     };
     Ok((outcome, slices))
+}
+
+/// Refuses times that lie beyond the life of fio, before anything is computed from them.
+fn possible(ran: &Ran, reports: &[&Report], rows: &[Vec<Row>]) -> Result<(), String> {
+    let lived = ran.ended.ended.saturating_sub(ran.ended.started);
+    let beyond = |ms: &u64, end: Nanos| Nanos::millis(*ms) > end + TIME_ERROR;
+    if let Some(ms) = reports.iter().map(|report| report.runtime_ms()).find(|ms| beyond(ms, lived)) {
+        return Err(format!("it tells of {ms} ms of I/O and ran for {} ms", lived.0 / 1_000_000));
+    }
+    let last = if ran.monotonic { ran.ended.ended } else { lived };
+    match rows.iter().flatten().map(|row| row.at_ms).find(|ms| beyond(ms, last)) {
+        Some(ms) => Err(format!("its histogram log has the time {ms} ms, which is after its end")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what nobody cut and that is no whole trial all the same: somebody else may have ended it.
+fn ran_to_its_end(ran: &Ran, length: Nanos) -> Result<(), String> {
+    if let Some(status) = ran.ended.status.filter(|status| !status.success()) {
+        return Err(format!("it ended by itself or by somebody else ({status})"));
+    }
+    if length + TIME_ERROR < ran.trial.window {
+        let [is, asked] = [length, ran.trial.window].map(|time| time.0 / 1_000_000);
+        return Err(format!("it measured for {is} ms of {asked} ms and does not say why"));
+    }
+    Ok(())
+}
+
+/// What a job did of each kind, with the lines of its log.
+fn of_kinds<'a>(job: &Job, report: &Report, rows: &'a [Row], log_start: Nanos) -> Result<Vec<Done<'a>>, String> {
+    let of = |(op, side): (Op, &Side)| {
+        // Of syncs there is no log: they are told once, over the whole window.
+        let total = if op == Op::Sync { &side.lat_ns } else { &side.clat_ns }.bins()?;
+        let rows = slices::since(rows, op, log_start);
+        Ok(Done { stream: job.stream, op, total, bytes: Bytes(side.io_bytes), rows })
+    };
+    kinds(job).filter_map(|op| Some((op, report.side(op)?))).map(of).collect()
 }
 
 /// fio was killed before it said anything: at its start, if somebody wanted to stop, or because I/O did not end.
 fn nothing_known(ran: &Ran) -> TrialOutcome {
     let status = if ran.ended.cut == Some(Cut::Late) { TrialStatus::Stalled } else { TrialStatus::Interrupted };
-    TrialOutcome { status, ..at(ran, ran.ended.ended, ran.ended.ended.saturating_sub(ran.ended.started)) }
+    TrialOutcome { status, ..at(ran, &[], ran.ended.ended, ran.ended.ended.saturating_sub(ran.ended.started)) }
 }
 
 /// An outcome with a window that begins at `start` and has no length.
-fn at(ran: &Ran, start: Nanos, uncertainty: Nanos) -> TrialOutcome {
+fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> TrialOutcome {
+    // Without all of them it is not known what was set up.
+    let jobs = ran.jobs.iter().zip(reports).map(|(job, report)| facts(job, report)).collect::<Option<Vec<_>>>();
     TrialOutcome {
         status: TrialStatus::Complete,
-        load_start: start.saturating_sub(ran.trial.ramp),
+        // Of the ramp nothing is known, so that for those who look at the load it begins with the window.
+        load_start: start,
         window_start: start,
         window_end: start,
         engine: EngineFacts {
-            jobs: ran.jobs.iter().map(facts).collect(),
+            jobs: jobs.unwrap_or_default(),
             external: Some(External {
                 version: String::new(),
                 job_file: String::new(),
@@ -124,17 +172,25 @@ fn at(ran: &Ran, start: Nanos, uncertainty: Nanos) -> TrialOutcome {
     }
 }
 
-fn facts(job: &Job) -> JobFacts {
-    let block_size = job.spec.block_size;
-    JobFacts {
+/// The part of the target that a job was given.
+pub(super) fn area(job: &Job) -> Region {
+    Region { start: Bytes(job.area.start), len: Bytes(job.area.blocks * job.spec.block_size.0) }
+}
+
+/// A job as fio says that it has read it; `None` if it does not say all.
+fn facts(job: &Job, report: &Report) -> Option<JobFacts> {
+    let number = |name: &str| report.option(name)?.parse::<u64>().ok();
+    // A mixture is told as `4096/60:16384/40`.
+    let mixture = || report.option("bssplit")?.split(':').map(|part| part.split('/').next()?.parse().ok()).max()?;
+    Some(JobFacts {
         stream: job.stream,
         job: job.job,
-        in_flight: job.spec.queue_depth,
-        block_size,
-        area: Region { start: Bytes(job.area.start), len: Bytes(job.area.blocks * block_size.0) },
-        dsync: job.spec.sync == Sync::ODsync,
+        in_flight: number("iodepth")?.try_into().ok()?,
+        block_size: Bytes(number("bs").or_else(mixture)?),
+        area: Region { start: Bytes(number("offset")?), len: Bytes(number("size")?) },
+        dsync: report.option("sync") == Some("dsync"),
         memory_node: None,
-    }
+    })
 }
 
 /// The report of every job, in our order.
@@ -147,8 +203,8 @@ fn reports<'a>(ran: &Ran, document: &'a Document) -> Result<Vec<&'a Report>, Str
     ran.jobs.iter().map(of).collect()
 }
 
-/// Kinds of I/O that a job makes.
-fn kinds(job: &Job) -> impl Iterator<Item = Op> {
+/// Kinds of I/O that a job makes, syncs last.
+pub(super) fn kinds(job: &Job) -> impl Iterator<Item = Op> {
     let syncs = job.spec.mix.write > 0 && job.spec.sync.every() > 0;
     job.spec.mix.shares().map(|(op, _)| op).chain(syncs.then_some(Op::Sync))
 }
@@ -175,6 +231,16 @@ fn totals(job: &Job, report: &Report) -> Result<JobTotals, String> {
     })
 }
 
+/// One sync after every so many writes, but for those at either end; fio counts them on its own.
+fn syncs_as_asked(job: &Job, done: &[(u64, u64); OPS]) -> Result<(), String> {
+    let [writes, syncs] = [Op::Write, Op::Sync].map(|op| done[op.index()].0);
+    let every = u64::from(job.spec.sync.every());
+    if every == 0 || job.spec.mix.write == 0 || syncs.saturating_mul(every).abs_diff(writes) <= every {
+        return Ok(());
+    }
+    Err(format!("job `{}` made {syncs} syncs and {writes} writes, not {every} writes per sync", job::name(job)))
+}
+
 /// Where the window lies. fio does not tell when it began, but a line of a log is never written before one `hist_ms` of it
 /// is over, and the first I/O of a closed loop ends within the longest latency.
 fn place(ran: &Ran, reports: &[&Report], rows: &[Vec<Row>]) -> Placed {
@@ -190,33 +256,9 @@ fn place(ran: &Ran, reports: &[&Report], rows: &[Vec<Row>]) -> Placed {
     };
     let latest = first.saturating_sub(Nanos::millis(ran.hist_ms)).min(bounds.1);
     let longest = reports.iter().flat_map(|r| Op::TRANSFERS.map(|op| r.side(op).map_or(0, |s| s.lat_ns.max))).max();
-    let within = latest.saturating_sub(Nanos(longest.unwrap_or(0)) + LOG_TIME_ERROR);
+    let within = latest.saturating_sub(Nanos(longest.unwrap_or(0)) + TIME_ERROR);
     let earliest = bounds.0.max(last.saturating_sub(length)).max(within).min(latest);
     Placed { start: latest, uncertainty: latest.saturating_sub(earliest), log_start: latest, length }
-}
-
-/// Failed I/O by job: fio names kind and offset of the first on its standard error, and the number in its summary.
-fn errors(ran: &Ran, reports: &[&Report]) -> Vec<IoErrors> {
-    let told: Vec<(Op, u64)> = ran.ended.words.lines().filter_map(io_error).collect();
-    let of = |(job, report): (&Job, &&Report)| {
-        let area = facts(job).area;
-        let (op, first_offset) =
-            told.iter().copied().find(|(_, at)| area.start.0 <= *at && *at < area.start.0 + area.len.0)?;
-        (report.error != 0).then_some(IoErrors { stream: job.stream, op, errno: report.error, count: 1, first_offset })
-    };
-    ran.jobs.iter().zip(reports).filter_map(of).collect()
-}
-
-/// Kind and offset in a line such as `fio: io_u error on file F: Input/output error: read offset=4096, buflen=4096`.
-fn io_error(line: &str) -> Option<(Op, u64)> {
-    let (_, what) = line.split_once("io_u error on file ")?;
-    let (before, rest) = what.rsplit_once(" offset=")?;
-    let op = match before.rsplit(' ').next()? {
-        "read" => Op::Read,
-        "write" => Op::Write,
-        _ => Op::Sync,
-    };
-    Some((op, rest.split(',').next()?.trim().parse().ok()?))
 }
 
 #[cfg(test)]

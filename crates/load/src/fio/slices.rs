@@ -14,15 +14,6 @@ use stend_spec::workload::Op;
 /// Slices carry latencies once in this many intervals: every second.
 const LATENCY_EVERY: u32 = 10;
 
-/// Where the window lies in the trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
-    /// Length of the ramp, which the intervals begin with.
-    pub ramp: Nanos,
-    /// Length of the window.
-    pub length: Nanos,
-}
-
 /// What one job did of one kind.
 #[derive(Debug)]
 pub(super) struct Done<'a> {
@@ -59,20 +50,20 @@ struct Series {
     seconds: BTreeMap<u32, Bins>,
 }
 
-/// All slices of a trial, ascending by interval. The error names what contradicts what.
-pub(super) fn slices(jobs: &[Done], window: Window) -> Result<Vec<Slice>, String> {
+/// All slices of a window of this length, ascending by interval. The error names what contradicts what.
+pub(super) fn slices(jobs: &[Done], length: Nanos) -> Result<Vec<Slice>, String> {
     let mut series: BTreeMap<(u16, Op), Series> = BTreeMap::new();
     for job in jobs {
-        place(series.entry((job.stream, job.op)).or_default(), job, window)?;
+        place(series.entry((job.stream, job.op)).or_default(), job, length)?;
     }
-    let (first, end) = window.intervals();
+    let end = end(length);
     let mut slices = Vec::new();
     for ((stream, op), mut series) in series {
         // Silence is a slice, too.
-        let mut silent = vec![true; end.saturating_sub(first) as usize];
+        let mut silent = vec![true; end as usize];
         let covered = series.cells.keys().flat_map(|(from, span)| *from..from + span);
-        covered.filter_map(|interval| interval.checked_sub(first)).for_each(|at| silent[at as usize] = false);
-        let gaps = (first..end).zip(silent).filter(|(_, silent)| *silent);
+        covered.for_each(|at| silent[at as usize] = false);
+        let gaps = (0..end).zip(silent).filter(|(_, silent)| *silent);
         series.cells.extend(gaps.map(|(interval, _)| ((interval, 1), Cell::default())));
         slices.extend(series.slices(stream, op));
     }
@@ -80,33 +71,28 @@ pub(super) fn slices(jobs: &[Done], window: Window) -> Result<Vec<Slice>, String
     Ok(slices)
 }
 
-impl Window {
-    /// First interval of the window, and the one behind its last.
-    fn intervals(self) -> (u32, u32) {
-        let end = self.ramp.0.saturating_add(self.length.0.max(1));
-        ((self.ramp.0 / INTERVAL.0) as u32, end.div_ceil(INTERVAL.0) as u32)
-    }
+/// The interval behind the last one of a window, which has at least one.
+fn end(length: Nanos) -> u32 {
+    length.0.div_ceil(INTERVAL.0).clamp(1, u64::from(u32::MAX)) as u32
+}
 
-    /// The edge of intervals next to a time since the start of the window.
-    fn edge(self, at: Nanos) -> u32 {
-        let (first, end) = self.intervals();
-        let near = (self.ramp.0.saturating_add(at.0) + INTERVAL.0 / 2) / INTERVAL.0;
-        (near.min(u64::from(end)) as u32).max(first)
-    }
+/// The edge of intervals next to a time since the start of the window.
+fn edge(at: Nanos, length: Nanos) -> u32 {
+    let near = at.0.saturating_add(INTERVAL.0 / 2) / INTERVAL.0;
+    near.min(u64::from(end(length))) as u32
 }
 
 /// Adds the lines of a job, and what its total has left.
-fn place(series: &mut Series, job: &Done, window: Window) -> Result<(), String> {
+fn place(series: &mut Series, job: &Done, length: Nanos) -> Result<(), String> {
     let mut told = Bins::new();
     job.rows.iter().for_each(|(_, bins)| bins::add(&mut told, bins));
     let rest = bins::rest(&job.total, &told).ok_or("its histogram log counts more than its summary")?;
     let (all, mut counted, mut bytes) = (bins::count(&job.total), 0u64, 0u64);
-    let (_, end) = window.intervals();
-    let mut from = window.edge(Nanos(0));
-    for (at, bins) in job.rows.iter().map(|(at, bins)| (*at, *bins)).chain([(window.length, &rest)]) {
+    let (end, mut from) = (end(length), 0);
+    for (at, bins) in job.rows.iter().map(|(at, bins)| (*at, *bins)).chain([(length, &rest)]) {
         let ops = bins::count(bins);
         // Lines that come at once share a place; nothing lies behind the window.
-        let to = window.edge(at);
+        let to = edge(at, length);
         let key = (from.min(end.saturating_sub(1)), to.saturating_sub(from).max(1));
         from = from.max(to);
         if ops == 0 {
@@ -158,7 +144,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const SECOND: Window = Window { ramp: Nanos::millis(500), length: Nanos::millis(1000) };
+    const SECOND: Nanos = Nanos::SECOND;
 
     fn done<'a>(total: &Bins, bytes: u64, rows: Vec<(Nanos, &'a Bins)>) -> Done<'a> {
         Done { stream: 0, op: Op::Read, total: total.clone(), bytes: Bytes(bytes), rows }
@@ -171,15 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_become_intervals_after_the_ramp_and_the_last_is_what_the_total_has_left() {
+    fn lines_become_intervals_of_the_window_and_the_last_is_what_the_total_has_left() {
         let (five, total) = (Bins::from([(9, 5)]), Bins::from([(9, 55)]));
         let rows: Vec<_> = (1..=9).map(|n| (Nanos::millis(n * 100 + n % 3), &five)).collect();
         let slices = slices(&[done(&total, 55 * 4096, rows)], SECOND).unwrap();
-        assert_eq!(slices.iter().map(|s| s.interval).collect::<Vec<_>>(), (5..15).collect::<Vec<_>>());
+        assert_eq!(slices.iter().map(|s| s.interval).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         assert!(slices.iter().all(|s| s.span == 1 && s.bytes == s.ops * 4096));
         assert_eq!((slices[0].ops, slices[9].ops), (5, 10));
         let latencies: Vec<_> = shown(&slices).iter().filter_map(|s| Some((s.0, s.4?))).collect();
-        assert_eq!(latencies, [(9, 25), (14, 30)], "once per second of the trial");
+        assert_eq!(latencies, [(9, 55)], "once per second");
     }
 
     #[test]
@@ -187,16 +173,9 @@ mod tests {
         let (one, total) = (Bins::from([(1800, 1)]), Bins::from([(1800, 3)]));
         let at = |ms| (Nanos::millis(ms), &one);
         let slices = slices(&[done(&total, 3, vec![at(100), at(600), at(600)])], SECOND).unwrap();
-        let expected = [
-            (5, 1, 1, 1, None),
-            (6, 5, 1, 1, Some(2)),
-            (11, 1, 1, 1, None),
-            (12, 1, 0, 0, None),
-            (13, 1, 0, 0, None),
-            (14, 1, 0, 0, None),
-        ];
+        let expected = [(0, 1, 1, 1), (1, 5, 1, 1), (6, 1, 1, 1), (7, 1, 0, 0), (8, 1, 0, 0), (9, 1, 0, 0)];
         let found: Vec<_> = shown(&slices).into_iter().map(|s| (s.0, s.1, s.2, s.3)).collect();
-        assert_eq!(found, expected.map(|s| (s.0, s.1, s.2, s.3)));
+        assert_eq!(found, expected);
         assert_eq!(slices.iter().filter_map(|s| s.latency.as_ref()).map(|l| l.count()).sum::<u64>(), 3);
     }
 
@@ -217,7 +196,7 @@ mod tests {
         #[test]
         fn no_io_and_no_byte_is_lost_and_every_latency_is_told_once(
             counts in prop::collection::vec((0u64..3000, 0u32..1856, 0u64..50), 0..40),
-            left in 0u64..9, ramp in 0u64..3000, length in 1u64..4000, bytes in 0u64..1 << 40,
+            left in 0u64..9, length in 1u64..4000, bytes in 0u64..1 << 40,
         ) {
             let mut rows: Vec<(Nanos, Bins)> =
                 counts.into_iter().map(|(at, bin, n)| (Nanos::millis(at), Bins::from([(bin, n)]))).collect();
@@ -225,14 +204,13 @@ mod tests {
             let mut total = Bins::from([(7, left)]);
             rows.iter().for_each(|(_, bins)| bins::add(&mut total, bins));
             let all = bins::count(&total);
-            let window = Window { ramp: Nanos::millis(ramp), length: Nanos::millis(length) };
+            let length = Nanos::millis(length);
             let job = done(&total, bytes, rows.iter().map(|(at, bins)| (*at, bins)).collect());
-            let slices = slices(&[job], window).unwrap();
-            let (first, end) = window.intervals();
+            let slices = slices(&[job], length).unwrap();
             prop_assert_eq!(slices.iter().map(|s| s.ops).sum::<u64>(), all);
             prop_assert_eq!(slices.iter().map(|s| s.bytes).sum::<u64>(), if all > 0 { bytes } else { 0 });
             prop_assert_eq!(slices.iter().filter_map(|s| s.latency.as_ref()).map(|l| l.count()).sum::<u64>(), all);
-            prop_assert!(slices.iter().all(|s| first <= s.interval && s.interval < end));
+            prop_assert!(slices.iter().all(|s| s.interval < end(length)));
         }
     }
 }

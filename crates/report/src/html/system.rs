@@ -146,7 +146,7 @@ fn engine_rows(run: &RunRecord) -> Vec<(Say, Say)> {
     let mut ways: Vec<(EngineFacts, u32)> = Vec::new();
     for outcome in run.trials.iter().filter_map(|t| t.outcome.as_ref()) {
         let mut engine =
-            EngineFacts { kernel_workers: 0, clock_read_ns: 0, jobs: Vec::new(), ..outcome.engine.clone() };
+            EngineFacts { kernel_workers: None, clock_read_ns: 0, jobs: Vec::new(), ..outcome.engine.clone() };
         // Only by whom: job files differ in their seeds.
         if let Some(other) = &mut engine.external {
             (other.job_file, other.start_uncertainty_ns) = (String::new(), 0);
