@@ -5,8 +5,8 @@ use stend_base::{Bytes, MilliIops, Nanos};
 use stend_record::observed::{FillOutcome, JobFacts, OpenSlice, OpenTotals};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
-    ArmFacts, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, RunHeader, RunRecord, RunState, Sample,
-    Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
+    ArmFacts, Device, EngineFacts, Event, EventKind, External, HostFacts, JobTotals, RunHeader, RunRecord, RunState,
+    Sample, Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
 };
 use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
@@ -252,6 +252,18 @@ impl RunBuilder {
     /// The record so far.
     pub fn record(self) -> RunRecord {
         self.record
+    }
+}
+
+/// Makes the trial one that fio ran: of its ramp nothing is told, and the window may have begun so much earlier.
+pub fn by_fio(uncertainty: Nanos) -> impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static {
+    move |outcome, slices| {
+        let (version, job_file) = ("fio-3.33".into(), String::new());
+        outcome.engine.external = Some(External { version, job_file, start_uncertainty_ns: uncertainty.0 });
+        let ramp = ((outcome.window_start.0 - outcome.load_start.0) / 100_000_000) as u32;
+        outcome.load_start = outcome.window_start;
+        slices.retain(|slice| slice.interval >= ramp);
+        slices.iter_mut().for_each(|slice| slice.interval -= ramp);
     }
 }
 

@@ -39,6 +39,10 @@ pub const BYTES_AT_DRIVES: f64 = 0.95;
 /// little about the whole: a quarter of each of many trials is still spread over the run (by eye).
 pub const SAMPLES_COVER: f64 = 0.25;
 
+/// H11, H12, H26 and others that hold counters of the machine against a trial: part of its window by which another
+/// engine may not know its start. So much of what it did may lie beside what is compared: half of what H26 looks for.
+pub const START_UNCERTAIN: f64 = 0.01;
+
 /// H12: bytes that block devices moved for the whole machine, per byte of the application. The same as H11's:
 /// direct I/O is counted there in full.
 pub const BYTES_PAGED: f64 = 0.95;

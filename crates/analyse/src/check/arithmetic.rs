@@ -145,8 +145,13 @@ fn seconds(span: Nanos, lang: Lang) -> String {
     format!("{} {}", format::fixed(span.as_secs(), 2, lang), pick(lang, "s", "с"))
 }
 
+/// How far the window is from the planned one. That of another engine lasts until the last I/O has ended, which began
+/// within the planned one.
 fn window_deviation(trial: &Counting<'_>) -> f64 {
-    relative(trial.window.0 as f64, trial.record.asked.window.0 as f64)
+    let planned = trial.record.asked.window.0 as f64;
+    let longest = trial.outcome.jobs.iter().flat_map(|job| &job.latency).map(|latency| latency.max_ns).max();
+    let until = trial.outcome.engine.external.as_ref().and(longest).unwrap_or(0) as f64;
+    outside(trial.window.0 as f64, planned, planned + until)
 }
 
 /// Largest relative difference between the ways to count the I/Os of a trial.
@@ -199,7 +204,7 @@ fn slices(trial: &Counting<'_>, op: Op) -> ((f64, f64), (f64, f64)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::run;
+    use crate::fixture::{by_fio, run};
     use crate::trials::by_case;
     use stend_base::Bytes;
     use stend_record::{Slice, TrialOutcome};
@@ -291,6 +296,28 @@ mod tests {
             o.jobs[0].done[0].1 -= lost * 4096;
         });
         assert_eq!(found.status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn h08_takes_a_window_of_another_engine_that_lasts_as_long_as_its_longest_io() {
+        // The window is 5 % longer than planned.
+        let checked = |external: bool, longest: Nanos| {
+            let record = run()
+                .trial(0)
+                .change(move |o, slices| {
+                    o.window_end = o.window_end + Nanos::millis(100);
+                    o.jobs[0].latency[0].max_ns = longest.0;
+                    if external {
+                        by_fio(Nanos(0))(o, slices);
+                    }
+                })
+                .done()
+                .record();
+            sums(&by_case(&record)[0]).status
+        };
+        assert_eq!(checked(true, Nanos::millis(100)), CheckStatus::Pass);
+        assert_eq!(checked(true, Nanos::millis(20)), CheckStatus::Fail);
+        assert_eq!(checked(false, Nanos::millis(100)), CheckStatus::Fail);
     }
 
     #[test]

@@ -117,8 +117,9 @@ fn measured(ratios: &[(Op, f64)], drives: &[&Device]) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{case, run, run_of};
+    use crate::fixture::{by_fio, case, run, run_of};
     use crate::trials::by_case;
+    use stend_base::Nanos;
     use stend_spec::workload::Sync;
 
     fn check(record: &RunRecord) -> CheckResult {
@@ -135,6 +136,20 @@ mod tests {
     fn reads_from_a_cache_above_the_drives_fail() {
         let found = check(&run().trial(0).at_drives(0.1).done().record());
         assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "read 0.100 at sda"));
+    }
+
+    #[test]
+    fn the_ramp_of_another_engine_does_not_count_as_load_without_ios() {
+        // fio tells nothing of its ramp: its load begins with its window, from which intervals are numbered.
+        let of = |share: f64, uncertainty: Nanos| {
+            let record = run().trial(0).at_drives(share).change(by_fio(uncertainty)).done().record();
+            let foreign = super::super::foreign::foreign(&record, &by_case(&record)[0]).status;
+            (check(&record).status, foreign)
+        };
+        assert_eq!(of(0.8, Nanos::millis(3)), (CheckStatus::Fail, CheckStatus::Pass));
+        assert_eq!(of(1.0, Nanos::millis(3)), (CheckStatus::Pass, CheckStatus::Pass));
+        // 400 ms of a window of 2 s: what the counters say then may be of another time.
+        assert_eq!(of(0.8, Nanos::millis(400)), (CheckStatus::NotMeasurable, CheckStatus::NotMeasurable));
     }
 
     #[test]

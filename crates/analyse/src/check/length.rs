@@ -71,7 +71,9 @@ fn settling(trial: &Counting<'_>) -> Option<(WarmUp, Nanos)> {
     let length = if cells.len() >= SECONDS_ENOUGH * SECOND { SECOND } else { 1 };
     let cut = mser::warm_up(&series::blocks(&cells, length, |cell| cell.ops))?;
     let values = if let WarmUp::Values(values) = cut { values } else { 0 };
-    Some((cut, Nanos((values * length) as u64 * series::INTERVAL.0)))
+    // Of the ramp of another engine there are no cells: they begin with the window.
+    let unseen = trial.outcome.engine.external.as_ref().map_or(Nanos(0), |_| trial.record.asked.ramp);
+    Some((cut, unseen + Nanos((values * length) as u64 * series::INTERVAL.0)))
 }
 
 /// H23: windows of a minute and more, with twenty batches that pass for independent.
@@ -113,7 +115,7 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::run;
+    use crate::fixture::{by_fio, run};
     use crate::trials::by_case;
 
     fn shaped(window: u64, shape: fn(u32) -> f64) -> [CheckResult; 2] {
@@ -150,6 +152,16 @@ mod tests {
         let [found, _] = shaped(120, |i| if i < 100 { 1.5 } else { 1.0 });
         assert_eq!(found.measured.en, "15 s", "batches of five seconds");
         assert_eq!(shaped(1, ripple)[0].status, CheckStatus::NotMeasurable);
+    }
+
+    #[test]
+    fn h22_counts_the_ramp_that_another_engine_does_not_tell_of() {
+        let of = |shape: fn(u32) -> f64| {
+            let trial = run().trial(0).window(Nanos::secs(10)).shape(shape).change(by_fio(Nanos(0)));
+            warm_up(&by_case(&trial.done().record())[0])
+        };
+        assert_eq!(of(ripple).status, CheckStatus::Pass);
+        assert_eq!(of(|i| ripple(i) + if i < 20 { 0.5 } else { 0.0 }).measured.en, "2.5 s");
     }
 
     #[test]

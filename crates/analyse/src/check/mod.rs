@@ -121,8 +121,8 @@ fn does_not_apply() -> Say {
 
 fn too_few_samples() -> Say {
     say!(
-        "there are too few readings of the counters during the load",
-        "во время нагрузки слишком мало показаний счётчиков"
+        "there are too few readings of the counters of which it is known that the load was running",
+        "слишком мало показаний счётчиков, о которых известно, что нагрузка в это время шла"
     )
 }
 

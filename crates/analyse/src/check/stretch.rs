@@ -1,7 +1,7 @@
 //! The part of a trial's load that lies between two samples: what the application did in it, and what the
 //! counters of the machine did. Must not judge.
 
-use crate::limits::SAMPLES_COVER;
+use crate::limits::{SAMPLES_COVER, START_UNCERTAIN};
 use crate::series::{self, Cell};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::Nanos;
@@ -17,13 +17,17 @@ pub struct Stretch<'a> {
     pub samples: &'a [Sample],
 }
 
-/// Stretches of the trials that count; empty if the samples cover too little of the load to speak for it.
+/// Stretches of the trials that count; empty if the samples cover too little of the load to speak for it, or it is not
+/// known when it was.
 pub fn stretches<'a>(run: &'a RunRecord, case: &CaseTrials<'a>) -> Vec<Stretch<'a>> {
     let (mut covered, mut load) = (0.0, 0.0);
     let mut found = Vec::new();
     for trial in &case.counting {
         let (start, end) = (trial.outcome.load_start, trial.outcome.window_end);
         load += end.saturating_sub(start).as_secs();
+        if !placed(trial) {
+            continue;
+        }
         let from = run.samples.partition_point(|s| s.at < start);
         let to = run.samples.partition_point(|s| s.at <= end);
         let stretch = Stretch { trial: *trial, samples: run.samples.get(from..to).unwrap_or_default() };
@@ -33,6 +37,12 @@ pub fn stretches<'a>(run: &'a RunRecord, case: &CaseTrials<'a>) -> Vec<Stretch<'
         }
     }
     if covered < load * SAMPLES_COVER { Vec::new() } else { found }
+}
+
+/// Whether it is known well enough when a trial was: another engine does not tell it.
+fn placed(trial: &Counting<'_>) -> bool {
+    let uncertain = trial.outcome.engine.external.as_ref().map_or(0, |other| other.start_uncertainty_ns);
+    uncertain as f64 <= trial.window.0 as f64 * START_UNCERTAIN
 }
 
 impl Stretch<'_> {
