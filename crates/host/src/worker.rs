@@ -33,6 +33,8 @@ pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result
     };
     write_hello(&mut to).map_err(io)?;
     read_hello(&mut from)?;
+    // Whatever engine is wanted now: memory that a killed worker left is not given back otherwise.
+    stend_load::remove_dead_scratches();
     let outbox = Outbox::new();
     let control = Arc::new(Control::new());
     let (steps, queue) = channel();

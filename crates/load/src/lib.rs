@@ -39,7 +39,7 @@ mod zeros;
 pub use backend::{Choice, Lane, choose_backend};
 pub use control::Control;
 pub use fill::fill;
-pub use fio::{Fio, probe_fio, run_trial_by_fio};
+pub use fio::{Fio, probe_fio, remove_dead_scratches, run_trial_by_fio};
 pub use replay::Traces;
 pub use trial::{foresee, run_trial, run_trial_of};
 pub use verify::Marks;

@@ -166,9 +166,20 @@ fn a_worker_that_is_killed_takes_its_fio_with_it() {
     eventually("fio is started", Duration::from_secs(60), || told.exists());
     let pid: u32 = std::fs::read_to_string(&told).expect("a number").trim().parse().expect("a number");
     assert!(alive(pid));
-    tool(&["kill", "-KILL", &run.workers()[0].to_string()]);
+    let worker = run.workers()[0];
+    let left = || {
+        let names =
+            std::fs::read_dir("/dev/shm").expect("a directory").map(|entry| entry.expect("an entry").file_name());
+        names.filter(|name| name.to_string_lossy().starts_with(&format!("stend-fio-{worker}-"))).count()
+    };
+    tool(&["kill", "-KILL", &worker.to_string()]);
     eventually("fio is gone", Duration::from_secs(20), || !alive(pid));
     assert_eq!(run.wait(Duration::from_secs(30)), Some(8));
+    assert_eq!(left(), 1, "nobody could remove it");
+    let (next, file) = (scratch.directory("next"), scratch.join("next.stend").to_string_lossy().into_owned());
+    let next = ["run", &suite, "--on", &next, "-o", &file, "--dry-run"];
+    expect_exit(&mut stend(&scratch, &next), 0);
+    assert_eq!(left(), 0, "the next worker does, whatever it is for");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod scratch;
 mod slices;
 
 pub use probe::{Fio, probe_fio};
+pub use scratch::remove_dead_scratches;
 
 use crate::backend::{Lane, choose_backend, ring_works};
 use crate::crew::stopped_before_start;

@@ -1,6 +1,6 @@
 //! The directory in which fio finds its job file and leaves its logs: in memory, ours alone, gone with the trial.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -16,29 +16,54 @@ const PREFIX: &str = "stend-fio-";
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
+    /// Its lock tells workers in other containers, where ids of processes are others, that it is used.
+    _lock: File,
+}
+
+/// Removes the directories that killed workers of the same user left.
+pub fn remove_dead_scratches() {
+    if let Some(place) = place() {
+        remove_dead(place);
+    }
+}
+
+fn place() -> Option<&'static Path> {
+    PLACES.iter().map(Path::new).find(|place| place.is_dir())
+}
+
+fn remove_dead(place: &Path) {
+    // A process is shown as its user's.
+    let user = fs::metadata("/proc/self").ok().map(|process| process.uid());
+    // What cannot be read, is somebody else's, or was removed meanwhile by another worker is not our concern.
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let gone = |pid: u32| !Path::new(&format!("/proc/{pid}")).exists();
+        let ours = |meta: fs::Metadata| meta.is_dir() && user.is_some_and(|user| user == meta.uid());
+        let dead = owner(&name.to_string_lossy()).is_some_and(gone);
+        if dead && fs::symlink_metadata(entry.path()).is_ok_and(ours) && free(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether nobody has a directory locked.
+fn free(path: &Path) -> bool {
+    File::open(path).is_ok_and(|directory| directory.try_lock().is_ok())
 }
 
 impl Scratch {
-    /// Makes it, and removes those that killed workers of the same user left.
+    /// Makes it.
     pub fn new() -> io::Result<Scratch> {
-        let place = PLACES.iter().map(Path::new).find(|place| place.is_dir());
-        Scratch::new_in(place.ok_or(io::ErrorKind::NotFound)?)
+        Scratch::new_in(place().ok_or(io::ErrorKind::NotFound)?)
     }
 
     fn new_in(place: &Path) -> io::Result<Scratch> {
         let path = place.join(format!("{PREFIX}{}-{}", std::process::id(), clock::now().0));
         // Whatever stands there already is not ours: then this fails.
         DirBuilder::new().mode(0o700).create(&path)?;
-        let ours = fs::metadata(&path)?.uid();
-        for entry in fs::read_dir(place)?.flatten() {
-            let name = entry.file_name();
-            let dead = owner(&name.to_string_lossy()).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
-            // Of somebody else, or removed meanwhile by another worker: neither is our concern.
-            if dead && fs::symlink_metadata(entry.path()).is_ok_and(|meta| meta.is_dir() && meta.uid() == ours) {
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
-        Ok(Scratch { path })
+        let lock = File::open(&path)?;
+        lock.try_lock()?;
+        Ok(Scratch { path, _lock: lock })
     }
 
     /// Where it is.
@@ -67,7 +92,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What stays is removed by the next trial of this user.
+        // What stays is removed by the next worker of this user.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -82,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_with_its_value_and_with_it_those_of_dead_processes_only() {
+    fn it_goes_with_its_value_and_only_those_that_nobody_uses_are_removed() {
         let place = tempfile::tempdir().unwrap();
         // No process has an id above the kernel's limit of 2^22.
         let dead = place.path().join(format!("{PREFIX}4194305-1"));
@@ -90,8 +115,18 @@ mod tests {
         fs::create_dir_all(dead.join("sub")).unwrap();
         [&ours, &foreign].iter().for_each(|name| fs::create_dir(place.path().join(name)).unwrap());
         fs::write(place.path().join(format!("{PREFIX}4194305-2")), "a file is none").unwrap();
+        // One of a worker in another container: no process here has its id, but it is locked.
+        let elsewhere = place.path().join(format!("{PREFIX}4194306-1"));
+        fs::create_dir(&elsewhere).unwrap();
+        let lock = File::open(&elsewhere).unwrap();
+        lock.lock().unwrap();
         let scratch = Scratch::new_in(place.path()).unwrap();
-        assert!(!dead.exists() && scratch.path().is_dir());
+        remove_dead(place.path());
+        assert!(!dead.exists() && scratch.path().is_dir() && elsewhere.exists());
+        assert!(!free(scratch.path()));
+        drop(lock);
+        remove_dead(place.path());
+        assert!(!elsewhere.exists());
         assert_eq!(fs::metadata(scratch.path()).unwrap().mode() & 0o777, 0o700);
         let path = scratch.write("x_1.log", "text").unwrap();
         assert_eq!((scratch.find("x_").unwrap(), scratch.find("y").unwrap()), (Some(path), None));
