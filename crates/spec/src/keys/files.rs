@@ -34,6 +34,6 @@ pub const FILES: Mapping = Mapping {
 pub const JOBS_EACH: Mapping = Mapping {
     en: "jobs of each file",
     ru: "задания каждого файла",
-    doc: "Jobs counted per file: as many for each of `files`.",
+    doc: "Jobs counted per file: as many for each of `files`. The jobs share the range equally, so each has a file, or an equal part of one, of its own if all files are of one size.",
     keys: &[axis(required("per_file", Shape::Whole(JOBS), "Jobs of each file; with all files 1024 at most."))],
 };
