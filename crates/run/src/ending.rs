@@ -21,12 +21,18 @@ pub(crate) fn not_as_written(blocks: u64, besides: Option<Box<Error>>) -> Box<Er
         "do not use the target for data; docs/formats/verification.md says what each kind of defect means",
         "не храните на объекте данные; что значит каждый вид отличия, сказано в docs/formats/verification.md"
     ));
-    told_with(error, besides.filter(|other| !matches!(other.kind, Kind::Interrupted | Kind::Terminated)))
+    told_with(error, besides)
 }
 
-/// The error with message and hint of another one behind its own hint.
-fn told_with(mut error: Box<Error>, besides: Option<Box<Error>>) -> Box<Error> {
-    let more = besides.into_iter().flat_map(|other| std::iter::once(other.message).chain(other.hint));
+/// The error with message and hint of another one behind its own hint. Of an interruption only what was told with it: that
+/// the user ended the run, he knows.
+pub(crate) fn told_with(mut error: Box<Error>, besides: Option<Box<Error>>) -> Box<Error> {
+    let interrupted = |kind| matches!(kind, Kind::Interrupted | Kind::Terminated);
+    let said = |other: Box<Error>| {
+        let message = (!interrupted(other.kind)).then_some(other.message);
+        message.into_iter().chain(other.hint)
+    };
+    let more = besides.into_iter().flat_map(said);
     error.hint = error
         .hint
         .into_iter()

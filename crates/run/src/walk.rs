@@ -3,7 +3,7 @@
 use crate::ahead;
 use crate::arms::{Arms, Need};
 use crate::courier::{self, Courier};
-use crate::ending::{interrupted, not_as_written, outweighs, target_failed};
+use crate::ending::{interrupted, not_as_written, outweighs, target_failed, told_with};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
 use stend_base::random::draw;
@@ -386,10 +386,12 @@ impl Walk {
     fn failed(&mut self, error: Box<Error>, now: Nanos) {
         let text = error.message.en.clone();
         self.append(Entry::Event(Event { at: now, kind: EventKind::Note { text } }));
-        // A target that failed I/O may refuse the undo, too; it is what went wrong first.
-        match (self.step, self.faults()) {
-            (Step::Releasing, (errors @ 1.., _)) => self.end_with(target_failed(errors, Some(error))),
-            _ => self.end_with(error),
+        // What cannot be undone is told beside whatever ended the run. A target that failed I/O may refuse the undo, too;
+        // it is what went wrong first.
+        match (self.step, self.ending.take(), self.faults()) {
+            (Step::Releasing, Some(first), _) => self.ending = Some(told_with(first, Some(error))),
+            (Step::Releasing, None, (errors @ 1.., _)) => self.ending = Some(target_failed(errors, Some(error))),
+            (_, first, _) => self.ending = first.or(Some(error)),
         }
         match self.step {
             Step::Inspecting => self.over(),

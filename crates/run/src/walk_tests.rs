@@ -226,6 +226,33 @@ fn what_is_left_behind_is_told_beside_wrong_data() {
 }
 
 #[test]
+fn what_is_left_behind_is_told_whatever_ended_the_run() {
+    let left = |what: &str| {
+        Error::new(Kind::Preflight, say!("cannot remove {what}", "не удалить {what}")).hint(Say::same("rm"))
+    };
+    let interrupt = |walk: &mut Walk| walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), Nanos(2));
+    for (status, mismatches, kind) in [
+        (TrialStatus::Stalled, 0, Kind::TargetIo),
+        (TrialStatus::Interrupted, 0, Kind::Interrupted),
+        (TrialStatus::Interrupted, 2, Kind::Verification),
+    ] {
+        let mut walk = in_first_trial();
+        walk.mismatches = mismatches;
+        if kind != Kind::TargetIo {
+            interrupt(&mut walk);
+        }
+        say_to(&mut walk, done(0, status));
+        assert_eq!(walk.step, Step::Releasing);
+        say_to(&mut walk, Reply::Failed(left("a")));
+        say_to(&mut walk, Reply::Failed(left("b")));
+        say_to(&mut walk, Reply::Released);
+        let ending = walk.ending.expect("an error");
+        let hint = ending.hint.expect("a hint").en;
+        assert!(ending.kind == kind && hint.ends_with("cannot remove a; rm; cannot remove b; rm"), "{hint}");
+    }
+}
+
+#[test]
 fn a_lost_worker_and_a_silent_one_end_the_run() {
     let mut walk = in_first_trial();
     walk.apply(Input::Host(FromHost::Lost("gone".into())), Nanos(2));
