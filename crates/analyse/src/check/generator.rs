@@ -22,8 +22,16 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
+    let is_by = |name: &str| case.counting.iter().any(|trial| trial.outcome.engine.backend == name);
+    if is_by("io_uring_sqpoll") {
+        return check.not_measurable(say!(
+            "threads of the kernel submit, and how long those wait for a CPU is not recorded",
+            "ввод-вывод подают потоки ядра, а сколько они ждут процессора, не записывается"
+        ));
+    }
     let waited = largest(case, |job| job.run_delay_ns);
-    let busy = largest(case, |job| job.cpu_max_ns);
+    // Who polls is always busy.
+    let busy = if is_by("io_uring_iopoll") { None } else { largest(case, |job| job.cpu_max_ns) };
     let Some(waited) = waited else {
         return check.not_measurable(say!(
             "this kernel does not say how long threads wait for a CPU",
@@ -95,6 +103,21 @@ mod tests {
             record.trials.remove(0);
         }
         super::busy(&by_case(&record)[0])
+    }
+
+    #[test]
+    fn polling_is_no_sign_of_a_limit_and_threads_of_the_kernel_are_not_seen() {
+        let by = |backend: &'static str, waited| {
+            let polled = move |o: &mut stend_record::TrialOutcome, _: &mut Vec<_>| {
+                o.engine.backend = backend.into();
+                o.jobs[0].run_delay_ns = Some(waited);
+                o.jobs[0].cpu_max_ns = Some(Nanos::secs(2).0);
+            };
+            super::busy(&by_case(&run().trial(0).change(polled).done().record())[0]).status
+        };
+        assert_eq!((by("io_uring", 0), by("io_uring_iopoll", 0)), (CheckStatus::Warn, CheckStatus::Pass));
+        assert_eq!(by("io_uring_iopoll", Nanos::millis(200).0), CheckStatus::Warn);
+        assert_eq!(by("io_uring_sqpoll", 0), CheckStatus::NotMeasurable);
     }
 
     #[test]
