@@ -138,10 +138,7 @@ impl Session {
                 self.outbox.send(Reply::Taken);
             }
             Request::Foresee(trials) => {
-                for (label, trial) in trials.iter().filter(|(_, trial)| trial.engine == Engine::Native) {
-                    let file = self.open(trial.writes(), trial.direct)?;
-                    stend_load::foresee(trial, &self.traces, &file).map_err(|error| of_case(label, error))?;
-                }
+                self.foresee(&trials)?;
                 self.outbox.send(Reply::Taken);
             }
             Request::Trial { ordinal, trial } => self.trial(ordinal, &trial)?,
@@ -190,6 +187,22 @@ impl Session {
         match self.traces.get_mut(number) {
             Some(trace) => Arc::make_mut(trace).extend(ios),
             None => return Err(out_of_order("trace")),
+        }
+        Ok(())
+    }
+
+    /// Whether trials of our own engine could be run; the error names the case.
+    fn foresee(&mut self, trials: &[(String, Trial)]) -> Result<()> {
+        // Opened once for all that use it alike: it may be thousands of files far away.
+        let mut open: Vec<((bool, bool), IoFile)> = Vec::new();
+        for (label, trial) in trials.iter().filter(|(_, trial)| trial.engine == Engine::Native) {
+            let way = (trial.writes(), trial.direct);
+            if !open.iter().any(|(other, _)| *other == way) {
+                open.push((way, self.open(way.0, way.1).map_err(|error| of_case(label, error))?));
+            }
+            let file = open.iter().find(|(other, _)| *other == way).map(|(_, file)| file);
+            let file = file.ok_or_else(|| out_of_order("foresee"))?;
+            stend_load::foresee(trial, &self.traces, file).map_err(|error| of_case(label, error))?;
         }
         Ok(())
     }

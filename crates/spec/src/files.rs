@@ -1,6 +1,6 @@
 //! Several test files that form one range: how many, and how large each is. Pure; must not know where they lie.
 
-use crate::workload::{BlockShare, Engine, Trial};
+use crate::workload::{BlockShare, Engine, Sync, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Lang, Say, format, say};
 
@@ -66,6 +66,12 @@ pub(crate) fn why_not(trial: &Trial, files: &[Bytes]) -> Option<Say> {
             "операции смеси размеров могли бы переходить из одного файла в следующий"
         ));
     }
+    if trial.streams.iter().any(|s| matches!(s.sync, Sync::Fdatasync(2..) | Sync::Fsync(2..))) {
+        return Some(say!(
+            "a sync after several writes is of one file, and they may have gone to others",
+            "синхронизация после нескольких записей касается одного файла, а записи могли идти в разные"
+        ));
+    }
     let crosses = |block: Bytes| files.iter().find(|file| !file.0.is_multiple_of(block.0.max(1)));
     trial.streams.iter().find_map(|stream| {
         let file = *crosses(stream.block_size)?;
@@ -124,6 +130,10 @@ mod tests {
         assert_eq!(reason(&trial(reads(Bytes::kib(128))), &two[..1]), None, "one file has no next");
         let fio = Trial { engine: Engine::Fio, ..trial(reads(Bytes::kib(64))) };
         assert!(reason(&fio, &two).unwrap().contains("fio"));
+        let synced =
+            |sync| trial(Stream { sync, ..Stream::new(Mix::only(Op::Write), Pattern::Random, Bytes::kib(64)) });
+        assert_eq!(reason(&synced(Sync::Fsync(1)), &two), None);
+        assert!(reason(&synced(Sync::Fdatasync(8)), &two).unwrap().contains("several writes"));
         let share = |size, percent| BlockShare { size, percent };
         let block_mix = vec![share(Bytes::kib(4), 50), share(Bytes::kib(64), 50)];
         let mixture = trial(Stream { block_mix, ..reads(Bytes::kib(64)) });

@@ -109,7 +109,7 @@ pub const BACKENDS: &[Choice<Backend>] = &[
     ("io_uring", "`io_uring`, or an error", Backend::IoUring),
     (
         "io_uring_sqpoll",
-        "`io_uring`, and a thread of the kernel per job that takes what is submitted without being called (fio: `sqthread_poll`), or an error; each of them keeps a CPU busy, which the CPU time of the job does not hold",
+        "`io_uring`, and a thread of the kernel per job that takes what is submitted without being called (fio: `sqthread_poll`), or an error; each of them keeps a CPU busy, any but that of its job, which the CPU time of the job does not hold",
         Backend::IoUringSqpoll,
     ),
     (
@@ -207,7 +207,7 @@ pub const SUITE: Mapping = Mapping {
             "files",
             "absent",
             Shape::Map(&files::FILES),
-            "Several test files instead of one, which form one range, one behind the other; for a target that is a directory. Blocks must divide the files; not for mixtures of block sizes, traces and `engine: fio`. A sync is of the file that the write before it went to.",
+            "Several test files instead of one, which form one range, one behind the other; for a target that is a directory. Blocks must divide the files; not for mixtures of block sizes, syncs after several writes, traces and `engine: fio`. A sync is of the file that the write before it went to.",
         ),
         optional("repeats", "{blocks: 6}", Shape::Map(&REPEATS), "How often cases are repeated."),
         optional(

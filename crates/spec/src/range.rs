@@ -41,24 +41,25 @@ pub(crate) fn range(inputs: &PlanInputs) -> Result<(Region, Vec<Bytes>)> {
         (None, Some(Fill::Size(size))) => size,
         _ => auto(room.free.0 / 10).max(FILL_MIN),
     };
-    must_fit(len, room)?;
     let files = inputs.suite.files.as_ref().map_or_else(|| vec![whole(len).len], |files| files.each(len));
-    Ok((whole(files.iter().copied().sum()), files))
+    let together = files.iter().copied().sum();
+    must_fit(together, files.len(), room)?;
+    Ok((whole(together), files))
 }
 
-fn must_fit(len: Bytes, room: Room) -> Result<()> {
+fn must_fit(len: Bytes, files: usize, room: Room) -> Result<()> {
     let ceiling = (room.total.0 / 5 * 4).saturating_sub(room.total.0.saturating_sub(room.free.0));
     if len.0 <= ceiling {
         return Ok(());
     }
     let told = |lang: Lang| (format::bytes(len, lang), format::bytes(room.free, lang));
     let ((need, free), (need_ru, free_ru)) = (told(Lang::En), told(Lang::Ru));
+    let (what, what_ru) =
+        if files == 1 { ("a test file", "файла") } else { ("test files", "файлов общим") };
     let message = Say {
-        en: format!(
-            "no room for a test file of {need}: {free} are free and the file system may be filled to 80 % at most"
-        ),
+        en: format!("no room for {what} of {need}: {free} are free and the file system may be filled to 80 % at most"),
         ru: format!(
-            "нет места для файла размером {need_ru}: свободно {free_ru}, а файловую систему можно заполнить не более чем на 80 %"
+            "нет места для {what_ru} размером {need_ru}: свободно {free_ru}, а файловую систему можно заполнить не более чем на 80 %"
         ),
     };
     let hint = say!("name a directory with more free space", "укажите каталог, где больше свободного места");
@@ -95,7 +96,11 @@ mod tests {
     #[test]
     fn files_that_do_not_fit_or_cannot_be_made_are_errors() {
         let large = plan("files: {count: 8, size: 1GiB}", "4KiB").unwrap_err();
-        assert!(large.kind == Kind::Preflight && large.message.en.contains("8 GiB"), "{large}");
+        assert!(large.kind == Kind::Preflight && large.message.en.contains("test files of 8 GiB"), "{large}");
+        assert!(large.message.ru.contains("файлов общим размером 8 ГиБ"), "{large}");
+        // As small as they get they are larger than what they share.
+        let small = plan("files: {count: 1000}\nfill: {size: 1MiB}", "4KiB").unwrap();
+        assert_eq!(small.cases[0].trial.region.len, Bytes::kib(4000));
         let odd = plan("files: {count: 8, size: 12KiB}", "8KiB").unwrap_err();
         assert!(odd.message.en.contains("blocks of 8 KiB do not divide the files of 12 KiB"), "{odd}");
         let text = "suite: x\nfiles: {count: 2}\ncases:\n  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n";

@@ -110,13 +110,6 @@ pub(crate) fn preflight(path: &str, what: &Say, error: &std::io::Error) -> Box<E
     let Say { en, ru } = what;
     let message = say!("cannot {en}: `{path}`: {error}", "не удалось {ru}: `{path}`: {error}");
     let error_with = |hint| Error::new(Kind::Preflight, message.clone()).hint(hint);
-    // The number of open files has no kind of its own: EMFILE, ENFILE.
-    if let Some(23 | 24) = error.raw_os_error() {
-        return error_with(say!(
-            "every test file is open up to four times: raise the hard limit of open files (`ulimit -Hn`), or take fewer `files`",
-            "каждый тестовый файл открывается до четырёх раз: поднимите жёсткий предел открытых файлов (`ulimit -Hn`) или уменьшите число `files`"
-        ));
-    }
     match error.kind() {
         StorageFull | QuotaExceeded => error_with(say!(
             "free some space, name another directory, or set a smaller `fill: {{size: …}}` in the suite",

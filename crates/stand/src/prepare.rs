@@ -191,7 +191,7 @@ impl Prepared {
     pub fn undo(mut self, log: &mut dyn FnMut(EventKind)) -> Result<()> {
         if let Held::Files(files) = &mut self.held {
             let path = self.path.display().to_string();
-            let what = say!("remove the test file", "удалить тестовый файл");
+            let what = say!("remove what was made for the test", "удалить созданное для теста");
             files.remove().map_err(|error| claims::preflight(&path, &what, &error))?;
         }
         self.undo.drain(..).rev().for_each(|action| log(EventKind::Step { action }));
@@ -220,7 +220,8 @@ fn make_files(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(Ev
             Step::AllocateFiles(_, sizes) => {
                 // Each of many is open several times: claimed, for reading and for writing.
                 if sizes.len() > 1 {
-                    stend_sys::process::allow_open_files();
+                    let allowed = stend_sys::process::allow_open_files();
+                    testfile::must_be_openable(sizes.len(), allowed)?;
                 }
                 if !made.as_mut().ok_or_else(no_directory)?.allocate(sizes)? {
                     let text = "this file system cannot reserve space: the test file is sparse until it is filled";

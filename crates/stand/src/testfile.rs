@@ -14,6 +14,8 @@ use stend_sys::{Claim, IoFile};
 const PREFIX: &str = ".stend-";
 const MARKER: &str = "marker";
 const DATA: &str = "data";
+/// Open files of a worker besides its test files, generously: rings, telemetry, streams.
+const OPEN_BESIDES: u64 = 512;
 
 /// Test files that this process made and holds.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct TestFiles {
     marker: Lease,
     /// Files with their lengths, in the order of the space that they form.
     claims: Vec<(Claim, u64)>,
+    /// Names of what was made and is not removed yet.
+    made: Vec<String>,
 }
 
 /// What a `.stend-*` directory turned out to be.
@@ -50,13 +54,30 @@ fn name_of(index: usize, count: usize) -> String {
     if count == 1 { DATA.to_string() } else { format!("{DATA}-{index:05}") }
 }
 
+/// Whether so many test files can be used where a process may have `allowed` files open: each is claimed, open for reading,
+/// for writing, and for durable writes, and other things are open, too.
+pub(crate) fn must_be_openable(count: usize, allowed: u64) -> Result<()> {
+    let need = 4 * count as u64 + OPEN_BESIDES;
+    if need <= allowed {
+        return Ok(());
+    }
+    let message = say!(
+        "{count} test files need {need} open files, and this process may have {allowed}",
+        "для {count} тестовых файлов нужно {need} открытых файлов, а этому процессу разрешено {allowed}"
+    );
+    Err(Error::new(Kind::Preflight, message).hint(say!(
+        "raise the hard limit of open files (`ulimit -Hn`), or take fewer `files`",
+        "поднимите жёсткий предел открытых файлов (`ulimit -Hn`) или уменьшите число `files`"
+    )))
+}
+
 /// Whether a file with this name may be ours.
 fn is_data(name: &str) -> bool {
     let number = |rest: &str| rest.len() == 5 && rest.bytes().all(|byte| byte.is_ascii_digit());
     name == DATA || name.strip_prefix(DATA).and_then(|rest| rest.strip_prefix('-')).is_some_and(number)
 }
 
-/// Removes the test files in a directory of ours, the marker, and the directory.
+/// Removes the test files that a dead run left in its directory, the marker, and the directory.
 fn remove_all(directory: &OwnDirectory) -> std::io::Result<()> {
     for name in directory.names()? {
         let name = name.to_string_lossy();
@@ -136,7 +157,7 @@ impl TestFiles {
                 NotLeased::Io(error) => preflight(&name, &what, &error),
             }
         })?;
-        let made = TestFiles { directory, marker, claims: Vec::new() };
+        let made = TestFiles { directory, marker, claims: Vec::new(), made: Vec::new() };
         // After a loss of power a marker that never reached the disk would make the directory foreign.
         let synced = made.marker.sync().and_then(|()| made.directory.sync());
         synced.map_err(|error| preflight(&name, &what, &error)).and_then(|()| made.alone(roots, path)).map(|()| made)
@@ -161,6 +182,7 @@ impl TestFiles {
             let claim = Claim::new_file(&self.directory, &name, size.0).map_err(|error| explain(&path(), error))?;
             reserved &= claim.is_reserved();
             self.claims.push((claim, size.0));
+            self.made.push(name);
         }
         Ok(reserved)
     }
@@ -192,7 +214,12 @@ impl TestFiles {
     /// Removes everything that was made. May be called again.
     pub(crate) fn remove(&mut self) -> std::io::Result<()> {
         self.claims.clear();
-        remove_all(&self.directory)
+        while let Some(name) = self.made.last() {
+            self.directory.remove_file(name)?;
+            self.made.pop();
+        }
+        self.directory.remove_file(MARKER)?;
+        self.directory.remove()
     }
 }
 

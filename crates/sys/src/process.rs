@@ -32,11 +32,13 @@ pub fn own_streams() -> io::Result<(File, File)> {
 }
 
 /// Lets this process and its later children have as many open files as the system grants it (`RLIMIT_NOFILE`, soft to
-/// hard); nothing if that is refused, opening then says so.
-pub fn allow_open_files() {
+/// hard), and says how many those are.
+pub fn allow_open_files() -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Where that is refused, what is allowed now is what counts.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
 /// A file without a name in memory; it is gone when it is closed.

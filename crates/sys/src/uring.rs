@@ -16,6 +16,8 @@ use stend_base::{Nanos, say};
 
 /// The kernel refuses a larger registered buffer (io_uring/rsrc.c, SZ_1G).
 const REGISTERED_MAX: usize = 1 << 30;
+/// Most files that a ring registers: each of a thousand rings keeps a note in the kernel for each of them.
+const REGISTERED_FILES_MAX: usize = 256;
 /// Bytes of the read that tries whether a device polls: a block of every device.
 const PROBE_LEN: usize = 4096;
 
@@ -100,7 +102,13 @@ impl Ring {
         match done.first() {
             Some(done) if done.result >= 0 && crate::interrupts::is_polled(file) => Ok(()),
             Some(done) if done.result >= 0 || done.result == -libc::EOPNOTSUPP => Err(no_queues()),
-            Some(done) => Err(explain(&io::Error::from_raw_os_error(-done.result))),
+            Some(done) => {
+                let error = io::Error::from_raw_os_error(-done.result);
+                Err(Obstacle::incurable(say!(
+                    "reading the first block of the target failed: {error}",
+                    "не прочитан первый блок объекта: {error}"
+                )))
+            }
             None => Err(Obstacle::incurable(say!(
                 "a read through a polling io_uring did not come back within 1 s",
                 "чтение через опрашивающий io_uring не вернулось за 1 с"
@@ -122,7 +130,8 @@ impl Ring {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let descriptors: Vec<_> = file.descriptors().collect();
-        let fixed_file = uring.submitter().register_files(&descriptors).is_ok();
+        let few = descriptors.len() <= REGISTERED_FILES_MAX;
+        let fixed_file = few && uring.submitter().register_files(&descriptors).is_ok();
         let fixed_buffers = memory.all().iov_len <= REGISTERED_MAX && {
             // SAFETY: the memory lives as long as the ring: both are in `Inner`, the ring is closed first.
             unsafe { uring.submitter().register_buffers(&[memory.all()]) }.is_ok()
@@ -342,7 +351,8 @@ mod tests {
         let file = Arc::new(IoFile::create_scratch(Path::new("/var/tmp"), MIB, true).unwrap());
         Ring::probe(Polling::Submissions).unwrap();
         let pinned = std::thread::spawn(move || {
-            crate::affinity::pin_current(0).unwrap();
+            let cpu = crate::affinity::allowed().unwrap()[0];
+            crate::affinity::pin_current(cpu).unwrap();
             let mut ring = Ring::new(file, 3, 4096, Polling::Submissions).unwrap();
             // A slot is in use again as soon as its request is complete, whatever the thread has told of the others.
             let (mut free, mut done, mut left) = (vec![0, 1, 2], Vec::new(), 5_000u64);
@@ -356,17 +366,18 @@ mod tests {
                 assert!(done.iter().all(|c| c.result == 4096), "{done:?}");
                 free.extend(done.drain(..).map(|c| c.slot));
             }
-            assert_eq!(crate::affinity::allowed().unwrap(), [0]);
+            assert_eq!(crate::affinity::allowed().unwrap(), [cpu]);
             let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
             let submitters = tasks.filter(|task| {
                 std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.starts_with("iou-sqp"))
             });
-            submitters.map(|task| std::fs::read_to_string(task.join("status")).unwrap()).collect::<Vec<_>>()
+            (cpu, submitters.map(|task| std::fs::read_to_string(task.join("status")).unwrap()).collect::<Vec<_>>())
         });
-        let submitters = pinned.join().unwrap();
+        let (cpu, submitters) = pinned.join().unwrap();
         assert!(!submitters.is_empty(), "no kernel thread was there");
         let alone = crate::affinity::allowed().unwrap().len() == 1;
-        let shares = |status: &String| status.lines().any(|line| line == "Cpus_allowed_list:\t0");
+        let own = format!("Cpus_allowed_list:\t{cpu}");
+        let shares = |status: &String| status.lines().any(|line| line == own);
         assert!(alone || !submitters.iter().any(shares), "{submitters:?}");
     }
 
@@ -393,11 +404,28 @@ mod tests {
             ring.push(slot, Request::Write, 0, 4096, u64::from(slot) * 4096);
         }
         assert!(self::all(&mut ring).iter().all(|c| c.result == 4096));
-        (0..3).for_each(|slot| ring.push(slot, Request::Fdatasync, 0, 0, u64::from(slot) * 4096));
-        (0..3).for_each(|slot| assert!(self::all(&mut ring).iter().all(|c| c.result == 0), "{slot}"));
         (0..3).for_each(|slot| ring.push(slot, Request::Read, 0, 4096, (2 - u64::from(slot)) * 4096));
         self::all(&mut ring);
         assert!((0..3).all(|slot| ring.slot_mut(slot).iter().all(|&byte| byte == 3 - slot as u8)));
+    }
+
+    #[test]
+    fn a_sync_is_of_the_file_that_its_offset_lies_in() {
+        let Some(_) = ring(1, 4096) else { return };
+        // A device that keeps nothing cannot be synced, which tells it from a file.
+        let named = tempfile::NamedTempFile::new().unwrap();
+        let open = |path: &Path| IoFile::open_read(path, false).unwrap();
+        let both = [open(named.path()), open(Path::new("/dev/null"))];
+        let both = Arc::new(IoFile::joined(both.into(), &[4096; 2]).unwrap());
+        let mut ring = Ring::new(both.clone(), 4, 4096, Polling::Off).unwrap();
+        for (slot, request) in [(0, Request::Fsync), (2, Request::Fdatasync)] {
+            ring.push(slot, request, 0, 0, 0);
+            ring.push(slot + 1, request, 0, 0, 4096);
+        }
+        let results: Vec<i32> = all(&mut ring).iter().map(|c| c.result).collect();
+        assert_eq!(results, [0, -libc::EINVAL, 0, -libc::EINVAL]);
+        assert!(both.sync_data_at(0).is_ok() && both.sync_all_at(4095).is_ok());
+        assert!(both.sync_data_at(4096).is_err() && both.sync_all_at(8191).is_err() && both.sync_data().is_err());
     }
 
     #[test]

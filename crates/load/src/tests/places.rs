@@ -81,7 +81,7 @@ fn jobs_on_several_files_touch_every_block_of_them_by_every_lane() {
         let copies: Vec<IoFile> = files.iter().map(|file| file.try_clone().unwrap()).collect();
         let all = IoFile::joined(files.into(), &len.map(|len| len.0)).unwrap();
         let writes = |sync| Stream { jobs: 4, queue_depth: 4, sync, ..stream(0) };
-        for sync in [Sync::None, Sync::Fdatasync(1), Sync::Fsync(3), Sync::ODsync] {
+        for sync in [Sync::None, Sync::Fdatasync(1), Sync::Fsync(1), Sync::ODsync] {
             let trial = Trial { backend, ..trial(Bytes::kib(512), vec![writes(sync)]) };
             let (outcome, _) = run(&trial, &all).unwrap();
             assert_eq!((outcome.status, outcome.errors.len()), (TrialStatus::Complete, 0), "{backend:?} {sync:?}");

@@ -25,6 +25,7 @@ pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpe
         ));
     }
     let erases = streams.iter().any(|stream| stream.mix.erases());
+    let name = if backend == Backend::IoUringSqpoll { "io_uring_sqpoll" } else { "io_uring" };
     match backend {
         Backend::Libaio if !direct => Some((
             say!(
@@ -69,8 +70,8 @@ pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpe
         )),
         Backend::IoUring | Backend::IoUringSqpoll if ranges => Some((
             say!(
-                "`backend: io_uring` contradicts `sync_file_range`: io_uring would hand each to a kernel worker thread, at most 4 GiB",
-                "`backend: io_uring` противоречит `sync_file_range`: io_uring передал бы каждый рабочему потоку ядра, не больше 4 ГиБ"
+                "`backend: {name}` contradicts `sync_file_range`: io_uring would hand each to a kernel worker thread, at most 4 GiB",
+                "`backend: {name}` противоречит `sync_file_range`: io_uring передал бы каждый рабочему потоку ядра, не больше 4 ГиБ"
             ),
             say!("use `backend: auto` or `backend: psync`", "укажите `backend: auto` или `backend: psync`"),
         )),
@@ -97,6 +98,6 @@ mod tests {
         assert!(refused(told("io_uring_iopoll", true, ", sync: {fdatasync: 1}")));
         assert_eq!(told("io_uring_sqpoll", false, ", sync: {fdatasync: 1}"), None);
         let ranges = told("io_uring_sqpoll", false, ", sync: {sync_file_range: 8}").unwrap();
-        assert!(ranges.contains("contradicts `sync_file_range`"), "{ranges}");
+        assert!(ranges.contains("`backend: io_uring_sqpoll` contradicts `sync_file_range`"), "{ranges}");
     }
 }

@@ -131,6 +131,26 @@ fn a_directory_name_that_exists_is_not_taken_over() {
 }
 
 #[test]
+fn more_files_than_may_be_open_are_refused_before_any_is_made() {
+    assert!(must_be_openable(10_000, 1 << 20).is_ok() && must_be_openable(128, 1024).is_ok());
+    let refused = must_be_openable(129, 1024).unwrap_err();
+    assert!(refused.kind == Kind::Preflight && refused.message.en.contains("need 1028 open files"), "{refused}");
+}
+
+#[test]
+fn a_live_run_removes_nothing_but_what_it_made() {
+    let parent = tempfile::tempdir_in("/var/tmp").unwrap();
+    let (roots, path) = (Roots::host(), directory_for(parent.path(), "a"));
+    let mut made = TestFiles::make_directory(&roots, &path, &owner("a")).unwrap();
+    made.allocate(&[Bytes::kib(4)]).unwrap();
+    std::fs::write(path.join("data-00007"), "precious").unwrap();
+    assert!(made.remove().is_err() && path.join("data-00007").exists(), "the directory is not empty");
+    std::fs::remove_file(path.join("data-00007")).unwrap();
+    made.remove().unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
 fn many_files_are_made_opened_as_one_and_removed_and_what_a_dead_run_left_of_them_too() {
     let parent = tempfile::tempdir_in("/var/tmp").unwrap();
     let (roots, path) = (Roots::host(), directory_for(parent.path(), "a"));
