@@ -386,8 +386,8 @@ impl Walk {
     fn failed(&mut self, error: Box<Error>, now: Nanos) {
         let text = error.message.en.clone();
         self.append(Entry::Event(Event { at: now, kind: EventKind::Note { text } }));
-        // What cannot be undone is told beside whatever ended the run. A target that failed I/O may refuse the undo, too;
-        // it is what went wrong first.
+        // An undo that fails is told beside whatever ended the run: a target that failed I/O may refuse it, and what went
+        // wrong first counts.
         match (self.step, self.ending.take(), self.faults()) {
             (Step::Releasing, Some(first), _) => self.ending = Some(told_with(first, Some(error))),
             (Step::Releasing, None, (errors @ 1.., _)) => self.ending = Some(target_failed(errors, Some(error))),
