@@ -197,12 +197,12 @@ impl Session {
         let mut open: Vec<((bool, bool), IoFile)> = Vec::new();
         for (label, trial) in trials.iter().filter(|(_, trial)| trial.engine == Engine::Native) {
             let way = (trial.writes(), trial.direct);
-            if !open.iter().any(|(other, _)| *other == way) {
+            let known = open.iter().position(|(other, _)| *other == way);
+            let index = known.unwrap_or(open.len());
+            if known.is_none() {
                 open.push((way, self.open(way.0, way.1).map_err(|error| of_case(label, error))?));
             }
-            let file = open.iter().find(|(other, _)| *other == way).map(|(_, file)| file);
-            let file = file.ok_or_else(|| out_of_order("foresee"))?;
-            stend_load::foresee(trial, &self.traces, file).map_err(|error| of_case(label, error))?;
+            stend_load::foresee(trial, &self.traces, &open[index].1).map_err(|error| of_case(label, error))?;
         }
         Ok(())
     }

@@ -96,12 +96,13 @@ fn decide(trial: &Trial, target: Nature) -> Result<Choice> {
             if only_by_calls(trial, target.device) {
                 return Err(no_discards());
             }
-            let (name, polling) = match trial.backend {
-                Backend::IoUringSqpoll => ("io_uring_sqpoll", Polling::Submissions),
-                Backend::IoUringIopoll => ("io_uring_iopoll", Polling::Completions),
-                _ => ("io_uring", Polling::Off),
+            let polling = match trial.backend {
+                Backend::IoUringSqpoll => Polling::Submissions,
+                Backend::IoUringIopoll => Polling::Completions,
+                _ => Polling::Off,
             };
-            Ring::probe(polling).map(|()| named(Lane::IoUring(polling))).map_err(|o| refused(name, &o))
+            let lane = Lane::IoUring(polling);
+            Ring::probe(polling).map(|()| named(lane)).map_err(|o| refused(lane.name(), &o))
         }
         Backend::Libaio => {
             aio::probe(trial.in_flight()).map(|s| named(Lane::Libaio(s))).map_err(|o| refused("libaio", &o))

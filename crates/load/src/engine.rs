@@ -11,10 +11,10 @@ use crate::shared::Times;
 use crate::target::Target;
 use crate::{Control, INTERVAL};
 use std::time::Duration;
-use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_record::observed::{Censored, EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
 
-use stend_spec::workload::{Region, Trial};
+use stend_spec::workload::Trial;
 use stend_sys::aio::Syncs;
 use stend_sys::ticker::Ticker;
 use stend_sys::{affinity, clock};
@@ -301,8 +301,7 @@ impl Watch<'_> {
             *node = Some(node.map_or(member.node(), |before| before.filter(|b| Some(*b) == member.node())));
         }
         let facts = |(index, (job, in_flight)): (usize, (&Job, u32))| {
-            let block_size = job.spec.block_size;
-            let area = Region { start: Bytes(job.area.start), len: Bytes(job.area.blocks * block_size.0) };
+            let (block_size, area) = (job.spec.block_size, job.region());
             let dsync = self.task.target.of(job).is_dsync();
             let memory_node = nodes[index].flatten();
             JobFacts { stream: job.stream, job: job.job, in_flight, block_size, area, dsync, memory_node }

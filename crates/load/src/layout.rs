@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stend_base::random::{below, draw};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format};
-use stend_spec::fit::areas;
+use stend_spec::fit::{areas, origin};
 use stend_spec::workload::{Region, Stream, Trial};
 
 /// A shared cursor starts below this, so that what it counts to has room for 10^19 I/Os.
@@ -66,6 +66,13 @@ pub(crate) struct Job {
     pub replay: Option<Replaying>,
 }
 
+impl Job {
+    /// Its area in bytes of the target.
+    pub fn region(&self) -> Region {
+        Region { start: Bytes(self.area.start), len: Bytes(self.area.blocks * self.spec.block_size.0) }
+    }
+}
+
 /// All jobs of a trial, each with its area (see [`areas`]). Fails if the region has no block for one of them.
 pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
     let mut areas = areas(trial).into_iter();
@@ -74,9 +81,7 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
         let (seed, shared) = (draw(trial.seed, stream as u64), spec.pattern.is_shared());
         let cursor = shared.then(|| Arc::new(Cursor::new(below(draw(seed, u64::MAX), CURSOR_START))));
         let course = spec.rate.as_ref().map(|rate| Arc::new(Course::new(rate)));
-        // A trace counts its bytes from the start of its region, wherever that is.
-        let traced_region = spec.region.filter(|_| spec.replay.is_some());
-        let origin = traced_region.unwrap_or(trial.region).start.0;
+        let origin = origin(trial, spec).0;
         for (job, area) in (0..spec.jobs).zip(&mut areas) {
             let size = spec.block_size.0.max(1);
             if area.is_empty() {

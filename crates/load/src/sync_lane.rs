@@ -57,7 +57,7 @@ impl SyncLane {
             payload,
             limit: job.limit,
             sync: job.spec.sync,
-            area: (job.area.start, job.area.blocks * job.spec.block_size.0),
+            area: (job.region().start.0, job.region().len.0),
             turn: 0,
             arrivals: Arrivals::new(job),
             verifier: Verifier::new(job, 1),

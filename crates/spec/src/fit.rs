@@ -91,12 +91,17 @@ pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
     areas
 }
 
+/// The byte of the target from which the blocks of a stream's jobs are counted. A trace counts from the start of its region,
+/// wherever that is.
+pub fn origin(trial: &Trial, stream: &Stream) -> Bytes {
+    stream.region.filter(|_| stream.replay.is_some()).unwrap_or(trial.region).start
+}
+
 /// Bytes of the jobs of those streams that `of` holds for, from the start of the target; see [`areas`].
 pub fn spans(trial: &Trial, of: impl Fn(&Stream) -> bool) -> Vec<Range<u64>> {
     let jobs = trial.streams.iter().flat_map(|stream| std::iter::repeat_n(stream, stream.jobs as usize));
     let bytes = |(stream, blocks): (&Stream, Range<u64>)| {
-        let from = if stream.replay.is_some() { stream.region.unwrap_or(trial.region) } else { trial.region };
-        let at = |block: u64| from.start.0 + block * stream.block_size.0.max(1);
+        let at = |block: u64| origin(trial, stream).0 + block * stream.block_size.0.max(1);
         at(blocks.start)..at(blocks.end)
     };
     jobs.zip(areas(trial)).filter(|(stream, _)| of(stream)).map(bytes).collect()

@@ -189,10 +189,9 @@ impl TestFiles {
 
     /// Opens the files as one space; `direct` bypasses the page cache.
     pub(crate) fn open(&self, writable: bool, direct: bool) -> Result<IoFile> {
-        let count = self.claims.len();
-        let mut files = Vec::with_capacity(count);
-        for (index, (claim, _)) in self.claims.iter().enumerate() {
-            let path = self.directory.path().join(name_of(index, count));
+        let mut files = Vec::with_capacity(self.claims.len());
+        for ((claim, _), made) in self.claims.iter().zip(&self.made) {
+            let path = self.directory.path().join(made);
             let name = path.display().to_string();
             files.push(match writable {
                 true => claim.open_write(direct).map_err(|error| explain(&name, error))?,

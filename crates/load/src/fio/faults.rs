@@ -5,7 +5,7 @@
 
 use super::bins;
 use super::document::Report;
-use super::outcome::{Ran, area, kinds};
+use super::outcome::{Ran, kinds};
 use crate::layout::Job;
 use stend_record::observed::IoErrors;
 use stend_spec::workload::Op;
@@ -19,7 +19,7 @@ pub(super) fn failed(ran: &Ran, reports: &[&Report]) -> Vec<IoErrors> {
     let words = &ran.ended.words;
     let of = |(job, report): (&Job, &&Report)| {
         let errno = (report.error != 0).then_some(report.error)?;
-        let area = area(job);
+        let area = job.region();
         let inside = |at: u64| area.start.0 <= at && at - area.start.0 < area.len.0;
         let placed = words.lines().filter_map(refused).find(|(_, at)| inside(*at));
         let (op, first_offset) = match placed {

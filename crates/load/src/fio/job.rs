@@ -96,7 +96,7 @@ fn section(out: &mut String, job: &Job, cpu: Option<u32>, logs: &Path) {
         lines.push(format!("iodepth_batch_complete_min={size}"));
     }
     lines.push(format!("offset={}", job.area.start));
-    lines.push(format!("size={}", job.area.blocks * stream.block_size.0));
+    lines.push(format!("size={}", job.region().len.0));
     lines.push(format!("randseed={}", job.seed & SEED_MAX));
     lines.extend(match stream.sync {
         Sync::Fdatasync(n) => Some(format!("fdatasync={n}")),

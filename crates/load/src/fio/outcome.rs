@@ -172,11 +172,6 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
     }
 }
 
-/// The part of the target that a job was given.
-pub(super) fn area(job: &Job) -> Region {
-    Region { start: Bytes(job.area.start), len: Bytes(job.area.blocks * job.spec.block_size.0) }
-}
-
 /// A job as fio says that it has read it; `None` if it does not say all.
 fn facts(job: &Job, report: &Report) -> Option<JobFacts> {
     let number = |name: &str| report.option(name)?.parse::<u64>().ok();

@@ -71,7 +71,7 @@ pub(crate) fn attach(jobs: &mut [Job], marks: Marks) {
 
 /// Refuses a verified job whose area overlaps that of another job that writes: what it expects would not be all.
 pub(crate) fn check_areas(jobs: &[Job]) -> Result<()> {
-    let end = |job: &Job| job.area.start + job.area.blocks * job.spec.block_size.0;
+    let end = |job: &Job| job.region().end();
     let together = |a: &Job, b: &Job| a.stream == b.stream && a.cursor.is_some();
     let mut writers: Vec<&Job> = jobs.iter().filter(|job| job.spec.mix.writes()).collect();
     writers.sort_by_key(|job| job.area.start);
