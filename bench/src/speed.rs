@@ -1,5 +1,6 @@
 //! `make speed`: what does an I/O cost, and is the peer faster? Paired rounds, their order reversed every other time.
 
+mod bare;
 mod contenders;
 mod experiment;
 mod report;

@@ -1,6 +1,6 @@
 //! Runs the rounds of an experiment.
 
-use super::Extent;
+use super::{Extent, bare};
 use super::experiment::{BLOCK, Experiment, Goal, Load, Peer, Place, Quantity, RANGE};
 use crate::fio::Fio;
 use crate::loop_device::LoopDevice;
@@ -17,11 +17,11 @@ const STARTS: u32 = 10;
 
 /// What one trial gave.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Measured {
+pub struct Measured {
     /// I/Os per second.
-    iops: f64,
+    pub iops: f64,
     /// I/Os per second of CPU time.
-    per_cpu: f64,
+    pub per_cpu: f64,
 }
 
 /// An experiment with its numbers.
@@ -90,6 +90,7 @@ pub fn run(
             let seed = (round * (last + 1) + contender) as u64 + 1;
             measured[contender] = match contender.checked_sub(1).and_then(|peer| peers.get(peer)) {
                 None => by_stend(&mut stend, extent, experiment, experiment.load.jobs, seed, &mut backend)?,
+                Some(Peer::Bare) => bare::run(experiment, &stend.target, extent, seed)?,
                 Some(Peer::OneThread) => by_stend(&mut stend, extent, experiment, 1, seed, &mut backend)?,
                 Some(&peer) => {
                     let ran = fio.run(&fio_arguments(experiment, peer, &stend.target, extent.window, seed))?;
@@ -187,7 +188,7 @@ pub fn fio_arguments(experiment: &Experiment, peer: Peer, target: &Path, window:
         ],
         Peer::FioNull => &["--norandommap=1", "--disable_slat=1", "--disable_lat=1"],
         Peer::FioPsync => &["--norandommap=1"],
-        Peer::FioDefault | Peer::OneThread => &[],
+        Peer::FioDefault | Peer::OneThread | Peer::Bare => &[],
     };
     words.extend(more.iter().map(|word| word.to_string()));
     words

@@ -53,6 +53,8 @@ pub enum Peer {
     FioNull,
     /// Stend with one thread.
     OneThread,
+    /// A ring of ours that measures nothing: the floor.
+    Bare,
 }
 
 /// What is compared; more is better.
@@ -64,15 +66,22 @@ pub enum Quantity {
     PerCpu,
 }
 
-/// A goal.
+/// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
-    /// Its name.
-    pub id: &'static str,
     /// Against whom.
     pub peer: Peer,
     /// In what.
     pub quantity: Quantity,
+    /// What must come out; nothing against the floor, which only explains.
+    pub mark: Option<Mark>,
+}
+
+/// What must come out of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mark {
+    /// Name of the goal.
+    pub id: &'static str,
     /// The lower end of the interval must reach this.
     pub must: f64,
     /// What we aim at.
@@ -126,7 +135,8 @@ pub fn all() -> Vec<Experiment> {
     let load = |writes, depth, backend| Load { writes, depth, jobs: 1, backend, batch: Batch::default() };
     // As the tuned fio does it: 16 at a time, and one stamp for those that begin together.
     let batched = |load| Load { batch: Batch { size: 16, one_stamp: true }, ..load };
-    let goal = |id, peer, quantity, must, stretch| Goal { id, peer, quantity, must, stretch };
+    let goal = |id, peer, quantity, must, stretch| Goal { peer, quantity, mark: Some(Mark { id, must, stretch }) };
+    let floor = Goal { peer: Peer::Bare, quantity: PerCpu, mark: None };
     let of = |name, place, load, goals| Experiment { name, place, load, goals };
     let (ring, auto, null) = (Backend::IoUring, Backend::Auto, Backend::Null);
     let costs = |id| vec![goal(id, Peer::FioNull, PerCpu, 3.5, 4.7)];
@@ -135,7 +145,11 @@ pub fn all() -> Vec<Experiment> {
     let disk = || vec![goal("P8", Peer::FioTuned, Iops, 0.95, 1.0), goal("P8", Peer::FioTuned, PerCpu, 1.15, 1.4)];
     let two = Load { jobs: 2, ..load(false, 32, null) };
     let null_goals =
-        || vec![goal("P3", Peer::FioTuned, PerCpu, 2.5, 3.2), goal("P4", Peer::FioDefault, PerCpu, 4.0, 5.5)];
+        || vec![goal("P3", Peer::FioTuned, PerCpu, 2.5, 3.2), goal("P4", Peer::FioDefault, PerCpu, 4.0, 5.5), floor];
+    let and_floor = |mut goals: Vec<Goal>| {
+        goals.push(floor);
+        goals
+    };
     vec![
         of("no I/O, depth 1", Place::Nothing, load(false, 1, null), costs("P2")),
         of("no I/O, depth 32", Place::Nothing, load(false, 32, null), costs("P2")),
@@ -158,15 +172,20 @@ pub fn all() -> Vec<Experiment> {
             "read from the page cache, depth 32",
             Place::HotFile,
             load(false, 32, ring),
-            vec![goal("P6", Peer::FioTuned, PerCpu, 1.3, 1.5)],
+            vec![goal("P6", Peer::FioTuned, PerCpu, 1.3, 1.5), floor],
         ),
-        of("read a loop device, depth 32", Place::LoopDevice, load(false, 32, auto), tuned_and_default()),
+        of(
+            "read a loop device, depth 32",
+            Place::LoopDevice,
+            load(false, 32, auto),
+            and_floor(tuned_and_default()),
+        ),
         of("write a loop device, depth 32", Place::LoopDevice, load(true, 32, auto), tuned_and_default()),
         of(
             "read a loop device, depth 32, in batches",
             Place::LoopDevice,
             batched(load(false, 32, auto)),
-            tuned_and_default(),
+            and_floor(tuned_and_default()),
         ),
         of(
             "write a loop device, depth 32, in batches",
@@ -174,9 +193,9 @@ pub fn all() -> Vec<Experiment> {
             batched(load(true, 32, auto)),
             tuned_and_default(),
         ),
-        of("read the disk, depth 32", Place::Disk, load(false, 32, auto), disk()),
+        of("read the disk, depth 32", Place::Disk, load(false, 32, auto), and_floor(disk())),
         of("write the disk, depth 32", Place::Disk, load(true, 32, auto), disk()),
-        of("read the disk, depth 32, in batches", Place::Disk, batched(load(false, 32, auto)), disk()),
+        of("read the disk, depth 32, in batches", Place::Disk, batched(load(false, 32, auto)), and_floor(disk())),
         of("write the disk, depth 32, in batches", Place::Disk, batched(load(true, 32, auto)), disk()),
         of(
             "read tmpfs, depth 32",
@@ -197,8 +216,9 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all().len());
-        for goal in all().iter().flat_map(|experiment| &experiment.goals) {
-            assert!(goal.must > 0.9 && goal.stretch > goal.must, "{goal:?}");
+        for experiment in all() {
+            let marks: Vec<Mark> = experiment.goals.iter().filter_map(|goal| goal.mark).collect();
+            assert!(!marks.is_empty() && marks.iter().all(|m| m.must > 0.9 && m.stretch > m.must), "{experiment:?}");
         }
     }
 }

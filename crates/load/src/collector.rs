@@ -111,7 +111,7 @@ impl<'a> Collector<'a> {
     /// Adds a part of a thread of `stream` whose job is `job`.
     pub fn absorb(&mut self, part: &Part, stream: u16, job: &mut JobSum) {
         for op in Op::ALL {
-            let counter = &part.counters[op.index()];
+            let counter = part.counter(op);
             if counter.is_empty() {
                 continue;
             }
@@ -120,7 +120,7 @@ impl<'a> Collector<'a> {
                 self.drained[stream as usize].add(part, op);
                 continue;
             }
-            self.pending.entry((part.interval, part.span, stream, op)).or_default().add(counter);
+            self.pending.entry((part.interval, part.span, stream, op)).or_default().add(&counter);
             self.recent[stream as usize].add(part, op);
             if part.phase == Phase::Window {
                 let done = &mut job.done[op.index()];

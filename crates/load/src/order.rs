@@ -6,7 +6,7 @@ use crate::places::Places;
 use std::sync::Arc;
 use stend_base::Millionths;
 use stend_base::distribution::{Bell, SelfSimilar, Zipf};
-use stend_base::permutation::Permutation;
+use stend_base::permutation::{AHEAD, Permutation};
 use stend_base::random::{below, draw, mix};
 use stend_spec::workload::{Pattern, Zone};
 
@@ -110,6 +110,46 @@ impl Order {
         };
         let kind = job.check.as_ref().and_then(|check| check.listed.clone()).map_or(kind, Kind::Listed);
         Order { blocks, seed, first, pass: Pass { number: 0, begin: 0, blocks }, kind }
+    }
+
+    /// Whether the order of a job depends on how far others have come, so that nothing can be said ahead.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.kind, Kind::Shared(_))
+    }
+
+    /// The blocks of the I/Os from number `index` on, counted from the start of the job's area.
+    pub fn ahead(&mut self, index: u64) -> [u64; AHEAD] {
+        let mut blocks = std::array::from_fn(|i| index.wrapping_add(i as u64));
+        match &mut self.kind {
+            Kind::Random(order) => {
+                let (place, turned) = self.pass.place(index);
+                if turned {
+                    *order = pass_order(self.blocks, self.seed, self.pass.number);
+                }
+                if self.blocks - place >= AHEAD as u64 {
+                    blocks = std::array::from_fn(|i| place + i as u64);
+                    order.at_each(&mut blocks);
+                    return blocks;
+                }
+            }
+            Kind::Zipf(zipf, scatter) => {
+                blocks = blocks.map(|index| zipf.at(self.seed, index));
+                scatter.at_each(&mut blocks);
+                return blocks;
+            }
+            Kind::Pareto(skewed, scatter) => {
+                blocks = blocks.map(|index| skewed.at(self.seed, index));
+                scatter.at_each(&mut blocks);
+                return blocks;
+            }
+            Kind::Normal(bell, scatter) => {
+                blocks = blocks.map(|index| bell.at(self.seed, index));
+                scatter.at_each(&mut blocks);
+                return blocks;
+            }
+            _ => {}
+        }
+        blocks.map(|index| self.at(index))
     }
 
     /// The block of the I/O number `index`, counted from the start of the job's area.

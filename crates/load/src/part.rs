@@ -65,8 +65,8 @@ pub(crate) struct Part {
     pub interval: u32,
     /// Number of intervals.
     pub span: u32,
-    /// By operation, in the order of [`Op::ALL`].
-    pub counters: [Counter; OPS],
+    /// By operation, in the order of [`Op::ALL`]; what histograms know as well is taken from them, once a part.
+    counters: [Counter; OPS],
     /// Latencies by operation; in an open loop from the time when an I/O was due.
     pub latencies: [Histogram; OPS],
     /// Latencies of an open loop from the begin of an I/O.
@@ -91,10 +91,7 @@ impl Part {
     /// both are the same.
     #[inline(always)]
     pub fn record(&mut self, op: Op, bytes: u64, latency: Nanos, service: Nanos) {
-        let counter = &mut self.counters[op.index()];
-        counter.ops += 1;
-        counter.bytes += bytes;
-        counter.latency_max_ns = counter.latency_max_ns.max(latency.0);
+        self.counters[op.index()].bytes += bytes;
         self.latencies[op.index()].record(latency);
         if let Some(services) = &mut self.services {
             services[op.index()].record(service);
@@ -110,9 +107,21 @@ impl Part {
         counter.late_max_ns = counter.late_max_ns.max(late.0);
     }
 
+    /// Counts an I/O that failed.
+    pub fn fault(&mut self, op: Op) {
+        self.counters[op.index()].errors += 1;
+    }
+
+    /// What was counted of an operation.
+    pub fn counter(&self, op: Op) -> Counter {
+        let latencies = &self.latencies[op.index()];
+        let latency_max_ns = latencies.max().unwrap_or_default().0;
+        Counter { ops: latencies.count(), latency_max_ns, ..self.counters[op.index()] }
+    }
+
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.counters.iter().all(Counter::is_empty)
+        Op::ALL.into_iter().all(|op| self.counter(op).is_empty())
     }
 
     /// Forgets everything, keeps the memory.

@@ -79,7 +79,7 @@ impl Places {
     }
 
     /// Offset in the area and length of the I/O number `index`, which goes to `place`.
-    #[inline]
+    #[inline(always)]
     pub fn at(&self, place: u64, index: u64) -> (u64, u64) {
         match self {
             Places::Equal { block, .. } => (place * block, *block),

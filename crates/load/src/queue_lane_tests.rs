@@ -84,7 +84,7 @@ fn made_in_rounds(spec: Stream, answer: fn(u64, i32) -> i32) -> ([u64; OPS], Vec
     while let Ok(message) = inbox.try_recv() {
         match message {
             Message::Part(_, part) => {
-                done.iter_mut().zip(&part.counters).for_each(|(sum, counter)| *sum += counter.ops);
+                done.iter_mut().zip(Op::ALL).for_each(|(sum, op)| *sum += part.counter(op).ops);
             }
             Message::Finished(_, finished) => span = finished.batch_span,
             Message::Ready(_) => {}

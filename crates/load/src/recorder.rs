@@ -218,7 +218,7 @@ impl Recorder {
     /// Counts a failed I/O.
     #[cold]
     pub fn fault(&mut self, op: Op, errno: i32, offset: u64) {
-        self.current.counters[op.index()].errors += 1;
+        self.current.fault(op);
         self.halted |= self.shared.fault(self.stream, op, errno, offset);
     }
 
@@ -336,7 +336,7 @@ mod tests {
         let mut parts = Vec::new();
         loop {
             match inbox.try_recv() {
-                Ok(Message::Part(0, part)) => parts.push((part.phase, part.interval, part.span, part.counters[0].ops)),
+                Ok(Message::Part(0, part)) => parts.push((part.phase, part.interval, part.span, part.counter(Op::Read).ops)),
                 Ok(_) => {}
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return parts,
             }
@@ -413,7 +413,7 @@ mod tests {
         recorder.finish(false, None, None);
         let mut messages = inbox.try_iter();
         let Some(Message::Part(0, part)) = messages.next() else { panic!("no part") };
-        let counter = part.counters[0];
+        let counter = part.counter(Op::Read);
         assert_eq!((counter.begun, counter.late_sum_ns, counter.late_max_ns), (1, 40_000, 40_000));
         assert_eq!(part.latencies[0].max(), Some(Nanos(70_000)));
         assert_eq!(part.services.unwrap()[0].max(), Some(Nanos(30_000)));

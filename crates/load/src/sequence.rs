@@ -1,9 +1,11 @@
-//! What the n-th I/O of a job is, computed from n alone. Must not keep state that changes the answer.
+//! What the n-th I/O of a job is, computed from n alone, several of them at a time and ahead of need. Must not keep state that
+//! changes the answer.
 
 use crate::layout::Job;
 use crate::order::Order;
 use crate::places::Places;
 use crate::replay::Replaying;
+use stend_base::permutation::AHEAD;
 use stend_base::random::{below, draw};
 use stend_spec::workload::{Mix, Op};
 
@@ -20,6 +22,11 @@ pub(crate) struct Sequence {
     seed: u64,
     /// What a trace says instead.
     replay: Option<Replaying>,
+    /// What comes from this index on, as far as it is known already.
+    from: u64,
+    ahead: [Step; AHEAD],
+    /// How much of that is: all or nothing.
+    known: u64,
 }
 
 /// One I/O.
@@ -47,15 +54,39 @@ impl Sequence {
             is_pure: shares(job.spec.mix).iter().all(|share| matches!(share, 0 | 100)),
             seed: job.seed,
             replay: job.replay.clone(),
+            from: 0,
+            ahead: [Step { op: Op::Read, offset: 0, len: 0, durable: false }; AHEAD],
+            known: 0,
         }
     }
 
     /// The I/O number `index`.
-    #[inline]
+    ///
+    /// Random blocks, asked for in order: 15 ns each, where each on its own takes 38 (131,072 blocks, 2-vCPU KVM guest).
+    #[inline(always)]
     pub fn at(&mut self, index: u64) -> Step {
+        let place = index.wrapping_sub(self.from);
+        if place < self.known { self.ahead[(place % AHEAD as u64) as usize] } else { self.look_ahead(index) }
+    }
+
+    #[inline(never)]
+    fn look_ahead(&mut self, index: u64) -> Step {
         if let Some(replay) = &self.replay {
             return replay.at(index);
         }
+        if self.order.is_shared() {
+            let block = self.order.at(index);
+            return self.step(index, block);
+        }
+        for (i, block) in self.order.ahead(index).into_iter().enumerate() {
+            self.ahead[i] = self.step(index.wrapping_add(i as u64), block);
+        }
+        (self.from, self.known) = (index, AHEAD as u64);
+        self.ahead[0]
+    }
+
+    #[inline(always)]
+    fn step(&self, index: u64, block: u64) -> Step {
         // One sequence of draws decides operations, another the order of blocks; most streams need no first one.
         let drawn = if self.is_pure { 0 } else { below(draw(!self.seed, index), 100) };
         let [read, write, discard] = self.up_to;
@@ -65,7 +96,7 @@ impl Sequence {
             _ if drawn < discard => Op::Discard,
             _ => Op::WriteZeroes,
         };
-        let (offset, len) = self.places.at(self.order.at(index), index);
+        let (offset, len) = self.places.at(block, index);
         Step { op, offset: self.start + offset, len: len as u32, durable: false }
     }
 }

@@ -56,8 +56,10 @@ impl Queue for Null {
 
     #[inline]
     fn reap(&mut self, done: &mut Vec<Completion>) {
-        self.complete.iter().for_each(|completion| self.slots.release(completion.slot));
-        done.append(&mut self.complete);
+        for completion in self.complete.drain(..) {
+            self.slots.release(completion.slot);
+            done.push(completion);
+        }
     }
 }
 

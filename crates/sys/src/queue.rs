@@ -101,7 +101,7 @@ impl Slots {
     }
 
     /// Memory of a slot. Panics if it is claimed.
-    #[inline]
+    #[inline(always)]
     pub fn slot_mut(&mut self, slot: u32) -> &mut [u8] {
         assert!(!self.busy[slot as usize], "slot {slot} is in flight");
         self.pool.slot_mut(slot as usize)
@@ -109,7 +109,7 @@ impl Slots {
 
     /// Takes the slot out of reach and gives the address of `at` in its memory to the kernel, good for
     /// `len` bytes. Panics if the slot is claimed already or the range is not inside it.
-    #[inline]
+    #[inline(always)]
     pub fn claim(&mut self, slot: u32, at: usize, len: usize) -> *mut u8 {
         let slot_len = self.pool.slot_len();
         assert!(!self.busy[slot as usize], "slot {slot} is in flight");

@@ -43,6 +43,8 @@ const RUSSIAN: &[(&str, &str)] = &[
     ("fio, null, *clat* only", "fio, null, только *clat*"),
     ("fio, psync", "fio, psync"),
     ("Stend, 1 thread", "Stend, 1 поток"),
+    ("a bare ring, nothing measured", "голое кольцо без измерений"),
+    ("–", "–"),
     ("IOPS", "IOPS"),
     ("ns of CPU per I/O", "нс процессора на операцию"),
     ("yes", "да"),
