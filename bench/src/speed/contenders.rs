@@ -1,7 +1,7 @@
 //! Runs the rounds of an experiment.
 
-use super::{Extent, bare};
 use super::experiment::{BLOCK, Experiment, Goal, Load, Peer, Place, Quantity, RANGE};
+use super::{Extent, bare};
 use crate::fio::Fio;
 use crate::loop_device::LoopDevice;
 use crate::stend::Stend;

@@ -174,12 +174,7 @@ pub fn all() -> Vec<Experiment> {
             load(false, 32, ring),
             vec![goal("P6", Peer::FioTuned, PerCpu, 1.3, 1.5), floor],
         ),
-        of(
-            "read a loop device, depth 32",
-            Place::LoopDevice,
-            load(false, 32, auto),
-            and_floor(tuned_and_default()),
-        ),
+        of("read a loop device, depth 32", Place::LoopDevice, load(false, 32, auto), and_floor(tuned_and_default())),
         of("write a loop device, depth 32", Place::LoopDevice, load(true, 32, auto), tuned_and_default()),
         of(
             "read a loop device, depth 32, in batches",

@@ -336,7 +336,9 @@ mod tests {
         let mut parts = Vec::new();
         loop {
             match inbox.try_recv() {
-                Ok(Message::Part(0, part)) => parts.push((part.phase, part.interval, part.span, part.counter(Op::Read).ops)),
+                Ok(Message::Part(0, part)) => {
+                    parts.push((part.phase, part.interval, part.span, part.counter(Op::Read).ops))
+                }
                 Ok(_) => {}
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return parts,
             }
