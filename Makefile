@@ -10,12 +10,12 @@ ifeq ($(ARCH),x86_64)
 STATIC += -C target-cpu=x86-64-v2
 endif
 
-.PHONY: help setup build test demo gen agree speed truth clean
+.PHONY: help setup build test demo gen lab-setup lab-test agree speed truth clean
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: ## install what building and testing need (the only target that uses the network)
+setup: ## install what building and testing need (uses the network)
 	@scripts/setup.sh
 
 build: ## build the static release binary
@@ -33,6 +33,12 @@ demo: ## measure this machine's disk (a file under /var/tmp) and print verdict a
 
 gen: ## write generated files anew: JSON Schemas, table of suite keys
 	@cargo run --locked --offline --quiet -p xtask -- gen
+
+lab-setup: ## install QEMU and make the image of the virtual lab (uses the network the first time)
+	@scripts/setup.sh lab
+
+lab-test: ## the tests that run in virtual machines; part of `test`, too
+	cargo test -p stend --test lab --locked --offline
 
 agree: ## Stend against fio on this machine: over an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)
 	@$(MAKE) --no-print-directory build

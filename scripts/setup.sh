@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building and testing need and fetches the crates. The only script that uses the network.
+# Installs what building and testing need, fetches the crates, makes the image of the virtual lab. The only script that uses
+# the network.
 # Safe to run again: what is there already is left alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,18 +17,31 @@ if ! command -v cargo >/dev/null || ! rustc --version | awk '{split($2, v, ".");
     exit 4
 fi
 
+# What the virtual lab starts; its guests are made of packages that are never installed.
+lab_packages=(qemu-system-x86)
+
+wanted="${1:-all}"
 packages=("${build_packages[@]}")
-[ "${1:-}" = build ] || packages+=("${test_packages[@]}")
+case "$wanted" in
+build) ;;
+lab) packages+=("${lab_packages[@]}") ;;
+*) packages+=("${test_packages[@]}" "${lab_packages[@]}") ;;
+esac
+sudo=""
+[ "$(id -u)" = 0 ] || sudo=sudo
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
     echo "setup: installing ${missing[*]}"
-    sudo=""
-    [ "$(id -u)" = 0 ] || sudo=sudo
     $sudo apt-get update -qq
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 cargo fetch --locked --quiet
+if [ "$wanted" != build ] && [ "$(uname -m)" = x86_64 ]; then
+    image() { cargo run --locked --offline --quiet -p stend -- lab build --lang en; }
+    # The list of packages may be missing, or older than the packages.
+    image || { $sudo apt-get update -qq && image; }
+fi
 echo "setup: ready"

@@ -25,8 +25,10 @@ pub struct File {
 /// Every file. `Err` is what to tell the user: the code says something that has no translation yet.
 pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
     let mut files = outputs::files(sources)?;
-    files.push(suite::schema());
-    files.push(suite::reference(root)?);
+    for kind in suite::KINDS {
+        files.push(suite::schema(kind));
+        files.push(suite::reference(kind, root)?);
+    }
     files.extend(bench::files(root)?);
     Ok(files)
 }
@@ -67,9 +69,11 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let sources = crate::tree::read(&root).unwrap();
         let empty = std::env::temp_dir().join(format!("stend-xtask-{}", std::process::id()));
-        let guide = empty.join(suite::REFERENCE);
-        std::fs::create_dir_all(guide.parent().unwrap()).unwrap();
-        std::fs::copy(root.join(suite::REFERENCE), guide).unwrap();
+        for kind in suite::KINDS {
+            let guide = empty.join(kind.reference);
+            std::fs::create_dir_all(guide.parent().unwrap()).unwrap();
+            std::fs::copy(root.join(kind.reference), guide).unwrap();
+        }
         let before = check(&empty, &sources);
         write(&empty, &sources).unwrap();
         let after = check(&empty, &sources);

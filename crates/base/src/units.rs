@@ -77,6 +77,11 @@ impl Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
 
+    /// So much later, or earlier if negative; neither before zero nor beyond the longest time there is.
+    pub fn shifted(self, by_ns: i64) -> Nanos {
+        Nanos(self.0.saturating_add_signed(by_ns))
+    }
+
     /// As the standard library's duration.
     pub fn duration(self) -> std::time::Duration {
         std::time::Duration::from_nanos(self.0)

@@ -10,7 +10,7 @@ pub mod protocol;
 mod telemetry;
 pub mod worker;
 
-pub use link::{FromHost, Host};
+pub use link::{Clock, FromHost, Host};
 pub use protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo};
 pub use stend_stand::{Permission, Rehearsal};
 pub use stend_sys::clock::{now, stamps};

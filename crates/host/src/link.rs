@@ -1,13 +1,16 @@
 //! The coordinator's side of a worker: start it, talk to it, notice when it is gone.
 
-use crate::protocol::{Reply, Request, read_frame, read_hello, write_frame, write_hello};
-use std::io::BufReader;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use crate::protocol::{Hello, Reply, Request, read_frame, read_hello, write_frame, write_hello};
+use std::io::{self, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Nanos, Result, say};
 
 /// How often we look whether it has ended.
 const END_POLL: Duration = Duration::from_millis(10);
+/// How often the clock of another machine is asked for; the shortest way there and back counts.
+const CLOCK_TRIES: u32 = 8;
 
 /// What arrives from a host.
 #[derive(Debug)]
@@ -18,45 +21,78 @@ pub enum FromHost {
     Lost(String),
 }
 
-/// One worker and the stream to it.
+/// How the clock of another machine stands to ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clock {
+    /// Added to every time that the host tells, ns: our CLOCK_MONOTONIC minus its own.
+    pub shift_ns: i64,
+    /// How far off that may be at most, either way, ns.
+    pub uncertainty_ns: u64,
+}
+
+/// One worker and the streams to it.
 pub struct Host {
     child: Child,
     to: Option<ChildStdin>,
+    from: Option<BufReader<ChildStdout>>,
+    clock: Option<Clock>,
 }
 
 impl Host {
-    /// Starts a worker and a thread that hands everything it says to `sink`.
+    /// Starts a worker and waits until it has said hello, at most `limit`.
     ///
     /// `command` must speak the worker protocol on its standard input and output: the binary itself
-    /// with the verb `worker`, or `ssh HOST stend worker`.
-    pub fn start(mut command: Command, mut sink: impl FnMut(FromHost) + Send + 'static) -> Result<Host> {
+    /// with the verb `worker`, `ssh HOST stend worker`, or an emulator whose guest has it on a port.
+    pub fn reach(mut command: Command, limit: Duration) -> Result<Host> {
         let program = command.get_program().to_string_lossy().into_owned();
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|e| {
             Error::new(Kind::HostLost, say!("cannot start `{program}`: {e}", "не удаётся запустить `{program}`: {e}"))
         })?;
-        let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
+        let streams = (child.stdin.take(), child.stdout.take());
+        // From here on whatever goes wrong ends the child.
+        let mut host = Host { child, to: None, from: None, clock: None };
+        let (Some(mut to), Some(from)) = streams else {
             return Err(Error::new(Kind::Bug, say!("the worker has no streams", "у рабочего процесса нет потоков")));
         };
         let mut from = BufReader::new(from);
-        let greeted = write_hello(&mut to)
-            .map_err(|e| Error::new(Kind::HostLost, say!("the worker is gone: {e}", "рабочий процесс завершился: {e}")))
-            .and_then(|()| read_hello(&mut from));
-        let host = Host { child, to: Some(to) };
-        greeted?;
-        let reader = std::thread::Builder::new().name("from-host".into()).spawn(move || {
+        let (sender, receiver) = channel();
+        thread("greeting", move || {
+            let met = meet(&mut from, &mut to);
+            // Nobody waits any more if it took too long.
+            drop(sender.send((met, from, to)));
+        })?;
+        let (met, from, to) = receiver.recv_timeout(limit).map_err(|_| {
+            let limit = limit.as_secs();
+            Error::new(
+                Kind::HostLost,
+                say!("the worker did not say hello within {limit} s", "рабочий процесс не отозвался за {limit} с"),
+            )
+        })?;
+        host.clock = met?;
+        (host.from, host.to) = (Some(from), Some(to));
+        Ok(host)
+    }
+
+    /// Hands everything that the worker says from now on to `sink`, on another thread, with its times moved to our clock.
+    /// Once per host.
+    pub fn listen(&mut self, mut sink: impl FnMut(FromHost) + Send + 'static) -> Result<()> {
+        let Some(mut from) = self.from.take() else { return Ok(()) };
+        let shift_ns = self.clock.map_or(0, |clock| clock.shift_ns);
+        thread("from-host", move || {
             let end = loop {
                 match read_frame::<Reply>(&mut from) {
-                    Ok(Some(reply)) => sink(FromHost::Reply(reply)),
+                    Ok(Some(reply)) => sink(FromHost::Reply(on_our_clock(reply, shift_ns))),
                     Ok(None) => break "the worker ended".to_string(),
                     Err(error) => break format!("the worker's stream broke: {error}"),
                 }
             };
             sink(FromHost::Lost(end));
-        });
-        reader.map_err(|e| {
-            Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}"))
-        })?;
-        Ok(host)
+        })
+    }
+
+    /// How its clock stands to ours; `None` if it is on this machine, where there is only one.
+    pub fn clock(&self) -> Option<Clock> {
+        self.clock
     }
 
     /// Process id of the worker, or of the command that reaches it.
@@ -96,5 +132,108 @@ impl Drop for Host {
             drop(self.child.kill());
             drop(self.child.wait());
         }
+    }
+}
+
+/// Exchanges hellos; with a worker of another machine times, too.
+fn meet(from: &mut impl Read, to: &mut impl Write) -> Result<Option<Clock>> {
+    let gone =
+        |e: io::Error| Error::new(Kind::HostLost, say!("the worker is gone: {e}", "рабочий процесс завершился: {e}"));
+    write_hello(to).map_err(gone)?;
+    let theirs = read_hello(from)?;
+    if theirs.boot_id == Hello::ours().boot_id {
+        return Ok(None);
+    }
+    let mut best: Option<Clock> = None;
+    for _ in 0..CLOCK_TRIES {
+        let clock = compare_clocks(from, to).map_err(gone)?;
+        if best.is_none_or(|best| clock.uncertainty_ns < best.uncertainty_ns) {
+            best = Some(clock);
+        }
+    }
+    Ok(best)
+}
+
+/// Asks for the time once. The worker read its clock at some time between our question and its answer.
+fn compare_clocks(from: &mut impl Read, to: &mut impl Write) -> io::Result<Clock> {
+    let asked = stend_sys::clock::now();
+    write_frame(to, &Request::Clock)?;
+    let Some(Reply::Clock(theirs)) = read_frame(from)? else {
+        return Err(io::Error::other("no answer to the question for its time"));
+    };
+    let half = stend_sys::clock::now().saturating_sub(asked).0.div_ceil(2);
+    // Clocks count from a boot: 292 years fit.
+    Ok(Clock { shift_ns: (asked.0 + half) as i64 - theirs.0 as i64, uncertainty_ns: half })
+}
+
+/// A reply with its times moved.
+fn on_our_clock(mut reply: Reply, shift_ns: i64) -> Reply {
+    let shift = |at: &mut Nanos| *at = at.shifted(shift_ns);
+    match &mut reply {
+        Reply::TrialDone { outcome, .. } => outcome.shift(shift_ns),
+        Reply::Sample(sample) => shift(&mut sample.at),
+        Reply::Event(event) => shift(&mut event.at),
+        _ => {}
+    }
+    reply
+}
+
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let started = std::thread::Builder::new().name(name.into()).spawn(work);
+    started
+        .map(drop)
+        .map_err(|e| Error::new(Kind::Bug, say!("cannot start a thread: {e}", "не удаётся запустить поток: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_record::{Event, EventKind};
+
+    /// What a worker says that was booted as `boot_id` and whose clock shows these times.
+    fn worker(boot_id: &str, times: &[u64]) -> Vec<u8> {
+        let mut said = Vec::new();
+        let mut hello = Vec::new();
+        write_hello(&mut hello).unwrap();
+        said.extend_from_slice(&hello[..8]);
+        write_frame(&mut said, &Hello { boot_id: boot_id.into(), ..Hello::ours() }).unwrap();
+        times.iter().for_each(|time| write_frame(&mut said, &Reply::Clock(Nanos(*time))).unwrap());
+        said
+    }
+
+    #[test]
+    fn a_worker_of_this_machine_has_our_clock() {
+        let said = worker(&Hello::ours().boot_id, &[]);
+        assert_eq!(meet(&mut said.as_slice(), &mut Vec::new()).unwrap(), None);
+    }
+
+    #[test]
+    fn the_clock_of_another_machine_is_compared_and_how_well_is_known() {
+        let before = stend_sys::clock::now();
+        let said = worker("another", &[5_000_000_000; CLOCK_TRIES as usize]);
+        let clock = meet(&mut said.as_slice(), &mut Vec::new()).unwrap().unwrap();
+        let after = stend_sys::clock::now();
+        let ours = clock.shift_ns + 5_000_000_000;
+        assert!((before.0 as i64..=after.0 as i64 + 1).contains(&ours), "{clock:?}");
+        assert!(clock.uncertainty_ns <= after.saturating_sub(before).0, "{clock:?}");
+        let silent = worker("another", &[]);
+        let error = meet(&mut silent.as_slice(), &mut Vec::new()).unwrap_err();
+        assert!(error.message.en.contains("no answer to the question for its time"), "{error}");
+    }
+
+    #[test]
+    fn times_of_another_machine_are_told_on_our_clock() {
+        let event = |at| Reply::Event(Event { at: Nanos(at), kind: EventKind::StopRequested });
+        assert_eq!(on_our_clock(event(1_000), 500), event(1_500));
+        assert_eq!(on_our_clock(event(1_000), -400), event(600));
+    }
+
+    #[test]
+    fn a_worker_that_says_nothing_is_not_waited_for_without_end() {
+        let mut command = Command::new("sleep");
+        command.arg("1000");
+        let error = Host::reach(command, Duration::from_millis(50)).err().unwrap();
+        assert!(error.kind == Kind::HostLost && error.message.en.contains("did not say hello"), "{error}");
+        assert!(error.message.ru.contains("не отозвался"), "{error}");
     }
 }

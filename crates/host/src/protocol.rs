@@ -59,6 +59,8 @@ pub enum Request {
         /// What to do.
         trial: Box<Trial>,
     },
+    /// Say what the clock shows; answered at once.
+    Clock,
     /// End whatever I/O is going on, keep what was measured.
     Stop,
     /// Undo what `Prepare` made and give up every claim.
@@ -72,7 +74,7 @@ pub struct Inspect {
     pub target: String,
     /// What the user allowed to be written.
     pub permission: Permission,
-    /// Directory of the run file on this host.
+    /// Directory of the run file; empty if that is on another machine.
     pub run_directory: String,
     /// A case is run by the fio of the host: then there must be one that can do this.
     pub fio: Option<FioNeed>,
@@ -102,7 +104,7 @@ pub struct Prepare {
     pub run: String,
     /// Path of its run file, shown to whoever finds the target taken.
     pub run_file: String,
-    /// Process id of the coordinator on this host, for its cost.
+    /// Process id of the coordinator, for its cost; 0 if it is on another machine.
     pub coordinator: u32,
     /// Time between telemetry samples.
     pub sample_every: Nanos,
@@ -115,6 +117,8 @@ pub enum Reply {
     Facts(Box<Facts>),
     /// Answer to `Rehearse`.
     Rehearsed(Rehearsal),
+    /// Answer to `Clock`: CLOCK_MONOTONIC.
+    Clock(Nanos),
     /// Answer to `Prepare`.
     Prepared,
     /// Answer to `Trace` and to `Foresee`: go on.
@@ -174,12 +178,15 @@ pub struct Hello {
     pub version: String,
     /// Process id.
     pub pid: u32,
+    /// The kernel's own id of this boot: two that say the same share clocks, processes and paths. Empty if there is none.
+    pub boot_id: String,
 }
 
 impl Hello {
     /// The hello of this process.
     pub fn ours() -> Hello {
-        Hello { version: env!("CARGO_PKG_VERSION").to_string(), pid: std::process::id() }
+        let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        Hello { version: env!("CARGO_PKG_VERSION").to_string(), pid: std::process::id(), boot_id }
     }
 }
 
@@ -268,7 +275,7 @@ mod tests {
     #[test]
     fn another_version_is_refused() {
         let mut stream = MAGIC.to_vec();
-        write_frame(&mut stream, &Hello { version: "0.0.1".into(), pid: 1 }).unwrap();
+        write_frame(&mut stream, &Hello { version: "0.0.1".into(), ..Hello::ours() }).unwrap();
         assert!(read_hello(&mut stream.as_slice()).unwrap_err().message.en.contains("version 0.0.1"));
     }
 

@@ -48,7 +48,7 @@ pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result
         Session { outbox: outbox.clone(), control: control.clone(), ready: None, entered: None, traces: Vec::new() };
     spawn("steps", Box::new(move || session.run(queue, &done)))?;
 
-    let result = take_requests(&mut from, &control, &steps).map_err(io);
+    let result = take_requests(&mut from, &control, &steps, &outbox).map_err(io);
     control.stop();
     drop(steps);
     if finished.recv_timeout(UNDO_LIMIT).is_err() {
@@ -60,13 +60,22 @@ pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result
     result
 }
 
-/// Hands requests to the step thread; `Stop` takes effect at once.
-fn take_requests(from: &mut impl Read, control: &Control, steps: &Sender<Request>) -> std::io::Result<()> {
+/// Hands requests to the step thread; `Stop` and `Clock` take effect at once.
+fn take_requests(
+    from: &mut impl Read,
+    control: &Control,
+    steps: &Sender<Request>,
+    outbox: &Outbox,
+) -> std::io::Result<()> {
     while let Some(request) = read_frame::<Request>(from)? {
-        if request == Request::Stop {
-            control.stop();
-        } else if steps.send(request).is_err() {
-            break;
+        match request {
+            Request::Stop => control.stop(),
+            Request::Clock => outbox.send(Reply::Clock(stend_sys::clock::now())),
+            step => {
+                if steps.send(step).is_err() {
+                    break;
+                }
+            }
         }
     }
     Ok(())
@@ -146,7 +155,8 @@ impl Session {
                 self.release();
                 self.outbox.send(Reply::Released);
             }
-            Request::Stop => self.control.stop(),
+            // Done when they came, see `take_requests`.
+            Request::Stop | Request::Clock => {}
         }
         Ok(())
     }

@@ -99,6 +99,15 @@ pub struct TrialOutcome {
     pub clocks: [(u64, u64, u64); 2],
 }
 
+impl TrialOutcome {
+    /// Moves its times by `by_ns` on the run's axis. What `clocks` holds is what the host's clocks said, and stays.
+    pub fn shift(&mut self, by_ns: i64) {
+        for at in [&mut self.load_start, &mut self.window_start, &mut self.window_end] {
+            *at = at.shifted(by_ns);
+        }
+    }
+}
+
 /// Latencies of I/Os that completed after the window. In an open loop some of them began after it, too: they
 /// were due inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -317,6 +326,13 @@ pub enum EventKind {
         /// Added to the host's CLOCK_MONOTONIC from here on, ns: after a reboot that clock begins anew,
         /// and wall clock ties both sessions to one axis.
         shift_ns: i64,
+    },
+    /// The host is another machine than the coordinator's, with a clock of its own.
+    HostClock {
+        /// What was added to its CLOCK_MONOTONIC in all that it told, ns: the coordinator's minus its own.
+        shift_ns: i64,
+        /// How far off that may be at most, either way, ns: half of the shortest way there and back.
+        uncertainty_ns: u64,
     },
     /// An arm was switched to; the trials from here on belong to it.
     Arm {

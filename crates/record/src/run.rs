@@ -109,14 +109,10 @@ pub enum Entry {
 impl Entry {
     /// The same entry with its times moved by `by_ns` on the run's axis.
     pub fn shifted(mut self, by_ns: i64) -> Entry {
-        let shift = |at: &mut Nanos| at.0 = at.0.saturating_add_signed(by_ns);
+        let shift = |at: &mut Nanos| *at = at.shifted(by_ns);
         match &mut self {
             Entry::TrialStart { at, .. } => shift(at),
-            Entry::TrialEnd { outcome, .. } => {
-                shift(&mut outcome.load_start);
-                shift(&mut outcome.window_start);
-                shift(&mut outcome.window_end);
-            }
+            Entry::TrialEnd { outcome, .. } => outcome.shift(by_ns),
             Entry::Sample(sample) => shift(&mut sample.at),
             Entry::Event(event) => shift(&mut event.at),
             Entry::Header(_)

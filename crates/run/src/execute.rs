@@ -8,7 +8,6 @@ use crate::resume::Progressed;
 use crate::step::{Action, Asked, Input, Step};
 use crate::walk::Walk;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -50,8 +49,8 @@ pub struct Setup {
     pub run_file: PathBuf,
     /// The command line, kept with the run.
     pub command_line: Vec<String>,
-    /// Command that is the worker.
-    pub worker: Command,
+    /// The worker.
+    pub host: Host,
     /// Wall clock now, seconds since 1970 UTC.
     pub started_unix: i64,
     /// Where an earlier session got to; then the run file exists and is continued.
@@ -78,22 +77,21 @@ pub struct Done {
 pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -> Done {
     let Channel { sender, receiver } = channel;
     let mut setup = setup;
-    let worker = std::mem::replace(&mut setup.worker, Command::new("false"));
     let stopper = Stopper { sender: sender.clone() };
-    let host = Host::start(worker, move |message| drop(sender.send(Input::Host(message))));
-    let host = match host {
-        Ok(host) => host,
-        Err(error) => return Done { run_file: None, error: Some(error) },
-    };
+    if let Err(error) = setup.host.listen(move |message| drop(sender.send(Input::Host(message)))) {
+        return Done { run_file: None, error: Some(error) };
+    }
     let now = stend_host::now();
     let walk = Walk::new(asked(&setup), now);
     let progress = Progress::new(now);
-    Loop { setup, host, walk, writer: None, file_error: None, progress, stopper, control: None, shift_ns: 0 }
+    Loop { setup, walk, writer: None, file_error: None, progress, stopper, control: None, shift_ns: 0 }
         .run(&receiver, watch)
 }
 
 pub(crate) fn asked(setup: &Setup) -> Asked {
-    let directory = setup.run_file.parent().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
+    // On another machine our process and the directory of the run file are something else, or nothing.
+    let here = setup.host.clock().is_none();
+    let directory = setup.run_file.parent().filter(|_| here);
     Asked {
         suite: setup.suite.clone(),
         seed: setup.seed,
@@ -102,19 +100,18 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
         inspect: Inspect {
             target: setup.target.clone(),
             permission: setup.permission.clone(),
-            run_directory: directory,
+            run_directory: directory.map(|p| p.to_string_lossy().into_owned()).unwrap_or_default(),
             fio: setup.suite.needs_fio(),
         },
         run: setup.id.clone(),
         run_file: setup.run_file.to_string_lossy().into_owned(),
-        coordinator: std::process::id(),
+        coordinator: if here { std::process::id() } else { 0 },
         resume: setup.resume.as_ref().map(|r| r.progressed.clone()),
     }
 }
 
 struct Loop {
     setup: Setup,
-    host: Host,
     walk: Walk,
     writer: Option<Writer>,
     file_error: Option<Box<Error>>,
@@ -157,7 +154,7 @@ impl Loop {
                             let _late = !writer.settle(SETTLE_LIMIT);
                         });
                     }
-                    self.host.send(&request);
+                    self.setup.host.send(&request);
                 }
                 Action::Create { inputs, spool } => self.open(|own| own.create(*inputs, spool)),
                 Action::Resume { host, rebooted, spool } => self.resume(host, rebooted, spool),
@@ -176,6 +173,7 @@ impl Loop {
         match work(self) {
             Ok(writer) => {
                 self.writer = Some(writer);
+                self.note_clock();
                 self.listen();
             }
             Err(error) => self.file_error = Some(error),
@@ -196,6 +194,15 @@ impl Loop {
         let event = Event { at: Nanos(monotonic), kind };
         let entry = Entry::Event(event).shifted(self.shift_ns);
         self.with_writer(|writer| writer.append(entry));
+    }
+
+    /// Keeps how the clock of another machine stands to ours.
+    fn note_clock(&self) {
+        if let Some(stend_host::Clock { shift_ns, uncertainty_ns }) = self.setup.host.clock() {
+            let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
+            let event = Event { at: stend_host::now(), kind };
+            self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
+        }
     }
 
     /// Opens the socket that `stend stop` uses. A run without one works and can be stopped by a signal.
@@ -243,7 +250,8 @@ impl Loop {
 
     fn finish(mut self) -> Done {
         let aborted = self.walk.aborted;
-        let ended = self.host.end(if aborted { ABORT_LIMIT } else { END_LIMIT });
+        let Setup { host, run_file, .. } = self.setup;
+        let ended = host.end(if aborted { ABORT_LIMIT } else { END_LIMIT });
         let mut error = self.walk.ending.take();
         if !ended && !aborted && error.is_none() {
             error = Some(Error::new(
@@ -256,7 +264,7 @@ impl Loop {
             Ok(path) => path,
             Err(failure) => {
                 error.get_or_insert(failure);
-                self.setup.run_file
+                run_file
             }
         });
         Done { run_file, error }

@@ -23,7 +23,8 @@ const END_LIMIT: Duration = Duration::from_secs(15);
 pub fn preview(setup: Setup, channel: Channel) -> Result<Preview> {
     let Channel { sender, receiver } = channel;
     let asked = execute::asked(&setup);
-    let mut host = Host::start(setup.worker, move |message| drop(sender.send(Input::Host(message))))?;
+    let mut host = setup.host;
+    host.listen(move |message| drop(sender.send(Input::Host(message))))?;
     let found = ask(&asked, &mut host, &receiver);
     // It holds nothing: whether it had to be killed makes no difference to what it said.
     let _ended = host.end(END_LIMIT);

@@ -135,8 +135,8 @@ impl Walk {
     fn reply(&mut self, reply: Reply, now: Nanos) {
         match reply {
             Reply::Facts(facts) => self.facts(*facts, now),
-            // Only asked for by a dry run, which walks no plan.
-            Reply::Rehearsed(_) => {}
+            // Asked for by a dry run, which walks no plan, and by whoever greets a host.
+            Reply::Rehearsed(_) | Reply::Clock(_) => {}
             Reply::Prepared | Reply::Taken => self.prepared(now),
             Reply::Filling { done } => {
                 self.filled = done;

@@ -7,6 +7,7 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 pub mod arm;
 pub mod batch;
 pub mod files;
+pub mod machine;
 pub mod operation;
 pub mod pattern;
 pub mod place;
@@ -47,6 +48,8 @@ pub struct Key {
 pub enum Shape {
     /// 1 to 200 characters without control characters.
     Name,
+    /// So many letters (A to Z) and digits.
+    Serial(Limits<usize>),
     /// `true` or `false`.
     Bool,
     /// A duration with its unit.

@@ -12,6 +12,7 @@ mod fixture;
 pub mod keys;
 mod label;
 pub mod ladder;
+pub mod machine;
 mod order;
 pub mod parse;
 pub mod pattern;

@@ -5,6 +5,7 @@ mod backend;
 mod batch;
 mod data;
 mod files;
+mod machine;
 mod operation;
 mod pattern;
 mod place;
@@ -20,6 +21,7 @@ use crate::topology::Placement;
 use crate::workload::{Backend, Batch, Engine, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
+pub use machine::machine;
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
 use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
 

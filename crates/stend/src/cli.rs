@@ -55,6 +55,7 @@ pub fn command(lang: Lang) -> Command {
             export(lang),
             inspect(lang),
             doctor(lang),
+            lab(lang),
             completions(lang),
             man(lang),
             worker(lang),
@@ -101,6 +102,10 @@ fn run(lang: Lang) -> Command {
         "native, or fio to check Stend against it (default: the suite's)",
         "native или fio для проверки Stend (по умолчанию — из набора)"
     );
+    let lab = say!(
+        "machine file: start this virtual machine and run in it; PATH is one of its drives or directories",
+        "файл машины: запустить эту виртуальную машину и выполнить прогон в ней; PATH — её накопитель или каталог"
+    );
     let dry_run = say!(
         "print what the run would do, write and take, and change nothing",
         "показать, что прогон сделает, запишет и займёт, ничего не меняя"
@@ -111,6 +116,7 @@ fn run(lang: Lang) -> Command {
         option("on", "PATH", on, lang).required_unless_present("resume"),
         option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "time-budget", "seed", "engine", "output"]),
         flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
+        option("lab", "FILE", lab, lang),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
         flag("allow-commands", None, commands, lang),
@@ -223,6 +229,17 @@ fn doctor(lang: Lang) -> Command {
     let examples = "stend doctor\nstend doctor --on /srv/data\nstend doctor --json";
     let on = say!("also look at this target", "осмотреть и этот объект");
     verb("doctor", about, examples, "", vec![option("on", "PATH", on, lang)], lang)
+}
+
+fn lab(lang: Lang) -> Command {
+    let about = say!(
+        "virtual machines to rehearse on: `build` makes their image; `stend run --lab FILE` uses it",
+        "виртуальные машины для репетиций: `build` собирает их образ; использует его `stend run --lab ФАЙЛ`"
+    );
+    let examples = "stend lab build\nstend run quick --lab lab/nvme.yaml --on /dev/nvme0n1";
+    let action = positional("ACTION", Say::same("build"), lang).value_parser(["build"]).hide_possible_values(true);
+    let offline = say!("take only packages that were downloaded before", "брать только загруженные ранее пакеты");
+    verb("lab", about, examples, "build", vec![action, flag("offline", None, offline, lang)], lang)
 }
 
 fn worker(lang: Lang) -> Command {

@@ -42,6 +42,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("report", arguments)) => cmd::report::report(arguments, out),
         Some(("export", arguments)) => cmd::export::export(arguments, out),
         Some(("inspect", arguments)) => cmd::inspect::inspect(arguments, out),
+        Some(("lab", arguments)) => cmd::lab::lab(arguments, out),
         Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),
         Some(("completions", arguments)) => cmd::completions::completions(arguments, out),
         Some(("man", arguments)) => cmd::man::man(arguments, out),

@@ -1,4 +1,4 @@
-//! The JSON Schema of suites and the reference of their keys, both from the one description that the
+//! The JSON Schemas of suites and machines and the references of their keys, both from the one description that the
 //! parser uses. Must not know a key by name.
 
 use super::File;
@@ -7,8 +7,32 @@ use std::path::Path;
 use stend_base::{Bytes, Nanos};
 use stend_spec::keys::{self, Key, Limits, Mapping, Shape};
 
-/// Where the reference goes, between its marks.
-pub const REFERENCE: &str = "docs/formats/suite.md";
+/// One kind of file that users write.
+pub struct Kind {
+    /// Its mappings, the whole first.
+    mappings: &'static [&'static Mapping],
+    title: &'static str,
+    schema: &'static str,
+    /// Where the reference goes, between its marks.
+    pub reference: &'static str,
+}
+
+/// All of them.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        mappings: keys::ALL,
+        title: "Stend suite",
+        schema: "docs/formats/schema/suite.json",
+        reference: "docs/formats/suite.md",
+    },
+    Kind {
+        mappings: keys::machine::ALL,
+        title: "Stend machine of the lab",
+        schema: "docs/formats/schema/machine.json",
+        reference: "docs/formats/lab.md",
+    },
+];
+
 const BEGIN: &str = "<!-- keys: written by `cargo run -p xtask -- gen` -->\n";
 const END: &str = "<!-- end of keys -->";
 
@@ -20,16 +44,16 @@ const SPAN: &str = r"^\s*[0-9]*\.?[0-9]+\s*(ns|us|µs|ms|s|m|min|h|d)\s*$";
 const SHARE: &str = r"^\s*[0-9]*\.?[0-9]+\s*%\s*$";
 
 /// The schema, for editors.
-pub fn schema() -> File {
+pub fn schema(kind: &Kind) -> File {
     let mut definitions = Map::new();
-    for mapping in &keys::ALL[1..] {
+    for mapping in &kind.mappings[1..] {
         definitions.insert(anchor(mapping), object(mapping));
     }
-    let mut schema = object(&keys::SUITE);
+    let mut schema = object(kind.mappings[0]);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    schema["title"] = json!("Stend suite");
+    schema["title"] = json!(kind.title);
     schema["$defs"] = Value::Object(definitions);
-    File { path: "docs/formats/schema/suite.json".to_string(), text: super::schema::text(&schema) }
+    File { path: kind.schema.to_string(), text: super::schema::text(&schema) }
 }
 
 fn object(mapping: &Mapping) -> Value {
@@ -56,6 +80,9 @@ fn property(key: &Key) -> Value {
 fn value(shape: &Shape) -> Value {
     match shape {
         Shape::Name => json!({"type": "string", "minLength": 1, "maxLength": 200}),
+        Shape::Serial(Limits { least, most }) => {
+            json!({"type": "string", "pattern": format!("^[A-Za-z0-9]{{{least},{most}}}$")})
+        }
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Span(_) => json!({"type": "string", "pattern": SPAN}),
         Shape::Size(..) => json!({"type": "string", "pattern": SIZE}),
@@ -91,16 +118,17 @@ fn value(shape: &Shape) -> Value {
 }
 
 /// The reference with its tables renewed; the rest of the document is kept.
-pub fn reference(root: &Path) -> Result<File, String> {
-    let text = std::fs::read_to_string(root.join(REFERENCE)).map_err(|e| format!("cannot read `{REFERENCE}`: {e}"))?;
+pub fn reference(kind: &Kind, root: &Path) -> Result<File, String> {
+    let place = kind.reference;
+    let text = std::fs::read_to_string(root.join(place)).map_err(|e| format!("cannot read `{place}`: {e}"))?;
     let parts = text.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    let (before, after) = parts.ok_or_else(|| format!("`{REFERENCE}` has lost the marks of its tables"))?;
-    let tables: String = keys::ALL.iter().map(|mapping| table(mapping)).collect();
-    Ok(File { path: REFERENCE.to_string(), text: format!("{before}{BEGIN}{tables}\n{END}{after}") })
+    let (before, after) = parts.ok_or_else(|| format!("`{place}` has lost the marks of its tables"))?;
+    let tables: String = kind.mappings.iter().enumerate().map(|(index, mapping)| table(mapping, index == 0)).collect();
+    Ok(File { path: place.to_string(), text: format!("{before}{BEGIN}{tables}\n{END}{after}") })
 }
 
-fn table(mapping: &Mapping) -> String {
-    let title = if mapping.en == "suite" { "The file".to_string() } else { capital(&heading(mapping)) };
+fn table(mapping: &Mapping, whole: bool) -> String {
+    let title = if whole { "The file".to_string() } else { capital(&heading(mapping)) };
     let mut text =
         format!("\n### {title}\n\n{}\n\n| key | value | default | meaning |\n|---|---|---|---|\n", mapping.doc);
     for key in mapping.keys {
@@ -129,6 +157,7 @@ fn anchor(mapping: &Mapping) -> String {
 fn words(shape: &Shape, apart: &str) -> String {
     match shape {
         Shape::Name => "1 to 200 characters, none of them a control character".to_string(),
+        Shape::Serial(Limits { least, most }) => format!("{least} to {most} letters (A to Z) and digits"),
         Shape::Bool => "`true` or `false`".to_string(),
         Shape::Span(Limits { least, most }) => format!("duration, {} to {}", span(*least), span(*most)),
         Shape::Size(Limits { least, most }, unit) => {
@@ -209,9 +238,11 @@ mod tests {
 
     #[test]
     fn every_mapping_is_reached_from_the_file() {
-        let text = schema().text;
-        for mapping in &keys::ALL[1..] {
-            assert!(text.contains(&format!("\"#/$defs/{}\"", anchor(mapping))), "{}", mapping.en);
+        for kind in KINDS {
+            let text = schema(kind).text;
+            for mapping in &kind.mappings[1..] {
+                assert!(text.contains(&format!("\"#/$defs/{}\"", anchor(mapping))), "{}", mapping.en);
+            }
         }
     }
 

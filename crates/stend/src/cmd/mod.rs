@@ -5,6 +5,7 @@ pub mod completions;
 pub mod doctor;
 pub mod export;
 pub mod inspect;
+pub mod lab;
 pub mod list;
 pub mod man;
 pub mod report;

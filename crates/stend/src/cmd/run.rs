@@ -6,7 +6,6 @@ use crate::traces;
 use clap::ArgMatches;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
@@ -23,11 +22,11 @@ const BUILT_IN: [(&str, &str); 1] = [("quick", include_str!("../../../../suites/
 
 /// Executes a run and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let mut setup = match arguments.get_one::<String>("resume") {
-        Some(file) => resumed(file, arguments)?,
-        None => setup(arguments)?,
-    };
     let stoppers = watch_signals()?;
+    let mut setup = match arguments.get_one::<String>("resume") {
+        Some(file) => resumed(file, arguments, out)?,
+        None => setup(arguments, out)?,
+    };
     if arguments.get_flag("dry-run") {
         let (channel, stopper) = stend_run::channel();
         stoppers.aim(Some(stopper));
@@ -43,7 +42,7 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
         aside.end();
         match &done.run_file {
             Some(path) if done.error.is_none() && person_is_ready(path, &stoppers, out)? => {
-                setup = resumed(&path.to_string_lossy(), arguments)?;
+                setup = resumed(&path.to_string_lossy(), arguments, out)?;
             }
             _ => break done,
         }
@@ -121,7 +120,7 @@ fn conclude(path: &Path, out: &Out) -> Result<()> {
     Ok(())
 }
 
-fn setup(arguments: &ArgMatches) -> Result<Setup> {
+fn setup(arguments: &ArgMatches, out: &Out) -> Result<Setup> {
     let (mut suite, suite_text, directory) = read_suite(super::required(arguments, "SUITE"))?;
     let engine = arguments.get_one::<String>("engine");
     if let Some((.., engine)) = engine.and_then(|name| ENGINES.iter().find(|(known, ..)| known == name)) {
@@ -155,14 +154,14 @@ fn setup(arguments: &ArgMatches) -> Result<Setup> {
         id,
         run_file,
         command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
-        worker: worker_command()?,
+        host: super::lab::reach(arguments, out)?,
         started_unix: now.as_secs() as i64,
         resume: None,
     })
 }
 
 /// A run that ended early goes on where it was: the suite, the seed and the target are those of its file.
-fn resumed(file: &str, arguments: &ArgMatches) -> Result<Setup> {
+fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<Setup> {
     let path = store::locate(file, &store::directory()?)?;
     if stend_run::is_going_on(&path) {
         let shown = path.display();
@@ -186,7 +185,7 @@ fn resumed(file: &str, arguments: &ArgMatches) -> Result<Setup> {
         id: header.id,
         run_file: absolute(&path)?,
         command_line: header.command_line,
-        worker: worker_command()?,
+        host: super::lab::reach(arguments, out)?,
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
     })
@@ -255,19 +254,6 @@ fn absolute(path: &Path) -> Result<PathBuf> {
         let path = path.display();
         Error::new(Kind::Usage, say!("cannot use `{path}`: {e}", "нельзя использовать `{path}`: {e}"))
     })
-}
-
-/// This binary as a worker.
-fn worker_command() -> Result<Command> {
-    let program = std::env::current_exe().map_err(|e| {
-        Error::new(
-            Kind::Bug,
-            say!("cannot find our own binary: {e}", "не удаётся найти собственный исполняемый файл: {e}"),
-        )
-    })?;
-    let mut command = Command::new(program);
-    command.arg("worker");
-    Ok(command)
 }
 
 /// Where signals go: to the session in progress.

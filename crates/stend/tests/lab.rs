@@ -1,0 +1,210 @@
+//! Runs in virtual machines of the lab: what they measure, and that nothing stays of them. Under emulation, one machine at
+//! a time, and as few starts as possible: each takes several seconds.
+
+#![allow(clippy::print_stderr, reason = "a skipped test says so")]
+
+mod support;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use stend_record::{EventKind, RunRecord, RunState, store};
+use support::*;
+
+/// Two guests at once only take the processors from each other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Whether machines can be started; a named skip where QEMU or the packages of the guest are missing, a failure under CI.
+fn lab(scratch: &Scratch, test: &str) -> bool {
+    let emulator = std::process::Command::new("qemu-system-x86_64").arg("--version").output();
+    let built = output(&mut stend(scratch, &["lab", "build", "--offline"]));
+    let (code, _, stderr) = texts(&built);
+    let ready = emulator.is_ok() && code == 0;
+    assert!(ready || std::env::var("CI").as_deref() != Ok("true"), "{test}: {emulator:?}, {stderr}");
+    if !ready {
+        eprintln!("skipped, needs QEMU and the image of the lab (`make lab-setup`): {test}");
+    }
+    ready
+}
+
+/// A machine with one drive of a serial number that no other test uses.
+struct Machine {
+    file: String,
+    serial: String,
+}
+
+impl Machine {
+    fn new(scratch: &Scratch, number: u32, settings: &str, drive: &str) -> Machine {
+        let serial = format!("T{}N{number}", std::process::id());
+        let text =
+            format!("machine: m\nmemory: 512MiB\n{settings}drives: [{{serial: {serial}, size: 64MiB{drive}}}]\n");
+        Machine { file: scratch.file(&format!("machine{number}.yaml"), &text), serial }
+    }
+
+    /// The identity of its drive, which follows from the serial number.
+    fn identity(&self) -> String {
+        let hexadecimal = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+        format!("wwn:nvme.1b36-{}-{}-00000001", hexadecimal(&self.serial), hexadecimal("QEMU NVMe Ctrl"))
+    }
+
+    /// Process ids of the emulators that have it.
+    fn emulators(&self) -> Vec<u32> {
+        let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+        let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let has = |pid: &u32| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).into_owned();
+            line.starts_with("qemu-system") && line.contains(&self.serial) && alive(*pid)
+        };
+        ids.filter(has).collect()
+    }
+
+    /// Runs a suite on its drive, which may be written; returns exit code, standard error and what the run file holds.
+    fn run(&self, scratch: &Scratch, suite: &str) -> (i32, String, Option<RunRecord>) {
+        self.run_with(scratch, suite, &["--confirm", &self.identity()])
+    }
+
+    /// The same with these permissions.
+    fn run_with(&self, scratch: &Scratch, suite: &str, allow: &[&str]) -> (i32, String, Option<RunRecord>) {
+        let (suite, file) = (scratch.file("suite.yaml", suite), scratch.join("run.stend"));
+        let path = file.to_string_lossy().into_owned();
+        let words = ["run", &suite, "--lab", &self.file, "--on", "/dev/nvme0n1", "--progress", "none", "-o", &path];
+        let words: Vec<&str> = words.into_iter().chain(allow.iter().copied()).collect();
+        let (code, _, stderr) = texts(&output(&mut stend(scratch, &words)));
+        (code, stderr, store::read(&file).ok())
+    }
+}
+
+/// What is in the directory of images.
+fn cached() -> Vec<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).expect("a cache directory");
+    let mut names: Vec<PathBuf> = std::fs::read_dir(cache.join("stend/lab"))
+        .expect("images")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A suite of these cases on a filled drive.
+fn suite(cases: &str) -> String {
+    format!(
+        "suite: s\ndefaults: {{ramp: 100ms, trial: 500ms}}\nfill: {{size: 4MiB}}\nrepeats: {{blocks: 1}}\ncases:\n{cases}"
+    )
+}
+
+const VERIFIED: &str = "  - name: verified\n    streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 4, verify: {after: true}}]\n";
+
+#[test]
+fn a_suite_runs_in_a_guest_and_nothing_stays_of_it() {
+    let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
+    if !lab(&scratch, "a_suite_runs_in_a_guest_and_nothing_stays_of_it") {
+        return;
+    }
+    let before = cached();
+    let machine = Machine::new(&scratch, 1, "", ", iops: 200");
+    let (code, stderr, run) = machine.run(&scratch, &suite(VERIFIED));
+    assert_eq!(code, 0, "{stderr}");
+    let run = run.expect("a run file");
+    assert_eq!(run.state, RunState::Complete);
+    let host = run.host.expect("facts of the host");
+    assert_eq!((host.hostname.as_str(), host.cpus, host.root), ("lab", 1, true));
+    assert_eq!(run.target.and_then(|target| target.identity), Some(machine.identity()));
+    // The guest's clock began with it; everything stands on ours all the same.
+    let shift = run.events.iter().find_map(|event| match event.kind {
+        EventKind::HostClock { shift_ns, .. } => Some(shift_ns),
+        _ => None,
+    });
+    assert!(shift.is_some(), "{:?}", run.events);
+    let trial = &run.trials[0];
+    let outcome = trial.outcome.as_ref().expect("an outcome");
+    assert!(trial.started <= outcome.load_start, "{:?} {:?}", trial.started, outcome.load_start);
+    let minute = 60_000_000_000;
+    assert!(outcome.window_end.0 < trial.started.0 + minute, "{:?} {:?}", trial.started, outcome.window_end);
+    assert!(run.samples.iter().all(|sample| sample.at.0.abs_diff(trial.started.0) < 10 * minute), "one axis");
+    let verification = outcome.verification.as_ref().expect("verified").all();
+    assert!(verification.wrong() == 0, "{verification:?}");
+    assert_eq!((machine.emulators(), cached()), (Vec::new(), before));
+}
+
+#[test]
+fn a_killed_coordinator_takes_its_machine_with_it() {
+    let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
+    if !lab(&scratch, "a_killed_coordinator_takes_its_machine_with_it") {
+        return;
+    }
+    let before = cached();
+    let machine = Machine::new(&scratch, 2, "", "");
+    let words = ["run", "quick", "--lab", &machine.file, "--on", "/dev/nvme0n1", "--progress", "none"];
+    let mut running = Running::new(&mut stend(&scratch, &words));
+    // Where QEMU cannot use KVM a second one follows the first.
+    eventually("a machine", Duration::from_secs(60), || machine.emulators().len() == 1);
+    running.child.kill().expect("killed");
+    running.child.wait().expect("reaped");
+    eventually("no machine", Duration::from_secs(60), || machine.emulators().is_empty());
+    assert_eq!(cached(), before);
+}
+
+#[test]
+fn a_machine_that_cannot_be_is_an_error_before_anything_runs() {
+    let scratch = Scratch::new();
+    let run = |file: &str, cache: Option<&str>, code| {
+        let mut command = stend(&scratch, &["run", "quick", "--lab", file, "--on", "/dev/nvme0n1", "--lang", "ru"]);
+        if let Some(cache) = cache {
+            command.env("XDG_CACHE_HOME", cache);
+        }
+        expect_exit(&mut command, code).1
+    };
+    let wrong = scratch.file("wrong.yaml", "machine: m\ndrives: [{serial: A, size: 64MiB, iopz: 4}]\n");
+    let told = run(&wrong, None, 3);
+    assert!(told.contains("wrong.yaml:2:") && told.contains("неизвестный ключ `iopz`"), "{told}");
+    assert!(run("/nowhere/m.yaml", None, 3).contains("не удаётся прочитать файл машины"));
+    let machine = Machine::new(&scratch, 3, "", "");
+    let empty = scratch.directory("empty");
+    assert!(run(&machine.file, Some(&empty), 4).contains("`stend lab build`"));
+    let (_, told) = expect_exit(stend(&scratch, &["lab", "build", "--offline"]).env("XDG_CACHE_HOME", &empty), 4);
+    assert!(told.contains("there are no packages"), "{told}");
+    assert!(machine.emulators().is_empty());
+}
+
+#[test]
+fn a_guest_that_does_not_start_shows_the_end_of_its_console() {
+    let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
+    if !lab(&scratch, "a_guest_that_does_not_start_shows_the_end_of_its_console") {
+        return;
+    }
+    // More than any machine of a test has.
+    let file = scratch.file("m.yaml", "machine: m\nmemory: 1TiB\ndrives: [{serial: A, size: 64MiB}]\n");
+    let words = ["run", "quick", "--lab", &file, "--on", "/dev/nvme0n1"];
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &words), 8);
+    assert!(stderr.contains("did not start") && stderr.contains("qemu-system-x86_64: "), "{stderr}");
+}
+
+/// The suite of one verified case that names this backend.
+fn suite_by(backend: &str) -> String {
+    suite(&VERIFIED.replace("streams:", &format!("backend: {backend}\n    streams:")))
+}
+
+#[test]
+fn a_drive_with_queues_for_polling_is_polled_and_one_without_is_refused() {
+    let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
+    if !lab(&scratch, "a_drive_with_queues_for_polling_is_polled_and_one_without_is_refused") {
+        return;
+    }
+    let polled = Machine::new(&scratch, 4, "nvme_poll_queues: 1\n", "");
+    let (code, stderr, run) = polled.run(&scratch, &suite_by("io_uring_iopoll"));
+    assert_eq!(code, 0, "{stderr}");
+    let run = run.expect("a run file");
+    let outcome = run.trials[0].outcome.as_ref().expect("an outcome");
+    assert_eq!((outcome.engine.backend.as_str(), outcome.errors.len()), ("io_uring_iopoll", 0));
+    let verification = outcome.verification.as_ref().expect("verified").all();
+    assert!(verification.wrong() == 0 && verification.ok > 0, "{verification:?}");
+
+    let other = Scratch::new();
+    let plain = Machine::new(&other, 5, "", "");
+    let (code, stderr, run) = plain.run(&other, &suite_by("io_uring_iopoll"));
+    assert_eq!(code, 4, "{stderr}");
+    assert!(stderr.contains("no queues for polling") && stderr.contains("nvme.poll_queues"), "{stderr}");
+    assert!(run.is_none_or(|run| run.trials.is_empty()));
+}
