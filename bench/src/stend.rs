@@ -65,13 +65,13 @@ impl Stend {
         let host = Host::start(command, move |message| drop(sender.send(message))).map_err(|error| words(&error))?;
         let mut stend = Stend { host, replies, target, trials: 0 };
         let mut inspect = Inspect {
-            target: named.to_string_lossy().into_owned(),
+            targets: vec![named.to_string_lossy().into_owned()],
             permission: Permission::default(),
             run_directory: std::env::temp_dir().to_string_lossy().into_owned(),
             fio: None,
         };
         let identity = stend.ask(&Request::Inspect(inspect.clone()), |reply| match reply {
-            Reply::Facts(facts) => Some(facts.target.identity),
+            Reply::Facts(facts) => Some(facts.targets.into_iter().next().and_then(|target| target.identity)),
             _ => None,
         })?;
         if let (None, Some(identity)) = (file_size, identity) {
@@ -80,6 +80,7 @@ impl Stend {
         }
         let prepare = Prepare {
             files: file_size.into_iter().collect(),
+            share: file_size.unwrap_or_default(),
             write: true,
             run: run_id(),
             run_file: "none: a bench".to_string(),

@@ -23,7 +23,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     Ok(Findings {
         run: run.header.id.clone(),
         suite: run.header.inputs.suite.name.clone(),
-        target: target(run),
+        targets: targets(run),
         started_unix: run.header.started_unix,
         elapsed: end.saturating_sub(start),
         state: run.state.clone(),
@@ -61,14 +61,18 @@ fn label(plan: &Plan, case: u32) -> String {
     plan.cases.get(case as usize).map_or_else(|| format!("case {case}"), |case| case.label())
 }
 
-/// The target as the user named it; from the command line if the run ended before it was looked at.
-fn target(run: &RunRecord) -> String {
-    if let Some(facts) = &run.target {
-        return facts.named.clone();
+/// The targets as the user named them; from the command line if the run ended before they were looked at.
+fn targets(run: &RunRecord) -> Vec<String> {
+    if !run.targets.is_empty() {
+        return stend_record::targets::names(&run.targets);
     }
     let words = &run.header.command_line;
-    let after = words.iter().position(|word| word == "--on").and_then(|at| words.get(at + 1)).cloned();
-    after.or_else(|| words.iter().find_map(|word| word.strip_prefix("--on=")).map(String::from)).unwrap_or_default()
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let named = if word == "--on" { words.get(at + 1).map(String::as_str) } else { word.strip_prefix("--on=") };
+        found.extend(named.map(String::from));
+    }
+    found
 }
 
 /// Cases of the plan without any trial.

@@ -18,8 +18,8 @@ pub struct Findings {
     pub run: String,
     /// Name of the suite.
     pub suite: String,
-    /// The target as the user named it.
-    pub target: String,
+    /// The targets as the user named them.
+    pub targets: Vec<String>,
     /// Wall clock at the start, seconds since 1970 UTC.
     pub started_unix: i64,
     /// From the first to the last thing recorded.

@@ -118,6 +118,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         suite,
         seed: 7,
         target: PlanTarget {
+            count: 1,
             size: Bytes(0),
             room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
             logical_block: Bytes(512),
@@ -146,7 +147,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         clock_source: Some("tsc".into()),
         ..HostFacts::default()
     });
-    record.target = Some(target());
+    record.targets = vec![target()];
     record.fill = Some(FillOutcome { written: fill, elapsed: Nanos::secs(4) });
     record.zeros = Some(ZeroSample { sampled: 1000, zero: 0 });
     record.samples.push(sample(Nanos::secs(99)));
@@ -233,7 +234,7 @@ impl RunBuilder {
     /// An arm is entered, and the kernel is this one.
     pub fn entered(mut self, arm: u32, kernel: &str) -> RunBuilder {
         let host = HostFacts { kernel: kernel.into(), ..self.record.host.clone().expect("a host") };
-        let facts = Box::new(ArmFacts { host, target: target(), observed: Vec::new() });
+        let facts = Box::new(ArmFacts { host, targets: vec![target()], observed: Vec::new() });
         self.record.events.push(Event { at: self.now, kind: EventKind::Arm { arm, facts } });
         self
     }

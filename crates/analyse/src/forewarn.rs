@@ -3,7 +3,8 @@
 use crate::findings::Caveat;
 use crate::limits::{FEW_CPUS, MEMORY_SIZES, NEARLY_FULL, OTHER_BYTES_PER_S, OTHER_IOPS};
 use std::collections::BTreeSet;
-use stend_base::{Bytes, Nanos, Say, Share};
+use stend_base::{Bytes, Nanos, Say, Share, say};
+use stend_record::targets::devices;
 use stend_record::{Device, HostFacts, Refusal, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::external::{Difference, differences};
 use stend_spec::fit::spans;
@@ -13,23 +14,23 @@ use stend_spec::workload::{Backend, Engine, Stream};
 
 /// Reasons to doubt what is about to be measured, most serious first. All but the preliminary ones (see
 /// [`Caveat::is_preliminary`]) are in the findings of the run again.
-pub fn forewarn(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Vec<Caveat> {
+pub fn forewarn(host: &HostFacts, targets: &[TargetFacts], plan: &Plan) -> Vec<Caveat> {
     let mut found = Vec::new();
-    found.extend(no_storage(target, plan));
+    found.extend(no_storage(targets, plan));
     found.extend(other_engine(plan));
     found.extend(not_filled(plan));
     found.extend(reads_erased(plan));
     found.extend(streams_overlap(plan));
     found.extend(traces_changed(plan));
-    found.extend(in_use(target));
-    found.extend(other_load(target));
-    found.extend(medium(target));
-    found.extend(layers(target));
-    found.extend(drives(target));
-    found.extend(nearly_full(target, plan));
-    found.extend(memory_sized(host, target, plan));
+    found.extend(in_use(targets));
+    found.extend(each(targets, other_load));
+    found.extend(each(targets, medium));
+    found.extend(each(targets, layers));
+    found.extend(each(targets, drives));
+    found.extend(each(targets, |target| nearly_full(target, plan)));
+    found.extend(memory_sized(host, targets, plan));
     found.extend(few_cpus(host));
-    found.extend(will_write(target, plan));
+    found.extend(will_write(targets, plan));
     found
 }
 
@@ -49,15 +50,15 @@ fn running(plan: &Plan) -> impl Iterator<Item = &Case> {
 }
 
 /// What is measured is not a property of any storage, in all cases or in some.
-pub(crate) fn no_storage(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
+pub(crate) fn no_storage(targets: &[TargetFacts], plan: &Plan) -> Option<Caveat> {
     let null = |case: &Case| case.trial.backend == Backend::Null;
-    let nowhere = target.kind == TargetKind::NullDevice;
+    let nowhere = targets.iter().find(|target| target.kind == TargetKind::NullDevice);
     let all = running(plan).all(null);
     let idle = |case: &Case| case.not_run.is_none() && null(case);
     let cases: Vec<String> =
         (0..).zip(&plan.cases).filter_map(|(i, c)| plan.listed_as(i).filter(|_| idle(c))).collect();
     match (nowhere, cases.is_empty()) {
-        (true, _) if !all => Some(Caveat::NoStorage { what: target.path.clone(), cases: Vec::new() }),
+        (Some(target), _) if !all => Some(Caveat::NoStorage { what: target.path.clone(), cases: Vec::new() }),
         (_, false) => {
             Some(Caveat::NoStorage { what: "backend: none".into(), cases: if all { Vec::new() } else { cases } })
         }
@@ -129,9 +130,28 @@ fn traces_changed(plan: &Plan) -> Vec<Caveat> {
     found
 }
 
-fn in_use(target: &TargetFacts) -> Option<Caveat> {
-    let WriteAccess::Refused(refusals) = &target.access else { return None };
-    let reasons: Vec<Say> = refusals.iter().filter(|r| is_in_use(r)).map(Refusal::say).collect();
+/// What is said of each of several targets, once.
+fn each<T: IntoIterator<Item = Caveat>>(targets: &[TargetFacts], of: impl Fn(&TargetFacts) -> T) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    for caveat in targets.iter().flat_map(of) {
+        if !found.contains(&caveat) {
+            found.push(caveat);
+        }
+    }
+    found
+}
+
+/// Of several targets each reason names its own.
+fn in_use(targets: &[TargetFacts]) -> Option<Caveat> {
+    let told = |target: &TargetFacts, refusal: &Refusal| {
+        let (Say { en, ru }, path) = (refusal.say(), &target.path);
+        if targets.len() > 1 { say!("`{path}` {en}", "`{path}` {ru}") } else { Say { en, ru } }
+    };
+    let of = |target: &TargetFacts| match &target.access {
+        WriteAccess::Refused(all) => all.iter().filter(|r| is_in_use(r)).map(|r| told(target, r)).collect(),
+        WriteAccess::OwnDirectory | WriteAccess::Confirm { .. } | WriteAccess::Nowhere => Vec::new(),
+    };
+    let reasons: Vec<Say> = targets.iter().flat_map(of).collect();
     (!reasons.is_empty()).then_some(Caveat::TargetInUse { reasons })
 }
 
@@ -227,16 +247,17 @@ fn nearly_full(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
 }
 
 /// A working set that a cache of the size of this machine's memory would hold for the larger part.
-fn memory_sized(host: &HostFacts, target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
+fn memory_sized(host: &HostFacts, targets: &[TargetFacts], plan: &Plan) -> Option<Caveat> {
     let working_set = running(plan).map(|case| case.trial.region.len).max()?;
     // In memory anyway, or far away: this machine's memory is not the question.
-    let elsewhere = matches!(medium(target), Some(Caveat::InMemory { .. } | Caveat::OverNetwork { .. }));
+    let is_elsewhere = |caveat: Caveat| matches!(caveat, Caveat::InMemory { .. } | Caveat::OverNetwork { .. });
+    let elsewhere = targets.iter().all(|target| medium(target).is_some_and(is_elsewhere));
     if elsewhere || working_set.0 >= host.memory.0.saturating_mul(MEMORY_SIZES) {
         return None;
     }
     // ZFS and most FUSE servers keep data in memory even for direct I/O.
-    let file_system = target.file_system.as_deref().unwrap_or_default();
-    let goes_around = file_system != "zfs" && !file_system.starts_with("fuse");
+    let keeps = |file_system: &str| file_system == "zfs" || file_system.starts_with("fuse");
+    let goes_around = !targets.iter().filter_map(|target| target.file_system.as_deref()).any(keeps);
     let direct = goes_around && running(plan).all(|case| case.trial.direct);
     Some(Caveat::MemorySized { working_set, memory: host.memory, direct })
 }
@@ -254,7 +275,7 @@ fn few_cpus(host: &HostFacts) -> Option<Caveat> {
     (host.cpus > 0 && host.cpus <= FEW_CPUS).then_some(Caveat::FewCpus { cpus: host.cpus })
 }
 
-fn will_write(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
+fn will_write(targets: &[TargetFacts], plan: &Plan) -> Option<Caveat> {
     let writes = |case: u32| plan.cases.get(case as usize).filter(|case| case.trial.writes());
     let one = |case: &Case| case.trial.ramp.0.saturating_add(case.trial.window.0);
     let trials = plan.order.iter().filter_map(|&(_, case)| writes(case)).map(one);
@@ -263,8 +284,8 @@ fn will_write(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
     });
     let trials = Nanos(trials.chain(searched).fold(0, u64::saturating_add));
     let fill = plan.fill.unwrap_or_default();
-    let solid: Vec<&Device> =
-        target.devices.iter().filter(|d| d.kind == "disk" && d.rotational == Some(false) && !d.is_virtual).collect();
+    let solid = |d: &&Device| d.kind == "disk" && d.rotational == Some(false) && !d.is_virtual;
+    let solid: Vec<&Device> = devices(targets).into_iter().filter(solid).collect();
     let drive = match solid.as_slice() {
         [drive] => Some((drive.name.clone(), drive.size)),
         _ => None,

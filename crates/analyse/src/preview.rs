@@ -3,6 +3,7 @@
 
 use crate::findings::{Caveat, NotRun};
 use crate::{forewarn, phrase};
+use std::collections::BTreeSet;
 use stend_base::{Bytes, MilliIops, Nanos, Say};
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::plan::{Case, Plan, PlanInputs};
@@ -18,8 +19,8 @@ pub struct Preview {
     pub suite: String,
     /// Seed of all random choices.
     pub seed: u64,
-    /// The target as it is now.
-    pub target: TargetFacts,
+    /// The targets as they are now.
+    pub targets: Vec<TargetFacts>,
     /// What is written.
     pub writes: Writes,
     /// Changes of the machine, the fill, and their undo.
@@ -77,9 +78,9 @@ pub enum Writes {
         /// Their size together.
         size: Bytes,
     },
-    /// The target itself, whose contents are lost.
+    /// The targets themselves, whose contents are lost.
     Target {
-        /// Bytes from its start that may be written.
+        /// Bytes from the start of each target that may be written.
         len: Bytes,
         /// Signatures that are overwritten.
         signatures: Vec<String>,
@@ -130,7 +131,7 @@ pub struct Example {
 }
 
 /// Lays out what a run would do.
-pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &TargetFacts, ahead: Ahead) -> Preview {
+pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[TargetFacts], ahead: Ahead) -> Preview {
     // Of a search the lowest rate stands for all of them.
     let trials_of = |index: usize| match plan.rung(index as u32) {
         Some((ladder, _)) => ladder.usual_trials(),
@@ -157,8 +158,8 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &Targ
     Preview {
         suite: inputs.suite.name.clone(),
         seed: inputs.seed,
-        target: target.clone(),
-        writes: writes(plan, target, writing_time),
+        targets: targets.to_vec(),
+        writes: writes(plan, targets, writing_time),
         ahead,
         arms: plan.arms.iter().map(arm).collect(),
         observes: inputs.suite.observe.iter().map(|o| stend_spec::arm::line(&o.command)).collect(),
@@ -171,7 +172,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, target: &Targ
         writing_time,
         time_budget: inputs.time_budget,
         examples: EXAMPLE_RATES.iter().map(|&rate| example(rate, fill, writing_time)).collect(),
-        caveats: forewarn(host, target, plan),
+        caveats: forewarn(host, targets, plan),
     }
 }
 
@@ -183,20 +184,25 @@ fn arm(arm: &stend_spec::arm::Arm) -> PlannedArm {
     }
 }
 
-fn writes(plan: &Plan, target: &TargetFacts, writing_time: Nanos) -> Writes {
+fn writes(plan: &Plan, targets: &[TargetFacts], writing_time: Nanos) -> Writes {
     if !plan.files.is_empty() {
-        return Writes::TestFiles { count: plan.files.len() as u32, size: plan.files.iter().copied().sum() };
+        let each: u64 = plan.files.iter().map(|file| file.0).sum();
+        let size = Bytes(each.saturating_mul(u64::from(plan.targets)));
+        return Writes::TestFiles { count: (plan.files.len() as u32).saturating_mul(plan.targets), size };
     }
-    if target.kind == TargetKind::Directory || plan.fill.is_none() && writing_time == Nanos(0) {
+    let directory = targets.iter().any(|target| target.kind == TargetKind::Directory);
+    if directory || plan.fill.is_none() && writing_time == Nanos(0) {
         return Writes::Nothing;
     }
-    let signatures = match &target.access {
+    let on = |target: &TargetFacts| match &target.access {
         WriteAccess::Confirm { signatures, .. } => signatures.clone(),
         WriteAccess::OwnDirectory | WriteAccess::Nowhere | WriteAccess::Refused(_) => Vec::new(),
     };
+    let signatures: BTreeSet<String> = targets.iter().flat_map(on).collect();
     let ends = plan.cases.iter().filter(|case| case.not_run.is_none()).map(|case| case.trial.region);
-    let len = ends.map(|region| region.start.0.saturating_add(region.len.0)).max().unwrap_or_default();
-    Writes::Target { len: Bytes(len), signatures }
+    let end = ends.map(|region| region.start.0.saturating_add(region.len.0)).max().unwrap_or_default();
+    let len = end / targets.len().max(1) as u64;
+    Writes::Target { len: Bytes(len), signatures: signatures.into_iter().collect() }
 }
 
 fn example(bytes_per_s: u64, fill: Bytes, writing: Nanos) -> Example {
@@ -221,8 +227,8 @@ mod tests {
         let mut record = run_of(vec![case("r", 100, 4, Sync::None), case("w", 0, 4, Sync::None)]).record();
         change(&mut record);
         let plan = Plan::new(&record.header.inputs).unwrap();
-        let (host, target) = (record.host.as_ref().unwrap(), record.target.as_ref().unwrap());
-        preview(&record.header.inputs, &plan, host, target, Ahead::default())
+        let (host, targets) = (record.host.as_ref().unwrap(), record.targets.as_slice());
+        preview(&record.header.inputs, &plan, host, targets, Ahead::default())
     }
 
     #[test]
@@ -246,7 +252,7 @@ mod tests {
         let file = of(|_| {});
         assert_eq!(file.writes, Writes::TestFiles { count: 1, size: file.fill.unwrap() });
         let device = |record: &mut RunRecord| {
-            let target = record.target.as_mut().unwrap();
+            let target = &mut record.targets[0];
             target.kind = TargetKind::BlockDevice;
             target.access = WriteAccess::Confirm { identity: "serial:X".into(), signatures: vec!["ext4".into()] };
             record.header.inputs.target.room = None;

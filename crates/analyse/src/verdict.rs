@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_generator_that_was_the_limit_comes_before_a_virtual_disk() {
         let mut record = two_cases();
-        record.target.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
+        record.targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
         assert!(verdict(&record).en.contains("virtual disk"));
         record.trials[0].outcome.as_mut().unwrap().jobs[0].run_delay_ns = Some(1_000_000_000);
         assert!(verdict(&record).en.contains("Engine-bound"));

@@ -20,7 +20,7 @@ pub const FRAME_MAX: usize = 16 << 20;
 /// From the coordinator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// Look at a target and the host.
+    /// Look at the targets and the host.
     Inspect(Inspect),
     /// Say what `Prepare` would change; change nothing.
     Rehearse(Prepare),
@@ -70,8 +70,8 @@ pub enum Request {
 /// What to look at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Inspect {
-    /// Path or identity as the user gave it.
-    pub target: String,
+    /// Path or identity of every target as the user gave it, in the order in which they form the range.
+    pub targets: Vec<String>,
     /// What the user allowed to be written.
     pub permission: Permission,
     /// Directory of the run file; empty if that is on another machine.
@@ -96,8 +96,11 @@ pub struct SwitchTo {
 /// How to make the target ready.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prepare {
-    /// Sizes of the test files to make, in the order of the range that they form; none: the target itself is used.
+    /// Sizes of the test files to make on each target, in the order of the range that they form; none: the target itself
+    /// is used.
     pub files: Vec<Bytes>,
+    /// Bytes of the range on each target, if they are several.
+    pub share: Bytes,
     /// The plan writes.
     pub write: bool,
     /// Id of the run.
@@ -163,11 +166,11 @@ pub enum Reply {
 pub struct Facts {
     /// The host.
     pub host: HostFacts,
-    /// The target.
-    pub target: TargetFacts,
-    /// Whether it may be written, and if not, why write cases do not run.
+    /// The targets, in their order.
+    pub targets: Vec<TargetFacts>,
+    /// Whether they may be written, and if not, why write cases do not run.
     pub writes: std::result::Result<(), Say>,
-    /// The run file would share a physical drive with the target.
+    /// The run file would share a physical drive with a target.
     pub shares_drive: bool,
 }
 

@@ -18,9 +18,14 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Starts reading for a target; `coordinator` is the process whose cost is reported too.
-    pub fn start(target: &TargetFacts, coordinator: u32, every: Nanos, outbox: &Outbox) -> std::io::Result<Telemetry> {
-        let devices = target.devices.iter().map(|d| d.name.clone()).collect();
+    /// Starts reading for what lies below the targets; `coordinator` is the process whose cost is reported too.
+    pub fn start(
+        targets: &[TargetFacts],
+        coordinator: u32,
+        every: Nanos,
+        outbox: &Outbox,
+    ) -> std::io::Result<Telemetry> {
+        let devices = stend_record::targets::devices(targets).into_iter().map(|d| d.name.clone()).collect();
         let root = std::path::Path::new("/");
         let probe = Probe::new(root, devices, std::process::id(), (coordinator > 0).then_some(coordinator));
         let mut telemetry = Telemetry {

@@ -16,7 +16,7 @@ use stend_load::{Control, Marks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
-use stend_stand::{Entered, Need, Owner, Permission, Prepared};
+use stend_stand::{Entered, Need, Owner, Permission, PreparedAll};
 use stend_sys::IoFile;
 
 /// How long the last messages may take to leave when the worker ends.
@@ -92,9 +92,9 @@ struct Session {
     traces: Vec<Arc<Vec<TracedIo>>>,
 }
 
-/// A target that is ready for I/O.
+/// Targets that are ready for I/O.
 struct Ready {
-    prepared: Prepared,
+    prepared: PreparedAll,
     telemetry: Telemetry,
     /// Wall clock when it was made ready, ns.
     since_ns: u64,
@@ -115,20 +115,20 @@ impl Session {
         let _ = done.send(());
     }
 
-    fn step(&mut self, request: Request, seen: &mut Option<(TargetFacts, Permission)>) -> Result<()> {
+    fn step(&mut self, request: Request, seen: &mut Option<(Vec<TargetFacts>, Permission)>) -> Result<()> {
         match request {
             Request::Inspect(inspect) => {
                 let facts = look(&inspect)?;
-                *seen = Some((facts.target.clone(), inspect.permission));
+                *seen = Some((facts.targets.clone(), inspect.permission));
                 self.outbox.send(Reply::Facts(Box::new(facts)));
             }
             Request::Rehearse(prepare) => {
-                let (target, _) = seen.as_ref().ok_or_else(|| out_of_order("rehearse"))?;
-                self.outbox.send(Reply::Rehearsed(stend_stand::dry_run(target, &need(&prepare))));
+                let (targets, _) = seen.as_ref().ok_or_else(|| out_of_order("rehearse"))?;
+                self.outbox.send(Reply::Rehearsed(stend_stand::dry_run_all(targets, &need(&prepare))));
             }
             Request::Prepare(prepare) => {
-                let (target, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
-                self.ready = Some(make_ready(target, permission, &prepare, &self.outbox)?);
+                let (targets, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
+                self.ready = Some(make_ready(targets, permission, &prepare, &self.outbox)?);
                 self.outbox.send(Reply::Prepared);
             }
             Request::Fill { region, seed } => self.fill(region, seed)?,
@@ -138,8 +138,8 @@ impl Session {
                 self.outbox.send(Reply::Zeros(zeros));
             }
             Request::Switch(to) => {
-                let (target, permission) = seen.as_ref().ok_or_else(|| out_of_order("switch"))?;
-                let facts = self.switch(&to, target, permission)?;
+                let (targets, permission) = seen.as_ref().ok_or_else(|| out_of_order("switch"))?;
+                let facts = self.switch(&to, targets, permission)?;
                 self.outbox.send(Reply::Switched(Box::new(facts)));
             }
             Request::Trace { number, ios } => {
@@ -161,7 +161,7 @@ impl Session {
         Ok(())
     }
 
-    fn switch(&mut self, to: &SwitchTo, target: &TargetFacts, permission: &Permission) -> Result<ArmFacts> {
+    fn switch(&mut self, to: &SwitchTo, targets: &[TargetFacts], permission: &Permission) -> Result<ArmFacts> {
         let outbox = self.outbox.clone();
         let mut log = move |kind| send_event(&outbox, kind);
         if let Some(entered) = self.entered.take() {
@@ -172,7 +172,8 @@ impl Session {
         let stopped = move || control.stopped();
         self.entered = Some(stend_stand::enter(&to.switch, &owner, permission, &stopped, &mut log)?);
         let observed = stend_stand::observe(&to.observe, permission, &stopped, &mut log)?;
-        Ok(ArmFacts { host: stend_stand::host_facts(), target: stend_stand::inspect(&target.named)?, observed })
+        let targets = stend_stand::inspect_all(&stend_record::targets::names(targets))?;
+        Ok(ArmFacts { host: stend_stand::host_facts(), targets, observed })
     }
 
     fn fill(&mut self, region: Region, seed: u64) -> Result<()> {
@@ -275,19 +276,20 @@ impl Session {
 }
 
 fn look(inspect: &Inspect) -> Result<Facts> {
-    let target = stend_stand::inspect(&inspect.target)?;
-    let writes = stend_stand::may_write(&target, &inspect.permission)?;
+    let targets = stend_stand::inspect_all(&inspect.targets)?;
+    let writes = stend_stand::may_write_all(&targets, &inspect.permission)?;
     if let Some(need) = inspect.fio {
         stend_load::probe_fio()?.check(need)?;
     }
-    let shares_drive = stend_stand::shares_drive(Path::new(&inspect.run_directory), &target);
-    Ok(Facts { host: stend_stand::host_facts(), target, writes, shares_drive })
+    let directory = Path::new(&inspect.run_directory);
+    let shares_drive = targets.iter().any(|target| stend_stand::shares_drive(directory, target));
+    Ok(Facts { host: stend_stand::host_facts(), targets, writes, shares_drive })
 }
 
-fn make_ready(target: &TargetFacts, permission: &Permission, prepare: &Prepare, outbox: &Outbox) -> Result<Ready> {
+fn make_ready(targets: &[TargetFacts], permission: &Permission, prepare: &Prepare, outbox: &Outbox) -> Result<Ready> {
     let mut log = |kind| send_event(outbox, kind);
-    let prepared = stend_stand::prepare(target, permission, &need(prepare), &mut log)?;
-    let telemetry = Telemetry::start(target, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
+    let prepared = stend_stand::prepare_all(targets, permission, &need(prepare), prepare.share, &mut log)?;
+    let telemetry = Telemetry::start(targets, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;
     let (.., since_ns) = stend_sys::clock::stamps();

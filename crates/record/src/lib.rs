@@ -8,6 +8,7 @@ pub mod run;
 pub mod sample;
 #[cfg(feature = "store")]
 pub mod store;
+pub mod targets;
 pub mod verification;
 
 pub use checkup::{Checkup, CheckupItem, Level};

@@ -338,7 +338,7 @@ pub enum EventKind {
     Arm {
         /// Index of the arm in the suite.
         arm: u32,
-        /// What the host and the target were then.
+        /// What the host and the targets were then.
         facts: Box<ArmFacts>,
     },
     /// The worker's stream ended without a goodbye.
@@ -377,13 +377,13 @@ pub enum EventKind {
     },
 }
 
-/// Host and target in one arm, as they were just after switching to it.
+/// Host and targets in one arm, as they were just after switching to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArmFacts {
     /// The host.
     pub host: HostFacts,
-    /// The target.
-    pub target: TargetFacts,
+    /// Every target.
+    pub targets: Vec<TargetFacts>,
     /// (name, output) of every command that the suite observes with, in its order.
     pub observed: Vec<(String, String)>,
 }

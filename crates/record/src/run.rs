@@ -58,8 +58,8 @@ pub enum Entry {
     Header(Box<RunHeader>),
     /// Facts of the host.
     Host(Box<HostFacts>),
-    /// Facts of the target.
-    Target(Box<TargetFacts>),
+    /// Facts of every target, in the order in which they form the range.
+    Targets(Vec<TargetFacts>),
     /// The plan decided.
     Decision {
         /// Ordinal of the decision.
@@ -117,7 +117,7 @@ impl Entry {
             Entry::Event(event) => shift(&mut event.at),
             Entry::Header(_)
             | Entry::Host(_)
-            | Entry::Target(_)
+            | Entry::Targets(_)
             | Entry::Decision { .. }
             | Entry::Slices { .. }
             | Entry::Fill(_)
@@ -156,8 +156,8 @@ pub struct RunRecord {
     pub state: RunState,
     /// Host facts, `None` if it ended before they were known.
     pub host: Option<HostFacts>,
-    /// Target facts.
-    pub target: Option<TargetFacts>,
+    /// Facts of every target; none if it ended before they were known.
+    pub targets: Vec<TargetFacts>,
     /// Decisions in order.
     pub decisions: Vec<Decision>,
     /// Fill, if one ran.
@@ -179,7 +179,7 @@ impl RunRecord {
             header,
             state: RunState::Open,
             host: None,
-            target: None,
+            targets: Vec::new(),
             decisions: Vec::new(),
             fill: None,
             zeros: None,
@@ -194,7 +194,7 @@ impl RunRecord {
         match entry {
             Entry::Header(header) => self.header = *header,
             Entry::Host(facts) => self.host = Some(*facts),
-            Entry::Target(facts) => self.target = Some(*facts),
+            Entry::Targets(facts) => self.targets = facts,
             Entry::Decision { decision, .. } => self.decisions.push(decision),
             Entry::TrialStart { trial, case, block, asked, at } => self.trials.push(TrialRecord {
                 trial,

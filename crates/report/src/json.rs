@@ -31,7 +31,8 @@ struct Document<'a> {
     schema_version: u32,
     run: &'a str,
     suite: &'a str,
-    target: &'a str,
+    /// As the user named them, in the order in which they form the range.
+    targets: &'a [String],
     started_unix_s: i64,
     elapsed_ns: u64,
     state: State<'a>,
@@ -203,7 +204,7 @@ fn document(findings: &Findings) -> Document<'_> {
         schema_version: SCHEMA_VERSION,
         run: &findings.run,
         suite: &findings.suite,
-        target: &findings.target,
+        targets: &findings.targets,
         started_unix_s: findings.started_unix,
         elapsed_ns: findings.elapsed.0,
         state: state(&findings.state),

@@ -30,8 +30,8 @@ pub struct ListedRun {
     pub started_unix: i64,
     /// Name of the suite.
     pub suite: String,
-    /// The target as the user named it; empty if the run ended before it was looked at.
-    pub target: String,
+    /// The targets as the user named them; none if the run ended before they were looked at.
+    pub targets: Vec<String>,
     /// How far it got.
     pub state: RunState,
     /// A process is at work on it.
@@ -63,9 +63,9 @@ struct ListedOut<'a> {
     started_unix_s: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suite: Option<&'a str>,
-    /// The target as the user named it; empty if the run ended before it was looked at.
+    /// The targets as the user named them; none if the run ended before they were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<&'a str>,
+    targets: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<State<'a>>,
     /// A process is at work on it.
@@ -96,7 +96,7 @@ fn entry(listed: &Listed) -> ListedOut<'_> {
         run: run.map(|run| run.run.as_str()),
         started_unix_s: run.map(|run| run.started_unix),
         suite: run.map(|run| run.suite.as_str()),
-        target: run.map(|run| run.target.as_str()),
+        targets: run.map(|run| run.targets.as_slice()),
         state: run.map(|run| crate::json::state(&run.state)),
         going_on: run.map(|run| run.going_on),
         cases: run.map(|run| run.cases),

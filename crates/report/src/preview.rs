@@ -16,7 +16,8 @@ struct Document<'a> {
     suite: &'a str,
     /// Seed of all random choices; `--seed` repeats them.
     seed: u64,
-    target: &'a TargetFacts,
+    /// In the order in which they form the range.
+    targets: &'a [TargetFacts],
     writes: WritesOut<'a>,
     /// Changes of the machine in order, in English, as the run will record them.
     steps: &'a [String],
@@ -50,9 +51,9 @@ enum WritesOut<'a> {
         /// Of all together.
         size_bytes: u64,
     },
-    /// The target itself; what is on it is lost.
+    /// The targets themselves; what is on them is lost.
     Target {
-        /// Bytes from its start that may be written.
+        /// Bytes from the start of each target that may be written.
         range_bytes: u64,
         /// Signatures that are overwritten.
         signatures: &'a [String],
@@ -134,7 +135,7 @@ fn document(preview: &Preview) -> Document<'_> {
         schema_version: SCHEMA_VERSION,
         suite: &preview.suite,
         seed: preview.seed,
-        target: &preview.target,
+        targets: &preview.targets,
         writes: match &preview.writes {
             Writes::TestFiles { count, size } => WritesOut::TestFiles { count: *count, size_bytes: size.0 },
             Writes::Target { len, signatures } => WritesOut::Target { range_bytes: len.0, signatures },

@@ -17,20 +17,32 @@ const BYTES_PER_TRIAL: u64 = 32 << 10;
 /// Most space that is reserved for a run file.
 const RESERVE_MAX: Bytes = Bytes::gib(1);
 
-/// What the plan must know of a target.
+/// What the plan must know of the targets: what holds for each of them.
 pub(crate) fn plan_target(facts: &Facts) -> PlanTarget {
-    let target = &facts.target;
-    let directory = target.kind == TargetKind::Directory;
+    let targets = &facts.targets;
+    let directory = |target: &TargetFacts| target.kind == TargetKind::Directory;
+    let size = |target: &TargetFacts| if directory(target) { Bytes(0) } else { target.size };
+    // What its own device says; whether a file system frees what it is told to shows when it is.
+    let discards = |target: &TargetFacts| {
+        directory(target) || target.devices.iter().all(|d| d.depth > 0 || d.discards != Some(false))
+    };
     PlanTarget {
-        size: if directory { Bytes(0) } else { target.size },
-        room: directory.then_some(Room { total: target.size, free: target.free }),
-        logical_block: target.logical_block,
-        // What its own device says; whether a file system frees what it is told to shows when it is.
-        discards: directory || target.devices.iter().all(|d| d.depth > 0 || d.discards != Some(false)),
-        null: null_device(target),
-        topology: Topology { nodes: facts.host.numa_nodes.clone(), device: device_node(target) },
+        count: targets.len().max(1) as u32,
+        size: targets.iter().map(size).min().unwrap_or_default(),
+        room: least_room(targets.iter().filter(|target| directory(target))),
+        logical_block: targets.iter().map(|target| target.logical_block).max().unwrap_or_default(),
+        discards: targets.iter().all(discards),
+        null: targets.iter().find_map(null_device),
+        topology: Topology { nodes: facts.host.numa_nodes.clone(), device: device_node(targets) },
         writes: facts.writes.clone(),
     }
+}
+
+/// The room of the file system that is nearest to being four fifths full, which none may be filled beyond: what fits there
+/// fits everywhere.
+fn least_room<'a>(directories: impl Iterator<Item = &'a TargetFacts>) -> Option<Room> {
+    let rooms = directories.map(|target| Room { total: target.size, free: target.free });
+    rooms.min_by_key(|room| i128::from(room.free.0) - i128::from(room.total.0 / 5))
 }
 
 fn null_device(target: &TargetFacts) -> Option<NullDevice> {
@@ -39,16 +51,18 @@ fn null_device(target: &TargetFacts) -> Option<NullDevice> {
 }
 
 /// The NUMA node of the drives, if all of those that tell are on one.
-fn device_node(target: &TargetFacts) -> Option<u32> {
-    let mut nodes = target.devices.iter().filter_map(|device| u32::try_from(device.numa_node?).ok());
+fn device_node(targets: &[TargetFacts]) -> Option<u32> {
+    let devices = targets.iter().flat_map(|target| &target.devices);
+    let mut nodes = devices.filter_map(|device| u32::try_from(device.numa_node?).ok());
     let first = nodes.next()?;
     nodes.all(|node| node == first).then_some(first)
 }
 
-/// How the target is made ready for a plan.
+/// How the targets are made ready for a plan.
 pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
     Prepare {
         files: plan.files.clone(),
+        share: plan.share,
         write: plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes()),
         run: asked.run.clone(),
         run_file: asked.run_file.clone(),

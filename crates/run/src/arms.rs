@@ -195,7 +195,7 @@ mod tests {
             busy: None,
         };
         let host = HostFacts { kernel: kernel.into(), ..HostFacts::default() };
-        ArmFacts { host, target, observed: vec![("queue".into(), queue.into())] }
+        ArmFacts { host, targets: vec![target], observed: vec![("queue".into(), queue.into())] }
     }
 
     const TUNED: &str = "arms: [{name: a}, {name: b, switch: {command: [x], undo: [y]}, expect: [queue]}]";

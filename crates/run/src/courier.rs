@@ -115,6 +115,7 @@ mod tests {
         let room = None;
         let (size, logical_block) = (Bytes::gib(1), Bytes(512));
         PlanTarget {
+            count: 1,
             size,
             room,
             logical_block,

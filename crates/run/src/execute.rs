@@ -39,8 +39,8 @@ pub struct Setup {
     pub time_budget: Option<Nanos>,
     /// The traces that the suite replays, in the order of [`Suite::traces`].
     pub traces: Vec<Arc<Trace>>,
-    /// Target as the user named it.
-    pub target: String,
+    /// Targets as the user named them, in the order in which they form the range.
+    pub targets: Vec<String>,
     /// What the user allowed to be written.
     pub permission: Permission,
     /// Id of the run.
@@ -98,7 +98,7 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
         time_budget: setup.time_budget,
         traces: setup.traces.clone(),
         inspect: Inspect {
-            target: setup.target.clone(),
+            targets: setup.targets.clone(),
             permission: setup.permission.clone(),
             run_directory: directory.map(|p| p.to_string_lossy().into_owned()).unwrap_or_default(),
             fio: setup.suite.needs_fio(),

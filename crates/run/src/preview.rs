@@ -52,7 +52,7 @@ fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Pre
         run_file_size: ahead::expected_size(&plan),
         shares_drive: facts.shares_drive,
     };
-    Ok(lay_out(&inputs, &plan, &facts.host, &facts.target, ahead))
+    Ok(lay_out(&inputs, &plan, &facts.host, &facts.targets, ahead))
 }
 
 /// The next reply of the worker; an error that it reports is ours.

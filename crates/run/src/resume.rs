@@ -27,15 +27,15 @@ pub struct Progressed {
     pub mismatches: u64,
     /// Zeros were sampled.
     pub zeros_sampled: bool,
-    /// The target as it was.
-    pub target: TargetFacts,
+    /// The targets as they were.
+    pub targets: Vec<TargetFacts>,
     /// The boot in which the last session ran.
     pub boot_id: String,
     /// (arm, facts) of every time that an arm was entered, in order.
     pub arms: Vec<(u32, ArmFacts)>,
     /// The arm before which the run waits for a person.
     pub suspended: Option<u32>,
-    /// That arm replaces the target by another one.
+    /// That arm replaces targets by others.
     pub new_target: bool,
 }
 
@@ -49,7 +49,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     if run.state == RunState::Complete {
         return refuse(say!("the run is complete; there is nothing to resume", "прогон завершён; продолжать нечего"));
     }
-    let (Some(host), Some(target)) = (&run.host, &run.target) else {
+    let (Some(host), [_, ..]) = (&run.host, run.targets.as_slice()) else {
         return refuse(say!(
             "the run ended before its target was known; start it anew",
             "прогон прервался до осмотра объекта; запустите его заново"
@@ -91,7 +91,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         measured,
         filled,
         zeros_sampled: run.zeros.is_some(),
-        target: run.arms_entered().last().map_or(target, |(.., facts)| &facts.target).clone(),
+        targets: run.arms_entered().last().map_or(&run.targets, |(.., facts)| &facts.targets).clone(),
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
         suspended,
@@ -104,11 +104,29 @@ fn replaces_target(arm: &stend_spec::arm::Arm) -> bool {
     arm.expect.iter().any(|fact| ["target", "target_identity"].contains(&fact.as_str()))
 }
 
-/// Whether the target that is there now is the one of the earlier session, and may still be written.
-pub(crate) fn same_target(earlier: &Progressed, now: &Facts) -> Result<()> {
-    let (then, found) = (&earlier.target, &now.target);
-    if earlier.new_target && then.kind == found.kind {
-        return still_written(earlier, now);
+/// Whether the targets that are there now are those of the earlier session, in the same order, and may still be written.
+pub(crate) fn same_targets(earlier: &Progressed, now: &Facts) -> Result<()> {
+    let (then, found) = (earlier.targets.len(), now.targets.len());
+    if then != found {
+        return Err(Error::new(
+            Kind::Unsafe,
+            say!(
+                "the run began with {then} targets, not with {found}",
+                "прогон начался с объектами числом {then}, а не {found}"
+            ),
+        ));
+    }
+    earlier
+        .targets
+        .iter()
+        .zip(&now.targets)
+        .try_for_each(|(then, found)| same_target(earlier.new_target, then, found))?;
+    still_written(earlier, now)
+}
+
+fn same_target(replaced: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
+    if replaced && then.kind == found.kind {
+        return Ok(());
     }
     let same_size = found.kind == TargetKind::Directory || then.size == found.size;
     if (then.kind, &then.identity, &then.path) != (found.kind, &found.identity, &found.path) || !same_size {
@@ -121,7 +139,7 @@ pub(crate) fn same_target(earlier: &Progressed, now: &Facts) -> Result<()> {
             ),
         ));
     }
-    still_written(earlier, now)
+    Ok(())
 }
 
 fn still_written(earlier: &Progressed, now: &Facts) -> Result<()> {

@@ -171,7 +171,7 @@ impl Walk {
                 traces: courier::facts(&self.asked.traces),
             },
         };
-        let same = self.asked.resume.as_ref().map_or(Ok(()), |earlier| resume::same_target(earlier, &facts));
+        let same = self.asked.resume.as_ref().map_or(Ok(()), |earlier| resume::same_targets(earlier, &facts));
         let plan = match same.and_then(|()| Plan::new(&inputs)) {
             Ok(plan) => plan,
             Err(error) => {
@@ -181,7 +181,7 @@ impl Walk {
         };
         self.warn_not_run(&plan);
         self.zeros_sampled |= !ahead::reads(&plan, &inputs.target);
-        let doubts = stend_analyse::forewarn(&facts.host, &facts.target, &plan);
+        let doubts = stend_analyse::forewarn(&facts.host, &facts.targets, &plan);
         self.actions.extend(doubts.iter().map(|caveat| Action::Warn(caveat.say())));
         self.created = true;
         match &self.asked.resume {
@@ -192,7 +192,7 @@ impl Walk {
             None => {
                 self.actions.push(Action::Create { inputs: Box::new(inputs), spool: facts.shares_drive });
                 self.append(Entry::Host(Box::new(facts.host)));
-                self.append(Entry::Target(Box::new(facts.target)));
+                self.append(Entry::Targets(facts.targets));
             }
         }
         self.phase(Phase::Provision, now);

@@ -23,7 +23,7 @@ fn going_on(mismatches: u64) -> Asked {
         errors: 0,
         mismatches,
         zeros_sampled: false,
-        target: seen.target.clone(),
+        targets: seen.targets.clone(),
         boot_id: "6.1".into(),
         arms: vec![(0, *old)],
         suspended: Some(1),
@@ -72,8 +72,8 @@ fn a_host_that_was_not_rebooted_is_not_measured_under_the_new_name() {
 fn wrong_data_of_an_earlier_session_say_nothing_of_another_target() {
     let mut walk = Walk::new(going_on(2), Nanos(0));
     let Reply::Facts(mut other) = facts() else { unreachable!() };
-    other.target.named = "/other".into();
-    other.target.path = "/other".into();
+    other.targets[0].named = "/other".into();
+    other.targets[0].path = "/other".into();
     say_to(&mut walk, Reply::Facts(other));
     assert_eq!((walk.step, walk.ending.map(|error| error.kind)), (Step::Over, Some(Kind::Unsafe)));
 }

@@ -23,7 +23,7 @@ fn asked() -> Asked {
         time_budget: None,
         traces: Vec::new(),
         inspect: Inspect {
-            target: "/t".into(),
+            targets: vec!["/t".into()],
             permission: Permission::default(),
             run_directory: "/r".into(),
             fio: None,
@@ -52,7 +52,12 @@ fn facts() -> Reply {
         access: WriteAccess::OwnDirectory,
         busy: None,
     };
-    Reply::Facts(Box::new(Facts { host: HostFacts::default(), target, writes: Ok(()), shares_drive: true }))
+    Reply::Facts(Box::new(Facts {
+        host: HostFacts::default(),
+        targets: vec![target],
+        writes: Ok(()),
+        shares_drive: true,
+    }))
 }
 
 fn done(ordinal: u32, status: TrialStatus) -> Reply {
@@ -321,6 +326,7 @@ fn interrupted_run() -> stend_record::RunRecord {
         suite: asked().suite,
         seed: asked().seed,
         target: PlanTarget {
+            count: 1,
             size: Bytes(0),
             room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
             logical_block: Bytes(512),
@@ -395,7 +401,7 @@ fn a_reboot_between_sessions_is_noticed_by_the_boot_id() {
 fn a_run_is_not_resumed_on_another_target_or_without_permission() {
     let run = interrupted_run();
     for change in [
-        |facts: &mut Facts| facts.target.path = "/other".into(),
+        |facts: &mut Facts| facts.targets[0].path = "/other".into(),
         |facts: &mut Facts| facts.writes = Err(say!("needs --confirm", "нужен --confirm")),
     ] {
         let mut walk = resumed(&run);
@@ -418,7 +424,7 @@ fn doubts_about_a_target_are_said_before_anything_is_made() {
     let mut walk = Walk::new(asked(), Nanos(0));
     requests(&mut walk);
     let Reply::Facts(mut facts) = facts() else { panic!("facts") };
-    facts.target.file_system = Some("tmpfs".into());
+    facts.targets[0].file_system = Some("tmpfs".into());
     walk.apply(Input::Host(FromHost::Reply(Reply::Facts(facts))), Nanos(1));
     let actions = walk.take_actions();
     let place = |wanted: fn(&Action) -> bool| actions.iter().position(wanted).unwrap();
@@ -437,7 +443,7 @@ fn with_arms(arms: &str) -> Asked {
 fn in_arm(kernel: &str) -> Reply {
     let Reply::Facts(facts) = facts() else { unreachable!() };
     let host = HostFacts { kernel: kernel.into(), boot_id: kernel.into(), ..facts.host };
-    Reply::Switched(Box::new(ArmFacts { host, target: facts.target, observed: Vec::new() }))
+    Reply::Switched(Box::new(ArmFacts { host, targets: facts.targets, observed: Vec::new() }))
 }
 
 fn start(asked: Asked) -> Walk {

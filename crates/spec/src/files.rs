@@ -46,41 +46,71 @@ impl Files {
     }
 }
 
-/// Why a trial cannot run on test files of these sizes, if they are several and it cannot.
-pub(crate) fn why_not(trial: &Trial, files: &[Bytes]) -> Option<Say> {
-    if files.len() < 2 {
+/// Why a trial cannot run on `targets` targets that give these pieces to the range, files or shares, if they are several
+/// and it cannot.
+pub(crate) fn why_not(trial: &Trial, pieces: &[Bytes], targets: u32) -> Option<Say> {
+    if pieces.len() < 2 {
         return None;
     }
+    let files = targets < 2;
+    let told = |of_files: Say, of_targets: Say| Some(if files { of_files } else { of_targets });
     if trial.engine != Engine::Native {
-        return Some(say!("fio is given one file, not several", "fio получает один файл, а не несколько"));
+        return told(
+            say!("fio is given one file, not several", "fio получает один файл, а не несколько"),
+            say!("fio is given one target, not several", "fio получает один объект, а не несколько"),
+        );
     }
     if trial.streams.iter().any(|stream| stream.replay.is_some()) {
-        return Some(say!(
-            "a trace is replayed on one file, not on several",
-            "трасса повторяется на одном файле, а не на нескольких"
-        ));
+        return told(
+            say!(
+                "a trace is replayed on one file, not on several",
+                "трасса повторяется на одном файле, а не на нескольких"
+            ),
+            say!(
+                "a trace is replayed on one target, not on several",
+                "трасса повторяется на одном объекте, а не на нескольких"
+            ),
+        );
     }
     if trial.streams.iter().any(|stream| !stream.block_mix.is_empty()) {
-        return Some(say!(
-            "I/Os of a mixture of sizes could cross from one file into the next",
-            "операции смеси размеров могли бы переходить из одного файла в следующий"
-        ));
+        return told(
+            say!(
+                "I/Os of a mixture of sizes could cross from one file into the next",
+                "операции смеси размеров могли бы переходить из одного файла в следующий"
+            ),
+            say!(
+                "I/Os of a mixture of sizes could cross from one target into the next",
+                "операции смеси размеров могли бы переходить с одного объекта на следующий"
+            ),
+        );
     }
     if trial.streams.iter().any(|s| matches!(s.sync, Sync::Fdatasync(2..) | Sync::Fsync(2..))) {
-        return Some(say!(
-            "a sync after several writes is of one file, and they may have gone to others",
-            "синхронизация после нескольких записей касается одного файла, а записи могли идти в разные"
-        ));
+        return told(
+            say!(
+                "a sync after several writes is of one file, and they may have gone to others",
+                "синхронизация после нескольких записей касается одного файла, а записи могли идти в разные"
+            ),
+            say!(
+                "a sync after several writes is of one target, and they may have gone to others",
+                "синхронизация после нескольких записей касается одного объекта, а записи могли идти на разные"
+            ),
+        );
     }
-    let crosses = |block: Bytes| files.iter().find(|file| !file.0.is_multiple_of(block.0.max(1)));
+    let crosses = |block: Bytes| pieces.iter().find(|piece| !piece.0.is_multiple_of(block.0.max(1)));
     trial.streams.iter().find_map(|stream| {
-        let file = *crosses(stream.block_size)?;
-        let told = |lang: Lang| (format::bytes(stream.block_size, lang), format::bytes(file, lang));
-        let ((block, file), (block_ru, file_ru)) = (told(Lang::En), told(Lang::Ru));
-        Some(Say {
-            en: format!("blocks of {block} do not divide the files of {file}"),
-            ru: format!("блоки по {block_ru} не делят нацело файлы по {file_ru}"),
-        })
+        let piece = *crosses(stream.block_size)?;
+        let sizes = |lang: Lang| (format::bytes(stream.block_size, lang), format::bytes(piece, lang));
+        let ((block, piece), (block_ru, piece_ru)) = (sizes(Lang::En), sizes(Lang::Ru));
+        told(
+            Say {
+                en: format!("blocks of {block} do not divide the files of {piece}"),
+                ru: format!("блоки по {block_ru} не делят нацело файлы по {piece_ru}"),
+            },
+            Say {
+                en: format!("blocks of {block} do not divide the {piece} that each target gives"),
+                ru: format!("блоки по {block_ru} не делят нацело {piece_ru}, которые даёт каждый объект"),
+            },
+        )
     })
 }
 
@@ -121,7 +151,7 @@ mod tests {
         let region = Region { start: Bytes(0), len: Bytes::mib(1) };
         let trial = |stream| Trial::new(vec![stream], Nanos::SECOND, region);
         let reads = |block| Stream::new(Mix::only(Op::Read), Pattern::Random, block);
-        let reason = |trial: &Trial, files: &[Bytes]| why_not(trial, files).map(|say| say.en);
+        let reason = |trial: &Trial, files: &[Bytes]| why_not(trial, files, 1).map(|say| say.en);
         let two = [Bytes::kib(64), Bytes::kib(960)];
         assert_eq!(reason(&trial(reads(Bytes::kib(64))), &two), None);
         assert!(

@@ -8,6 +8,7 @@ use stend_base::{Bytes, Result};
 /// A device of this size, with blocks of 512 B, on a machine with one NUMA node, that may be written.
 pub(crate) fn device(size: Bytes) -> PlanTarget {
     PlanTarget {
+        count: 1,
         size,
         room: None,
         logical_block: Bytes(512),

@@ -9,7 +9,7 @@ use crate::label;
 use crate::ladder::Ladder;
 use crate::order::order;
 pub use crate::plan_target::{NullDevice, PlanTarget, Room};
-use crate::range::range;
+use crate::range::{Range, range};
 use crate::rate::Rate;
 use crate::suite::{StreamSpec, Suite, SuiteCase};
 use crate::topology::{Misplaced, Place};
@@ -130,7 +130,11 @@ pub struct Plan {
     pub arms: Vec<Arm>,
     /// Bytes written before measuring; `None` if nothing is.
     pub fill: Option<Bytes>,
-    /// Sizes of the test files to make, in the order of the range that they form; none if the target itself is used.
+    /// How many targets there are, at least 1. They form the range one behind the other.
+    pub targets: u32,
+    /// Bytes of the range on each target.
+    pub share: Bytes,
+    /// Sizes of the test files to make on each target, in the order of its share; none if the target itself is used.
     pub files: Vec<Bytes>,
     /// (block, case) in order of execution, searches not included.
     pub order: Vec<(u32, u32)>,
@@ -146,12 +150,12 @@ pub struct Plan {
 impl Plan {
     /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
     pub fn new(inputs: &PlanInputs) -> Result<Plan> {
-        let (region, files) = range(inputs)?;
+        let Range { region, share, files, pieces } = range(inputs)?;
         let (mut cases, mut ladders, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for case in &inputs.suite.cases {
             let first = cases.len();
             for cell in expand(case, &inputs.traces)? {
-                cases.push(lay_out(case, cell, (region, &files), inputs)?);
+                cases.push(lay_out(case, cell, (region, &pieces), inputs)?);
                 if cases.len() * inputs.suite.arms.len().max(1) > CASES_MAX {
                     return Err(Error::new(
                         Kind::Spec,
@@ -200,6 +204,8 @@ impl Plan {
             idle,
             arms: arms.clone(),
             fill,
+            targets: inputs.target.count.max(1),
+            share,
             files,
             traces: inputs.traces.clone(),
             seed: inputs.seed,
@@ -381,7 +387,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, traced: Option<Traced<'_>>, prefi
 }
 
 fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &PlanInputs) -> Result<Case> {
-    let (region, files) = range;
+    let (region, pieces) = range;
     let target = &inputs.target;
     let (mut streams, mut misplaced) = (cell.streams, None);
     for (stream, spec) in streams.iter_mut().zip(&case.streams) {
@@ -407,7 +413,7 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
         region,
     };
     external::check(case, &trial)?;
-    let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, files));
+    let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, pieces, target.count));
     let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced);
     Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })
 }

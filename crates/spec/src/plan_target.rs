@@ -4,12 +4,14 @@ use crate::topology::Topology;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Say};
 
-/// What a plan must know of its target.
+/// What a plan must know of its targets. Where they are several and differ, what holds for each of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanTarget {
-    /// Range that exists now: device or file size; 0 for a directory.
+    /// How many there are; at least 1.
+    pub count: u32,
+    /// Range that exists now on each: device or file size; 0 for a directory.
     pub size: Bytes,
-    /// Room for a test file of our own; `None` for devices and foreign files.
+    /// Room for a test file of our own in each; `None` for devices and foreign files.
     pub room: Option<Room>,
     /// Smallest direct I/O.
     pub logical_block: Bytes,

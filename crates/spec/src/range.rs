@@ -2,7 +2,7 @@
 
 use crate::files::Files;
 use crate::plan::{PlanInputs, Room};
-use crate::suite::Fill;
+use crate::suite::{Fill, Suite};
 use crate::workload::Region;
 use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, Say, format, say};
 
@@ -13,11 +13,66 @@ const FILL_MIN: Bytes = Bytes::mib(64);
 /// Time for which `FILL_AUTO_MAX` is meant; a shorter budget fills proportionally less.
 const FILL_BUDGET: Nanos = Nanos::secs(180);
 
-/// The range that trials may touch: what exists, or new files of the fill's size or their own; and the sizes of those
-/// files, none if what exists is used.
-pub(crate) fn range(inputs: &PlanInputs) -> Result<(Region, Vec<Bytes>)> {
+/// What trials may touch.
+pub(crate) struct Range {
+    /// All of it.
+    pub region: Region,
+    /// What each target gives to it.
+    pub share: Bytes,
+    /// Sizes of the test files to make on each target; none if what exists is used.
+    pub files: Vec<Bytes>,
+    /// What forms it, one behind the other: no I/O may cross from one piece into the next.
+    pub pieces: Vec<Bytes>,
+}
+
+/// The range that trials may touch: what exists, or new files of the fill's size or their own. Each of several targets gives
+/// what it would give alone, of unequal ones each what the least of them does: so that all carry the same load.
+pub(crate) fn range(inputs: &PlanInputs) -> Result<Range> {
+    let count = inputs.target.count.max(1);
+    let (share, files) = share(inputs)?;
+    let unit = if count > 1 { unit(&inputs.suite, share) } else { Bytes::kib(4) };
+    // Files of their own sizes keep them: whether blocks divide those is asked of every case.
+    let (share, files) = match files.as_slice() {
+        [] => (share.align_down(unit), files),
+        [_] => (share.align_down(unit), vec![share.align_down(unit)]),
+        _ => (share, files),
+    };
+    let len = share.0.checked_mul(u64::from(count)).map(Bytes).ok_or_else(|| too_large(count, share))?;
+    let each = if files.is_empty() { vec![share] } else { files.clone() };
+    let pieces = (0..count).flat_map(|_| each.iter().copied()).collect();
+    Ok(Range { region: Region { start: Bytes(0), len }, share, files, pieces })
+}
+
+/// What the shares of several targets are multiples of: every block size of the suite, so that no block crosses from one
+/// target into the next. A size that would take more than an eighth of the share is left out; its cases do not run.
+fn unit(suite: &Suite, share: Bytes) -> Bytes {
+    let sizes = suite.cases.iter().flat_map(|case| &case.streams).flat_map(|stream| &stream.block_size);
+    let most = share.0 / 8;
+    let widen = |unit: u64, size: &Bytes| {
+        let common = (unit / divisor(unit, size.0.max(1))).saturating_mul(size.0.max(1));
+        if common <= most { common } else { unit }
+    };
+    Bytes(sizes.fold(Bytes::kib(4).0, widen))
+}
+
+/// Greatest common divisor, by Euclid.
+fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+fn too_large(count: u32, share: Bytes) -> Box<Error> {
+    let told = |lang: Lang| format::bytes(share, lang);
+    let (en, ru) = (told(Lang::En), told(Lang::Ru));
+    Error::new(
+        Kind::Preflight,
+        say!("{count} targets of {en} are more than 16 EiB", "{count} объектов по {ru} — больше 16 ЭиБ"),
+    )
+}
+
+/// What each target gives, before it is made to fit the blocks, and the sizes of its test files.
+fn share(inputs: &PlanInputs) -> Result<(Bytes, Vec<Bytes>)> {
     let target = &inputs.target;
-    let whole = |len: Bytes| Region { start: Bytes(0), len: len.align_down(Bytes::kib(4)) };
+    let whole = |len: Bytes| len.align_down(Bytes::kib(4));
     let scale = inputs.time_budget.map_or(1.0, |b| (b.0 as f64 / FILL_BUDGET.0 as f64).min(1.0));
     let auto = |available: u64| Bytes((FILL_AUTO_MAX.0.min(available) as f64 * scale) as u64).align_down(Bytes::mib(1));
     let Some(room) = target.room else {
@@ -41,7 +96,7 @@ pub(crate) fn range(inputs: &PlanInputs) -> Result<(Region, Vec<Bytes>)> {
         (None, Some(Fill::Size(size))) => size,
         _ => auto(room.free.0 / 10).max(FILL_MIN),
     };
-    let files = inputs.suite.files.as_ref().map_or_else(|| vec![whole(len).len], |files| files.each(len));
+    let files = inputs.suite.files.as_ref().map_or_else(|| vec![whole(len)], |files| files.each(len));
     let together = files.iter().copied().sum();
     must_fit(together, files.len(), room)?;
     Ok((whole(together), files))

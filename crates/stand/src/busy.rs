@@ -14,14 +14,20 @@ const SECTOR: u64 = 512;
 /// I/O of the busiest of these devices during a short look. Before a run all of it belongs to others.
 /// `None` if no device shows its counters.
 pub(crate) fn look(roots: &Roots, devices: &[Device]) -> Option<Busy> {
-    let before = counters(roots, devices);
-    if before.is_empty() {
-        return None;
+    look_at_all(roots, &[devices]).pop()?
+}
+
+/// The same of several lists of devices, during one look at all of them.
+pub(crate) fn look_at_all(roots: &Roots, stacks: &[&[Device]]) -> Vec<Option<Busy>> {
+    let before: Vec<Vec<Counters>> = stacks.iter().map(|devices| counters(roots, devices)).collect();
+    if before.iter().all(Vec::is_empty) {
+        return vec![None; stacks.len()];
     }
     let began = Instant::now();
     std::thread::sleep(LOOK);
     let span = Nanos(began.elapsed().as_nanos() as u64);
-    busiest(&before, &counters(roots, devices), span)
+    let after = stacks.iter().map(|devices| counters(roots, devices));
+    before.iter().zip(after).map(|(before, after)| busiest(before, &after, span)).collect()
 }
 
 /// Reads and writes of a device since boot.

@@ -19,7 +19,9 @@ mod owner;
 mod permission;
 mod prepare;
 mod roots;
+mod several;
 mod testfile;
+mod together;
 mod users;
 
 #[cfg(test)]
@@ -32,3 +34,5 @@ pub use inspect::{inspect, shares_drive};
 pub use owner::Owner;
 pub use permission::{Permission, may_write};
 pub use prepare::{Need, Prepared, Rehearsal, dry_run, prepare};
+pub use several::{PreparedAll, dry_run_all, may_write_all, prepare_all};
+pub use together::inspect_all;

@@ -57,9 +57,13 @@ fn confirmed(
             "если всё, что на ней есть, можно потерять, укажите {flags}"
         );
         let message = match permission.confirm.first() {
-            Some(given) => say!(
+            Some(given) if permission.confirm.len() == 1 => say!(
                 "refused to write to `{path}`: `--confirm={given}` names something else, its identity is `{identity}`",
                 "запись в `{path}` отклонена: `--confirm={given}` указывает на другое, идентичность цели — `{identity}`"
+            ),
+            Some(_) => say!(
+                "refused to write to `{path}`: no `--confirm` names it, its identity is `{identity}`",
+                "запись в `{path}` отклонена: ни один `--confirm` на неё не указывает, её идентичность — `{identity}`"
             ),
             None => say!(
                 "refused to write to `{path}`: `--overwrite-signature` without `--confirm`",
@@ -198,7 +202,8 @@ fn joined(reasons: &[Refusal]) -> Say {
     }
 }
 
-fn flags(identity: &str, signatures: &[String]) -> String {
+/// What the user gives to have a device overwritten.
+pub(crate) fn flags(identity: &str, signatures: &[String]) -> String {
     let named = signature_flags(&signatures.iter().collect::<Vec<_>>());
     format!("--confirm={identity} {named}").trim_end().to_string()
 }

@@ -71,16 +71,16 @@ fn run(lang: Lang) -> Command {
                     stend run --resume last";
     let suite = say!("`quick` or a suite file", "`quick` или файл набора (YAML)");
     let on = say!(
-        "directory, file or block device (by path or identity); with --resume only where the next arm replaces the target",
-        "каталог, файл или блочное устройство (путь или идентичность); с --resume — только если следующий вариант заменяет объект"
+        "directory, file or block device (by path or identity); several of one kind are loaded at the same time; with --resume only where the next arm replaces the target",
+        "каталог, файл или блочное устройство (путь или идентичность); несколько одного вида нагружаются одновременно; с --resume — только если следующий вариант заменяет объект"
     );
     let resume = say!(
         "go on with a run that ended early, also after a reboot",
         "продолжить прерванный прогон, в том числе после перезагрузки"
     );
     let confirm = say!(
-        "allow writing to the device with this identity, as `stend inspect` prints it",
-        "разрешить запись на устройство с этой идентичностью (её печатает `stend inspect`)"
+        "allow writing to the device with this identity, as `stend inspect` prints it; once for each device",
+        "разрешить запись на устройство с этой идентичностью (её печатает `stend inspect`); для каждого устройства отдельно"
     );
     let overwrite = say!(
         "the signature found on the device that may be overwritten, e.g. ext4",
@@ -113,7 +113,7 @@ fn run(lang: Lang) -> Command {
     let output = say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом");
     let arguments = vec![
         positional("SUITE", suite, lang).required(false).required_unless_present("resume"),
-        option("on", "PATH", on, lang).required_unless_present("resume"),
+        option("on", "PATH", on, lang).action(ArgAction::Append).required_unless_present("resume"),
         option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "time-budget", "seed", "engine", "output"]),
         flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
         option("lab", "FILE", lab, lang),

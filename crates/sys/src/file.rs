@@ -47,28 +47,31 @@ impl IoFile {
         Ok(IoFile::of_one(fd, direct, true, None))
     }
 
-    /// Files opened alike, one behind the other as one space; `len` bytes of each. `InvalidInput` for none at all, for files
-    /// that were opened differently, and for devices, of which not everything can be asked this way.
+    /// Files or devices opened alike, one behind the other as one space; `len` bytes of each, which for one that is several
+    /// itself are all that it has. `InvalidInput` for none at all, and for what was opened differently.
     pub fn joined(files: Vec<IoFile>, len: &[u64]) -> io::Result<IoFile> {
-        let Some(IoFile { direct, writable, .. }) = files.first() else {
+        let Some(&IoFile { direct, writable, device, .. }) = files.first() else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let (direct, writable) = (*direct, *writable);
-        let alike =
-            |file: &IoFile| (file.direct, file.writable, file.device, file.fds.len()) == (direct, writable, false, 1);
+        let alike = |file: &IoFile| (file.direct, file.writable, file.device) == (direct, writable, device);
         if files.len() != len.len() || len.contains(&0) || !files.iter().all(alike) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let mut end = 0u64;
-        let add = |len: &u64| {
-            end = end.checked_add(*len).ok_or(io::ErrorKind::InvalidInput)?;
-            Ok(end)
-        };
-        let ends: Arc<[u64]> =
-            if len.len() > 1 { len.iter().map(add).collect::<io::Result<_>>()? } else { Arc::default() };
+        let (mut begin, mut ends) = (0u64, Vec::new());
+        for (file, len) in files.iter().zip(len) {
+            let end = begin.checked_add(*len).ok_or(io::ErrorKind::InvalidInput)?;
+            if file.ends.last().is_some_and(|last| last != len) {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            let inner = file.ends.len().saturating_sub(1);
+            ends.extend(file.ends[..inner].iter().map(|inside| begin + inside));
+            ends.push(end);
+            begin = end;
+        }
+        let ends: Arc<[u64]> = if ends.len() > 1 { ends.into() } else { Arc::default() };
         let grips = files.iter().flat_map(|file| file.grips.iter().cloned()).collect();
         let fds = files.into_iter().flat_map(|file| file.fds.into_vec()).collect();
-        Ok(IoFile { fds, ends, direct, writable, device: false, grips })
+        Ok(IoFile { fds, ends, direct, writable, device, grips })
     }
 
     fn of_one(fd: OwnedFd, direct: bool, writable: bool, grip: Option<Arc<Grip>>) -> IoFile {
@@ -121,6 +124,11 @@ impl IoFile {
     fn at(&self, offset: u64) -> (&OwnedFd, u64) {
         let (index, offset) = self.place(offset);
         (&self.fds[index], offset)
+    }
+
+    /// Every descriptor, in the order of the space that they form.
+    pub(crate) fn each(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.fds.iter().map(OwnedFd::as_fd)
     }
 
     /// Files that it consists of.
@@ -202,10 +210,10 @@ impl IoFile {
     /// kind (BLKDISCARD: TRIM, UNMAP, deallocate), what the range holds afterwards is the device's affair; a file
     /// gets a hole, which reads as zeroes. `Unsupported` if the target knows nothing of the kind.
     pub fn discard_at(&self, offset: u64, len: u64) -> io::Result<()> {
-        if self.is_device() {
-            return crate::block::discard(self, offset, len);
-        }
         let (fd, offset) = self.at(offset);
+        if self.is_device() {
+            return crate::block::discard(fd, offset, len);
+        }
         Ok(rustix::fs::fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, len)?)
     }
 
@@ -221,14 +229,16 @@ impl IoFile {
         self.device
     }
 
-    /// Whether the kernel can begin I/O on it without blocking. Where it cannot (tmpfs, zram, most FUSE), io_uring
+    /// Whether the kernel can begin I/O on all of it without blocking. Where it cannot (tmpfs, zram, most FUSE), io_uring
     /// hands every I/O to a worker thread (io_uring/rw.c, `io_file_supports_nowait`). True if the kernel does not tell.
     pub fn begins_without_blocking(&self) -> bool {
-        let mut byte = [0u8; 1];
-        let mut buffers = [std::io::IoSliceMut::new(&mut byte)];
-        // The flag is refused before anything else is looked at, also before the alignment of direct I/O.
-        let answer = rustix::io::preadv2(self, &mut buffers, 0, rustix::io::ReadWriteFlags::NOWAIT);
-        answer != Err(rustix::io::Errno::OPNOTSUPP)
+        self.fds.iter().all(|fd| {
+            let mut byte = [0u8; 1];
+            let mut buffers = [std::io::IoSliceMut::new(&mut byte)];
+            // The flag is refused before anything else is looked at, also before the alignment of direct I/O.
+            let answer = rustix::io::preadv2(fd, &mut buffers, 0, rustix::io::ReadWriteFlags::NOWAIT);
+            answer != Err(rustix::io::Errno::OPNOTSUPP)
+        })
     }
 
     /// `fdatasync` of every file.
@@ -258,7 +268,7 @@ fn blocking(fd: &OwnedFd) -> io::Result<()> {
     Ok(rustix::fs::fcntl_setfl(fd, flags - OFlags::NONBLOCK)?)
 }
 
-/// Of several files the first: what it lies on, the others lie on, too.
+/// Of several files the first.
 impl AsFd for IoFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fds[0].as_fd()
@@ -341,6 +351,9 @@ mod tests {
         assert!(refused(vec![scratch(true), scratch(false)], &[4096, 4096]));
         assert!(refused(vec![scratch(true)], &[4096, 4096]) && refused(vec![scratch(true)], &[0]));
         assert!(refused(vec![scratch(true), scratch(true)], &[u64::MAX, 1]));
+        assert!(refused(vec![three(), scratch(false)], &[4096, 4096]), "one of several has the length that it has");
+        let nested = IoFile::joined(vec![scratch(false), three()], &[4096, 24_576]).unwrap();
+        assert_eq!([0, 4096, 12_288, 28_671].map(|at| nested.place(at)), [(0, 0), (1, 0), (2, 0), (3, 12_287)]);
         let one = IoFile::joined(vec![scratch(false)], &[4096]).unwrap();
         assert_eq!((one.count(), one.grain(), one.place(1 << 40)), (1, None, (0, 1 << 40)));
     }

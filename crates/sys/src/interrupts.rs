@@ -3,30 +3,36 @@
 
 use crate::block::DevNo;
 use crate::file::IoFile;
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, Stat, fstat};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Levels between a disk and the PCI function that has its interrupts: two for virtio and NVMe, five for SAS.
 const LEVELS: usize = 8;
 
-/// CPUs that take the completion interrupts of the block device below `file`, ascending. Empty where every CPU of the
-/// machine has a queue and an interrupt of its own, so that it does not matter, and where it cannot be told (stacked
+/// CPUs that take the completion interrupts of the block devices below `file`, ascending. Of a device nothing where every CPU
+/// of the machine has a queue and an interrupt of its own, so that it does not matter, and where it cannot be told (stacked
 /// devices, several file systems, devices without interrupts).
 pub fn completion_cpus(file: &IoFile) -> Vec<u32> {
-    device_of(file).and_then(|device| below(Path::new("/"), device)).unwrap_or_default()
+    let cpus = devices_of(file).into_iter().filter_map(|device| below(Path::new("/"), device)).flatten();
+    cpus.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
-/// The device that a file is or lies on.
-fn device_of(file: &IoFile) -> Option<DevNo> {
-    let stat = fstat(file).ok()?;
-    let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
-    Some(DevNo::from_raw(if is_device { stat.st_rdev } else { stat.st_dev }))
+/// The devices that its files are or lie on, each once.
+fn devices_of(file: &IoFile) -> Vec<DevNo> {
+    let number = |stat: Stat| {
+        let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+        if is_device { stat.st_rdev } else { stat.st_dev }
+    };
+    let numbers: BTreeSet<u64> = file.each().filter_map(|fd| fstat(fd).ok()).map(number).collect();
+    numbers.into_iter().map(DevNo::from_raw).collect()
 }
 
-/// Whether the block device below `file` can be asked for completions, as its queue says.
+/// Whether every block device below `file` can be asked for completions, as its queue says.
 pub(crate) fn is_polled(file: &IoFile) -> bool {
-    let disk = device_of(file).and_then(|device| disk_of(Path::new("/"), device));
-    disk.is_some_and(|disk| std::fs::read_to_string(disk.join("queue/io_poll")).is_ok_and(|text| text.trim() == "1"))
+    let says = |disk: PathBuf| std::fs::read_to_string(disk.join("queue/io_poll")).is_ok_and(|text| text.trim() == "1");
+    let devices = devices_of(file);
+    !devices.is_empty() && devices.into_iter().all(|device| disk_of(Path::new("/"), device).is_some_and(says))
 }
 
 /// Directory of the whole disk that a device is or lies on.

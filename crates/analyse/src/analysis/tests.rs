@@ -46,7 +46,7 @@ fn findings_survive_a_way_through_json() {
 fn a_run_that_has_only_begun_has_findings() {
     let mut record = RunRecord::new(run().record().header);
     let findings = analyse(&record).unwrap();
-    assert_eq!((findings.cases.len(), findings.elapsed, findings.target.as_str()), (0, Nanos(0), "/srv"));
+    assert_eq!((findings.cases.len(), findings.elapsed, findings.targets.join(" ")), (0, Nanos(0), "/srv".to_string()));
     assert_eq!(findings.not_run[0].reason.en, "its turn has not come yet");
     record.decisions.push(Decision::Stop(StopReason::TargetFailed));
     assert_eq!(analyse(&record).unwrap().not_run[0].reason.en, "the target had failed before its turn");

@@ -15,7 +15,7 @@ use stend_spec::plan::Plan;
 pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let mut found = Vec::new();
     found.extend(state(run, plan));
-    found.extend(run.target.as_ref().and_then(|target| no_storage(target, plan)));
+    found.extend(no_storage(&run.targets, plan));
     found.extend(never_written(run));
     found.extend(left_out(cases));
     found.extend(not_filled(run, plan));
@@ -93,11 +93,11 @@ fn engine(run: &RunRecord) -> Vec<Caveat> {
 
 /// What was said before measuring and still holds; without plan and facts nothing was.
 fn said_before(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
-    let (Some(host), Some(target)) = (&run.host, &run.target) else { return Vec::new() };
+    let (Some(host), [_, ..]) = (&run.host, run.targets.as_slice()) else { return Vec::new() };
     // Whether the range was filled is judged by what was done, and what is most serious stands first.
     let told = |caveat: &Caveat| matches!(caveat, Caveat::NotFilled | Caveat::NoStorage { .. });
     let lasting = |caveat: &Caveat| !caveat.is_preliminary() && !told(caveat);
-    forewarn(host, target, plan).into_iter().filter(lasting).collect()
+    forewarn(host, &run.targets, plan).into_iter().filter(lasting).collect()
 }
 
 /// Rates that a search tried are looked at as often as its own rule says.

@@ -46,7 +46,7 @@ fn a_run_without_an_end_or_with_an_early_one_says_so_first() {
 #[test]
 fn a_run_in_which_nothing_was_moved_says_so_first() {
     let nowhere = after(|r| {
-        let target = r.target.as_mut().unwrap();
+        let target = &mut r.targets[0];
         (target.kind, target.path) = (TargetKind::NullDevice, "/dev/null".into());
         target.devices.clear();
     });
@@ -96,7 +96,7 @@ fn the_engine_says_when_it_was_not_the_first_choice() {
 
 #[test]
 fn a_target_in_use_is_told_and_a_foreign_file_is_not_in_use() {
-    let access = |refusals| move |r: &mut RunRecord| r.target.as_mut().unwrap().access = WriteAccess::Refused(refusals);
+    let access = |refusals| move |r: &mut RunRecord| r.targets[0].access = WriteAccess::Refused(refusals);
     let mounted = Refusal::Mounted { at: "/srv".into() };
     let found = after(access(vec![mounted.clone(), Refusal::Fstab { at: "/srv".into() }]));
     assert_eq!(found, [Caveat::TargetInUse { reasons: vec![mounted.say()] }]);
@@ -105,11 +105,8 @@ fn a_target_in_use_is_told_and_a_foreign_file_is_not_in_use() {
 
 #[test]
 fn what_lies_below_the_target_may_be_invisible() {
-    assert_eq!(
-        after(|r| r.target.as_mut().unwrap().devices[1].is_virtual = true),
-        [Caveat::VirtualDisk { device: "sda".into() }]
-    );
-    assert_eq!(after(|r| r.target.as_mut().unwrap().devices.clear()), [Caveat::NoDevice]);
+    assert_eq!(after(|r| r.targets[0].devices[1].is_virtual = true), [Caveat::VirtualDisk { device: "sda".into() }]);
+    assert_eq!(after(|r| r.targets[0].devices.clear()), [Caveat::NoDevice]);
 }
 
 #[test]
@@ -147,7 +144,7 @@ fn what_another_engine_means_otherwise_is_told_for_its_cases_only() {
 #[test]
 fn what_was_said_before_stays_but_the_plan_of_writing_does_not() {
     let found = after(|r| {
-        r.target.as_mut().unwrap().file_system = Some("btrfs".into());
+        r.targets[0].file_system = Some("btrfs".into());
         r.host.as_mut().unwrap().memory = Bytes::gib(256);
     });
     assert_eq!(found, [Caveat::CopyOnWrite { file_system: "btrfs".into() }]);

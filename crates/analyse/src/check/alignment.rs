@@ -6,11 +6,13 @@ use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Say, format, say};
+use stend_record::targets::devices;
 use stend_record::{RunRecord, TargetFacts, TargetKind};
 
 /// H62: block sizes, offsets and partitions are multiples of the physical block.
 pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
-    let physical = run.target.as_ref().map(|target| target.physical_block).filter(|block| block.0 > 0);
+    // A block that is whole on the coarsest medium is whole on all: they are powers of two.
+    let physical = run.targets.iter().map(|target| target.physical_block).max().filter(|block| block.0 > 0);
     let check = Check {
         id: "H62",
         name: say!("alignment", "выравнивание"),
@@ -19,14 +21,14 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             None => "–".to_string(),
         }),
     };
-    let (Some(target), Some(physical)) = (&run.target, physical) else {
+    let Some(physical) = physical else {
         return check
             .not_measurable(say!("the physical block size is not known", "размер физического блока неизвестен"));
     };
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let found = misaligned(target, case, physical);
+    let found = misaligned(&run.targets, case, physical);
     if found.is_empty() {
         return check.pass(say!("aligned", "выровнено"));
     }
@@ -52,10 +54,10 @@ pub fn alignment(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 }
 
 /// What is no multiple of the physical block.
-fn misaligned(target: &TargetFacts, case: &CaseTrials<'_>, physical: Bytes) -> Vec<Say> {
+fn misaligned(targets: &[TargetFacts], case: &CaseTrials<'_>, physical: Bytes) -> Vec<Say> {
     let off = |bytes: Bytes| !bytes.0.is_multiple_of(physical.0);
     let mut found = Vec::new();
-    for device in target.devices.iter().filter(|d| d.start.is_some_and(off)) {
+    for device in devices(targets).into_iter().filter(|d| d.start.is_some_and(off)) {
         let (name, start) = (&device.name, device.start.unwrap_or_default().0);
         found.push(say!("partition {name} begins at byte {start}", "раздел {name} начинается с байта {start}"));
     }
@@ -64,7 +66,7 @@ fn misaligned(target: &TargetFacts, case: &CaseTrials<'_>, physical: Bytes) -> V
     }
     // Offsets in a file say nothing about the device: the file system aligns its own blocks.
     let jobs = case.counting.iter().flat_map(|trial| &trial.outcome.engine.jobs);
-    if target.kind == TargetKind::BlockDevice
+    if targets.iter().any(|target| target.kind == TargetKind::BlockDevice)
         && let Some(job) = jobs.into_iter().find(|job| off(job.area.start))
     {
         let start = job.area.start.0;
@@ -101,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_partition_from_the_days_of_63_sectors_fails() {
-        let found = check(0, |r| r.target.as_mut().unwrap().devices[0].start = Some(Bytes(63 * 512)));
+        let found = check(0, |r| r.targets[0].devices[0].start = Some(Bytes(63 * 512)));
         assert_eq!(
             (found.status, found.measured.en.as_str()),
             (CheckStatus::Fail, "partition sda1 begins at byte 32256")
@@ -114,16 +116,13 @@ mod tests {
         assert_eq!(check(0, shift).status, CheckStatus::Pass);
         let on_device = check(0, |r| {
             r.trials[0].outcome.as_mut().unwrap().engine.jobs[0].area.start = Bytes(512);
-            r.target.as_mut().unwrap().kind = TargetKind::BlockDevice;
+            r.targets[0].kind = TargetKind::BlockDevice;
         });
         assert_eq!(on_device.status, CheckStatus::Fail);
     }
 
     #[test]
     fn an_unknown_physical_block_is_not_measurable() {
-        assert_eq!(
-            check(0, |r| r.target.as_mut().unwrap().physical_block = Bytes(0)).status,
-            CheckStatus::NotMeasurable
-        );
+        assert_eq!(check(0, |r| r.targets[0].physical_block = Bytes(0)).status, CheckStatus::NotMeasurable);
     }
 }

@@ -29,7 +29,7 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_applicable(say!("the case does not read", "случай не читает"));
     }
     let region = case.asked.region.len;
-    let anyway = run.target.as_ref().and_then(|t| t.file_system.as_deref()).filter(|fs| caches_anyway(fs));
+    let anyway = run.targets.iter().filter_map(|t| t.file_system.as_deref()).find(|fs| caches_anyway(fs));
     if case.asked.direct && anyway.is_none() {
         return check.pass(both(|l| {
             pick(l, "{r}, past the page cache", "{r}, мимо страничного кэша").replace("{r}", &format::bytes(region, l))
@@ -94,7 +94,7 @@ pub fn page_cache(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    if run.target.as_ref().is_none_or(|target| target.devices.is_empty()) {
+    if run.targets.is_empty() || run.targets.iter().any(|target| target.devices.is_empty()) {
         return check.not_measurable(say!(
             "no block device below the target is visible",
             "под объектом не видно ни одного блочного устройства"
@@ -197,7 +197,7 @@ mod tests {
     fn h10_direct_reads_do_not_fear_memory_unless_the_file_system_caches_anyway() {
         let mut record = record();
         assert_eq!(h10(&record), CheckStatus::Pass);
-        record.target.as_mut().unwrap().file_system = Some("fuse.sshfs".into());
+        record.targets[0].file_system = Some("fuse.sshfs".into());
         assert_eq!(h10(&record), CheckStatus::Warn);
     }
 
@@ -255,7 +255,7 @@ mod tests {
         blind.samples.iter_mut().for_each(|s| s.paging = None);
         assert_eq!(h12(&blind), CheckStatus::NotMeasurable);
         let mut memory = record();
-        memory.target.as_mut().unwrap().devices.clear();
+        memory.targets[0].devices.clear();
         assert_eq!(h12(&memory), CheckStatus::NotMeasurable);
     }
 }

@@ -27,7 +27,7 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let drives = run.target.as_ref().map(lowest).unwrap_or_default();
+    let drives = lowest_of_all(&run.targets);
     if drives.is_empty() {
         return check.not_measurable(say!(
             "no block device below the target is visible",
@@ -78,8 +78,22 @@ pub(super) fn moves_no_data() -> Say {
     say!("the case moves no data", "случай не передаёт данных")
 }
 
+/// The lowest devices under all targets, each once; none if they are not visible under one of them.
+fn lowest_of_all(targets: &[TargetFacts]) -> Vec<&Device> {
+    let mut found: Vec<&Device> = Vec::new();
+    for drives in targets.iter().map(lowest) {
+        if drives.is_empty() {
+            return Vec::new();
+        }
+        let new = |drive: &&Device| !found.iter().any(|known| known.name == drive.name);
+        let more: Vec<&Device> = drives.into_iter().filter(new).collect();
+        found.extend(more);
+    }
+    found
+}
+
 /// The lowest devices that are visible: the disks, or whatever is deepest.
-pub(super) fn lowest(target: &TargetFacts) -> Vec<&Device> {
+fn lowest(target: &TargetFacts) -> Vec<&Device> {
     let disks: Vec<&Device> = target.devices.iter().filter(|d| d.kind == "disk").collect();
     if !disks.is_empty() {
         return disks;
@@ -176,7 +190,7 @@ mod tests {
     #[test]
     fn a_virtual_disk_says_what_it_cannot_show() {
         let mut record = run().trial(0).done().record();
-        record.target.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
+        record.targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.is_virtual = true);
         let found = check(&record);
         assert_eq!(found.status, CheckStatus::Pass);
         assert!(found.measured.en.contains("not visible") && found.measured.ru.contains("не виден"));
@@ -186,9 +200,9 @@ mod tests {
     fn what_cannot_be_seen_is_not_measurable() {
         let whole = run().trial(0).done().record();
         let mut no_device = whole.clone();
-        no_device.target.iter_mut().for_each(|t| t.devices.clear());
+        no_device.targets.iter_mut().for_each(|t| t.devices.clear());
         let mut no_target = whole.clone();
-        no_target.target = None;
+        no_target.targets.clear();
         let mut no_samples = whole.clone();
         no_samples.samples.clear();
         let mut few_samples = whole.clone();

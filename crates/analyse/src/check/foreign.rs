@@ -24,6 +24,27 @@ fn device(target: &TargetFacts) -> Option<&Device> {
     }
 }
 
+/// That device of every target, each once; `None` if it cannot be told for one of them.
+fn of_all(targets: &[TargetFacts]) -> Option<Vec<&str>> {
+    let mut names: Vec<&str> = Vec::new();
+    for found in targets.iter().map(device) {
+        let name = found?.name.as_str();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+/// What the devices did together for one operation.
+fn at_devices(stretches: &[Stretch<'_>], names: &[&str], op: Op) -> Option<Cell> {
+    let each = names.iter().map(|name| at_device(stretches, name, op));
+    each.reduce(|sum, one| {
+        let (sum, one) = (sum?, one?);
+        Some(Cell { ops: sum.ops + one.ops, bytes: sum.bytes + one.bytes })
+    })?
+}
+
 /// What a device did for one operation.
 fn at_device(stretches: &[Stretch<'_>], name: &str, op: Op) -> Option<Cell> {
     let of = |read: fn(&DiskCounters) -> u64, write: fn(&DiskCounters) -> u64| {
@@ -49,18 +70,18 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "то, что устройство делает из-за освобождений и нулей, не отличить от чужих операций"
         ));
     }
-    let Some(device) = run.target.as_ref().and_then(device) else { return check.not_measurable(no_device()) };
+    let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
     let small = case.asked.streams.iter().all(|stream| stream.block_size <= NEVER_SPLIT);
     let sum = |of: fn(&Cell) -> f64| {
-        let device = Op::TRANSFERS.map(|op| at_device(&stretches, &device.name, op));
+        let device = Op::TRANSFERS.map(|op| at_devices(&stretches, &devices, op));
         let device = device.into_iter().map(|cell| cell.as_ref().map(of)).sum::<Option<f64>>()?;
         let own: f64 = Op::TRANSFERS.map(|op| of(&stretch::application(&stretches, op))).iter().sum();
         (device > 0.0).then(|| ((device - own) / device).max(0.0))
     };
     let Some(bytes) = sum(|cell| cell.bytes) else { return check.not_measurable(too_few_samples()) };
     let ios = sum(|cell| cell.ops).filter(|_| small);
-    let name = &device.name;
+    let name = devices.join(", ");
     let measured = both(|l| {
         let text = pick(l, "{b} of the bytes", "{b} байт").replace("{b}", &format::percent(bytes, l));
         let ios =
@@ -94,10 +115,10 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let Some(device) = run.target.as_ref().and_then(device) else { return check.not_measurable(no_device()) };
+    let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
     let ratio = |op: Op| {
-        let (device, own) = (at_device(&stretches, &device.name, op)?, stretch::application(&stretches, op));
+        let (device, own) = (at_devices(&stretches, &devices, op)?, stretch::application(&stretches, op));
         let block = own.bytes / own.ops;
         (device.ops > 0.0 && block > 0.0).then(|| (op, device.bytes / device.ops / block))
     };
@@ -116,7 +137,12 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     };
     let measured = both(|l| {
         let one = |(op, ratio): &(Op, f64)| format!("{} {}", op_name(*op).get(l), format::percent(*ratio, l));
-        format!("{} {} {}", ratios.iter().map(one).collect::<Vec<_>>().join(", "), pick(l, "at", "на"), device.name)
+        format!(
+            "{} {} {}",
+            ratios.iter().map(one).collect::<Vec<_>>().join(", "),
+            pick(l, "at", "на"),
+            devices.join(", ")
+        )
     });
     if ratios.iter().any(|(_, ratio)| *ratio < SPLIT) {
         return check.result(
@@ -201,9 +227,9 @@ mod tests {
     #[test]
     fn h26_layers_are_judged_at_the_targets_own_device() {
         let mut record = record();
-        record.target.as_mut().unwrap().devices[1].kind = "md".into();
+        record.targets[0].devices[1].kind = "md".into();
         assert!(h26(&record).measured.en.ends_with("at sda1"));
-        record.target.as_mut().unwrap().devices.clear();
+        record.targets[0].devices.clear();
         assert_eq!(h26(&record).status, CheckStatus::NotMeasurable);
     }
 

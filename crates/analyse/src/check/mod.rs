@@ -36,7 +36,7 @@ const OF_STORAGE: [&str; 8] = ["H10", "H11", "H12", "H18", "H26", "H62", "H65", 
 
 /// Every check that looks at one case alone, in the order of their numbers.
 pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
-    let nowhere = run.target.as_ref().is_some_and(|target| target.kind == TargetKind::NullDevice);
+    let nowhere = run.targets.iter().any(|target| target.kind == TargetKind::NullDevice);
     let results = each(run, case).into_iter();
     if !nowhere && case.asked.backend != Backend::Null {
         return results.collect();

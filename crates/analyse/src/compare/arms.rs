@@ -39,7 +39,7 @@ fn record_of(run: &RunRecord, plan: &Plan, arm: u32) -> Option<RunRecord> {
     let mut record = RunRecord::new(run.header.clone());
     record.state = run.state.clone();
     record.host = Some(facts.host.clone());
-    record.target = Some(facts.target.clone());
+    record.targets = facts.targets.clone();
     record.fill = run.fill;
     record.trials = run.trials.iter().filter(|trial| plan.arm_of(trial.case) == Some(arm)).cloned().collect();
     record.events = vec![entered.clone()];

@@ -45,8 +45,8 @@ fn add(all: &mut Vec<Condition>, run: usize, condition: ArmCondition) {
 /// The conditions of one arm: host, target, and what the suite observes.
 pub fn of_arm(facts: &ArmFacts) -> Vec<ArmCondition> {
     let mut items = machine(Some(&facts.host));
-    items.extend(target(Some(&facts.target)));
-    items.extend(devices(&facts.target.devices));
+    items.extend(targets(&facts.targets));
+    items.extend(devices(&facts.targets));
     let known = items.into_iter().map(|(key, name, value)| ArmCondition { key: key.to_string(), name, value });
     known.chain(looked_at(facts)).collect()
 }
@@ -69,8 +69,8 @@ fn looked_at(facts: &ArmFacts) -> impl Iterator<Item = ArmCondition> {
 /// Always the same keys in the same order.
 fn of_run(record: &RunRecord, findings: &Findings) -> Vec<Item> {
     let mut items = machine(record.host.as_ref());
-    items.extend(target(record.target.as_ref()));
-    items.extend(devices(record.target.as_ref().map_or(&[], |t| &t.devices)));
+    items.extend(targets(&record.targets));
+    items.extend(devices(&record.targets));
     items.extend(asked(record));
     items.extend(tool(record, findings));
     items
@@ -96,30 +96,38 @@ fn machine(host: Option<&HostFacts>) -> Vec<Item> {
     ]
 }
 
-fn target(target: Option<&TargetFacts>) -> Vec<Item> {
-    let text = |of: fn(&TargetFacts) -> Option<String>| Say::same(target.and_then(of).unwrap_or_default());
-    let kind = |kind| match kind {
+/// Of several targets what they have in common is said once; names, identities and sizes are those of all, in order.
+fn targets(targets: &[TargetFacts]) -> Vec<Item> {
+    let list = |of: fn(&TargetFacts) -> Option<String>| {
+        Say::same(targets.iter().filter_map(of).collect::<Vec<_>>().join(", "))
+    };
+    let text = |of: fn(&TargetFacts) -> Option<String>| each(targets.iter().filter_map(of), |text, _| text.clone());
+    let sizes = |of: fn(&TargetFacts) -> Bytes| each(targets.iter().map(of), |size, lang| format::bytes(*size, lang));
+    let kind = |target: &TargetFacts| match target.kind {
         TargetKind::BlockDevice => say!("block device", "блочное устройство"),
         TargetKind::File => say!("file", "файл"),
         TargetKind::Directory => say!("directory", "каталог"),
         TargetKind::NullDevice => say!("null device", "нулевое устройство"),
     };
+    let count = (!targets.is_empty()).then(|| targets.len().to_string()).unwrap_or_default();
     vec![
-        ("target", say!("target", "объект"), text(|t| Some(t.path.clone()))),
-        ("target_kind", say!("kind of target", "вид объекта"), target.map_or_else(unknown, |t| kind(t.kind))),
-        ("target_identity", say!("identity of the target", "идентичность объекта"), text(|t| t.identity.clone())),
-        ("target_size", say!("size of the target", "размер объекта"), size(target.map(|t| t.size))),
-        ("logical_block", say!("logical block", "логический блок"), size(target.map(|t| t.logical_block))),
-        ("physical_block", say!("physical block", "физический блок"), size(target.map(|t| t.physical_block))),
+        ("target", say!("target", "объект"), list(|t| Some(t.path.clone()))),
+        ("targets", say!("targets", "объектов"), Say::same(count)),
+        ("target_kind", say!("kind of target", "вид объекта"), targets.first().map_or_else(unknown, kind)),
+        ("target_identity", say!("identity of the target", "идентичность объекта"), list(|t| t.identity.clone())),
+        ("target_size", say!("size of the target", "размер объекта"), sizes(|t| t.size)),
+        ("logical_block", say!("logical block", "логический блок"), sizes(|t| t.logical_block)),
+        ("physical_block", say!("physical block", "физический блок"), sizes(|t| t.physical_block)),
         ("file_system", say!("file system", "файловая система"), text(|t| t.file_system.clone())),
         ("mount_options", say!("mounted with", "параметры монтирования"), text(|t| t.mount_options.clone())),
     ]
 }
 
-/// What is known of the devices, from the target down; names such as `sda` change from boot to boot.
-fn devices(devices: &[Device]) -> Vec<Item> {
+/// What is known of the devices, from each target down; names such as `sda` change from boot to boot.
+fn devices(targets: &[TargetFacts]) -> Vec<Item> {
+    let devices = stend_record::targets::devices(targets);
     let list = |of: fn(&Device) -> Option<String>| {
-        Say::same(devices.iter().filter_map(of).filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", "))
+        Say::same(devices.iter().filter_map(|d| of(d)).filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", "))
     };
     vec![
         ("device_kinds", say!("device stack", "стек устройств"), list(|d| Some(d.kind.clone()))),
@@ -234,7 +242,7 @@ mod tests {
         let record = run().trial(0).done().record();
         let shown: Vec<&str> = of_run(&record, &analyse(&record).unwrap()).iter().map(|item| item.0).collect();
         let names = ["target_kind", "target_identity", "target_size", "target"];
-        let facts = [fields(record.host.as_ref().unwrap()), fields(record.target.as_ref().unwrap())].concat();
+        let facts = [fields(record.host.as_ref().unwrap()), fields(&record.targets[0])].concat();
         for fact in facts {
             let known = shown.contains(&fact.as_str())
                 || names.iter().any(|name| *name == format!("target_{fact}") || fact == "path")
@@ -256,7 +264,7 @@ mod tests {
         let a = run().trial(0).done().record();
         let mut b = a.clone();
         b.host.as_mut().unwrap().kernel = "6.12".into();
-        b.target.as_mut().unwrap().devices[1].firmware = Some("1.6".into());
+        b.targets[0].devices[1].firmware = Some("1.6".into());
         b.header.suite_text.push('#');
         b.header.inputs.seed = 8;
         let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());

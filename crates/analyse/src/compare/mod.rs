@@ -40,8 +40,8 @@ pub struct ComparedRun {
     pub run: String,
     /// Name of the suite.
     pub suite: String,
-    /// The target as the user named it.
-    pub target: String,
+    /// The targets as the user named them.
+    pub targets: Vec<String>,
     /// Wall clock at the start, seconds since 1970 UTC.
     pub started_unix: i64,
     /// How far it got.
@@ -216,7 +216,7 @@ fn compared_run(findings: &Findings) -> ComparedRun {
     ComparedRun {
         run: findings.run.clone(),
         suite: findings.suite.clone(),
-        target: findings.target.clone(),
+        targets: findings.targets.clone(),
         started_unix: findings.started_unix,
         state: findings.state.clone(),
         arm: None,

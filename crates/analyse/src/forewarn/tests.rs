@@ -14,12 +14,12 @@ fn before(mut record: RunRecord, change: impl FnOnce(&mut RunRecord)) -> Vec<Cav
     record.host.as_mut().unwrap().memory = Bytes(0);
     change(&mut record);
     let plan = Plan::new(&record.header.inputs).unwrap();
-    forewarn(record.host.as_ref().unwrap(), record.target.as_ref().unwrap(), &plan)
+    forewarn(record.host.as_ref().unwrap(), record.targets.as_slice(), &plan)
 }
 
 /// The same of a run that is fine but for the fill that every run announces.
 fn warned(change: impl FnOnce(&mut TargetFacts)) -> Vec<Caveat> {
-    let mut found = before(run().record(), |r| change(r.target.as_mut().unwrap()));
+    let mut found = before(run().record(), |r| change(&mut r.targets[0]));
     assert!(matches!(found.pop(), Some(Caveat::WillWrite { .. })), "{found:?}");
     found
 }
@@ -125,12 +125,12 @@ fn a_working_set_of_the_size_of_memory_lasts_as_a_caveat_only_where_memory_can_a
     assert!(direct.is_preliminary());
     for change in [
         (|r: &mut RunRecord| r.header.inputs.suite.cases[0].direct = false) as fn(&mut RunRecord),
-        |r| r.target.as_mut().unwrap().file_system = Some("zfs".into()),
-        |r| r.target.as_mut().unwrap().file_system = Some("fuseblk".into()),
+        |r| r.targets[0].file_system = Some("zfs".into()),
+        |r| r.targets[0].file_system = Some("fuseblk".into()),
     ] {
         assert!(!memory(3, change).unwrap().is_preliminary());
     }
-    let nfs = |r: &mut RunRecord| r.target.as_mut().unwrap().file_system = Some("nfs4".into());
+    let nfs = |r: &mut RunRecord| r.targets[0].file_system = Some("nfs4".into());
     assert_eq!(memory(3, nfs), None, "its memory is elsewhere");
 }
 
@@ -223,7 +223,7 @@ fn reads_beside_what_is_erased_are_fine_and_reads_of_it_are_not() {
 fn only_a_read_of_something_in_use_comes_first() {
     let found = before(run().record(), |r| {
         let mounted = Refusal::Mounted { at: "/srv".into() };
-        r.target.as_mut().unwrap().access = WriteAccess::Refused(vec![mounted, Refusal::ReadOnly]);
+        r.targets[0].access = WriteAccess::Refused(vec![mounted, Refusal::ReadOnly]);
         r.host.as_mut().unwrap().cpus = 2;
     });
     let [Caveat::TargetInUse { reasons }, Caveat::FewCpus { cpus: 2 }, _] = found.as_slice() else {
@@ -237,7 +237,7 @@ fn what_will_be_written_is_told_with_its_share_of_a_drive_that_wears() {
     let written = |change: fn(&mut Device)| {
         let cases = vec![case("r", 100, 1, Sync::None), case("w", 0, 1, Sync::None)];
         let mut found = before(run_of(cases).record(), |r| {
-            let disk = &mut r.target.as_mut().unwrap().devices[1];
+            let disk = &mut r.targets[0].devices[1];
             (disk.rotational, disk.size) = (Some(false), Bytes::gib(500));
             change(disk);
         });

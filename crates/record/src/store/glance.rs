@@ -14,8 +14,8 @@ pub struct Glance {
     pub header: RunHeader,
     /// How far the run got.
     pub state: RunState,
-    /// Facts of the target, if it was looked at.
-    pub target: Option<TargetFacts>,
+    /// Facts of every target; none if the run ended before it was looked at.
+    pub targets: Vec<TargetFacts>,
     /// Cases with at least one trial that began.
     pub cases: u32,
     /// Trials that began.
@@ -36,7 +36,7 @@ pub fn glance(path: &Path) -> Result<Glance> {
     Ok(Glance {
         header: header.ok_or_else(|| damaged(path, "it has no header"))?,
         state: schema::get_meta(&db, key::END).ok().flatten().unwrap_or(RunState::Open),
-        target: schema::get_meta(&db, key::TARGET).ok().flatten(),
+        targets: schema::get_meta(&db, key::TARGETS).ok().flatten().unwrap_or_default(),
         cases,
         trials,
     })

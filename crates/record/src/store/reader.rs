@@ -109,7 +109,7 @@ struct Reading {
 impl Reading {
     fn tables(&mut self, db: &Connection) {
         self.record.host = self.meta(db, key::HOST);
-        self.record.target = self.meta(db, key::TARGET);
+        self.record.targets = self.meta(db, key::TARGETS).unwrap_or_default();
         self.record.fill = self.meta(db, key::FILL);
         self.record.zeros = self.meta(db, key::ZEROS);
         self.record.state = self.meta(db, key::END).unwrap_or(RunState::Open);

@@ -18,6 +18,7 @@ use stend_spec::workload::{Mix, OPS, Op, Pattern, Region, Stream, Trial, Verify}
 pub fn header() -> RunHeader {
     let writes = Err(say!("needs --confirm=x", "нужно --confirm=x"));
     let target = PlanTarget {
+        count: 1,
         size: Bytes::gib(1),
         room: None,
         logical_block: Bytes(512),
@@ -174,7 +175,7 @@ pub fn one_of_each() -> Vec<Entry> {
     vec![
         Entry::Event(Event { at: Nanos(1), kind: EventKind::Phase(Phase::Preflight) }),
         Entry::Host(Box::new(HostFacts { hostname: "h".to_string(), ..HostFacts::default() })),
-        Entry::Target(Box::new(target())),
+        Entry::Targets(vec![target()]),
         Entry::Fill(FillOutcome { written: Bytes::gib(1), elapsed: Nanos::secs(4) }),
         Entry::Zeros(ZeroSample { sampled: 1000, zero: 1 }),
         Entry::Decision { seq: 0, decision: Decision::Trial { case: 3, block: 1, seed: u64::MAX } },

@@ -31,8 +31,8 @@ pub mod key {
     pub const HEADER: &str = "header";
     /// Host facts.
     pub const HOST: &str = "host";
-    /// Target facts.
-    pub const TARGET: &str = "target";
+    /// Facts of every target.
+    pub const TARGETS: &str = "targets";
     /// The fill.
     pub const FILL: &str = "fill";
     /// The sample of zeros.
@@ -60,7 +60,7 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
     match entry {
         Entry::Header(header) => put_meta(db, key::HEADER, header.as_ref()),
         Entry::Host(facts) => put_meta(db, key::HOST, facts.as_ref()),
-        Entry::Target(facts) => put_meta(db, key::TARGET, facts.as_ref()),
+        Entry::Targets(facts) => put_meta(db, key::TARGETS, facts),
         Entry::Fill(outcome) => put_meta(db, key::FILL, outcome),
         Entry::Zeros(zeros) => put_meta(db, key::ZEROS, zeros),
         Entry::End(state) => put_meta(db, key::END, state),

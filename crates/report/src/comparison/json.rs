@@ -31,7 +31,8 @@ struct Document<'a> {
 struct Run<'a> {
     run: &'a str,
     suite: &'a str,
-    target: &'a str,
+    /// As the user named them.
+    targets: &'a [String],
     started_unix_s: i64,
     state: State<'a>,
     /// Name of the arm, if arms of one run are compared.
@@ -129,7 +130,7 @@ fn run(run: &ComparedRun) -> Run<'_> {
     Run {
         run: &run.run,
         suite: &run.suite,
-        target: &run.target,
+        targets: &run.targets,
         started_unix_s: run.started_unix,
         state: crate::json::state(&run.state),
         arm: run.arm.as_deref(),

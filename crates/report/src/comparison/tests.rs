@@ -14,7 +14,7 @@ fn run(id: &str, state: RunState) -> ComparedRun {
     ComparedRun {
         run: id.into(),
         suite: "quick".into(),
-        target: "/var/tmp".into(),
+        targets: vec!["/var/tmp".into()],
         started_unix: 1_795_296_600,
         state,
         arm: None,
@@ -185,7 +185,7 @@ fn the_page_is_one_well_formed_file_whatever_the_names() {
     for mut comparison in [two(), three()] {
         assert_well_formed(&comparison_html(&comparison, Lang::En));
         for hostile in HOSTILE {
-            comparison.runs[0].target = hostile.into();
+            comparison.runs[0].targets = vec![hostile.into()];
             comparison.cases[0].label = hostile.into();
             comparison.changed[0].values[1] = Say::same(hostile);
             comparison.unmatched[0].label = hostile.into();

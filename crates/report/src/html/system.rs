@@ -8,19 +8,27 @@ use crate::shell;
 use crate::words;
 use stend_analyse::findings::ToolCost;
 use stend_base::{Bytes, Lang, Say, format, say};
+use stend_record::targets::devices;
 use stend_record::{Device, EngineFacts, HostFacts, RunRecord, TargetFacts};
 
 /// The section.
 pub fn section(m: &mut Markup, page: &Page) {
     super::section(m, "system", &say!("System", "Система"), |m| {
         let unknown = say!("not recorded", "не записано");
-        m.line("h3", "", &say!("Target", "Объект"));
-        match &page.run.target {
-            Some(target) => {
-                facts(m, &target_rows(target));
-                stack(m, &target.devices);
+        match page.run.targets.as_slice() {
+            [] => {
+                m.line("h3", "", &say!("Target", "Объект"));
+                m.line("p", "", &unknown);
             }
-            None => m.line("p", "", &unknown),
+            [target] => {
+                m.line("h3", "", &say!("Target", "Объект"));
+                facts(m, &target_rows(target));
+                stack(m, &devices(&page.run.targets));
+            }
+            several => {
+                targets(m, several);
+                stack(m, &devices(several));
+            }
         }
         m.line("h3", "", &say!("Host", "Хост"));
         match &page.run.host {
@@ -57,8 +65,45 @@ fn target_rows(target: &TargetFacts) -> Vec<(Say, Say)> {
     rows
 }
 
-/// The device under the target and everything below it, indented by depth.
-fn stack(m: &mut Markup, devices: &[Device]) {
+/// One line for each of several targets.
+fn targets(m: &mut Markup, several: &[TargetFacts]) {
+    let count = several.len();
+    m.line("h3", "", &say!("Targets: {count}", "Объектов: {count}"));
+    m.line(
+        "p",
+        "",
+        &say!(
+            "Together they form one range, one behind the other, and each has an equal share of it.",
+            "Вместе они образуют одну область, один за другим, с равными долями."
+        ),
+    );
+    let columns = [
+        say!("Named", "Указан как"),
+        say!("Path", "Путь"),
+        say!("Kind", "Вид"),
+        say!("Identity", "Идентичность"),
+        say!("Size", "Размер"),
+        say!("Blocks", "Блоки"),
+        say!("File system", "Файловая система"),
+    ];
+    table(m, "stack", &columns, |m| {
+        for target in several {
+            let (logical, physical) = (target.logical_block.0, target.physical_block.0);
+            m.el("tr", "", |m| {
+                m.with("th", &[("scope", "row")], |m| m.el("code", "", |m| m.text(&target.named)));
+                m.el("td", "", |m| m.el("code", "", |m| m.text(&target.path)));
+                m.line("td", "", &words::target_kind(target.kind));
+                m.el("td", "", |m| m.el("code", "", |m| m.text(target.identity.as_deref().unwrap_or(NONE))));
+                m.line("td", "", &both(|lang| format::bytes(target.size, lang)));
+                m.line("td", "", &say!("{logical} B, {physical} B", "{logical} Б, {physical} Б"));
+                m.line("td", "", &Say::same(target.file_system.clone().unwrap_or_else(|| NONE.to_string())));
+            });
+        }
+    });
+}
+
+/// The device under each target and everything below it, indented by depth.
+fn stack(m: &mut Markup, devices: &[&Device]) {
     if devices.is_empty() {
         return m.line(
             "p",

@@ -8,6 +8,7 @@ use crate::listing::{Listed, ListedRun};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Say, format, say};
 use stend_record::RunState;
+use stend_record::targets::in_line;
 
 /// Columns of a target in the table: longer ones are names by identity, told apart by their beginning (by eye).
 const TARGET_MAX: usize = 28;
@@ -58,7 +59,7 @@ fn wide(runs: &[(&Listed, &ListedRun)], screen: &Screen) -> Option<String> {
         let cells = vec![
             utc(run.started_unix),
             clean(&run.suite),
-            at_most(wrap(&run.target, TARGET_MAX), 1, TARGET_MAX).concat(),
+            at_most(wrap(&in_line(&run.targets), TARGET_MAX), 1, TARGET_MAX).concat(),
             state(run).get(screen.lang).to_string(),
             run.cases.to_string(),
             size,
@@ -73,7 +74,7 @@ fn wide(runs: &[(&Listed, &ListedRun)], screen: &Screen) -> Option<String> {
 fn stacked(runs: &[(&Listed, &ListedRun)], screen: &Screen) -> String {
     let mut out = String::new();
     for (listed, run) in runs {
-        let (suite, target, began, cases) = (&run.suite, &run.target, utc(run.started_unix), run.cases);
+        let (suite, target, began, cases) = (&run.suite, in_line(&run.targets), utc(run.started_unix), run.cases);
         let (en, ru) =
             (plural_en(cases.into(), "case", "cases"), plural_ru(cases.into(), "случай", "случая", "случаев"));
         let size = both(|lang| format::bytes(listed.size, lang));
@@ -102,7 +103,7 @@ mod tests {
             run: name.into(),
             started_unix: 1_795_296_600,
             suite: "quick".into(),
-            target: target.into(),
+            targets: vec![target.into()],
             going_on: state == RunState::Open && name.ends_with('c'),
             state,
             cases: 8,

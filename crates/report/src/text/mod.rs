@@ -16,6 +16,7 @@ use layout::paragraph;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus};
 use stend_base::{Lang, Say, format, say};
+use stend_record::targets::in_line;
 
 /// Narrower terminals are treated as this wide: words would break into letters.
 const WIDTH_MIN: usize = 40;
@@ -156,7 +157,7 @@ fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (String, Str
 }
 
 fn origin(findings: &Findings) -> Say {
-    let (run, suite, target) = (clean(&findings.run), clean(&findings.suite), clean(&findings.target));
+    let (run, suite, target) = (clean(&findings.run), clean(&findings.suite), clean(&in_line(&findings.targets)));
     let (began, elapsed) = (utc(findings.started_unix), both(|lang| format::duration(findings.elapsed, lang)));
     let (en, ru) = (elapsed.en, elapsed.ru);
     say!("{run}: {suite} on {target}, {began}, {en}", "{run}: {suite} на {target}, {began}, {ru}")

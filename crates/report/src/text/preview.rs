@@ -4,10 +4,12 @@ use super::inspect::what;
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::figures::both;
+use crate::words;
 use stend_analyse::findings::Caveat;
 use stend_analyse::preview::{PlannedArm, PlannedCase, Preview, Writes};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
+use stend_record::targets::{in_line, names};
 
 /// A preview for a person, at most `width` columns wide (40 at least). Steps stay as the run records them.
 pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -> String {
@@ -28,9 +30,15 @@ pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -
 }
 
 fn title(preview: &Preview) -> Say {
-    let (suite, named) = (clean(&preview.suite), clean(&preview.target.named));
-    let kind = what(&preview.target);
-    let (en, ru) = (kind.en, kind.ru);
+    let (suite, named) = (clean(&preview.suite), clean(&in_line(&names(&preview.targets))));
+    let Say { en, ru } = match preview.targets.as_slice() {
+        [target] => what(target),
+        several => {
+            let (count, kind) = (several.len(), several.first().map(|target| words::target_kind(target.kind)));
+            let Say { en, ru } = kind.unwrap_or_else(|| Say::same(""));
+            say!("{en}, {count} targets", "{ru}, объектов {count}")
+        }
+    };
     say!(
         "Nothing was changed. A run of {suite} on {named} ({en}) would do this:",
         "Ничего не изменено. Прогон {suite} на {named} ({ru}) сделал бы следующее:"
@@ -42,6 +50,13 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
     let lang = screen.lang;
     let put = |glyph: &str, say: Say| paragraph(glyph, say.get(lang), screen.width);
     match &preview.writes {
+        Writes::TestFiles { .. } if preview.targets.len() > 1 => put(
+            "✔ ",
+            say!(
+                "It writes only to files of its own, in a directory of its own in each target, and removes all of them at the end.",
+                "Пишет только в собственные файлы, в собственном каталоге внутри каждого объекта, и в конце всё удаляет."
+            ),
+        ),
         Writes::TestFiles { count: 2.., .. } => put(
             "✔ ",
             say!(
@@ -58,13 +73,16 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
         ),
         Writes::Target { len, signatures } => {
             let len = both(|lang| format::bytes(*len, lang));
-            let name = preview.target.identity.clone().unwrap_or_else(|| preview.target.path.clone());
-            let (path, name, en, ru) = (clean(&preview.target.path), clean(&name), len.en, len.ru);
-            let destroyed = say!(
-                "It destroys what is in the first {en} of {path} ({name}).",
-                "Уничтожит содержимое первых {ru} на {path} ({name})."
-            );
-            let mut out = screen.alarm(&put("✖ ", destroyed));
+            let mut out = String::new();
+            for target in &preview.targets {
+                let name = target.identity.as_ref().unwrap_or(&target.path);
+                let (path, name, en, ru) = (clean(&target.path), clean(name), &len.en, &len.ru);
+                let destroyed = say!(
+                    "It destroys what is in the first {en} of {path} ({name}).",
+                    "Уничтожит содержимое первых {ru} на {path} ({name})."
+                );
+                out += &screen.alarm(&put("✖ ", destroyed));
+            }
             if !signatures.is_empty() {
                 let list = clean(&signatures.join(", "));
                 out += &screen.alarm(&put("✖ ", say!("It overwrites: {list}.", "Затрёт метки: {list}.")));

@@ -4,6 +4,7 @@ use crate::out::Out;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_record::targets::names;
 use stend_record::{RunState, store};
 use stend_report::{Listed, ListedRun};
 
@@ -47,7 +48,7 @@ fn look(path: &Path) -> (i64, Listed) {
         run: seen.header.id,
         started_unix: seen.header.started_unix,
         suite: seen.header.inputs.suite.name,
-        target: seen.target.map(|target| target.named).unwrap_or_default(),
+        targets: names(&seen.targets),
         going_on: seen.state == RunState::Open && stend_run::is_going_on(path),
         state: seen.state,
         cases: seen.cases,

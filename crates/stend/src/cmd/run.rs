@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Permission;
+use stend_record::targets::{in_line, names};
 use stend_record::{RunState, store};
 use stend_run::{Channel, Progressed, Resume, Setup, Stopper};
 use stend_spec::arm::Switch;
@@ -37,7 +38,7 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
         let (channel, stopper) = stend_run::channel();
         stoppers.aim(Some(stopper));
         let display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
-        let aside = Aside::start(display, &setup.id, &setup.suite.name, &setup.target)?;
+        let aside = Aside::start(display, &setup.id, &setup.suite.name, &in_line(&setup.targets))?;
         let done = stend_run::execute(setup, channel, &mut |update| aside.show(update));
         aside.end();
         match &done.run_file {
@@ -149,7 +150,7 @@ fn setup(arguments: &ArgMatches, out: &Out) -> Result<Setup> {
         seed,
         time_budget: arguments.get_one::<String>("time-budget").map(|text| budget(text)).transpose()?,
         traces,
-        target: super::required(arguments, "on").to_string(),
+        targets: super::many(arguments, "on"),
         permission: permission(arguments),
         id,
         run_file,
@@ -180,7 +181,7 @@ fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<Setup> {
         seed: header.inputs.seed,
         time_budget: header.inputs.time_budget,
         traces: traces::again(&header.inputs.traces)?,
-        target: target_of_resumed(&progressed, arguments)?,
+        targets: targets_of_resumed(&progressed, arguments)?,
         permission: permission(arguments),
         id: header.id,
         run_file: absolute(&path)?,
@@ -191,23 +192,23 @@ fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<Setup> {
     })
 }
 
-/// The target of the earlier sessions, or the one that the next arm puts in its place.
-fn target_of_resumed(progressed: &Progressed, arguments: &ArgMatches) -> Result<String> {
-    let earlier = &progressed.target.named;
-    match arguments.get_one::<String>("on") {
-        Some(other) if other != earlier && !progressed.new_target => Err(Error::new(
+/// The targets of the earlier sessions, or those that the next arm puts in their place.
+fn targets_of_resumed(progressed: &Progressed, arguments: &ArgMatches) -> Result<Vec<String>> {
+    let (earlier, given) = (names(&progressed.targets), super::many(arguments, "on"));
+    if given.is_empty() {
+        return Ok(earlier);
+    }
+    let (then, now) = (in_line(&earlier), in_line(&given));
+    match earlier == given || progressed.new_target {
+        true => Ok(given),
+        false => Err(Error::new(
             Kind::Usage,
-            say!(
-                "the run goes on with `{earlier}`, not with `{other}`",
-                "прогон продолжается на `{earlier}`, а не на `{other}`"
-            ),
+            say!("the run goes on with `{then}`, not with `{now}`", "прогон продолжается на `{then}`, а не на `{now}`"),
         )
         .hint(say!(
             "only an arm that has `target_identity` in `expect` replaces the target",
             "объект заменяет только вариант, у которого в `expect` есть `target_identity`"
         ))),
-        Some(other) => Ok(other.clone()),
-        None => Ok(earlier.clone()),
     }
 }
 

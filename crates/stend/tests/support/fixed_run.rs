@@ -50,7 +50,7 @@ impl FixedRun<'_> {
             memory: Bytes::gib(8),
             ..HostFacts::default()
         })));
-        writer.append(Entry::Target(Box::new(target())));
+        writer.append(Entry::Targets(vec![target()]));
         for (trial, (block, case)) in [(0, 0), (0, 1), (1, 1), (1, 0)].into_iter().enumerate() {
             let asked = plan.trial(case, trial as u64);
             let at = Nanos::secs(100 + 2 * trial as u64);
@@ -70,6 +70,7 @@ impl FixedRun<'_> {
             suite: stend_spec::parse::suite(super::SMALL, "small.yaml").expect("a suite"),
             seed: self.seed,
             target: PlanTarget {
+                count: 1,
                 size: Bytes(0),
                 room: Some(Room { total: Bytes::gib(100), free: Bytes::gib(50) }),
                 logical_block: Bytes(512),

@@ -57,7 +57,7 @@ fn a_glance_finds_what_a_whole_reading_finds() {
     let path = writer.close(RunState::Complete).unwrap();
     let (seen, read) = (crate::store::glance(&path).unwrap(), crate::store::read(&path).unwrap());
     let cases: std::collections::BTreeSet<u32> = read.trials.iter().map(|t| t.case).collect();
-    assert_eq!((seen.header, seen.state, seen.target), (read.header, read.state, read.target));
+    assert_eq!((seen.header, seen.state, seen.targets), (read.header, read.state, read.targets));
     assert_eq!((seen.cases as usize, seen.trials as usize), (cases.len(), read.trials.len()));
 }
 
