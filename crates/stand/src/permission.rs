@@ -57,13 +57,9 @@ fn confirmed(
             "если всё, что на ней есть, можно потерять, укажите {flags}"
         );
         let message = match permission.confirm.first() {
-            Some(given) if permission.confirm.len() == 1 => say!(
+            Some(given) => say!(
                 "refused to write to `{path}`: `--confirm={given}` names something else, its identity is `{identity}`",
                 "запись в `{path}` отклонена: `--confirm={given}` указывает на другое, идентичность цели — `{identity}`"
-            ),
-            Some(_) => say!(
-                "refused to write to `{path}`: no `--confirm` names it, its identity is `{identity}`",
-                "запись в `{path}` отклонена: ни один `--confirm` на неё не указывает, её идентичность — `{identity}`"
             ),
             None => say!(
                 "refused to write to `{path}`: `--overwrite-signature` without `--confirm`",

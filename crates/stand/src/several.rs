@@ -36,6 +36,7 @@ pub fn may_write_all(targets: &[TargetFacts], permission: &Permission) -> Result
     }
     let (mut reasons, mut needed) = (Vec::new(), Vec::new());
     for target in targets {
+        must_be_named(target, permission)?;
         match (may_write(target, &of_one(permission, target))?, &target.access) {
             (Ok(()), _) => {}
             (Err(_), WriteAccess::Confirm { identity, signatures }) => needed.push(flags(identity, signatures)),
@@ -54,6 +55,23 @@ pub fn may_write_all(targets: &[TargetFacts], permission: &Permission) -> Result
         true => Ok(Ok(())),
         false => Ok(Err(Say { en: join(|say| &say.en), ru: join(|say| &say.ru) })),
     }
+}
+
+/// Refuses a device that no confirmation names, where others are confirmed.
+fn must_be_named(target: &TargetFacts, permission: &Permission) -> Result<()> {
+    let WriteAccess::Confirm { identity, signatures } = &target.access else { return Ok(()) };
+    if permission.confirm.is_empty() || permission.confirm.contains(identity) {
+        return Ok(());
+    }
+    let (path, flags) = (&target.path, flags(identity, signatures));
+    let message = say!(
+        "refused to write to `{path}`: no `--confirm` names it, its identity is `{identity}`",
+        "запись в `{path}` отклонена: ни один `--confirm` её не называет, идентичность цели — `{identity}`"
+    );
+    Err(Error::new(Kind::Unsafe, message).hint(say!(
+        "if everything on it may be lost, give {flags}; or leave it out",
+        "если всё, что на ней есть, можно потерять, укажите {flags}; или не указывайте это устройство"
+    )))
 }
 
 /// The permission as far as it is about one of several targets: what may be overwritten on it.
@@ -137,5 +155,75 @@ impl PreparedAll {
             }
         }
         failed.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_record::{Refusal, TargetKind};
+
+    fn device(name: &str, access: WriteAccess) -> TargetFacts {
+        TargetFacts {
+            named: name.into(),
+            path: format!("/dev/{name}"),
+            kind: TargetKind::BlockDevice,
+            identity: Some(format!("serial:{name}")),
+            size: Bytes::gib(1),
+            free: Bytes::gib(1),
+            logical_block: Bytes(512),
+            physical_block: Bytes(512),
+            file_system: None,
+            mount_options: None,
+            devices: Vec::new(),
+            signatures: Vec::new(),
+            access,
+            busy: None,
+        }
+    }
+
+    fn blank(name: &str, signatures: &[&str]) -> TargetFacts {
+        let signatures = signatures.iter().map(|s| s.to_string()).collect();
+        device(name, WriteAccess::Confirm { identity: format!("serial:{name}"), signatures })
+    }
+
+    fn answer(targets: &[TargetFacts], confirm: &[&str], overwrite: &[&str]) -> String {
+        let list = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+        let permission =
+            Permission { confirm: list(confirm), overwrite_signatures: list(overwrite), ..Permission::default() };
+        match may_write_all(targets, &permission) {
+            Ok(Ok(())) => "yes".into(),
+            Ok(Err(reason)) => reason.en,
+            Err(error) => format!("{:?}: {}", error.kind, error.message.en),
+        }
+    }
+
+    #[test]
+    fn every_device_is_confirmed_for_itself() {
+        let two = [blank("A", &[]), blank("B", &["ext4"])];
+        assert_eq!(answer(&two, &["serial:A", "serial:B"], &["ext4"]), "yes");
+        assert_eq!(
+            answer(&two, &[], &[]),
+            "needs --confirm=serial:A --confirm=serial:B --overwrite-signature=ext4",
+            "nobody asked"
+        );
+        for (confirm, overwrite, told) in [
+            (&["serial:A"][..], &["ext4"][..], "Unsafe: refused to write to `/dev/B`: no `--confirm` names it"),
+            (&["serial:A", "serial:B"], &[], "Unsafe: refused to write to `/dev/B`: it carries `ext4`"),
+            (&["serial:A", "serial:B"], &["ext4", "xfs"], "Unsafe: refused to write: there is no `xfs` signature"),
+            (&[], &["ext4"], "Unsafe: refused to write to `/dev/A`: `--overwrite-signature` without `--confirm`"),
+        ] {
+            assert!(answer(&two, confirm, overwrite).starts_with(told), "{}", answer(&two, confirm, overwrite));
+        }
+    }
+
+    #[test]
+    fn one_that_may_not_be_written_refuses_all_and_is_only_read_where_nobody_asked() {
+        let mounted = || device("B", WriteAccess::Refused(vec![Refusal::Mounted { at: "/srv".into() }]));
+        let both = [blank("A", &[]), mounted()];
+        let asked = answer(&both, &["serial:A", "serial:B"], &[]);
+        assert_eq!(asked, "Unsafe: refused to write to `/dev/B`: it is mounted at `/srv`");
+        let unasked = answer(&both, &[], &[]);
+        assert_eq!(unasked, "needs --confirm=serial:A; `/dev/B` is mounted at `/srv`");
     }
 }

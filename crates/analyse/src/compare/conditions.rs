@@ -109,10 +109,8 @@ fn targets(targets: &[TargetFacts]) -> Vec<Item> {
         TargetKind::Directory => say!("directory", "каталог"),
         TargetKind::NullDevice => say!("null device", "нулевое устройство"),
     };
-    let count = (!targets.is_empty()).then(|| targets.len().to_string()).unwrap_or_default();
     vec![
         ("target", say!("target", "объект"), list(|t| Some(t.path.clone()))),
-        ("targets", say!("targets", "объектов"), Say::same(count)),
         ("target_kind", say!("kind of target", "вид объекта"), targets.first().map_or_else(unknown, kind)),
         ("target_identity", say!("identity of the target", "идентичность объекта"), list(|t| t.identity.clone())),
         ("target_size", say!("size of the target", "размер объекта"), sizes(|t| t.size)),
