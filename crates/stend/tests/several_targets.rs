@@ -78,7 +78,8 @@ fn every_target_is_filled_loaded_and_told() {
     assert_eq!(findings["targets"], serde_json::json!(names));
     assert_eq!(findings["cases"].as_array().expect("cases").len(), 3);
     for case in findings["cases"].as_array().expect("cases") {
-        let check = |id: &str| case["checks"].as_array().expect("checks").iter().find(|c| c["id"] == id).expect("a check");
+        let check =
+            |id: &str| case["checks"].as_array().expect("checks").iter().find(|c| c["id"] == id).expect("a check");
         assert_eq!(check("H76")["status"], "pass", "{case}");
     }
     let html = std::fs::read_to_string(scratch.join("r.html")).expect("a report");
@@ -197,7 +198,11 @@ fn a_killed_run_on_several_devices_goes_on_with_the_same_ones_only() {
     expect_exit(&mut run(&scratch, &["run", "--resume", &path], &confirms[..2]), 5);
     expect_exit(&mut run(&scratch, &["run", "--resume", &path], &confirms), 0);
     let findings = show_json(&scratch, &file);
-    assert_eq!((&findings["state"]["state"], trials(&file) >= 36), (&serde_json::json!("complete"), true), "{findings}");
+    assert_eq!(
+        (&findings["state"]["state"], trials(&file) >= 36),
+        (&serde_json::json!("complete"), true),
+        "{findings}"
+    );
 }
 
 /// Trials in a run file, 0 if there is none yet.
