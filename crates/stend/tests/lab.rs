@@ -110,7 +110,7 @@ fn a_suite_runs_in_a_guest_and_nothing_stays_of_it() {
     assert_eq!(run.state, RunState::Complete);
     let host = run.host.expect("facts of the host");
     assert_eq!((host.hostname.as_str(), host.cpus, host.root), ("lab", 1, true));
-    assert_eq!(run.target.and_then(|target| target.identity), Some(machine.identity()));
+    assert_eq!(run.targets.first().and_then(|target| target.identity.clone()), Some(machine.identity()));
     // The guest's clock began with it; everything stands on ours all the same.
     let shift = run.events.iter().find_map(|event| match event.kind {
         EventKind::HostClock { shift_ns, .. } => Some(shift_ns),
