@@ -61,8 +61,9 @@ impl Stend {
         let mut command = Command::new(&settings.stend);
         command.arg("worker");
         let (sender, replies) = channel();
+        let mut host = Host::reach(command, PATIENCE).map_err(|error| words(&error))?;
         // A contest that was given up no longer listens.
-        let host = Host::start(command, move |message| drop(sender.send(message))).map_err(|error| words(&error))?;
+        host.listen(move |message| drop(sender.send(message))).map_err(|error| words(&error))?;
         let mut stend = Stend { host, replies, target, trials: 0 };
         let mut inspect = Inspect {
             targets: vec![named.to_string_lossy().into_owned()],
