@@ -62,7 +62,8 @@ impl Stend {
         command.arg("worker");
         let (sender, replies) = channel();
         // A contest that was given up no longer listens.
-        let host = Host::start(command, move |message| drop(sender.send(message))).map_err(|error| words(&error))?;
+        let mut host = Host::reach(command, PATIENCE).map_err(|error| words(&error))?;
+        host.listen(move |message| drop(sender.send(message))).map_err(|error| words(&error))?;
         let mut stend = Stend { host, replies, target, trials: 0 };
         let mut inspect = Inspect {
             target: named.to_string_lossy().into_owned(),
@@ -215,6 +216,7 @@ pub mod tests {
             }],
             errors: Vec::new(),
             verification: None,
+            io_log: None,
             clocks: [(0, 0, 0); 2],
         }
     }

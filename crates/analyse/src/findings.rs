@@ -6,6 +6,7 @@ pub use caveat::Caveat;
 
 use crate::chart::Chart;
 pub use crate::fidelity::ReplayFinding;
+pub use crate::io_log::IoLogFinding;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
@@ -126,6 +127,8 @@ pub struct CaseFinding {
     pub ops: Vec<OpFinding>,
     /// How faithful the replay of each trace was; empty if there is none at a pace.
     pub replays: Vec<ReplayFinding>,
+    /// Logs of every I/O, one per trial; empty if none is kept.
+    pub io_logs: Vec<IoLogFinding>,
     /// Checks in the order of their number.
     pub checks: Vec<CheckResult>,
     /// Charts of this case: time series, latency distribution.

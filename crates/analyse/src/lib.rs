@@ -17,6 +17,7 @@ pub mod findings;
 mod fixture;
 mod forewarn;
 mod grade;
+pub mod io_log;
 mod latency;
 pub mod limits;
 pub mod live;

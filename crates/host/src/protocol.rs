@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
-use stend_record::{ArmFacts, Event, HostFacts, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
+use stend_record::{ArmFacts, Event, HostFacts, IoChunk, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
 use stend_spec::arm::{Observation, Switch};
 use stend_spec::external::FioNeed;
 use stend_spec::trace::TracedIo;
@@ -140,6 +140,13 @@ pub enum Reply {
         ordinal: u32,
         /// The slices.
         slices: Vec<Slice>,
+    },
+    /// I/Os of the log of the trial in progress.
+    Log {
+        /// Ordinal of the trial.
+        ordinal: u32,
+        /// The I/Os.
+        chunk: IoChunk,
     },
     /// End of a trial.
     TrialDone {

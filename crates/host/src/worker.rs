@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
-use stend_load::{Control, Marks};
+use stend_load::{Control, Marks, Sinks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
@@ -222,14 +222,16 @@ impl Session {
         let ready = self.ready()?;
         ready.telemetry.mark();
         let mut emit = |slices| self.outbox.send(Reply::Slices { ordinal, slices });
+        let mut log = |chunk| self.outbox.send(Reply::Log { ordinal, chunk });
         let outcome = match trial.engine {
             Engine::Native => {
                 let marks = Marks::of_session(ready.since_ns, ordinal);
-                stend_load::run_trial_of(marks, trial, &self.traces, &file, &self.control, &mut emit)
+                let sinks = Sinks { slices: &mut emit, log: &mut log };
+                stend_load::run_trial_of(marks, trial, &self.traces, &file, &self.control, sinks)
             }
             Engine::Fio => {
-                let mut log = |kind| send_event(&self.outbox, kind);
-                stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut log)
+                let mut note = |kind| send_event(&self.outbox, kind);
+                stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut note)
             }
         }?;
         ready.telemetry.mark();

@@ -15,6 +15,7 @@ mod crew;
 mod engine;
 mod fill;
 mod fio;
+mod io_log;
 mod layout;
 mod offered;
 mod order;
@@ -41,7 +42,7 @@ pub use control::Control;
 pub use fill::fill;
 pub use fio::{Fio, probe_fio, remove_dead_scratches, run_trial_by_fio};
 pub use replay::Traces;
-pub use trial::{foresee, run_trial, run_trial_of};
+pub use trial::{Sinks, foresee, run_trial, run_trial_of};
 pub use verify::Marks;
 pub use zeros::sample_zeros;
 

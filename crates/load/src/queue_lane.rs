@@ -3,6 +3,7 @@
 //! system call between two interval edges.
 
 use crate::arrivals::{Arrivals, Progress};
+use crate::io_log::Ended;
 use crate::layout::Job;
 use crate::payload::Payload;
 use crate::recorder::Recorder;
@@ -243,7 +244,9 @@ impl<Q: Queue> QueueLane<Q> {
         let op = if syncing { Op::Sync } else { state.op };
         let expected = if !syncing && request_of(op).moves_data() { state.len as i32 } else { 0 };
         if result != expected {
-            recorder.fault(op, (-result).max(0), state.offset);
+            let io = Ended { op, offset: state.offset, len: if syncing { 0 } else { state.len }, now };
+            let start = syncing.then_some(Nanos(state.sync_start));
+            recorder.fault(slot as usize, io, start, (-result).max(0));
             if let Some(verifier) = &mut self.verifier {
                 verifier.failed(op, state.offset);
             }
@@ -254,7 +257,8 @@ impl<Q: Queue> QueueLane<Q> {
             verifier.complete(slot, op, state.offset, data);
         }
         if syncing {
-            recorder.done(Op::Sync, 0, now.saturating_sub(Nanos(state.sync_start)));
+            let sync = Ended { op: Op::Sync, offset: state.offset, len: 0, now };
+            recorder.done(Nanos(state.sync_start), sync);
             if state.op == Op::Write {
                 self.count_write(slot, recorder, now);
             }
@@ -271,13 +275,16 @@ impl<Q: Queue> QueueLane<Q> {
                     return self.begin_sync(slot, now);
                 }
             }
-            (op, _) => recorder.complete(slot as usize, op, u64::from(state.len), now),
+            (op, _) => {
+                recorder.complete(slot as usize, Ended { op, offset: state.offset, len: state.len, now });
+            }
         }
         self.release(slot, recorder, now);
     }
 
     fn count_write(&self, slot: u32, recorder: &mut Recorder, now: Nanos) {
-        recorder.complete(slot as usize, Op::Write, u64::from(self.slots[slot as usize].len), now);
+        let Slot { offset, len, .. } = self.slots[slot as usize];
+        recorder.complete(slot as usize, Ended { op: Op::Write, offset, len, now });
     }
 
     fn begin_sync(&mut self, slot: u32, now: Nanos) {

@@ -3,6 +3,7 @@
 use crate::Control;
 use crate::backend::{Choice, Lane, choose_backend};
 use crate::engine::{self, Task};
+use crate::io_log;
 use crate::layout::{self, Job};
 use crate::payload::Payload;
 use crate::recorder::memory_per_thread;
@@ -10,6 +11,8 @@ use crate::replay::{self, Traces};
 use crate::target::Target;
 use crate::verify::{self, Marks};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
+use stend_record::IoChunk;
+use stend_record::io_log::{OFFSET_LIMIT, SIZES_MAX};
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_spec::workload::{Backend, Data, Sync, Trial};
 use stend_sys::{IoFile, buffer, clock, queue};
@@ -21,6 +24,15 @@ const FAULT_LIMIT: u64 = 100;
 const PSYNC_THREADS_MAX: u64 = 1024;
 /// Largest I/O: the kernel cuts longer ones at 2 GiB less a page (MAX_RW_COUNT).
 const BLOCK_MAX: u64 = 1 << 30;
+
+/// Where a trial hands over what it knows while it goes on. Both are called from the thread that called it, should return
+/// soon, and never make the load wait.
+pub struct Sinks<'a> {
+    /// Takes counters about every 100 ms.
+    pub slices: &'a mut dyn FnMut(Vec<Slice>),
+    /// Takes the log of every I/O of the window, if the trial keeps one, in pieces of 4096 at most.
+    pub log: &'a mut dyn FnMut(IoChunk),
+}
 
 /// Runs `trial` on `file`, which must have been opened as the trial says (direct, writable).
 ///
@@ -36,7 +48,7 @@ pub fn run_trial(
 ) -> Result<TrialOutcome> {
     // A run of its own, which began now: what an earlier one left on the target is not taken for its own.
     let (.., realtime) = clock::stamps();
-    run_trial_of(Marks::of_session(realtime, 0), trial, &[], file, control, emit)
+    run_trial_of(Marks::of_session(realtime, 0), trial, &[], file, control, Sinks { slices: emit, log: &mut drop })
 }
 
 /// The same for a trial of a run, whose `marks` verified streams write into every sector, and whose `traces` are replayed by
@@ -49,14 +61,14 @@ pub fn run_trial_of(
     traces: &Traces,
     file: &IoFile,
     control: &Control,
-    emit: &mut dyn FnMut(Vec<Slice>),
+    sinks: Sinks,
 ) -> Result<TrialOutcome> {
     let (choice, mut jobs) = set_up(trial, traces, file)?;
     verify::attach(&mut jobs, marks);
     replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
-    let mut outcome = engine::run(&task, control, emit)?;
+    let mut outcome = engine::run_logged(&task, control, sinks)?;
     verify::read_back::conclude(&task, control, &mut outcome);
     outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;
@@ -115,6 +127,14 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
             "испытание с sync_file_range должно идти через кэш страниц и обычными вызовами"
         ));
     }
+    let reach = trial.region.start.0.saturating_add(trial.region.len.0);
+    let told = |s: &stend_spec::workload::Stream| s.replay.is_none() && s.sizes().count() <= SIZES_MAX;
+    if trial.io_log.is_some() && !(reach <= OFFSET_LIMIT.0 && trial.streams.iter().all(told)) {
+        return defect(say!(
+            "a trial with a log of every I/O has I/Os that its records cannot tell",
+            "в испытании с журналом операций есть такие, которые его записи не вмещают"
+        ));
+    }
     let sane = |s: &stend_spec::workload::Stream| {
         s.jobs > 0
             && (1..=queue::SLOTS_MAX).contains(&s.queue_depth)
@@ -157,14 +177,15 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()
         )
         .hint(say!("lower queue depth or jobs", "уменьшите глубину очереди или число заданий")));
     }
+    let threads_of = |job: &Job| if lane == Lane::Psync { u64::from(job.spec.queue_depth) } else { 1 };
     let of = |job: &Job| {
-        let depth = u64::from(job.spec.queue_depth);
-        let threads = if lane == Lane::Psync { depth } else { 1 };
+        let (depth, threads) = (u64::from(job.spec.queue_depth), threads_of(job));
         let buffers = Payload::new(job).slot_len() as u64 * depth;
         let course = job.course.as_ref().filter(|_| job.job == 0).map_or(0, |course| course.memory());
         buffers + threads * memory_per_thread(job.spec.is_open()) + verify::memory(job) + course
     };
-    let need = jobs.iter().fold(traces, |sum, job| sum.saturating_add(of(job)));
+    let log = trial.io_log.map_or(0, |_| io_log::memory(jobs.iter().map(threads_of).sum()));
+    let need = jobs.iter().fold(traces.saturating_add(log), |sum, job| sum.saturating_add(of(job)));
     let have = buffer::memory_total();
     if need > have / 2 {
         let sizes = |lang| (format::bytes(Bytes(need), lang), format::bytes(Bytes(have), lang));

@@ -58,7 +58,9 @@ fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let verified = Stream { verify, data: Data::default(), ..other(Pattern::Uniform) };
     let streams = [stream.clone(), verified].into_iter().chain(others).collect();
     let ramp = Nanos::millis(150);
-    Trial { ramp, seed: 5, backend, ..Trial::new(streams, Nanos::millis(1350), REGION) }
+    // Its chunks go round many times; what comes beyond its size is counted, which allocates no more.
+    let io_log = Some(Bytes::mib(1));
+    Trial { ramp, seed: 5, backend, io_log, ..Trial::new(streams, Nanos::millis(1350), REGION) }
 }
 
 #[test]
@@ -84,6 +86,7 @@ fn load_threads_do_not_allocate_inside_the_window() {
         })
         .unwrap();
         assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2 + others));
+        assert!(outcome.io_log.is_some_and(|log| log.recorded > 0));
         let verified = outcome.verification.unwrap().running;
         assert!(verified.wrong() == 0 && verified.sectors > 0, "{verified:?}");
         assert!(outcome.jobs.iter().all(|job| job.done[0].0 > 0 && job.done[1].0 > 0));

@@ -3,6 +3,7 @@
 
 pub mod checkup;
 pub mod facts;
+pub mod io_log;
 pub mod observed;
 pub mod run;
 pub mod sample;
@@ -12,6 +13,7 @@ pub mod verification;
 
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
+pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
     ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice, TrialOutcome,
     TrialStatus, ZeroSample,

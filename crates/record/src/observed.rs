@@ -1,6 +1,7 @@
 //! What the load engine observed during one trial.
 
 use crate::facts::{HostFacts, TargetFacts};
+use crate::io_log::IoLogTotals;
 use crate::verification::Verification;
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
@@ -95,6 +96,8 @@ pub struct TrialOutcome {
     pub errors: Vec<IoErrors>,
     /// What verification found; `None` if no stream asked for it.
     pub verification: Option<Verification>,
+    /// What became of the I/Os of the window; `None` if the trial kept no log of them.
+    pub io_log: Option<IoLogTotals>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.
     pub clocks: [(u64, u64, u64); 2],
 }

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 use stend_analyse::findings::{
-    Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, NotRun, OpFinding, Quantile, QuantileValue,
-    ReplayFinding, SearchFinding, SearchedRate,
+    Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, IoLogFinding, NotRun, OpFinding, Quantile,
+    QuantileValue, ReplayFinding, SearchFinding, SearchedRate,
 };
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
@@ -120,6 +120,7 @@ struct Case<'a> {
     throughput_bytes_per_s: Number,
     operations: Vec<Operation>,
     replays: Vec<ReplayOut<'a>>,
+    io_logs: &'a [IoLogFinding],
     checks: Vec<Check<'a>>,
     charts: &'a [Chart],
 }
@@ -292,6 +293,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         throughput_bytes_per_s: number(&case.total.throughput),
         operations: case.ops.iter().map(operation).collect(),
         replays: case.replays.iter().map(replay).collect(),
+        io_logs: &case.io_logs,
         checks: case
             .checks
             .iter()

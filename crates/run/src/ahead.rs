@@ -72,7 +72,8 @@ pub(crate) fn expected_size(plan: &Plan) -> Bytes {
     let per_trial = |(_, case): (u32, u32)| {
         let trial = &plan.cases[case as usize].trial;
         let seconds = (trial.ramp.0 + trial.window.0).div_ceil(Nanos::SECOND.0);
-        BYTES_PER_TRIAL + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
+        let log = trial.io_log.unwrap_or_default().0;
+        BYTES_PER_TRIAL + log + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
     };
     Bytes(plan.order.iter().copied().chain(searched).map(per_trial).sum::<u64>()).min(RESERVE_MAX)
 }

@@ -152,6 +152,7 @@ impl Walk {
             }
             Reply::Switched(facts) => self.switched(*facts, now),
             Reply::Slices { ordinal, slices } => self.append(Entry::Slices { trial: ordinal, slices }),
+            Reply::Log { ordinal, chunk } => self.append(Entry::IoLog { trial: ordinal, chunk }),
             Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
             Reply::Sample(sample) => self.append(Entry::Sample(sample)),
             Reply::Event(event) => self.append(Entry::Event(event)),

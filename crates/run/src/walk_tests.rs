@@ -68,6 +68,7 @@ fn done(ordinal: u32, status: TrialStatus) -> Reply {
         open: Vec::new(),
         errors: Vec::new(),
         verification: None,
+        io_log: None,
         clocks: [(0, 0, 0); 2],
     };
     Reply::TrialDone { ordinal, outcome: Box::new(outcome) }

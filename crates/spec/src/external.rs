@@ -192,6 +192,13 @@ fn refusal(trial: &Trial) -> Option<Refusal> {
         );
         return Some(("direct: false", why));
     }
+    if trial.io_log.is_some() {
+        let why = say!(
+            "fio keeps logs of its own, in milliseconds and in files beside the run file",
+            "fio ведёт собственные журналы, в миллисекундах и в отдельных от прогона файлах"
+        );
+        return Some(("io_log", why));
+    }
     let jobs: u64 = trial.streams.iter().map(|s| u64::from(s.jobs)).sum();
     if jobs > u64::from(FIO_JOBS_MAX) {
         let why = say!(

@@ -7,6 +7,7 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 pub mod arm;
 pub mod batch;
 pub mod files;
+pub mod io_log;
 pub mod machine;
 pub mod operation;
 pub mod pattern;
@@ -238,7 +239,7 @@ pub const DEFAULTS: Mapping = Mapping {
     en: "defaults",
     ru: "defaults",
     doc: "Settings of every case that does not have its own.",
-    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE],
+    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE, io_log::KEY],
 };
 
 /// `fill`.
@@ -272,7 +273,7 @@ pub const REPEATS: Mapping = Mapping {
 pub const CASE: Mapping = Mapping {
     en: "a case",
     ru: "случай",
-    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend` and `engine` win over `defaults`.",
+    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend`, `engine` and `io_log` win over `defaults`.",
     keys: &[
         required("name", Shape::Name, "Name, unique in the suite."),
         DIRECT,
@@ -280,6 +281,7 @@ pub const CASE: Mapping = Mapping {
         TRIAL,
         BACKEND,
         ENGINE,
+        io_log::KEY,
         required("streams", Shape::List(&STREAM, STREAMS), "Streams that run at the same time."),
     ],
 };
@@ -444,6 +446,7 @@ pub const ALL: &[&Mapping] = &[
     &place::REGION,
     &place::THINK,
     &batch::BATCH,
+    &io_log::IO_LOG,
     &place::NUMA,
     &DATA,
     &verify::VERIFY,

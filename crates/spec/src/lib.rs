@@ -9,6 +9,7 @@ pub mod files;
 pub mod fit;
 #[cfg(test)]
 mod fixture;
+pub mod io_log;
 pub mod keys;
 mod label;
 pub mod ladder;

@@ -5,6 +5,7 @@ mod backend;
 mod batch;
 mod data;
 mod files;
+mod io_log;
 mod machine;
 mod operation;
 mod pattern;
@@ -71,6 +72,7 @@ struct Defaults {
     window: Option<Nanos>,
     backend: Backend,
     engine: Engine,
+    io_log: Option<Bytes>,
 }
 
 /// Where neither a case nor `defaults` say it.
@@ -79,7 +81,8 @@ const WINDOW: Nanos = Nanos::secs(3);
 
 impl Default for Defaults {
     fn default() -> Self {
-        Defaults { direct: true, ramp: None, window: None, backend: Backend::Auto, engine: Engine::Native }
+        let (backend, engine) = (Backend::Auto, Engine::Native);
+        Defaults { direct: true, ramp: None, window: None, backend, engine, io_log: None }
     }
 }
 
@@ -99,6 +102,7 @@ impl Defaults {
             window: map.optional("trial", window)?.or(self.window),
             backend: map.optional("backend", |node, file| word(node, file, keys::BACKENDS))?.unwrap_or(self.backend),
             engine: map.optional("engine", |node, file| word(node, file, keys::ENGINES))?.unwrap_or(self.engine),
+            io_log: map.optional("io_log", io_log::io_log)?.unwrap_or(self.io_log),
         })
     }
 }
@@ -107,7 +111,7 @@ impl Defaults {
 fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
-    let Defaults { direct, ramp, window, backend, engine } = defaults.overridden(&mut map)?;
+    let Defaults { direct, ramp, window, backend, engine, io_log } = defaults.overridden(&mut map)?;
     let mut streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file, files)).collect())?;
     map.finish()?;
@@ -130,10 +134,13 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     trace::alone_or_in_regions(&streams, node, file)?;
     let (ramp, window) = trace::lengths(&mut streams, ramp, window);
     schedule::fits(node, file, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
+    if io_log.is_some() {
+        io_log::fits(node, file, &streams)?;
+    }
     if let Some((message, hint)) = backend::contradiction(backend, direct, &streams) {
         return Err(node.error(file, message).hint(hint));
     }
-    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine })
+    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine, io_log })
 }
 
 fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {

@@ -5,6 +5,7 @@ use crate::budget::stretch;
 use crate::external;
 use crate::files;
 use crate::fit::why_not;
+use crate::io_log;
 use crate::label;
 use crate::ladder::Ladder;
 use crate::order::order;
@@ -404,9 +405,11 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
         direct: case.direct,
         backend: case.backend,
         engine: case.engine,
+        io_log: case.io_log,
         region,
     };
     external::check(case, &trial)?;
+    io_log::check(case, &trial)?;
     let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, files));
     let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced);
     Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })

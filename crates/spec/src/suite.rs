@@ -58,6 +58,8 @@ pub struct SuiteCase {
     pub backend: Backend,
     /// What makes the I/O.
     pub engine: Engine,
+    /// Bytes that the log of every I/O of a trial may take; `None`: there is no log.
+    pub io_log: Option<Bytes>,
 }
 
 /// One stream with its axes.

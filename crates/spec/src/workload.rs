@@ -28,6 +28,8 @@ pub struct Trial {
     pub backend: Backend,
     /// What makes the I/O.
     pub engine: Engine,
+    /// Bytes of records that a log of every I/O of the window may take; `None`: there is no log.
+    pub io_log: Option<Bytes>,
     /// Range of the target that the trial may touch, from `start`; aligned to 4 KiB.
     pub region: Region,
 }
@@ -358,6 +360,7 @@ impl Trial {
             direct: true,
             backend: Backend::Auto,
             engine: Engine::Native,
+            io_log: None,
             region,
         }
     }

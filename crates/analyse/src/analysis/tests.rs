@@ -9,7 +9,8 @@ use stend_base::{Bytes, Lang, MilliIops, Share};
 use stend_record::observed::{Drained, OpenSlice, OpenTotals, Phase};
 use stend_record::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_record::{
-    Censored, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus, ZeroSample,
+    Censored, Event, EventKind, IoErrors, IoLogTotals, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus,
+    ZeroSample,
 };
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Op, Sync, Verify};
@@ -145,6 +146,8 @@ prop_compose! {
         errors in prop::collection::vec((op(), any::<i32>(), number()), 0..2),
         clocks in [(number(), number(), number()), (number(), number(), number())],
     ) -> TrialOutcome {
+        let [(recorded, dropped, beyond), (failed, ..)] = clocks;
+        let log = IoLogTotals { recorded, dropped, beyond, failed };
         TrialOutcome {
             status,
             load_start: Nanos(times[0]),
@@ -163,6 +166,7 @@ prop_compose! {
                 .map(|(op, errno, count)| IoErrors { stream: 0, op, errno, count, first_offset: Some(0) })
                 .collect(),
             verification: Some(verification(clocks[0])),
+            io_log: (clocks[0].1 % 2 == 1).then_some(log),
             clocks,
         }
     }
@@ -178,7 +182,8 @@ prop_compose! {
         let rate = Rate::constant(MilliIops(1 + window % 10_000_000), Gaps::Poisson);
         asked.streams[0].rate = (block % 2 == 1).then_some(rate);
         asked.streams[0].verify = (block % 3 == 1).then_some(Verify { after: true });
-        TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, outcome }
+        asked.io_log = (block % 2 == 1).then_some(Bytes(window));
+        TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, logged: window, outcome }
     }
 }
 

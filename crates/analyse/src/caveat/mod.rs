@@ -4,7 +4,7 @@ mod arms;
 mod words;
 
 use crate::check::clock;
-use crate::findings::{CaseFinding, Caveat};
+use crate::findings::{CaseFinding, Caveat, IoLogFinding};
 use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use stend_base::Share;
@@ -28,6 +28,7 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     found.extend(clock_step(run));
     found.extend(minor);
     found.extend(merged(run));
+    found.extend(log_incomplete(cases));
     found
 }
 
@@ -128,6 +129,13 @@ fn merged(run: &RunRecord) -> Option<Caveat> {
         _ => sum,
     });
     (count > 0).then_some(Caveat::IntervalsMerged { count })
+}
+
+fn log_incomplete(cases: &[CaseFinding]) -> Option<Caveat> {
+    let logs = || cases.iter().flat_map(|case| &case.io_logs);
+    let sum = |of: fn(&IoLogFinding) -> u64| logs().map(of).fold(0, u64::saturating_add);
+    let (dropped, recorded) = (sum(|log| log.dropped), sum(|log| log.recorded));
+    (dropped > 0).then_some(Caveat::LogIncomplete { dropped, recorded })
 }
 
 #[cfg(test)]

@@ -178,6 +178,7 @@ fn every() -> Vec<Caveat> {
         Caveat::ClockStep { by_ns: -2_500_000_000 },
         Caveat::TrialsLeftOut { count: 3 },
         Caveat::IntervalsMerged { count: 12_345 },
+        Caveat::LogIncomplete { dropped: 4_097, recorded: 1_234_567 },
         Caveat::NeverWritten { share: Share(0.25) },
         Caveat::NotFilled,
         Caveat::ReadsErased { at_once: true },

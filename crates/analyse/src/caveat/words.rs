@@ -58,6 +58,7 @@ impl Caveat {
             Caveat::FewCpus { cpus } => run::few_cpus(*cpus),
             Caveat::ClockStep { by_ns } => run::clock_step(*by_ns),
             Caveat::IntervalsMerged { count } => run::intervals_merged(*count),
+            Caveat::LogIncomplete { dropped, recorded } => run::log_incomplete(*dropped, *recorded),
             Caveat::TargetInUse { reasons } => target::in_use(reasons),
             Caveat::OtherLoad { device, iops, bytes_per_s } => target::other_load(device, *iops, *bytes_per_s),
             Caveat::InMemory { what } => target::in_memory(what),

@@ -94,6 +94,13 @@ pub enum Caveat {
         /// How many.
         count: u64,
     },
+    /// I/Os of a window that the log of every I/O lacks, because whoever keeps it was behind.
+    LogIncomplete {
+        /// How many, over all trials.
+        dropped: u64,
+        /// I/Os that the logs hold.
+        recorded: u64,
+    },
     /// The part of the target read was never written (zeros): reads may be answered without the medium.
     NeverWritten {
         /// Share of sampled blocks.

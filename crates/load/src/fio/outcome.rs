@@ -168,6 +168,7 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
         open: Vec::new(),
         errors: Vec::new(),
         verification: None,
+        io_log: None,
         clocks: [(0, 0, 0); 2],
     }
 }

@@ -85,6 +85,7 @@ fn read_back(task: &Task, jobs: Vec<Job>, control: &Control, outcome: &mut Trial
         ramp: Nanos(0),
         // It ends by count, or by the limits below; no clock of ours reaches this.
         window: Nanos(u64::MAX / 4),
+        io_log: None,
         ..task.trial.clone()
     };
     let again =

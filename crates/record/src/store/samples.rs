@@ -1,6 +1,7 @@
 //! Made-up entries for the tests of this module: one of each kind, and runs of any length.
 
 use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
+use crate::io_log::{IoChunk, IoLogTotals, Logged, Records};
 use crate::observed::{
     EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
     TrialStatus, ZeroSample,
@@ -133,6 +134,7 @@ pub fn outcome() -> TrialOutcome {
         }],
         errors: Vec::new(),
         verification: Some(verification()),
+        io_log: Some(IoLogTotals { recorded: 3, dropped: 1, beyond: 2, failed: 1 }),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],
     }
 }
@@ -161,6 +163,16 @@ pub fn sample(at: u64) -> Sample {
     Sample { at: Nanos(at), cpus: Some(cpus), ..Sample::default() }
 }
 
+/// A part of a log with so many reads, the last of which failed.
+pub fn chunk(count: u64) -> IoChunk {
+    let io = |i: u64| {
+        let (end, offset, failed) = (i * 1000, i * 4096, i + 1 == count);
+        Logged { end, latency: Nanos(100_000 + i), op: Op::Read, failed, offset, size: 0 }.pack()
+    };
+    let records = Records::of(&(0..count).map(io).collect::<Vec<_>>());
+    IoChunk { stream: 0, job: 0, base: Nanos(1_000_000), records }
+}
+
 pub fn event(at: u64) -> Entry {
     Entry::Event(Event { at: Nanos(at), kind: EventKind::Note { text: "a note".to_string() } })
 }
@@ -180,6 +192,7 @@ pub fn one_of_each() -> Vec<Entry> {
         Entry::Decision { seq: 0, decision: Decision::Trial { case: 3, block: 1, seed: u64::MAX } },
         trial_start(0),
         Entry::Slices { trial: 0, slices: vec![slice(0, None), slice(1, Some(latency(3)))] },
+        Entry::IoLog { trial: 0, chunk: chunk(3) },
         Entry::Sample(Box::new(sample(5))),
         Entry::TrialEnd { trial: 0, outcome: Box::new(outcome()) },
         event(7),

@@ -15,6 +15,7 @@ pub use layout::clean;
 use layout::paragraph;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus};
+use stend_analyse::io_log::in_words;
 use stend_base::{Lang, Say, format, say};
 
 /// Narrower terminals are treated as this wide: words would break into letters.
@@ -41,6 +42,12 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
             .iter()
             .flat_map(|case| case.replays.iter().map(move |replay| (case, replay)))
             .map(|(case, replay)| ("–".to_string(), format!("{}: {}", case.label, replay.say().get(lang)))),
+    ));
+    let logs: Vec<_> = findings.cases.iter().flat_map(|case| case.io_logs.iter().copied()).collect();
+    out.push_str(&list(
+        &say!("Log of every I/O", "Журнал операций"),
+        &screen,
+        in_words(&logs).map(|said| ("–".to_string(), said.get(lang).to_string())).into_iter(),
     ));
     out.push_str(&checks(&findings.cases, &screen));
     out.push_str(&list(

@@ -151,6 +151,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         open: Vec::new(),
         errors: Vec::new(),
         verification: None,
+        io_log: None,
         clocks: [(0, 0, 0); 2],
     };
     (outcome, (0..intervals).map(slice).collect())

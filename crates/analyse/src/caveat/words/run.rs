@@ -266,6 +266,26 @@ pub(super) fn clock_step(by_ns: i64) -> Words {
     }
 }
 
+pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "The log of every I/O lacks {d} I/Os of the windows, beside {r} that it has: the load was faster than whoever keeps it.",
+            "В журнале операций не хватает {d} из окон измерения при {r} записанных: нагрузка была быстрее записи журнала.",
+        )
+        .replace("{d}", &format::count(dropped))
+        .replace("{r}", &format::count(recorded))
+    });
+    Words {
+        slug: "log-incomplete",
+        text,
+        advice: say!(
+            "Keep the run file on a fast disk that is not the target's, or measure at a lower rate; histograms and rates count every I/O.",
+            "Держите файл прогона на быстром диске, не общем с объектом, или снизьте нагрузку; гистограммы и скорости учитывают каждую операцию."
+        ),
+    }
+}
+
 pub(super) fn intervals_merged(count: u64) -> Words {
     let text = both(|l| {
         pick(
