@@ -4,6 +4,7 @@ pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod export;
+mod export_ios;
 pub mod inspect;
 pub mod lab;
 pub mod list;
