@@ -214,6 +214,7 @@ pub mod tests {
                 never_begun: latencies(0),
             }],
             errors: Vec::new(),
+            probes: None,
             verification: None,
             clocks: [(0, 0, 0); 2],
         }

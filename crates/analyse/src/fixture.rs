@@ -76,6 +76,7 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
         direct: true,
         backend: Backend::Auto,
         engine: Default::default(),
+        prober: Default::default(),
     }
 }
 
@@ -410,6 +411,7 @@ impl TrialBuilder {
             censored: Vec::new(),
             open: if open { vec![on_time(done.iter().map(|(ops, _)| ops).sum())] } else { Vec::new() },
             errors: Vec::new(),
+            probes: None,
             verification: None,
             clocks: [load_start, window_end].map(|t| (t.0, t.0, t.0 + 1_767_000_000_000_000_000)),
         };

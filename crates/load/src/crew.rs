@@ -110,6 +110,11 @@ fn merged<'a>(threads: impl Iterator<Item = (usize, &'a [u32])>) -> Vec<(usize, 
     merged
 }
 
+/// Threads that make a job's I/O.
+pub(crate) fn threads_of(job: &Job, lane: Lane) -> usize {
+    if lane == Lane::Psync { job.spec.queue_depth as usize } else { 1 }
+}
+
 /// The CPU of every load thread, in the order of jobs; `None` where no CPU is known.
 pub(crate) fn places(jobs: &[Job], threads_of: impl Fn(&Job) -> usize, file: &IoFile) -> Vec<Option<u32>> {
     let threads = jobs.iter().map(|job| (threads_of(job), job.spec.place.cpus.as_slice()));
@@ -121,9 +126,8 @@ pub(crate) fn places(jobs: &[Job], threads_of: impl Fn(&Job) -> usize, file: &Io
 impl Crew {
     /// Starts the threads for `jobs` and waits until every one is set up.
     pub fn muster(jobs: &[Job], lane: Lane, target: &Target, fault_limit: u64, control: &Control) -> Result<Crew> {
-        let threads_of = |job: &Job| if lane == Lane::Psync { job.spec.queue_depth } else { 1 };
-        let count: usize = jobs.iter().map(|job| threads_of(job) as usize).sum();
-        let places = places(jobs, |job| threads_of(job) as usize, target.file());
+        let count: usize = jobs.iter().map(|job| threads_of(job, lane)).sum();
+        let places = places(jobs, |job| threads_of(job, lane), target.file());
         let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
         let shared = Arc::new(Shared::new(fault_limit));
         let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();
@@ -132,7 +136,7 @@ impl Crew {
         let mut crew = Crew { shared, inbox, progress, members, cpus, registered: count > 0 };
         for (index, job) in jobs.iter().enumerate() {
             let progress = crew.progress[index].clone();
-            for thread_of_job in 0..threads_of(job) {
+            for thread_of_job in 0..threads_of(job, lane) as u32 {
                 let cpu = places[crew.members.len()];
                 let (job, file, progress) = (job.clone(), target.of(job).clone(), progress.clone());
                 let node = Arc::new(AtomicU32::new(NO_NODE));

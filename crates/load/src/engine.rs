@@ -283,6 +283,7 @@ impl Watch<'_> {
             censored,
             open,
             errors: shared.faults(),
+            probes: None,
             verification: None,
             clocks: [start, clock::stamps()],
         };

@@ -22,6 +22,7 @@ mod part;
 mod payload;
 mod placement;
 mod places;
+mod prober;
 mod queue_lane;
 mod recorder;
 mod replay;

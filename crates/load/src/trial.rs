@@ -2,16 +2,18 @@
 
 use crate::Control;
 use crate::backend::{Choice, Lane, choose_backend};
+use crate::crew;
 use crate::engine::{self, Task};
 use crate::layout::{self, Job};
 use crate::payload::Payload;
+use crate::prober::Prober;
 use crate::recorder::memory_per_thread;
 use crate::replay::{self, Traces};
 use crate::target::Target;
 use crate::verify::{self, Marks};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::{Backend, Data, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Op, Sync, Trial};
 use stend_sys::{IoFile, buffer, clock, queue};
 
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
@@ -56,7 +58,12 @@ pub fn run_trial_of(
     replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
+    let cpus = crew::places(&jobs, |job| crew::threads_of(job, choice.lane), file);
+    let prober = Prober::start(trial, file, &cpus)?;
     let mut outcome = engine::run(&task, control, emit)?;
+    if let Some(prober) = prober {
+        prober.conclude(trial, control.stopped(), &mut outcome);
+    }
     verify::read_back::conclude(&task, control, &mut outcome);
     outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;
@@ -128,6 +135,16 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
         return defect(say!(
             "a stream of the trial works outside of the trial's region",
             "поток испытания работает за пределами его области"
+        ));
+    }
+    let misplaced = |prober: &stend_spec::prober::Prober| {
+        let sane = (1..=BLOCK_MAX).contains(&prober.block.0) && prober.block <= prober.region.len;
+        !sane || !trial.region.holds(prober.region) || prober.op == Op::Write && !file.is_writable()
+    };
+    if trial.prober().is_some_and(misplaced) {
+        return defect(say!(
+            "the prober of the trial works outside of the trial's region, or writes to what is open for reading only",
+            "пробы испытания выходят за пределы его области или пишут туда, что открыто только на чтение"
         ));
     }
     let sizes = |s: &stend_spec::workload::Stream| {

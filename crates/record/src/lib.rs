@@ -4,6 +4,7 @@
 pub mod checkup;
 pub mod facts;
 pub mod observed;
+pub mod probes;
 pub mod run;
 pub mod sample;
 #[cfg(feature = "store")]
@@ -16,6 +17,7 @@ pub use observed::{
     ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice, TrialOutcome,
     TrialStatus, ZeroSample,
 };
+pub use probes::{Probes, Silence};
 pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
 pub use sample::Sample;
 pub use verification::{Defect, Verification};

@@ -1,6 +1,7 @@
 //! What the load engine observed during one trial.
 
 use crate::facts::{HostFacts, TargetFacts};
+use crate::probes::Probes;
 use crate::verification::Verification;
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
@@ -93,6 +94,8 @@ pub struct TrialOutcome {
     pub open: Vec<OpenTotals>,
     /// Failed I/Os by class.
     pub errors: Vec<IoErrors>,
+    /// What the prober saw; `None` if the trial has none.
+    pub probes: Option<Probes>,
     /// What verification found; `None` if no stream asked for it.
     pub verification: Option<Verification>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.

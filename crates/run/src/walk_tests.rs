@@ -67,6 +67,7 @@ fn done(ordinal: u32, status: TrialStatus) -> Reply {
         censored: Vec::new(),
         open: Vec::new(),
         errors: Vec::new(),
+        probes: None,
         verification: None,
         clocks: [(0, 0, 0); 2],
     };

@@ -11,6 +11,7 @@ pub mod machine;
 pub mod operation;
 pub mod pattern;
 pub mod place;
+pub mod prober;
 pub mod rate;
 pub mod trace;
 pub mod verify;
@@ -192,6 +193,13 @@ const ENGINE: Key = optional(
     "What makes the I/O; `stend run --engine` wins. With `fio` a key that fio cannot express is an error that names it.",
 );
 
+const PROBER: Key = optional(
+    "prober",
+    "auto",
+    Shape::Either(&[Shape::Word(|| words(prober::WORDS)), Shape::Map(&prober::PROBER)]),
+    "Single I/Os of 4 KiB beside the load, each from a thread that waits for it, that tell how long the target stood still for a client. They count for no result of the case.",
+);
+
 /// The whole file.
 pub const SUITE: Mapping = Mapping {
     en: "suite",
@@ -238,7 +246,7 @@ pub const DEFAULTS: Mapping = Mapping {
     en: "defaults",
     ru: "defaults",
     doc: "Settings of every case that does not have its own.",
-    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE],
+    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE, PROBER],
 };
 
 /// `fill`.
@@ -272,7 +280,7 @@ pub const REPEATS: Mapping = Mapping {
 pub const CASE: Mapping = Mapping {
     en: "a case",
     ru: "случай",
-    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend` and `engine` win over `defaults`.",
+    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend`, `engine` and `prober` win over `defaults`.",
     keys: &[
         required("name", Shape::Name, "Name, unique in the suite."),
         DIRECT,
@@ -280,6 +288,7 @@ pub const CASE: Mapping = Mapping {
         TRIAL,
         BACKEND,
         ENGINE,
+        PROBER,
         required("streams", Shape::List(&STREAM, STREAMS), "Streams that run at the same time."),
     ],
 };
@@ -431,6 +440,7 @@ pub const ALL: &[&Mapping] = &[
     &files::FILES,
     &files::JOBS_EACH,
     &REPEATS,
+    &prober::PROBER,
     &CASE,
     &STREAM,
     &pattern::PATTERN,

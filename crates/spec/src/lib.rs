@@ -18,6 +18,7 @@ pub mod parse;
 pub mod pattern;
 pub mod plan;
 mod plan_target;
+pub mod prober;
 mod range;
 pub mod rate;
 pub mod region;

@@ -9,6 +9,7 @@ mod machine;
 mod operation;
 mod pattern;
 mod place;
+mod prober;
 mod rate;
 mod schedule;
 mod size;
@@ -16,6 +17,7 @@ mod trace;
 mod verify;
 
 use crate::keys::{self, Choice, Limits, Mapping};
+use crate::prober::ProberKey;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
 use crate::workload::{Backend, Batch, Engine, Sync};
@@ -71,6 +73,7 @@ struct Defaults {
     window: Option<Nanos>,
     backend: Backend,
     engine: Engine,
+    prober: ProberKey,
 }
 
 /// Where neither a case nor `defaults` say it.
@@ -79,7 +82,14 @@ const WINDOW: Nanos = Nanos::secs(3);
 
 impl Default for Defaults {
     fn default() -> Self {
-        Defaults { direct: true, ramp: None, window: None, backend: Backend::Auto, engine: Engine::Native }
+        Defaults {
+            direct: true,
+            ramp: None,
+            window: None,
+            backend: Backend::Auto,
+            engine: Engine::Native,
+            prober: ProberKey::Auto,
+        }
     }
 }
 
@@ -99,6 +109,7 @@ impl Defaults {
             window: map.optional("trial", window)?.or(self.window),
             backend: map.optional("backend", |node, file| word(node, file, keys::BACKENDS))?.unwrap_or(self.backend),
             engine: map.optional("engine", |node, file| word(node, file, keys::ENGINES))?.unwrap_or(self.engine),
+            prober: map.optional("prober", prober::prober)?.unwrap_or(self.prober),
         })
     }
 }
@@ -107,7 +118,7 @@ impl Defaults {
 fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
-    let Defaults { direct, ramp, window, backend, engine } = defaults.overridden(&mut map)?;
+    let Defaults { direct, ramp, window, backend, engine, prober } = defaults.overridden(&mut map)?;
     let mut streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file, files)).collect())?;
     map.finish()?;
@@ -133,7 +144,10 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     if let Some((message, hint)) = backend::contradiction(backend, direct, &streams) {
         return Err(node.error(file, message).hint(hint));
     }
-    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine })
+    if prober != defaults.prober {
+        prober::fits(node, file, prober, backend, &streams)?;
+    }
+    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine, prober })
 }
 
 fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {

@@ -9,6 +9,7 @@ use crate::label;
 use crate::ladder::Ladder;
 use crate::order::order;
 pub use crate::plan_target::{NullDevice, PlanTarget, Room};
+use crate::prober::{NoProber, Probing, Site, probing};
 use crate::range::range;
 use crate::rate::Rate;
 use crate::suite::{StreamSpec, Suite, SuiteCase};
@@ -395,7 +396,7 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
             }
         }
     }
-    let trial = Trial {
+    let mut trial = Trial {
         ramp: replay::ramp(case, &streams),
         window: replay::window(case, &streams),
         streams,
@@ -405,7 +406,10 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
         backend: case.backend,
         engine: case.engine,
         region,
+        probing: Probing::None(NoProber::Off),
     };
+    let site = Site { target, filled: inputs.suite.fill.is_some(), files: files.len() };
+    trial.probing = probing(case, &trial, &site);
     external::check(case, &trial)?;
     let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, files));
     let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced);

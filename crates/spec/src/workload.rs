@@ -3,6 +3,7 @@
 //! Everything here is already checked and expanded (no axes left); `suite` holds what users write.
 
 pub use crate::pattern::{Pattern, Zone};
+use crate::prober::{NoProber, Probing};
 use crate::rate::Rate;
 use crate::topology::Place;
 use crate::trace::{Pace, Replay};
@@ -30,6 +31,8 @@ pub struct Trial {
     pub engine: Engine,
     /// Range of the target that the trial may touch, from `start`; aligned to 4 KiB.
     pub region: Region,
+    /// Single I/Os beside the streams.
+    pub probing: Probing,
 }
 
 /// A range of bytes on the target.
@@ -359,6 +362,7 @@ impl Trial {
             backend: Backend::Auto,
             engine: Engine::Native,
             region,
+            probing: Probing::None(NoProber::Off),
         }
     }
 

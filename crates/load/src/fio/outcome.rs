@@ -167,6 +167,7 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
         censored: Vec::new(),
         open: Vec::new(),
         errors: Vec::new(),
+        probes: None,
         verification: None,
         clocks: [(0, 0, 0); 2],
     }

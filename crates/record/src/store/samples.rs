@@ -5,6 +5,7 @@ use crate::observed::{
     EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
     TrialStatus, ZeroSample,
 };
+use crate::probes::{Probes, Silence};
 use crate::run::{Entry, RunHeader, RunRecord};
 use crate::sample::{CpuTimes, Sample};
 use crate::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
@@ -103,6 +104,21 @@ fn verification() -> Verification {
     Verification { memory: Bytes::mib(4), running: checked, after, examples: vec![torn] }
 }
 
+fn probes() -> Probes {
+    Probes {
+        response: latency(3),
+        service: latency(2),
+        unanswered: latency(1),
+        errors: vec![(5, 2)],
+        longest: Some(Silence { since: Nanos(5), until: Nanos(9), ended: false }),
+        bytes: 4096,
+        begun: 7,
+        lasted: Nanos(8),
+        cpu_ns: Some(6),
+        cpus: vec![1, 3],
+    }
+}
+
 pub fn outcome() -> TrialOutcome {
     let job = JobTotals {
         stream: 0,
@@ -132,6 +148,7 @@ pub fn outcome() -> TrialOutcome {
             never_begun: Op::ALL.map(|_| latency(4)),
         }],
         errors: Vec::new(),
+        probes: Some(probes()),
         verification: Some(verification()),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],
     }

@@ -150,6 +150,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         censored: Vec::new(),
         open: Vec::new(),
         errors: Vec::new(),
+        probes: None,
         verification: None,
         clocks: [(0, 0, 0); 2],
     };
