@@ -6,6 +6,7 @@ pub use caveat::Caveat;
 
 use crate::chart::Chart;
 pub use crate::fidelity::ReplayFinding;
+pub use crate::prober::{ProberFinding, SilenceFinding, SilenceKind};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
@@ -126,6 +127,10 @@ pub struct CaseFinding {
     pub ops: Vec<OpFinding>,
     /// How faithful the replay of each trace was; empty if there is none at a pace.
     pub replays: Vec<ReplayFinding>,
+    /// What single I/Os beside the load saw; `None` if there were none.
+    pub prober: Option<ProberFinding>,
+    /// Why there were none, where one would expect them.
+    pub no_prober: Option<Say>,
     /// Checks in the order of their number.
     pub checks: Vec<CheckResult>,
     /// Charts of this case: time series, latency distribution.

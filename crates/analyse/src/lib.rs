@@ -22,6 +22,7 @@ pub mod limits;
 pub mod live;
 mod phrase;
 pub mod preview;
+pub mod prober;
 mod rates;
 pub mod search;
 mod series;

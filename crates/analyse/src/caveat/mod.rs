@@ -24,6 +24,7 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let (minor, before): (Vec<_>, Vec<_>) =
         said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
     found.extend(before);
+    found.extend(prober_heavy(cases));
     found.extend(few_trials(plan, cases));
     found.extend(clock_step(run));
     found.extend(minor);
@@ -98,6 +99,16 @@ fn said_before(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
     let told = |caveat: &Caveat| matches!(caveat, Caveat::NotFilled | Caveat::NoStorage { .. });
     let lasting = |caveat: &Caveat| !caveat.is_preliminary() && !told(caveat);
     forewarn(host, target, plan).into_iter().filter(lasting).collect()
+}
+
+/// The case whose prober made most of what its load did, if that is too much.
+fn prober_heavy(cases: &[CaseFinding]) -> Option<Caveat> {
+    let heavy = |case: &CaseFinding| {
+        let share = case.prober.as_ref().filter(|prober| prober.is_heavy())?.share?;
+        Some(Caveat::ProberHeavy { case: case.label.clone(), share })
+    };
+    let share = |caveat: &Caveat| if let Caveat::ProberHeavy { share, .. } = caveat { share.0 } else { 0.0 };
+    cases.iter().filter_map(heavy).max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
 /// Rates that a search tried are looked at as often as its own rule says.

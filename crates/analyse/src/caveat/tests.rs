@@ -182,6 +182,7 @@ fn every() -> Vec<Caveat> {
         Caveat::NotFilled,
         Caveat::ReadsErased { at_once: true },
         Caveat::ReadsErased { at_once: false },
+        Caveat::ProberHeavy { case: "oltp".into(), share: Share(0.031) },
         Caveat::StreamsOverlap { case: "oltp".into(), first: 1, second: 2 },
         Caveat::TraceChanged {
             trace: "db.iolog".into(),

@@ -84,6 +84,13 @@ pub enum Caveat {
         /// By how much, ns.
         by_ns: i64,
     },
+    /// A prober that was asked for made more than a prober may without being part of the load.
+    ProberHeavy {
+        /// Label of the case in which it made most.
+        case: String,
+        /// Probes over I/Os of the load.
+        share: Share,
+    },
     /// Trials that failed, were interrupted or cut short, and do not count.
     TrialsLeftOut {
         /// How many.

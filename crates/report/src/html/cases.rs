@@ -5,7 +5,7 @@ use super::{Page, figure, table};
 use crate::figures::{self, NONE, both};
 use crate::markup::Markup;
 use crate::words;
-use stend_analyse::findings::{CaseFinding, CheckResult, Headline, Quantile, QuantileValue, Service};
+use stend_analyse::findings::{CaseFinding, CheckResult, Headline, ProberFinding, Quantile, QuantileValue, Service};
 use stend_base::{Say, format, say};
 
 /// The section. The first card is open: it shows what the others hold.
@@ -50,6 +50,10 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         });
         for replay in &case.replays {
             m.line("p", "about", &replay.say());
+        }
+        let probed = case.prober.as_ref().map(ProberFinding::say);
+        for said in probed.iter().chain(&case.no_prober) {
+            m.line("p", "about", said);
         }
         rates(m, case);
         operations(m, page, case);

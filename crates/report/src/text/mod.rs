@@ -14,7 +14,7 @@ use crate::words;
 pub use layout::clean;
 use layout::paragraph;
 use stend_analyse::Findings;
-use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus};
+use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus, ProberFinding};
 use stend_base::{Lang, Say, format, say};
 
 /// Narrower terminals are treated as this wide: words would break into letters.
@@ -41,6 +41,15 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
             .iter()
             .flat_map(|case| case.replays.iter().map(move |replay| (case, replay)))
             .map(|(case, replay)| ("–".to_string(), format!("{}: {}", case.label, replay.say().get(lang)))),
+    ));
+    out.push_str(&list(
+        &say!("Probed", "Пробы"),
+        &screen,
+        findings
+            .cases
+            .iter()
+            .filter_map(|case| Some((case, case.prober.as_ref().map(ProberFinding::say).or(case.no_prober.clone())?)))
+            .map(|(case, said)| ("–".to_string(), format!("{}: {}", case.label, said.get(lang)))),
     ));
     out.push_str(&checks(&findings.cases, &screen));
     out.push_str(&list(

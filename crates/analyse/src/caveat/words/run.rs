@@ -47,6 +47,23 @@ pub(super) fn trials_left_out(count: u32) -> Words {
     Words { slug: "trials-left-out", text, advice: remove_the_cause() }
 }
 
+pub(super) fn prober_heavy(case: &str, share: Share) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "In “{c}” the prober made as many I/Os as {s} of the load, more than 0.5 %: it is part of what was measured.",
+            "В «{c}» пробы составили {s} операций нагрузки, больше 0,5 %: они стали частью измеренного.",
+        )
+        .replace("{s}", &format::percent(share.0, l))
+        .replace("{c}", case)
+    });
+    let advice = say!(
+        "Lower the rate of `prober`, or leave it to `prober: auto`.",
+        "Уменьшите частоту `prober` или оставьте `prober: auto`."
+    );
+    Words { slug: "prober-heavy", text, advice }
+}
+
 pub(super) fn trace_changed(
     trace: &str,
     ios: u64,
