@@ -19,6 +19,7 @@ use stend_base::{Error, Kind, Result, say};
 use stend_sys::aio::{self, Context};
 use stend_sys::interrupts::completion_cpus;
 use stend_sys::null::Null;
+use stend_sys::passthrough::Passthrough;
 use stend_sys::queue::Queue;
 use stend_sys::uring::Ring;
 use stend_sys::{IoFile, affinity, clock, numa};
@@ -233,6 +234,9 @@ fn work(post: Post, mut recorder: Recorder) {
     match post.lane {
         Lane::IoUring(polling) => {
             run_queue(&post, recorder, |slots, len| Ring::new(post.file.clone(), slots, len, polling));
+        }
+        Lane::NvmePassthrough => {
+            run_queue(&post, recorder, |slots, len| Passthrough::new(post.file.clone(), slots, len));
         }
         Lane::Libaio(syncs) => {
             run_queue(&post, recorder, |slots, len| Context::new(post.file.clone(), slots, len, syncs));

@@ -164,6 +164,10 @@ fn refusal(trial: &Trial) -> Option<Refusal> {
         Backend::IoUringIopoll => Some("backend: io_uring_iopoll"),
         _ => None,
     };
+    if trial.backend == Backend::NvmePassthrough {
+        let why = say!("Stend does not ask fio for NVMe commands", "Stend не поручает fio команды NVMe");
+        return Some(("backend: nvme_passthrough", why));
+    }
     if let Some(key) = polled {
         return Some((key, say!("Stend does not ask fio to poll", "Stend не поручает fio опрос")));
     }

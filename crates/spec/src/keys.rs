@@ -120,6 +120,11 @@ pub const BACKENDS: &[Choice<Backend>] = &[
         "`io_uring` that asks the device again and again instead of being interrupted (fio: `hipri`), or an error; needs `direct: true` and a device with queues for it; not with syncs, discards, zeroes or traces",
         Backend::IoUringIopoll,
     ),
+    (
+        "nvme_passthrough",
+        "NVMe commands through `io_uring` to the generic character device (`/dev/ng0n1`; fio: `io_uring_cmd`), past the block layer, or an error; needs `direct: true`, a whole NVMe namespace as target, and root; not with syncs, discards, zeroes or traces. The kernel's counters of the drive do not see these I/Os",
+        Backend::NvmePassthrough,
+    ),
     ("libaio", "Linux AIO (`io_submit`), or an error; needs `direct: true`", Backend::Libaio),
     ("psync", "`pread` and `pwrite`, one thread per I/O in flight", Backend::Psync),
     ("none", "no I/O at all: measures what the engine itself costs", Backend::Null),

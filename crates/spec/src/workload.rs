@@ -291,6 +291,9 @@ pub enum Backend {
     IoUringSqpoll,
     /// `io_uring` that asks the device whether I/Os are complete, or an error; only with direct I/O that needs no syncs.
     IoUringIopoll,
+    /// NVMe commands through `io_uring`, past the block layer, or an error; only direct reads and writes of a whole
+    /// namespace.
+    NvmePassthrough,
     /// Linux AIO (`io_submit`), or an error; only with direct I/O, because the kernel makes any other
     /// inside the call.
     Libaio,
