@@ -3,6 +3,7 @@
 //! When the request stream ends, for whatever reason, load stops, what was made is undone, claims are
 //! given up and the process ends. Nothing here decides what to do next.
 
+use crate::books::{self, Books};
 use crate::outbox::Outbox;
 use crate::protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello};
 use crate::telemetry::Telemetry;
@@ -100,6 +101,8 @@ struct Ready {
     since_ns: u64,
     /// Ways in which it could be opened: (writable, direct).
     opened: Vec<(bool, bool)>,
+    /// What is kept for the judgement of a crash.
+    books: Books,
 }
 
 impl Session {
@@ -124,12 +127,18 @@ impl Session {
             }
             Request::Rehearse(prepare) => {
                 let (target, _) = seen.as_ref().ok_or_else(|| out_of_order("rehearse"))?;
-                self.outbox.send(Reply::Rehearsed(stend_stand::dry_run(target, &need(&prepare))));
+                let rehearsal = stend_stand::dry_run(target, &need(&prepare));
+                self.outbox.send(Reply::Rehearsed(books::rehearsed(rehearsal, prepare.ledger.as_deref())));
             }
             Request::Prepare(prepare) => {
                 let (target, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
                 self.ready = Some(make_ready(target, permission, &prepare, &self.outbox)?);
                 self.outbox.send(Reply::Prepared);
+            }
+            Request::Judge(judge) => {
+                let (target, _) = seen.as_ref().ok_or_else(|| out_of_order("judge"))?;
+                let found = books::judge(&judge, target, &self.control, &self.outbox)?;
+                self.outbox.send(Reply::Judged(found.map(Box::new)));
             }
             Request::Fill { region, seed } => self.fill(region, seed)?,
             Request::SampleZeros { region, seed } => {
@@ -162,12 +171,14 @@ impl Session {
     }
 
     fn switch(&mut self, to: &SwitchTo, target: &TargetFacts, permission: &Permission) -> Result<ArmFacts> {
+        // What an arm changes may change the target, too.
+        self.ready.iter_mut().try_for_each(|ready| ready.books.close())?;
         let outbox = self.outbox.clone();
         let mut log = move |kind| send_event(&outbox, kind);
         if let Some(entered) = self.entered.take() {
             entered.leave(&mut log)?;
         }
-        let owner = Owner { run_id: to.run.clone(), run_file: to.run_file.clone() };
+        let owner = Owner { run_id: to.run.clone(), run_file: to.run_file.clone(), ledger: None };
         let control = self.control.clone();
         let stopped = move || control.stopped();
         self.entered = Some(stend_stand::enter(&to.switch, &owner, permission, &stopped, &mut log)?);
@@ -177,6 +188,7 @@ impl Session {
 
     fn fill(&mut self, region: Region, seed: u64) -> Result<()> {
         let file = self.open(true, true)?;
+        self.ready.iter_mut().try_for_each(|ready| ready.books.close())?;
         let mut last = Nanos(0);
         let outcome = stend_load::fill(&file, region, seed, &self.control, &mut |done| {
             let now = stend_sys::clock::now();
@@ -219,19 +231,29 @@ impl Session {
 
     fn trial(&mut self, ordinal: u32, trial: &Trial) -> Result<()> {
         let file = self.open(trial.writes(), trial.direct)?;
-        let ready = self.ready()?;
+        let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
+        ready.books.open(trial)?;
         ready.telemetry.mark();
         let mut emit = |slices| self.outbox.send(Reply::Slices { ordinal, slices });
         let outcome = match trial.engine {
             Engine::Native => {
                 let marks = Marks::of_session(ready.since_ns, ordinal);
-                stend_load::run_trial_of(marks, trial, &self.traces, &file, &self.control, &mut emit)
+                stend_load::run_trial_of(
+                    marks,
+                    ready.books.place(),
+                    trial,
+                    &self.traces,
+                    &file,
+                    &self.control,
+                    &mut emit,
+                )
             }
             Engine::Fio => {
                 let mut log = |kind| send_event(&self.outbox, kind);
                 stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut log)
             }
         }?;
+        ready.books.ended(trial, &outcome);
         ready.telemetry.mark();
         self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
         Ok(())
@@ -254,10 +276,6 @@ impl Session {
         Ok(file)
     }
 
-    fn ready(&self) -> Result<&Ready> {
-        self.ready.as_ref().ok_or_else(|| out_of_order("I/O"))
-    }
-
     fn release(&mut self) {
         if let Some(entered) = self.entered.take() {
             let outbox = self.outbox.clone();
@@ -265,10 +283,15 @@ impl Session {
                 self.outbox.send(Reply::Failed(error));
             }
         }
-        let Some(Ready { prepared, telemetry, .. }) = self.ready.take() else { return };
+        let Some(Ready { prepared, telemetry, mut books, .. }) = self.ready.take() else { return };
         drop(telemetry);
         let outbox = self.outbox.clone();
-        if let Err(error) = prepared.undo(&mut |kind| send_event(&outbox, kind)) {
+        let mut log = |kind| send_event(&outbox, kind);
+        if books.is_suspect() {
+            return prepared.leave(&mut log);
+        }
+        let closed = books.close();
+        for error in [closed, prepared.undo(&mut log)].into_iter().filter_map(Result::err) {
             self.outbox.send(Reply::Failed(error));
         }
     }
@@ -286,16 +309,20 @@ fn look(inspect: &Inspect) -> Result<Facts> {
 
 fn make_ready(target: &TargetFacts, permission: &Permission, prepare: &Prepare, outbox: &Outbox) -> Result<Ready> {
     let mut log = |kind| send_event(outbox, kind);
+    let mut books = Books::new(prepare);
+    // The session that went on has judged what an earlier one left.
+    books.close()?;
     let prepared = stend_stand::prepare(target, permission, &need(prepare), &mut log)?;
     let telemetry = Telemetry::start(target, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;
     let (.., since_ns) = stend_sys::clock::stamps();
-    Ok(Ready { prepared, telemetry, since_ns, opened: Vec::new() })
+    Ok(Ready { prepared, telemetry, since_ns, opened: Vec::new(), books })
 }
 
 fn need(prepare: &Prepare) -> Need {
-    let owner = Owner { run_id: prepare.run.clone(), run_file: prepare.run_file.clone() };
+    let (run_id, run_file, ledger) = (prepare.run.clone(), prepare.run_file.clone(), prepare.ledger.clone());
+    let owner = Owner { run_id, run_file, ledger };
     match prepare.files.is_empty() {
         false => Need::TestFiles { sizes: prepare.files.clone(), owner },
         true if prepare.write => Need::WriteDevice(owner),
@@ -314,6 +341,6 @@ fn of_case(label: &str, mut error: Box<Error>) -> Box<Error> {
     error
 }
 
-fn out_of_order(what: &str) -> Box<Error> {
+pub(crate) fn out_of_order(what: &str) -> Box<Error> {
     Error::new(Kind::Bug, say!("{what} was asked before the target was ready", "{what}: объект ещё не подготовлен"))
 }

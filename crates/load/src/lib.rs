@@ -43,6 +43,8 @@ pub use fio::{Fio, probe_fio, remove_dead_scratches, run_trial_by_fio};
 pub use replay::Traces;
 pub use trial::{foresee, run_trial, run_trial_of};
 pub use verify::Marks;
+pub use verify::ledger::crash::{Pending, Reading, pending};
+pub use verify::ledger::{LedgerPlace, remove_ledger};
 pub use zeros::sample_zeros;
 
 /// Length of an interval. Every thread cuts at the same edges, counted from the start of load.

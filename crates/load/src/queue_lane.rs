@@ -209,8 +209,8 @@ impl<Q: Queue> QueueLane<Q> {
         let (request, at) = match op {
             Op::Write => {
                 let memory = self.queue.slot_mut(slot);
-                let at = match &self.verifier {
-                    Some(verifier) => verifier.stamp(&mut memory[..len as usize], offset),
+                let at = match &mut self.verifier {
+                    Some(verifier) => verifier.stamp(slot, &mut memory[..len as usize], offset),
                     None => self.payload.stamp(memory, &mut state.turn, self.next, len as usize),
                 };
                 (if durable { Request::WriteDsync } else { self.write }, at)
@@ -245,7 +245,7 @@ impl<Q: Queue> QueueLane<Q> {
         if result != expected {
             recorder.fault(op, (-result).max(0), state.offset);
             if let Some(verifier) = &mut self.verifier {
-                verifier.failed(op, state.offset);
+                verifier.failed(slot, op, state.offset);
             }
             return self.release(slot, recorder, now);
         }
@@ -254,6 +254,9 @@ impl<Q: Queue> QueueLane<Q> {
             verifier.complete(slot, op, state.offset, data);
         }
         if syncing {
+            if let Some(verifier) = &mut self.verifier {
+                verifier.synced(slot, state.offset);
+            }
             recorder.done(Op::Sync, 0, now.saturating_sub(Nanos(state.sync_start)));
             if state.op == Op::Write {
                 self.count_write(slot, recorder, now);

@@ -127,7 +127,7 @@ impl SyncLane {
         let memory = self.pool.slot_mut(0);
         let at = match (op, &mut self.verifier) {
             (Op::Write, None) => self.payload.stamp(memory, &mut self.turn, index, len as usize),
-            (Op::Write, Some(verifier)) => verifier.stamp(&mut memory[..len as usize], offset),
+            (Op::Write, Some(verifier)) => verifier.stamp(0, &mut memory[..len as usize], offset),
             (Op::Read, verifier) => {
                 if let Some(verifier) = verifier {
                     verifier.begin_read(0, offset);
@@ -176,7 +176,7 @@ impl SyncLane {
     fn failed(&mut self, op: Op, errno: i32, offset: u64, recorder: &mut Recorder) {
         recorder.fault(op, errno, offset);
         if let Some(verifier) = &mut self.verifier {
-            verifier.failed(op, offset);
+            verifier.failed(0, op, offset);
         }
     }
 
@@ -204,6 +204,9 @@ impl SyncLane {
         }
         recorder.done(Op::Sync, 0, synced.saturating_sub(now));
         if n == 1 {
+            if let Some(verifier) = &mut self.verifier {
+                verifier.synced(0, step.offset);
+            }
             recorder.complete(0, Op::Write, bytes, synced);
         }
     }

@@ -8,6 +8,7 @@ use crate::payload::Payload;
 use crate::recorder::memory_per_thread;
 use crate::replay::{self, Traces};
 use crate::target::Target;
+use crate::verify::ledger::{self, Keeper, LedgerPlace};
 use crate::verify::{self, Marks};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::observed::{Slice, TrialOutcome};
@@ -36,15 +37,17 @@ pub fn run_trial(
 ) -> Result<TrialOutcome> {
     // A run of its own, which began now: what an earlier one left on the target is not taken for its own.
     let (.., realtime) = clock::stamps();
-    run_trial_of(Marks::of_session(realtime, 0), trial, &[], file, control, emit)
+    run_trial_of(Marks::of_session(realtime, 0), None, trial, &[], file, control, emit)
 }
 
 /// The same for a trial of a run, whose `marks` verified streams write into every sector, and whose `traces` are replayed by
-/// the streams that name them. Reading back after the
+/// the streams that name them. `ledger` is where the writes of streams are kept whose crash is to be judged; it stays there
+/// until somebody removes it. Reading back after the
 /// window, where a stream asks for it, is part of the call and takes [`Trial::read_back_limit`] at most; nothing is
 /// emitted meanwhile. What was not as written is part of the outcome, too.
 pub fn run_trial_of(
     marks: Marks,
+    ledger: Option<LedgerPlace>,
     trial: &Trial,
     traces: &Traces,
     file: &IoFile,
@@ -53,10 +56,14 @@ pub fn run_trial_of(
 ) -> Result<TrialOutcome> {
     let (choice, mut jobs) = set_up(trial, traces, file)?;
     verify::attach(&mut jobs, marks);
+    let keeper = ledger::open(&mut jobs, marks, ledger, file.is_direct())?;
     replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
     let mut outcome = engine::run(&task, control, emit)?;
+    if let Some(Err(failure)) = keeper.map(Keeper::end) {
+        return Err(Error::new(Kind::RunFile, failure));
+    }
     verify::read_back::conclude(&task, control, &mut outcome);
     outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
-use stend_load::{Control, choose_backend, fill, run_trial};
+use stend_load::{Control, LedgerPlace, Marks, choose_backend, fill, run_trial_of};
 use stend_record::TrialStatus;
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pattern, Region, Stream, Sync, Trial, Verify, Zone};
@@ -39,7 +39,7 @@ fn patterns() -> Vec<Pattern> {
 }
 
 /// Half reads, half writes, eight in flight, and a sync now and then, in two jobs, and two jobs for each of the other
-/// patterns, with one size and with a mixture, and one that is verified, all of them closed or open loops; 150 ms of ramp so
+/// patterns, with one size and with a mixture, and one that is verified and kept in a ledger, all of them closed or open loops; 150 ms of ramp so
 /// that the first interval is over before the window begins.
 fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let stream = Stream {
@@ -54,8 +54,8 @@ fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let sizes = [(4, 60), (16, 40)].map(|(kib, percent)| BlockShare { size: Bytes::kib(kib), percent });
     let mixed = |stream: Stream| Stream { block_size: Bytes::kib(16), block_mix: sizes.to_vec(), ..stream };
     let others = patterns().into_iter().map(other).flat_map(|stream| [mixed(stream.clone()), stream]);
-    let verify = Some(Verify { after: false });
-    let verified = Stream { verify, data: Data::default(), ..other(Pattern::Uniform) };
+    let verify = Some(Verify { after: false, crash: true });
+    let verified = Stream { verify, data: Data::default(), sync: Sync::Dsync, ..other(Pattern::Uniform) };
     let streams = [stream.clone(), verified].into_iter().chain(others).collect();
     let ramp = Nanos::millis(150);
     Trial { ramp, seed: 5, backend, ..Trial::new(streams, Nanos::millis(1350), REGION) }
@@ -65,6 +65,9 @@ fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
 fn load_threads_do_not_allocate_inside_the_window() {
     let file = IoFile::create_scratch(Path::new("/var/tmp"), REGION.len.0, true).unwrap();
     fill(&file, REGION, 3, &Control::new(), &mut |_| {}).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = elsewhere.path().join("ledger");
+    let ledger = Some(LedgerPlace { path: &path, run: "R-1" });
     let open = || Some(Rate::constant(MilliIops::per_second(2_000), Gaps::Poisson));
     let backends = [Backend::IoUring, Backend::Libaio, Backend::Psync];
     for (backend, rate) in backends.into_iter().flat_map(|backend| [(backend, None), (backend, open())]) {
@@ -76,13 +79,14 @@ fn load_threads_do_not_allocate_inside_the_window() {
         }
         // The load begins later than this, so that its window is not over before then.
         let before_end = clock::now() + trial.ramp + trial.window;
-        let outcome = run_trial(&trial, &file, &Control::new(), &mut |_| {
+        let emit = &mut |_| {
             let counts = counts("load-");
             if clock::now() < before_end {
                 seen.push(counts);
             }
-        })
-        .unwrap();
+        };
+        let marks = Marks::of_session(1, 0);
+        let outcome = run_trial_of(marks, ledger, &trial, &[], &file, &Control::new(), emit).unwrap();
         assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2 + others));
         let verified = outcome.verification.unwrap().running;
         assert!(verified.wrong() == 0 && verified.sectors > 0, "{verified:?}");

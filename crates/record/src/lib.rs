@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod checkup;
+pub mod crash;
 pub mod facts;
 pub mod observed;
 pub mod run;
@@ -11,6 +12,7 @@ pub mod store;
 pub mod verification;
 
 pub use checkup::{Checkup, CheckupItem, Level};
+pub use crash::{Aftermath, Crash};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
 pub use observed::{
     ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice, TrialOutcome,

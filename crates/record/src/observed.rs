@@ -1,5 +1,6 @@
 //! What the load engine observed during one trial.
 
+use crate::crash::Aftermath;
 use crate::facts::{HostFacts, TargetFacts};
 use crate::verification::Verification;
 use serde::{Deserialize, Serialize};
@@ -341,6 +342,8 @@ pub enum EventKind {
         /// What the host and the target were then.
         facts: Box<ArmFacts>,
     },
+    /// A session that goes on after a crash has looked at the target.
+    Crash(Aftermath),
     /// The worker's stream ended without a goodbye.
     HostLost {
         /// What the coordinator saw.

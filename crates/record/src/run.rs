@@ -1,5 +1,6 @@
 //! A run as a whole: what is appended while it goes on, and what a reader gets back.
 
+use crate::crash::{Aftermath, Crash};
 use crate::facts::{HostFacts, TargetFacts};
 use crate::observed::{ArmFacts, Event, EventKind, FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
@@ -235,6 +236,18 @@ impl RunRecord {
     pub fn arms_entered(&self) -> impl Iterator<Item = (Nanos, u32, &ArmFacts)> {
         self.events.iter().filter_map(|event| match &event.kind {
             EventKind::Arm { arm, facts } => Some((event.at, *arm, facts.as_ref())),
+            _ => None,
+        })
+    }
+
+    /// Every crash that was judged, each once: a session that was stopped before it could close the ledger has it judged again.
+    pub fn crashes(&self) -> impl Iterator<Item = &Crash> {
+        let mut seen = Vec::new();
+        self.events.iter().filter_map(move |event| match &event.kind {
+            EventKind::Crash(Aftermath::Judged(crash)) if !seen.contains(&(crash.run, crash.trial)) => {
+                seen.push((crash.run, crash.trial));
+                Some(crash.as_ref())
+            }
             _ => None,
         })
     }

@@ -148,8 +148,9 @@ impl Loop {
         for action in self.walk.take_actions() {
             match action {
                 Action::Send(request) => {
-                    if matches!(request, Request::Trial { .. }) {
-                        // Between trials nothing else is going on, and a sync must not run into the next one.
+                    if matches!(request, Request::Trial { .. } | Request::Prepare(_)) {
+                        // Between trials nothing else is going on, and a sync must not run into the next one. Preparing ends
+                        // what a crash can be judged by: the verdict comes first.
                         self.with_writer(|writer| {
                             let _late = !writer.settle(SETTLE_LIMIT);
                         });

@@ -117,6 +117,9 @@ pub struct Think {
 pub struct Verify {
     /// After the window, every block that was written is read once more.
     pub after: bool,
+    /// What was sent and acknowledged is kept in a ledger, so that it can be judged after a crash; then each write is durable
+    /// when it is acknowledged.
+    pub crash: bool,
 }
 
 /// One size of a mixture.
@@ -271,6 +274,11 @@ impl Sync {
             Sync::None | Sync::Dsync | Sync::ODsync => 0,
             Sync::Fdatasync(n) | Sync::Fsync(n) | Sync::SyncFileRange(n) => n,
         }
+    }
+
+    /// Whether each write is durable when it is complete.
+    pub fn is_durable_each(self) -> bool {
+        matches!(self, Sync::Dsync | Sync::ODsync | Sync::Fdatasync(1) | Sync::Fsync(1))
     }
 
     /// Whether it makes writes durable, at once or after some more.

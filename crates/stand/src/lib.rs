@@ -31,4 +31,5 @@ pub use host::host_facts;
 pub use inspect::{inspect, shares_drive};
 pub use owner::Owner;
 pub use permission::{Permission, may_write};
-pub use prepare::{Need, Prepared, Rehearsal, dry_run, prepare};
+pub use prepare::{Need, Prepared, Rehearsal, dry_run, open_left, prepare};
+pub use testfile::Left;

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod counting;
 pub mod file;
 pub mod interrupts;
+pub mod mapped;
 pub mod null;
 pub mod numa;
 pub mod obstacle;

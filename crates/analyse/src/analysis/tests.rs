@@ -177,7 +177,7 @@ prop_compose! {
         asked.window = Nanos(window);
         let rate = Rate::constant(MilliIops(1 + window % 10_000_000), Gaps::Poisson);
         asked.streams[0].rate = (block % 2 == 1).then_some(rate);
-        asked.streams[0].verify = (block % 3 == 1).then_some(Verify { after: true });
+        asked.streams[0].verify = (block % 3 == 1).then_some(Verify { after: true, crash: false });
         TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, outcome }
     }
 }
@@ -214,7 +214,7 @@ proptest! {
                 prop_assert!(estimate.value.is_finite());
                 prop_assert!(estimate.interval.is_none_or(|(low, high)| 0.0 <= low && low <= high && high.is_finite()));
             }
-            prop_assert_eq!(case.checks.len(), 24);
+            prop_assert_eq!(case.checks.len(), 25);
         }
         for chart in findings.charts.iter().chain(findings.cases.iter().flat_map(|c| &c.charts)) {
             check_chart(chart)?;

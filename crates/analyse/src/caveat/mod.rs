@@ -3,18 +3,19 @@
 mod arms;
 mod words;
 
-use crate::check::clock;
+use crate::check::{bound, clock};
 use crate::findings::{CaseFinding, Caveat};
 use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use stend_base::Share;
-use stend_record::{EngineFacts, EventKind, RunRecord, RunState};
+use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
 use stend_spec::plan::Plan;
 
 /// Every caveat that applies, most serious first.
 pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let mut found = Vec::new();
     found.extend(state(run, plan));
+    found.extend(crashes(run));
     found.extend(run.target.as_ref().and_then(|target| no_storage(target, plan)));
     found.extend(never_written(run));
     found.extend(left_out(cases));
@@ -42,6 +43,7 @@ impl Caveat {
             Caveat::NoEnd
                 | Caveat::EndedEarly { .. }
                 | Caveat::Suspended { .. }
+                | Caveat::CrashUnknown { .. }
                 | Caveat::NeverWritten { .. }
                 | Caveat::TrialsLeftOut { .. }
                 | Caveat::NotFilled
@@ -59,6 +61,19 @@ fn state(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
         }
         RunState::Ended { reason, .. } => Some(Caveat::EndedEarly { reason: reason.clone() }),
     }
+}
+
+/// What is known of crashes; those that took something are for the checks.
+fn crashes(run: &RunRecord) -> Vec<Caveat> {
+    let unknown = run.events.iter().rev().filter_map(|event| match &event.kind {
+        EventKind::Crash(Aftermath::Unknown { reason }) => Some(Caveat::CrashUnknown { reason: reason.clone() }),
+        _ => None,
+    });
+    let count = |keep: fn(&Crash) -> bool| run.crashes().filter(|crash| keep(crash)).count() as u64;
+    let (crashes, rebooted) = (count(|crash| crash.acknowledged > 0), count(|c| c.acknowledged > 0 && c.rebooted));
+    let survived = crashes > 0 && count(|crash| crash.wrong() > 0) == 0;
+    let below = bound(crashes);
+    unknown.take(1).chain(survived.then_some(Caveat::CrashesSurvived { crashes, rebooted, below })).collect()
 }
 
 fn never_written(run: &RunRecord) -> Option<Caveat> {

@@ -161,6 +161,8 @@ fn every() -> Vec<Caveat> {
         Caveat::NoEnd,
         Caveat::NoStorage { what: "backend: none".into(), cases: Vec::new() },
         Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
+        Caveat::CrashesSurvived { crashes: 3, rebooted: 1, below: Share(0.632) },
+        Caveat::CrashUnknown { reason: say!("the ledger is gone", "журнала больше нет") },
         Caveat::Suspended { arm: "after".into(), instruction: "boot kernel 6.12".into() },
         Caveat::ArmsInSequence,
         Caveat::ArmWithoutChange { arm: "tuned".into() },

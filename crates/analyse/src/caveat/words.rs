@@ -39,6 +39,8 @@ impl Caveat {
             Caveat::NoEnd => run::no_end(),
             Caveat::NoStorage { what, cases } => target::no_storage(what, cases),
             Caveat::EndedEarly { reason } => run::ended_early(reason),
+            Caveat::CrashesSurvived { crashes, rebooted, below } => run::crashes_survived(*crashes, *rebooted, *below),
+            Caveat::CrashUnknown { reason } => run::crash_unknown(reason),
             Caveat::Suspended { arm, instruction } => arms::suspended(arm, instruction),
             Caveat::ArmsInSequence => arms::in_sequence(),
             Caveat::ArmWithoutChange { arm } => arms::without_change(arm),

@@ -6,6 +6,7 @@ mod alignment;
 mod arithmetic;
 mod cache;
 pub mod clock;
+mod crashed;
 mod drives;
 mod duplicates;
 mod errors;
@@ -23,6 +24,7 @@ mod stretch;
 mod verified;
 mod written;
 
+pub use crashed::bound;
 pub use duplicates::insert as insert_duplicates;
 
 use crate::findings::{CheckResult, CheckStatus};
@@ -78,6 +80,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         errors::errors(case),
         verified::verified(case),
         replayed::replayed(run, case),
+        crashed::crashed(run, case),
     ]
 }
 

@@ -22,6 +22,20 @@ pub enum Caveat {
         /// Why.
         reason: Say,
     },
+    /// Crashes were judged, and none took anything: what that proves, and what it does not.
+    CrashesSurvived {
+        /// How many.
+        crashes: u64,
+        /// Those of them after which the host had been restarted.
+        rebooted: u64,
+        /// The chance that a crash takes something is below this at 95 %.
+        below: Share,
+    },
+    /// What a crash did could not be judged.
+    CrashUnknown {
+        /// Why.
+        reason: Say,
+    },
     /// The run waits for a person to switch to an arm.
     Suspended {
         /// Name of the arm.

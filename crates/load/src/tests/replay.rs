@@ -18,7 +18,7 @@ const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
 fn run(trial: &Trial, ios: &[TracedIo], file: &IoFile) -> (TrialOutcome, Vec<Slice>) {
     let (traces, mut slices) = ([Arc::new(ios.to_vec())], Vec::new());
     let emit = &mut |more| slices.extend(more);
-    let outcome = run_trial_of(Marks::of_session(1, 0), trial, &traces, file, &Control::new(), emit).unwrap();
+    let outcome = run_trial_of(Marks::of_session(1, 0), None, trial, &traces, file, &Control::new(), emit).unwrap();
     (outcome, slices)
 }
 

@@ -58,7 +58,7 @@ pub(super) fn listed(job: &Job) -> Option<Job> {
     let expected = job.check.as_ref()?.expected.clone();
     let blocks = expected.written();
     let limit = blocks.len() as u64;
-    let check = Some(Check { expected, listed: Some(blocks.into()) });
+    let check = Some(Check { expected, listed: Some(blocks.into()), account: None });
     (limit > 0).then(|| Job { spec: reading(&job.spec), limit, check, cursor: None, course: None, ..job.clone() })
 }
 

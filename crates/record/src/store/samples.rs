@@ -42,7 +42,7 @@ pub fn trial() -> Trial {
     let stream = Stream {
         queue_depth: 32,
         rate: Some(Rate::constant(MilliIops::per_second(20_000), Gaps::Poisson)),
-        verify: Some(Verify { after: true }),
+        verify: Some(Verify { after: true, crash: false }),
         ..Stream::new(Mix::of_reads(70), Pattern::Random, Bytes::kib(4))
     };
     let region = Region { start: Bytes(0), len: Bytes::gib(1) };

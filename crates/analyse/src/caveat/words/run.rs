@@ -26,6 +26,45 @@ pub(super) fn ended_early(reason: &Say) -> Words {
     Words { slug: "ended-early", text, advice: remove_the_cause() }
 }
 
+pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Words {
+    let text = both(|l| {
+        let (n, below, rebooted) = (format::count(crashes), format::percent(below.0, l), format::count(rebooted));
+        match l {
+            Lang::En => format!(
+                "{n} {} judged and took nothing that had been acknowledged: the chance that one does is below {below} (95 %), which \
+                 is not \"safe\". The host had been restarted after {rebooted} of them; where only processes were killed, caches of \
+                 the system and of drives were not tested.",
+                plural_en(crashes, "crash was", "crashes were")
+            ),
+            Lang::Ru => format!(
+                "Оценено сбоев: {n}; подтверждённые данные не пострадали: вероятность потери при сбое ниже {below} (95 %), и это не \
+                 «безопасно». Перезапусков машины среди них: {rebooted}; там, где убивали лишь процессы, кэши системы и \
+                 накопителей не проверены."
+            ),
+        }
+    });
+    let advice = say!(
+        "Repeat with the kind of crash that matters (60 without a loss prove 4.9 %, 300 prove 1 %), for drives by cutting their power.",
+        "Повторите с тем видом сбоя, который важен (60 без потерь доказывают 4,9 %, 300 — 1 %), для накопителей — отключая их питание."
+    );
+    Words { slug: "crashes-survived", text, advice }
+}
+
+pub(super) fn crash_unknown(reason: &Say) -> Words {
+    let Say { en, ru } = reason;
+    Words {
+        slug: "crash-unknown",
+        text: say!(
+            "What a crash did to the data could not be judged: {en}.",
+            "Что сбой сделал с данными, оценить нельзя: {ru}."
+        ),
+        advice: say!(
+            "Keep the run file, and its ledger with it, where the crash does not reach, and leave the target as it is until the run goes on.",
+            "Держите файл прогона, а с ним и журнал, там, где сбой их не затронет, и не трогайте объект до продолжения прогона."
+        ),
+    }
+}
+
 fn remove_the_cause() -> Say {
     say!(
         "Remove the cause and run it again; what was measured before is still valid.",
