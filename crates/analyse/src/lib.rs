@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+pub mod audit;
 pub mod by_trial;
 mod case;
 mod caveat;

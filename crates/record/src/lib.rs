@@ -4,6 +4,7 @@
 pub mod checkup;
 pub mod facts;
 pub mod observed;
+pub mod published;
 pub mod run;
 pub mod sample;
 #[cfg(feature = "store")]

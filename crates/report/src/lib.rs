@@ -2,6 +2,7 @@
 //! statistic: every number shown here was computed by `analyse` or observed by the run.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod comparison;
 mod export;
 mod figures;
@@ -17,8 +18,10 @@ mod text;
 mod typography;
 mod words;
 
+pub use audit::json::audit_json;
 pub use comparison::json::comparison_json;
 pub use export::{record_json, trials_csv};
+pub use html::audit::audit_html;
 pub use html::comparison::comparison_html;
 pub use html::html;
 pub use json::json;
@@ -26,6 +29,7 @@ pub use listing::{Listed, ListedRun, list_json};
 pub use machine::{doctor_json, error_json, inspect_json};
 pub use preview::preview_json;
 pub use svg::svg;
+pub use text::audit::audit_text;
 pub use text::clean;
 pub use text::comparison::{arms_text, comparison_text};
 pub use text::doctor::doctor_text;

@@ -51,6 +51,7 @@ pub fn command(lang: Lang) -> Command {
             list(lang),
             show(lang),
             compare(lang),
+            audit(lang),
             report(lang),
             export(lang),
             inspect(lang),
@@ -177,6 +178,19 @@ fn compare(lang: Lang) -> Command {
         option("output", "FILE", output, lang).short('o'),
     ];
     verb("compare", about, examples, "RUN RUN…", arguments, lang)
+}
+
+fn audit(lang: Lang) -> Command {
+    let about = say!(
+        "check published numbers without a run: units, Little's law, percentages, copies, more than the drives can",
+        "проверить опубликованные числа без прогона: единицы, закон Литтла, проценты, копии, больше возможного для дисков"
+    );
+    let examples = "stend audit table.csv\nstend audit published/nvme-soft-raid.csv -o audit.html --lang ru\nstend audit table.csv --json";
+    let table = say!("table as CSV, see docs/formats/published.md", "таблица CSV, см. docs/formats/published.md");
+    let output =
+        say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
+    let arguments = vec![positional("TABLE", table, lang), option("output", "FILE", output, lang).short('o')];
+    verb("audit", about, examples, "TABLE", arguments, lang)
 }
 
 fn export(lang: Lang) -> Command {

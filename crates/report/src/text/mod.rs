@@ -1,5 +1,6 @@
 //! A run on one screen of a terminal: verdict, grade, table, what did not run, caveats.
 
+pub mod audit;
 pub mod comparison;
 pub mod doctor;
 mod grid;

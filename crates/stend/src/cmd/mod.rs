@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub mod audit;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
