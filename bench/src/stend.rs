@@ -87,6 +87,7 @@ impl Stend {
             run_file: "none: a bench".to_string(),
             coordinator: std::process::id(),
             sample_every: SAMPLE_EVERY,
+            ledger: None,
         };
         stend.ask(&Request::Prepare(prepare), |reply| matches!(reply, Reply::Prepared).then_some(()))?;
         Ok(stend)
@@ -216,7 +217,9 @@ pub mod tests {
                 never_begun: latencies(0),
             }],
             errors: Vec::new(),
+            probes: None,
             verification: None,
+            io_log: None,
             clocks: [(0, 0, 0); 2],
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const RULE: &str = "links";
 /// A text between back-quotes that begins so is the path of a file or folder of the repository.
-const FOLDERS: [&str; 7] = ["bench/", "crates/", "docs/", "scripts/", "suites/", "xtask/", ".ci/"];
+const FOLDERS: [&str; 8] = ["bench/", "crates/", "docs/", "published/", "scripts/", "suites/", "xtask/", ".ci/"];
 
 /// Looks for whatever the documents below `root` point to.
 pub fn check(root: &Path, sources: &[Source]) -> Vec<Finding> {

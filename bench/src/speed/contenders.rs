@@ -15,6 +15,9 @@ use stend_record::TrialStatus;
 /// fio is started this often to learn what a start costs.
 const STARTS: u32 = 10;
 
+/// Share of the I/Os of a log that may be missing from it: leaving one out costs less than keeping it.
+const LOG_MISSED_MAX: f64 = 0.05;
+
 /// What one trial gave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
@@ -89,9 +92,11 @@ pub fn run(
         for contender in schedule::alternating(last + 1, round) {
             let seed = (round * (last + 1) + contender) as u64 + 1;
             measured[contender] = match contender.checked_sub(1).and_then(|peer| peers.get(peer)) {
-                None => by_stend(&mut stend, extent, experiment, experiment.load.jobs, seed, &mut backend)?,
+                None => by_stend(&mut stend, extent, experiment, seed, &mut backend)?,
                 Some(Peer::Bare) => bare::run(experiment, &stend.target, extent, seed)?,
-                Some(Peer::OneThread) => by_stend(&mut stend, extent, experiment, 1, seed, &mut backend)?,
+                Some(peer @ (Peer::OneThread | Peer::NoLog)) => {
+                    by_stend(&mut stend, extent, &otherwise(experiment, *peer), seed, &mut backend)?
+                }
                 Some(&peer) => {
                     let ran = fio.run(&fio_arguments(experiment, peer, &stend.target, extent.window, seed))?;
                     let side = if experiment.load.writes { ran.write } else { ran.read };
@@ -107,17 +112,32 @@ pub fn run(
     Ok(Found { experiment: experiment.clone(), compared, backend })
 }
 
+/// The load as another Stend makes it.
+fn otherwise(experiment: &Experiment, peer: Peer) -> Experiment {
+    let mut other = experiment.clone();
+    match peer {
+        Peer::OneThread => other.load.jobs = 1,
+        _ => other.load.log = false,
+    }
+    other
+}
+
 fn by_stend(
     stend: &mut Stend,
     extent: Extent,
     experiment: &Experiment,
-    jobs: u32,
     seed: u64,
     backend: &mut String,
 ) -> Outcome<Measured> {
-    let (outcome, cost) = stend.trial(experiment.trial(Nanos(extent.window.as_nanos() as u64), jobs, seed))?;
+    let window = Nanos(extent.window.as_nanos() as u64);
+    let (outcome, cost) = stend.trial(experiment.trial(window, experiment.load.jobs, seed))?;
     if outcome.status != TrialStatus::Complete || !outcome.errors.is_empty() {
         return Err(format!("a trial of Stend ended as {:?}: {:?}", outcome.status, outcome.errors));
+    }
+    if let Some(log) = outcome.io_log
+        && (log.dropped + log.beyond) as f64 > LOG_MISSED_MAX * log.recorded as f64
+    {
+        return Err(format!("the log of a trial of Stend misses too much to say what it costs: {log:?}"));
     }
     *backend = outcome.engine.backend.clone();
     let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
@@ -133,7 +153,7 @@ fn heat(path: &Path) -> Outcome<()> {
 
 fn compare(goal: Goal, peers: &[Peer], rounds: &[Vec<Measured>]) -> Outcome<Compared> {
     let quantity = |m: &Measured| match goal.quantity {
-        Quantity::Iops => m.iops,
+        Quantity::Iops | Quantity::Time => m.iops,
         Quantity::PerCpu => m.per_cpu,
     };
     let at = 1 + peers.iter().position(|peer| *peer == goal.peer).ok_or("a goal without its peer")?;
@@ -188,7 +208,7 @@ pub fn fio_arguments(experiment: &Experiment, peer: Peer, target: &Path, window:
         ],
         Peer::FioNull => &["--norandommap=1", "--disable_slat=1", "--disable_lat=1"],
         Peer::FioPsync => &["--norandommap=1"],
-        Peer::FioDefault | Peer::OneThread | Peer::Bare => &[],
+        Peer::FioDefault | Peer::OneThread | Peer::NoLog | Peer::Bare => &[],
     };
     words.extend(more.iter().map(|word| word.to_string()));
     words
@@ -199,9 +219,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn another_stend_differs_in_one_thing() {
+        let all = super::super::experiment::all();
+        let named = |name: &str| all.iter().find(|e| e.name == name).unwrap();
+        assert!(!otherwise(named("no I/O, depth 32, with a log"), Peer::NoLog).load.log);
+        assert_eq!(otherwise(named("no I/O, depth 32, 2 threads"), Peer::OneThread).load.jobs, 1);
+    }
+
+    #[test]
     fn a_goal_is_compared_with_its_own_peer_inside_rounds_only() {
         let (goals, peers) = (super::super::experiment::all(), [Peer::FioTuned, Peer::FioDefault]);
-        let goal = goals[3].goals[1];
+        let goal = goals.iter().find(|e| e.name == "write /dev/null, depth 32").unwrap().goals[1];
         assert_eq!(goal.peer, Peer::FioDefault);
         // Everything doubles from round to round; inside a round Stend has three times the second peer.
         let round = |r: i32| {

@@ -28,7 +28,7 @@ fn document(settings: &Settings, extent: Extent, fio: &Fio, start_up: Duration, 
          what it costs to start it. Stend is the released binary at its defaults: a full histogram and a stamp of its own for every\n\
          I/O. A bare ring is the same queue in a loop that only draws offsets, submits and reaps: what the kernel takes, and what nobody who uses\n\
          io_uring so can be below. The A/A floor is the 95th percentile of the distance of Stend from itself in the same rounds. A goal is reached when\n\
-         the lower end of the interval is.\n\n\
+         the lower end of the interval is; that of a log of every I/O, if at that end an I/O takes no more than so many nanoseconds longer.\n\n\
          | what | |\n|---|---|\n",
         start_up.as_millis()
     );
@@ -48,14 +48,24 @@ fn table(results: &[Found]) -> String {
             let quantity = match goal.quantity {
                 Quantity::Iops => "IOPS",
                 Quantity::PerCpu => "ns of CPU per I/O",
+                Quantity::Time => "ns per I/O",
             };
             let number = |value: f64| match goal.quantity {
                 Quantity::Iops => format!("{value:.0}"),
-                Quantity::PerCpu => format!("{:.0}", 1e9 / value),
+                Quantity::PerCpu | Quantity::Time => format!("{:.0}", 1e9 / value),
             };
             let (low, high) = middle.interval;
             let (wanted, reached) = match goal.mark {
                 None => ("–".to_string(), "–"),
+                Some(Mark { id, must, stretch }) if goal.quantity == Quantity::Time => {
+                    let most = more(*peer, low);
+                    let reached = match most {
+                        _ if most <= stretch => "yes, and the further goal",
+                        _ if most <= must => "yes",
+                        _ => "**not shown**",
+                    };
+                    (format!("{id} ≤ {must} ns more (aim {stretch}): at most {most:.1}"), reached)
+                }
                 Some(Mark { id, must, stretch }) => {
                     let reached = match low {
                         _ if low >= stretch => "yes, and the further goal",
@@ -80,11 +90,21 @@ fn table(results: &[Found]) -> String {
     text
 }
 
+/// How much longer an I/O takes than one of the peer's, ns, if there are `ratio` times as many per second.
+fn more(peer: f64, ratio: f64) -> f64 {
+    1e9 / peer * (1.0 / ratio - 1.0)
+}
+
 fn commands(extent: Extent, results: &[Found]) -> String {
     let mut text = "Command lines of fio:\n\n".to_string();
     for result in results {
         let target = if result.experiment.place == Place::DevNull { "/dev/null" } else { "TARGET" };
-        for peer in result.experiment.peers().into_iter().filter(|peer| !matches!(peer, Peer::OneThread | Peer::Bare)) {
+        for peer in result
+            .experiment
+            .peers()
+            .into_iter()
+            .filter(|peer| !matches!(peer, Peer::OneThread | Peer::NoLog | Peer::Bare))
+        {
             let words = fio_arguments(&result.experiment, peer, Path::new(target), extent.window, 1).join(" ");
             text += &format!("- {}, {}: `fio {words}`\n", result.experiment.name, name(peer));
         }
@@ -99,6 +119,7 @@ fn name(peer: Peer) -> &'static str {
         Peer::FioPsync => "fio, psync",
         Peer::FioNull => "fio, null, *clat* only",
         Peer::OneThread => "Stend, 1 thread",
+        Peer::NoLog => "Stend, no log",
         Peer::Bare => "a bare ring, nothing measured",
     }
 }
@@ -110,10 +131,14 @@ mod tests {
     use stend_analyse::stats::paired;
 
     fn shown(effects: [f64; 6]) -> String {
-        let experiment = experiment::all().remove(3);
+        row("write /dev/null, depth 32", 5e6, 2e6, effects)
+    }
+
+    fn row(name: &str, stend: f64, peer: f64, effects: [f64; 6]) -> String {
+        let experiment = experiment::all().into_iter().find(|e| e.name == name).unwrap();
         let goal = experiment.goals[0];
         let middle = paired::middle(&effects).unwrap();
-        let compared = vec![Compared { goal, stend: 5e6, peer: 2e6, middle, floor: 0.01 }];
+        let compared = vec![Compared { goal, stend, peer, middle, floor: 0.01 }];
         table(&[Found { experiment, compared, backend: "io_uring".into() }])
     }
 
@@ -123,5 +148,13 @@ mod tests {
         assert!(row.contains("| yes, and the further goal |") && row.contains("| 200 | 500 |"), "{row}");
         assert!(shown([1.0; 6]).contains("| yes |"));
         assert!(shown([0.5, 1.2, 1.2, 1.2, 1.2, 1.2]).contains("**not shown**"));
+    }
+
+    #[test]
+    fn a_goal_of_time_is_reached_by_what_it_takes_at_most() {
+        // Without a log 40 ns; with one half as fast, so 40 ns more, or 8 ns more.
+        let of = |share: f64| row("no I/O, depth 32, with a log", 25e6 * share, 25e6, [share.ln(); 6]);
+        assert!(of(0.5).contains("at most 40.0 | **not shown** |"), "{}", of(0.5));
+        assert!(of(40.0 / 60.0).contains("at most 20.0 | yes |") && of(40.0 / 48.0).contains("| yes, and the"));
     }
 }

@@ -31,7 +31,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         verdict: verdict::verdict(&trials, &cases, &caveats, &searched),
         searches: searches.clone(),
         not_run: not_run(run, &plan, &cases),
-        across: charts::across(&plan, &cases),
+        across: charts::across(&plan, &cases, &searches),
         charts: charts::of_run(run, &trials, &cases, (start, end)),
         cases,
         caveats,

@@ -5,7 +5,7 @@ use crate::findings::{CaseFinding, OpFinding, Service};
 use crate::latency::Distribution;
 use crate::stats::effective;
 use crate::trials::CaseTrials;
-use crate::{charts, check, phrase, rates};
+use crate::{charts, check, io_log, phrase, prober, rates};
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Share};
 use stend_record::RunRecord;
@@ -43,6 +43,9 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         total: rates::rates(case, None, &Op::IO),
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
         replays: fidelity::of_case(run, case),
+        io_logs: io_log::of_case(case),
+        prober: prober::of_case(case),
+        no_prober: prober::why_none(case),
         checks: check::all(run, case),
         charts: charts::of_case(run, case, headline, &latencies, run_start),
     }

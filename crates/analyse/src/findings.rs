@@ -6,6 +6,8 @@ pub use caveat::Caveat;
 
 use crate::chart::Chart;
 pub use crate::fidelity::ReplayFinding;
+pub use crate::io_log::IoLogFinding;
+pub use crate::prober::{ProberFinding, SilenceFinding, SilenceKind};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
@@ -126,6 +128,12 @@ pub struct CaseFinding {
     pub ops: Vec<OpFinding>,
     /// How faithful the replay of each trace was; empty if there is none at a pace.
     pub replays: Vec<ReplayFinding>,
+    /// Logs of every I/O, one per trial; empty if none is kept.
+    pub io_logs: Vec<IoLogFinding>,
+    /// What single I/Os beside the load saw; `None` if there were none.
+    pub prober: Option<ProberFinding>,
+    /// Why there were none, where one would expect them.
+    pub no_prober: Option<Say>,
     /// Checks in the order of their number.
     pub checks: Vec<CheckResult>,
     /// Charts of this case: time series, latency distribution.

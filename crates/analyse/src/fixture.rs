@@ -76,6 +76,8 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
         direct: true,
         backend: Backend::Auto,
         engine: Default::default(),
+        io_log: None,
+        prober: Default::default(),
     }
 }
 
@@ -411,7 +413,9 @@ impl TrialBuilder {
             censored: Vec::new(),
             open: if open { vec![on_time(done.iter().map(|(ops, _)| ops).sum())] } else { Vec::new() },
             errors: Vec::new(),
+            probes: None,
             verification: None,
+            io_log: None,
             clocks: [load_start, window_end].map(|t| (t.0, t.0, t.0 + 1_767_000_000_000_000_000)),
         };
         self.telemetry(&slices, load_start, window_end);
@@ -425,6 +429,7 @@ impl TrialBuilder {
             asked: self.asked,
             started: load_start,
             slices,
+            logged: 0,
             outcome: finished.then_some(outcome),
         });
         self.run.now = window_end + Nanos::secs(1);

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+pub mod audit;
 pub mod by_trial;
 mod case;
 mod caveat;
@@ -17,11 +18,13 @@ pub mod findings;
 mod fixture;
 mod forewarn;
 mod grade;
+pub mod io_log;
 mod latency;
 pub mod limits;
 pub mod live;
 mod phrase;
 pub mod preview;
+pub mod prober;
 mod rates;
 pub mod search;
 mod series;

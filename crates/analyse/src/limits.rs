@@ -148,3 +148,13 @@ pub const MEMORY_SIZES: u64 = 2;
 pub const OTHER_IOPS: f64 = 50.0;
 /// Bytes per second of others before the run, from which they are told (by eye).
 pub const OTHER_BYTES_PER_S: f64 = 5e6;
+
+/// Probes over I/Os of the load from which a prober is part of what is measured: a prober that nobody asked for stays
+/// below by itself, up to the Poisson noise of a load of some thousand I/Os (by eye).
+pub const PROBER_SHARE: f64 = 0.0055;
+/// Time without an answer, in times between two probes, below which it is none: two probes in a row that are late by a
+/// whole period are already rare (by eye).
+pub const STANDSTILL_PERIODS: f64 = 3.0;
+/// Share of the intervals in a time without an answer in which the load completed nothing, from which that is a standstill: at its
+/// edges the load may have gone on for an interval while the prober had no CPU (by eye).
+pub const STANDSTILL_QUIET: f64 = 0.8;

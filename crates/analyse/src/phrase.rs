@@ -175,6 +175,7 @@ pub fn data(data: Data, lang: Lang) -> String {
 /// `, verified`; empty if the stream is not.
 pub fn verified(stream: &Stream, lang: Lang) -> &'static str {
     match stream.verify {
+        Some(verify) if verify.crash => pick(lang, ", verified across crashes", ", со сверкой после сбоев"),
         Some(_) => pick(lang, ", verified", ", со сверкой"),
         None => "",
     }

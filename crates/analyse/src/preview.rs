@@ -47,6 +47,8 @@ pub struct Preview {
     pub time_budget: Option<Nanos>,
     /// What the fill and the trials that write come to at [`EXAMPLE_RATES`].
     pub examples: Vec<Example>,
+    /// Most that logs of every I/O may take in the run file, over all trials; `None` if none is kept.
+    pub io_log: Option<Bytes>,
     /// What is said before measuring, most serious first.
     pub caveats: Vec<Caveat>,
 }
@@ -172,8 +174,17 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         writing_time,
         time_budget: inputs.time_budget,
         examples: EXAMPLE_RATES.iter().map(|&rate| example(rate, fill, writing_time)).collect(),
+        io_log: io_log(&running, trials_of),
         caveats: forewarn(host, targets, plan),
     }
+}
+
+/// Sizes of the logs of all trials together.
+fn io_log(running: &[(usize, &Case)], trials_of: impl Fn(usize) -> u32) -> Option<Bytes> {
+    let sizes = running
+        .iter()
+        .filter_map(|(index, case)| Some(case.trial.io_log?.0.saturating_mul(u64::from(trials_of(*index)))));
+    sizes.reduce(u64::saturating_add).map(Bytes)
 }
 
 fn arm(arm: &stend_spec::arm::Arm) -> PlannedArm {
@@ -245,6 +256,13 @@ mod tests {
         assert_eq!(slow.fill.0 / 10, found.fill.unwrap().0);
         assert_eq!(slow.written_by_trials.0, found.writing_time.0 / 10);
         assert!(matches!(found.caveats.last(), Some(Caveat::WillWrite { .. })), "{:?}", found.caveats);
+    }
+
+    #[test]
+    fn the_most_that_logs_may_take_is_told_for_all_trials_that_keep_one() {
+        assert_eq!(of(|_| {}).io_log, None);
+        let found = of(|record| record.header.inputs.suite.cases[1].io_log = Some(Bytes::mib(64)));
+        assert_eq!(found.io_log, Some(Bytes::mib(64 * u64::from(found.cases[1].trials))));
     }
 
     #[test]

@@ -146,3 +146,29 @@ fn waiting_that_did_not_end_counts_as_what_it_was_at_least() {
     assert_eq!(holds(|o| o.status = TrialStatus::Failed), Outcome::Failed);
     assert_eq!(holds(|o| o.status = TrialStatus::Stalled), Outcome::Stalled);
 }
+
+#[test]
+fn the_rates_that_were_tried_are_a_chart_of_latency_with_the_limit_and_the_answer() {
+    let findings = analyse(&walked(vec![searched()], 7000.0).record()).unwrap();
+    let [chart] = findings.across.as_slice() else { panic!("{:?}", findings.across) };
+    let [pane] = chart.panes.as_slice() else { panic!("{:?}", chart.panes) };
+    let names: Vec<&str> = pane.series.iter().map(|line| line.name.en.as_str()).collect();
+    assert_eq!((chart.id.as_str(), names), ("curve-0", vec!["p50", "p99", "limit 50.0 ms"]));
+    let tried: Vec<f64> = findings.cases.iter().map(|case| case.total.iops.value).collect();
+    for line in &pane.series[..2] {
+        assert_eq!(line.points.len(), tried.len());
+        assert!(line.points.iter().all(|point| tried.contains(&point.x)));
+        assert!(line.points.windows(2).all(|pair| pair[0].x <= pair[1].x));
+    }
+    assert!(pane.series[2].points.iter().all(|point| point.y == Some(50e6)));
+    let held = findings.searches[0].held.unwrap().rate;
+    let [mark] = chart.events.as_slice() else { panic!("{:?}", chart.events) };
+    assert_eq!((mark.at, mark.name.ru.as_str()), (held.as_iops(), "найдено"));
+    assert!(chart.x.from <= mark.at && mark.at <= chart.x.to && pane.y.from <= 50e6 && 50e6 <= pane.y.to);
+}
+
+#[test]
+fn a_search_of_one_rate_is_no_curve() {
+    let record = run_of(vec![searched()]).trial(0).done().record();
+    assert!(analyse(&record).unwrap().across.is_empty());
+}

@@ -10,8 +10,8 @@ use stend_base::{Lang, Say, format, say};
 use stend_spec::plan::Plan;
 use stend_spec::workload::{Op, Trial};
 
-/// Checks that count whatever a search was looking for: bytes as I/Os say, no errors, data as written.
-const ANYWAY: [&str; 3] = ["H01", "H76", "H79"];
+/// Checks that count whatever a search was looking for: bytes as I/Os say, no errors, data as written, also after a crash.
+const ANYWAY: [&str; 4] = ["H01", "H76", "H79", "H81"];
 
 /// Searches for a rate: their answers come before single numbers.
 pub struct Searched<'a> {

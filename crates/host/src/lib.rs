@@ -4,6 +4,7 @@
 //! on request. It decides nothing: plans are walked by `run`.
 #![forbid(unsafe_code)]
 
+mod books;
 pub mod link;
 mod outbox;
 pub mod protocol;
@@ -11,6 +12,6 @@ mod telemetry;
 pub mod worker;
 
 pub use link::{Clock, FromHost, Host};
-pub use protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo};
+pub use protocol::{Facts, Inspect, Judge, Prepare, Reply, Request, SwitchTo};
 pub use stend_stand::{Permission, Rehearsal};
 pub use stend_sys::clock::{now, stamps};

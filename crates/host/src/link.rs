@@ -171,6 +171,7 @@ fn on_our_clock(mut reply: Reply, shift_ns: i64) -> Reply {
     let shift = |at: &mut Nanos| *at = at.shifted(shift_ns);
     match &mut reply {
         Reply::TrialDone { outcome, .. } => outcome.shift(shift_ns),
+        Reply::Log { chunk, .. } => shift(&mut chunk.base),
         Reply::Sample(sample) => shift(&mut sample.at),
         Reply::Event(event) => shift(&mut event.at),
         _ => {}
@@ -188,7 +189,8 @@ fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_record::{Event, EventKind};
+    use stend_record::io_log::Records;
+    use stend_record::{Event, EventKind, IoChunk};
 
     /// What a worker says that was booted as `boot_id` and whose clock shows these times.
     fn worker(boot_id: &str, times: &[u64]) -> Vec<u8> {
@@ -226,6 +228,11 @@ mod tests {
         let event = |at| Reply::Event(Event { at: Nanos(at), kind: EventKind::StopRequested });
         assert_eq!(on_our_clock(event(1_000), 500), event(1_500));
         assert_eq!(on_our_clock(event(1_000), -400), event(600));
+        let log = |base| {
+            let chunk = IoChunk { stream: 0, job: 0, base: Nanos(base), records: Records::default() };
+            Reply::Log { ordinal: 1, chunk }
+        };
+        assert_eq!(on_our_clock(log(1_000), 500), log(1_500));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Messages on their way to the coordinator. On a slow stream intervals are merged, never dropped,
-//! and whoever makes load never waits.
+//! Messages on their way to the coordinator. On a slow stream intervals are merged, never dropped, of a log of every I/O
+//! what comes then is left out, and whoever makes load never waits.
 
 use crate::protocol::{Reply, write_frame};
 use std::collections::VecDeque;
@@ -12,6 +12,8 @@ use stend_record::{Event, EventKind, Slice};
 
 /// Messages that may wait before intervals are merged: about six seconds of a trial.
 const MERGE_ABOVE: usize = 64;
+/// Records of logs that may wait, bytes: what comes beyond is left out, and the run file knows how many it has.
+const LOG_MAX: usize = 32 << 20;
 
 /// The sending half; cheap to clone, never blocks.
 #[derive(Clone)]
@@ -22,6 +24,9 @@ pub struct Outbox {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Reply>,
+    /// Bytes of records among them, and how many other messages there are.
+    log: usize,
+    others: usize,
     merged: u64,
     closed: bool,
 }
@@ -49,12 +54,12 @@ impl Outbox {
             while queue.waiting.is_empty() && !queue.closed {
                 queue = self.shared.1.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
-            let Some(next) = queue.waiting.pop_front() else { return Ok(()) };
+            let Some(next) = queue.pop() else { return Ok(()) };
             drop(queue);
             self.shared.1.notify_all();
             if let Err(error) = write_frame(to, &next) {
                 self.close();
-                self.lock().waiting.clear();
+                self.lock().clear();
                 return Err(error);
             }
         }
@@ -85,28 +90,53 @@ impl Default for Outbox {
 }
 
 impl Queue {
+    fn pop(&mut self) -> Option<Reply> {
+        let next = self.waiting.pop_front()?;
+        match &next {
+            Reply::Log { chunk, .. } => self.log -= chunk.records.as_bytes().len(),
+            _ => self.others -= 1,
+        }
+        Some(next)
+    }
+
+    fn clear(&mut self) {
+        self.waiting.clear();
+        (self.log, self.others) = (0, 0);
+    }
+
+    fn keep(&mut self, reply: Reply) {
+        self.others += 1;
+        self.waiting.push_back(reply);
+    }
+
     fn push(&mut self, reply: Reply) {
-        if let Reply::TrialDone { outcome, .. } = &reply {
-            self.report_merges(outcome.window_end);
-            self.waiting.push_back(reply);
+        if let Reply::Log { chunk, .. } = &reply {
+            let bytes = chunk.records.as_bytes().len();
+            if self.log + bytes <= LOG_MAX {
+                self.log += bytes;
+                self.waiting.push_back(reply);
+            }
             return;
         }
-        if self.waiting.len() < MERGE_ABOVE {
-            self.waiting.push_back(reply);
-            return;
+        if let Reply::TrialDone { outcome, .. } = &reply {
+            self.report_merges(outcome.window_end);
+            return self.keep(reply);
+        }
+        if self.others < MERGE_ABOVE {
+            return self.keep(reply);
         }
         match reply {
             Reply::Slices { ordinal, slices } => self.push_slices(ordinal, slices),
             Reply::Sample(sample) => match self.waiting.back_mut() {
                 // Counters only grow: the later sample says all that the earlier one did, less finely.
                 Some(Reply::Sample(last)) => *last = sample,
-                _ => self.waiting.push_back(Reply::Sample(sample)),
+                _ => self.keep(Reply::Sample(sample)),
             },
             Reply::Filling { done } => match self.waiting.back_mut() {
                 Some(Reply::Filling { done: last }) => *last = done,
-                _ => self.waiting.push_back(Reply::Filling { done }),
+                _ => self.keep(Reply::Filling { done }),
             },
-            other => self.waiting.push_back(other),
+            other => self.keep(other),
         }
     }
 
@@ -117,14 +147,14 @@ impl Queue {
         });
         match queued {
             Some(queued) => self.merged += slices.into_iter().map(|slice| merge_into(queued, slice)).sum::<u64>(),
-            None => self.waiting.push_back(Reply::Slices { ordinal, slices }),
+            None => self.keep(Reply::Slices { ordinal, slices }),
         }
     }
 
     fn report_merges(&mut self, at: Nanos) {
         if self.merged > 0 {
             let kind = EventKind::IntervalsMerged { count: std::mem::take(&mut self.merged) };
-            self.waiting.push_back(Reply::Event(Event { at, kind }));
+            self.keep(Reply::Event(Event { at, kind }));
         }
     }
 }
@@ -169,6 +199,8 @@ mod tests {
     use super::*;
     use crate::protocol::read_frame;
     use stend_base::{Histogram, Nanos};
+    use stend_record::IoChunk;
+    use stend_record::io_log::Records;
     use stend_record::observed::OpenSlice;
     use stend_spec::workload::Op;
 
@@ -220,6 +252,34 @@ mod tests {
         }
         assert_eq!((ops, counted, span), (1000, 1000, 1000));
         assert_eq!((late, served), ((6000, 999), 1000), "and of an open loop neither what was due nor what was late");
+    }
+
+    #[test]
+    fn a_slow_stream_leaves_out_what_a_log_has_beyond_its_bound_and_merges_no_earlier() {
+        let outbox = Outbox::new();
+        let records = || Records::of(&[[0; 2]; 4096]);
+        let bytes = records().as_bytes().len();
+        for interval in 0..MERGE_ABOVE as u32 {
+            for _ in 0..20 {
+                let chunk = IoChunk { stream: 0, job: 0, base: Nanos(1), records: records() };
+                outbox.send(Reply::Log { ordinal: 7, chunk });
+            }
+            outbox.send(Reply::Slices { ordinal: 7, slices: vec![slice(interval)] });
+        }
+        let counted = |queue: MutexGuard<Queue>| (queue.log, queue.others, queue.merged);
+        assert_eq!(counted(outbox.lock()), (LOG_MAX, MERGE_ABOVE, 0));
+        outbox.close();
+        let mut stream = Vec::new();
+        outbox.drain(&mut stream).unwrap();
+        let (mut from, mut chunks, mut others) = (stream.as_slice(), 0, 0);
+        while let Some(reply) = read_frame::<Reply>(&mut from).unwrap() {
+            match reply {
+                Reply::Log { .. } => chunks += 1,
+                _ => others += 1,
+            }
+        }
+        assert_eq!((chunks * bytes, others), (LOG_MAX, MERGE_ABOVE));
+        assert_eq!(counted(outbox.lock()), (0, 0, 0));
     }
 
     #[test]

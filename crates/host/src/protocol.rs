@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
-use stend_record::{ArmFacts, Event, HostFacts, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample};
+use stend_record::{
+    Aftermath, ArmFacts, Event, HostFacts, IoChunk, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample,
+};
 use stend_spec::arm::{Observation, Switch};
 use stend_spec::external::FioNeed;
 use stend_spec::trace::TracedIo;
@@ -26,6 +28,8 @@ pub enum Request {
     Rehearse(Prepare),
     /// Make the target ready for I/O.
     Prepare(Prepare),
+    /// Compare the target with the ledger that a crash of the run left behind, if there is one. Changes nothing.
+    Judge(Judge),
     /// Write a range once, in order.
     Fill {
         /// What to write.
@@ -93,6 +97,17 @@ pub struct SwitchTo {
     pub run_file: String,
 }
 
+/// What to judge after a crash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judge {
+    /// Path of the ledger.
+    pub ledger: String,
+    /// Id of the run.
+    pub run: String,
+    /// Sizes of the test files that the run had made; none: it used the target itself.
+    pub files: Vec<Bytes>,
+}
+
 /// How to make the target ready.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prepare {
@@ -107,6 +122,8 @@ pub struct Prepare {
     pub run: String,
     /// Path of its run file, shown to whoever finds the target taken.
     pub run_file: String,
+    /// Path of the ledger to keep, if a crash is to be judged. One that is there is done with.
+    pub ledger: Option<String>,
     /// Process id of the coordinator, for its cost; 0 if it is on another machine.
     pub coordinator: u32,
     /// Time between telemetry samples.
@@ -124,6 +141,13 @@ pub enum Reply {
     Clock(Nanos),
     /// Answer to `Prepare`.
     Prepared,
+    /// Progress of `Judge`.
+    Judging {
+        /// Bytes compared so far.
+        done: Bytes,
+    },
+    /// Answer to `Judge`; `None`: there is no ledger.
+    Judged(Option<Box<Aftermath>>),
     /// Answer to `Trace` and to `Foresee`: go on.
     Taken,
     /// Progress of a fill, about ten times a second.
@@ -143,6 +167,13 @@ pub enum Reply {
         ordinal: u32,
         /// The slices.
         slices: Vec<Slice>,
+    },
+    /// I/Os of the log of the trial in progress.
+    Log {
+        /// Ordinal of the trial.
+        ordinal: u32,
+        /// The I/Os.
+        chunk: IoChunk,
     },
     /// End of a trial.
     TrialDone {

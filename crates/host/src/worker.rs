@@ -3,6 +3,7 @@
 //! When the request stream ends, for whatever reason, load stops, what was made is undone, claims are
 //! given up and the process ends. Nothing here decides what to do next.
 
+use crate::books::{self, Books};
 use crate::outbox::Outbox;
 use crate::protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello};
 use crate::telemetry::Telemetry;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
-use stend_load::{Control, Marks};
+use stend_load::{Control, Marks, Sinks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
@@ -100,6 +101,8 @@ struct Ready {
     since_ns: u64,
     /// Ways in which it could be opened: (writable, direct).
     opened: Vec<(bool, bool)>,
+    /// What is kept for the judgement of a crash.
+    books: Books,
 }
 
 impl Session {
@@ -124,12 +127,20 @@ impl Session {
             }
             Request::Rehearse(prepare) => {
                 let (targets, _) = seen.as_ref().ok_or_else(|| out_of_order("rehearse"))?;
-                self.outbox.send(Reply::Rehearsed(stend_stand::dry_run_all(targets, &need(&prepare))));
+                let rehearsal = stend_stand::dry_run_all(targets, &need(&prepare));
+                self.outbox.send(Reply::Rehearsed(books::rehearsed(rehearsal, prepare.ledger.as_deref())));
             }
             Request::Prepare(prepare) => {
                 let (targets, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
                 self.ready = Some(make_ready(targets, permission, &prepare, &self.outbox)?);
                 self.outbox.send(Reply::Prepared);
+            }
+            Request::Judge(judge) => {
+                let (targets, _) = seen.as_ref().ok_or_else(|| out_of_order("judge"))?;
+                // A ledger is of one target: of several it is refused when the run is planned.
+                let target = targets.first().ok_or_else(|| out_of_order("judge"))?;
+                let found = books::judge(&judge, target, &self.control, &self.outbox)?;
+                self.outbox.send(Reply::Judged(found.map(Box::new)));
             }
             Request::Fill { region, seed } => self.fill(region, seed)?,
             Request::SampleZeros { region, seed } => {
@@ -162,12 +173,14 @@ impl Session {
     }
 
     fn switch(&mut self, to: &SwitchTo, targets: &[TargetFacts], permission: &Permission) -> Result<ArmFacts> {
+        // What an arm changes may change the target, too.
+        self.ready.iter_mut().try_for_each(|ready| ready.books.close())?;
         let outbox = self.outbox.clone();
         let mut log = move |kind| send_event(&outbox, kind);
         if let Some(entered) = self.entered.take() {
             entered.leave(&mut log)?;
         }
-        let owner = Owner { run_id: to.run.clone(), run_file: to.run_file.clone() };
+        let owner = Owner { run_id: to.run.clone(), run_file: to.run_file.clone(), ledger: None };
         let control = self.control.clone();
         let stopped = move || control.stopped();
         self.entered = Some(stend_stand::enter(&to.switch, &owner, permission, &stopped, &mut log)?);
@@ -178,6 +191,7 @@ impl Session {
 
     fn fill(&mut self, region: Region, seed: u64) -> Result<()> {
         let file = self.open(true, true)?;
+        self.ready.iter_mut().try_for_each(|ready| ready.books.close())?;
         let mut last = Nanos(0);
         let outcome = stend_load::fill(&file, region, seed, &self.control, &mut |done| {
             let now = stend_sys::clock::now();
@@ -220,19 +234,23 @@ impl Session {
 
     fn trial(&mut self, ordinal: u32, trial: &Trial) -> Result<()> {
         let file = self.open(trial.writes(), trial.direct)?;
-        let ready = self.ready()?;
+        let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
+        ready.books.open(trial)?;
         ready.telemetry.mark();
         let mut emit = |slices| self.outbox.send(Reply::Slices { ordinal, slices });
+        let mut log = |chunk| self.outbox.send(Reply::Log { ordinal, chunk });
         let outcome = match trial.engine {
             Engine::Native => {
                 let marks = Marks::of_session(ready.since_ns, ordinal);
-                stend_load::run_trial_of(marks, trial, &self.traces, &file, &self.control, &mut emit)
+                let sinks = Sinks { slices: &mut emit, log: &mut log };
+                stend_load::run_trial_of(marks, ready.books.place(), trial, &self.traces, &file, &self.control, sinks)
             }
             Engine::Fio => {
-                let mut log = |kind| send_event(&self.outbox, kind);
-                stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut log)
+                let mut note = |kind| send_event(&self.outbox, kind);
+                stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut note)
             }
         }?;
+        ready.books.ended(trial, &outcome);
         ready.telemetry.mark();
         self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
         Ok(())
@@ -255,10 +273,6 @@ impl Session {
         Ok(file)
     }
 
-    fn ready(&self) -> Result<&Ready> {
-        self.ready.as_ref().ok_or_else(|| out_of_order("I/O"))
-    }
-
     fn release(&mut self) {
         if let Some(entered) = self.entered.take() {
             let outbox = self.outbox.clone();
@@ -266,10 +280,15 @@ impl Session {
                 self.outbox.send(Reply::Failed(error));
             }
         }
-        let Some(Ready { prepared, telemetry, .. }) = self.ready.take() else { return };
+        let Some(Ready { prepared, telemetry, mut books, .. }) = self.ready.take() else { return };
         drop(telemetry);
         let outbox = self.outbox.clone();
-        if let Err(error) = prepared.undo(&mut |kind| send_event(&outbox, kind)) {
+        let mut log = |kind| send_event(&outbox, kind);
+        if books.is_suspect() {
+            return prepared.leave(&mut log);
+        }
+        let closed = books.close();
+        for error in [closed, prepared.undo(&mut log)].into_iter().filter_map(Result::err) {
             self.outbox.send(Reply::Failed(error));
         }
     }
@@ -288,16 +307,20 @@ fn look(inspect: &Inspect) -> Result<Facts> {
 
 fn make_ready(targets: &[TargetFacts], permission: &Permission, prepare: &Prepare, outbox: &Outbox) -> Result<Ready> {
     let mut log = |kind| send_event(outbox, kind);
+    let mut books = Books::new(prepare);
+    // The session that went on has judged what an earlier one left.
+    books.close()?;
     let prepared = stend_stand::prepare_all(targets, permission, &need(prepare), prepare.share, &mut log)?;
     let telemetry = Telemetry::start(targets, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;
     let (.., since_ns) = stend_sys::clock::stamps();
-    Ok(Ready { prepared, telemetry, since_ns, opened: Vec::new() })
+    Ok(Ready { prepared, telemetry, since_ns, opened: Vec::new(), books })
 }
 
 fn need(prepare: &Prepare) -> Need {
-    let owner = Owner { run_id: prepare.run.clone(), run_file: prepare.run_file.clone() };
+    let (run_id, run_file, ledger) = (prepare.run.clone(), prepare.run_file.clone(), prepare.ledger.clone());
+    let owner = Owner { run_id, run_file, ledger };
     match prepare.files.is_empty() {
         false => Need::TestFiles { sizes: prepare.files.clone(), owner },
         true if prepare.write => Need::WriteDevice(owner),
@@ -316,6 +339,6 @@ fn of_case(label: &str, mut error: Box<Error>) -> Box<Error> {
     error
 }
 
-fn out_of_order(what: &str) -> Box<Error> {
+pub(crate) fn out_of_order(what: &str) -> Box<Error> {
     Error::new(Kind::Bug, say!("{what} was asked before the target was ready", "{what}: объект ещё не подготовлен"))
 }

@@ -1,9 +1,10 @@
 //! Chooses how I/O is submitted, by trying. Must not choose silently: the reason travels with the choice.
 
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::Chosen;
 use stend_spec::workload::{Backend, Stream, Sync, Trial};
 use stend_sys::aio::{self, Syncs};
+use stend_sys::passthrough::Passthrough;
 use stend_sys::uring::{Polling, Ring};
 use stend_sys::{IoFile, Obstacle};
 
@@ -12,6 +13,8 @@ use stend_sys::{IoFile, Obstacle};
 pub enum Lane {
     /// One ring per job, and what it polls for.
     IoUring(Polling),
+    /// One ring of NVMe commands per job.
+    NvmePassthrough,
     /// One context of Linux AIO per job, and how it syncs.
     Libaio(Syncs),
     /// `pread` and `pwrite`, one thread per I/O in flight.
@@ -44,6 +47,7 @@ impl Lane {
             Lane::IoUring(Polling::Off) => "io_uring",
             Lane::IoUring(Polling::Submissions) => "io_uring_sqpoll",
             Lane::IoUring(Polling::Completions) => "io_uring_iopoll",
+            Lane::NvmePassthrough => "nvme_passthrough",
             Lane::Libaio(_) => "libaio",
             Lane::Psync => "psync",
             Lane::Null => "none",
@@ -64,6 +68,10 @@ impl Lane {
 pub fn choose_backend(trial: &Trial, file: &IoFile) -> Result<Choice> {
     if trial.backend == Backend::IoUringIopoll {
         Ring::polls(file).map_err(|obstacle| refused("io_uring_iopoll", &obstacle))?;
+    }
+    if trial.backend == Backend::NvmePassthrough {
+        let most = Passthrough::probe(file).map_err(|obstacle| refused("nvme_passthrough", &obstacle))?;
+        fits_a_command(trial, most)?;
     }
     decide(trial, Nature { device: file.is_device(), begins: file.begins_without_blocking() })
 }
@@ -107,9 +115,30 @@ fn decide(trial: &Trial, target: Nature) -> Result<Choice> {
         Backend::Libaio => {
             aio::probe(trial.in_flight()).map(|s| named(Lane::Libaio(s))).map_err(|o| refused("libaio", &o))
         }
+        // Whether it works was asked of the target.
+        Backend::NvmePassthrough => Ok(named(Lane::NvmePassthrough)),
         Backend::Psync => Ok(named(Lane::Psync)),
         Backend::Null => Ok(named(Lane::Null)),
     }
+}
+
+/// Refuses blocks that one command does not move: the block layer would split them, but nothing is between.
+fn fits_a_command(trial: &Trial, most: u64) -> Result<()> {
+    let Some(largest) = trial.streams.iter().map(|stream| stream.block_size).max().filter(|size| size.0 > most) else {
+        return Ok(());
+    };
+    let (most, largest) = (Bytes(most), largest);
+    let [en, ru] = [Lang::En, Lang::Ru].map(|lang| [largest, most].map(|size| format::bytes(size, lang)));
+    let (size, limit, size_ru, limit_ru) = (&en[0], &en[1], &ru[0], &ru[1]);
+    let message = say!(
+        "an I/O of {size} is larger than one NVMe command to this drive, at most {limit}",
+        "операция в {size_ru} больше одной команды NVMe к этому накопителю: не более {limit_ru}"
+    );
+    let hint = say!(
+        "use smaller blocks, or `backend: io_uring`, where the kernel splits them",
+        "уменьшите блоки или укажите `backend: io_uring`: там их делит ядро"
+    );
+    Err(Error::new(Kind::Preflight, message).hint(hint))
 }
 
 /// Whether a stream begins or waits for several I/Os together, which plain calls cannot.
@@ -211,7 +240,7 @@ pub(crate) fn refused(name: &str, obstacle: &Obstacle) -> Box<Error> {
 mod tests {
     use super::*;
     use std::path::Path;
-    use stend_base::{Bytes, Nanos};
+    use stend_base::Nanos;
     use stend_spec::workload::{Mix, Op, Pattern, Region};
     use stend_sys::seccomp::{forbid_aio, forbid_io_uring};
 
@@ -281,6 +310,19 @@ mod tests {
         assert!(error.kind == Kind::Preflight && error.message.ru.contains("очередей для опроса"), "{error}");
         let error = choose_without(&[forbid_io_uring], &trial(Backend::IoUringSqpoll, 1, Sync::None)).unwrap_err();
         assert!(error.message.en.contains("io_uring_sqpoll"), "{error}");
+    }
+
+    #[test]
+    fn commands_are_never_chosen_only_named_and_what_takes_none_is_refused() {
+        let file = IoFile::create_scratch(Path::new("/var/tmp"), 1 << 20, true).unwrap();
+        let error = choose_backend(&trial(Backend::NvmePassthrough, 1, Sync::None), &file).unwrap_err();
+        assert!(error.kind == Kind::Preflight && error.message.en.contains("no NVMe namespace"), "{error}");
+        assert!(error.message.ru.contains("не пространство имён NVMe"), "{error}");
+        let of = |len| fits_a_command(&trial(Backend::NvmePassthrough, 1, Sync::None), len);
+        assert!(of(4096).is_ok());
+        let error = of(2048).unwrap_err();
+        assert!(error.message.en.contains("4 KiB is larger than one NVMe command"), "{error}");
+        assert!(error.message.ru.contains("не более 2 КиБ"), "{error}");
     }
 
     #[test]

@@ -67,13 +67,19 @@ pub(crate) struct Collector<'a> {
 #[derive(Debug)]
 pub(crate) struct JobSum {
     done: [(u64, u64); OPS],
+    failed: u64,
     latencies: Latencies,
 }
 
 impl JobSum {
     /// Nothing yet, `open` for a job of an open loop.
     pub fn new(open: bool) -> JobSum {
-        JobSum { done: [(0, 0); OPS], latencies: Latencies::new(open) }
+        JobSum { done: [(0, 0); OPS], failed: 0, latencies: Latencies::new(open) }
+    }
+
+    /// I/Os that failed.
+    pub fn failed(&self) -> u64 {
+        self.failed
     }
 
     /// As recorded, without the costs.
@@ -125,6 +131,7 @@ impl<'a> Collector<'a> {
             if part.phase == Phase::Window {
                 let done = &mut job.done[op.index()];
                 *done = (done.0 + counter.ops, done.1 + counter.bytes);
+                job.failed += counter.errors;
                 job.latencies.add(part, op);
             }
         }

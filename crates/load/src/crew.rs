@@ -2,13 +2,14 @@
 
 use crate::arrivals::{Arrivals, Progress};
 use crate::backend::{Lane, refused};
+use crate::engine::Task;
+use crate::io_log::{self, Chunk, Log};
 use crate::layout::Job;
 use crate::part::Part;
 use crate::queue_lane::QueueLane;
 use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message, Recorder};
 use crate::shared::{Flying, InFlight, Shared, Times};
 use crate::sync_lane::SyncLane;
-use crate::target::Target;
 use crate::{Control, placement};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,6 +20,7 @@ use stend_base::{Error, Kind, Result, say};
 use stend_sys::aio::{self, Context};
 use stend_sys::interrupts::completion_cpus;
 use stend_sys::null::Null;
+use stend_sys::passthrough::Passthrough;
 use stend_sys::queue::Queue;
 use stend_sys::uring::Ring;
 use stend_sys::{IoFile, affinity, clock, numa};
@@ -57,6 +59,8 @@ pub(crate) struct Member {
     handle: JoinHandle<()>,
     in_flight: Arc<InFlight>,
     give_back: SyncSender<Box<Part>>,
+    /// Where emptied chunks of its log go.
+    chunks: Option<SyncSender<Box<Chunk>>>,
     node: Arc<AtomicU32>,
 }
 
@@ -79,6 +83,12 @@ impl Member {
         part.clear();
         // A thread that is gone needs none.
         let _ = self.give_back.try_send(part);
+    }
+
+    /// Returns an emptied chunk of a log likewise.
+    pub fn give_back_chunk(&self, mut chunk: Box<Chunk>) {
+        chunk.clear();
+        let _ = self.chunks.as_ref().map(|chunks| chunks.try_send(chunk));
     }
 
     /// Whether the thread is gone, be it by a panic.
@@ -110,6 +120,11 @@ fn merged<'a>(threads: impl Iterator<Item = (usize, &'a [u32])>) -> Vec<(usize, 
     merged
 }
 
+/// Threads that make a job's I/O.
+pub(crate) fn threads_of(job: &Job, lane: Lane) -> usize {
+    if lane == Lane::Psync { job.spec.queue_depth as usize } else { 1 }
+}
+
 /// The CPU of every load thread, in the order of jobs; `None` where no CPU is known.
 pub(crate) fn places(jobs: &[Job], threads_of: impl Fn(&Job) -> usize, file: &IoFile) -> Vec<Option<u32>> {
     let threads = jobs.iter().map(|job| (threads_of(job), job.spec.place.cpus.as_slice()));
@@ -119,12 +134,14 @@ pub(crate) fn places(jobs: &[Job], threads_of: impl Fn(&Job) -> usize, file: &Io
 }
 
 impl Crew {
-    /// Starts the threads for `jobs` and waits until every one is set up.
-    pub fn muster(jobs: &[Job], lane: Lane, target: &Target, fault_limit: u64, control: &Control) -> Result<Crew> {
-        let threads_of = |job: &Job| if lane == Lane::Psync { job.spec.queue_depth } else { 1 };
-        let count: usize = jobs.iter().map(|job| threads_of(job) as usize).sum();
-        let places = places(jobs, |job| threads_of(job) as usize, target.file());
-        let (out, inbox) = sync_channel(count * MESSAGES_PER_THREAD);
+    /// Starts the threads for the jobs of `task` and waits until every one is set up.
+    pub fn muster(task: &Task, control: &Control) -> Result<Crew> {
+        let Task { jobs, lane, target, fault_limit, .. } = *task;
+        let count: usize = jobs.iter().map(|job| threads_of(job, lane)).sum();
+        let places = places(jobs, |job| threads_of(job, lane), target.file());
+        let logged = task.trial.io_log.map(|_| count);
+        let messages = MESSAGES_PER_THREAD + logged.map_or(0, io_log::chunks_per_thread);
+        let (out, inbox) = sync_channel(count * messages);
         let shared = Arc::new(Shared::new(fault_limit));
         let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();
         let members = Vec::with_capacity(count);
@@ -132,23 +149,31 @@ impl Crew {
         let mut crew = Crew { shared, inbox, progress, members, cpus, registered: count > 0 };
         for (index, job) in jobs.iter().enumerate() {
             let progress = crew.progress[index].clone();
-            for thread_of_job in 0..threads_of(job) {
+            for thread_of_job in 0..threads_of(job, lane) as u32 {
                 let cpu = places[crew.members.len()];
                 let (job, file, progress) = (job.clone(), target.of(job).clone(), progress.clone());
                 let node = Arc::new(AtomicU32::new(NO_NODE));
-                crew.start_thread(index, Post { lane, job, thread_of_job, cpu, file, progress, node }, out.clone())?;
+                let post = Post { lane, job, thread_of_job, cpu, file, progress, node };
+                crew.start_thread(index, post, logged, out.clone())?;
             }
         }
         crew.wait_until_ready(control)?;
         Ok(crew)
     }
 
-    fn start_thread(&mut self, job: usize, post: Post, out: SyncSender<Message>) -> Result<()> {
+    /// Starts a thread; `logged`: one of so many that keep a log.
+    fn start_thread(&mut self, job: usize, post: Post, logged: Option<usize>, out: SyncSender<Message>) -> Result<()> {
         let number = self.members.len();
         let slots = if post.lane == Lane::Psync { 1 } else { post.job.spec.queue_depth as usize };
         let (stream, open) = (post.job.stream, post.job.spec.is_open());
         let in_flight = Arc::new(InFlight::new(slots, open));
-        let (recorder, give_back) = Recorder::new(number, (stream, open), self.shared.clone(), in_flight.clone(), out);
+        let log = logged.map(|count| Log::new((number, count), &post.job.spec, self.shared.clone(), out.clone()));
+        let (mut recorder, give_back) =
+            Recorder::new(number, (stream, open), self.shared.clone(), in_flight.clone(), out);
+        let chunks = log.map(|(log, chunks)| {
+            recorder.keep_log(log);
+            chunks
+        });
         let builder = std::thread::Builder::new().name(format!("load-{number}")).stack_size(STACK);
         let node = post.node.clone();
         let handle = builder.spawn(move || work(post, recorder)).map_err(|e| {
@@ -168,6 +193,7 @@ impl Crew {
             handle,
             in_flight,
             give_back,
+            chunks,
             node,
         });
         Ok(())
@@ -233,6 +259,9 @@ fn work(post: Post, mut recorder: Recorder) {
     match post.lane {
         Lane::IoUring(polling) => {
             run_queue(&post, recorder, |slots, len| Ring::new(post.file.clone(), slots, len, polling));
+        }
+        Lane::NvmePassthrough => {
+            run_queue(&post, recorder, |slots, len| Passthrough::new(post.file.clone(), slots, len));
         }
         Lane::Libaio(syncs) => {
             run_queue(&post, recorder, |slots, len| Context::new(post.file.clone(), slots, len, syncs));
@@ -330,6 +359,7 @@ pub(crate) fn died() -> Box<Error> {
 mod tests {
     use super::*;
     use crate::layout::tests::{stream, trial};
+    use crate::target::Target;
     use stend_base::Bytes;
     use stend_sys::aio::Syncs;
     use stend_sys::uring::Polling;
@@ -342,7 +372,8 @@ mod tests {
         let file = IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap();
         let target = Target::new(&file, &trial).unwrap();
         for lane in [Lane::Psync, Lane::IoUring(Polling::Off), Lane::Libaio(Syncs::Queued)] {
-            let error = Crew::muster(&jobs, lane, &target, 1, &Control::new()).err().unwrap();
+            let task = Task { trial: &trial, jobs: &jobs, lane, target: &target, fault_limit: 1 };
+            let error = Crew::muster(&task, &Control::new()).err().unwrap();
             assert_eq!(error.kind, Kind::Bug, "{error}");
         }
     }

@@ -4,16 +4,17 @@
 use crate::backend::Lane;
 use crate::collector::{Collector, JobSum};
 use crate::crew::{Crew, Member, died, stopped_before_start};
+use crate::io_log::{Keeper, Missed};
 use crate::layout::Job;
 use crate::offered::{self, Offered};
 use crate::recorder::Message;
 use crate::shared::Times;
 use crate::target::Target;
+use crate::trial::Sinks;
 use crate::{Control, INTERVAL};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_record::observed::{Censored, EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
-
 use stend_spec::workload::Trial;
 use stend_sys::aio::Syncs;
 use stend_sys::ticker::Ticker;
@@ -58,9 +59,14 @@ pub(crate) struct Task<'a> {
     pub fault_limit: u64,
 }
 
-/// Runs the task; calls `emit` about every 100 ms.
+/// Runs the task, which keeps no log; calls `emit` about every 100 ms.
 pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<TrialOutcome> {
-    let crew = Crew::muster(task.jobs, task.lane, task.target, task.fault_limit, control)?;
+    run_logged(task, control, Sinks { slices: emit, log: &mut drop })
+}
+
+/// Runs the task.
+pub(crate) fn run_logged(task: &Task, control: &Control, mut sinks: Sinks) -> Result<TrialOutcome> {
+    let crew = Crew::muster(task, control)?;
     if control.stopped() {
         return Err(stopped_before_start());
     }
@@ -81,6 +87,7 @@ pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice
         times,
         offered: Offered::new(task.jobs, task.trial.ramp.0),
         collector: Collector::new(&task.trial.streams),
+        keeper: task.trial.io_log.map(Keeper::new),
         sums: task.jobs.iter().map(|job| JobSum::new(job.spec.is_open())).collect(),
         interval: 0,
         kernel_workers: 0,
@@ -88,8 +95,8 @@ pub(crate) fn run(task: &Task, control: &Control, emit: &mut dyn FnMut(Vec<Slice
         interrupted: false,
         only_errors: false,
     };
-    watch.until_the_end(control, emit)?;
-    watch.outcome(clocks, emit)
+    watch.until_the_end(control, &mut sinks)?;
+    watch.outcome(clocks, &mut sinks)
 }
 
 /// The state of the loop.
@@ -99,6 +106,7 @@ struct Watch<'a> {
     times: Times,
     offered: Offered,
     collector: Collector<'a>,
+    keeper: Option<Keeper>,
     sums: Vec<JobSum>,
     /// The interval whose slices are due next.
     interval: u32,
@@ -110,7 +118,7 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     /// The loop: the only place that waits.
-    fn until_the_end(&mut self, control: &Control, emit: &mut dyn FnMut(Vec<Slice>)) -> Result<()> {
+    fn until_the_end(&mut self, control: &Control, sinks: &mut Sinks) -> Result<()> {
         loop {
             let last = self.crew.shared.give_up().saturating_add(FAREWELL);
             let wait = Duration::from_nanos(self.due().min(last).saturating_sub(clock::now().0));
@@ -123,16 +131,16 @@ impl Watch<'_> {
                 false => self.crew.inbox.recv_timeout(wait).ok(),
             };
             let idle = message.is_none();
-            message.map_or(Ok(()), |message| self.receive(message))?;
+            message.map_or(Ok(()), |message| self.receive(message, sinks))?;
             let now = clock::now().0;
             if now >= last || self.everybody_finished() && !self.window_goes_on(now) {
-                return self.receive_all();
+                return self.receive_all(sinks);
             }
-            if idle && self.someone_died()? {
+            if idle && self.someone_died(sinks)? {
                 return Err(died());
             }
             if now >= self.due() {
-                self.interval_over(now, emit);
+                self.interval_over(now, sinks);
             }
             self.end_early_if_needed(now, control);
         }
@@ -154,12 +162,23 @@ impl Watch<'_> {
         self.times.load_start + (u64::from(self.interval) + 1) * INTERVAL.0 + GRACE
     }
 
-    fn receive(&mut self, message: Message) -> Result<()> {
+    fn receive(&mut self, message: Message, sinks: &mut Sinks) -> Result<()> {
         match message {
             Message::Part(thread, part) => {
                 let member = &self.crew.members[thread];
                 self.collector.absorb(&part, member.stream, &mut self.sums[member.job]);
                 member.give_back(part);
+            }
+            Message::Log(thread, chunk) => {
+                let member = &self.crew.members[thread];
+                if let Some(keeper) = &mut self.keeper {
+                    let (kept, full) = keeper.take(&chunk, member.stream, self.task.jobs[member.job].job);
+                    if full {
+                        self.crew.shared.fill_log();
+                    }
+                    kept.into_iter().for_each(&mut sinks.log);
+                }
+                member.give_back_chunk(chunk);
             }
             Message::Finished(thread, mut finished) => {
                 if let Some(e) = finished.failure.take() {
@@ -175,25 +194,25 @@ impl Watch<'_> {
         Ok(())
     }
 
-    fn receive_all(&mut self) -> Result<()> {
+    fn receive_all(&mut self, sinks: &mut Sinks) -> Result<()> {
         while let Ok(message) = self.crew.inbox.try_recv() {
-            self.receive(message)?;
+            self.receive(message, sinks)?;
         }
         Ok(())
     }
 
     /// A thread is gone without a goodbye. Whatever it sent before is looked at first.
-    fn someone_died(&mut self) -> Result<bool> {
+    fn someone_died(&mut self, sinks: &mut Sinks) -> Result<bool> {
         let gone: Vec<usize> = (0..self.crew.members.len())
             .filter(|&i| self.crew.members[i].finished.is_none() && self.crew.members[i].is_gone())
             .collect();
         if !gone.is_empty() {
-            self.receive_all()?;
+            self.receive_all(sinks)?;
         }
         Ok(gone.iter().any(|&i| self.crew.members[i].finished.is_none()))
     }
 
-    fn interval_over(&mut self, now: u64, emit: &mut dyn FnMut(Vec<Slice>)) {
+    fn interval_over(&mut self, now: u64, sinks: &mut Sinks) {
         // After the end of the load there is nothing to say until everything is drained. What was due in an interval that
         // the end cuts is known now; its slices come with the rest. Behind it nothing was due.
         let (edge, end) = (self.due() - GRACE, self.crew.shared.end());
@@ -201,7 +220,7 @@ impl Watch<'_> {
             self.offer(self.interval, edge.min(end));
         }
         if edge <= end {
-            emit(self.collector.interval_over(self.interval));
+            (sinks.slices)(self.collector.interval_over(self.interval));
         }
         if self.interval.is_multiple_of(WORKERS_EVERY) {
             self.count_kernel_workers();
@@ -233,7 +252,7 @@ impl Watch<'_> {
         }
     }
 
-    fn outcome(mut self, start: (u64, u64, u64), emit: &mut dyn FnMut(Vec<Slice>)) -> Result<TrialOutcome> {
+    fn outcome(mut self, start: (u64, u64, u64), sinks: &mut Sinks) -> Result<TrialOutcome> {
         let now = clock::now().0;
         let shared = self.crew.shared.clone();
         self.count_kernel_workers();
@@ -246,7 +265,7 @@ impl Watch<'_> {
             offered::totals(self.task.jobs, (&self.crew, &self.offered), self.times.load_start, (window_end, now));
         let rest = self.collector.rest(self.times.interval(window_end.saturating_sub(1)));
         if !rest.is_empty() {
-            emit(rest);
+            (sinks.slices)(rest);
         }
         let planned = self.times.window_start.saturating_add(self.task.trial.window.0);
         let cut_short = self.interrupted && (window_end < planned || !censored.is_empty());
@@ -283,11 +302,22 @@ impl Watch<'_> {
             censored,
             open,
             errors: shared.faults(),
+            probes: None,
             verification: None,
+            io_log: self.keeper.as_ref().map(|keeper| keeper.totals(self.missed(), self.failed())),
             clocks: [start, clock::stamps()],
         };
         self.crew.dismiss();
         Ok(outcome)
+    }
+
+    fn missed(&self) -> impl Iterator<Item = Missed> + '_ {
+        self.crew.members.iter().filter_map(|member| Some(member.finished.as_ref()?.missed))
+    }
+
+    /// I/Os of the window that failed.
+    fn failed(&self) -> u64 {
+        self.sums.iter().map(JobSum::failed).sum()
     }
 
     /// What was really set up: places are counted over the threads, areas are those that they were given.

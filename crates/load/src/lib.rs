@@ -15,6 +15,7 @@ mod crew;
 mod engine;
 mod fill;
 mod fio;
+mod io_log;
 mod layout;
 mod offered;
 mod order;
@@ -22,6 +23,7 @@ mod part;
 mod payload;
 mod placement;
 mod places;
+mod prober;
 mod queue_lane;
 mod recorder;
 mod replay;
@@ -41,8 +43,10 @@ pub use control::Control;
 pub use fill::fill;
 pub use fio::{Fio, probe_fio, remove_dead_scratches, run_trial_by_fio};
 pub use replay::Traces;
-pub use trial::{foresee, run_trial, run_trial_of};
+pub use trial::{Sinks, foresee, run_trial, run_trial_of};
 pub use verify::Marks;
+pub use verify::ledger::crash::{Pending, Reading, pending};
+pub use verify::ledger::{LedgerPlace, remove_ledger};
 pub use zeros::sample_zeros;
 
 /// Length of an interval. Every thread cuts at the same edges, counted from the start of load.

@@ -3,6 +3,7 @@
 //! system call between two interval edges.
 
 use crate::arrivals::{Arrivals, Progress};
+use crate::io_log::Ended;
 use crate::layout::Job;
 use crate::payload::Payload;
 use crate::recorder::Recorder;
@@ -209,8 +210,8 @@ impl<Q: Queue> QueueLane<Q> {
         let (request, at) = match op {
             Op::Write => {
                 let memory = self.queue.slot_mut(slot);
-                let at = match &self.verifier {
-                    Some(verifier) => verifier.stamp(&mut memory[..len as usize], offset),
+                let at = match &mut self.verifier {
+                    Some(verifier) => verifier.stamp(slot, &mut memory[..len as usize], offset),
                     None => self.payload.stamp(memory, &mut state.turn, self.next, len as usize),
                 };
                 (if durable { Request::WriteDsync } else { self.write }, at)
@@ -243,9 +244,11 @@ impl<Q: Queue> QueueLane<Q> {
         let op = if syncing { Op::Sync } else { state.op };
         let expected = if !syncing && request_of(op).moves_data() { state.len as i32 } else { 0 };
         if result != expected {
-            recorder.fault(op, (-result).max(0), state.offset);
+            let io = Ended { op, offset: state.offset, len: if syncing { 0 } else { state.len }, now };
+            let start = syncing.then_some(Nanos(state.sync_start));
+            recorder.fault(slot as usize, io, start, (-result).max(0));
             if let Some(verifier) = &mut self.verifier {
-                verifier.failed(op, state.offset);
+                verifier.failed(slot, op, state.offset);
             }
             return self.release(slot, recorder, now);
         }
@@ -254,7 +257,11 @@ impl<Q: Queue> QueueLane<Q> {
             verifier.complete(slot, op, state.offset, data);
         }
         if syncing {
-            recorder.done(Op::Sync, 0, now.saturating_sub(Nanos(state.sync_start)));
+            if let Some(verifier) = &mut self.verifier {
+                verifier.synced(slot, state.offset);
+            }
+            let sync = Ended { op: Op::Sync, offset: state.offset, len: 0, now };
+            recorder.done(Nanos(state.sync_start), sync);
             if state.op == Op::Write {
                 self.count_write(slot, recorder, now);
             }
@@ -271,13 +278,16 @@ impl<Q: Queue> QueueLane<Q> {
                     return self.begin_sync(slot, now);
                 }
             }
-            (op, _) => recorder.complete(slot as usize, op, u64::from(state.len), now),
+            (op, _) => {
+                recorder.complete(slot as usize, Ended { op, offset: state.offset, len: state.len, now });
+            }
         }
         self.release(slot, recorder, now);
     }
 
     fn count_write(&self, slot: u32, recorder: &mut Recorder, now: Nanos) {
-        recorder.complete(slot as usize, Op::Write, u64::from(self.slots[slot as usize].len), now);
+        let Slot { offset, len, .. } = self.slots[slot as usize];
+        recorder.complete(slot as usize, Ended { op: Op::Write, offset, len, now });
     }
 
     fn begin_sync(&mut self, slot: u32, now: Nanos) {

@@ -87,7 +87,7 @@ fn made_in_rounds(spec: Stream, answer: fn(u64, i32) -> i32) -> ([u64; OPS], Vec
                 done.iter_mut().zip(Op::ALL).for_each(|(sum, op)| *sum += part.counter(op).ops);
             }
             Message::Finished(_, finished) => span = finished.batch_span,
-            Message::Ready(_) => {}
+            Message::Ready(_) | Message::Log(..) => {}
         }
     }
     (done, shared.faults(), rounds.load(Ordering::Relaxed), span)

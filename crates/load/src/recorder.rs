@@ -2,6 +2,7 @@
 //! allocate or lock between the start of load and the end of the drain.
 
 use crate::INTERVAL;
+use crate::io_log::{Chunk, Ended, Log, Missed};
 use crate::part::{Part, Phase};
 use crate::shared::{InFlight, Shared, Times};
 use std::io;
@@ -35,6 +36,8 @@ pub(crate) enum Message {
     Ready(Result<bool, Box<Error>>),
     /// Counters of intervals that are over.
     Part(usize, Box<Part>),
+    /// Records of the log of every I/O.
+    Log(usize, Box<Chunk>),
     /// It issues nothing any more.
     Finished(usize, Finished),
 }
@@ -52,6 +55,8 @@ pub(crate) struct Finished {
     pub late: Option<Box<Lateness>>,
     /// Mean time over which the one stamp of a batch was shared; `None`: every I/O has its own.
     pub batch_span: Option<Nanos>,
+    /// I/Os that its log misses; none without a log.
+    pub missed: Missed,
 }
 
 /// How late the I/Os of an open loop began.
@@ -80,6 +85,7 @@ pub(crate) struct Recorder {
     usage_start: Option<ThreadTimes>,
     usage: Option<ThreadTimes>,
     late: Option<Box<Lateness>>,
+    log: Option<Box<Log>>,
 }
 
 impl Recorder {
@@ -111,8 +117,14 @@ impl Recorder {
             usage_start: None,
             usage: None,
             late: open.then(|| Box::new(Lateness { all: Histogram::new(), own: Histogram::new() })),
+            log: None,
         };
         (recorder, give_back)
+    }
+
+    /// Has every I/O of the window recorded.
+    pub fn keep_log(&mut self, log: Log) {
+        self.log = Some(Box::new(log));
     }
 
     /// Reports that the thread is set up (or not), then sleeps until load starts.
@@ -197,16 +209,29 @@ impl Recorder {
 
     /// Counts the slot's I/O, completed at `now`.
     #[inline(always)]
-    pub fn complete(&mut self, slot: usize, op: Op, bytes: u64, now: Nanos) {
-        let latency = now.saturating_sub(Nanos(self.in_flight.due(slot)));
-        let service = now.saturating_sub(Nanos(self.in_flight.start(slot)));
-        self.current.record(op, bytes, latency, service);
+    pub fn complete(&mut self, slot: usize, io: Ended) {
+        let latency = io.now.saturating_sub(Nanos(self.in_flight.due(slot)));
+        let service = io.now.saturating_sub(Nanos(self.in_flight.start(slot)));
+        self.current.record(io.op, u64::from(io.len), latency, service);
+        self.log(io, latency, false);
     }
 
-    /// Counts a completed I/O that is no arrival of its own: a sync that follows writes.
+    /// Counts a completed I/O that is no arrival of its own: a sync that follows writes and began at `start`.
     #[inline(always)]
-    pub fn done(&mut self, op: Op, bytes: u64, latency: Nanos) {
-        self.current.record(op, bytes, latency, latency);
+    pub fn done(&mut self, start: Nanos, io: Ended) {
+        let latency = io.now.saturating_sub(start);
+        self.current.record(io.op, u64::from(io.len), latency, latency);
+        self.log(io, latency, false);
+    }
+
+    /// Keeps an I/O that ended inside the window, if a log is kept.
+    #[inline(always)]
+    fn log(&mut self, io: Ended, latency: Nanos, failed: bool) {
+        if let Some(log) = &mut self.log
+            && self.current.phase == Phase::Window
+        {
+            log.add(io, latency, failed);
+        }
     }
 
     /// Notes that nothing is in flight in a slot.
@@ -215,11 +240,13 @@ impl Recorder {
         self.in_flight.clear(slot);
     }
 
-    /// Counts a failed I/O.
+    /// Counts an I/O of a slot that failed; a sync that follows a write has a `start` of its own.
     #[cold]
-    pub fn fault(&mut self, op: Op, errno: i32, offset: u64) {
-        self.current.fault(op);
-        self.halted |= self.shared.fault(self.stream, op, errno, offset);
+    pub fn fault(&mut self, slot: usize, io: Ended, start: Option<Nanos>, errno: i32) {
+        self.current.fault(io.op);
+        let start = start.unwrap_or(Nanos(self.in_flight.due(slot)));
+        self.log(io, io.now.saturating_sub(start), true);
+        self.halted |= self.shared.fault(self.stream, io.op, errno, io.offset);
     }
 
     /// Hands over what is left and says goodbye.
@@ -233,7 +260,8 @@ impl Recorder {
             self.current.span = self.times.interval(until).saturating_sub(self.current.interval) + 1;
             let _ = self.out.send(Message::Part(self.thread, self.current));
         }
-        let finished = Finished { usage: self.usage, stalled, failure, late: self.late, batch_span };
+        let missed = self.log.map(|log| log.finish()).unwrap_or_default();
+        let finished = Finished { usage: self.usage, stalled, failure, late: self.late, batch_span, missed };
         let _ = self.out.send(Message::Finished(self.thread, finished));
     }
 
@@ -285,6 +313,10 @@ impl Recorder {
         };
         let mut full = std::mem::replace(&mut self.current, next);
         full.span = self.times.interval(crossed.saturating_sub(1)).saturating_sub(full.interval) + 1;
+        // With the part that counts them, so that a thread that hangs from here on takes neither along.
+        if let Some(log) = &mut self.log {
+            log.hand_over();
+        }
         // Never waits: the channel has room for every part there is.
         let _ = self.out.try_send(Message::Part(self.thread, full));
         self.enter(phase, now);
@@ -301,135 +333,5 @@ impl Recorder {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::mpsc::TryRecvError;
-
-    const LOAD_START: u64 = 1_000_000;
-
-    /// A recorder whose ramp lasts 250 ms and whose window ends at 2 s, its inbox, and the way back.
-    fn recorder() -> (Recorder, Arc<Shared>, Receiver<Message>, SyncSender<Box<Part>>) {
-        let shared = Arc::new(Shared::new(3));
-        let end = LOAD_START + 2_000_000_000;
-        shared.publish(
-            Times { load_start: LOAD_START, window_start: LOAD_START + 250_000_000 },
-            end,
-            end + 50,
-            end + 100,
-        );
-        let (out, inbox) = sync_channel(MESSAGES_PER_THREAD);
-        let (mut recorder, give_back) =
-            Recorder::new(0, (0, true), shared.clone(), Arc::new(InFlight::new(1, true)), out);
-        recorder.wait_for_start(Ok(true));
-        assert!(matches!(inbox.try_recv(), Ok(Message::Ready(Ok(true)))));
-        (recorder, shared, inbox, give_back)
-    }
-
-    /// One I/O completes `ms` after the start of load.
-    fn complete(recorder: &mut Recorder, ms: u64) {
-        recorder.observe(Nanos(LOAD_START + ms * 1_000_000));
-        recorder.done(Op::Read, 4096, Nanos(1000));
-    }
-
-    /// (phase, interval, span, ops) of every part handed over so far; the parts are not given back.
-    fn parts(inbox: &Receiver<Message>) -> Vec<(Phase, u32, u32, u64)> {
-        let mut parts = Vec::new();
-        loop {
-            match inbox.try_recv() {
-                Ok(Message::Part(0, part)) => {
-                    parts.push((part.phase, part.interval, part.span, part.counter(Op::Read).ops))
-                }
-                Ok(_) => {}
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return parts,
-            }
-        }
-    }
-
-    #[test]
-    fn an_io_belongs_to_the_interval_and_phase_of_its_completion() {
-        let (mut recorder, _shared, inbox, _give_back) = recorder();
-        [0, 99, 100, 249, 250, 299, 520].iter().for_each(|&ms| complete(&mut recorder, ms));
-        assert_eq!(
-            parts(&inbox),
-            [(Phase::Ramp, 0, 1, 2), (Phase::Ramp, 1, 1, 1), (Phase::Ramp, 2, 1, 1), (Phase::Window, 2, 1, 2)]
-        );
-        complete(&mut recorder, 2000);
-        assert!(!recorder.accepting());
-        recorder.finish(false, None, None);
-        assert_eq!(parts(&inbox)[0], (Phase::Window, 5, 1, 1));
-    }
-
-    #[test]
-    fn a_late_collector_costs_resolution_and_nothing_else() {
-        let (mut recorder, _shared, inbox, _give_back) = recorder();
-        (0..25).for_each(|i| complete(&mut recorder, i * 100));
-        recorder.finish(false, None, None);
-        let parts = parts(&inbox);
-        assert_eq!(parts.iter().map(|p| p.3).sum::<u64>(), 25);
-        assert!(parts.contains(&(Phase::Window, 4, 16, 16)), "16 intervals in one part: {parts:?}");
-        assert!(parts.last().is_some_and(|p| (p.0, p.3) == (Phase::Drain, 5)), "{parts:?}");
-    }
-
-    #[test]
-    fn parts_that_come_back_are_used_again() {
-        let (mut recorder, _shared, inbox, give_back) = recorder();
-        for i in 0..20 {
-            complete(&mut recorder, i * 100);
-            if let Ok(Message::Part(_, mut part)) = inbox.try_recv() {
-                assert_eq!(part.span, 1);
-                part.clear();
-                give_back.try_send(part).unwrap();
-            }
-        }
-    }
-
-    #[test]
-    fn an_early_end_cuts_the_window_where_everybody_cuts_it() {
-        let (mut recorder, shared, inbox, _give_back) = recorder();
-        complete(&mut recorder, 300);
-        shared.end_early(LOAD_START + 330_000_000, 7);
-        complete(&mut recorder, 330);
-        complete(&mut recorder, 332);
-        assert!(!recorder.accepting() && !recorder.given_up(Nanos(LOAD_START + 331_000_000)));
-        assert!(recorder.given_up(Nanos(LOAD_START + 331_000_007)));
-        assert_eq!(parts(&inbox), [(Phase::Window, 3, 1, 2)]);
-    }
-
-    #[test]
-    fn an_open_loop_begins_what_was_due_inside_the_window_until_patience_ends() {
-        let (recorder, shared, ..) = recorder();
-        let (end, late) = (LOAD_START + 2_000_000_000, 1_999_999_999);
-        assert!(recorder.wants(late, Nanos(end - 1)) && recorder.wants(late, Nanos(end + 49)));
-        assert!(!recorder.wants(late + 1, Nanos(end - 1)), "due after the end");
-        assert!(!recorder.wants(late, Nanos(end + 50)), "out of patience");
-        shared.end_early(end - 10, 7);
-        assert!(!recorder.wants(late, Nanos(end)));
-    }
-
-    #[test]
-    fn the_wait_of_an_io_counts_from_when_it_was_due_and_only_ours_as_ours() {
-        let (mut recorder, _shared, inbox, _give_back) = recorder();
-        let at = |us: u64| Nanos(LOAD_START + us * 1000);
-        recorder.begin_due(0, Op::Read, at(50), at(10), at(45));
-        recorder.complete(0, Op::Read, 4096, at(80));
-        recorder.finish(false, None, None);
-        let mut messages = inbox.try_iter();
-        let Some(Message::Part(0, part)) = messages.next() else { panic!("no part") };
-        let counter = part.counter(Op::Read);
-        assert_eq!((counter.begun, counter.late_sum_ns, counter.late_max_ns), (1, 40_000, 40_000));
-        assert_eq!(part.latencies[0].max(), Some(Nanos(70_000)));
-        assert_eq!(part.services.unwrap()[0].max(), Some(Nanos(30_000)));
-        let Some(Message::Finished(0, finished)) = messages.next() else { panic!("no goodbye") };
-        let late = finished.late.unwrap();
-        assert_eq!((late.own.max(), late.all.max()), (Some(Nanos(5_000)), Some(Nanos(40_000))));
-    }
-
-    #[test]
-    fn too_many_faults_stop_the_thread_that_meets_them() {
-        let (mut recorder, ..) = recorder();
-        (0..2).for_each(|_| recorder.fault(Op::Read, 5, 0));
-        assert!(recorder.accepting());
-        recorder.fault(Op::Read, 5, 0);
-        assert!(!recorder.accepting());
-    }
-}
+#[path = "recorder_tests.rs"]
+mod tests;

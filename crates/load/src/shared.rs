@@ -3,7 +3,7 @@
 
 use crate::INTERVAL;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use stend_record::observed::IoErrors;
 use stend_spec::workload::Op;
@@ -47,6 +47,7 @@ pub(crate) struct Shared {
     faults: Mutex<Faults>,
     fault_count: AtomicU64,
     fault_limit: u64,
+    log_full: AtomicBool,
 }
 
 impl Shared {
@@ -60,6 +61,7 @@ impl Shared {
             faults: Mutex::new(BTreeMap::new()),
             fault_count: AtomicU64::new(0),
             fault_limit,
+            log_full: AtomicBool::new(false),
         }
     }
 
@@ -128,6 +130,17 @@ impl Shared {
     /// Whether failed I/Os reached the limit.
     pub fn too_many_faults(&self) -> bool {
         self.fault_count() >= self.fault_limit
+    }
+
+    /// Says that the size of the log of every I/O is used up.
+    pub fn fill_log(&self) {
+        self.log_full.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is.
+    #[inline]
+    pub fn log_is_full(&self) -> bool {
+        self.log_full.load(Ordering::Relaxed)
     }
 
     /// Failed I/Os by class.

@@ -2,6 +2,7 @@
 //! share its sequence, so that the experiment is the same as with io_uring.
 
 use crate::arrivals::{Arrivals, Progress};
+use crate::io_log::Ended;
 use crate::layout::Job;
 use crate::payload::Payload;
 use crate::recorder::Recorder;
@@ -127,7 +128,7 @@ impl SyncLane {
         let memory = self.pool.slot_mut(0);
         let at = match (op, &mut self.verifier) {
             (Op::Write, None) => self.payload.stamp(memory, &mut self.turn, index, len as usize),
-            (Op::Write, Some(verifier)) => verifier.stamp(&mut memory[..len as usize], offset),
+            (Op::Write, Some(verifier)) => verifier.stamp(0, &mut memory[..len as usize], offset),
             (Op::Read, verifier) => {
                 if let Some(verifier) = verifier {
                     verifier.begin_read(0, offset);
@@ -162,30 +163,30 @@ impl SyncLane {
             Err(e) => Some(e.raw_os_error().unwrap_or(0)),
         };
         if let Some(errno) = failed {
-            return self.failed(op, errno, offset, recorder);
+            return self.failed(Ended { op, offset, len, now }, None, errno, recorder);
         }
         if let Some(verifier) = &mut self.verifier {
             verifier.complete(0, op, offset, &self.pool.slot(0)[data]);
         }
         if op != Op::Write {
-            return recorder.complete(0, op, bytes, now);
+            return recorder.complete(0, Ended { op, offset, len, now });
         }
         self.written(step, now, recorder);
     }
 
-    fn failed(&mut self, op: Op, errno: i32, offset: u64, recorder: &mut Recorder) {
-        recorder.fault(op, errno, offset);
+    fn failed(&mut self, io: Ended, start: Option<Nanos>, errno: i32, recorder: &mut Recorder) {
+        recorder.fault(0, io, start, errno);
         if let Some(verifier) = &mut self.verifier {
-            verifier.failed(op, offset);
+            verifier.failed(0, io.op, io.offset);
         }
     }
 
     /// Counts a write that was transferred at `now`, and makes the sync that has to follow.
     fn written(&mut self, step: Step, now: Nanos, recorder: &mut Recorder) {
-        let bytes = u64::from(step.len);
+        let write = Ended { op: Op::Write, offset: step.offset, len: step.len, now };
         let n = u64::from(self.sync.every());
         if n != 1 {
-            recorder.complete(0, Op::Write, bytes, now);
+            recorder.complete(0, write);
             let writes = self.progress.writes.fetch_add(1, Ordering::Relaxed) + 1;
             if n == 0 || !writes.is_multiple_of(n) || !recorder.accepting() {
                 return;
@@ -199,12 +200,16 @@ impl SyncLane {
         });
         let synced = self.clock.now();
         recorder.observe(synced);
+        let sync = Ended { op: Op::Sync, offset: step.offset, len: 0, now: synced };
         if let Err(e) = result {
-            return self.failed(Op::Sync, e.raw_os_error().unwrap_or(0), step.offset, recorder);
+            return self.failed(sync, Some(now), e.raw_os_error().unwrap_or(0), recorder);
         }
-        recorder.done(Op::Sync, 0, synced.saturating_sub(now));
+        recorder.done(now, sync);
         if n == 1 {
-            recorder.complete(0, Op::Write, bytes, synced);
+            if let Some(verifier) = &mut self.verifier {
+                verifier.synced(0, step.offset);
+            }
+            recorder.complete(0, Ended { now: synced, ..write });
         }
     }
 }

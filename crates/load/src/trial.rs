@@ -2,16 +2,22 @@
 
 use crate::Control;
 use crate::backend::{Choice, Lane, choose_backend};
+use crate::crew;
 use crate::engine::{self, Task};
+use crate::io_log;
 use crate::layout::{self, Job};
 use crate::payload::Payload;
+use crate::prober::Prober;
 use crate::recorder::memory_per_thread;
 use crate::replay::{self, Traces};
 use crate::target::Target;
+use crate::verify::ledger::{self, Keeper, LedgerPlace};
 use crate::verify::{self, Marks};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
+use stend_record::IoChunk;
+use stend_record::io_log::{OFFSET_LIMIT, SIZES_MAX};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::{Backend, Data, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Op, Sync, Trial};
 use stend_sys::{IoFile, buffer, clock, queue};
 
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
@@ -21,6 +27,15 @@ const FAULT_LIMIT: u64 = 100;
 const PSYNC_THREADS_MAX: u64 = 1024;
 /// Largest I/O: the kernel cuts longer ones at 2 GiB less a page (MAX_RW_COUNT).
 const BLOCK_MAX: u64 = 1 << 30;
+
+/// Where a trial hands over what it knows while it goes on. Both are called from the thread that called it, should return
+/// soon, and never make the load wait.
+pub struct Sinks<'a> {
+    /// Takes counters about every 100 ms.
+    pub slices: &'a mut dyn FnMut(Vec<Slice>),
+    /// Takes the log of every I/O of the window, if the trial keeps one, in pieces of 4096 at most.
+    pub log: &'a mut dyn FnMut(IoChunk),
+}
 
 /// Runs `trial` on `file`, which must have been opened as the trial says (direct, writable).
 ///
@@ -36,27 +51,39 @@ pub fn run_trial(
 ) -> Result<TrialOutcome> {
     // A run of its own, which began now: what an earlier one left on the target is not taken for its own.
     let (.., realtime) = clock::stamps();
-    run_trial_of(Marks::of_session(realtime, 0), trial, &[], file, control, emit)
+    let sinks = Sinks { slices: emit, log: &mut drop };
+    run_trial_of(Marks::of_session(realtime, 0), None, trial, &[], file, control, sinks)
 }
 
 /// The same for a trial of a run, whose `marks` verified streams write into every sector, and whose `traces` are replayed by
-/// the streams that name them. Reading back after the
+/// the streams that name them. `ledger` is where the writes of streams are kept whose crash is to be judged; it stays there
+/// until somebody removes it. Reading back after the
 /// window, where a stream asks for it, is part of the call and takes [`Trial::read_back_limit`] at most; nothing is
 /// emitted meanwhile. What was not as written is part of the outcome, too.
 pub fn run_trial_of(
     marks: Marks,
+    ledger: Option<LedgerPlace>,
     trial: &Trial,
     traces: &Traces,
     file: &IoFile,
     control: &Control,
-    emit: &mut dyn FnMut(Vec<Slice>),
+    sinks: Sinks,
 ) -> Result<TrialOutcome> {
     let (choice, mut jobs) = set_up(trial, traces, file)?;
     verify::attach(&mut jobs, marks);
+    let keeper = ledger::open(&mut jobs, marks, ledger, file.is_direct())?;
     replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
-    let mut outcome = engine::run(&task, control, emit)?;
+    let cpus = crew::places(&jobs, |job| crew::threads_of(job, choice.lane), file);
+    let prober = Prober::start(trial, file, &cpus)?;
+    let mut outcome = engine::run_logged(&task, control, sinks)?;
+    if let Some(prober) = prober {
+        prober.conclude(trial, control.stopped(), &mut outcome);
+    }
+    if let Some(Err(failure)) = keeper.map(Keeper::end) {
+        return Err(Error::new(Kind::RunFile, failure));
+    }
     verify::read_back::conclude(&task, control, &mut outcome);
     outcome.engine.chosen = choice.chosen;
     outcome.engine.fallback_reason = choice.fallback_reason;
@@ -80,9 +107,34 @@ fn set_up(trial: &Trial, traces: &Traces, file: &IoFile) -> Result<(Choice, Vec<
     Ok((choice, jobs))
 }
 
+/// The same for what is kept and made beside the load.
+fn check_beside(trial: &Trial, file: &IoFile) -> Result<()> {
+    let defect = |text: Say| Err(Error::new(Kind::Bug, text));
+    let reach = trial.region.start.0.saturating_add(trial.region.len.0);
+    let told = |s: &stend_spec::workload::Stream| s.replay.is_none() && s.sizes().count() <= SIZES_MAX;
+    if trial.io_log.is_some() && !(reach <= OFFSET_LIMIT.0 && trial.streams.iter().all(told)) {
+        return defect(say!(
+            "a trial with a log of every I/O has I/Os that its records cannot tell",
+            "в испытании с журналом операций есть такие, которые его записи не вмещают"
+        ));
+    }
+    let misplaced = |prober: &stend_spec::prober::Prober| {
+        let sane = (1..=BLOCK_MAX).contains(&prober.block.0) && prober.block <= prober.region.len;
+        !sane || !trial.region.holds(prober.region) || prober.op == Op::Write && !file.is_writable()
+    };
+    if trial.prober().is_some_and(misplaced) {
+        return defect(say!(
+            "the prober of the trial works outside of the trial's region, or writes to what is open for reading only",
+            "пробы испытания выходят за пределы его области или пишут туда, что открыто только на чтение"
+        ));
+    }
+    Ok(())
+}
+
 /// What the planner must not ask for.
 pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     let defect = |text: Say| Err(Error::new(Kind::Bug, text));
+    check_beside(trial, file)?;
     if trial.writes() && !file.is_writable() {
         return defect(say!(
             "a trial that writes was given a target that is open for reading only",
@@ -157,14 +209,15 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()
         )
         .hint(say!("lower queue depth or jobs", "уменьшите глубину очереди или число заданий")));
     }
+    let threads_of = |job: &Job| if lane == Lane::Psync { u64::from(job.spec.queue_depth) } else { 1 };
     let of = |job: &Job| {
-        let depth = u64::from(job.spec.queue_depth);
-        let threads = if lane == Lane::Psync { depth } else { 1 };
+        let (depth, threads) = (u64::from(job.spec.queue_depth), threads_of(job));
         let buffers = Payload::new(job).slot_len() as u64 * depth;
         let course = job.course.as_ref().filter(|_| job.job == 0).map_or(0, |course| course.memory());
         buffers + threads * memory_per_thread(job.spec.is_open()) + verify::memory(job) + course
     };
-    let need = jobs.iter().fold(traces, |sum, job| sum.saturating_add(of(job)));
+    let log = trial.io_log.map_or(0, |_| io_log::memory(jobs.iter().map(threads_of).sum()));
+    let need = jobs.iter().fold(traces.saturating_add(log), |sum, job| sum.saturating_add(of(job)));
     let have = buffer::memory_total();
     if need > have / 2 {
         let sizes = |lang| (format::bytes(Bytes(need), lang), format::bytes(Bytes(have), lang));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
-use stend_load::{Control, choose_backend, fill, run_trial};
+use stend_load::{Control, LedgerPlace, Marks, Sinks, choose_backend, fill, run_trial_of};
 use stend_record::TrialStatus;
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pattern, Region, Stream, Sync, Trial, Verify, Zone};
@@ -39,7 +39,7 @@ fn patterns() -> Vec<Pattern> {
 }
 
 /// Half reads, half writes, eight in flight, and a sync now and then, in two jobs, and two jobs for each of the other
-/// patterns, with one size and with a mixture, and one that is verified, all of them closed or open loops; 150 ms of ramp so
+/// patterns, with one size and with a mixture, and one that is verified and kept in a ledger, all of them closed or open loops; 150 ms of ramp so
 /// that the first interval is over before the window begins.
 fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let stream = Stream {
@@ -54,20 +54,26 @@ fn trial(backend: Backend, rate: Option<Rate>) -> Trial {
     let sizes = [(4, 60), (16, 40)].map(|(kib, percent)| BlockShare { size: Bytes::kib(kib), percent });
     let mixed = |stream: Stream| Stream { block_size: Bytes::kib(16), block_mix: sizes.to_vec(), ..stream };
     let others = patterns().into_iter().map(other).flat_map(|stream| [mixed(stream.clone()), stream]);
-    let verify = Some(Verify { after: false });
-    let verified = Stream { verify, data: Data::default(), ..other(Pattern::Uniform) };
+    let verify = Some(Verify { after: false, crash: true });
+    let verified = Stream { verify, data: Data::default(), sync: Sync::Dsync, ..other(Pattern::Uniform) };
     let streams = [stream.clone(), verified].into_iter().chain(others).collect();
     let ramp = Nanos::millis(150);
-    Trial { ramp, seed: 5, backend, ..Trial::new(streams, Nanos::millis(1350), REGION) }
+    // Its chunks go round many times; what comes beyond its size is counted, which allocates no more.
+    let io_log = Some(Bytes::mib(1));
+    Trial { ramp, seed: 5, backend, io_log, ..Trial::new(streams, Nanos::millis(1350), REGION) }
 }
 
 #[test]
 fn load_threads_do_not_allocate_inside_the_window() {
     let file = IoFile::create_scratch(Path::new("/var/tmp"), REGION.len.0, true).unwrap();
     fill(&file, REGION, 3, &Control::new(), &mut |_| {}).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = elsewhere.path().join("ledger");
+    let ledger = Some(LedgerPlace { path: &path, run: "R-1" });
     let open = || Some(Rate::constant(MilliIops::per_second(2_000), Gaps::Poisson));
     let backends = [Backend::IoUring, Backend::Libaio, Backend::Psync];
-    for (backend, rate) in backends.into_iter().flat_map(|backend| [(backend, None), (backend, open())]) {
+    let all = backends.into_iter().flat_map(|backend| [(backend, None), (backend, open())]);
+    for (number, (backend, rate)) in (0..).zip(all) {
         let (trial, mut seen, others) = (trial(backend, rate), Vec::new(), 1 + 2 * patterns().len());
         if let Err(obstacle) = choose_backend(&trial, &file) {
             assert!(std::env::var_os("CI").is_none(), "{obstacle}");
@@ -76,14 +82,16 @@ fn load_threads_do_not_allocate_inside_the_window() {
         }
         // The load begins later than this, so that its window is not over before then.
         let before_end = clock::now() + trial.ramp + trial.window;
-        let outcome = run_trial(&trial, &file, &Control::new(), &mut |_| {
+        let emit = &mut |_| {
             let counts = counts("load-");
             if clock::now() < before_end {
                 seen.push(counts);
             }
-        })
-        .unwrap();
+        };
+        let (marks, sinks) = (Marks::of_session(1, number), Sinks { slices: emit, log: &mut drop });
+        let outcome = run_trial_of(marks, ledger, &trial, &[], &file, &Control::new(), sinks).unwrap();
         assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2 + others));
+        assert!(outcome.io_log.is_some_and(|log| log.recorded > 0));
         let verified = outcome.verification.unwrap().running;
         assert!(verified.wrong() == 0 && verified.sectors > 0, "{verified:?}");
         assert!(outcome.jobs.iter().all(|job| job.done[0].0 > 0 && job.done[1].0 > 0));

@@ -2,8 +2,12 @@
 #![forbid(unsafe_code)]
 
 pub mod checkup;
+pub mod crash;
 pub mod facts;
+pub mod io_log;
 pub mod observed;
+pub mod probes;
+pub mod published;
 pub mod run;
 pub mod sample;
 #[cfg(feature = "store")]
@@ -12,11 +16,14 @@ pub mod targets;
 pub mod verification;
 
 pub use checkup::{Checkup, CheckupItem, Level};
+pub use crash::{Aftermath, Crash};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
+pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
     ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice, TrialOutcome,
     TrialStatus, ZeroSample,
 };
+pub use probes::{Probes, Silence};
 pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
 pub use sample::Sample;
 pub use verification::{Defect, Verification};

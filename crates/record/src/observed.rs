@@ -1,6 +1,9 @@
 //! What the load engine observed during one trial.
 
+use crate::crash::Aftermath;
 use crate::facts::{HostFacts, TargetFacts};
+use crate::io_log::IoLogTotals;
+use crate::probes::Probes;
 use crate::verification::Verification;
 use serde::{Deserialize, Serialize};
 use stend_base::histogram::Sparse;
@@ -93,8 +96,12 @@ pub struct TrialOutcome {
     pub open: Vec<OpenTotals>,
     /// Failed I/Os by class.
     pub errors: Vec<IoErrors>,
+    /// What the prober saw; `None` if the trial has none.
+    pub probes: Option<Probes>,
     /// What verification found; `None` if no stream asked for it.
     pub verification: Option<Verification>,
+    /// What became of the I/Os of the window; `None` if the trial kept no log of them.
+    pub io_log: Option<IoLogTotals>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.
     pub clocks: [(u64, u64, u64); 2],
 }
@@ -341,6 +348,8 @@ pub enum EventKind {
         /// What the host and the targets were then.
         facts: Box<ArmFacts>,
     },
+    /// A session that goes on after a crash has looked at the target.
+    Crash(Aftermath),
     /// The worker's stream ended without a goodbye.
     HostLost {
         /// What the coordinator saw.

@@ -1,6 +1,8 @@
 //! A run as a whole: what is appended while it goes on, and what a reader gets back.
 
+use crate::crash::{Aftermath, Crash};
 use crate::facts::{HostFacts, TargetFacts};
+use crate::io_log::IoChunk;
 use crate::observed::{ArmFacts, Event, EventKind, FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
 use serde::{Deserialize, Serialize};
@@ -87,6 +89,13 @@ pub enum Entry {
         /// The slices.
         slices: Vec<Slice>,
     },
+    /// I/Os of the log of the trial in progress.
+    IoLog {
+        /// Ordinal of the trial.
+        trial: u32,
+        /// The I/Os.
+        chunk: IoChunk,
+    },
     /// The trial ended.
     TrialEnd {
         /// Ordinal of the trial.
@@ -113,6 +122,7 @@ impl Entry {
         match &mut self {
             Entry::TrialStart { at, .. } => shift(at),
             Entry::TrialEnd { outcome, .. } => outcome.shift(by_ns),
+            Entry::IoLog { chunk, .. } => shift(&mut chunk.base),
             Entry::Sample(sample) => shift(&mut sample.at),
             Entry::Event(event) => shift(&mut event.at),
             Entry::Header(_)
@@ -143,6 +153,8 @@ pub struct TrialRecord {
     pub started: Nanos,
     /// All slices, ramp included, in order of arrival.
     pub slices: Vec<Slice>,
+    /// I/Os of its log that the file holds; they are read apart, because they may be more than fit into memory.
+    pub logged: u64,
     /// `None` if the run ended before the trial did.
     pub outcome: Option<TrialOutcome>,
 }
@@ -203,6 +215,7 @@ impl RunRecord {
                 asked: *asked,
                 started: at,
                 slices: Vec::new(),
+                logged: 0,
                 outcome: None,
             }),
             Entry::Slices { trial, slices } => {
@@ -210,6 +223,7 @@ impl RunRecord {
                     record.slices.extend(slices);
                 }
             }
+            Entry::IoLog { trial, chunk } => self.add_logged(trial, chunk.len()),
             Entry::TrialEnd { trial, outcome } => {
                 if let Some(record) = self.trial_mut(trial) {
                     record.outcome = Some(*outcome);
@@ -235,6 +249,25 @@ impl RunRecord {
     pub fn arms_entered(&self) -> impl Iterator<Item = (Nanos, u32, &ArmFacts)> {
         self.events.iter().filter_map(|event| match &event.kind {
             EventKind::Arm { arm, facts } => Some((event.at, *arm, facts.as_ref())),
+            _ => None,
+        })
+    }
+
+    /// Counts I/Os of the log of a trial, unless its start is lost.
+    pub(crate) fn add_logged(&mut self, trial: u32, count: u64) {
+        if let Some(record) = self.trial_mut(trial) {
+            record.logged = record.logged.saturating_add(count);
+        }
+    }
+
+    /// Every crash that was judged, each once: a session that was stopped before it could close the ledger has it judged again.
+    pub fn crashes(&self) -> impl Iterator<Item = &Crash> {
+        let mut seen = Vec::new();
+        self.events.iter().filter_map(move |event| match &event.kind {
+            EventKind::Crash(Aftermath::Judged(crash)) if !seen.contains(&(crash.run, crash.trial)) => {
+                seen.push((crash.run, crash.trial));
+                Some(crash.as_ref())
+            }
             _ => None,
         })
     }

@@ -116,7 +116,7 @@ fn status(status: TrialStatus) -> &'static str {
     }
 }
 
-fn operation(op: Op) -> &'static str {
+pub(crate) fn operation(op: Op) -> &'static str {
     match op {
         Op::Read => "read",
         Op::Write => "write",
@@ -127,7 +127,7 @@ fn operation(op: Op) -> &'static str {
 }
 
 /// Text as a field: in quotes where it would otherwise end the field or the line.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_string(),

@@ -1,10 +1,12 @@
 //! Findings for machines: a stable form of its own, so that findings may change inside. Numbers in base
 //! units whose names say so (ns, bytes, per second), a point for decimals, one schema version.
 
+mod prober;
+
 use serde::Serialize;
 use stend_analyse::findings::{
-    Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, NotRun, OpFinding, Quantile, QuantileValue,
-    ReplayFinding, SearchFinding, SearchedRate,
+    Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, IoLogFinding, NotRun, OpFinding, Quantile,
+    QuantileValue, ReplayFinding, SearchFinding, SearchedRate,
 };
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
@@ -121,6 +123,10 @@ struct Case<'a> {
     throughput_bytes_per_s: Number,
     operations: Vec<Operation>,
     replays: Vec<ReplayOut<'a>>,
+    io_logs: &'a [IoLogFinding],
+    prober: Option<prober::ProberOut>,
+    /// Why there is none, where one would expect it.
+    no_prober: Option<&'a Say>,
     checks: Vec<Check<'a>>,
     charts: &'a [Chart],
 }
@@ -293,6 +299,9 @@ fn case(case: &CaseFinding) -> Case<'_> {
         throughput_bytes_per_s: number(&case.total.throughput),
         operations: case.ops.iter().map(operation).collect(),
         replays: case.replays.iter().map(replay).collect(),
+        io_logs: &case.io_logs,
+        prober: case.prober.as_ref().map(prober::out),
+        no_prober: case.no_prober.as_ref(),
         checks: case
             .checks
             .iter()

@@ -2,10 +2,12 @@
 //! statistic: every number shown here was computed by `analyse` or observed by the run.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod comparison;
 mod export;
 mod figures;
 mod html;
+mod io_log;
 mod json;
 mod listing;
 mod machine;
@@ -17,15 +19,19 @@ mod text;
 mod typography;
 mod words;
 
+pub use audit::json::audit_json;
 pub use comparison::json::comparison_json;
 pub use export::{record_json, trials_csv};
+pub use html::audit::audit_html;
 pub use html::comparison::comparison_html;
 pub use html::html;
+pub use io_log::{IoFormat, LoggedTrial, ios, ios_head};
 pub use json::json;
 pub use listing::{Listed, ListedRun, list_json};
 pub use machine::{doctor_json, error_json, inspect_json};
 pub use preview::preview_json;
 pub use svg::svg;
+pub use text::audit::audit_text;
 pub use text::clean;
 pub use text::comparison::{arms_text, comparison_text};
 pub use text::doctor::doctor_text;

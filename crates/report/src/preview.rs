@@ -114,6 +114,8 @@ struct RunFileOut<'a> {
     path: &'a str,
     /// Expected size; so much is reserved before the first trial.
     size_bytes: u64,
+    /// Most that logs of every I/O may take in it; `null` if none is kept.
+    io_log_bytes: Option<u64>,
     /// It lies on a drive of the target: what is recorded waits in memory while a trial runs.
     shares_drive: bool,
 }
@@ -160,6 +162,7 @@ fn document(preview: &Preview) -> Document<'_> {
         run_file: RunFileOut {
             path: &ahead.run_file,
             size_bytes: ahead.run_file_size.0,
+            io_log_bytes: preview.io_log.map(|size| size.0),
             shares_drive: ahead.shares_drive,
         },
         caveats: preview.caveats.iter().map(crate::json::caveat).collect(),

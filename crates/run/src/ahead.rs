@@ -2,11 +2,12 @@
 //! of it. Pure.
 
 use crate::step::Asked;
-use stend_base::{Bytes, Nanos};
+use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
 use stend_host::{Facts, Prepare};
 use stend_record::{TargetFacts, TargetKind};
 use stend_spec::plan::{NullDevice, Plan, PlanTarget, Room};
 use stend_spec::topology::Topology;
+use stend_spec::workload::Stream;
 
 /// Time between telemetry samples.
 const SAMPLE_EVERY: Nanos = Nanos::millis(500);
@@ -58,6 +59,52 @@ fn device_node(targets: &[TargetFacts]) -> Option<u32> {
     nodes.all(|node| node == first).then_some(first)
 }
 
+/// Whether a plan keeps a ledger for the judgement of a crash.
+pub(crate) fn keeps_ledger(plan: &Plan) -> bool {
+    let kept = |stream: &Stream| stream.verify.is_some_and(|verify| verify.crash);
+    plan.cases.iter().any(|case| case.not_run.is_none() && case.trial.streams.iter().any(kept))
+}
+
+/// Where the ledger of a run lies: beside the run file, whose place the user chose.
+pub(crate) fn ledger_of(run_file: &str) -> String {
+    format!("{run_file}.ledger")
+}
+
+/// The plan, unless its ledger would be lost together with what it is to judge. `coordinator` as in [`Asked::coordinator`].
+pub(crate) fn with_ledger_outside(plan: Plan, facts: &Facts, coordinator: u32) -> Result<Plan> {
+    if !keeps_ledger(&plan) {
+        return Ok(plan);
+    }
+    // The worker writes the ledger, and on another machine that would be inside of what crashes.
+    if coordinator == 0 {
+        let message = say!(
+            "`verify: {{crash: true}}` is not possible from another machine yet: the worker could keep its ledger only there",
+            "`verify: {{crash: true}}` с другой машины пока невозможен: рабочий процесс мог бы вести журнал только там"
+        );
+        return Err(Error::new(Kind::Preflight, message)
+            .hint(say!("run it on the machine of the target", "запустите прогон на машине объекта")));
+    }
+    if facts.targets.len() > 1 {
+        let message = say!(
+            "`verify: {{crash: true}}` keeps a ledger of one target only",
+            "`verify: {{crash: true}}` ведёт журнал лишь для одного объекта"
+        );
+        return Err(Error::new(Kind::Preflight, message)
+            .hint(say!("name one target with `--on`", "укажите в `--on` один объект")));
+    }
+    if !facts.shares_drive {
+        return Ok(plan);
+    }
+    let message = say!(
+        "`verify: {{crash: true}}` keeps a ledger beside the run file, and that place is on a drive of the target: a crash would take both",
+        "`verify: {{crash: true}}` ведёт журнал рядом с файлом прогона, а это место — на накопителе объекта: сбой затронет и его"
+    );
+    Err(Error::new(Kind::Preflight, message).hint(say!(
+        "put the run file elsewhere with `-o FILE`: another drive or another machine; below `/dev/shm` it outlives killed processes, but not this machine",
+        "поместите файл прогона в другое место (`-o FILE`): на другой накопитель или другую машину; в `/dev/shm` он переживёт гибель процессов, но не машины"
+    )))
+}
+
 /// How the targets are made ready for a plan.
 pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
     Prepare {
@@ -66,6 +113,7 @@ pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
         write: plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes()),
         run: asked.run.clone(),
         run_file: asked.run_file.clone(),
+        ledger: keeps_ledger(plan).then(|| ledger_of(&asked.run_file)),
         coordinator: asked.coordinator,
         sample_every: SAMPLE_EVERY,
     }
@@ -86,7 +134,8 @@ pub(crate) fn expected_size(plan: &Plan) -> Bytes {
     let per_trial = |(_, case): (u32, u32)| {
         let trial = &plan.cases[case as usize].trial;
         let seconds = (trial.ramp.0 + trial.window.0).div_ceil(Nanos::SECOND.0);
-        BYTES_PER_TRIAL + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
+        let log = trial.io_log.unwrap_or_default().0;
+        BYTES_PER_TRIAL + log + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
     };
     Bytes(plan.order.iter().copied().chain(searched).map(per_trial).sum::<u64>()).min(RESERVE_MAX)
 }

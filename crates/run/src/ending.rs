@@ -13,8 +13,8 @@ pub(crate) fn not_as_written(blocks: u64, besides: Option<Box<Error>>) -> Box<Er
     let error = Error::new(
         Kind::Verification,
         say!(
-            "data read back differ from data written: {blocks} blocks; see check H79",
-            "прочитанное отличается от записанного: блоков — {blocks}; см. проверку H79"
+            "data read back differ from data written: {blocks} blocks; see checks H79 and H81",
+            "прочитанное отличается от записанного: блоков — {blocks}; см. проверки H79 и H81"
         ),
     );
     let error = error.hint(say!(

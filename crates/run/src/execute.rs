@@ -27,6 +27,8 @@ const END_LIMIT: Duration = Duration::from_secs(15);
 const ABORT_LIMIT: Duration = Duration::from_secs(3);
 /// How long a trial may wait for the run file of the one before to reach its disk.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
+/// The same after a trial with a log of every I/O: 256 MiB at 32 MB/s. Below the grace that the next trial has.
+const SETTLE_LIMIT_LOG: Duration = Duration::from_secs(8);
 /// Everything a run needs from outside.
 pub struct Setup {
     /// The suite.
@@ -84,7 +86,8 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     let now = stend_host::now();
     let walk = Walk::new(asked(&setup), now);
     let progress = Progress::new(now);
-    Loop { setup, walk, writer: None, file_error: None, progress, stopper, control: None, shift_ns: 0 }
+    let (writer, file_error, control) = (None, None, None);
+    Loop { setup, walk, writer, file_error, progress, stopper, control, logged: false, shift_ns: 0 }
         .run(&receiver, watch)
 }
 
@@ -118,6 +121,8 @@ struct Loop {
     progress: Progress,
     stopper: Stopper,
     control: Option<ControlSocket>,
+    /// The trial before kept a log of every I/O.
+    logged: bool,
     /// Added to every time before it is kept: above 0 only after a reboot between sessions.
     shift_ns: i64,
 }
@@ -148,10 +153,12 @@ impl Loop {
         for action in self.walk.take_actions() {
             match action {
                 Action::Send(request) => {
-                    if matches!(request, Request::Trial { .. }) {
-                        // Between trials nothing else is going on, and a sync must not run into the next one.
+                    if matches!(request, Request::Trial { .. } | Request::Prepare(_)) {
+                        // Between trials nothing else is going on, and a sync must not run into the next one. Preparing ends
+                        // what a crash can be judged by: the verdict comes first.
+                        let limit = if std::mem::take(&mut self.logged) { SETTLE_LIMIT_LOG } else { SETTLE_LIMIT };
                         self.with_writer(|writer| {
-                            let _late = !writer.settle(SETTLE_LIMIT);
+                            let _late = !writer.settle(limit);
                         });
                     }
                     self.setup.host.send(&request);
@@ -159,6 +166,7 @@ impl Loop {
                 Action::Create { inputs, spool } => self.open(|own| own.create(*inputs, spool)),
                 Action::Resume { host, rebooted, spool } => self.resume(host, rebooted, spool),
                 Action::Append(entry) => {
+                    self.logged |= matches!(entry, Entry::IoLog { .. });
                     let entry = if self.shift_ns == 0 { entry } else { entry.shifted(self.shift_ns) };
                     self.with_writer(|writer| writer.append(entry));
                 }

@@ -3,8 +3,9 @@
 use stend_analyse::search;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Facts;
-use stend_record::{ArmFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialStatus};
+use stend_record::{ArmFacts, Crash, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialStatus};
 use stend_spec::plan::{Outcome, PlanInputs};
+use stend_spec::workload::Trial;
 
 /// What the next session goes on from.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub struct Progressed {
     pub errors: u64,
     /// Blocks so far that were not as written.
     pub mismatches: u64,
+    /// The last trial kept a ledger, and its end is not recorded.
+    pub cut_ledger: bool,
     /// Zeros were sampled.
     pub zeros_sampled: bool,
     /// The targets as they were.
@@ -83,7 +86,8 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     let wrong = |outcome: &TrialOutcome| outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
     Ok(Progressed {
         errors: outcomes().flat_map(|outcome| &outcome.errors).fold(0, |sum: u64, e| sum.saturating_add(e.count)),
-        mismatches: outcomes().map(wrong).fold(0, u64::saturating_add),
+        mismatches: outcomes().map(wrong).chain(run.crashes().map(Crash::wrong)).fold(0, u64::saturating_add),
+        cut_ledger: run.trials.last().is_some_and(|trial| trial.outcome.is_none() && keeps_ledger(&trial.asked)),
         inputs: run.header.inputs.clone(),
         history,
         decisions: run.decisions.len() as u32,
@@ -97,6 +101,10 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         suspended,
         boot_id: run.last_host().unwrap_or(host).boot_id.clone(),
     })
+}
+
+fn keeps_ledger(trial: &Trial) -> bool {
+    trial.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.crash))
 }
 
 /// Whether an arm says itself that its target is another one.

@@ -90,6 +90,8 @@ pub enum Action {
 pub enum Step {
     /// Waiting for facts.
     Inspecting,
+    /// Waiting for what a crash did to be judged.
+    Judging,
     /// Waiting for the target to be ready.
     Preparing,
     /// Waiting for the fill.

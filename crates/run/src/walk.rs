@@ -1,5 +1,7 @@
 //! What to do next, given what just happened. No clock, no I/O: tests feed any order of events.
 
+mod aftermath;
+
 use crate::ahead;
 use crate::arms::{Arms, Need};
 use crate::courier::{self, Courier};
@@ -16,8 +18,6 @@ use stend_spec::workload::Region;
 
 /// Longest look at a target: a slow device answers its inquiry within it.
 const INSPECT_LIMIT: Nanos = Nanos::secs(60);
-/// Longest preparation: allocating a large file on a slow file system.
-const PREPARE_LIMIT: Nanos = Nanos::secs(300);
 /// Longest time without progress of a fill or a sampling of zeros.
 const SILENCE_LIMIT: Nanos = Nanos::secs(60);
 /// Time on top of ramp, window, drain limit and reading back after which a trial is given up.
@@ -47,6 +47,8 @@ pub struct Walk {
     suspended: Option<u32>,
     refill: bool,
     created: bool,
+    /// The host was restarted since the last session.
+    rebooted: bool,
     deadline: Nanos,
     /// Why the run ends early.
     pub ending: Option<Box<Error>>,
@@ -90,6 +92,7 @@ impl Walk {
             zeros_sampled,
             refill,
             created: false,
+            rebooted: false,
             deadline: now + INSPECT_LIMIT,
             ending: None,
             aborted: false,
@@ -137,6 +140,8 @@ impl Walk {
             Reply::Facts(facts) => self.facts(*facts, now),
             // Asked for by a dry run, which walks no plan, and by whoever greets a host.
             Reply::Rehearsed(_) | Reply::Clock(_) => {}
+            Reply::Judging { .. } => self.deadline = now + SILENCE_LIMIT,
+            Reply::Judged(found) => self.judged(found.map(|found| *found), now),
             Reply::Prepared | Reply::Taken => self.prepared(now),
             Reply::Filling { done } => {
                 self.filled = done;
@@ -152,6 +157,7 @@ impl Walk {
             }
             Reply::Switched(facts) => self.switched(*facts, now),
             Reply::Slices { ordinal, slices } => self.append(Entry::Slices { trial: ordinal, slices }),
+            Reply::Log { ordinal, chunk } => self.append(Entry::IoLog { trial: ordinal, chunk }),
             Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
             Reply::Sample(sample) => self.append(Entry::Sample(sample)),
             Reply::Event(event) => self.append(Entry::Event(event)),
@@ -172,7 +178,8 @@ impl Walk {
             },
         };
         let same = self.asked.resume.as_ref().map_or(Ok(()), |earlier| resume::same_targets(earlier, &facts));
-        let plan = match same.and_then(|()| Plan::new(&inputs)) {
+        let planned = same.and_then(|()| Plan::new(&inputs));
+        let plan = match planned.and_then(|plan| ahead::with_ledger_outside(plan, &facts, self.asked.coordinator)) {
             Ok(plan) => plan,
             Err(error) => {
                 self.end_with(error);
@@ -187,6 +194,7 @@ impl Walk {
         match &self.asked.resume {
             Some(earlier) => {
                 let rebooted = earlier.boot_id != facts.host.boot_id;
+                self.rebooted = rebooted;
                 self.actions.push(Action::Resume { host: Box::new(facts.host), rebooted, spool: facts.shares_drive });
             }
             None => {
@@ -195,13 +203,9 @@ impl Walk {
                 self.append(Entry::Targets(facts.targets));
             }
         }
-        self.phase(Phase::Provision, now);
-        self.actions.push(Action::Edge);
-        self.actions.push(Action::Send(Request::Prepare(ahead::prepare(&self.asked, &plan))));
         self.courier.show(&plan);
         self.plan = Some(plan);
-        self.step = Step::Preparing;
-        self.deadline = now + PREPARE_LIMIT;
+        self.look_back(now);
     }
 
     fn warn_not_run(&mut self, plan: &Plan) {

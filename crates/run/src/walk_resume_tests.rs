@@ -22,6 +22,7 @@ fn going_on(mismatches: u64) -> Asked {
         filled: false,
         errors: 0,
         mismatches,
+        cut_ledger: false,
         zeros_sampled: false,
         targets: seen.targets.clone(),
         boot_id: "6.1".into(),

@@ -10,6 +10,8 @@ use stend_record::{HostFacts, TargetFacts, TargetKind, TrialStatus, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 
+#[path = "walk_crash_tests.rs"]
+mod crashed;
 #[path = "walk_resume_tests.rs"]
 mod resumed;
 #[path = "walk_trace_tests.rs"]
@@ -72,7 +74,9 @@ fn done(ordinal: u32, status: TrialStatus) -> Reply {
         censored: Vec::new(),
         open: Vec::new(),
         errors: Vec::new(),
+        probes: None,
         verification: None,
+        io_log: None,
         clocks: [(0, 0, 0); 2],
     };
     Reply::TrialDone { ordinal, outcome: Box::new(outcome) }
@@ -82,6 +86,7 @@ fn done(ordinal: u32, status: TrialStatus) -> Reply {
 fn requests(walk: &mut Walk) -> Vec<String> {
     let word = |action| match action {
         Action::Send(Request::Inspect(_)) => Some("inspect"),
+        Action::Send(Request::Judge(_)) => Some("judge"),
         Action::Send(Request::Prepare(_)) => Some("prepare"),
         Action::Send(Request::Fill { .. }) => Some("fill"),
         Action::Send(Request::SampleZeros { .. }) => Some("zeros"),

@@ -164,6 +164,10 @@ fn refusal(trial: &Trial) -> Option<Refusal> {
         Backend::IoUringIopoll => Some("backend: io_uring_iopoll"),
         _ => None,
     };
+    if trial.backend == Backend::NvmePassthrough {
+        let why = say!("Stend does not ask fio for NVMe commands", "Stend не поручает fio команды NVMe");
+        return Some(("backend: nvme_passthrough", why));
+    }
     if let Some(key) = polled {
         return Some((key, say!("Stend does not ask fio to poll", "Stend не поручает fio опрос")));
     }
@@ -191,6 +195,13 @@ fn refusal(trial: &Trial) -> Option<Refusal> {
             "рядом с `sync` у fio тогда одна операция одновременно, а запрошена `queue_depth` больше 1"
         );
         return Some(("direct: false", why));
+    }
+    if trial.io_log.is_some() {
+        let why = say!(
+            "fio keeps logs of its own, in milliseconds and in files beside the run file",
+            "fio ведёт собственные журналы, в миллисекундах и в отдельных от прогона файлах"
+        );
+        return Some(("io_log", why));
     }
     let jobs: u64 = trial.streams.iter().map(|s| u64::from(s.jobs)).sum();
     if jobs > u64::from(FIO_JOBS_MAX) {

@@ -50,6 +50,7 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         refused("ramp: 0s", &format!("{reads}, batch: {{stamps: once}}")),
         refused("ramp: 0s", &format!("{reads}, numa: {{memory: 0}}")),
         refused("ramp: 0s", &format!("{reads}, rate: 100/s")),
+        refused("io_log: {size: 1MiB}", reads),
     ];
     expect![[r#"
         case `a`: `backend: none` contradicts `engine: fio`: it measures what Stend's own engine costs
@@ -75,6 +76,7 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         case `a`: `batch: stamps` contradicts `engine: fio`: fio reads the clock as it does
         case `a`: `numa` contradicts `engine: fio`: fio does not tell where its buffers lie
         case `a`: `rate` contradicts `engine: fio`: fio counts latency from after its own wait, not from when an I/O was due
+        case `a`: `io_log` contradicts `engine: fio`: fio keeps logs of its own, in milliseconds and in files beside the run file
     "#]].assert_eq(&(found.join("\n") + "\n"));
 }
 

@@ -65,7 +65,7 @@ pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
     let count: u64 = sharing().map(|s| u64::from(s.jobs)).sum();
     let largest = sharing().map(|s| s.block_size).max().unwrap_or(Bytes(0));
     // A cell of whole largest blocks wastes nothing where block sizes divide one another.
-    let cell = Bytes(trial.region.len.0 / count.max(1)).align_down(largest).0;
+    let cell = Bytes(trial.free_region().len.0 / count.max(1)).align_down(largest).0;
     let (mut areas, mut cells_before) = (Vec::new(), 0);
     for stream in &trial.streams {
         let (size, jobs) = (stream.block_size.0.max(1), u64::from(stream.jobs));
@@ -170,7 +170,7 @@ fn least_of_a_job(trial: &Trial, stream: &Stream) -> u64 {
     match stream.region {
         Some(region) => region.len.0 / jobs(stream).max(1),
         // The others share the range equally.
-        None => trial.region.len.0 / trial.streams.iter().map(jobs).sum::<u64>().max(1),
+        None => trial.free_region().len.0 / trial.streams.iter().map(jobs).sum::<u64>().max(1),
     }
 }
 

@@ -7,10 +7,12 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 pub mod arm;
 pub mod batch;
 pub mod files;
+pub mod io_log;
 pub mod machine;
 pub mod operation;
 pub mod pattern;
 pub mod place;
+pub mod prober;
 pub mod rate;
 pub mod trace;
 pub mod verify;
@@ -120,6 +122,11 @@ pub const BACKENDS: &[Choice<Backend>] = &[
         "`io_uring` that asks the device again and again instead of being interrupted (fio: `hipri`), or an error; needs `direct: true` and a device with queues for it; not with syncs, discards, zeroes or traces",
         Backend::IoUringIopoll,
     ),
+    (
+        "nvme_passthrough",
+        "NVMe commands through `io_uring` to the generic character device (`/dev/ng0n1`; fio: `io_uring_cmd`), past the block layer, or an error; needs `direct: true`, a whole NVMe namespace as target, and root; not with syncs, discards, zeroes or traces. The kernel's counters of the drive do not see these I/Os",
+        Backend::NvmePassthrough,
+    ),
     ("libaio", "Linux AIO (`io_submit`), or an error; needs `direct: true`", Backend::Libaio),
     ("psync", "`pread` and `pwrite`, one thread per I/O in flight", Backend::Psync),
     ("none", "no I/O at all: measures what the engine itself costs", Backend::Null),
@@ -192,6 +199,13 @@ const ENGINE: Key = optional(
     "What makes the I/O; `stend run --engine` wins. With `fio` a key that fio cannot express is an error that names it.",
 );
 
+const PROBER: Key = optional(
+    "prober",
+    "auto",
+    Shape::Either(&[Shape::Word(|| words(prober::WORDS)), Shape::Map(&prober::PROBER)]),
+    "Single I/Os of 4 KiB beside the load, each from a thread that waits for it, that tell how long the target stood still for a client. They count for no result of the case.",
+);
+
 /// The whole file.
 pub const SUITE: Mapping = Mapping {
     en: "suite",
@@ -238,7 +252,7 @@ pub const DEFAULTS: Mapping = Mapping {
     en: "defaults",
     ru: "defaults",
     doc: "Settings of every case that does not have its own.",
-    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE],
+    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE, io_log::KEY, PROBER],
 };
 
 /// `fill`.
@@ -272,7 +286,7 @@ pub const REPEATS: Mapping = Mapping {
 pub const CASE: Mapping = Mapping {
     en: "a case",
     ru: "случай",
-    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend` and `engine` win over `defaults`.",
+    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend`, `engine`, `io_log` and `prober` win over `defaults`.",
     keys: &[
         required("name", Shape::Name, "Name, unique in the suite."),
         DIRECT,
@@ -280,6 +294,8 @@ pub const CASE: Mapping = Mapping {
         TRIAL,
         BACKEND,
         ENGINE,
+        io_log::KEY,
+        PROBER,
         required("streams", Shape::List(&STREAM, STREAMS), "Streams that run at the same time."),
     ],
 };
@@ -431,6 +447,7 @@ pub const ALL: &[&Mapping] = &[
     &files::FILES,
     &files::JOBS_EACH,
     &REPEATS,
+    &prober::PROBER,
     &CASE,
     &STREAM,
     &pattern::PATTERN,
@@ -444,6 +461,7 @@ pub const ALL: &[&Mapping] = &[
     &place::REGION,
     &place::THINK,
     &batch::BATCH,
+    &io_log::IO_LOG,
     &place::NUMA,
     &DATA,
     &verify::VERIFY,

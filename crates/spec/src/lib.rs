@@ -9,6 +9,7 @@ pub mod files;
 pub mod fit;
 #[cfg(test)]
 mod fixture;
+pub mod io_log;
 pub mod keys;
 mod label;
 pub mod ladder;
@@ -18,6 +19,7 @@ pub mod parse;
 pub mod pattern;
 pub mod plan;
 mod plan_target;
+pub mod prober;
 mod range;
 pub mod rate;
 pub mod region;

@@ -5,10 +5,12 @@ mod backend;
 mod batch;
 mod data;
 mod files;
+mod io_log;
 mod machine;
 mod operation;
 mod pattern;
 mod place;
+mod prober;
 mod rate;
 mod schedule;
 mod size;
@@ -16,6 +18,7 @@ mod trace;
 mod verify;
 
 use crate::keys::{self, Choice, Limits, Mapping};
+use crate::prober::ProberKey;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
 use crate::workload::{Backend, Batch, Engine, Sync};
@@ -71,6 +74,8 @@ struct Defaults {
     window: Option<Nanos>,
     backend: Backend,
     engine: Engine,
+    io_log: Option<Bytes>,
+    prober: ProberKey,
 }
 
 /// Where neither a case nor `defaults` say it.
@@ -79,7 +84,9 @@ const WINDOW: Nanos = Nanos::secs(3);
 
 impl Default for Defaults {
     fn default() -> Self {
-        Defaults { direct: true, ramp: None, window: None, backend: Backend::Auto, engine: Engine::Native }
+        let (backend, engine) = (Backend::Auto, Engine::Native);
+        let prober = ProberKey::Auto;
+        Defaults { direct: true, ramp: None, window: None, backend, engine, io_log: None, prober }
     }
 }
 
@@ -99,6 +106,8 @@ impl Defaults {
             window: map.optional("trial", window)?.or(self.window),
             backend: map.optional("backend", |node, file| word(node, file, keys::BACKENDS))?.unwrap_or(self.backend),
             engine: map.optional("engine", |node, file| word(node, file, keys::ENGINES))?.unwrap_or(self.engine),
+            io_log: map.optional("io_log", io_log::io_log)?.unwrap_or(self.io_log),
+            prober: map.optional("prober", prober::prober)?.unwrap_or(self.prober),
         })
     }
 }
@@ -107,7 +116,7 @@ impl Defaults {
 fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
-    let Defaults { direct, ramp, window, backend, engine } = defaults.overridden(&mut map)?;
+    let Defaults { direct, ramp, window, backend, engine, io_log, prober } = defaults.overridden(&mut map)?;
     let mut streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file, files)).collect())?;
     map.finish()?;
@@ -130,10 +139,16 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     trace::alone_or_in_regions(&streams, node, file)?;
     let (ramp, window) = trace::lengths(&mut streams, ramp, window);
     schedule::fits(node, file, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
+    if io_log.is_some() {
+        io_log::fits(node, file, &streams)?;
+    }
     if let Some((message, hint)) = backend::contradiction(backend, direct, &streams) {
         return Err(node.error(file, message).hint(hint));
     }
-    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine })
+    if prober != defaults.prober {
+        prober::fits(node, file, prober, backend, &streams)?;
+    }
+    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine, io_log, prober })
 }
 
 fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {

@@ -79,7 +79,7 @@ fn libaio_is_for_direct_io_only() {
     check_error(
         &text("backend: aio", ""),
         expect![
-            "error: suite.yaml:2:21: `aio` is not one of `auto`, `io_uring`, `io_uring_sqpoll`, `io_uring_iopoll`, `libaio`, `psync`, `none`"
+            "error: suite.yaml:2:21: `aio` is not one of `auto`, `io_uring`, `io_uring_sqpoll`, `io_uring_iopoll`, `nvme_passthrough`, `libaio`, `psync`, `none`"
         ],
     );
 }

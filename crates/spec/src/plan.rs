@@ -5,10 +5,12 @@ use crate::budget::stretch;
 use crate::external;
 use crate::files;
 use crate::fit::why_not;
+use crate::io_log;
 use crate::label;
 use crate::ladder::Ladder;
 use crate::order::order;
 pub use crate::plan_target::{NullDevice, PlanTarget, Room};
+use crate::prober::{NoProber, Probing, Site, probing};
 use crate::range::{Range, range};
 use crate::rate::Rate;
 use crate::suite::{StreamSpec, Suite, SuiteCase};
@@ -401,7 +403,7 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
             }
         }
     }
-    let trial = Trial {
+    let mut trial = Trial {
         ramp: replay::ramp(case, &streams),
         window: replay::window(case, &streams),
         streams,
@@ -410,9 +412,14 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
         direct: case.direct,
         backend: case.backend,
         engine: case.engine,
+        io_log: case.io_log,
         region,
+        probing: Probing::None(NoProber::Off),
     };
+    let site = Site { target, filled: inputs.suite.fill.is_some(), files: pieces.len() };
+    trial.probing = probing(case, &trial, &site);
     external::check(case, &trial)?;
+    io_log::check(case, &trial)?;
     let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, pieces, target.count));
     let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced);
     Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })

@@ -3,6 +3,7 @@
 use crate::arm::{Arm, Observation};
 use crate::external::FioNeed;
 use crate::files::Files;
+use crate::prober::ProberKey;
 use crate::rate::Rate;
 use crate::region::Part;
 use crate::search::Search;
@@ -58,6 +59,10 @@ pub struct SuiteCase {
     pub backend: Backend,
     /// What makes the I/O.
     pub engine: Engine,
+    /// Bytes that the log of every I/O of a trial may take; `None`: there is no log.
+    pub io_log: Option<Bytes>,
+    /// Single I/Os beside the load.
+    pub prober: ProberKey,
 }
 
 /// One stream with its axes.

@@ -3,6 +3,7 @@
 //! Everything here is already checked and expanded (no axes left); `suite` holds what users write.
 
 pub use crate::pattern::{Pattern, Zone};
+use crate::prober::{NoProber, Probing};
 use crate::rate::Rate;
 use crate::topology::Place;
 use crate::trace::{Pace, Replay};
@@ -28,8 +29,12 @@ pub struct Trial {
     pub backend: Backend,
     /// What makes the I/O.
     pub engine: Engine,
+    /// Bytes of records that a log of every I/O of the window may take; `None`: there is no log.
+    pub io_log: Option<Bytes>,
     /// Range of the target that the trial may touch, from `start`; aligned to 4 KiB.
     pub region: Region,
+    /// Single I/Os beside the streams.
+    pub probing: Probing,
 }
 
 /// A range of bytes on the target.
@@ -117,6 +122,9 @@ pub struct Think {
 pub struct Verify {
     /// After the window, every block that was written is read once more.
     pub after: bool,
+    /// What was sent and acknowledged is kept in a ledger, so that it can be judged after a crash; then each write is durable
+    /// when it is acknowledged.
+    pub crash: bool,
 }
 
 /// One size of a mixture.
@@ -273,6 +281,11 @@ impl Sync {
         }
     }
 
+    /// Whether each write is durable when it is complete.
+    pub fn is_durable_each(self) -> bool {
+        matches!(self, Sync::Dsync | Sync::ODsync | Sync::Fdatasync(1) | Sync::Fsync(1))
+    }
+
     /// Whether it makes writes durable, at once or after some more.
     pub fn is_durable(self) -> bool {
         !matches!(self, Sync::None | Sync::SyncFileRange(_))
@@ -291,6 +304,9 @@ pub enum Backend {
     IoUringSqpoll,
     /// `io_uring` that asks the device whether I/Os are complete, or an error; only with direct I/O that needs no syncs.
     IoUringIopoll,
+    /// NVMe commands through `io_uring`, past the block layer, or an error; only direct reads and writes of a whole
+    /// namespace.
+    NvmePassthrough,
     /// Linux AIO (`io_submit`), or an error; only with direct I/O, because the kernel makes any other
     /// inside the call.
     Libaio,
@@ -358,7 +374,9 @@ impl Trial {
             direct: true,
             backend: Backend::Auto,
             engine: Engine::Native,
+            io_log: None,
             region,
+            probing: Probing::None(NoProber::Off),
         }
     }
 

@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     fn owner() -> Owner {
-        Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into() }
+        Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into(), ledger: None }
     }
 
     fn allowed() -> Permission {

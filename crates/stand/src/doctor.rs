@@ -144,10 +144,33 @@ fn leftovers(roots: &Roots, places: Vec<PathBuf>, root: bool) -> Vec<CheckupItem
     places.sort();
     places.dedup();
     let dead: Vec<PathBuf> = places.iter().flat_map(|place| testfile::dead(roots, place)).collect();
-    if dead.is_empty() {
+    let kept: Vec<_> = places.iter().flat_map(|place| testfile::kept(roots, place)).collect();
+    if dead.is_empty() && kept.is_empty() {
         return vec![fine("leftovers", say!("no dead run left anything", "прерванные прогоны ничего не оставили"))];
     }
-    dead.iter().map(|path| leftover(path, root)).collect()
+    let kept = kept.iter().map(|(path, note)| to_be_judged(path, &note.owner, root));
+    dead.iter().map(|path| leftover(path, root)).chain(kept).collect()
+}
+
+/// What a run left that a crash ended while it kept a ledger.
+fn to_be_judged(path: &Path, owner: &crate::Owner, root: bool) -> CheckupItem {
+    let (name, ledger) = (path.display(), owner.ledger.as_deref().unwrap_or_default());
+    let found = say!(
+        "`{name}` is kept until its run goes on and judges what a crash did to it",
+        "`{name}` хранится, пока его прогон не продолжат и не оценят последствия сбоя"
+    );
+    let affects = say!(
+        "Its test file takes space. Whoever does not want to know removes the ledger `{ledger}`; the next run there removes the rest.",
+        "Тестовый файл занимает место. Если оценка не нужна, удалите журнал `{ledger}`; остальное удалит следующий прогон там же."
+    );
+    let sudo = if root { "" } else { "sudo " };
+    let cure = format!("{sudo}stend run --resume {}", quoted(&owner.run_file));
+    CheckupItem { cure: Some(cure), ..wrong("leftovers", Level::Warn, found, affects) }
+}
+
+/// Shells take everything between single quotes as it is, except a single quote.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn leftover(path: &Path, root: bool) -> CheckupItem {
@@ -157,8 +180,7 @@ fn leftover(path: &Path, root: bool) -> CheckupItem {
         "Its test file takes space until the next run there removes it.",
         "Тестовый файл занимает место, пока следующий прогон там его не удалит."
     );
-    // Shells take everything between single quotes as it is, except a single quote.
-    let quoted = format!("'{}'", name.replace('\'', r"'\''"));
+    let quoted = quoted(&name);
     let sudo = if root { "" } else { "sudo " };
     CheckupItem { cure: Some(format!("{sudo}rm -r {quoted}")), ..wrong("leftovers", Level::Warn, found, affects) }
 }

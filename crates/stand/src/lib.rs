@@ -33,6 +33,7 @@ pub use host::host_facts;
 pub use inspect::{inspect, shares_drive};
 pub use owner::Owner;
 pub use permission::{Permission, may_write};
-pub use prepare::{Need, Prepared, Rehearsal, dry_run, prepare};
+pub use prepare::{Need, Prepared, Rehearsal, dry_run, open_left, prepare};
 pub use several::{PreparedAll, dry_run_all, may_write_all, prepare_all};
+pub use testfile::Left;
 pub use together::inspect_all;

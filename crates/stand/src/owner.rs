@@ -1,8 +1,9 @@
 //! Who uses a target: the note that a run leaves in its lease or marker, and whether that run still lives.
 
 use crate::roots::{Roots, text};
-use crate::users::stat_field;
+use crate::users::{is_reapable, stat_field};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use stend_record::Refusal;
 
 /// A run that wants to write, as others will see it.
@@ -12,6 +13,9 @@ pub struct Owner {
     pub run_id: String,
     /// Path of its run file.
     pub run_file: String,
+    /// Path of the ledger that it keeps for the judgement of a crash, if it keeps one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<String>,
 }
 
 /// The note of a live process of ours.
@@ -46,10 +50,15 @@ impl Note {
         serde_json::from_str(text).ok()
     }
 
+    /// Whether a crash of it has still to be judged: its ledger is there.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.owner.ledger.as_deref().is_some_and(|path| Path::new(path).exists())
+    }
+
     /// Whether the process that wrote it still runs, as far as this host's process table tells.
     pub(crate) fn is_alive(&self, roots: &Roots) -> bool {
         let process = roots.proc.join(self.pid.to_string());
-        self.boot_id == boot_id(roots) && stat_field(&process, 22) == Some(self.started)
+        self.boot_id == boot_id(roots) && stat_field(&process, 22) == Some(self.started) && !is_reapable(&process)
     }
 }
 
@@ -71,7 +80,7 @@ mod tests {
     use super::*;
 
     fn note() -> Note {
-        let owner = Owner { run_id: "R-1".into(), run_file: "/tmp/R-1.stend".into() };
+        let owner = Owner { run_id: "R-1".into(), run_file: "/tmp/R-1.stend".into(), ledger: None };
         Note::own(&Roots::host(), &owner)
     }
 

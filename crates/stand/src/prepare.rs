@@ -8,7 +8,7 @@ use crate::inspect::device_facts;
 use crate::owner::Owner;
 use crate::permission::{self, Permission, may_write};
 use crate::roots::Roots;
-use crate::testfile::{self, TestFiles};
+use crate::testfile::{self, Left, TestFiles};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Kind, Lang, Result, format, say};
@@ -109,6 +109,17 @@ pub fn dry_run(facts: &TargetFacts, need: &Need) -> Rehearsal {
     }
 }
 
+/// What the run with this id, which is gone, left of the target, opened for reading; `sizes` of its test files, none for a
+/// device.
+pub fn open_left(facts: &TargetFacts, run_id: &str, sizes: &[Bytes], direct: bool) -> Result<Left> {
+    let path = Path::new(&facts.path);
+    if !sizes.is_empty() {
+        return testfile::open_left(&Roots::host(), path, run_id, sizes, direct);
+    }
+    let file = IoFile::open_read(path, direct).map_err(|error| claims::cannot_read(&facts.path, direct, &error))?;
+    Ok(Left::File(file))
+}
+
 /// Makes a target ready for what a run needs. Each change goes to `log` when it has been made.
 ///
 /// Errors: `Unsafe` where writing is refused, not confirmed, or the target is not what `facts` say any more;
@@ -185,6 +196,15 @@ impl Prepared {
     /// Bytes that I/O may use.
     pub fn size(&self) -> Bytes {
         self.size
+    }
+
+    /// Leaves what was made for a later session to judge, and lets go of the target when this process ends.
+    pub fn leave(self, log: &mut dyn FnMut(EventKind)) {
+        let path = self.path.display();
+        log(EventKind::Step { action: format!("leave {path} as it is, to be judged") });
+        if let Held::Files(files) = self.held {
+            files.leave();
+        }
     }
 
     /// Removes what was made and lets go of the target. Dropping does the same without a word.

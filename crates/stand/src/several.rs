@@ -145,6 +145,11 @@ impl PreparedAll {
         })
     }
 
+    /// Leaves what was made for a later session to judge, and lets go of every target when this process ends.
+    pub fn leave(self, log: &mut dyn FnMut(EventKind)) {
+        self.each.into_iter().for_each(|prepared| prepared.leave(log));
+    }
+
     /// Removes what was made and lets go of every target, also where that fails for one of them. Dropping does the same
     /// without a word.
     pub fn undo(self, log: &mut dyn FnMut(EventKind)) -> Result<()> {

@@ -28,11 +28,26 @@ pub(crate) struct TestFiles {
     made: Vec<String>,
 }
 
+/// What a run that is gone left of its target.
+#[derive(Debug)]
+pub enum Left {
+    /// All of it.
+    File(IoFile),
+    /// The directory of its test file, and not the file.
+    Emptied,
+    /// Nothing.
+    Gone,
+    /// Something that is not as Stend left it.
+    Foreign,
+}
+
 /// What a `.stend-*` directory turned out to be.
 #[derive(Debug)]
 enum State {
     /// A run uses it.
     Live(Refusal),
+    /// Its run is gone, and what the crash did to it has still to be judged.
+    Kept(Box<Note>),
     /// Its run is gone.
     Dead(OwnDirectory),
     /// Not ours, or not ours to judge.
@@ -93,8 +108,41 @@ fn remove_all(directory: &OwnDirectory) -> std::io::Result<()> {
 pub(crate) fn live(roots: &Roots, parent: &Path) -> Option<Refusal> {
     survey(roots, parent).into_iter().find_map(|(_, state)| match state {
         State::Live(run) => Some(run),
-        State::Dead(_) | State::Foreign => None,
+        State::Kept(_) | State::Dead(_) | State::Foreign => None,
     })
+}
+
+/// What dead runs left in `parent` to be judged, with their notes.
+pub(crate) fn kept(roots: &Roots, parent: &Path) -> Vec<(PathBuf, Note)> {
+    let kept = survey(roots, parent).into_iter().filter_map(|(path, state)| match state {
+        State::Kept(note) => Some((path, *note)),
+        State::Live(_) | State::Dead(_) | State::Foreign => None,
+    });
+    kept.collect()
+}
+
+/// What a dead run with this id left in `parent`, opened for reading.
+pub(crate) fn open_left(roots: &Roots, parent: &Path, run_id: &str, sizes: &[Bytes], direct: bool) -> Result<Left> {
+    let path = directory_for(parent, run_id);
+    match judge(roots, &path) {
+        State::Live(run) => return Err(permission::refused(&parent.display().to_string(), &[run])),
+        State::Foreign if path.exists() => return Ok(Left::Foreign),
+        State::Foreign => return Ok(Left::Gone),
+        State::Kept(_) | State::Dead(_) => {}
+    }
+    let mut files = Vec::with_capacity(sizes.len());
+    for index in 0..sizes.len() {
+        let path = path.join(name_of(index, sizes.len()));
+        match IoFile::open_read(&path, direct) {
+            Ok(file) => files.push(file),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Left::Emptied),
+            Err(error) => return Err(cannot_read(&path.display().to_string(), direct, &error)),
+        }
+    }
+    let lengths: Vec<u64> = sizes.iter().map(|size| size.0).collect();
+    let what = say!("use the test files as one space", "использовать тестовые файлы как одно пространство");
+    let joined = IoFile::joined(files, &lengths);
+    joined.map(Left::File).map_err(|error| preflight(&path.display().to_string(), &what, &error))
 }
 
 /// What dead runs left in `parent`.
@@ -136,6 +184,7 @@ fn judge(roots: &Roots, path: &Path) -> State {
         _ if seen.held => State::Live(owner::refusal(&seen.note)),
         // Locks may not work on a network file system; the process table is the second witness.
         Some(note) if note.is_alive(roots) => State::Live(owner::refusal(&seen.note)),
+        Some(note) if note.is_pending() => State::Kept(Box::new(note)),
         Some(_) => State::Dead(directory),
         None => State::Foreign,
     }
@@ -208,6 +257,12 @@ impl TestFiles {
     pub(crate) fn data(&self) -> PathBuf {
         let directory = self.directory.path();
         if self.claims.len() > 1 { directory.to_path_buf() } else { data_in(directory, 1) }
+    }
+
+    /// Leaves everything as it is, for the session that judges it.
+    pub(crate) fn leave(self) {
+        // Dropping would remove it. What it holds open is let go by the end of this process, which is near.
+        std::mem::forget(self);
     }
 
     /// Removes everything that was made. May be called again.

@@ -37,6 +37,13 @@ fn is_our_fork(roots: &Roots, pid: u32) -> bool {
     parent == Some(u64::from(std::process::id())) && exe(&child).is_some() && exe(&child) == exe(&own)
 }
 
+/// Whether a process is gone and only waits for its parent to notice: it has let go of everything. One whose first thread is
+/// gone while another hangs in the kernel has not.
+pub(crate) fn is_reapable(process: &Path) -> bool {
+    let state = text(process.join("stat")).and_then(|stat| stat.rsplit_once(')')?.1.trim_start().chars().next());
+    matches!(state, Some('Z' | 'X')) && stat_field(process, 20).is_some_and(|threads| threads <= 1)
+}
+
 /// Field of `/proc/PID/stat` by its number in proc(5), from 3 on. The name in field 2 may hold anything, so
 /// counting starts behind its last parenthesis.
 pub(crate) fn stat_field(process: &Path, field: usize) -> Option<u64> {
@@ -47,6 +54,17 @@ pub(crate) fn stat_field(process: &Path, field: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_only_waits_for_its_parent_is_gone_unless_a_thread_of_it_hangs() {
+        let dir = tempfile::tempdir().unwrap();
+        let reapable = |state: &str, threads: u32| {
+            let zeros = "0 ".repeat(16);
+            std::fs::write(dir.path().join("stat"), format!("7 (a) {state} {zeros}{threads} 0 5")).unwrap();
+            is_reapable(dir.path())
+        };
+        assert_eq!([reapable("Z", 1), reapable("Z", 2), reapable("S", 1)], [true, false, false]);
+    }
 
     #[test]
     fn fields_are_counted_behind_a_name_with_spaces_and_parentheses() {

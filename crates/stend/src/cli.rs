@@ -51,6 +51,7 @@ pub fn command(lang: Lang) -> Command {
             list(lang),
             show(lang),
             compare(lang),
+            audit(lang),
             report(lang),
             export(lang),
             inspect(lang),
@@ -179,17 +180,39 @@ fn compare(lang: Lang) -> Command {
     verb("compare", about, examples, "RUN RUN…", arguments, lang)
 }
 
+fn audit(lang: Lang) -> Command {
+    let about = say!(
+        "check published numbers without a run: units, Little's law, percentages, copies, more than the drives can",
+        "проверить опубликованные числа без прогона: единицы, закон Литтла, проценты, копии, больше возможного для дисков"
+    );
+    let examples = "stend audit table.csv\nstend audit published/nvme-soft-raid.csv -o audit.html --lang ru\nstend audit table.csv --json";
+    let table = say!("table as CSV, see docs/formats/published.md", "таблица CSV, см. docs/formats/published.md");
+    let output =
+        say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
+    let arguments = vec![positional("TABLE", table, lang), option("output", "FILE", output, lang).short('o')];
+    verb("audit", about, examples, "TABLE", arguments, lang)
+}
+
 fn export(lang: Lang) -> Command {
     let about = say!(
-        "write a run for other programs: all of it (json), or the figures of its trials (csv)",
-        "выгрузить прогон для других программ: целиком (json) или показатели испытаний (csv)"
+        "write a run for other programs: all of it (json), the figures of its trials (csv), or every I/O (--ios)",
+        "выгрузить прогон для других программ: целиком (json), показатели испытаний (csv) или каждую операцию (--ios)"
     );
-    let examples =
-        "stend export last --format csv -o trials.csv\nstend export before.stend --format json -o before.json";
+    let examples = "stend export last --format csv -o trials.csv\n\
+                    stend export before.stend --format json -o before.json\n\
+                    stend export last --ios -o ios.csv\n\
+                    stend export last --ios --trial 3 --format fio -o lat.log";
+    let ios = say!(
+        "the log of every I/O, if the suite keeps one (`io_log`): csv, or fio as fio writes its latency logs",
+        "журнал операций, если он заказан в наборе (`io_log`): csv или fio — как журналы задержек fio"
+    );
+    let trial = say!("only the log of this trial of the run", "только журнал этого испытания прогона");
     let output = say!("file to write (default: the standard output)", "файл (по умолчанию — стандартный вывод)");
     let arguments = vec![
         run_argument(lang),
-        choice("format", "FORMAT", &["json", "csv"], lang),
+        flag("ios", None, ios, lang),
+        option("trial", "N", trial, lang).requires("ios").value_parser(clap::value_parser!(u32)),
+        choice("format", "FORMAT", &["json", "csv", "fio"], lang),
         option("output", "FILE", output, lang).short('o'),
     ];
     verb("export", about, examples, "RUN --format FORMAT", arguments, lang)

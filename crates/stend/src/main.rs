@@ -38,6 +38,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("stop", arguments)) => cmd::stop::stop(arguments, out),
         Some(("list", _)) => cmd::list::list(out),
         Some(("show", arguments)) => cmd::show::show(arguments, out),
+        Some(("audit", arguments)) => cmd::audit::audit(arguments, out),
         Some(("compare", arguments)) => cmd::compare::compare(arguments, out),
         Some(("report", arguments)) => cmd::report::report(arguments, out),
         Some(("export", arguments)) => cmd::export::export(arguments, out),

@@ -208,3 +208,60 @@ fn a_drive_with_queues_for_polling_is_polled_and_one_without_is_refused() {
     assert!(stderr.contains("no queues for polling") && stderr.contains("nvme.poll_queues"), "{stderr}");
     assert!(run.is_none_or(|run| run.trials.is_empty()));
 }
+
+/// Bytes that are not zero in each sixteenth MiB of the drive, as the block device reads them past its page cache.
+fn not_zero(run: &RunRecord) -> Vec<Vec<u64>> {
+    let counts = |text: &str| text.split_whitespace().map(|count| count.parse().expect("a count")).collect();
+    run.arms_entered().map(|(.., facts)| counts(&facts.observed[0].1)).collect()
+}
+
+/// Arms that only look at the drive when they are entered.
+const LOOKS: &str = r#"observe:
+  bytes: [/bin/busybox, sh, -c, 'b=/bin/busybox; echo 1 > /proc/sys/vm/drop_caches; for m in 0 16 32 48; do $b dd if=/dev/nvme0n1 bs=1M skip=$m count=16 2>/dev/null | $b tr -d "\000" | $b wc -c; done']
+arms:
+  - name: first
+  - {name: second, switch: {command: [/bin/busybox, "true"], undo: [/bin/busybox, "true"]}}
+"#;
+
+#[test]
+fn commands_write_what_the_block_device_reads_and_only_after_confirmation() {
+    let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
+    if !lab(&scratch, "commands_write_what_the_block_device_reads_and_only_after_confirmation") {
+        return;
+    }
+    // Blocks of 4 KiB: an offset that was counted in blocks of 512 bytes would miss the region.
+    let machine = Machine::new(&scratch, 6, "", ", logical_block_size: 4KiB");
+    let of = |more: &str| format!("block_size: 16KiB, queue_depth: 4, {more}}}]\n");
+    let written = of("op: write, pattern: sequential, region: {start: 16MiB, size: 16MiB}");
+    let verified =
+        of("op: {read: 50, write: 50}, pattern: random, region: {start: 16MiB, size: 16MiB}, verify: {after: true}");
+    let case = |name: &str, stream: &str| format!("  - name: {name}\n    streams: [{{{stream}");
+    let suite = format!(
+        "suite: s\n{LOOKS}defaults: {{ramp: 0s, trial: 500ms, backend: nvme_passthrough}}\nrepeats: {{blocks: 1}}\ncases:\n{}{}",
+        case("written", &written),
+        case("verified", &verified)
+    );
+    let (code, stderr, run) =
+        machine.run_with(&scratch, &suite, &["--allow-commands", "--confirm", &machine.identity()]);
+    assert_eq!(code, 0, "{stderr}");
+    let run = run.expect("a run file");
+    assert_eq!(run.trials.len(), 4);
+    for trial in &run.trials {
+        let outcome = trial.outcome.as_ref().expect("an outcome");
+        assert_eq!((outcome.engine.backend.as_str(), outcome.errors.len()), ("nvme_passthrough", 0));
+        if let Some(verification) = &outcome.verification {
+            let all = verification.all();
+            assert!(all.wrong() == 0 && all.ok > 0, "{all:?}");
+        }
+    }
+    let looks = not_zero(&run);
+    assert_eq!(looks.first(), Some(&vec![0; 4]), "empty at first");
+    let last = looks.last().expect("a second look");
+    assert!(last[1] > 16 << 10, "{looks:?}");
+    assert_eq!((last[0], last[2], last[3]), (0, 0, 0), "nothing beside the region: {looks:?}");
+
+    let other = Scratch::new();
+    let (code, stderr, run) = machine.run_with(&other, &suite, &["--allow-commands"]);
+    assert_eq!(code, 5, "without a confirmation: {stderr}");
+    assert!(run.is_none(), "nothing was done");
+}

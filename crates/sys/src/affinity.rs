@@ -13,11 +13,18 @@ pub fn allowed() -> io::Result<Vec<u32>> {
 
 /// Keeps the calling thread on one CPU.
 pub fn pin_current(cpu: u32) -> io::Result<()> {
-    if cpu as usize >= CpuSet::MAX_CPU {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
+    keep_current_on(&[cpu])
+}
+
+/// Keeps the calling thread on these CPUs.
+pub fn keep_current_on(cpus: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
-    set.set(cpu as usize);
+    for &cpu in cpus {
+        if cpu as usize >= CpuSet::MAX_CPU {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        set.set(cpu as usize);
+    }
     Ok(sched_setaffinity(None, &set)?)
 }
 

@@ -249,7 +249,7 @@ impl Drop for Ring {
 
 /// What a call that submits or waits gave; being woken early is no error.
 #[inline(always)]
-fn entered(result: io::Result<usize>) -> io::Result<()> {
+pub(crate) fn entered(result: io::Result<usize>) -> io::Result<()> {
     match result {
         Ok(_) => Ok(()),
         Err(e) => match e.raw_os_error() {

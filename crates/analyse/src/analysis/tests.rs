@@ -7,10 +7,13 @@ use proptest::prelude::*;
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Lang, MilliIops, Share};
 use stend_record::observed::{Drained, OpenSlice, OpenTotals, Phase};
+use stend_record::probes::{Probes, Silence};
 use stend_record::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_record::{
-    Censored, Event, EventKind, IoErrors, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus, ZeroSample,
+    Censored, Event, EventKind, IoErrors, IoLogTotals, JobTotals, Slice, TrialOutcome, TrialRecord, TrialStatus,
+    ZeroSample,
 };
+use stend_spec::prober::{NoProber, Prober, Probing};
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Op, Sync, Verify};
 
@@ -136,6 +139,16 @@ fn verification((ok, wrong, address): (u64, u64, u64)) -> Verification {
 }
 
 prop_compose! {
+    fn probes()(parts in [sparse(), sparse(), sparse()], times in [moment(), moment()], numbers in [number(), number(), number()]) -> Probes {
+        let [response, service, unanswered] = parts;
+        let [bytes, begun, lasted] = numbers;
+        let longest = Some(Silence { since: Nanos(times[0]), until: Nanos(times[1]), ended: begun % 2 == 0 });
+        let (errors, cpu_ns) = (vec![(5, begun), (5, bytes)], Some(lasted));
+        Probes { response, service, unanswered, errors, longest, bytes, begun, lasted: Nanos(lasted), cpu_ns, cpus: vec![1] }
+    }
+}
+
+prop_compose! {
     fn outcome()(
         status in prop::sample::select(vec![TrialStatus::Complete, TrialStatus::Stalled, TrialStatus::Failed]),
         times in [moment(), moment(), moment()], jobs in prop::collection::vec(job(), 0..3),
@@ -144,7 +157,10 @@ prop_compose! {
         censored in prop::collection::vec((0u16..3, op(), number()), 0..2),
         errors in prop::collection::vec((op(), any::<i32>(), number()), 0..2),
         clocks in [(number(), number(), number()), (number(), number(), number())],
+        probes in prop::option::of(probes()),
     ) -> TrialOutcome {
+        let [(recorded, dropped, beyond), (failed, ..)] = clocks;
+        let log = IoLogTotals { recorded, dropped, beyond, failed };
         TrialOutcome {
             status,
             load_start: Nanos(times[0]),
@@ -162,7 +178,9 @@ prop_compose! {
                 .into_iter()
                 .map(|(op, errno, count)| IoErrors { stream: 0, op, errno, count, first_offset: Some(0) })
                 .collect(),
+            probes,
             verification: Some(verification(clocks[0])),
+            io_log: (clocks[0].1 % 2 == 1).then_some(log),
             clocks,
         }
     }
@@ -177,8 +195,11 @@ prop_compose! {
         asked.window = Nanos(window);
         let rate = Rate::constant(MilliIops(1 + window % 10_000_000), Gaps::Poisson);
         asked.streams[0].rate = (block % 2 == 1).then_some(rate);
-        asked.streams[0].verify = (block % 3 == 1).then_some(Verify { after: true });
-        TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, outcome }
+        let prober = Prober { rate: MilliIops(window % 3), op: Op::Write, block: Bytes(block.into()), region: asked.region };
+        asked.probing = if block % 5 > 1 { Probing::By(prober) } else { Probing::None(NoProber::TooShort) };
+        asked.streams[0].verify = (block % 3 == 1).then_some(Verify { after: true, crash: false });
+        asked.io_log = (block % 2 == 1).then_some(Bytes(window));
+        TrialRecord { trial: 0, case, block, asked, started: Nanos(started), slices, logged: window, outcome }
     }
 }
 
@@ -214,12 +235,13 @@ proptest! {
                 prop_assert!(estimate.value.is_finite());
                 prop_assert!(estimate.interval.is_none_or(|(low, high)| 0.0 <= low && low <= high && high.is_finite()));
             }
-            prop_assert_eq!(case.checks.len(), 24);
+            prop_assert_eq!(case.checks.len(), 25);
         }
         for chart in findings.charts.iter().chain(findings.cases.iter().flat_map(|c| &c.charts)) {
             check_chart(chart)?;
         }
-        for say in findings.caveats.iter().map(|c| c.say()).chain([findings.verdict]) {
+        let probed = findings.cases.iter().flat_map(|case| case.prober.as_ref().map(|p| p.say()).or(case.no_prober.clone()));
+        for say in findings.caveats.iter().map(|c| c.say()).chain([findings.verdict.clone()]).chain(probed) {
             prop_assert!(!say.get(Lang::En).is_empty() && !say.get(Lang::Ru).is_empty());
         }
     }

@@ -3,18 +3,19 @@
 mod arms;
 mod words;
 
-use crate::check::clock;
-use crate::findings::{CaseFinding, Caveat};
+use crate::check::{bound, clock};
+use crate::findings::{CaseFinding, Caveat, IoLogFinding};
 use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use stend_base::Share;
-use stend_record::{EngineFacts, EventKind, RunRecord, RunState};
+use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
 use stend_spec::plan::Plan;
 
 /// Every caveat that applies, most serious first.
 pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let mut found = Vec::new();
     found.extend(state(run, plan));
+    found.extend(crashes(run));
     found.extend(no_storage(&run.targets, plan));
     found.extend(never_written(run));
     found.extend(left_out(cases));
@@ -24,10 +25,12 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let (minor, before): (Vec<_>, Vec<_>) =
         said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
     found.extend(before);
+    found.extend(prober_heavy(cases));
     found.extend(few_trials(plan, cases));
     found.extend(clock_step(run));
     found.extend(minor);
     found.extend(merged(run));
+    found.extend(log_incomplete(cases));
     found
 }
 
@@ -42,6 +45,7 @@ impl Caveat {
             Caveat::NoEnd
                 | Caveat::EndedEarly { .. }
                 | Caveat::Suspended { .. }
+                | Caveat::CrashUnknown { .. }
                 | Caveat::NeverWritten { .. }
                 | Caveat::TrialsLeftOut { .. }
                 | Caveat::NotFilled
@@ -59,6 +63,19 @@ fn state(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
         }
         RunState::Ended { reason, .. } => Some(Caveat::EndedEarly { reason: reason.clone() }),
     }
+}
+
+/// What is known of crashes; those that took something are for the checks.
+fn crashes(run: &RunRecord) -> Vec<Caveat> {
+    let unknown = run.events.iter().rev().filter_map(|event| match &event.kind {
+        EventKind::Crash(Aftermath::Unknown { reason }) => Some(Caveat::CrashUnknown { reason: reason.clone() }),
+        _ => None,
+    });
+    let count = |keep: fn(&Crash) -> bool| run.crashes().filter(|crash| keep(crash)).count() as u64;
+    let (crashes, rebooted) = (count(|crash| crash.acknowledged > 0), count(|c| c.acknowledged > 0 && c.rebooted));
+    let survived = crashes > 0 && count(|crash| crash.wrong() > 0) == 0;
+    let below = bound(crashes);
+    unknown.take(1).chain(survived.then_some(Caveat::CrashesSurvived { crashes, rebooted, below })).collect()
 }
 
 fn never_written(run: &RunRecord) -> Option<Caveat> {
@@ -100,6 +117,16 @@ fn said_before(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
     forewarn(host, &run.targets, plan).into_iter().filter(lasting).collect()
 }
 
+/// The case whose prober made most of what its load did, if that is too much.
+fn prober_heavy(cases: &[CaseFinding]) -> Option<Caveat> {
+    let heavy = |case: &CaseFinding| {
+        let share = case.prober.as_ref().filter(|prober| prober.is_heavy())?.share?;
+        Some(Caveat::ProberHeavy { case: case.label.clone(), share })
+    };
+    let share = |caveat: &Caveat| if let Caveat::ProberHeavy { share, .. } = caveat { share.0 } else { 0.0 };
+    cases.iter().filter_map(heavy).max_by(|a, b| share(a).total_cmp(&share(b)))
+}
+
 /// Rates that a search tried are looked at as often as its own rule says.
 fn few_trials(plan: &Plan, cases: &[CaseFinding]) -> Option<Caveat> {
     let few = || {
@@ -128,6 +155,13 @@ fn merged(run: &RunRecord) -> Option<Caveat> {
         _ => sum,
     });
     (count > 0).then_some(Caveat::IntervalsMerged { count })
+}
+
+fn log_incomplete(cases: &[CaseFinding]) -> Option<Caveat> {
+    let logs = || cases.iter().flat_map(|case| &case.io_logs);
+    let sum = |of: fn(&IoLogFinding) -> u64| logs().map(of).fold(0, u64::saturating_add);
+    let (dropped, recorded) = (sum(|log| log.dropped), sum(|log| log.recorded));
+    (dropped > 0).then_some(Caveat::LogIncomplete { dropped, recorded })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Findings as chart documents: which lines, over which axes. All sums are done elsewhere.
 
 mod caps;
+mod curve;
 mod distribution;
 mod events;
 mod family;
@@ -17,7 +18,7 @@ mod tint;
 
 use crate::case::OpLatency;
 use crate::chart::{Axis, Chart, Point, Scale, Series, Unit};
-use crate::findings::{CaseFinding, Headline};
+use crate::findings::{CaseFinding, Headline, SearchFinding};
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, say};
 use stend_record::RunRecord;
@@ -50,10 +51,11 @@ pub fn of_case(
     charts.into_iter().flatten().collect()
 }
 
-/// Charts that hold cases against each other, where the suite varies a parameter.
-pub fn across(plan: &Plan, cases: &[CaseFinding]) -> Vec<Chart> {
+/// Charts that hold cases against each other, where the suite varies a parameter or searches a rate.
+pub fn across(plan: &Plan, cases: &[CaseFinding], searches: &[SearchFinding]) -> Vec<Chart> {
     let families = family::families(plan, cases);
-    let mut charts = scaling::charts(&families);
+    let mut charts = curve::charts(plan, cases, searches);
+    charts.extend(scaling::charts(&families));
     charts.extend(matrix::charts(&families));
     charts.extend(sweep::charts(&families));
     charts

@@ -5,6 +5,7 @@ use super::{caps, events, few, from_zero, latency_axis, since, time_axis};
 use crate::chart::{Band, Chart, Mark, Pane, Point, Quantity, Series, Unit};
 use crate::findings::Headline;
 use crate::phrase::{both, op as op_name, pick};
+use crate::prober;
 use crate::series::{self, Cell, INTERVAL, INTERVALS_MAX};
 use crate::trials::CaseTrials;
 use stend_base::{Histogram, Nanos, Say, Share, format, say};
@@ -55,7 +56,7 @@ pub fn chart(run: &RunRecord, case: &CaseTrials<'_>, headline: Headline, run_sta
         x: time_axis(from, to),
         panes,
         bands: bands(&trials, run_start),
-        events: events(run, &trials, run_start),
+        events: events(run, case, &trials, run_start),
     })
 }
 
@@ -65,13 +66,20 @@ pub fn shown(trial: &TrialRecord) -> Nanos {
     trial.outcome.as_ref().map_or(observed, |o| observed.min(o.window_end.saturating_sub(o.load_start)))
 }
 
-/// What happened while trials of the case ran.
-fn events(run: &RunRecord, trials: &[&TrialRecord], run_start: Nanos) -> Vec<Mark> {
+/// What happened while trials of the case ran, standstills among it.
+fn events(run: &RunRecord, case: &CaseTrials<'_>, trials: &[&TrialRecord], run_start: Nanos) -> Vec<Mark> {
     let during = |trial: &&TrialRecord| {
         let start = series::load_start(trial);
         events::within(run, run_start, start, start + shown(trial))
     };
-    events::at_most(trials.iter().flat_map(during).collect(), BANDS_MAX)
+    let stood = |(at, length): (Nanos, Nanos)| {
+        let name = both(|l| pick(l, "standstill {t}", "остановка {t}").replace("{t}", &format::latency(length, l)));
+        Mark { at: since(run_start, at), name, detail: Say::same("") }
+    };
+    let mut marks: Vec<Mark> =
+        trials.iter().flat_map(during).chain(prober::standstills(case).into_iter().map(stood)).collect();
+    marks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    events::at_most(marks, BANDS_MAX)
 }
 
 /// Rate of one operation per interval, a stretch per trial.

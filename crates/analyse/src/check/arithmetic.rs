@@ -2,6 +2,7 @@
 
 use super::{Check, worst};
 use crate::findings::{CheckResult, CheckStatus};
+use crate::io_log;
 use crate::limits::{BANDWIDTH_DEVIATION, MIX_SIGMA, SUM_DEVIATION, WINDOW_DEVIATION};
 use crate::phrase::{both, pick};
 use crate::series::INTERVAL;
@@ -124,6 +125,16 @@ pub fn sums(case: &CaseTrials<'_>) -> CheckResult {
             .replace("{is}", &seconds(is, l))
             .replace("{planned}", &seconds(planned, l))
     });
+    if let Some((log, counted)) = case.counting.iter().find_map(io_log::contradiction) {
+        return check.result(
+            CheckStatus::Fail,
+            say!("the log accounts for {log} of {counted} I/Os", "журнал объясняет операций: {log} из {counted}"),
+            say!(
+                "The log of every I/O and the counters do not count the same I/Os. Report this as a defect.",
+                "Журнал операций и счётчики насчитали разное. Сообщите об этом как о дефекте."
+            ),
+        );
+    }
     if sums_off <= sum && window_off <= window {
         return check.pass(measured);
     }
@@ -207,7 +218,7 @@ mod tests {
     use crate::fixture::{by_fio, run};
     use crate::trials::by_case;
     use stend_base::Bytes;
-    use stend_record::{Slice, TrialOutcome};
+    use stend_record::{IoLogTotals, Slice, TrialOutcome};
     use stend_spec::workload::BlockShare;
 
     fn check(of: fn(&CaseTrials<'_>) -> CheckResult, change: fn(&mut TrialOutcome, &mut Vec<Slice>)) -> CheckResult {
@@ -274,6 +285,20 @@ mod tests {
         let found = check(sums, |_, _| {});
         assert_eq!(found.status, CheckStatus::Pass, "{found:?}");
         assert_eq!(found.measured.en, "sums differ by 0.0 %; window 2.00 s of 2.00 s");
+    }
+
+    #[test]
+    fn h08_fails_when_a_log_of_every_io_does_not_account_for_all() {
+        fn log(o: &mut TrialOutcome, missing: u64) {
+            let done: u64 = o.jobs[0].done.iter().map(|done| done.0).sum();
+            o.io_log = Some(IoLogTotals { recorded: done - missing, ..IoLogTotals::default() });
+        }
+        assert_eq!(check(sums, |o, _| log(o, 0)).status, CheckStatus::Pass);
+        let found = check(sums, |o, _| log(o, 2));
+        assert!(
+            found.status == CheckStatus::Fail && found.measured.en.starts_with("the log accounts for"),
+            "{found:?}"
+        );
     }
 
     #[test]

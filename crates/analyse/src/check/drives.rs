@@ -109,7 +109,7 @@ fn reconcile(stretches: &[Stretch<'_>], drives: &[&Device], op: Op) -> Option<By
     };
     let drives = drives.iter().map(moved).collect::<Option<Vec<u64>>>()?;
     let drives = drives.iter().map(|&bytes| bytes as f64).sum();
-    Some(Bytes { application: stretch::application(stretches, op).bytes, drives })
+    Some(Bytes { application: stretch::application_and_prober(stretches, op).bytes, drives })
 }
 
 fn measured(ratios: &[(Op, f64)], drives: &[&Device]) -> Say {

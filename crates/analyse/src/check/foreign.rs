@@ -76,7 +76,7 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let sum = |of: fn(&Cell) -> f64| {
         let device = Op::TRANSFERS.map(|op| at_devices(&stretches, &devices, op));
         let device = device.into_iter().map(|cell| cell.as_ref().map(of)).sum::<Option<f64>>()?;
-        let own: f64 = Op::TRANSFERS.map(|op| of(&stretch::application(&stretches, op))).iter().sum();
+        let own: f64 = Op::TRANSFERS.map(|op| of(&stretch::application_and_prober(&stretches, op))).iter().sum();
         (device > 0.0).then(|| ((device - own) / device).max(0.0))
     };
     let Some(bytes) = sum(|cell| cell.bytes) else { return check.not_measurable(too_few_samples()) };

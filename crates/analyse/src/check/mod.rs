@@ -6,6 +6,7 @@ mod alignment;
 mod arithmetic;
 mod cache;
 pub mod clock;
+mod crashed;
 mod drives;
 mod duplicates;
 mod errors;
@@ -23,6 +24,7 @@ mod stretch;
 mod verified;
 mod written;
 
+pub use crashed::bound;
 pub use duplicates::insert as insert_duplicates;
 
 use crate::findings::{CheckResult, CheckStatus};
@@ -38,6 +40,9 @@ const OF_STORAGE: [&str; 8] = ["H10", "H11", "H12", "H18", "H26", "H62", "H65", 
 pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
     let nowhere = run.targets.iter().any(|target| target.kind == TargetKind::NullDevice);
     let results = each(run, case).into_iter();
+    if case.asked.backend == Backend::NvmePassthrough {
+        return results.map(without_counters).collect();
+    }
     if !nowhere && case.asked.backend != Backend::Null {
         return results.collect();
     }
@@ -51,6 +56,27 @@ pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         false => result,
     };
     results.map(without_storage).collect()
+}
+
+/// Checks that count I/Os by what the kernel's counters of drives say.
+const BY_COUNTERS: [&str; 4] = ["H11", "H12", "H26", "H66"];
+
+/// A result that does not rest on counters which do not see the I/Os of a case: commands that pass by the block layer are not in
+/// them.
+//= linux, block/blk.h: blk_do_io_stat is false for passthrough requests
+fn without_counters(result: CheckResult) -> CheckResult {
+    match BY_COUNTERS.contains(&result.id.as_str()) {
+        true => CheckResult {
+            status: CheckStatus::NotMeasurable,
+            measured: say!("the kernel does not count NVMe commands", "команды NVMe ядро не считает"),
+            meaning: say!(
+                "The case sends commands past the block layer, whose counters do not see them.",
+                "Команды случая идут мимо блочного уровня, и его счётчики их не видят."
+            ),
+            ..result
+        },
+        false => result,
+    }
 }
 
 fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
@@ -78,6 +104,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         errors::errors(case),
         verified::verified(case),
         replayed::replayed(run, case),
+        crashed::crashed(run, case),
     ]
 }
 
@@ -136,10 +163,12 @@ fn worst<'a, 'c>(case: &'c CaseTrials<'a>, key: impl Fn(&Counting<'a>) -> f64) -
 
 #[cfg(test)]
 mod tests {
+    use super::BY_COUNTERS;
     use crate::analyse;
     use crate::findings::CheckStatus;
     use crate::fixture::{case, run_of};
-    use stend_spec::workload::Sync;
+    use stend_spec::suite::SuiteCase;
+    use stend_spec::workload::{Backend, Sync};
 
     /// Findings of a clean run.
     fn clean() -> crate::Findings {
@@ -157,6 +186,24 @@ mod tests {
         let parts = ["**Catches**", "**Formula**", "**Source**", "**What to"];
         for section in page.split("\n## ").skip(1) {
             assert!(parts.iter().all(|part| section.contains(part)), "{section}");
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_count_is_not_measurable_by_its_counters() {
+        let status = |backend: Backend| {
+            let suite = SuiteCase { backend, ..case("mix", 70, 32, Sync::None) };
+            let mut record = run_of(vec![suite]).six_blocks(&[9_870.0]).record();
+            let name = if backend == Backend::NvmePassthrough { "nvme_passthrough" } else { "io_uring" };
+            record.trials.iter_mut().filter_map(|t| t.outcome.as_mut()).for_each(|o| o.engine.backend = name.into());
+            let checks = analyse(&record).unwrap().cases[0].checks.clone();
+            checks.into_iter().map(|check| (check.id, check.status)).collect::<Vec<_>>()
+        };
+        for ((id, plain), (_, by_commands)) in
+            status(Backend::IoUring).into_iter().zip(status(Backend::NvmePassthrough))
+        {
+            let expected = if BY_COUNTERS.contains(&id.as_str()) { CheckStatus::NotMeasurable } else { plain };
+            assert_eq!(by_commands, expected, "{id}, {plain:?} with io_uring");
         }
     }
 

@@ -74,6 +74,15 @@ impl Stretch<'_> {
         let start = self.trial.outcome.load_start;
         series::between(&cells, first.at.saturating_sub(start), last.at.saturating_sub(start))
     }
+
+    /// What the prober completed, on the mean over the window.
+    fn probes(&self, op: Op) -> Cell {
+        let outcome = self.trial.outcome;
+        let prober = self.trial.record.asked.prober().filter(|prober| prober.op == op);
+        let (Some(prober), Some(probes)) = (prober, &outcome.probes) else { return Cell::default() };
+        let bytes = probes.bytes as f64 * self.length().as_secs() / self.trial.window.as_secs();
+        Cell { ops: bytes / prober.block.0.max(1) as f64, bytes }
+    }
 }
 
 /// Sum of a growth over all stretches; `None` if any of them lacks it, or there are none.
@@ -88,6 +97,12 @@ pub fn application(stretches: &[Stretch<'_>], op: Op) -> Cell {
         .iter()
         .map(|stretch| stretch.application(op))
         .fold(Cell::default(), |sum, part| Cell { ops: sum.ops + part.ops, bytes: sum.bytes + part.bytes })
+}
+
+/// The same with what the prober completed: all that devices below should have seen.
+pub fn application_and_prober(stretches: &[Stretch<'_>], op: Op) -> Cell {
+    let parts = stretches.iter().map(|stretch| stretch.probes(op));
+    parts.fold(application(stretches, op), |sum, part| Cell { ops: sum.ops + part.ops, bytes: sum.bytes + part.bytes })
 }
 
 /// Time of all stretches.

@@ -65,7 +65,7 @@ fn unread(verification: &Verification) -> u64 {
     }
 }
 
-fn blocks(n: u64, lang: Lang) -> String {
+pub(super) fn blocks(n: u64, lang: Lang) -> String {
     let noun = match lang {
         Lang::En => plural_en(n, "block", "blocks"),
         Lang::Ru => plural_ru(n, "блок", "блока", "блоков"),
@@ -86,7 +86,7 @@ fn compared(all: &Checked, lang: Lang) -> String {
 }
 
 /// How many blocks differ in which way, and the first of them.
-fn differing(all: &Checked, example: Option<&Mismatch>) -> Say {
+pub(super) fn differing(all: &Checked, example: Option<&Mismatch>) -> Say {
     both(|l| {
         let kinds = Defect::ALL.iter().filter(|kind| all.defects[kind.index()] > 0);
         let counted = kinds.map(|kind| format!("{} {}", format::count(all.defects[kind.index()]), kind.say().get(l)));
@@ -191,7 +191,7 @@ mod tests {
     /// A mix that is verified during and after the load.
     fn mix() -> SuiteCase {
         let mut mix = case("mix", 50, 8, Sync::None);
-        mix.streams[0].verify = Some(Verify { after: true });
+        mix.streams[0].verify = Some(Verify { after: true, crash: false });
         mix
     }
 

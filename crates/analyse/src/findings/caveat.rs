@@ -22,6 +22,20 @@ pub enum Caveat {
         /// Why.
         reason: Say,
     },
+    /// Crashes were judged, and none took anything: what that proves, and what it does not.
+    CrashesSurvived {
+        /// How many.
+        crashes: u64,
+        /// Those of them after which the host had been restarted.
+        rebooted: u64,
+        /// The chance that a crash takes something is below this at 95 %.
+        below: Share,
+    },
+    /// What a crash did could not be judged.
+    CrashUnknown {
+        /// Why.
+        reason: Say,
+    },
     /// The run waits for a person to switch to an arm.
     Suspended {
         /// Name of the arm.
@@ -84,6 +98,13 @@ pub enum Caveat {
         /// By how much, ns.
         by_ns: i64,
     },
+    /// A prober that was asked for made more than a prober may without being part of the load.
+    ProberHeavy {
+        /// Label of the case in which it made most.
+        case: String,
+        /// Probes over I/Os of the load.
+        share: Share,
+    },
     /// Trials that failed, were interrupted or cut short, and do not count.
     TrialsLeftOut {
         /// How many.
@@ -93,6 +114,13 @@ pub enum Caveat {
     IntervalsMerged {
         /// How many.
         count: u64,
+    },
+    /// I/Os of a window that the log of every I/O lacks, because whoever keeps it was behind.
+    LogIncomplete {
+        /// How many, over all trials.
+        dropped: u64,
+        /// I/Os that the logs hold.
+        recorded: u64,
     },
     /// The part of the target read was never written (zeros): reads may be answered without the medium.
     NeverWritten {

@@ -141,6 +141,7 @@ fn contents(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::ExitStatusExt;
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -163,7 +164,10 @@ mod tests {
         let ended = run(shell(script), LONG, &|| true).unwrap();
         assert_eq!(ended.cut, Some(Cut::Stopped));
         // It may have been stopped before it could set its trap.
-        assert!(ended.status.is_some() && [&b""[..], b"told\n", b"ready\ntold\n"].contains(&ended.output.as_slice()));
+        let told = [&b""[..], b"told\n", b"ready\ntold\n"].contains(&ended.output.as_slice());
+        // On a machine that stands still for longer than our patience it is killed, and has told nothing.
+        let killed = ended.status.is_some_and(|status| status.signal() == Some(9)) && ended.output == b"ready\n";
+        assert!(ended.status.is_some() && (told || killed), "{ended:?}");
     }
 
     #[test]

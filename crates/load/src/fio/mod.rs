@@ -22,6 +22,7 @@ pub use scratch::remove_dead_scratches;
 use crate::backend::{Lane, choose_backend, ring_works};
 use crate::crew::stopped_before_start;
 use crate::layout::{self, Job};
+use crate::prober::Prober;
 use crate::{Control, crew, trial};
 use child::Order;
 use outcome::{Ran, Told};
@@ -79,6 +80,7 @@ pub fn run_trial_by_fio(
         job::Setting { ioengine: way.name, cpus: &cpus, logs: scratch.path(), hist_ms, monotonic: fio.monotonic };
     let job_file = job::text(trial, &jobs, &setting);
     let clocks = clock::stamps();
+    let prober = Prober::start(trial, file, &cpus)?;
     let (ended, argv) = start(trial, file, control, (&scratch, &job_file))?;
     let exit = ended.status.and_then(|status| status.code());
     log(EventKind::Command { argv, exit, output: ended.words.clone() });
@@ -97,6 +99,9 @@ pub fn run_trial_by_fio(
         Ok(concluded) => concluded,
         Err(why) => return Err(given_up(&ended, &why, &job_file, log)),
     };
+    if let Some(prober) = prober {
+        prober.conclude(trial, control.stopped(), &mut outcome);
+    }
     outcome.clocks = [clocks, clock::stamps()];
     outcome.engine.backend = way.name.into();
     (outcome.engine.chosen, outcome.engine.fallback_reason) = (way.chosen, way.fallback_reason);

@@ -167,7 +167,9 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
         censored: Vec::new(),
         open: Vec::new(),
         errors: Vec::new(),
+        probes: None,
         verification: None,
+        io_log: None,
         clocks: [(0, 0, 0); 2],
     }
 }

@@ -5,6 +5,7 @@ mod devices;
 mod durability;
 mod erasing;
 mod files;
+mod io_log;
 mod mixtures;
 mod numa;
 mod open;

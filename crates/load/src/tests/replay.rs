@@ -2,7 +2,7 @@
 
 use super::support::{DISK, contents, done, filled, trial};
 use crate::replay::tests::{io, replaying};
-use crate::{Control, Marks, run_trial_of};
+use crate::{Control, Marks, Sinks, run_trial_of};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
 
 fn run(trial: &Trial, ios: &[TracedIo], file: &IoFile) -> (TrialOutcome, Vec<Slice>) {
     let (traces, mut slices) = ([Arc::new(ios.to_vec())], Vec::new());
-    let emit = &mut |more| slices.extend(more);
-    let outcome = run_trial_of(Marks::of_session(1, 0), trial, &traces, file, &Control::new(), emit).unwrap();
+    let sinks = Sinks { slices: &mut |more| slices.extend(more), log: &mut drop };
+    let outcome = run_trial_of(Marks::of_session(1, 0), None, trial, &traces, file, &Control::new(), sinks).unwrap();
     (outcome, slices)
 }
 

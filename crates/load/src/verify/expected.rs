@@ -50,7 +50,7 @@ pub(crate) struct Noted {
 /// Writes that overlap each other, one after the other, make a group: when the last of them ends, the block may hold any
 /// of them. If one failed it may hold anything that it might have held before, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Writes(u64);
+pub(super) struct Writes(pub u64);
 
 /// Beyond this many in a group its beginning is not known any more.
 const GROUP_MAX: u64 = (1 << 14) - 1;
@@ -58,7 +58,7 @@ const IN_FLIGHT: u64 = (1 << 17) - 1;
 const OPEN_END: u64 = 1 << 17;
 
 impl Writes {
-    fn sent(self) -> u32 {
+    pub fn sent(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
@@ -79,7 +79,7 @@ impl Writes {
     }
 
     /// One more is sent. A block has at most 2^32 of them; those beyond share the last number.
-    fn begun(self) -> Writes {
+    pub fn begun(self) -> Writes {
         let sent = self.sent().saturating_add(1);
         if self.in_flight() == 0 {
             return Writes::new(sent, 0, false, 1);
@@ -89,12 +89,12 @@ impl Writes {
     }
 
     /// One has ended, well or not.
-    fn ended(self, well: bool) -> Writes {
+    pub fn ended(self, well: bool) -> Writes {
         Writes::new(self.sent(), self.group(), self.has_open_end() || !well, self.in_flight().saturating_sub(1))
     }
 
     /// The oldest write that the block may hold, if that is known now.
-    fn settled(self) -> Option<u32> {
+    pub fn settled(self) -> Option<u32> {
         let settled = self.in_flight() == 0 && !self.has_open_end();
         settled.then(|| self.sent().saturating_sub(self.group() as u32))
     }
@@ -207,7 +207,7 @@ impl Noted {
 
 /// Changes a word that others may change too; what it is then.
 #[inline]
-fn change(word: &AtomicU64, by: impl Fn(Writes) -> Writes) -> Writes {
+pub(super) fn change(word: &AtomicU64, by: impl Fn(Writes) -> Writes) -> Writes {
     let mut before = word.load(Ordering::Acquire);
     loop {
         let now = by(Writes(before));

@@ -2,11 +2,12 @@
 //!
 //! Every block of a verified job has its expected state in memory ([`expected`]); a write marks its sectors
 //! ([`sector`]), a read is judged against what was expected when it began and when it ended ([`judge`]), and after the
-//! window everything that was written is read once more if the suite asks for it ([`read_back`]). Must not change when or
-//! where I/O is made.
+//! window everything that was written is read once more if the suite asks for it ([`read_back`]). What a crash must not take
+//! is kept in a [`ledger`]. Must not change when or where I/O is made.
 
 pub(crate) mod expected;
 mod judge;
+pub(crate) mod ledger;
 pub(crate) mod read_back;
 mod sector;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 use crate::layout::Job;
 use expected::Expected;
 use judge::{Allowed, Judgement, judge};
+use ledger::Account;
 use sector::SECTOR;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Result, say};
@@ -46,12 +48,14 @@ pub(crate) struct Check {
     pub expected: Arc<Expected>,
     /// After the window: the blocks to be read back, in this order.
     pub listed: Option<Arc<[u64]>>,
+    /// Where its writes are kept for the judgement of a crash, if they are.
+    pub account: Option<Account>,
 }
 
 /// Memory of the expected state of a job, bytes; jobs that share an area have it together, and count it once.
 pub(crate) fn memory(job: &Job) -> u64 {
     let counts = job.spec.verify.is_some() && (job.cursor.is_none() || job.job == 0);
-    if counts { Expected::memory(job.area.blocks) } else { 0 }
+    if counts { Expected::memory(job.area.blocks).saturating_add(ledger::memory(job)) } else { 0 }
 }
 
 /// Gives every job of a verified stream its expected state; jobs that share an area share it.
@@ -65,7 +69,7 @@ pub(crate) fn attach(jobs: &mut [Job], marks: Marks) {
         let shared = before.last().filter(|other| other.stream == job.stream && job.cursor.is_some());
         let expected = shared.and_then(|other| other.check.as_ref()).map(|check| check.expected.clone());
         let expected = expected.unwrap_or_else(|| Arc::new(Expected::new(job.area, job.spec.block_size.0, marks)));
-        job.check = Some(Check { expected, listed: None });
+        job.check = Some(Check { expected, listed: None, account: None });
     }
 }
 
@@ -111,6 +115,9 @@ pub(crate) struct Verifier {
     after: bool,
     /// What the read in each slot might see at its beginning.
     oldest: Box<[u32]>,
+    account: Option<Account>,
+    /// Acknowledgements before the write in each slot was sent.
+    before: Box<[u64]>,
     checked: Checked,
 }
 
@@ -123,13 +130,19 @@ impl Verifier {
             stream: job.stream,
             after: check.listed.is_some(),
             oldest: vec![0; slots as usize].into_boxed_slice(),
+            account: check.account.clone(),
+            before: vec![0; slots as usize].into_boxed_slice(),
             checked: Checked::default(),
         })
     }
 
     /// Makes the block that is about to be written to `offset`, at the beginning of a slot; returns where that is.
     #[inline]
-    pub fn stamp(&self, block: &mut [u8], offset: u64) -> usize {
+    pub fn stamp(&mut self, slot: u32, block: &mut [u8], offset: u64) -> usize {
+        // First the ledger: what it does not know of must not be on the way.
+        if let Some(account) = &self.account {
+            self.before[slot as usize] = account.begin(offset);
+        }
         let sequence = self.expected.begin_write(offset);
         sector::stamp(block, self.expected.marks, offset, u64::from(sequence));
         0
@@ -145,21 +158,39 @@ impl Verifier {
     #[inline]
     pub fn complete(&mut self, slot: u32, op: Op, offset: u64, block: &[u8]) {
         match op {
-            Op::Write => self.expected.end_write(offset, true),
+            Op::Write => {
+                self.expected.end_write(offset, true);
+                if let Some(account) = self.account.as_ref().filter(|account| account.at_once) {
+                    account.end(offset, self.before[slot as usize], true);
+                }
+            }
             Op::Read => self.check(self.oldest[slot as usize], offset, block),
             // A verified stream takes nothing away.
             Op::Discard | Op::WriteZeroes | Op::Sync => {}
         }
     }
 
+    /// The sync that belongs to the write in this slot is complete.
+    #[inline]
+    pub fn synced(&mut self, slot: u32, offset: u64) {
+        if let Some(account) = &self.account {
+            account.end(offset, self.before[slot as usize], true);
+        }
+    }
+
     /// An operation failed: what a write left is open from then on, and after a sync any write.
     #[cold]
-    pub fn failed(&mut self, op: Op, offset: u64) {
+    pub fn failed(&mut self, slot: u32, op: Op, offset: u64) {
         match op {
             Op::Write => self.expected.end_write(offset, false),
-            Op::Read => {}
-            Op::Discard | Op::WriteZeroes => {}
             Op::Sync => self.expected.shake(),
+            Op::Read | Op::Discard | Op::WriteZeroes => return,
+        }
+        if let Some(account) = &self.account {
+            account.end(offset, self.before[slot as usize], false);
+            if op == Op::Sync {
+                account.shake();
+            }
         }
     }
 

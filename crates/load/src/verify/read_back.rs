@@ -58,7 +58,7 @@ pub(super) fn listed(job: &Job) -> Option<Job> {
     let expected = job.check.as_ref()?.expected.clone();
     let blocks = expected.written();
     let limit = blocks.len() as u64;
-    let check = Some(Check { expected, listed: Some(blocks.into()) });
+    let check = Some(Check { expected, listed: Some(blocks.into()), account: None });
     (limit > 0).then(|| Job { spec: reading(&job.spec), limit, check, cursor: None, course: None, ..job.clone() })
 }
 
@@ -85,6 +85,7 @@ fn read_back(task: &Task, jobs: Vec<Job>, control: &Control, outcome: &mut Trial
         ramp: Nanos(0),
         // It ends by count, or by the limits below; no clock of ours reaches this.
         window: Nanos(u64::MAX / 4),
+        io_log: None,
         ..task.trial.clone()
     };
     let again =

@@ -7,6 +7,7 @@ mod ballast;
 mod crc;
 mod failure;
 mod glance;
+mod io_log;
 mod locate;
 mod lock;
 mod owner;
@@ -18,6 +19,7 @@ mod spool;
 mod writer;
 
 pub use glance::{Glance, glance};
+pub use io_log::{IoLogs, io_logs};
 pub use locate::{directory, locate, make_directory, may_create, new_run_id};
 pub use reader::read;
 pub use writer::{Options, Writer, create, resume};

@@ -4,8 +4,9 @@
 use super::recorder::beside;
 use super::schema::{self, BODY_MAX, key};
 use super::{FORMAT_VERSION, spool};
+use crate::io_log::RECORD_BYTES;
 use crate::observed::{Event, EventKind};
-use crate::run::{Entry, RunRecord, RunState};
+use crate::run::{Entry, RunHeader, RunRecord, RunState};
 use rusqlite::types::{FromSql, Type, ValueRef};
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
@@ -73,14 +74,9 @@ pub fn read_for_writing(path: &Path) -> Result<Standing> {
 
 /// Reads everything, in one snapshot that the connection still holds.
 fn begin(path: &Path) -> Result<(Connection, Reading)> {
-    let budget = check_file(path)?;
+    let (db, header, spooled, budget) = open_run(path)?;
     let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
-    let db = open(path).map_err(unreadable)?;
-    check_tables(&db).map_err(|why| damaged(path, &why))?;
-    let header = schema::get_header(&db).map_err(unreadable)?;
-    let header = header.ok_or_else(|| damaged(path, "it has no header"))?;
     // Before the tables: what moves from the spool into the database meanwhile is then found there.
-    let spooled: Option<PathBuf> = schema::get_meta(&db, key::SPOOL).map_err(unreadable)?;
     let spooled = spooled.map(|spool| spool::read(&spool, &header.id)).unwrap_or_default();
     let mut reading = Reading { record: RunRecord::new(header), damage: Vec::new(), budget };
     // One snapshot of all tables, however long reading them takes.
@@ -91,6 +87,18 @@ fn begin(path: &Path) -> Result<(Connection, Reading)> {
         reading.record.apply(entry);
     }
     Ok((db, reading))
+}
+
+/// Opens a run file whose header can be read: with the path of its spool, if it has one, and what it can hold at most.
+pub(super) fn open_run(path: &Path) -> Result<(Connection, RunHeader, Option<PathBuf>, Budget)> {
+    let budget = check_file(path)?;
+    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let db = open(path).map_err(unreadable)?;
+    check_tables(&db).map_err(|why| damaged(path, &why))?;
+    let header = schema::get_header(&db).map_err(unreadable)?;
+    let header = header.ok_or_else(|| damaged(path, "it has no header"))?;
+    let spooled = schema::get_meta(&db, key::SPOOL).map_err(unreadable)?;
+    Ok((db, header, spooled, budget))
 }
 
 /// What a file of a given size can hold at most: a crafted one may refer to the same page many times.
@@ -128,12 +136,33 @@ impl Reading {
         });
         let sql = "SELECT trial, body, octet_length(body) FROM slice ORDER BY id";
         self.rows(db, sql, |row| Ok(Entry::Slices { trial: row.get(0)?, slices: binary(row, 1)? }));
+        self.io_logs(db);
         let sql = "SELECT trial, outcome, octet_length(outcome) FROM trial WHERE outcome IS NOT NULL ORDER BY trial";
         self.rows(db, sql, |row| Ok(Entry::TrialEnd { trial: row.get(0)?, outcome: binary(row, 1)? }));
         let sql = "SELECT body, octet_length(body) FROM sample ORDER BY id";
         self.rows(db, sql, |row| Ok(Entry::Sample(binary(row, 0)?)));
         let sql = "SELECT body, octet_length(body) FROM event ORDER BY id";
         self.rows(db, sql, |row| Ok(Entry::Event(json(row, 0)?)));
+    }
+
+    /// Counts the I/Os of each log, without reading them.
+    fn io_logs(&mut self, db: &Connection) {
+        let sql = "SELECT trial, octet_length(records) FROM io_log ORDER BY id";
+        let outcome = db.prepare(sql).and_then(|mut statement| {
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if !self.budget.spend(row.get_ref(1)?) {
+                    self.damage.push(format!("more rows than fit into the file: {sql}"));
+                    return Ok(());
+                }
+                let (Ok(trial), Ok(bytes)) = (row.get::<_, u32>(0), row.get::<_, i64>(1)) else { continue };
+                self.record.add_logged(trial, bytes.max(0) as u64 / RECORD_BYTES as u64);
+            }
+            Ok(())
+        });
+        if let Err(error) = outcome {
+            self.damage.push(format!("{error}: {sql}"));
+        }
     }
 
     fn meta<T: DeserializeOwned>(&mut self, db: &Connection, key: &str) -> Option<T> {
@@ -182,7 +211,7 @@ impl Reading {
 
 impl Budget {
     /// Whether a row whose value has this length can still come from the file.
-    fn spend(&mut self, length: ValueRef) -> bool {
+    pub(super) fn spend(&mut self, length: ValueRef) -> bool {
         let length = i64::column_result(length).ok().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
         let left = (self.rows.checked_sub(1), self.bytes.checked_sub(length));
         let (Some(rows), Some(bytes)) = left else { return false };

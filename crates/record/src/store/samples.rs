@@ -1,10 +1,12 @@
 //! Made-up entries for the tests of this module: one of each kind, and runs of any length.
 
 use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
+use crate::io_log::{IoChunk, IoLogTotals, Logged, Records};
 use crate::observed::{
     EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
     TrialStatus, ZeroSample,
 };
+use crate::probes::{Probes, Silence};
 use crate::run::{Entry, RunHeader, RunRecord};
 use crate::sample::{CpuTimes, Sample};
 use crate::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
@@ -43,7 +45,7 @@ pub fn trial() -> Trial {
     let stream = Stream {
         queue_depth: 32,
         rate: Some(Rate::constant(MilliIops::per_second(20_000), Gaps::Poisson)),
-        verify: Some(Verify { after: true }),
+        verify: Some(Verify { after: true, crash: false }),
         ..Stream::new(Mix::of_reads(70), Pattern::Random, Bytes::kib(4))
     };
     let region = Region { start: Bytes(0), len: Bytes::gib(1) };
@@ -104,6 +106,21 @@ fn verification() -> Verification {
     Verification { memory: Bytes::mib(4), running: checked, after, examples: vec![torn] }
 }
 
+fn probes() -> Probes {
+    Probes {
+        response: latency(3),
+        service: latency(2),
+        unanswered: latency(1),
+        errors: vec![(5, 2)],
+        longest: Some(Silence { since: Nanos(5), until: Nanos(9), ended: false }),
+        bytes: 4096,
+        begun: 7,
+        lasted: Nanos(8),
+        cpu_ns: Some(6),
+        cpus: vec![1, 3],
+    }
+}
+
 pub fn outcome() -> TrialOutcome {
     let job = JobTotals {
         stream: 0,
@@ -133,7 +150,9 @@ pub fn outcome() -> TrialOutcome {
             never_begun: Op::ALL.map(|_| latency(4)),
         }],
         errors: Vec::new(),
+        probes: Some(probes()),
         verification: Some(verification()),
+        io_log: Some(IoLogTotals { recorded: 3, dropped: 1, beyond: 2, failed: 1 }),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],
     }
 }
@@ -162,6 +181,16 @@ pub fn sample(at: u64) -> Sample {
     Sample { at: Nanos(at), cpus: Some(cpus), ..Sample::default() }
 }
 
+/// A part of a log with so many reads, the last of which failed.
+pub fn chunk(count: u64) -> IoChunk {
+    let io = |i: u64| {
+        let (end, offset, failed) = (i * 1000, i * 4096, i + 1 == count);
+        Logged { end, latency: Nanos(100_000 + i), op: Op::Read, failed, offset, size: 0 }.pack()
+    };
+    let records = Records::of(&(0..count).map(io).collect::<Vec<_>>());
+    IoChunk { stream: 0, job: 0, base: Nanos(1_000_000), records }
+}
+
 pub fn event(at: u64) -> Entry {
     Entry::Event(Event { at: Nanos(at), kind: EventKind::Note { text: "a note".to_string() } })
 }
@@ -181,6 +210,7 @@ pub fn one_of_each() -> Vec<Entry> {
         Entry::Decision { seq: 0, decision: Decision::Trial { case: 3, block: 1, seed: u64::MAX } },
         trial_start(0),
         Entry::Slices { trial: 0, slices: vec![slice(0, None), slice(1, Some(latency(3)))] },
+        Entry::IoLog { trial: 0, chunk: chunk(3) },
         Entry::Sample(Box::new(sample(5))),
         Entry::TrialEnd { trial: 0, outcome: Box::new(outcome()) },
         event(7),

@@ -3,6 +3,7 @@
 //! What people may want to query, or what changes its shape with the tool, is JSON; numeric bulk is
 //! postcard, ten times smaller.
 
+use crate::io_log::IoChunk;
 use crate::run::{Entry, RunHeader};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
@@ -15,12 +16,14 @@ pub const APPLICATION_ID: u32 = 0x5374_6e64;
 pub const BODY_MAX: usize = 16 << 20;
 
 /// Tables of version 1, verbatim as SQLite keeps them; a reader refuses a file with anything else.
-pub const TABLES: [&str; 6] = [
+pub const TABLES: [&str; 7] = [
     "CREATE TABLE meta (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE decision (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE trial (trial INTEGER PRIMARY KEY, case_index INTEGER NOT NULL, block INTEGER NOT NULL, \
      started_ns INTEGER NOT NULL, asked TEXT NOT NULL, outcome BLOB)",
     "CREATE TABLE slice (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, body BLOB NOT NULL)",
+    "CREATE TABLE io_log (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, stream INTEGER NOT NULL, \
+     job INTEGER NOT NULL, base_ns INTEGER NOT NULL, records BLOB NOT NULL)",
     "CREATE TABLE sample (id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
     "CREATE TABLE event (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
 ];
@@ -81,6 +84,13 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
         Entry::Slices { trial, slices } => {
             let sql = "INSERT INTO slice (trial, body) VALUES (?1, ?2)";
             db.execute(sql, params![trial, binary(slices)?]).map(drop)
+        }
+        Entry::IoLog { trial, chunk } => {
+            let IoChunk { stream, job, base, records } = chunk;
+            let sql = "INSERT INTO io_log (trial, stream, job, base_ns, records) VALUES (?1, ?2, ?3, ?4, ?5)";
+            bounded(records.as_bytes().len())?;
+            let base = i64::try_from(base.0).unwrap_or(i64::MAX);
+            db.execute(sql, params![trial, stream, job, base, records.as_bytes()]).map(drop)
         }
         Entry::Sample(sample) => db.execute("INSERT INTO sample (body) VALUES (?1)", [binary(sample)?]).map(drop),
         Entry::Event(event) => db.execute("INSERT INTO event (body) VALUES (?1)", [json(event)?]).map(drop),

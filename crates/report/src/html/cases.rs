@@ -5,7 +5,8 @@ use super::{Page, figure, table};
 use crate::figures::{self, NONE, both};
 use crate::markup::Markup;
 use crate::words;
-use stend_analyse::findings::{CaseFinding, CheckResult, Headline, Quantile, QuantileValue, Service};
+use stend_analyse::findings::{CaseFinding, CheckResult, Headline, ProberFinding, Quantile, QuantileValue, Service};
+use stend_analyse::io_log::in_words;
 use stend_base::{Say, format, say};
 
 /// The section. The first card is open: it shows what the others hold.
@@ -51,6 +52,13 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         for replay in &case.replays {
             m.line("p", "about", &replay.say());
         }
+        if let Some(logs) = in_words(&case.io_logs) {
+            m.line("p", "about", &log(logs));
+        }
+        let probed = case.prober.as_ref().map(ProberFinding::say);
+        for said in probed.iter().chain(&case.no_prober) {
+            m.line("p", "about", said);
+        }
         rates(m, case);
         operations(m, page, case);
         m.el("div", "charts", |m| {
@@ -60,6 +68,11 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         });
         check_table(m, &case.checks);
     });
+}
+
+/// The logs of a case under their name.
+fn log(Say { en, ru }: Say) -> Say {
+    say!("Log of every I/O: {en}", "Журнал операций: {ru}")
 }
 
 /// Both rates with their intervals and where these come from.

@@ -1,6 +1,7 @@
 //! The report: one HTML file that opens from disk, without network and without scripts, in both
 //! languages at once; a pair of radio inputs decides which one the style sheet shows.
 
+pub mod audit;
 mod cases;
 pub mod comparison;
 mod figure;

@@ -1,5 +1,6 @@
 //! A run on one screen of a terminal: verdict, grade, table, what did not run, caveats.
 
+pub mod audit;
 pub mod comparison;
 pub mod doctor;
 mod grid;
@@ -14,7 +15,8 @@ use crate::words;
 pub use layout::clean;
 use layout::paragraph;
 use stend_analyse::Findings;
-use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus};
+use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus, ProberFinding};
+use stend_analyse::io_log::in_words;
 use stend_base::{Lang, Say, format, say};
 use stend_record::targets::in_line;
 
@@ -42,6 +44,21 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
             .iter()
             .flat_map(|case| case.replays.iter().map(move |replay| (case, replay)))
             .map(|(case, replay)| ("–".to_string(), format!("{}: {}", case.label, replay.say().get(lang)))),
+    ));
+    let logs: Vec<_> = findings.cases.iter().flat_map(|case| case.io_logs.iter().copied()).collect();
+    out.push_str(&list(
+        &say!("Log of every I/O", "Журнал операций"),
+        &screen,
+        in_words(&logs).map(|said| ("–".to_string(), said.get(lang).to_string())).into_iter(),
+    ));
+    out.push_str(&list(
+        &say!("Probed", "Пробы"),
+        &screen,
+        findings
+            .cases
+            .iter()
+            .filter_map(|case| Some((case, case.prober.as_ref().map(ProberFinding::say).or(case.no_prober.clone())?)))
+            .map(|(case, said)| ("–".to_string(), format!("{}: {}", case.label, said.get(lang)))),
     ));
     out.push_str(&checks(&findings.cases, &screen));
     out.push_str(&list(

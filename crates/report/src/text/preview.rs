@@ -202,11 +202,21 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
     let will_write = preview.caveats.iter().find(|caveat| matches!(caveat, Caveat::WillWrite { .. }));
     let written = will_write.map_or_else(|| say!("Nothing.", "Ничего."), |caveat| caveat.say());
     let amounts = amounts(preview);
+    let log = preview.io_log.map(|size| {
+        let (name, size) = (say!("log", "журнал"), both(|lang| format::bytes(size, lang)));
+        let (en, ru) = (size.en, size.ru);
+        let most = say!(
+            "Every I/O of the windows: at most {en} in the run file, by how fast the target is.",
+            "Каждая операция окон измерения: не более {ru} в файле прогона, смотря по скорости объекта."
+        );
+        (name, most)
+    });
     let rows = [
         (say!("time", "время"), time(preview)),
         (say!("written", "запись"), both(|l| format!("{}{}", written.get(l), amounts.get(l)))),
         (say!("run file", "файл прогона"), file),
     ];
+    let rows: Vec<(Say, Say)> = rows.into_iter().chain(log).collect();
     let names = rows.iter().map(|(name, _)| width(name.get(screen.lang))).max().unwrap_or_default();
     let row = |(name, value): &(Say, Say)| {
         let first = format!("{}  ", left(name.get(screen.lang), names));

@@ -7,10 +7,18 @@ pub const VERIFY: Mapping = Mapping {
     en: "verify",
     ru: "verify",
     doc: "While the load runs, its own reads are compared with what was written.",
-    keys: &[optional(
-        "after",
-        "false",
-        Shape::Bool,
-        "After the window every block that the trial wrote is read once more, in the order of addresses, and compared. It takes a minute and a second for every 8 MiB of the range at most; `op: write` needs it.",
-    )],
+    keys: &[
+        optional(
+            "after",
+            "false",
+            Shape::Bool,
+            "After the window every block that the trial wrote is read once more, in the order of addresses, and compared. It takes a minute and a second for every 8 MiB of the range at most; `op: write` needs it or `crash`.",
+        ),
+        optional(
+            "crash",
+            "false",
+            Shape::Bool,
+            "What was sent and what was acknowledged is kept in a ledger beside the run file as well, so that `stend run --resume` can judge every block after a crash. Needs a `sync` that makes each write durable (`dsync`, `o_dsync`, `fdatasync: 1` or `fsync: 1`) and a run file on another drive than the target; takes 32 bytes per block there.",
+        ),
+    ],
 };

@@ -58,16 +58,11 @@ pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpe
             ),
             say!("use `backend: auto`, or leave out `batch`", "укажите `backend: auto` или уберите `batch`"),
         )),
-        Backend::IoUringIopoll if !direct || erases || !streams.iter().all(only_transfers) => Some((
-            say!(
-                "`backend: io_uring_iopoll` polls for direct reads and writes and for nothing else",
-                "`backend: io_uring_iopoll` опрашивает только прямые чтения и записи и больше ничего"
-            ),
-            say!(
-                "use `direct: true` without `sync`, `discard`, `write_zeroes` and `trace`, or `backend: io_uring`",
-                "укажите `direct: true` без `sync`, `discard`, `write_zeroes` и `trace` либо `backend: io_uring`"
-            ),
-        )),
+        Backend::IoUringIopoll | Backend::NvmePassthrough
+            if !direct || erases || !streams.iter().all(only_transfers) =>
+        {
+            Some(no_transfers(backend))
+        }
         Backend::IoUring | Backend::IoUringSqpoll if ranges => Some((
             say!(
                 "`backend: {name}` contradicts `sync_file_range`: io_uring would hand each to a kernel worker thread, at most 4 GiB",
@@ -77,6 +72,25 @@ pub(super) fn contradiction(backend: Backend, direct: bool, streams: &[StreamSpe
         )),
         _ => None,
     }
+}
+
+/// Why a way that makes nothing but direct reads and writes cannot make a case.
+fn no_transfers(backend: Backend) -> (Say, Say) {
+    let why = match backend {
+        Backend::NvmePassthrough => say!(
+            "`backend: nvme_passthrough` sends commands for direct reads and writes and for nothing else",
+            "`backend: nvme_passthrough` посылает команды прямого чтения и прямой записи и больше ничего"
+        ),
+        _ => say!(
+            "`backend: io_uring_iopoll` polls for direct reads and writes and for nothing else",
+            "`backend: io_uring_iopoll` опрашивает только прямые чтения и записи и больше ничего"
+        ),
+    };
+    let hint = say!(
+        "use `direct: true` without `sync`, `discard`, `write_zeroes` and `trace`, or `backend: io_uring`",
+        "укажите `direct: true` без `sync`, `discard`, `write_zeroes` и `trace` либо `backend: io_uring`"
+    );
+    (why, hint)
 }
 
 #[cfg(test)]
@@ -90,13 +104,16 @@ mod tests {
     }
 
     #[test]
-    fn polling_for_completions_is_for_direct_reads_and_writes_alone() {
+    fn polling_for_completions_and_commands_are_for_direct_reads_and_writes_alone() {
         assert_eq!(told("io_uring_iopoll", true, ", queue_depth: 4"), None);
         let refused = |found: Option<String>| found.is_some_and(|text| text.contains("for direct reads and writes"));
         assert!(refused(told("io_uring_iopoll", false, "")));
         assert!(refused(told("io_uring_iopoll", true, ", sync: dsync")));
         assert!(refused(told("io_uring_iopoll", true, ", sync: {fdatasync: 1}")));
         assert_eq!(told("io_uring_sqpoll", false, ", sync: {fdatasync: 1}"), None);
+        assert_eq!(told("nvme_passthrough", true, ", queue_depth: 4"), None);
+        assert!(refused(told("nvme_passthrough", false, "")));
+        assert!(refused(told("nvme_passthrough", true, ", sync: dsync")));
         let ranges = told("io_uring_sqpoll", false, ", sync: {sync_file_range: 8}").unwrap();
         assert!(ranges.contains("`backend: io_uring_sqpoll` contradicts `sync_file_range`"), "{ranges}");
     }

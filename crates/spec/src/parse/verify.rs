@@ -16,18 +16,32 @@ pub(super) fn verify(node: &Node, file: &str, spec: &StreamSpec) -> Result<Optio
     }
     let mut map = Map::of(node, file, &keys::verify::VERIFY)?;
     let after = map.optional("after", boolean)?.unwrap_or(false);
+    let crash = map.optional("crash", boolean)?.unwrap_or(false);
     map.finish()?;
-    match contradiction(after, spec) {
+    match contradiction(after || crash, spec).or_else(|| not_durable(spec).filter(|_| crash)) {
         Some((message, hint)) => {
             let error: Box<Error> = node.error(file, message);
             Err(error.hint(hint))
         }
-        None => Ok(Some(Verify { after })),
+        None => Ok(Some(Verify { after, crash })),
     }
 }
 
-/// Why the stream cannot be verified, and the way out.
-fn contradiction(after: bool, spec: &StreamSpec) -> Option<(Say, Say)> {
+/// Why nothing could be said of the stream after a crash, and the way out.
+fn not_durable(spec: &StreamSpec) -> Option<(Say, Say)> {
+    let why = say!(
+        "`crash` needs a `sync` that makes each write durable: whatever else a crash took, it was never promised to stay",
+        "`crash` требует `sync`, после которого долговечна каждая запись: иное при сбое терять не запрещено"
+    );
+    let way = say!(
+        "use `sync: dsync`, `o_dsync`, `{{fdatasync: 1}}` or `{{fsync: 1}}`",
+        "укажите `sync: dsync`, `o_dsync`, `{{fdatasync: 1}}` или `{{fsync: 1}}`"
+    );
+    (!spec.sync.is_durable_each()).then_some((why, way))
+}
+
+/// Why the stream cannot be verified, and the way out. `later`: what it wrote is read by somebody else than itself.
+fn contradiction(later: bool, spec: &StreamSpec) -> Option<(Say, Say)> {
     if spec.mix.erases() {
         return Some((
             say!(
@@ -49,7 +63,7 @@ fn contradiction(after: bool, spec: &StreamSpec) -> Option<(Say, Say)> {
             say!("use a mix, or `op: write` with `after: true`", "укажите смесь или `op: write` с `after: true`"),
         ));
     }
-    if !spec.mix.reads() && !after {
+    if !spec.mix.reads() && !later {
         return Some((
             say!(
                 "nothing would be compared: `op: write` reads nothing",
@@ -96,12 +110,16 @@ mod tests {
         let mixed = |verify| parse(&format!("op: {{read: 50, write: 50}}, block_size: 4KiB{verify}")).unwrap();
         assert_eq!(mixed(""), None);
         assert_eq!(mixed(", verify: none"), None);
-        assert_eq!(mixed(", verify: {}"), Some(Verify { after: false }));
-        assert_eq!(mixed(", verify: {after: true}"), Some(Verify { after: true }));
+        assert_eq!(mixed(", verify: {}"), Some(Verify { after: false, crash: false }));
+        assert_eq!(mixed(", verify: {after: true}"), Some(Verify { after: true, crash: false }));
         assert_eq!(
             parse("op: write, block_size: [4KiB, 1MiB], verify: {after: true}").unwrap(),
-            Some(Verify { after: true })
+            Some(Verify { after: true, crash: false })
         );
+        for sync in ["dsync", "o_dsync", "{fdatasync: 1}", "{fsync: 1}"] {
+            let stream = format!("op: write, block_size: 4KiB, sync: {sync}, verify: {{crash: true}}");
+            assert_eq!(parse(&stream).unwrap(), Some(Verify { after: false, crash: true }), "{sync}");
+        }
     }
 
     #[test]
@@ -117,6 +135,9 @@ mod tests {
             "op: write, block_size: 4KiB, verify: {afterwards: true}",
             "op: write, block_size: 4KiB, verify: {after: yes}",
             "op: write, block_size: 4KiB, verify: always",
+            "op: write, block_size: 4KiB, verify: {crash: true}",
+            "op: write, block_size: 4KiB, sync: {fdatasync: 16}, verify: {crash: true}",
+            "op: read, block_size: 4KiB, verify: {crash: true}",
         ];
         expect![[r#"
             error: suite.yaml:5:63: `verify` contradicts `op: read`: only what the stream itself wrote can be compared
@@ -132,9 +153,15 @@ mod tests {
             error: suite.yaml:5:82: `verify` contradicts `data`: it writes data of its own
             hint: remove one of the two
             error: suite.yaml:5:65: verify: unknown key `afterwards`
-            hint: known keys: `after`
+            hint: known keys: `after`, `crash`
             error: suite.yaml:5:72: expected `true` or `false`, found text
-            error: suite.yaml:5:64: expected a mapping (verify), found text"#]]
+            error: suite.yaml:5:64: expected a mapping (verify), found text
+            error: suite.yaml:5:64: `crash` needs a `sync` that makes each write durable: whatever else a crash took, it was never promised to stay
+            hint: use `sync: dsync`, `o_dsync`, `{fdatasync: 1}` or `{fsync: 1}`
+            error: suite.yaml:5:87: `crash` needs a `sync` that makes each write durable: whatever else a crash took, it was never promised to stay
+            hint: use `sync: dsync`, `o_dsync`, `{fdatasync: 1}` or `{fsync: 1}`
+            error: suite.yaml:5:63: `verify` contradicts `op: read`: only what the stream itself wrote can be compared
+            hint: use a mix, or `op: write` with `after: true`"#]]
         .assert_eq(&all.map(refused).join("\n"));
     }
 }

@@ -6,7 +6,7 @@ use crate::users::stat_field;
 use std::process::{Child, Command};
 
 fn owner(id: &str) -> Owner {
-    Owner { run_id: id.into(), run_file: format!("/runs/{id}.stend") }
+    Owner { run_id: id.into(), run_file: format!("/runs/{id}.stend"), ledger: None }
 }
 
 fn note(pid: u32, started: u64, boot_id: &str) -> String {
@@ -41,6 +41,28 @@ fn what_a_dead_run_left_is_found_and_removed() {
     assert_eq!(dead(&roots, parent.path()), std::slice::from_ref(&path));
     remove_dead(&roots, &path).unwrap();
     assert!(!path.exists());
+}
+
+#[test]
+fn what_a_dead_run_left_to_be_judged_is_kept_as_long_as_its_ledger_is_there() {
+    let (parent, roots) = (tempfile::tempdir().unwrap(), Roots::host());
+    let ledger = parent.path().join("r.stend.ledger");
+    std::fs::write(&ledger, "").unwrap();
+    let owner = Owner { ledger: Some(ledger.display().to_string()), ..owner("old") };
+    let note = Note { pid: 1, started: 1, boot_id: boot_id(&roots), owner };
+    let path = left_behind(parent.path(), &note.to_text());
+    assert!(dead(&roots, parent.path()).is_empty() && live(&roots, parent.path()).is_none());
+    assert_eq!(kept(&roots, parent.path()), [(path.clone(), note)]);
+    assert!(remove_dead(&roots, &path).is_err() && path.join("data").exists());
+    let left = |sizes: &[Bytes]| open_left(&roots, parent.path(), "old", sizes, false).unwrap();
+    assert!(matches!(left(&[Bytes(8)]), Left::File(_)));
+    assert!(matches!(left(&[Bytes(8), Bytes(8)]), Left::Emptied), "of two files neither is there");
+    std::fs::remove_file(&ledger).unwrap();
+    assert_eq!(dead(&roots, parent.path()), std::slice::from_ref(&path));
+    std::fs::write(path.join("foreign"), "").unwrap();
+    assert!(matches!(left(&[Bytes(8)]), Left::Foreign));
+    std::fs::remove_dir_all(&path).unwrap();
+    assert!(matches!(left(&[Bytes(8)]), Left::Gone));
 }
 
 #[test]

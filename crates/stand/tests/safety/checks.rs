@@ -7,7 +7,7 @@ use stend_record::{Refusal, TargetFacts, WriteAccess};
 use stend_stand::{Need, Owner, Permission, inspect, may_write, prepare};
 
 pub fn owner() -> Owner {
-    Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into() }
+    Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into(), ledger: None }
 }
 
 /// Everything that a user could say to have the target written.

@@ -7,7 +7,10 @@ use stend_record::{EventKind, Refusal, TargetFacts, WriteAccess};
 use stend_stand::{Need, Owner, Permission, Prepared, dry_run, inspect, may_write, prepare};
 
 fn need(id: &str, size: Bytes) -> Need {
-    Need::TestFiles { sizes: vec![size], owner: Owner { run_id: id.into(), run_file: format!("/runs/{id}.stend") } }
+    Need::TestFiles {
+        sizes: vec![size],
+        owner: Owner { run_id: id.into(), run_file: format!("/runs/{id}.stend"), ledger: None },
+    }
 }
 
 fn scratch() -> tempfile::TempDir {
@@ -75,7 +78,7 @@ fn a_foreign_file_is_read_but_never_written_and_its_directory_takes_a_test_file(
     std::fs::write(&path, vec![7; 8192]).unwrap();
     let link = dir.path().join("link");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    let owner = Owner { run_id: "R-1".into(), run_file: "/runs/R-1.stend".into() };
+    let owner = Owner { run_id: "R-1".into(), run_file: "/runs/R-1.stend".into(), ledger: None };
     for named in [&path, &link] {
         let facts = look(named);
         assert_eq!(facts.access, WriteAccess::Refused(vec![Refusal::ForeignFile]));

@@ -1,9 +1,11 @@
 //! One file per verb.
 
+pub mod audit;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod export;
+mod export_ios;
 pub mod inspect;
 pub mod lab;
 pub mod list;

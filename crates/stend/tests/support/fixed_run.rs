@@ -151,7 +151,9 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         censored: Vec::new(),
         open: Vec::new(),
         errors: Vec::new(),
+        probes: None,
         verification: None,
+        io_log: None,
         clocks: [(0, 0, 0); 2],
     };
     (outcome, (0..intervals).map(slice).collect())

@@ -26,6 +26,45 @@ pub(super) fn ended_early(reason: &Say) -> Words {
     Words { slug: "ended-early", text, advice: remove_the_cause() }
 }
 
+pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Words {
+    let text = both(|l| {
+        let (n, below, rebooted) = (format::count(crashes), format::percent(below.0, l), format::count(rebooted));
+        match l {
+            Lang::En => format!(
+                "{n} {} judged and took nothing that had been acknowledged: the chance that one does is below {below} (95 %), which \
+                 is not \"safe\". The host had been restarted after {rebooted} of them; where only processes were killed, caches of \
+                 the system and of drives were not tested.",
+                plural_en(crashes, "crash was", "crashes were")
+            ),
+            Lang::Ru => format!(
+                "Оценено сбоев: {n}; подтверждённые данные не пострадали: вероятность потери при сбое ниже {below} (95 %), и это не \
+                 «безопасно». Перезапусков машины среди них: {rebooted}; там, где убивали лишь процессы, кэши системы и \
+                 накопителей не проверены."
+            ),
+        }
+    });
+    let advice = say!(
+        "Repeat with the kind of crash that matters (60 without a loss prove 4.9 %, 300 prove 1 %), for drives by cutting their power.",
+        "Повторите с тем видом сбоя, который важен (60 без потерь доказывают 4,9 %, 300 — 1 %), для накопителей — отключая их питание."
+    );
+    Words { slug: "crashes-survived", text, advice }
+}
+
+pub(super) fn crash_unknown(reason: &Say) -> Words {
+    let Say { en, ru } = reason;
+    Words {
+        slug: "crash-unknown",
+        text: say!(
+            "What a crash did to the data could not be judged: {en}.",
+            "Что сбой сделал с данными, оценить нельзя: {ru}."
+        ),
+        advice: say!(
+            "Keep the run file, and its ledger with it, where the crash does not reach, and leave the target as it is until the run goes on.",
+            "Держите файл прогона, а с ним и журнал, там, где сбой их не затронет, и не трогайте объект до продолжения прогона."
+        ),
+    }
+}
+
 fn remove_the_cause() -> Say {
     say!(
         "Remove the cause and run it again; what was measured before is still valid.",
@@ -45,6 +84,23 @@ pub(super) fn trials_left_out(count: u32) -> Words {
         "{count} {trials} {cut} или {failed} ошибкой и {dropped}."
     );
     Words { slug: "trials-left-out", text, advice: remove_the_cause() }
+}
+
+pub(super) fn prober_heavy(case: &str, share: Share) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "In “{c}” the prober made as many I/Os as {s} of the load, more than 0.5 %: it is part of what was measured.",
+            "В «{c}» пробы составили {s} операций нагрузки, больше 0,5 %: они стали частью измеренного.",
+        )
+        .replace("{s}", &format::percent(share.0, l))
+        .replace("{c}", case)
+    });
+    let advice = say!(
+        "Lower the rate of `prober`, or leave it to `prober: auto`.",
+        "Уменьшите частоту `prober` или оставьте `prober: auto`."
+    );
+    Words { slug: "prober-heavy", text, advice }
 }
 
 pub(super) fn trace_changed(
@@ -262,6 +318,26 @@ pub(super) fn clock_step(by_ns: i64) -> Words {
         advice: say!(
             "Let the clock settle (chronyc waitsync) before a run whose dates matter.",
             "Если важны даты, перед прогоном дождитесь синхронизации часов (chronyc waitsync)."
+        ),
+    }
+}
+
+pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "The log of every I/O lacks {d} I/Os of the windows, beside {r} that it has: the load was faster than whoever keeps it.",
+            "В журнале операций не хватает {d} из окон измерения при {r} записанных: нагрузка была быстрее записи журнала.",
+        )
+        .replace("{d}", &format::count(dropped))
+        .replace("{r}", &format::count(recorded))
+    });
+    Words {
+        slug: "log-incomplete",
+        text,
+        advice: say!(
+            "Keep the run file on a fast disk that is not the target's, or measure at a lower rate; histograms and rates count every I/O.",
+            "Держите файл прогона на быстром диске, не общем с объектом, или снизьте нагрузку; гистограммы и скорости учитывают каждую операцию."
         ),
     }
 }

@@ -49,7 +49,7 @@ fn every_way_of_submitting_verifies_without_alarm_and_reads_back_all_that_was_wr
 fn a_trial_that_does_not_ask_for_it_is_not_verified() {
     let (outcome, _) = run(&trial(LEN, vec![Stream { verify: None, ..verified(50, 1) }]), &scratch()).unwrap();
     assert_eq!(outcome.verification, None);
-    let while_running = Some(stend_spec::workload::Verify { after: false });
+    let while_running = Some(stend_spec::workload::Verify { after: false, crash: false });
     let found = sound(&trial(LEN, vec![Stream { verify: while_running, ..verified(50, 4) }]));
     assert_eq!(found.after, ReadBack::NotAsked);
     assert!(found.running.sectors > 0);

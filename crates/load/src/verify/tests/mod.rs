@@ -24,7 +24,7 @@ const PLACE: u64 = 4 * 4096;
 
 /// A verified stream of 4 KiB blocks in any order, so many in flight.
 pub(super) fn verified(read_percent: u8, queue_depth: u32) -> Stream {
-    let verify = Some(Verify { after: true });
+    let verify = Some(Verify { after: true, crash: false });
     Stream { mix: Mix::of_reads(read_percent), pattern: Pattern::Uniform, queue_depth, verify, ..stream() }
 }
 
@@ -154,7 +154,7 @@ fn a_write_that_strays_to_a_place_that_nobody_wrote_is_found_there() {
     let stray = (0..64).find(|block| !expected.written().contains(block)).unwrap();
     let from = (expected.written()[0] * 4096) as usize;
     bytes.lock().unwrap().copy_within(from..from + 4096, (stray * 4096) as usize);
-    let check = Some(Check { expected: expected.clone(), listed: Some(vec![stray].into()) });
+    let check = Some(Check { expected: expected.clone(), listed: Some(vec![stray].into()), account: None });
     let reader = Job { limit: 1, check, ..read_back::listed(&job).unwrap() };
     run(&reader, &bytes, Fault::None);
     assert_eq!(expected.noted(|noted| kinds(&noted.after)), [Defect::Misdirected]);

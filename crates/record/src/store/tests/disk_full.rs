@@ -132,7 +132,7 @@ fn a_run_that_cannot_be_resumed_for_want_of_room_is_resumed_once_there_is_some()
     if !root_or_skip("a_run_that_cannot_be_resumed_for_want_of_room_is_resumed_once_there_is_some") {
         return;
     }
-    let disk = SmallDisk::new(Bytes::mib(8));
+    let disk = SmallDisk::new(Bytes::mib(10));
     let memory = tempfile::tempdir().unwrap();
     let path = disk.mount.path().join("R-1.stend");
     let writer = create_with(&path, &samples::header(), SPOOLED, None, memory.path()).unwrap();

@@ -8,7 +8,7 @@ const FORMAT_1: &str = include_str!("../../../tests/fixtures/format-1.sql");
 
 const ADVICE: &str = "the stored form changed: raise FORMAT_VERSION and keep a reader for the old one \
     (before the first release only: UPDATE_EXPECT=1 writes the fixture anew)";
-const TABLES: [&str; 6] = ["meta", "decision", "trial", "slice", "sample", "event"];
+const TABLES: [&str; 7] = ["meta", "decision", "trial", "slice", "io_log", "sample", "event"];
 
 /// A file made of the fixture, as an earlier build left it.
 fn old_file(place: &Place) -> Connection {

@@ -3,6 +3,7 @@
 mod disk_full;
 mod format;
 mod hostile;
+mod io_log;
 mod killed;
 mod resume_refused;
 mod resumed;

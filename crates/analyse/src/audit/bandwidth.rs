@@ -1,0 +1,124 @@
+//! H01: I/Os per second times block size is throughput. Where it is not, which slip of units would explain it.
+
+use super::{Found, Gravity, doubt, groups, off};
+use crate::phrase::{both, pick};
+use stend_base::{Say, say};
+use stend_record::published::Claim;
+
+/// Deviation that is let pass besides rounding: means of several runs are rounded before they are published.
+const ALLOWED: f64 = 0.01;
+/// How near a deviation must be to a slip to be called that: three printed digits.
+const NEAR: f64 = 0.006;
+
+/// A slip, by what it multiplies a throughput with.
+struct Slip {
+    factor: f64,
+    en: &'static str,
+    ru: &'static str,
+}
+
+const SLIPS: [Slip; 6] = [
+    Slip {
+        factor: 1.024, en: "GB/s multiplied by 1024 instead of 1000", ru: "ГБ/с умножены на 1024 вместо 1000"
+    },
+    Slip {
+        factor: 1.0 / 1.024,
+        en: "KiB/s divided by 1000 instead of 1024",
+        ru: "КиБ/с разделены на 1000 вместо 1024",
+    },
+    Slip { factor: 1.0 / 1.048_576, en: "MiB/s printed as MB/s", ru: "МиБ/с напечатаны как МБ/с" },
+    Slip { factor: 1.048_576, en: "MB/s printed as MiB/s", ru: "МБ/с напечатаны как МиБ/с" },
+    Slip {
+        factor: 1.0 / 1.073_741_824, en: "GiB/s printed as GB/s", ru: "ГиБ/с напечатаны как ГБ/с"
+    },
+    Slip { factor: 1.073_741_824, en: "GB/s printed as GiB/s", ru: "ГБ/с напечатаны как ГиБ/с" },
+];
+
+pub(super) fn bandwidth(rows: &[Claim]) -> Found {
+    let (mut places, mut doubts) = (0, Vec::new());
+    for group in groups(rows) {
+        let (Some(rate), Some(throughput)) = (group.rate, group.throughput) else { continue };
+        let Some(block) = rate.claim.block_size.or(throughput.claim.block_size) else { continue };
+        let expected = rate.value * block.0 as f64;
+        if expected <= 0.0 {
+            continue;
+        }
+        places += 1;
+        let ratio = throughput.value / expected;
+        let rounding = throughput.half / expected + rate.half / rate.value;
+        if (ratio - 1.0).abs() <= ALLOWED.max(rounding) {
+            continue;
+        }
+        let slip = SLIPS.iter().find(|slip| (ratio / slip.factor - 1.0).abs() <= NEAR);
+        let why = why(ratio, slip);
+        let found = doubt("H01", Gravity::Wrong, throughput.claim, &[rate.claim], why);
+        doubts.push(found.right(throughput.claim, expected));
+    }
+    let name = say!("IOPS × block size = throughput", "IOPS × размер блока = скорость");
+    Found { id: "H01", name, places, doubts }
+}
+
+fn why(ratio: f64, slip: Option<&Slip>) -> Say {
+    both(|lang| {
+        let text = pick(
+            lang,
+            "The throughput is {x} off what the IOPS of the same test move",
+            "Скорость отличается на {x} от той, что дают IOPS того же испытания",
+        );
+        let cause = match slip {
+            Some(slip) => pick(lang, ": {s}.", ": {s}.").replace("{s}", pick(lang, slip.en, slip.ru)),
+            None => pick(
+                lang,
+                "; no slip of units explains it: one of the two numbers is of another run or mistyped.",
+                "; ошибкой единиц это не объясняется: одно из двух чисел из другого прогона или опечатка.",
+            )
+            .to_string(),
+        };
+        text.replace("{x}", &off(ratio - 1.0, lang)) + &cause
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Doubt;
+    use super::super::fixture::claim;
+    use super::*;
+
+    fn one(rate: &str, throughput: &str) -> Vec<Doubt> {
+        let rows = [claim(2, "rr", "throughput", "MB/s", throughput), claim(3, "rr", "iops", "IOPS", rate)];
+        let found = bandwidth(&rows);
+        assert_eq!(found.places, 1);
+        found.doubts
+    }
+
+    #[test]
+    fn numbers_that_fit_pass() {
+        assert!(one("24269.23", "99.50").is_empty());
+        // 5.994 MB/s: printed with one digit.
+        assert!(one("1534.41", "6").is_empty());
+    }
+
+    #[test]
+    fn slips_of_units_are_named_and_the_right_value_is_given() {
+        let cases = [
+            ("2817002.93", "11827.20", "GB/s multiplied by 1024", "11538.44 MB/s"),
+            ("1534.41", "6.14", "KiB/s divided by 1000", "6.28 MB/s"),
+            ("100000", "390.6", "MiB/s printed as MB/s", "409.6 MB/s"),
+            ("100000", "381.5", "GiB/s printed as GB/s", "409.6 MB/s"),
+            ("100000", "205", "no slip of units", "410 MB/s"),
+        ];
+        for (rate, throughput, slip, right) in cases {
+            let doubts = one(rate, throughput);
+            let [doubt] = doubts.as_slice() else { panic!("{doubts:?}") };
+            assert!(doubt.why.en.contains(slip), "{}", doubt.why.en);
+            assert_eq!((doubt.right.as_deref(), doubt.row, doubt.against.as_slice()), (Some(right), 2, &[3][..]));
+        }
+    }
+
+    #[test]
+    fn without_a_block_size_nothing_can_be_said() {
+        let blank = |claim: Claim| Claim { block_size: None, ..claim };
+        let rows = [claim(2, "rr", "throughput", "MB/s", "1"), claim(3, "rr", "iops", "IOPS", "9")].map(blank);
+        assert_eq!(bandwidth(&rows).places, 0);
+    }
+}

@@ -1,0 +1,229 @@
+//! Judges numbers that others published, from nothing but themselves: what contradicts arithmetic, a law or another number
+//! of the same table. Pure. What a table does not hold cannot be checked, and is said to be so.
+
+mod bandwidth;
+mod ceiling;
+mod cells;
+mod duplicates;
+mod little;
+mod percent;
+mod shape;
+
+use stend_base::{Lang, Say, format};
+use stend_record::published::{Claim, Dimension, Published, Unread};
+
+/// What is found about a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audit {
+    /// The table's file.
+    pub file: String,
+    /// Numbers that were read.
+    pub numbers: usize,
+    /// Every check, in the order of the catalogue.
+    pub checks: Vec<Checked>,
+    /// Everything doubtful, by row.
+    pub doubts: Vec<Doubt>,
+    /// What could not be read, and so was not checked.
+    pub unread: Vec<Unread>,
+}
+
+/// What a check could look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// Name in the catalogue of `docs/method/checks.md`.
+    pub id: &'static str,
+    /// What it asks.
+    pub name: Say,
+    /// Places where the table holds what the check needs; 0: it could not be asked.
+    pub places: usize,
+    /// How many of them are doubtful.
+    pub doubts: usize,
+}
+
+/// How bad a doubt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gravity {
+    /// Needs an explanation that the table does not give.
+    Warn,
+    /// Cannot be true as printed.
+    Wrong,
+}
+
+/// A number that cannot be believed as it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doubt {
+    /// Which check.
+    pub check: &'static str,
+    /// How bad.
+    pub gravity: Gravity,
+    /// Line of the table's file with the number in doubt.
+    pub row: u32,
+    /// Lines of the numbers that speak against it.
+    pub against: Vec<u32>,
+    /// Line of the publication.
+    pub line: Option<u32>,
+    /// Which number: layout, test, metric.
+    pub what: String,
+    /// As printed, with its unit.
+    pub printed: String,
+    /// What it would have to be, with its unit, where that follows.
+    pub right: Option<String>,
+    /// Why, in a sentence.
+    pub why: Say,
+}
+
+/// What one check found.
+struct Found {
+    id: &'static str,
+    name: Say,
+    places: usize,
+    doubts: Vec<Doubt>,
+}
+
+/// Everything that can be said against the numbers of a table, of which `unread` could not be read.
+pub fn audit(table: &Published, unread: Vec<Unread>) -> Audit {
+    let rows = &table.rows;
+    let found = [
+        bandwidth::bandwidth(rows),
+        little::little(rows),
+        duplicates::duplicates(rows),
+        percent::percent(rows),
+        ceiling::ceiling(rows),
+        shape::shape(rows),
+        cells::contradictions(rows),
+    ];
+    let checks =
+        found.iter().map(|f| Checked { id: f.id, name: f.name.clone(), places: f.places, doubts: f.doubts.len() });
+    let checks = checks.collect();
+    let mut doubts: Vec<Doubt> = found.into_iter().flat_map(|f| f.doubts).collect();
+    doubts.sort_by(|a, b| (a.row, a.check).cmp(&(b.row, b.check)));
+    let numbers = rows.iter().filter(|claim| claim.value.is_some()).count();
+    Audit { file: table.file.clone(), numbers, checks, doubts, unread }
+}
+
+/// A number with where it stands.
+#[derive(Debug, Clone, Copy)]
+struct Cell<'a> {
+    claim: &'a Claim,
+    /// In base units.
+    value: f64,
+    /// What rounding may hide, in base units.
+    half: f64,
+}
+
+/// The number of a claim, if it is one of this dimension.
+fn cell(claim: &Claim, dimension: Dimension) -> Option<Cell<'_>> {
+    let number = claim.value.filter(|number| number.dimension == dimension && number.value.is_finite())?;
+    Some(Cell { claim, value: number.value, half: number.step / 2.0 })
+}
+
+/// The numbers of one test of one system: what belongs together.
+struct Group<'a> {
+    rate: Option<Cell<'a>>,
+    throughput: Option<Cell<'a>>,
+    latency: Option<Cell<'a>>,
+}
+
+/// All tests of all systems, in the order of their first number.
+fn groups(rows: &[Claim]) -> Vec<Group<'_>> {
+    let mut keys: Vec<(&Claim, Group<'_>)> = Vec::new();
+    for claim in rows {
+        let of = |metric: &str, dimension| (claim.metric == metric).then(|| cell(claim, dimension)).flatten();
+        let rate = of("iops", Dimension::Rate);
+        let throughput = of("throughput", Dimension::Throughput);
+        let latency = of("latency", Dimension::Time);
+        if rate.is_none() && throughput.is_none() && latency.is_none() {
+            continue;
+        }
+        let known = keys.iter_mut().find(|(first, _)| same_test(first, claim));
+        match known {
+            // What is printed twice is for `cells`.
+            Some((_, group)) => {
+                group.rate = group.rate.or(rate);
+                group.throughput = group.throughput.or(throughput);
+                group.latency = group.latency.or(latency);
+            }
+            None => keys.push((claim, Group { rate, throughput, latency })),
+        }
+    }
+    keys.into_iter().map(|(_, group)| group).collect()
+}
+
+fn same_test(a: &Claim, b: &Claim) -> bool {
+    let of = |claim: &Claim| (claim.block_size, claim.queue_depth, claim.jobs);
+    (&a.source, &a.experiment, &a.layout, &a.test) == (&b.source, &b.experiment, &b.layout, &b.test) && of(a) == of(b)
+}
+
+/// A doubt about a claim.
+fn doubt(check: &'static str, gravity: Gravity, claim: &Claim, against: &[&Claim], why: Say) -> Doubt {
+    let what = [&claim.layout, &claim.test, &claim.metric].into_iter().filter(|word| !word.is_empty());
+    Doubt {
+        check,
+        gravity,
+        row: claim.row,
+        against: against.iter().map(|other| other.row).collect(),
+        line: claim.line,
+        what: what.cloned().collect::<Vec<_>>().join(", "),
+        printed: format!("{} {}", claim.printed, claim.unit).trim().to_string(),
+        right: None,
+        why,
+    }
+}
+
+impl Doubt {
+    /// The same, with what the number would have to be, in base units; shown in the unit and with the digits of the claim.
+    fn right(mut self, claim: &Claim, value: f64) -> Doubt {
+        let Some(number) = claim.value else { return self };
+        let in_unit = |base: f64| if number.factor > 0.0 { base / number.factor } else { base };
+        let decimals = (-in_unit(number.step).log10()).round().clamp(0.0, 6.0) as usize;
+        self.right = Some(format!("{:.decimals$} {}", in_unit(value), claim.unit).trim().to_string());
+        self
+    }
+}
+
+/// A share of one with its sign, for sentences.
+fn off(share: f64, lang: Lang) -> String {
+    let sign = if share < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", format::percent(share.abs(), lang))
+}
+
+/// A ratio for sentences: `2.5`.
+fn times(ratio: f64, lang: Lang) -> String {
+    format::fixed(ratio, if ratio < 10.0 { 2 } else { 0 }, lang)
+}
+
+#[cfg(test)]
+mod fixture {
+    use super::*;
+    use stend_base::Bytes;
+    use stend_record::published::Number;
+
+    /// A claim of a system `md` on line `row`, with a number as it would be read.
+    pub fn claim(row: u32, test: &str, metric: &str, unit: &str, printed: &str) -> Claim {
+        let (dimension, factor) = match unit {
+            "IOPS" => (Dimension::Rate, 1.0),
+            "MB/s" => (Dimension::Throughput, 1e6),
+            "ms" => (Dimension::Time, 1e-3),
+            "%" => (Dimension::Percent, 1.0),
+            _ => (Dimension::Plain, 1.0),
+        };
+        let decimals = printed.split_once('.').map_or(0, |(_, d)| d.len()) as i32;
+        let digits = printed.chars().filter(char::is_ascii_digit).skip_while(|c| *c == '0').count() as u32;
+        let value = printed.parse::<f64>().unwrap() * factor;
+        Claim {
+            row,
+            layout: "md".into(),
+            test: test.into(),
+            block_size: Some(Bytes::kib(4)),
+            metric: metric.into(),
+            unit: unit.into(),
+            printed: printed.into(),
+            value: Some(Number { value, step: factor * 10f64.powi(-decimals), digits, dimension, factor }),
+            ..Claim::default()
+        }
+    }
+
+    pub fn of_layout(layout: &str, claim: Claim) -> Claim {
+        Claim { layout: layout.into(), ..claim }
+    }
+}

@@ -1,0 +1,111 @@
+//! H09: a sweep over block sizes has a shape. Larger blocks move no fewer bytes per second and are no more in number; a step
+//! the other way is a typing error or the edge of a cache.
+
+use super::{Cell, Found, Gravity, cell, doubt, off};
+use crate::phrase::{both, pick};
+use stend_base::say;
+use stend_record::published::{Claim, Dimension};
+
+/// Fewer points have no shape.
+const POINTS_LEAST: usize = 3;
+/// A step the other way that noise explains.
+const ALLOWED: f64 = 0.05;
+
+pub(super) fn shape(rows: &[Claim]) -> Found {
+    let (mut places, mut doubts) = (0, Vec::new());
+    for dimension in [Dimension::Throughput, Dimension::Rate] {
+        for sweep in sweeps(rows, dimension) {
+            places += 1;
+            for pair in sweep.windows(2) {
+                let (small, large) = (pair[0], pair[1]);
+                let step = match dimension {
+                    Dimension::Throughput => 1.0 - large.value / small.value,
+                    _ => large.value / small.value - 1.0,
+                };
+                if step > ALLOWED {
+                    let why = why(step, dimension);
+                    doubts.push(doubt("H09", Gravity::Warn, large.claim, &[small.claim], why));
+                }
+            }
+        }
+    }
+    let name = say!("a sweep over block sizes has its shape", "зависимость от размера блока имеет должный вид");
+    Found { id: "H09", name, places, doubts }
+}
+
+fn why(step: f64, dimension: Dimension) -> stend_base::Say {
+    both(|lang| {
+        let text = match dimension {
+            Dimension::Throughput => pick(
+                lang,
+                "Larger blocks move {x} fewer bytes per second than the size before: a typing error, or the edge of a cache or of a largest transfer.",
+                "Блоки крупнее передают на {x} меньше байт в секунду, чем предыдущие: опечатка либо граница кэша или наибольшей передачи.",
+            ),
+            _ => pick(
+                lang,
+                "There are {x} more I/Os per second than with the smaller size before: a typing error, or data from a cache.",
+                "Операций в секунду на {x} больше, чем с предыдущим меньшим размером: опечатка или данные из кэша.",
+            ),
+        };
+        text.replace("{x}", off(step, lang).trim_start_matches('+'))
+    })
+}
+
+/// Numbers of one system and load that differ in block size alone, ascending.
+fn sweeps(rows: &[Claim], dimension: Dimension) -> Vec<Vec<Cell<'_>>> {
+    let mut sweeps: Vec<Vec<Cell<'_>>> = Vec::new();
+    let cells = rows.iter().filter(|claim| claim.block_size.is_some() && !claim.pattern.is_empty());
+    for cell in cells.filter_map(|claim| cell(claim, dimension)).filter(|cell| cell.value > 0.0) {
+        match sweeps.iter_mut().find(|sweep| same_load(sweep[0].claim, cell.claim)) {
+            Some(sweep) => sweep.push(cell),
+            None => sweeps.push(vec![cell]),
+        }
+    }
+    for sweep in &mut sweeps {
+        sweep.sort_by_key(|cell| cell.claim.block_size);
+        sweep.dedup_by_key(|cell| cell.claim.block_size);
+    }
+    sweeps.retain(|sweep| sweep.len() >= POINTS_LEAST);
+    sweeps
+}
+
+fn same_load(a: &Claim, b: &Claim) -> bool {
+    (&a.source, &a.experiment, &a.layout, &a.pattern, &a.metric)
+        == (&b.source, &b.experiment, &b.layout, &b.pattern, &b.metric)
+        && (a.queue_depth, a.jobs) == (b.queue_depth, b.jobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::claim;
+    use super::*;
+    use stend_base::Bytes;
+
+    fn sweep(metric: &str, unit: &str, values: &[&str]) -> Vec<Claim> {
+        let of = |(i, value): (usize, &&str)| Claim {
+            block_size: Some(Bytes::kib(4 << i)),
+            pattern: "randread".into(),
+            ..claim(i as u32 + 2, &format!("t{i}"), metric, unit, value)
+        };
+        values.iter().enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn what_grows_and_falls_as_it_must_passes() {
+        assert!(shape(&sweep("throughput", "MB/s", &["100", "180", "300", "295"])).doubts.is_empty());
+        assert!(shape(&sweep("iops", "IOPS", &["25000", "22000", "18000"])).doubts.is_empty());
+    }
+
+    #[test]
+    fn a_step_the_other_way_is_doubted() {
+        let found = shape(&sweep("throughput", "MB/s", &["100", "180", "90", "300"]));
+        assert_eq!((found.places, found.doubts.len(), found.doubts[0].row), (1, 1, 4));
+        assert!(found.doubts[0].why.en.contains("50.0 % fewer"), "{}", found.doubts[0].why.en);
+        assert_eq!(shape(&sweep("iops", "IOPS", &["20000", "30000", "10000"])).doubts[0].row, 3);
+    }
+
+    #[test]
+    fn two_points_have_no_shape() {
+        assert_eq!(shape(&sweep("throughput", "MB/s", &["100", "50"])).places, 0);
+    }
+}

@@ -1,0 +1,299 @@
+//! What the prober of a case saw: how long the target stood still for a client, beside whatever load there was.
+//!
+//! Silence of the probes alone is not a standstill: behind a load that fills the target's queues they wait as everybody does.
+//! What the load completed meanwhile tells the two apart.
+
+use crate::findings::{Quantile, QuantileValue};
+use crate::latency::Distribution;
+use crate::limits::{PROBER_SHARE, STANDSTILL_PERIODS, STANDSTILL_QUIET};
+use crate::phrase::{both, pick};
+use crate::series::INTERVAL;
+use crate::trials::{CaseTrials, Counting};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use stend_base::{Lang, MilliIops, Nanos, Say, Share, format, say};
+use stend_record::probes::{Probes, Silence};
+use stend_spec::prober::{NoProber, Prober, Probing};
+use stend_spec::workload::Op;
+
+/// Quantiles of the response.
+const QUANTILES: [Share; 2] = [Share(0.5), Share(0.99)];
+
+/// What the prober of a case saw in all trials that count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProberFinding {
+    /// Probes per second that were asked for.
+    pub rate: MilliIops,
+    /// Reads, or durable writes.
+    pub op: Op,
+    /// Probes that were due in the windows.
+    pub probes: u64,
+    /// p50 and p99 of the time from when a probe was due to its end; the probes are taken for independent.
+    pub response: Vec<Quantile>,
+    /// The longest response; a lower bound if a probe was not answered.
+    pub response_max: Nanos,
+    /// Probes that were not answered before waiting ended.
+    pub unanswered: u64,
+    /// Probes that failed.
+    pub failed: u64,
+    /// The longest time without an answer.
+    pub longest: Option<SilenceFinding>,
+    /// Probes over I/Os of the load, in the windows: those that were due of streams with a rate, those that were completed of
+    /// the others. `None` if there were none.
+    pub share: Option<Share>,
+    /// CPU time of the prober, in CPUs; `None` if it is not known of every trial.
+    pub cpus: Option<f64>,
+}
+
+/// The longest time without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SilenceFinding {
+    /// How long it was, at least.
+    pub length: Nanos,
+    /// When it began, from the begin of the window.
+    pub at: Nanos,
+    /// Number of the trial, from 0.
+    pub trial: u32,
+    /// It was over when looking ended.
+    pub ended: bool,
+    /// I/Os that the load completed in those intervals that lie wholly in it; `None` if none does.
+    pub load_completed: Option<u64>,
+    /// What it was.
+    pub kind: SilenceKind,
+}
+
+/// What a time without an answer was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SilenceKind {
+    /// No longer than the time between a few probes, which is as fine as they can tell.
+    None,
+    /// The load completed nothing either in nearly all of it.
+    Standstill,
+    /// The load went on: the probes waited in a queue, or for what the load did not need.
+    Queued,
+    /// Too short to say what the load did.
+    Unknown,
+}
+
+/// What the prober of a case saw; `None` if it had none, or no trial counts.
+pub fn of_case(case: &CaseTrials<'_>) -> Option<ProberFinding> {
+    let prober = case.asked.prober()?;
+    let seen: Vec<(&Counting<'_>, &Probes)> =
+        case.counting.iter().filter_map(|trial| Some((trial, trial.outcome.probes.as_ref()?))).collect();
+    if seen.is_empty() {
+        return None;
+    }
+    let mut response = Distribution::default();
+    for (_, probes) in &seen {
+        response.add(&probes.response);
+        response.add_never_begun(&probes.unanswered);
+    }
+    let failed = seen.iter().flat_map(|(_, probes)| &probes.errors).fold(0u64, |sum, (_, n)| sum.saturating_add(*n));
+    let load = seen.iter().fold(0u64, |sum, (trial, _)| sum.saturating_add(load(trial)));
+    let probes = response.count().saturating_add(failed);
+    let silences = seen.iter().filter_map(|(trial, probes)| Some(silence(trial, prober, &probes.longest?)));
+    Some(ProberFinding {
+        rate: prober.rate,
+        op: prober.op,
+        probes,
+        response: QUANTILES.map(|q| response.quantile(q, Some(1.0))).to_vec(),
+        response_max: response.max(),
+        unanswered: response.censored(),
+        failed,
+        longest: silences.max_by_key(|silence| silence.length),
+        share: (load > 0).then(|| Share(probes as f64 / load as f64)),
+        cpus: cpus(&seen),
+    })
+}
+
+/// What the load was: a target that does not keep up with a rate makes no smaller load of it.
+fn load(trial: &Counting<'_>) -> u64 {
+    let due = trial.outcome.open.iter().fold(0u64, |sum, open| sum.saturating_add(open.due));
+    let closed = trial.record.asked.streams.iter().zip(0..).filter(|(stream, _)| !stream.is_open());
+    closed.fold(due, |sum, (_, index)| sum.saturating_add(trial.done(Some(index), &Op::IO).0))
+}
+
+fn cpus(seen: &[(&Counting<'_>, &Probes)]) -> Option<f64> {
+    let used = seen.iter().map(|(_, probes)| probes.cpu_ns.map(|ns| ns as f64)).sum::<Option<f64>>()?;
+    let lasted: f64 = seen.iter().map(|(_, probes)| probes.lasted.0 as f64).sum();
+    (lasted > 0.0).then(|| used / lasted)
+}
+
+fn silence(trial: &Counting<'_>, prober: &Prober, silence: &Silence) -> SilenceFinding {
+    let length = silence.length();
+    let load_completed = completed(trial, silence);
+    // A rate is in thousandths per second.
+    let period = 1e12 / prober.rate.0.max(1) as f64;
+    let kind = match load_completed {
+        _ if (length.0 as f64) < period * STANDSTILL_PERIODS => SilenceKind::None,
+        Some((_, quiet)) if quiet >= STANDSTILL_QUIET => SilenceKind::Standstill,
+        Some(_) => SilenceKind::Queued,
+        None => SilenceKind::Unknown,
+    };
+    let load_completed = load_completed.map(|(completed, _)| completed);
+    let at = silence.since.saturating_sub(trial.outcome.window_start);
+    SilenceFinding { length, at, trial: trial.record.trial, ended: silence.ended, load_completed, kind }
+}
+
+/// I/Os of the load in intervals of the window that lie wholly in a silence, and the share of these in which there was none; of
+/// an engine that does not tell when it was, only those that do so for certain.
+fn completed(trial: &Counting<'_>, silence: &Silence) -> Option<(u64, f64)> {
+    let uncertain = Nanos(trial.outcome.engine.external.as_ref().map_or(0, |other| other.start_uncertainty_ns));
+    let since_start = |at: Nanos| at.saturating_sub(trial.outcome.load_start).0;
+    let first = since_start(silence.since + uncertain).div_ceil(INTERVAL.0);
+    let end = since_start(silence.until.min(trial.outcome.window_end).saturating_sub(uncertain)) / INTERVAL.0;
+    let inside = trial.record.slices.iter().filter(|slice| {
+        let from = u64::from(slice.interval);
+        first <= from && from + u64::from(slice.span) <= end
+    });
+    let (mut completed, mut busy) = (0u64, BTreeSet::new());
+    for slice in inside.filter(|slice| slice.ops > 0) {
+        completed = completed.saturating_add(slice.ops);
+        let from = u64::from(slice.interval);
+        busy.extend(from..from + u64::from(slice.span));
+    }
+    (first < end).then(|| (completed, 1.0 - busy.len() as f64 / (end - first) as f64))
+}
+
+/// When the target stood still, and for how long: the longest time of each trial that counts.
+pub fn standstills(case: &CaseTrials<'_>) -> Vec<(Nanos, Nanos)> {
+    let Some(prober) = case.asked.prober() else { return Vec::new() };
+    let of = |trial: &Counting<'_>| {
+        let longest = trial.outcome.probes.as_ref()?.longest?;
+        let found = silence(trial, prober, &longest);
+        (found.kind == SilenceKind::Standstill).then_some((longest.since, found.length))
+    };
+    case.counting.iter().filter_map(of).collect()
+}
+
+/// Why a case has no prober, where that is not what one would expect.
+pub fn why_none(case: &CaseTrials<'_>) -> Option<Say> {
+    match case.asked.probing {
+        Probing::None(NoProber::Off | NoProber::Capacity) | Probing::By(_) => None,
+        Probing::None(why) => {
+            let Say { en, ru } = why.say();
+            Some(say!("No prober: {en}.", "Проб нет: {ru}."))
+        }
+    }
+}
+
+impl ProberFinding {
+    /// Whether it is more than a prober may be without being part of the load.
+    pub fn is_heavy(&self) -> bool {
+        self.share.is_some_and(|share| share.0 > PROBER_SHARE)
+    }
+
+    /// In a few sentences.
+    pub fn say(&self) -> Say {
+        both(|l| {
+            let mut sentences = vec![self.answers(l)];
+            sentences.extend(self.troubles(l));
+            sentences.push(
+                self.longest.as_ref().map_or_else(String::new, |longest| longest.say(self.op).get(l).to_string()),
+            );
+            sentences.push(self.cost(l));
+            sentences.retain(|sentence| !sentence.is_empty());
+            sentences.join(" ")
+        })
+    }
+
+    fn answers(&self, l: Lang) -> String {
+        let latency = |quantile: &Quantile| quantile_in_words(quantile, l);
+        let kind = match self.op {
+            Op::Write => pick(l, "durable writes", "надёжные записи"),
+            _ => pick(l, "reads", "чтения"),
+        };
+        let most = match self.unanswered {
+            0 => pick(l, "at most {x}", "не более {x}"),
+            _ => pick(l, "the longest more than {x}", "самая долгая более {x}"),
+        };
+        pick(
+            l,
+            "Prober: {n} {k} at {r}, p50 {m}, p99 {t}, {x}.",
+            "Пробы: {k}, {n} с частотой {r}; p50 {m}, p99 {t}, {x}.",
+        )
+        .replace("{n}", &format::count(self.probes))
+        .replace("{k}", kind)
+        .replace("{r}", &format::rate(self.rate, l))
+        .replace("{m}", &self.response.first().map(latency).unwrap_or_default())
+        .replace("{t}", &self.response.get(1).map(latency).unwrap_or_default())
+        .replace("{x}", &most.replace("{x}", &format::latency(self.response_max, l)))
+    }
+
+    fn troubles(&self, l: Lang) -> Option<String> {
+        let (unanswered, failed) = (format::count(self.unanswered), format::count(self.failed));
+        let text = pick(l, "Unanswered: {u}; failed: {f}.", "Без ответа: {u}; с ошибкой: {f}.");
+        (self.unanswered > 0 || self.failed > 0).then(|| text.replace("{u}", &unanswered).replace("{f}", &failed))
+    }
+
+    fn cost(&self, l: Lang) -> String {
+        let share = self.share.map(|share| {
+            pick(l, "{s} of the load's I/Os", "{s} операций нагрузки").replace("{s}", &format::percent(share.0, l))
+        });
+        let cpus =
+            self.cpus.map(|cpus| pick(l, "{c} of a CPU", "{c} процессора").replace("{c}", &format::percent(cpus, l)));
+        let parts: Vec<String> = share.into_iter().chain(cpus).collect();
+        match parts.is_empty() {
+            true => String::new(),
+            false => format!("{} {}.", pick(l, "It took", "Они заняли"), parts.join(pick(l, " and ", " и "))),
+        }
+    }
+}
+
+fn quantile_in_words(quantile: &Quantile, l: Lang) -> String {
+    match quantile.value {
+        QuantileValue::At(value) => format::latency(value, l),
+        QuantileValue::Above(value) => format!("> {}", format::latency(value, l)),
+        QuantileValue::NotEnough { .. } => pick(l, "(too few)", "(проб мало)").into(),
+    }
+}
+
+impl SilenceFinding {
+    /// In one sentence; of a prober that does `op`.
+    pub fn say(&self, op: Op) -> Say {
+        both(|l| {
+            let what = match self.kind {
+                SilenceKind::None => pick(
+                    l,
+                    "No standstill seen: {t} without an answer at most, less than three times the time between probes.",
+                    "Остановок не видно: без ответа не более {t}, меньше трёх промежутков между пробами.",
+                ),
+                SilenceKind::Standstill if self.load_completed == Some(0) => pick(
+                    l,
+                    "Standstill: nothing was completed for {t}, neither probes nor load, from {a} of the window of trial {n}.",
+                    "Остановка: {t} не завершалось ничего, ни пробы, ни нагрузка, с {a} окна испытания {n}.",
+                ),
+                SilenceKind::Standstill => pick(
+                    l,
+                    "Standstill: no probe was answered for {t} from {a} of the window of trial {n}, and in nearly all of that time the load completed nothing (in all of it {c} I/Os).",
+                    "Остановка: пробы оставались без ответа {t} с {a} окна испытания {n}, и почти всё это время нагрузка ничего не завершала (всего операций: {c}).",
+                ),
+                SilenceKind::Queued => pick(
+                    l,
+                    "No standstill of everything: probes had no answer for {t} from {a} of the window of trial {n}, but the load completed {c} I/Os meanwhile; these {o} waited in a queue.",
+                    "Полной остановки нет: пробы оставались без ответа {t} с {a} окна испытания {n}, но нагрузка за это время завершила операций: {c}; эти {o} ждали в очереди.",
+                ),
+                SilenceKind::Unknown => pick(
+                    l,
+                    "Probes had no answer for {t} from {a} of the window of trial {n}; what the load did in so short a time is not recorded.",
+                    "Пробы оставались без ответа {t} с {a} окна испытания {n}; что за столь короткое время делала нагрузка, не записано.",
+                ),
+            };
+            let ops = match op {
+                Op::Write => pick(l, "writes", "записи"),
+                _ => pick(l, "reads", "чтения"),
+            };
+            let least = if self.ended { "" } else { pick(l, "more than ", "более ") };
+            what.replace("{t}", &format!("{least}{}", format::latency(self.length, l)))
+                .replace("{a}", &format::duration(self.at, l))
+                .replace("{n}", &(self.trial + 1).to_string())
+                .replace("{c}", &format::count(self.load_completed.unwrap_or(0)))
+                .replace("{o}", ops)
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "prober_tests.rs"]
+mod tests;

@@ -1,0 +1,260 @@
+//! Tables as CSV: the tidy form with one number a row, and the wide form of spreadsheets with one system a row.
+
+use crate::number::{self, Habits, Printed};
+use crate::unit;
+use encoding_rs::{UTF_8, WINDOWS_1251};
+use stend_base::{Bytes, Error, Kind, Result, Say, say};
+use stend_record::published::{Claim, Dimension, Number, Published, Unread};
+
+/// Largest table, bytes.
+pub const FILE_MAX: usize = 16 << 20;
+/// Most numbers in a table.
+const NUMBERS_MAX: usize = 100_000;
+/// Most cells that could not be read and are told one by one.
+const UNREAD_MAX: usize = 100;
+/// What separates columns; of those that a line has as many of, the last is it, because the others occur in texts.
+const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
+
+/// A line of the file with its number.
+type Line = (u32, Vec<String>);
+
+/// Reads a table of either form. What cannot be read in it is told with its place and left out of the numbers.
+///
+/// Errors: what makes the whole table unreadable; of kind `Spec`.
+pub fn read(bytes: &[u8], file: &str) -> Result<(Published, Vec<Unread>)> {
+    if bytes.len() > FILE_MAX {
+        let (size, most) = (bytes.len() >> 20, FILE_MAX >> 20);
+        return Err(refused(
+            file,
+            &say!("it has {size} MiB, at most {most} are read", "в ней {size} МиБ, читается не больше {most}"),
+        ));
+    }
+    let text = decoded(bytes);
+    let mut lines = lines(&text, file)?.into_iter();
+    let Some((_, head)) = lines.next() else {
+        return Err(refused(file, &say!("it is empty", "она пуста")));
+    };
+    let names: Vec<String> = head.iter().map(|name| name.trim().to_lowercase()).collect();
+    let tidy = names.iter().any(|name| name == "metric") || names.iter().any(|name| name == "value");
+    let mut reader = Reader { width: head.len(), ..Reader::default() };
+    let cells = lines.collect::<Vec<_>>();
+    if tidy {
+        reader.tidy(&names, &cells, file)?
+    } else {
+        reader.wide(&head, &cells, file)?
+    }
+    if reader.claims.len() > NUMBERS_MAX {
+        return Err(refused(file, &say!("it has more than {NUMBERS_MAX} numbers", "в ней больше {NUMBERS_MAX} чисел")));
+    }
+    Ok((Published { file: file.to_string(), rows: reader.claims }, reader.unread))
+}
+
+/// UTF-8 with or without a byte order mark, else what Russian spreadsheets write.
+fn decoded(bytes: &[u8]) -> String {
+    let (text, _, broken) = UTF_8.decode(bytes);
+    if broken { WINDOWS_1251.decode_without_bom_handling(bytes).0.into_owned() } else { text.into_owned() }
+}
+
+/// All lines that are not blank. The separator is the one that the first line has most of.
+fn lines(text: &str, file: &str) -> Result<Vec<Line>> {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let count = |separator: &u8| first.bytes().filter(|byte| byte == separator).count();
+    let separator = SEPARATORS.iter().copied().max_by_key(count).unwrap_or(b',');
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(separator).has_headers(false).flexible(true).from_reader(text.as_bytes());
+    let (mut lines, mut line, mut counted) = (Vec::new(), 1, 0);
+    for record in reader.records() {
+        let record = record.map_err(|e| refused(file, &Say::same(e.to_string())))?;
+        // Where a record begins is told before the line feeds that are left of the line before it.
+        let from = record.position().map_or(0, |place| place.byte() as usize).min(text.len());
+        let begin = text.len() - text.as_bytes()[from..].trim_ascii_start().len();
+        line += text.as_bytes()[counted..begin].iter().filter(|byte| **byte == b'\n').count() as u32;
+        counted = begin;
+        if record.iter().any(|cell| !cell.trim().is_empty()) {
+            lines.push((line, record.iter().map(|cell| cell.trim().to_string()).collect()));
+        }
+    }
+    Ok(lines)
+}
+
+fn refused(file: &str, why: &Say) -> Box<Error> {
+    let (en, ru) = (&why.en, &why.ru);
+    Error::new(Kind::Spec, say!("cannot read the table `{file}`: {en}", "таблица `{file}` не читается: {ru}"))
+        .hint(say!("docs/formats/published.md describes both forms", "обе формы описаны в docs/formats/published.md"))
+}
+
+#[derive(Default)]
+struct Reader {
+    width: usize,
+    claims: Vec<Claim>,
+    unread: Vec<Unread>,
+}
+
+impl Reader {
+    fn tidy(&mut self, names: &[String], lines: &[Line], file: &str) -> Result<()> {
+        let place = |name: &str| names.iter().position(|known| known == name);
+        let missing: Vec<&str> = ["metric", "unit", "value"].into_iter().filter(|name| place(name).is_none()).collect();
+        if !missing.is_empty() {
+            let names = missing.join(", ");
+            return Err(refused(file, &say!("it has no column {names}", "в ней нет столбца {names}")));
+        }
+        let value = place("value").unwrap_or_default();
+        let is_text = |cells: &[String]| place("unit").and_then(|at| cells.get(at)).is_some_and(|unit| unit == "text");
+        let mut habits = Habits::default();
+        let numbers = lines.iter().filter(|(_, cells)| !is_text(cells));
+        numbers.filter_map(|(_, cells)| cells.get(value)).for_each(|cell| habits.learn(cell));
+        for (row, cells) in lines.iter().filter(|line| self.fits(line)).collect::<Vec<_>>() {
+            let cell = |name: &str| place(name).and_then(|at| cells.get(at)).cloned().unwrap_or_default();
+            let mut claim = Claim {
+                row: *row,
+                source: cell("source"),
+                experiment: cell("experiment"),
+                stand: cell("stand"),
+                layout: cell("layout"),
+                test: cell("test"),
+                pattern: cell("pattern"),
+                metric: cell("metric").to_lowercase(),
+                unit: cell("unit"),
+                printed: cell("value"),
+                baseline: cell("baseline"),
+                ..Claim::default()
+            };
+            claim.block_size = self.field(*row, "block_size", &cell("block_size"), block_size);
+            claim.queue_depth = self.field(*row, "queue_depth", &cell("queue_depth"), whole);
+            claim.jobs = self.field(*row, "jobs", &cell("jobs"), whole);
+            claim.line = self.field(*row, "line", &cell("line"), whole);
+            if claim.unit != "text" {
+                claim.value = self.number(*row, "value", &claim.printed, &claim.unit, &habits);
+            }
+            self.claims.push(claim);
+        }
+        Ok(())
+    }
+
+    fn wide(&mut self, head: &[String], lines: &[Line], file: &str) -> Result<()> {
+        let columns: Vec<Option<Column>> = head.iter().skip(1).map(|name| column(name)).collect();
+        if !columns.iter().any(Option::is_some) {
+            let why = say!(
+                "it has neither the columns of the tidy form (metric, unit, value) nor a column with a unit, as `rand-read-4k-qd32 (IOPS)`",
+                "в ней нет ни столбцов строгой формы (metric, unit, value), ни столбца с единицей вида `rand-read-4k-qd32 (IOPS)`"
+            );
+            return Err(refused(file, &why));
+        }
+        let mut habits = Habits::default();
+        let cells = lines.iter().flat_map(|(_, cells)| cells.iter().skip(1).zip(&columns));
+        cells.filter(|(_, column)| column.is_some()).for_each(|(cell, _)| habits.learn(cell));
+        for (row, cells) in lines.iter().filter(|line| self.fits(line)).collect::<Vec<_>>() {
+            let layout = cells.first().cloned().unwrap_or_default();
+            for (cell, column) in cells.iter().skip(1).zip(&columns) {
+                let Some(column) = column.as_ref().filter(|_| !cell.is_empty()) else { continue };
+                let value = self.number(*row, &column.claim.test, cell, &column.claim.unit, &habits);
+                let (printed, layout) = (cell.clone(), layout.clone());
+                self.claims.push(Claim { row: *row, layout, printed, value, ..column.claim.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a line has as many cells as the head; a shorter one may leave out blanks at its end.
+    fn fits(&mut self, (row, cells): &Line) -> bool {
+        let (is, width) = (cells.len(), self.width);
+        if is > width {
+            let why = say!(
+                "the line has {is} cells and the head {width}: is a comma inside a number not quoted?",
+                "в строке {is} ячеек, а в заголовке {width}: запятая внутри числа не взята в кавычки?"
+            );
+            self.tell(*row, "", why);
+        }
+        is <= width
+    }
+
+    fn field<T>(&mut self, row: u32, column: &str, cell: &str, read: fn(&str) -> Option<T>) -> Option<T> {
+        let value = read(cell);
+        if value.is_none() && !cell.is_empty() {
+            self.tell(row, column, say!("`{cell}` is not understood", "`{cell}` не понято"));
+        }
+        value
+    }
+
+    fn number(&mut self, row: u32, column: &str, cell: &str, unit: &str, habits: &Habits) -> Option<Number> {
+        match number::parse(cell, habits) {
+            Ok(printed) => number_of(&printed?, unit),
+            Err(why) => {
+                self.tell(row, column, why);
+                None
+            }
+        }
+    }
+
+    fn tell(&mut self, row: u32, column: &str, why: Say) {
+        if self.unread.len() < UNREAD_MAX {
+            self.unread.push(Unread { row, column: column.to_string(), why });
+        }
+    }
+}
+
+/// A printed number in base units; its own unit wins over that of the column.
+fn number_of(printed: &Printed, unit: &str) -> Option<Number> {
+    let unit = if printed.rest.is_empty() { unit } else { &printed.rest };
+    let (dimension, factor) = unit::parse(unit).unwrap_or((Dimension::Plain, 1.0));
+    let Printed { value, step, digits, .. } = *printed;
+    Some(Number { value: value * factor, step: step * factor, digits, dimension, factor })
+}
+
+/// Sizes of blocks are powers of two whatever their unit says: `4k`, `4KB` and `4KiB` are 4096 bytes.
+fn block_size(cell: &str) -> Option<Bytes> {
+    let lower = cell.to_lowercase().replace(' ', "");
+    let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
+    let (number, name) = lower.split_at(digits);
+    let shift = match name.chars().next() {
+        None | Some('b' | 'б') => 0,
+        Some('k' | 'к') => 10,
+        Some('m' | 'м') => 20,
+        Some('g' | 'г') => 30,
+        Some(_) => return None,
+    };
+    let name = name.trim_start_matches(['k', 'к', 'm', 'м', 'g', 'г']);
+    let known = ["", "b", "ib", "б", "иб", "байт"].contains(&name);
+    let bytes = number.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    (known && bytes > 0).then_some(Bytes(bytes))
+}
+
+fn whole(cell: &str) -> Option<u32> {
+    cell.parse().ok()
+}
+
+/// What a column of the wide form says of its numbers.
+struct Column {
+    claim: Claim,
+}
+
+/// `rand-read-4k-qd32 (IOPS)` or `rand-read-4k-qd32, IOPS`.
+fn column(head: &str) -> Option<Column> {
+    let (test, unit) = match head.trim().strip_suffix(')').and_then(|inner| inner.rsplit_once('(')) {
+        Some((test, unit)) => (test.trim(), unit.trim()),
+        None => head.rsplit_once(',').map(|(test, unit)| (test.trim(), unit.trim()))?,
+    };
+    let (dimension, _) = unit::parse(unit).filter(|_| !unit.is_empty())?;
+    let metric = match dimension {
+        Dimension::Throughput => "throughput",
+        Dimension::Rate => "iops",
+        Dimension::Time => "latency",
+        Dimension::Percent => "relative_percent",
+        Dimension::Size | Dimension::Plain => "value",
+    };
+    let mut claim =
+        Claim { test: test.to_string(), unit: unit.to_string(), metric: metric.to_string(), ..Claim::default() };
+    for word in test.to_lowercase().split(|c: char| !c.is_alphanumeric() && c != '=') {
+        let after = |name: &str| word.strip_prefix(name).map(|rest| rest.trim_start_matches('=')).and_then(whole);
+        claim.queue_depth = claim.queue_depth.or(after("qd")).or(after("iodepth"));
+        claim.jobs = claim.jobs.or(after("jobs")).or(after("numjobs"));
+        if word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with(|c: char| c.is_alphabetic()) {
+            claim.block_size = claim.block_size.or(block_size(word));
+        }
+    }
+    Some(Column { claim })
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

@@ -1,0 +1,110 @@
+//! Units as people print them, in English and Russian.
+
+use stend_record::published::Dimension::{self, Percent, Plain, Rate, Size, Throughput, Time};
+
+/// Names of bytes and their powers, in lower case. Decimal unless the name says otherwise; what is meant by `KB` is for the
+/// checks to find out.
+const BYTES: [(&str, f64); 28] = [
+    ("b", 1.0),
+    ("б", 1.0),
+    ("байт", 1.0),
+    ("kb", 1e3),
+    ("кб", 1e3),
+    ("кбайт", 1e3),
+    ("mb", 1e6),
+    ("мб", 1e6),
+    ("мбайт", 1e6),
+    ("gb", 1e9),
+    ("гб", 1e9),
+    ("гбайт", 1e9),
+    ("tb", 1e12),
+    ("тб", 1e12),
+    ("kib", 1024.0),
+    ("киб", 1024.0),
+    ("mib", 1_048_576.0),
+    ("миб", 1_048_576.0),
+    ("gib", 1_073_741_824.0),
+    ("гиб", 1_073_741_824.0),
+    ("tib", 1_099_511_627_776.0),
+    ("тиб", 1_099_511_627_776.0),
+    ("bit", 0.125),
+    ("kbit", 125.0),
+    ("mbit", 125e3),
+    ("мбит", 125e3),
+    ("gbit", 125e6),
+    ("гбит", 125e6),
+];
+
+/// Ends of a unit that is counted per second.
+const PER_SECOND: [&str; 6] = ["/s", "/sec", "/с", "/сек", "ps", " per second"];
+
+/// Dimension of a unit, and base units in one of it; `None` for one that is not known.
+pub fn parse(unit: &str) -> Option<(Dimension, f64)> {
+    let lower = unit.trim().to_lowercase().replace('\u{3bc}', "µ");
+    let word = lower.as_str();
+    match word {
+        "" | "x" | "×" | "count" | "раз" => return Some((Plain, 1.0)),
+        "%" | "percent" => return Some((Percent, 1.0)),
+        "iops" | "io/s" | "ops/s" => return Some((Rate, 1.0)),
+        "ns" | "нс" => return Some((Time, 1e-9)),
+        "us" | "µs" | "мкс" => return Some((Time, 1e-6)),
+        "ms" | "мс" => return Some((Time, 1e-3)),
+        "s" | "sec" | "с" | "сек" => return Some((Time, 1.0)),
+        "min" | "мин" => return Some((Time, 60.0)),
+        _ => {}
+    }
+    if let Some(thousands) = word.strip_suffix("iops") {
+        return multiplier(thousands.trim()).map(|factor| (Rate, factor));
+    }
+    let of_bytes = |name: &str| BYTES.iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor);
+    for end in PER_SECOND {
+        if let Some(factor) = word.strip_suffix(end).and_then(of_bytes) {
+            // A small b with a capital prefix is a bit: `Gb/s` of links, `MB/s` of drives.
+            let bits = unit.trim().chars().nth(1) == Some('b') && matches!(unit.trim().chars().next(), Some('M' | 'G'));
+            return Some((Throughput, if bits && !word.contains("bit") { factor / 8.0 } else { factor }));
+        }
+    }
+    of_bytes(word).map(|factor| (Size, factor))
+}
+
+/// What a short word multiplies by: `k`, `тыс.`, `M`, …
+pub fn multiplier(word: &str) -> Option<f64> {
+    match word.trim_end_matches('.').to_lowercase().as_str() {
+        "k" | "к" | "тыс" => Some(1e3),
+        "m" | "м" | "млн" => Some(1e6),
+        "g" | "млрд" => Some(1e9),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_both_languages_are_known() {
+        for (unit, expected) in [
+            ("IOPS", (Rate, 1.0)),
+            ("k IOPS", (Rate, 1e3)),
+            ("тыс. IOPS", (Rate, 1e3)),
+            ("M IOPS", (Rate, 1e6)),
+            ("MB/s", (Throughput, 1e6)),
+            ("МБ/с", (Throughput, 1e6)),
+            ("MiB/s", (Throughput, 1_048_576.0)),
+            ("MBps", (Throughput, 1e6)),
+            ("Gbit/s", (Throughput, 125e6)),
+            ("Gb/s", (Throughput, 125e6)),
+            ("мкс", (Time, 1e-6)),
+            ("µs", (Time, 1e-6)),
+            ("\u{3bc}s", (Time, 1e-6)),
+            ("GB", (Size, 1e9)),
+            ("%", (Percent, 1.0)),
+            ("x", (Plain, 1.0)),
+        ] {
+            assert_eq!(parse(unit), Some(expected), "{unit}");
+        }
+        for unknown in ["GT/s", "VM", "furlongs", "kk IOPS"] {
+            assert_eq!(parse(unknown), None, "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The ledger: what was sent to each block and what was acknowledged, kept outside of the tested system, so that a crash
+//! can be judged ([`crash`]). The contract is docs/formats/verification.md. Must not allocate or lock between two I/Os, but
+//! where a block comes to the end of what is reserved for it.
+//!
+//! The ledger is a file that is mapped: a store into it survives the death of this process at once, and a crash of the
+//! machine that holds it as soon as a thread of its own, the keeper, has synced it.
+
+pub(crate) mod crash;
+mod head;
+
+use super::Marks;
+use super::expected::{Writes, change};
+use crate::layout::Job;
+use head::{AREA_WORDS, CELL_WORDS, Head};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_sys::mapped::{self, Mapped};
+
+/// Rest of the keeper between two syncs: what a machine that loses the ledger's memory, too, forgets of acknowledgements is
+/// this and the length of a sync. By eye: ten syncs a second disturb no other drive.
+const KEEP_EVERY: Duration = Duration::from_millis(100);
+/// Numbers of writes to one block that are reserved at once. A million acknowledged writes to one block take seconds, so that
+/// a load thread waits for a sync of the ledger that rarely.
+const RESERVE: u64 = 1 << 20;
+
+/// Where the ledger of a run lies.
+#[derive(Debug, Clone, Copy)]
+pub struct LedgerPlace<'a> {
+    /// Its file.
+    pub path: &'a Path,
+    /// Id of the run.
+    pub run: &'a str,
+}
+
+/// The ledger of a trial that is going on.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    map: Mapped,
+    /// Highest sequence that may be sent; durable before it is.
+    reserved: AtomicU64,
+    /// Acknowledgements so far.
+    acknowledged: Acknowledged,
+    extending: Mutex<()>,
+    failure: Mutex<Option<io::Error>>,
+    over: AtomicBool,
+}
+
+/// On cache lines of its own (the prefetcher fetches pairs): every thread counts here.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Acknowledged(AtomicU64);
+
+/// The part of a ledger that is about the area of one job, or of jobs that share it. What it costs: see
+/// docs/formats/verification.md.
+#[derive(Debug, Clone)]
+pub(crate) struct Account {
+    ledger: Arc<Ledger>,
+    first: usize,
+    start: u64,
+    block: u64,
+    /// A write is durable when its transfer is complete.
+    pub at_once: bool,
+}
+
+/// The ledger of a trial with the thread that keeps it durable.
+pub(crate) struct Keeper {
+    ledger: Arc<Ledger>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Whether the job's writes go into a ledger.
+fn is_kept(job: &Job) -> bool {
+    job.spec.verify.is_some_and(|verify| verify.crash)
+}
+
+/// Bytes of ledger for a job; jobs that share an area have it together, and count it once.
+pub(crate) fn memory(job: &Job) -> u64 {
+    let counts = is_kept(job) && (job.cursor.is_none() || job.job == 0);
+    if counts { job.area.blocks.saturating_mul(CELL_WORDS as u64 * 8) } else { 0 }
+}
+
+/// Gives the jobs whose crash is to be judged an account in a new ledger, in place of that of an earlier trial; `None`: there
+/// is no such job. Whatever is written afterwards is known to it.
+pub(crate) fn open(jobs: &mut [Job], marks: Marks, place: Option<LedgerPlace>, direct: bool) -> Result<Option<Keeper>> {
+    if !jobs.iter().any(is_kept) {
+        return Ok(None);
+    }
+    let Some(place) = place else {
+        let message = say!("a trial needs a ledger and was given none", "испытанию нужен журнал, но он не задан");
+        return Err(Error::new(Kind::Bug, message));
+    };
+    must_be_ours(place)?;
+    let in_flight = jobs.iter().filter(|job| is_kept(job)).map(|job| u64::from(job.spec.queue_depth)).sum();
+    let boot = crash::boot_id();
+    let mut head = Head { run: place.run.to_string(), marks, in_flight, direct, boot, areas: Vec::new() };
+    let mut firsts: Vec<Option<usize>> = Vec::new();
+    let mut cells = 0;
+    for index in 0..jobs.len() {
+        let (job, before) = (&jobs[index], index.checked_sub(1).map(|before| &jobs[before]));
+        let shared = job.cursor.is_some() && before.is_some_and(|other| other.stream == job.stream);
+        firsts.push(match (is_kept(job), shared) {
+            (false, _) => None,
+            (true, true) => firsts.last().copied().flatten(),
+            (true, false) => {
+                let first = cells;
+                head.areas.push(head::AreaOf { area: job.area, block: job.spec.block_size.0, stream: job.stream });
+                cells += job.area.blocks as usize * CELL_WORDS;
+                Some(first)
+            }
+        });
+    }
+    let base = head.cells_at() / 8;
+    let bytes = head.to_bytes(RESERVE);
+    let map = Mapped::create(place.path, &bytes, head.len()).map_err(|e| cannot_keep(place.path, &e))?;
+    let ledger = Arc::new(Ledger {
+        map,
+        reserved: AtomicU64::new(RESERVE),
+        acknowledged: Acknowledged::default(),
+        extending: Mutex::new(()),
+        failure: Mutex::new(None),
+        over: AtomicBool::new(false),
+    });
+    for (job, first) in jobs.iter_mut().zip(firsts) {
+        let Some(first) = first else { continue };
+        let account = Account {
+            ledger: ledger.clone(),
+            first: base + first,
+            start: job.area.start,
+            block: job.spec.block_size.0,
+            at_once: job.spec.sync.every() == 0,
+        };
+        if let Some(check) = &mut job.check {
+            check.account = Some(account);
+        }
+    }
+    Keeper::start(ledger, place.path).map(Some)
+}
+
+/// Takes the ledger of a run away: what it says is not true any more, or nobody has to know it. Absent is fine.
+pub fn remove_ledger(place: LedgerPlace) -> Result<()> {
+    must_be_ours(place)?;
+    mapped::remove(place.path).map_err(|e| cannot_keep(place.path, &e))
+}
+
+/// A file of that name that is no ledger of this run is not ours to replace.
+fn must_be_ours(place: LedgerPlace) -> Result<()> {
+    match head::read(place.path) {
+        Ok(None) => Ok(()),
+        Ok(Some(head)) if head.run == place.run => Ok(()),
+        Ok(Some(_)) | Err(_) => {
+            let path = place.path.display();
+            Err(Error::new(
+                Kind::Preflight,
+                say!(
+                    "`{path}` is where the ledger of this run goes, and is something else",
+                    "на месте журнала этого прогона `{path}` лежит что-то другое"
+                ),
+            )
+            .hint(say!("move it away", "уберите этот файл оттуда")))
+        }
+    }
+}
+
+fn cannot_keep(path: &Path, error: &io::Error) -> Box<Error> {
+    let path = path.display();
+    Error::new(
+        Kind::RunFile,
+        say!("cannot keep the ledger `{path}`: {error}", "журнал `{path}` не удаётся вести: {error}"),
+    )
+}
+
+impl Keeper {
+    fn start(ledger: Arc<Ledger>, path: &Path) -> Result<Keeper> {
+        let kept = ledger.clone();
+        let keep = move || {
+            while !kept.over.load(Ordering::Acquire) {
+                std::thread::park_timeout(KEEP_EVERY);
+                kept.sync();
+            }
+        };
+        let thread = std::thread::Builder::new().name("ledger".into()).spawn(keep);
+        let thread = thread.map_err(|e| cannot_keep(path, &e))?;
+        Ok(Keeper { ledger, thread: Some(thread) })
+    }
+
+    /// Nothing is written any more; whether everything that was acknowledged is in the ledger.
+    pub fn end(mut self) -> std::result::Result<(), Say> {
+        self.halt();
+        let failure = self.ledger.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), |e| Err(say!("the ledger could not be synced: {e}", "журнал не удалось сохранить: {e}")))
+    }
+
+    fn halt(&mut self) {
+        self.ledger.over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It can only end by itself; a panic of it is seen by the lint that forbids panics.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.halt();
+    }
+}
+
+impl Ledger {
+    fn sync(&self) {
+        if let Err(error) = self.map.sync() {
+            self.failed(error);
+        }
+    }
+
+    #[cold]
+    fn failed(&self, error: io::Error) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Makes this sequence one that may be sent, durably.
+    #[cold]
+    fn reserve(&self, sequence: u64) {
+        let _one = self.extending.lock().unwrap_or_else(PoisonError::into_inner);
+        if sequence <= self.reserved.load(Ordering::Acquire) {
+            return;
+        }
+        let bound = sequence + RESERVE;
+        self.map.words()[head::RESERVED / 8].store(bound, Ordering::Release);
+        if let Err(error) = self.map.sync_first(head::FIXED) {
+            self.failed(error);
+        }
+        self.reserved.store(bound, Ordering::Release);
+    }
+}
+
+impl Account {
+    #[inline]
+    fn cell(&self, offset: u64) -> &[AtomicU64] {
+        let at = self.first + ((offset - self.start) / self.block) as usize * CELL_WORDS;
+        &self.ledger.map.words()[at..at + CELL_WORDS]
+    }
+
+    /// A write to `offset` is about to be sent. Returns how many acknowledgements there were before it.
+    #[inline]
+    pub fn begin(&self, offset: u64) -> u64 {
+        let before = self.ledger.acknowledged.0.load(Ordering::Acquire);
+        let sent = u64::from(change(&self.cell(offset)[0], Writes::begun).sent());
+        if sent > self.ledger.reserved.load(Ordering::Acquire) {
+            self.ledger.reserve(sent);
+        }
+        before
+    }
+
+    /// A write to `offset` is durable (`well`), or nobody knows; `before` is what its beginning returned.
+    #[inline]
+    pub fn end(&self, offset: u64, before: u64, well: bool) {
+        let cell = self.cell(offset);
+        let Some(oldest) = change(&cell[0], |writes| writes.ended(well)).settled() else { return };
+        let number = self.ledger.acknowledged.0.fetch_add(1, Ordering::AcqRel) + 1;
+        cell[2].store(before, Ordering::Relaxed);
+        cell[3].store(number, Ordering::Relaxed);
+        cell[1].fetch_max(u64::from(oldest), Ordering::Release);
+    }
+
+    /// A sync failed: acknowledged writes are not sure to be there any more, and whoever made them was told.
+    pub fn shake(&self) {
+        self.ledger.map.words()[head::SHAKEN / 8].store(1, Ordering::Release);
+    }
+}
+
+const _: () = assert!(AREA_WORDS == 4 && CELL_WORDS == 4, "docs/formats/verification.md says so");
+
+#[cfg(test)]
+mod tests;

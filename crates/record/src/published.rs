@@ -1,0 +1,94 @@
+//! What others claim: numbers of a published table, as printed and as read. No judgement.
+
+use serde::{Deserialize, Serialize};
+use stend_base::{Bytes, Say};
+
+/// A table of published numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Published {
+    /// Name of the file it was read from.
+    pub file: String,
+    /// One number each, in the order of the file.
+    pub rows: Vec<Claim>,
+}
+
+/// One published number and what it is a number of. Empty texts were blank.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Claim {
+    /// Line of the table's file, from 1.
+    pub row: u32,
+    /// Where it was published.
+    pub source: String,
+    /// Which experiment.
+    pub experiment: String,
+    /// On what hardware.
+    pub stand: String,
+    /// What was compared: a system, a layout, a drive.
+    pub layout: String,
+    /// Name of the test.
+    pub test: String,
+    /// Order of offsets, as printed.
+    pub pattern: String,
+    /// Bytes per I/O.
+    pub block_size: Option<Bytes>,
+    /// I/Os in flight per job.
+    pub queue_depth: Option<u32>,
+    /// Jobs, in all.
+    pub jobs: Option<u32>,
+    /// What the number is: `iops`, `throughput`, `latency`, `relative_percent`, …
+    pub metric: String,
+    /// Unit as printed.
+    pub unit: String,
+    /// The number as printed.
+    pub printed: String,
+    /// The number as read; `None`: it is text.
+    pub value: Option<Number>,
+    /// The layout that a relative number refers to.
+    pub baseline: String,
+    /// Line of the publication.
+    pub line: Option<u32>,
+}
+
+/// A printed number in base units: bytes per second, I/Os per second, seconds, bytes; otherwise in its own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Number {
+    /// Its value.
+    pub value: f64,
+    /// One unit of its last printed digit: rounding may hide half of it.
+    pub step: f64,
+    /// Digits that it was printed with, leading zeros left out.
+    pub digits: u32,
+    /// What it is a number of.
+    pub dimension: Dimension,
+    /// Base units in one printed unit.
+    pub factor: f64,
+}
+
+/// What a number is a number of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// Bytes per second.
+    Throughput,
+    /// I/Os per second.
+    Rate,
+    /// Seconds.
+    Time,
+    /// Bytes.
+    Size,
+    /// Hundredths.
+    Percent,
+    /// A ratio, a count, or a unit that is taken as it is.
+    Plain,
+}
+
+/// What of a table could not be read, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// Line of the file, from 1.
+    pub row: u32,
+    /// Name of the column.
+    pub column: String,
+    /// Why.
+    pub why: Say,
+}

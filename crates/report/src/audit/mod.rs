@@ -1,0 +1,52 @@
+//! An audit of published numbers: sentences that its terminal text, its JSON and its page share.
+
+pub mod json;
+
+use stend_analyse::audit::{Audit, Checked, Doubt, Gravity};
+use stend_base::text::{plural_en, plural_ru};
+use stend_base::{Say, say};
+
+/// What was found, in a sentence.
+pub fn summary(audit: &Audit) -> Say {
+    let of = |gravity| audit.doubts.iter().filter(|doubt| doubt.gravity == gravity).count() as u64;
+    let (wrong, doubtful, numbers) = (of(Gravity::Wrong), of(Gravity::Warn), audit.numbers as u64);
+    let (en, ru) = (plural_en(numbers, "number", "numbers"), plural_ru(numbers, "число", "числа", "чисел"));
+    match (wrong, doubtful) {
+        (0, 0) => say!(
+            "{numbers} {en}: nothing speaks against them that a table can tell.",
+            "{numbers} {ru}: ничто в самой таблице им не противоречит."
+        ),
+        _ => say!(
+            "{numbers} {en}: {wrong} cannot be true as printed, {doubtful} need an explanation.",
+            "{numbers} {ru}: не могут быть верны в напечатанном виде — {wrong}, требуют объяснения — {doubtful}."
+        ),
+    }
+}
+
+/// Where a number stands: `row 46 (line 261)`.
+pub fn place(doubt: &Doubt) -> Say {
+    let row = doubt.row;
+    match doubt.line {
+        Some(line) => say!("row {row} (line {line})", "строка {row} (в тексте {line})"),
+        None => say!("row {row}", "строка {row}"),
+    }
+}
+
+/// `11827.20 MB/s, should be 11538.44 MB/s`.
+pub fn values(doubt: &Doubt) -> Say {
+    let printed = &doubt.printed;
+    match &doubt.right {
+        Some(right) => say!("{printed}, should be {right}", "{printed}, должно быть {right}"),
+        None => Say::same(printed.clone()),
+    }
+}
+
+/// How far a check got.
+pub fn looked(checked: &Checked) -> Say {
+    let Checked { places, doubts, .. } = checked;
+    match (places, doubts) {
+        (0, _) => say!("not measurable: the table does not hold what it needs", "непроверяемо: в таблице нет нужного"),
+        (_, 0) => say!("{places} looked at, none doubtful", "проверено: {places}, сомнений нет"),
+        _ => say!("{places} looked at, {doubts} doubtful", "проверено: {places}, сомнительно: {doubts}"),
+    }
+}

@@ -1,0 +1,137 @@
+//! A session that goes on where a crash ended its run.
+
+use super::*;
+use stend_record::crash::{Aftermath, Crash};
+
+const SUITE: &str = "suite: t
+fill: {size: 64MiB}
+repeats: {blocks: 2}
+cases:
+  - name: log
+    streams: [{op: write, pattern: random, block_size: 4KiB, sync: dsync, verify: {crash: true}}]
+";
+
+/// Facts of a target that does not share a drive with the run file, of a host in this boot.
+fn elsewhere(boot: &str) -> Reply {
+    let Reply::Facts(mut facts) = facts() else { unreachable!() };
+    facts.shares_drive = false;
+    facts.host.boot_id = boot.into();
+    Reply::Facts(facts)
+}
+
+fn new_run() -> Asked {
+    Asked { suite: stend_spec::parse::suite(SUITE, "t.yaml").unwrap(), ..asked() }
+}
+
+/// What the person asks for who goes on after a crash in the first trial, in the boot `A`.
+fn going_on() -> Asked {
+    let Reply::Facts(seen) = elsewhere("A") else { unreachable!() };
+    let suite = new_run().suite;
+    let target = ahead::plan_target(&seen);
+    let inputs = PlanInputs { suite, seed: 5, target, time_budget: None, traces: Vec::new() };
+    let earlier = resume::Progressed {
+        inputs,
+        history: vec![Outcome::Ok],
+        decisions: 2,
+        trials: 1,
+        measured: Nanos(0),
+        filled: true,
+        errors: 0,
+        mismatches: 0,
+        cut_ledger: true,
+        zeros_sampled: false,
+        targets: seen.targets.clone(),
+        boot_id: "A".into(),
+        arms: Vec::new(),
+        suspended: None,
+        new_target: false,
+    };
+    Asked { resume: Some(earlier), ..new_run() }
+}
+
+/// A walk that waits for the judgement.
+fn judging(boot: &str) -> Walk {
+    let mut walk = Walk::new(going_on(), Nanos(0));
+    requests(&mut walk);
+    assert_eq!(say_to(&mut walk, elsewhere(boot)), ["judge"]);
+    walk
+}
+
+fn crash(unread: u64) -> Option<Box<Aftermath>> {
+    let checked = Checked { ok: 10, ..Checked::default() };
+    let (run, trial, rebooted, shaken) = (9, 0, false, false);
+    let (acknowledged, in_flight, shorn, examples) = (10, 1, 0, Vec::new());
+    let crash = Crash { run, trial, rebooted, shaken, acknowledged, in_flight, checked, shorn, unread, examples };
+    Some(Box::new(Aftermath::Judged(Box::new(crash))))
+}
+
+/// What is kept of crashes, and the requests, after a reply.
+fn kept(walk: &mut Walk, reply: Reply) -> (Vec<Aftermath>, Vec<&'static str>) {
+    walk.apply(Input::Host(FromHost::Reply(reply)), Nanos(1));
+    let (mut found, mut order) = (Vec::new(), Vec::new());
+    for action in walk.take_actions() {
+        match action {
+            Action::Append(Entry::Event(Event { kind: EventKind::Crash(aftermath), .. })) => {
+                found.push(aftermath);
+                order.push("verdict");
+            }
+            Action::Edge => order.push("edge"),
+            Action::Send(Request::Prepare(prepare)) => {
+                assert_eq!(prepare.ledger.as_deref(), Some("/r/R-1.stend.ledger"));
+                order.push("prepare");
+            }
+            _ => {}
+        }
+    }
+    (found, order)
+}
+
+#[test]
+fn a_crash_is_judged_and_the_verdict_kept_before_the_target_is_touched() {
+    let mut walk = judging("A");
+    let (found, order) = kept(&mut walk, Reply::Judged(crash(0)));
+    assert_eq!((found.len(), order), (1, vec!["verdict", "edge", "prepare"]));
+    assert_eq!(walk.mismatches, 0);
+    let mut walk = judging("A");
+    kept(&mut walk, Reply::Judged(crash(3)));
+    say_to(&mut walk, Reply::Failed(Error::new(Kind::Preflight, Say::same("no room"))));
+    say_to(&mut walk, Reply::Released);
+    assert_eq!(walk.ending.map(|error| error.kind), Some(Kind::Verification), "lost data weigh more");
+}
+
+#[test]
+fn a_ledger_that_is_missing_is_told_where_there_must_have_been_one() {
+    let (found, order) = kept(&mut judging("A"), Reply::Judged(None));
+    assert_eq!((found.len(), order), (0, vec!["edge", "prepare"]), "a worker that lived on has taken it away");
+    let (found, _) = kept(&mut judging("B"), Reply::Judged(None));
+    assert!(matches!(found.as_slice(), [Aftermath::Unknown { .. }]), "{found:?}");
+}
+
+#[test]
+fn judging_may_take_long_as_long_as_it_goes_on_and_ends_when_asked() {
+    let mut walk = judging("A");
+    let later = Nanos(SILENCE_LIMIT.0 - 1);
+    walk.apply(Input::Host(FromHost::Reply(Reply::Judging { done: Bytes(1) })), later);
+    walk.apply(Input::Tick, later + later);
+    assert_eq!(walk.step, Step::Judging);
+    walk.apply(Input::Wish(Wish::Stop(Kind::Interrupted)), later);
+    assert_eq!(requests(&mut walk), ["stop"]);
+    assert_eq!(kept(&mut walk, Reply::Judged(crash(0))).1, ["verdict"], "nothing is prepared that nobody wants");
+    assert_eq!(walk.step, Step::Releasing);
+}
+
+#[test]
+fn a_new_run_judges_nothing_and_its_ledger_must_lie_elsewhere() {
+    let mut walk = Walk::new(new_run(), Nanos(0));
+    requests(&mut walk);
+    assert_eq!(say_to(&mut walk, elsewhere("A")), ["prepare"]);
+    let mut walk = Walk::new(new_run(), Nanos(0));
+    requests(&mut walk);
+    assert_eq!(say_to(&mut walk, facts()), [""; 0]);
+    assert_eq!((walk.step, walk.ending.map(|error| error.kind)), (Step::Over, Some(Kind::Preflight)));
+    let mut walk = Walk::new(Asked { coordinator: 0, ..new_run() }, Nanos(0));
+    requests(&mut walk);
+    assert_eq!(say_to(&mut walk, elsewhere("A")), [""; 0]);
+    let error = walk.ending.unwrap();
+    assert!(error.kind == Kind::Preflight && error.message.en.contains("from another machine"), "{error}");
+}

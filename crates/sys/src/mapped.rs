@@ -1,0 +1,180 @@
+//! A file that is memory, too: what is stored in it survives the process that stored it, and after [`Mapped::sync`] the
+//! machine. Must not know what is in it.
+
+use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, fsync, openat, renameat, unlinkat};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+
+/// Zeros that are written at once where a file system cannot reserve space.
+const ZEROS: usize = 1 << 20;
+
+/// A file of words, mapped for as long as this lives.
+#[derive(Debug)]
+pub struct Mapped {
+    base: NonNull<AtomicU64>,
+    words: usize,
+    file: OwnedFd,
+}
+
+// SAFETY: the mapping belongs to this value alone and lives as long as it; its words are only reached as atomics.
+unsafe impl Send for Mapped {}
+// SAFETY: as above.
+unsafe impl Sync for Mapped {}
+
+impl Mapped {
+    /// Makes a durable file of `len` bytes (a multiple of 8, not less than `head`) that begins with `head`, zeros behind it, in
+    /// place of whatever has that name; until it is whole and durable the name keeps its old meaning. Links are not followed.
+    pub fn create(path: &Path, head: &[u8], len: u64) -> io::Result<Mapped> {
+        let size = usize::try_from(len).ok().filter(|&size| size % 8 == 0 && size >= head.len().max(8));
+        let size = size.ok_or(io::ErrorKind::InvalidInput)?;
+        let new = beside(path);
+        remove_name(&new)?;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(CWD, &new, flags, Mode::RUSR | Mode::WUSR)?;
+        let made = fill(&file, head, len).and_then(|()| {
+            renameat(CWD, &new, CWD, path)?;
+            sync_parent(path)
+        });
+        if let Err(error) = made {
+            // The error that counts is the first; a half-made file has no meaning, and the next one replaces it.
+            let _ = remove_name(&new);
+            return Err(error);
+        }
+        // SAFETY: a new shared mapping of a file of this length at an address of the kernel's choice; all of the file's blocks
+        // have been allocated, and nobody else has its descriptor.
+        let base = unsafe {
+            mmap(std::ptr::null_mut(), size, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0)?
+        };
+        let base = NonNull::new(base.cast::<AtomicU64>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Mapped { base, words: size / 8, file })
+    }
+
+    /// Its words, in the machine's own byte order.
+    #[inline]
+    pub fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the mapping has so many words, aligned to a page, and any bits are a valid word; it lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.words) }
+    }
+
+    /// Makes what was stored before durable.
+    pub fn sync(&self) -> io::Result<()> {
+        self.sync_first(self.words * 8)
+    }
+
+    /// The same for its first `bytes`.
+    pub fn sync_first(&self, bytes: usize) -> io::Result<()> {
+        let bytes = bytes.min(self.words * 8);
+        // SAFETY: the range is of the mapping, which stays as it is.
+        unsafe { msync(self.base.as_ptr().cast::<c_void>(), bytes, MsyncFlags::SYNC)? };
+        Ok(rustix::fs::fdatasync(&self.file)?)
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nobody has a reference into it any more. There is nothing to do about a failure.
+        let _ = unsafe { munmap(self.base.as_ptr().cast::<c_void>(), self.words * 8) };
+    }
+}
+
+/// Removes a file by its name, durably; absent is fine.
+pub fn remove(path: &Path) -> io::Result<()> {
+    remove_name(path)?;
+    sync_parent(path)
+}
+
+fn remove_name(path: &Path) -> io::Result<()> {
+    match unlinkat(CWD, path, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Where a file is made before it gets its name.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".new");
+    PathBuf::from(name)
+}
+
+/// Reserves the space, so that storing into the mapping cannot fail, and writes the beginning.
+fn fill(file: &OwnedFd, head: &[u8], len: u64) -> io::Result<()> {
+    match fallocate(file, FallocateFlags::empty(), 0, len) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+            let zeros = vec![0; ZEROS];
+            let mut at = 0;
+            while at < len {
+                at += rustix::io::pwrite(file, &zeros[..ZEROS.min((len - at) as usize)], at)? as u64;
+            }
+        }
+        other => other?,
+    }
+    let mut done = 0;
+    while done < head.len() {
+        done += rustix::io::pwrite(file, &head[done..], done as u64)?;
+    }
+    Ok(fsync(file)?)
+}
+
+/// Makes names in the directory of a file durable.
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = openat(CWD, parent, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    match fsync(directory.as_fd()) {
+        // Some file systems cannot sync a directory; then there is nothing to wait for.
+        Ok(()) | Err(Errno::INVAL) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn what_is_stored_is_in_the_file_behind_its_head() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("map");
+        std::fs::write(&path, "what was there").unwrap();
+        let map = Mapped::create(&path, b"headhead", 4096).unwrap();
+        assert_eq!(map.words().len(), 512);
+        map.words()[2].store(0x0102_0304_0506_0708, Ordering::Relaxed);
+        map.sync().unwrap();
+        drop(map);
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!((bytes.len(), &bytes[..8]), (4096, &b"headhead"[..]));
+        assert_eq!(bytes[16..24], 0x0102_0304_0506_0708u64.to_ne_bytes());
+        remove(&path).unwrap();
+        remove(&path).unwrap();
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_not_followed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (path, other) = (scratch.path().join("map"), scratch.path().join("other"));
+        std::fs::write(&other, "of somebody else").unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        std::os::unix::fs::symlink(&other, beside(&path)).unwrap();
+        Mapped::create(&path, b"", 8).unwrap();
+        assert_eq!(std::fs::read(&other).unwrap(), b"of somebody else");
+        assert!(!path.is_symlink() && !beside(&path).is_symlink());
+    }
+
+    #[test]
+    fn a_length_that_cannot_be_mapped_is_refused() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("map");
+        for (head, len) in [(&b""[..], 0), (b"", 7), (b"ninebytes", 8)] {
+            assert_eq!(Mapped::create(&path, head, len).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+        assert!(!path.exists());
+    }
+}
