@@ -17,10 +17,11 @@ fn published(name: &str) -> String {
 fn the_shipped_tables_have_the_doubts_that_are_known() {
     let (scratch, mut all) = (Scratch::new(), String::new());
     for name in TABLES {
-        let path = published(name);
-        let (text, _) = expect_exit(&mut stend(&scratch, &["audit", &path, "--lang", "en"]), 0);
-        all += &text.replace(&path, &format!("published/{name}.csv"));
-        all += "\n";
+        // Lines break by the length of the name, so it is one that is the same everywhere.
+        let path = format!("published/{name}.csv");
+        let mut command = stend(&scratch, &["audit", &path, "--lang", "en"]);
+        let (text, _) = expect_exit(command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")), 0);
+        all += &(text + "\n");
     }
     expect_file!["golden/audit.txt"].assert_eq(&all);
 }
