@@ -8,8 +8,8 @@ use stend_record::published::{Claim, Dimension, Number, Published, Unread};
 
 /// Largest table, bytes.
 pub const FILE_MAX: usize = 16 << 20;
-/// Most numbers in a table.
-const NUMBERS_MAX: usize = 100_000;
+/// Most numbers in a table: each is compared with each other one. Published tables have hundreds.
+const NUMBERS_MAX: usize = 10_000;
 /// Most cells that could not be read and are told one by one.
 const UNREAD_MAX: usize = 100;
 /// What separates columns; of those that a line has as many of, the last is it, because the others occur in texts.

@@ -82,6 +82,8 @@ fn a_table_that_is_none_is_refused_with_what_it_lacks() {
     assert!(error(b"metric,unit\niops,IOPS\n").contains("no column value"));
     assert!(error(b"system,what\nmd,7\n").contains("neither the columns of the tidy form"));
     assert!(error(&vec![b'a'; FILE_MAX + 1]).contains("at most 16"));
+    let many = "iops,IOPS,7\n".repeat(NUMBERS_MAX + 1);
+    assert!(error(format!("metric,unit,value\n{many}").as_bytes()).contains("more than 10000 numbers"));
 }
 
 proptest::proptest! {

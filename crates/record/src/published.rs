@@ -49,6 +49,14 @@ pub struct Claim {
     pub line: Option<u32>,
 }
 
+impl Claim {
+    /// Which number it is: layout, test and metric.
+    pub fn name(&self) -> String {
+        let words = [&self.layout, &self.test, &self.metric].into_iter().filter(|word| !word.is_empty());
+        words.map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// A printed number in base units: bytes per second, I/Os per second, seconds, bytes; otherwise in its own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Number {

@@ -156,14 +156,13 @@ fn same_test(a: &Claim, b: &Claim) -> bool {
 
 /// A doubt about a claim.
 fn doubt(check: &'static str, gravity: Gravity, claim: &Claim, against: &[&Claim], why: Say) -> Doubt {
-    let what = [&claim.layout, &claim.test, &claim.metric].into_iter().filter(|word| !word.is_empty());
     Doubt {
         check,
         gravity,
         row: claim.row,
         against: against.iter().map(|other| other.row).collect(),
         line: claim.line,
-        what: what.cloned().collect::<Vec<_>>().join(", "),
+        what: claim.name(),
         printed: format!("{} {}", claim.printed, claim.unit).trim().to_string(),
         right: None,
         why,

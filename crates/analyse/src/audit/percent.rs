@@ -3,6 +3,7 @@
 
 use super::{Doubt, Found, Gravity, doubt};
 use crate::phrase::{both, pick};
+use std::collections::BTreeMap;
 use stend_base::{Say, say};
 use stend_record::published::{Claim, Dimension};
 
@@ -11,6 +12,9 @@ use stend_record::published::{Claim, Dimension};
 const STEPS: f64 = 1.0;
 /// So many misses against one baseline are looked at for another one.
 const MISSES_LEAST: usize = 3;
+/// Misses that are looked at for it, and layouts that are tried.
+const MISSES_MOST: usize = 50;
+const LAYOUTS_MOST: usize = 200;
 /// Another baseline is named if it explains this share of them.
 const EXPLAINED: f64 = 0.8;
 
@@ -25,7 +29,13 @@ struct Anew<'a> {
 pub(super) fn percent(rows: &[Claim]) -> Found {
     let anew: Vec<Anew<'_>> = rows.iter().filter_map(|claim| compute(rows, claim)).collect();
     let missed: Vec<&Anew<'_>> = anew.iter().filter(|a| !fits(a.claim, a.right)).collect();
-    let doubts = missed.iter().map(|a| of(a, other_baseline(rows, &missed, &a.claim.baseline))).collect();
+    // Once for each baseline: every layout is tried on every miss.
+    let mut used: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    for miss in &missed {
+        let baseline = miss.claim.baseline.as_str();
+        used.entry(baseline).or_insert_with(|| other_baseline(rows, &missed, baseline));
+    }
+    let doubts = missed.iter().map(|a| of(a, used.get(a.claim.baseline.as_str()).cloned().flatten())).collect();
     let name = say!("percentages follow from the numbers", "проценты следуют из чисел");
     Found { id: "H06", name, places: anew.len(), doubts }
 }
@@ -121,7 +131,8 @@ fn why(sign: bool, near: bool, other: Option<String>) -> Say {
 
 /// The layout that, as the baseline, makes most of the misses right.
 fn other_baseline(rows: &[Claim], missed: &[&Anew<'_>], baseline: &str) -> Option<String> {
-    let misses: Vec<_> = missed.iter().filter(|a| !baseline.is_empty() && a.claim.baseline == baseline).collect();
+    let misses: Vec<_> =
+        missed.iter().filter(|a| !baseline.is_empty() && a.claim.baseline == baseline).take(MISSES_MOST).collect();
     if misses.len() < MISSES_LEAST {
         return None;
     }
@@ -129,6 +140,7 @@ fn other_baseline(rows: &[Claim], missed: &[&Anew<'_>], baseline: &str) -> Optio
         rows.iter().map(|row| row.layout.as_str()).filter(|layout| *layout != baseline).collect();
     layouts.sort_unstable();
     layouts.dedup();
+    layouts.truncate(LAYOUTS_MOST);
     let explained = |layout: &str| {
         let right = |a: &&&&Anew<'_>| {
             let claim = Claim { baseline: layout.to_string(), ..a.claim.clone() };

@@ -104,23 +104,15 @@ fn numbers(m: &mut Markup, audit: &Audit, published: &Published) {
         ];
         table(m, "", &columns, |m| {
             for claim in &published.rows {
-                row(
-                    m,
-                    claim,
-                    &audit
-                        .doubts
-                        .iter()
-                        .filter(|doubt| doubt.row == claim.row && is_of(doubt, claim))
-                        .collect::<Vec<_>>(),
-                );
+                row(m, claim, &audit.doubts.iter().filter(|doubt| is_of(doubt, claim)).collect::<Vec<_>>());
             }
         });
     });
 }
 
-/// In the wide form several numbers share a row.
+/// Whether a doubt is about this number; in the wide form several share a row.
 fn is_of(doubt: &Doubt, claim: &Claim) -> bool {
-    doubt.printed.starts_with(&claim.printed) && doubt.what.ends_with(&claim.metric)
+    doubt.row == claim.row && doubt.what == claim.name()
 }
 
 fn row(m: &mut Markup, claim: &Claim, doubts: &[&Doubt]) {
