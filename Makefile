@@ -44,11 +44,11 @@ agree: ## Stend against fio on this machine: over an hour, needs root and fio (F
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- agree
 
-speed: ## what an I/O costs, against fio: a quarter of an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS, ONLY=part of a name)
+speed: ## what an I/O costs, against fio: a quarter of an hour, needs root and fio (FIO=/path, T_IO_URING=/path, ON=/directory, BLOCKS, WINDOW_MS, ONLY=part of a name)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- speed
 
-truth: ## does a load come as asked, does a stall show: five minutes, needs root and fio (FIO=/path, ONLY=stall|rates|little)
+truth: ## does a load come as asked, does a stall show: five minutes, needs root and fio (FIO=/path, ELBENCHO=/path, ONLY=stall|rates|little)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- truth
 

@@ -28,6 +28,10 @@ pub struct Settings {
     stend: PathBuf,
     /// fio (`FIO`).
     fio: PathBuf,
+    /// `t/io_uring` of fio's sources (`T_IO_URING`).
+    t_io_uring: Option<PathBuf>,
+    /// elbencho (`ELBENCHO`).
+    elbencho: Option<PathBuf>,
     /// Directory on the real disk (`ON`).
     directory: PathBuf,
     /// Interleaved blocks per row (`BLOCKS`).
@@ -51,6 +55,8 @@ impl Settings {
         Ok(Settings {
             stend: path("STEND", "stend"),
             fio: path("FIO", "fio"),
+            t_io_uring: text("T_IO_URING").map(PathBuf::from),
+            elbencho: text("ELBENCHO").map(PathBuf::from),
             directory: path("ON", "/var/tmp"),
             blocks: number("BLOCKS")?.map(|blocks| blocks as usize),
             window: number("WINDOW_MS")?.map(|ms| Duration::from_millis(ms.max(500))),

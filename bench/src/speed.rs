@@ -4,9 +4,11 @@ mod bare;
 mod contenders;
 mod experiment;
 mod report;
+mod t_io_uring;
 
 use crate::fio::Fio;
 use crate::{Outcome, Settings};
+use experiment::Peer;
 use std::time::Duration;
 
 /// Rounds: fifteen give an interval of the median from the 4th to the 12th.
@@ -27,7 +29,8 @@ pub fn compare(settings: &Settings) -> Outcome<()> {
     let fio = Fio::find(settings)?;
     let start_up = contenders::start_up(&fio)?;
     let mut results = Vec::new();
-    for experiment in experiment::all() {
+    for mut experiment in experiment::all() {
+        experiment.goals.retain(|goal| goal.peer != Peer::TIoUring || settings.t_io_uring.is_some());
         if settings.only.as_ref().is_none_or(|only| experiment.name.contains(only.as_str())) {
             results.push(contenders::run(settings, extent, &fio, start_up, &experiment)?);
         }

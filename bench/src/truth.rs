@@ -1,5 +1,6 @@
 //! `make truth`: does a load come as asked, does a stall show, is in flight what was asked for?
 
+mod elbencho;
 mod little;
 mod rates;
 mod report;

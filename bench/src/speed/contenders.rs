@@ -1,7 +1,7 @@
 //! Runs the rounds of an experiment.
 
 use super::experiment::{BLOCK, Experiment, Goal, Load, Peer, Place, Quantity, RANGE};
-use super::{Extent, bare};
+use super::{Extent, bare, t_io_uring};
 use crate::fio::Fio;
 use crate::loop_device::LoopDevice;
 use crate::stend::Stend;
@@ -94,6 +94,10 @@ pub fn run(
             measured[contender] = match contender.checked_sub(1).and_then(|peer| peers.get(peer)) {
                 None => by_stend(&mut stend, extent, experiment, seed, &mut backend)?,
                 Some(Peer::Bare) => bare::run(experiment, &stend.target, extent, seed)?,
+                Some(Peer::TIoUring) => {
+                    let program = settings.t_io_uring.as_ref().ok_or("a peer that nobody named")?;
+                    t_io_uring::run(program, experiment, &stend.target, extent.window)?
+                }
                 Some(peer @ (Peer::OneThread | Peer::NoLog)) => {
                     by_stend(&mut stend, extent, &otherwise(experiment, *peer), seed, &mut backend)?
                 }
@@ -208,7 +212,7 @@ pub fn fio_arguments(experiment: &Experiment, peer: Peer, target: &Path, window:
         ],
         Peer::FioNull => &["--norandommap=1", "--disable_slat=1", "--disable_lat=1"],
         Peer::FioPsync => &["--norandommap=1"],
-        Peer::FioDefault | Peer::OneThread | Peer::NoLog | Peer::Bare => &[],
+        Peer::FioDefault | Peer::OneThread | Peer::NoLog | Peer::Bare | Peer::TIoUring => &[],
     };
     words.extend(more.iter().map(|word| word.to_string()));
     words

@@ -1,8 +1,8 @@
 //! The result as Markdown.
 
-use super::Extent;
 use super::contenders::{Compared, Found, fio_arguments};
 use super::experiment::{Mark, Peer, Place, Quantity};
+use super::{Extent, t_io_uring};
 use crate::fio::Fio;
 use crate::{Outcome, Settings, machine, page, say};
 use std::path::Path;
@@ -96,7 +96,7 @@ fn more(peer: f64, ratio: f64) -> f64 {
 }
 
 fn commands(extent: Extent, results: &[Found]) -> String {
-    let mut text = "Command lines of fio:\n\n".to_string();
+    let mut text = "Command lines:\n\n".to_string();
     for result in results {
         let target = if result.experiment.place == Place::DevNull { "/dev/null" } else { "TARGET" };
         for peer in result
@@ -105,8 +105,12 @@ fn commands(extent: Extent, results: &[Found]) -> String {
             .into_iter()
             .filter(|peer| !matches!(peer, Peer::OneThread | Peer::NoLog | Peer::Bare))
         {
-            let words = fio_arguments(&result.experiment, peer, Path::new(target), extent.window, 1).join(" ");
-            text += &format!("- {}, {}: `fio {words}`\n", result.experiment.name, name(peer));
+            let (target, window) = (Path::new(target), extent.window);
+            let (program, words) = match peer {
+                Peer::TIoUring => ("t/io_uring", t_io_uring::arguments(&result.experiment, target, window)),
+                _ => ("fio", fio_arguments(&result.experiment, peer, target, window, 1)),
+            };
+            text += &format!("- {}, {}: `{program} {}`\n", result.experiment.name, name(peer), words.join(" "));
         }
     }
     text + "\n"
@@ -120,6 +124,7 @@ fn name(peer: Peer) -> &'static str {
         Peer::FioNull => "fio, null, *clat* only",
         Peer::OneThread => "Stend, 1 thread",
         Peer::NoLog => "Stend, no log",
+        Peer::TIoUring => "t/io_uring, no latency",
         Peer::Bare => "a bare ring, nothing measured",
     }
 }

@@ -57,7 +57,8 @@ fn stalls(rows: &[stall::Row]) -> String {
     for row in rows {
         let cells = stall::QUANTILES.iter().zip(row.told).map(|(q, told)| {
             let (least, most) = row.truth(*q);
-            format!("{least:.0} to {most:.0}, **{told:.1}**")
+            let told = told.map_or("–".to_string(), |told| format!("{told:.1}"));
+            format!("{least:.0} to {most:.0}, **{told}**")
         });
         let (least, most) = (row.stall.0.as_millis(), row.stall.1.as_millis());
         let holds = match row.tool {
@@ -74,7 +75,7 @@ fn stalls(rows: &[stall::Row]) -> String {
 fn holds(row: &stall::Row) -> bool {
     stall::QUANTILES.iter().zip(row.told).all(|(q, told)| {
         let (least, most) = row.truth(*q);
-        told >= least * (1.0 - STALL) && told <= most * (1.0 + STALL)
+        told.is_some_and(|told| told >= least * (1.0 - STALL) && told <= most * (1.0 + STALL))
     })
 }
 
@@ -133,8 +134,9 @@ mod tests {
     fn a_stall_holds_within_a_hundredth_and_a_tool_that_hides_it_does_not() {
         let stall = (Duration::from_millis(1000), Duration::from_millis(1004));
         let row = |told| stall::Row { tool: "Stend", stall, told };
-        assert!(holds(&row([503.0, 905.0, 993.0])));
-        assert!(!holds(&row([503.0, 2.8, 993.0])));
+        assert!(holds(&row([503.0, 905.0, 993.0].map(Some))));
+        assert!(!holds(&row([503.0, 2.8, 993.0].map(Some))));
+        assert!(!holds(&row([None, Some(905.0), Some(993.0)])));
     }
 
     #[test]

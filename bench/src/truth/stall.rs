@@ -1,6 +1,7 @@
 //! A file system is frozen for a second in the middle of a load at a fixed rate. Whoever arrived meanwhile had to wait; who
 //! tells?
 
+use super::elbencho;
 use crate::fio::Fio;
 use crate::loop_device::LoopDevice;
 use crate::stend::{self, Stend};
@@ -15,16 +16,16 @@ use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
 
 /// I/Os per second.
-const RATE: u64 = 1000;
+pub(super) const RATE: u64 = 1000;
 /// Length of the load.
-const WINDOW: Duration = Duration::from_secs(10);
+pub(super) const WINDOW: Duration = Duration::from_secs(10);
 /// From the order to the freeze, and from there to the thaw.
 const BEFORE: Duration = Duration::from_secs(4);
 const FROZEN: Duration = Duration::from_secs(1);
 /// Trials of each.
 const TRIALS: usize = 3;
 /// Range of the test file.
-const RANGE: Bytes = Bytes::mib(256);
+pub(super) const RANGE: Bytes = Bytes::mib(256);
 /// What is compared.
 pub const QUANTILES: [Share; 3] = [Share(0.95), Share(0.99), Share(0.999)];
 
@@ -34,8 +35,8 @@ pub struct Row {
     pub tool: &'static str,
     /// How long the file system was frozen: at least and at most, by the stamps around the two commands.
     pub stall: (Duration, Duration),
-    /// What it says for each of [`QUANTILES`], ms.
-    pub told: [f64; 3],
+    /// What it says for each of [`QUANTILES`], ms; `None`: nothing.
+    pub told: [Option<f64>; 3],
 }
 
 impl Row {
@@ -125,12 +126,16 @@ pub fn measure(settings: &Settings, fio: &Fio) -> Outcome<Vec<Row>> {
         say(&format!("stall, {} of {TRIALS}", trial + 1));
         let freeze = || stall(&place.mount);
         let (told, stall) = beside(freeze, || by_stend(&mut stend, trial as u64))?;
-        rows.push(Row { tool: "Stend", stall, told });
+        rows.push(Row { tool: "Stend", stall, told: told.map(Some) });
         for (tool, depth, process) in
             [("fio, depth 4096, poisson", 4096, "poisson"), ("fio, depth 1, linear", 1, "linear")]
         {
             let (told, stall) = beside(freeze, || by_fio(fio, &stend.target, depth, process))?;
-            rows.push(Row { tool, stall, told });
+            rows.push(Row { tool, stall, told: told.map(Some) });
+        }
+        if let Some(program) = &settings.elbencho {
+            let (told, stall) = beside(freeze, || elbencho::run(program, &stend.target))?;
+            rows.push(Row { tool: "elbencho, depth 1", stall, told });
         }
     }
     stend.end()?;
@@ -207,7 +212,7 @@ mod tests {
     /// performance.md of the method: of 10,000 arrivals in 10 s those of 1.03 s meet the stall.
     #[test]
     fn a_second_in_ten_has_its_percentiles() {
-        let row = Row { tool: "x", stall: (Duration::from_millis(1030), Duration::from_millis(1035)), told: [0.0; 3] };
+        let row = Row { tool: "x", stall: (Duration::from_millis(1030), Duration::from_millis(1035)), told: [None; 3] };
         let (least, most) = row.truth(Share(0.99));
         assert!((least - 930.0).abs() < 1e-6 && (most - 935.0).abs() < 1e-6);
         assert!((row.truth(Share(0.999)).0 - 1020.0).abs() < 1e-6);

@@ -43,6 +43,7 @@ const RUSSIAN: &[(&str, &str)] = &[
     ("fio, defaults", "fio по умолчанию"),
     ("fio, null, *clat* only", "fio, null, только *clat*"),
     ("fio, psync", "fio, psync"),
+    ("t/io_uring, no latency", "t/io_uring без задержек"),
     ("Stend, no log", "Stend без журнала"),
     ("Stend, 1 thread", "Stend, 1 поток"),
     ("a bare ring, nothing measured", "голое кольцо без измерений"),
