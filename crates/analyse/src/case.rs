@@ -1,5 +1,6 @@
 //! One case: its trials in, everything that is found about it out.
 
+use crate::by_target;
 use crate::fidelity;
 use crate::findings::{CaseFinding, OpFinding, Service};
 use crate::latency::Distribution;
@@ -42,6 +43,7 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         trials_left_out: (case.all.len() - case.counting.len()) as u32,
         total: rates::rates(case, None, &Op::IO),
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
+        targets: by_target::findings(run, case),
         replays: fidelity::of_case(run, case),
         io_logs: io_log::of_case(case),
         prober: prober::of_case(case),
@@ -71,7 +73,9 @@ pub fn latencies(case: &CaseTrials<'_>) -> Vec<OpLatency> {
                 distribution.add_never_begun(&open.never_begun[op.index()]);
             }
         }
-        OpLatency { stream, op, distribution, service: open.then(|| service(case, stream, op)) }
+        // Another engine has but one latency, which says nothing of waiting.
+        let told = case.counting.iter().all(|trial| trial.outcome.engine.external.is_none());
+        OpLatency { stream, op, distribution, service: (open && told).then(|| service(case, stream, op)) }
     };
     occurred.into_iter().take(OPS_MAX).map(distribution).collect()
 }

@@ -126,6 +126,8 @@ pub struct CaseFinding {
     pub total: Rates,
     /// By operation that occurred: by stream, and in the order of [`Op::ALL`].
     pub ops: Vec<OpFinding>,
+    /// By target, in their order, where every job works on one of several alone; else empty.
+    pub targets: Vec<TargetFinding>,
     /// How faithful the replay of each trace was; empty if there is none at a pace.
     pub replays: Vec<ReplayFinding>,
     /// Logs of every I/O, one per trial; empty if none is kept.
@@ -213,6 +215,17 @@ pub struct OpFinding {
     /// In an open loop all latencies above count from the time when an I/O was due; these count from its begin,
     /// without the wait for a place in flight. `None` in a closed loop.
     pub service: Option<Service>,
+}
+
+/// What one of several targets did in a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetFinding {
+    /// The target as the user named it.
+    pub target: String,
+    /// All I/Os on it together; syncs are not counted.
+    pub total: Rates,
+    /// By operation; without I/Os that ended after the window, of which it is not known where they were.
+    pub ops: Vec<OpFinding>,
 }
 
 /// Latencies of an open loop from the begin of each I/O to its end.

@@ -10,7 +10,7 @@ use stend_spec::external::{Difference, differences};
 use stend_spec::fit::spans;
 use stend_spec::plan::{Case, Plan};
 use stend_spec::trace::Beyond;
-use stend_spec::workload::{Backend, Engine, Stream};
+use stend_spec::workload::{Backend, Engine, Pattern, Stream};
 
 /// Reasons to doubt what is about to be measured, most serious first. All but the preliminary ones (see
 /// [`Caveat::is_preliminary`]) are in the findings of the run again.
@@ -22,6 +22,7 @@ pub fn forewarn(host: &HostFacts, targets: &[TargetFacts], plan: &Plan) -> Vec<C
     found.extend(reads_erased(plan));
     found.extend(streams_overlap(plan));
     found.extend(traces_changed(plan));
+    found.extend(targets_in_turn(plan));
     found.extend(in_use(targets));
     found.extend(each(targets, other_load));
     found.extend(each(targets, medium));
@@ -104,6 +105,17 @@ fn streams_overlap(plan: &Plan) -> Option<Caveat> {
         let (first, second) = pairs.find(|&(i, j)| overlap(&streams[i], &streams[j]))?;
         Some(Caveat::StreamsOverlap { case: case.label(), first: first as u32 + 1, second: second as u32 + 1 })
     })
+}
+
+/// Cases that load only some of several targets at any moment, because fewer jobs than those go through the range in order.
+fn targets_in_turn(plan: &Plan) -> Option<Caveat> {
+    let in_order = |stream: &Stream| {
+        let ordered = matches!(stream.pattern, Pattern::Sequential | Pattern::Reverse | Pattern::Strided { .. });
+        stream.region.is_none() && (stream.pattern.is_shared() || ordered && stream.jobs < plan.targets)
+    };
+    let in_turn = |case: &&Case| case.trial.parts < plan.targets && case.trial.streams.iter().all(in_order);
+    let cases = running(plan).filter(in_turn).count() as u32;
+    (plan.targets > 1 && cases > 0).then_some(Caveat::TargetsInTurn { cases, targets: plan.targets })
 }
 
 /// Traces of which something else is replayed than was recorded, each told once for each way in which it is.

@@ -3,6 +3,7 @@
 
 mod analysis;
 pub mod audit;
+mod by_target;
 pub mod by_trial;
 mod case;
 mod caveat;

@@ -38,6 +38,11 @@ pub fn pick<'a>(lang: Lang, en: &'a str, ru: &'a str) -> &'a str {
 pub fn workload(trial: &Trial) -> Say {
     both(|lang| {
         let mut text = trial.streams.iter().map(|s| stream(s, lang)).collect::<Vec<_>>().join(" + ");
+        if trial.parts > 1 {
+            let parts = trial.parts;
+            text += &pick(lang, ", each job on one of {n} targets", ", каждое задание на одном из {n} объектов")
+                .replace("{n}", &parts.to_string());
+        }
         if !trial.direct {
             text.push_str(pick(lang, ", through the page cache", ", через страничный кэш"));
         }
@@ -203,6 +208,9 @@ pub fn pattern(pattern: &Pattern, lang: Lang) -> String {
         Pattern::SharedSequential => {
             (pick(lang, "one cursor for all jobs", "общий курсор всех заданий"), String::new())
         }
+        Pattern::Append => {
+            (pick(lang, "appending to a file of its own", "дописывание в собственный файл"), String::new())
+        }
         Pattern::Reverse => (pick(lang, "backwards", "от конца к началу"), String::new()),
         Pattern::Uniform => (pick(lang, "with repetition", "с повторениями"), String::new()),
         Pattern::Zipf { theta_thousandths } => {
@@ -319,6 +327,7 @@ mod tests {
         let all = [
             Pattern::Sequential,
             Pattern::SharedSequential,
+            Pattern::Append,
             Pattern::Reverse,
             Pattern::Random,
             Pattern::Uniform,
@@ -333,6 +342,7 @@ mod tests {
         expect![[r#"
             sequential read | последовательное чтение
             sequential read (one cursor for all jobs) | последовательное чтение (общий курсор всех заданий)
+            sequential read (appending to a file of its own) | последовательное чтение (дописывание в собственный файл)
             sequential read (backwards) | последовательное чтение (от конца к началу)
             random read | случайное чтение
             random read (with repetition) | случайное чтение (с повторениями)

@@ -60,6 +60,18 @@ impl<'a> Counting<'a> {
     }
 }
 
+impl<'a> CaseTrials<'a> {
+    /// These trials as those of a case of their own.
+    pub fn of(case: u32, asked: &'a Trial, records: &'a [TrialRecord]) -> CaseTrials<'a> {
+        CaseTrials {
+            case,
+            asked,
+            all: records.iter().collect(),
+            counting: records.iter().filter_map(Counting::of).collect(),
+        }
+    }
+}
+
 /// The trials of a run by case, in the order of the plan.
 pub fn by_case(run: &RunRecord) -> Vec<CaseTrials<'_>> {
     let mut cases: std::collections::BTreeMap<u32, CaseTrials<'_>> = std::collections::BTreeMap::new();

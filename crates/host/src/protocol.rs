@@ -34,6 +34,8 @@ pub enum Request {
     Fill {
         /// What to write.
         region: Region,
+        /// Equal parts of it that are written at the same time, one for each target.
+        parts: u32,
         /// Seed of the data.
         seed: u64,
     },

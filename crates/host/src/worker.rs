@@ -142,7 +142,7 @@ impl Session {
                 let found = books::judge(&judge, target, &self.control, &self.outbox)?;
                 self.outbox.send(Reply::Judged(found.map(Box::new)));
             }
-            Request::Fill { region, seed } => self.fill(region, seed)?,
+            Request::Fill { region, parts, seed } => self.fill((region, parts), seed)?,
             Request::SampleZeros { region, seed } => {
                 let file = self.open(false, true)?;
                 let zeros = stend_load::sample_zeros(&file, region, seed)?;
@@ -189,11 +189,11 @@ impl Session {
         Ok(ArmFacts { host: stend_stand::host_facts(), targets, observed })
     }
 
-    fn fill(&mut self, region: Region, seed: u64) -> Result<()> {
+    fn fill(&mut self, what: (Region, u32), seed: u64) -> Result<()> {
         let file = self.open(true, true)?;
         self.ready.iter_mut().try_for_each(|ready| ready.books.close())?;
         let mut last = Nanos(0);
-        let outcome = stend_load::fill(&file, region, seed, &self.control, &mut |done| {
+        let outcome = stend_load::fill_parts(&file, what, seed, &self.control, &mut |done| {
             let now = stend_sys::clock::now();
             if now.saturating_sub(last) >= FILL_REPORT {
                 last = now;

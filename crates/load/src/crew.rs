@@ -321,6 +321,7 @@ fn note_node(post: &AtomicU32, buffers: &[u8]) {
 fn run_queue<Q: Queue>(post: &Post, mut recorder: Recorder, queue: impl FnOnce(u32, usize) -> std::io::Result<Q>) {
     match QueueLane::new(&post.job, &post.progress, queue) {
         Ok(mut lane) => {
+            lane.append_to(&post.job, &post.file);
             note_node(&post.node, lane.buffers());
             let start = recorder.wait_for_start(Ok(lane.registered()));
             lane.run(recorder, start);
@@ -370,7 +371,7 @@ mod tests {
         let mut jobs = crate::layout::jobs(&trial, u64::MAX).unwrap();
         jobs[0].area.blocks = 0;
         let file = IoFile::create_scratch(std::path::Path::new("/var/tmp"), 1 << 20, true).unwrap();
-        let target = Target::new(&file, &trial).unwrap();
+        let target = Target::new(&file, &trial, &jobs).unwrap();
         for lane in [Lane::Psync, Lane::IoUring(Polling::Off), Lane::Libaio(Syncs::Queued)] {
             let task = Task { trial: &trial, jobs: &jobs, lane, target: &target, fault_limit: 1 };
             let error = Crew::muster(&task, &Control::new()).err().unwrap();

@@ -22,6 +22,11 @@ const TAIL_BLOCK: Bytes = Bytes::kib(4);
 const DEPTH: u32 = 8;
 /// Most writes in flight; deeper queues fill nothing faster.
 const DEPTH_MAX: u64 = 128;
+/// Most writes in flight of several targets together, and the fewest of each that keep a drive busy (by eye: 64 writes of
+/// 1 MiB take 64 MiB of memory).
+const DEPTH_ALL: u32 = 128;
+/// See [`DEPTH_ALL`].
+const DEPTH_EACH: u32 = 2;
 /// A target that completes nothing for this long has stalled: twice the usual timeout of a Linux block
 /// device (30 s), after which the kernel itself would have failed or retried the request.
 const STALL: Nanos = Nanos::secs(60);
@@ -40,6 +45,17 @@ pub fn fill(
     control: &Control,
     progress: &mut dyn FnMut(Bytes),
 ) -> Result<FillOutcome> {
+    fill_parts(file, (region, 1), seed, control, progress)
+}
+
+/// The same of a region of so many equal parts, which are written at the same time: the shares of several targets.
+pub fn fill_parts(
+    file: &IoFile,
+    (region, parts): (Region, u32),
+    seed: u64,
+    control: &Control,
+    progress: &mut dyn FnMut(Bytes),
+) -> Result<FillOutcome> {
     let file = share(file)?;
     let started = clock::now();
     // No write crosses from one file into the next.
@@ -47,8 +63,11 @@ pub fn fill(
     let whole = region.len.align_down(block);
     let tail = Region { start: region.start + whole, len: Bytes(region.len.0 - whole.0).align_down(TAIL_BLOCK) };
     let mut written = Bytes(0);
-    for (part, block) in [(Region { len: whole, ..region }, block), (tail, TAIL_BLOCK)] {
-        if part.len.0 > 0 && !control.stopped() {
+    // Borders of parts are borders of files, so what the parts hold are whole blocks and there is no tail.
+    let parts =
+        if tail.len.0 == 0 && whole.0.is_multiple_of(u64::from(parts.max(1)) * block.0) { parts.max(1) } else { 1 };
+    for (part, block) in [((Region { len: whole, ..region }, parts), block), ((tail, 1), TAIL_BLOCK)] {
+        if part.0.len.0 > 0 && !control.stopped() {
             let before = written;
             let now = write(&file, part, block, seed, control, &mut |bytes| progress(before + bytes))?;
             written = written + now;
@@ -60,10 +79,10 @@ pub fn fill(
     Ok(FillOutcome { written, elapsed: clock::now() - started })
 }
 
-/// Writes a region in blocks of one size; returns the bytes written.
+/// Writes all parts of a region in blocks of one size; returns the bytes written.
 fn write(
     file: &Arc<IoFile>,
-    region: Region,
+    (region, parts): (Region, u32),
     block: Bytes,
     seed: u64,
     control: &Control,
@@ -72,16 +91,19 @@ fn write(
     let writes = Stream::new(Mix::only(Op::Write), Pattern::Sequential, block);
     // It ends by count; no clock of ours reaches this window.
     let queue_depth = (u64::from(DEPTH) * BLOCK.0 / block.0).clamp(1, DEPTH_MAX) as u32;
-    let (never, stream) = (Nanos(u64::MAX / 4), Stream { queue_depth, ..writes });
+    // Many targets together need no more in flight than keeps each of them busy.
+    let queue_depth = queue_depth.min((DEPTH_ALL / parts).max(DEPTH_EACH));
+    let (never, stream) = (Nanos(u64::MAX / 4), Stream { queue_depth, jobs: parts, ..writes });
     let trial = Trial {
         drain_limit: STALL,
         // Each part its own data: equal seeds would write equal blocks.
         seed: draw(seed, region.start.0),
         direct: file.is_direct(),
+        parts,
         ..Trial::new(vec![stream], never, region)
     };
-    let jobs = layout::jobs(&trial, region.len.0 / block.0)?;
-    let (lane, target) = (choose_backend(&trial, file)?.lane, Target::new(file, &trial)?);
+    let jobs = layout::jobs(&trial, region.len.0 / u64::from(parts) / block.0)?;
+    let (lane, target) = (choose_backend(&trial, file)?.lane, Target::new(file, &trial, &[])?);
     let task = Task { trial: &trial, jobs: &jobs, lane, target: &target, fault_limit: 1 };
     let (inner, mut bytes, mut last, mut stalled) = (Control::new(), 0, clock::now(), false);
     let outcome = engine::run(&task, &inner, &mut |slices| {

@@ -54,8 +54,10 @@ pub(crate) struct Job {
     pub area: Area,
     /// Follows from the trial's seed, the stream and the job.
     pub seed: u64,
-    /// What the jobs of its stream share, if they work through one area together.
+    /// What the jobs of its stream that work through one area together share.
     pub cursor: Option<Arc<Cursor>>,
+    /// It is the first of them, or has its area alone.
+    pub leads: bool,
     /// How arrivals of the stream follow from its rate, if it has one; all its jobs share it.
     pub course: Option<Arc<Course>>,
     /// I/Os after which it ends on its own.
@@ -79,7 +81,10 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
     let mut jobs = Vec::new();
     for (stream, spec) in trial.streams.iter().enumerate() {
         let (seed, shared) = (draw(trial.seed, stream as u64), spec.pattern.is_shared());
-        let cursor = shared.then(|| Arc::new(Cursor::new(below(draw(seed, u64::MAX), CURSOR_START))));
+        let new_cursor = |part: u64| Arc::new(Cursor::new(below(draw(seed, u64::MAX - part), CURSOR_START)));
+        // With jobs of each target the cursor is one per target.
+        let together = if spec.region.is_none() { (spec.jobs / trial.parts.max(1)).max(1) } else { spec.jobs.max(1) };
+        let mut cursor = None;
         let course = spec.rate.as_ref().map(|rate| Arc::new(Course::new(rate)));
         let origin = origin(trial, spec).0;
         for (job, area) in (0..spec.jobs).zip(&mut areas) {
@@ -90,6 +95,10 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
                     None => too_small_for_all(trial),
                 });
             }
+            let leads = !shared || job % together == 0;
+            if shared && leads {
+                cursor = Some(new_cursor(u64::from(job / together)));
+            }
             jobs.push(Job {
                 stream: stream as u16,
                 job,
@@ -97,6 +106,7 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
                 area: Area { start: origin + area.start * size, blocks: area.end - area.start },
                 seed: draw(seed, u64::from(job)),
                 cursor: cursor.clone(),
+                leads,
                 course: course.clone(),
                 limit,
                 check: None,

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod append;
 mod arrivals;
 mod backend;
 mod collector;
@@ -40,7 +41,7 @@ mod zeros;
 
 pub use backend::{Choice, Lane, choose_backend};
 pub use control::Control;
-pub use fill::fill;
+pub use fill::{fill, fill_parts};
 pub use fio::{Fio, probe_fio, remove_dead_scratches, run_trial_by_fio};
 pub use replay::Traces;
 pub use trial::{Sinks, foresee, run_trial, run_trial_of};

@@ -90,12 +90,15 @@ impl Order {
     /// block that follows from the seed, so that trials do not all begin with the same cached blocks.
     pub fn new(job: &Job, blocks: u64) -> Order {
         let seed = job.seed;
-        let first = if job.limit == u64::MAX { below(draw(seed, 0), blocks) } else { 0 };
+        let anywhere = job.limit == u64::MAX && job.spec.pattern != Pattern::Append;
+        let first = if anywhere { below(draw(seed, 0), blocks) } else { 0 };
         let scatter = || Permutation::new(blocks, mix(seed ^ SCATTER));
         let kind = match (&job.spec.pattern, &job.cursor) {
             (Pattern::SharedSequential, Some(cursor)) => Kind::Shared(cursor.clone()),
             // A trace has its own order, and this is not asked.
-            (Pattern::Sequential | Pattern::SharedSequential | Pattern::Traced, _) => Kind::Sequential,
+            (Pattern::Sequential | Pattern::SharedSequential | Pattern::Append | Pattern::Traced, _) => {
+                Kind::Sequential
+            }
             (Pattern::Reverse, _) => Kind::Reverse,
             (Pattern::Random, _) => Kind::Random(pass_order(blocks, seed, 0)),
             (Pattern::Uniform, _) => Kind::Uniform,

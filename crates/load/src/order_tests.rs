@@ -186,3 +186,20 @@ fn jobs_that_share_a_cursor_take_every_block_once_and_others_do_not() {
     let own = shared(Pattern::Sequential);
     assert!(own[1].area.start >= own[0].area.start + own[0].area.blocks * 4096);
 }
+
+#[test]
+fn a_shared_cursor_is_one_per_target() {
+    let streams = vec![Stream { pattern: Pattern::SharedSequential, jobs: 6, ..stream() }];
+    let trial = stend_spec::workload::Trial { parts: 3, ..trial(Bytes::kib(1200), streams) };
+    let jobs = crate::layout::jobs(&trial, u64::MAX).unwrap();
+    for (part, pair) in jobs.chunks(2).enumerate() {
+        assert_eq!(
+            (pair[0].area, pair[0].area.start, pair[0].area.blocks),
+            (pair[1].area, (part as u64 * 400) << 10, 100)
+        );
+        assert_eq!((pair[0].leads, pair[1].leads), (true, false));
+        let mut orders: Vec<Order> = pair.iter().map(|job| Order::new(job, 100)).collect();
+        let seen: Vec<u64> = (0..100).map(|turn| orders[turn % 2].at(0)).collect();
+        assert!(seen.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 100), "{seen:?}");
+    }
+}

@@ -99,7 +99,12 @@ impl Places {
 fn is_tiled(pattern: &Pattern) -> bool {
     matches!(
         pattern,
-        Pattern::Sequential | Pattern::SharedSequential | Pattern::Reverse | Pattern::Random | Pattern::Mixed { .. }
+        Pattern::Sequential
+            | Pattern::SharedSequential
+            | Pattern::Append
+            | Pattern::Reverse
+            | Pattern::Random
+            | Pattern::Mixed { .. }
     )
 }
 

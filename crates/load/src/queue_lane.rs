@@ -2,6 +2,7 @@
 //! open loop only until the next I/O is due, and with rests until a place wakes. Must not allocate, lock, or make any other
 //! system call between two interval edges.
 
+use crate::append::Appended;
 use crate::arrivals::{Arrivals, Progress};
 use crate::io_log::Ended;
 use crate::layout::Job;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stend_base::Nanos;
 use stend_spec::workload::{Batch, Op, Sync};
+use stend_sys::IoFile;
 use stend_sys::queue::{Completion, Queue, Request};
 use stend_sys::ticker::Ticker;
 
@@ -37,6 +39,7 @@ pub(crate) struct QueueLane<Q> {
     rests: Option<Rests>,
     batch: Batch,
     spans: Spans,
+    append: Option<Appended>,
 }
 
 /// How long the one stamp of a batch was shared: until its last I/O was queued.
@@ -106,7 +109,13 @@ impl<Q: Queue> QueueLane<Q> {
             rests: job.spec.think.map(|think| Rests::new(think, depth)),
             batch: job.spec.batch,
             spans: Spans::default(),
+            append: None,
         })
+    }
+
+    /// Says which file the queue writes to; one that its job appends to is emptied when it is full.
+    pub fn append_to(&mut self, job: &Job, file: &Arc<IoFile>) {
+        self.append = Appended::new(job, &self.sequence, file);
     }
 
     /// Whether file and buffers are registered.
@@ -134,6 +143,10 @@ impl<Q: Queue> QueueLane<Q> {
     fn load(&mut self, recorder: &mut Recorder, start: Nanos) -> io::Result<()> {
         let mut now = start;
         loop {
+            let goes_on = self.next < self.limit && (self.open.is_some() || recorder.accepting());
+            if let (Some(append), 0, true) = (&mut self.append, self.queue.in_flight(), goes_on) {
+                append.make_room(self.next)?;
+            }
             let mut wait = recorder.patience(now);
             let mut more = false;
             if self.open.is_some() {

@@ -7,7 +7,7 @@ use crate::places::Places;
 use crate::replay::Replaying;
 use stend_base::permutation::AHEAD;
 use stend_base::random::{below, draw};
-use stend_spec::workload::{Mix, Op};
+use stend_spec::workload::{Mix, Op, Pattern};
 
 /// Operation and range of every I/O of a job by its index.
 #[derive(Debug, Clone)]
@@ -49,7 +49,8 @@ impl Sequence {
         Sequence {
             order: Order::new(job, places.count()),
             places,
-            start: job.area.start,
+            // What appends counts from the start of a file of its own.
+            start: if job.spec.pattern == Pattern::Append { 0 } else { job.area.start },
             up_to: shares(job.spec.mix),
             is_pure: shares(job.spec.mix).iter().all(|share| matches!(share, 0 | 100)),
             seed: job.seed,
@@ -58,6 +59,11 @@ impl Sequence {
             ahead: [Step { op: Op::Read, offset: 0, len: 0, durable: false }; AHEAD],
             known: 0,
         }
+    }
+
+    /// How many places there are, each of which an order that covers them all comes to once per pass.
+    pub fn places(&self) -> u64 {
+        self.places.count()
     }
 
     /// The I/O number `index`; asked for in order, nearly always one that is known already. What that saves is told at the

@@ -1,6 +1,7 @@
 //! A load thread on `pread` and `pwrite`, one I/O in flight. As many threads as the job has queue depth
 //! share its sequence, so that the experiment is the same as with io_uring.
 
+use crate::append::Appended;
 use crate::arrivals::{Arrivals, Progress};
 use crate::io_log::Ended;
 use crate::layout::Job;
@@ -34,6 +35,7 @@ pub(crate) struct SyncLane {
     arrivals: Option<Arrivals>,
     verifier: Option<Verifier>,
     think: Option<Think>,
+    append: Option<Appended>,
 }
 
 /// When an I/O of an open loop was due, and when its thread was free for it.
@@ -49,12 +51,14 @@ impl SyncLane {
         let payload = Payload::new(job);
         let mut pool = Pool::new(1, payload.slot_len())?;
         payload.prime(thread, pool.slot_mut(0));
+        let sequence = Sequence::new(job);
         Ok(SyncLane {
+            append: Appended::new(job, &sequence, &file),
             file,
             progress,
             pool,
             clock: Ticker::new(),
-            sequence: Sequence::new(job),
+            sequence,
             payload,
             limit: job.limit,
             sync: job.spec.sync,
@@ -125,6 +129,10 @@ impl SyncLane {
     fn one(&mut self, index: u64, due: Option<Due>, recorder: &mut Recorder) {
         let step = self.sequence.at(index);
         let Step { op, offset, len, durable } = step;
+        if let Some(Err(e)) = self.append.as_mut().map(|append| append.make_room(index)) {
+            let now = self.clock.now();
+            return self.failed(Ended { op, offset, len, now }, Some(now), e.raw_os_error().unwrap_or(0), recorder);
+        }
         let memory = self.pool.slot_mut(0);
         let at = match (op, &mut self.verifier) {
             (Op::Write, None) => self.payload.stamp(memory, &mut self.turn, index, len as usize),

@@ -10,14 +10,14 @@ use crate::payload::Payload;
 use crate::prober::Prober;
 use crate::recorder::memory_per_thread;
 use crate::replay::{self, Traces};
-use crate::target::Target;
+use crate::target::{Target, own_file};
 use crate::verify::ledger::{self, Keeper, LedgerPlace};
 use crate::verify::{self, Marks};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::IoChunk;
 use stend_record::io_log::{OFFSET_LIMIT, SIZES_MAX};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::{Backend, Data, Op, Sync, Trial};
+use stend_spec::workload::{Backend, Data, Op, Pattern, Sync, Trial};
 use stend_sys::{IoFile, buffer, clock, queue};
 
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
@@ -73,7 +73,7 @@ pub fn run_trial_of(
     verify::attach(&mut jobs, marks);
     let keeper = ledger::open(&mut jobs, marks, ledger, file.is_direct())?;
     replay::attach(&mut jobs, trial, traces);
-    let target = Target::new(file, trial)?;
+    let target = Target::new(file, trial, &jobs)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
     let cpus = crew::places(&jobs, |job| crew::threads_of(job, choice.lane), file);
     let prober = Prober::start(trial, file, &cpus)?;
@@ -104,6 +104,9 @@ fn set_up(trial: &Trial, traces: &Traces, file: &IoFile) -> Result<(Choice, Vec<
     let jobs = layout::jobs(trial, u64::MAX)?;
     check_size(trial, &jobs, choice.lane, replay::memory(trial, traces))?;
     verify::check_areas(&jobs)?;
+    if let Some(appending) = jobs.iter().find(|job| job.spec.pattern == Pattern::Append) {
+        own_file(file, appending)?;
+    }
     Ok((choice, jobs))
 }
 
@@ -180,6 +183,13 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
         return defect(say!(
             "a stream of the trial works outside of the trial's region",
             "поток испытания работает за пределами его области"
+        ));
+    }
+    let uneven = |s: &stend_spec::workload::Stream| s.region.is_none() && !s.jobs.is_multiple_of(trial.parts.max(1));
+    if trial.streams.iter().any(uneven) {
+        return defect(say!(
+            "a stream of the trial has not as many jobs in each part of the region",
+            "у потока испытания разное число заданий в частях области"
         ));
     }
     let sizes = |s: &stend_spec::workload::Stream| {

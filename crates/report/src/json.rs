@@ -6,7 +6,7 @@ mod prober;
 use serde::Serialize;
 use stend_analyse::findings::{
     Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, IoLogFinding, NotRun, OpFinding, Quantile,
-    QuantileValue, ReplayFinding, SearchFinding, SearchedRate,
+    QuantileValue, ReplayFinding, SearchFinding, SearchedRate, TargetFinding,
 };
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
@@ -122,6 +122,9 @@ struct Case<'a> {
     iops: Number,
     throughput_bytes_per_s: Number,
     operations: Vec<Operation>,
+    /// By target, in the order of `targets` of the run, where every job works on one of several alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<TargetOut<'a>>,
     replays: Vec<ReplayOut<'a>>,
     io_logs: &'a [IoLogFinding],
     prober: Option<prober::ProberOut>,
@@ -129,6 +132,17 @@ struct Case<'a> {
     no_prober: Option<&'a Say>,
     checks: Vec<Check<'a>>,
     charts: &'a [Chart],
+}
+
+/// What one of several targets did.
+#[derive(Serialize)]
+struct TargetOut<'a> {
+    /// As the user named it.
+    target: &'a str,
+    iops: Number,
+    throughput_bytes_per_s: Number,
+    /// Without I/Os that ended after the window.
+    operations: Vec<Operation>,
 }
 
 /// How faithful the replay of a trace was.
@@ -298,6 +312,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         iops: number(&case.total.iops),
         throughput_bytes_per_s: number(&case.total.throughput),
         operations: case.ops.iter().map(operation).collect(),
+        targets: case.targets.iter().map(target).collect(),
         replays: case.replays.iter().map(replay).collect(),
         io_logs: &case.io_logs,
         prober: case.prober.as_ref().map(prober::out),
@@ -315,6 +330,15 @@ fn case(case: &CaseFinding) -> Case<'_> {
             })
             .collect(),
         charts: &case.charts,
+    }
+}
+
+fn target(found: &TargetFinding) -> TargetOut<'_> {
+    TargetOut {
+        target: &found.target,
+        iops: number(&found.total.iops),
+        throughput_bytes_per_s: number(&found.total.throughput),
+        operations: found.ops.iter().map(operation).collect(),
     }
 }
 

@@ -306,7 +306,8 @@ impl Walk {
         match decision {
             Decision::Fill { len } => {
                 let region = Region { start: stend_base::Bytes(0), len };
-                self.actions.push(Action::Send(Request::Fill { region, seed: self.asked.seed }));
+                let (parts, seed) = (plan.targets, self.asked.seed);
+                self.actions.push(Action::Send(Request::Fill { region, parts, seed }));
                 self.phase(Phase::Fill, now);
                 self.step = Step::Filling;
                 self.deadline = now + SILENCE_LIMIT;

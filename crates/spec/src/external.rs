@@ -20,6 +20,8 @@ pub struct FioNeed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
+    /// The rate of an open loop, and from when its latencies count.
+    Arrivals,
     /// Buckets of latency.
     Bins,
     /// The latencies of each second.
@@ -46,7 +48,8 @@ pub enum Difference {
 
 impl Difference {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Difference; 11] = [
+    pub const ALL: [Difference; 12] = [
+        Difference::Arrivals,
         Difference::Seconds,
         Difference::Syncs,
         Difference::Clock,
@@ -63,6 +66,10 @@ impl Difference {
     /// The difference as a clause.
     pub fn say(self) -> Say {
         match self {
+            Difference::Arrivals => say!(
+                "latency of an open loop begins when fio submits an I/O and not when that was due, so that who had to wait behind a stall is left out",
+                "задержка открытого цикла начинается, когда fio подаёт операцию, а не когда ей пора: ожидание за остановкой в неё не входит"
+            ),
             Difference::Bins => say!(
                 "buckets of latency are twice as wide (a latency read is at most 1/64 above the true one) and end at 17.1 s",
                 "корзины задержек вдвое шире (прочитанная задержка выше истинной не более чем на 1/64) и кончаются на 17,1 с"
@@ -114,6 +121,7 @@ impl Difference {
         let any = |of: fn(&Stream) -> bool| trial.streams.iter().any(of);
         match self {
             Difference::Bins | Difference::Seconds | Difference::Clock | Difference::End | Difference::Errors => true,
+            Difference::Arrivals => any(|s| s.rate.is_some()),
             Difference::Order => any(|s| s.pattern != Pattern::Uniform),
             Difference::Mix => any(|s| s.mix.shares().count() > 1),
             Difference::Sizes => any(|s| !s.block_mix.is_empty()),
@@ -142,7 +150,7 @@ pub(crate) fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
     if trial.engine == Engine::Native {
         return Ok(());
     }
-    let Some((key, Say { en, ru })) = refusal(trial) else { return Ok(()) };
+    let Some((key, Say { en, ru })) = refusal(case, trial) else { return Ok(()) };
     let name = &case.name;
     let message = say!(
         "case `{name}`: `{key}` contradicts `engine: fio`: {en}",
@@ -154,7 +162,7 @@ pub(crate) fn check(case: &SuiteCase, trial: &Trial) -> Result<()> {
     )))
 }
 
-fn refusal(trial: &Trial) -> Option<Refusal> {
+fn refusal(case: &SuiteCase, trial: &Trial) -> Option<Refusal> {
     if trial.backend == Backend::Null {
         let why = say!("it measures what Stend's own engine costs", "так измеряется цена генератора самого Stend");
         return Some(("backend: none", why));
@@ -210,6 +218,13 @@ fn refusal(trial: &Trial) -> Option<Refusal> {
             "запрошено заданий: {jobs}, а Stend поручает fio не больше {FIO_JOBS_MAX}"
         );
         return Some(("jobs", why));
+    }
+    if case.streams.iter().any(|stream| stream.search.is_some()) {
+        let why = say!(
+            "a search decides by latencies that count from when an I/O was due, and fio has none",
+            "поиск решает по задержкам от срока операций, а в fio таких нет"
+        );
+        return Some(("rate: {search}", why));
     }
     trial.streams.iter().find_map(of_stream)
 }
@@ -303,13 +318,30 @@ fn of_extras(stream: &Stream) -> Option<Refusal> {
         let why = say!("fio does not tell where its buffers lie", "fio не сообщает, где лежат его буферы");
         return Some(("numa", why));
     }
-    stream.rate.as_ref().map(|_| {
-        let why = say!(
-            "fio counts latency from after its own wait, not from when an I/O was due",
-            "fio отсчитывает задержку после собственного ожидания, а не от срока операции"
-        );
-        ("rate", why)
-    })
+    match stream.rate.as_ref().map(|rate| (rate.level(), per_job(stream))) {
+        Some((None, _)) => Some(("rate", say!("fio keeps one rate", "fio держит одну частоту"))),
+        Some((Some(_), None)) => {
+            let why = say!(
+                "fio counts whole I/Os per second for each job and each kind of I/O, and this rate cannot be shared out so",
+                "fio считает целые операции в секунду для каждого задания и каждого вида, а эта частота так не делится"
+            );
+            Some(("rate", why))
+        }
+        _ => None,
+    }
+}
+
+/// Reads and writes per second of each job of a stream, as fio counts them: whole numbers, 0 for a kind that there is none of.
+/// `None` without one rate, or where it cannot be shared out so.
+pub fn per_job(stream: &Stream) -> Option<[u64; 2]> {
+    let total = stream.rate.as_ref()?.level()?.0;
+    // A rate is in thousandths, a share in percent.
+    let parts = 1000 * 100 * u64::from(stream.jobs.max(1));
+    let of = |percent: u8| {
+        let rate = total.checked_mul(u64::from(percent))?;
+        (rate % parts == 0 && (rate > 0 || percent == 0)).then_some(rate / parts)
+    };
+    Some([of(stream.mix.read)?, of(stream.mix.write)?])
 }
 
 /// The name of an order of offsets that fio does not have.
@@ -317,6 +349,7 @@ fn pattern(pattern: &Pattern) -> Option<&'static str> {
     match pattern {
         Pattern::Sequential | Pattern::Random | Pattern::Uniform => None,
         Pattern::SharedSequential => Some("pattern: shared_sequential"),
+        Pattern::Append => Some("pattern: append"),
         Pattern::Reverse => Some("pattern: reverse"),
         Pattern::Zipf { .. } => Some("zipf"),
         Pattern::Pareto { .. } => Some("pareto"),

@@ -49,7 +49,14 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         refused("ramp: 0s", &format!("{reads}, think: {{time: 1ms}}")),
         refused("ramp: 0s", &format!("{reads}, batch: {{stamps: once}}")),
         refused("ramp: 0s", &format!("{reads}, numa: {{memory: 0}}")),
-        refused("ramp: 0s", &format!("{reads}, rate: 100/s")),
+        refused("ramp: 0s", &format!("{reads}, rate: 100.5/s")),
+        refused("ramp: 0s", &format!("{reads}, rate: 100/s, jobs: 3")),
+        refused("ramp: 0s", "op: {read: 70, write: 30}, pattern: random, rate: 101/s"),
+        refused("ramp: 0s", &format!("{reads}, rate: {{schedule: [{{at: 0s, rate: 10/s}}, {{at: 1s, rate: 20/s}}]}}")),
+        refused(
+            "ramp: 0s",
+            &format!("{reads}, rate: {{search: {{quantile: 99%, limit: 2ms, from: 1000/s, to: 40000/s}}}}"),
+        ),
         refused("io_log: {size: 1MiB}", reads),
     ];
     expect![[r#"
@@ -75,7 +82,11 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
         case `a`: `think` contradicts `engine: fio`: in fio a whole job rests, not each place in flight
         case `a`: `batch: stamps` contradicts `engine: fio`: fio reads the clock as it does
         case `a`: `numa` contradicts `engine: fio`: fio does not tell where its buffers lie
-        case `a`: `rate` contradicts `engine: fio`: fio counts latency from after its own wait, not from when an I/O was due
+        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate cannot be shared out so
+        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate cannot be shared out so
+        case `a`: `rate` contradicts `engine: fio`: fio counts whole I/Os per second for each job and each kind of I/O, and this rate cannot be shared out so
+        case `a`: `rate` contradicts `engine: fio`: fio keeps one rate
+        case `a`: `rate: {search}` contradicts `engine: fio`: a search decides by latencies that count from when an I/O was due, and fio has none
         case `a`: `io_log` contradicts `engine: fio`: fio keeps logs of its own, in milliseconds and in files beside the run file
     "#]].assert_eq(&(found.join("\n") + "\n"));
 }
@@ -110,12 +121,20 @@ fn syncs_of_one_write_at_a_time_and_uniform_mixtures_of_sizes_are_fine() {
 }
 
 #[test]
+fn a_rate_is_shared_out_among_jobs_and_kinds() {
+    let of = |stream: &str| per_job(&plan("ramp: 0s", stream).unwrap().cases[0].trial.streams[0]);
+    assert_eq!(of("op: read, pattern: random, rate: 1000/s"), Some([1000, 0]));
+    assert_eq!(of("op: {read: 70, write: 30}, pattern: random, rate: {poisson: 3000/s}, jobs: 3"), Some([700, 300]));
+    assert_eq!(of("op: write, pattern: random"), None);
+}
+
+#[test]
 fn only_the_differences_that_concern_a_case_are_told() {
     let of = |stream: &str| differences(&plan("ramp: 0s", stream).unwrap().cases[0].trial);
     use Difference as D;
     assert_eq!(of("op: read, pattern: uniform"), [D::Seconds, D::Clock, D::End, D::Errors, D::Bins]);
     let mixed = "{op: {read: 50, write: 50}, pattern: uniform, block_size: {4KiB: 60, 8KiB: 40}, data: {compress: 2}}";
-    let log = "{op: write, pattern: sequential, block_size: 4KiB, sync: {fdatasync: 8}}";
+    let log = "{op: write, pattern: sequential, block_size: 4KiB, sync: {fdatasync: 8}, queue_depth: 1, rate: 100/s}";
     let plan = fixture::plan(&format!("  - {{name: a, engine: fio, streams: [{mixed}, {log}]}}\n")).unwrap();
     assert_eq!(plan.cases[0].trial.engine, Engine::Fio);
     assert_eq!(differences(&plan.cases[0].trial), Difference::ALL);

@@ -13,6 +13,13 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
     if !target.discards && trial.streams.iter().any(|stream| stream.mix.discard > 0) {
         return Some(say!("the target takes no discards", "объект не принимает освобождений (discard)"));
     }
+    let appends = trial.streams.iter().any(|stream| stream.pattern == Pattern::Append);
+    if appends && target.room.is_none() {
+        return Some(say!(
+            "appending is for files that Stend makes: name a directory with `--on`",
+            "дописывать можно только в файлы, которые создаёт Stend: укажите каталог в `--on`"
+        ));
+    }
     if let Some(reason) = target.null.and_then(|device| nowhere(trial, device)) {
         return Some(reason);
     }
@@ -57,19 +64,25 @@ pub(crate) fn in_whole_blocks(trial: &Trial, stream: &Stream, target: &PlanTarge
 /// Blocks of each job, counted in its own block size from the start of the trial's region; stream by stream, job by job.
 /// An empty range is a job for which there is no room.
 ///
-/// The region is cut into equal cells, as many as there are jobs, and a job gets those blocks that lie wholly inside its
-/// cell. The jobs of a stream with a shared pattern get all cells of the stream together. A stream with a region of its own
-/// has no cells: its jobs get equal numbers of the blocks that lie wholly inside.
+/// Each part of the region, usually one, is cut into equal cells, as many as there are jobs in it, and a job gets those blocks
+/// that lie wholly inside its cell. The jobs of a stream with a shared pattern get all its cells of a part together. A stream
+/// with a region of its own has no cells: its jobs get equal numbers of the blocks that lie wholly inside.
 pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
     let sharing = || trial.streams.iter().filter(|stream| stream.region.is_none());
-    let count: u64 = sharing().map(|s| u64::from(s.jobs)).sum();
+    let places = u64::from(trial.parts.max(1));
+    let place_len = trial.region.len.0 / places;
+    let count: u64 = sharing().map(|s| u64::from(s.jobs) / places).sum();
     let largest = sharing().map(|s| s.block_size).max().unwrap_or(Bytes(0));
     // A cell of whole largest blocks wastes nothing where block sizes divide one another.
-    let cell = Bytes(trial.free_region().len.0 / count.max(1)).align_down(largest).0;
+    let reserved = trial.region.len.0 - trial.free_region().len.0;
+    let cell = Bytes(place_len.saturating_sub(reserved) / count.max(1)).align_down(largest).0;
     let (mut areas, mut cells_before) = (Vec::new(), 0);
     for stream in &trial.streams {
-        let (size, jobs) = (stream.block_size.0.max(1), u64::from(stream.jobs));
-        for job in 0..jobs {
+        let size = stream.block_size.0.max(1);
+        let places = if stream.region.is_none() { places } else { 1 };
+        let jobs = u64::from(stream.jobs) / places;
+        for job in 0..jobs * places {
+            let (place, job) = (job / jobs, job % jobs);
             // Which of how many equal parts.
             let (part, parts) = if stream.pattern.is_shared() { (0, 1) } else { (job, jobs) };
             areas.push(match stream.region {
@@ -81,7 +94,7 @@ pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
                     all.start + part * each..all.start + (part + 1) * each
                 }
                 None => {
-                    let (begin, cells) = ((cells_before + part) * cell, jobs / parts);
+                    let (begin, cells) = (place * place_len + (cells_before + part) * cell, jobs / parts);
                     begin.div_ceil(size)..(begin + cells * cell) / size
                 }
             });
@@ -222,6 +235,14 @@ mod tests {
             let room = Some(Room { total: Bytes::gib(1), free: Bytes::gib(1) });
             assert_eq!(reason(&small, &PlanTarget { room, ..device() }), None, "a file zeroes any bytes");
         }
+    }
+
+    #[test]
+    fn only_files_of_ours_are_appended_to() {
+        let log = trial(vec![Stream { pattern: Pattern::Append, ..stream(Op::Write, Bytes::kib(4)) }]);
+        assert!(reason(&log, &device()).unwrap().contains("name a directory"));
+        let room = Some(Room { total: Bytes::gib(1), free: Bytes::gib(1) });
+        assert_eq!(reason(&log, &PlanTarget { room, ..device() }), None);
     }
 
     #[test]

@@ -334,7 +334,7 @@ pub const STREAM: Mapping = Mapping {
             "jobs",
             "1",
             Shape::Either(&[Shape::Whole(JOBS), Shape::Map(&files::JOBS_EACH)]),
-            "Independent load threads, each with a region of its own (fio: `numjobs`); of all `files` together, or of each.",
+            "Independent load threads, each with a region of its own (fio: `numjobs`); of all targets and `files` together, or of each.",
         )),
         optional(
             "sync",

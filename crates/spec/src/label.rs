@@ -1,9 +1,18 @@
 //! What the cells of a plan are called: two that differ may not share a label, which is how people and `compare` know them. Pure.
 
 use crate::plan::Case;
+use crate::suite::JobsOf;
 use std::collections::BTreeSet;
 use stend_base::units::parse_bytes;
 use stend_base::{Bytes, Error, Kind, Lang, Result, format, say};
+
+/// Name of the axis of a number of jobs: the same on any number of targets.
+pub(crate) fn jobs(of: JobsOf) -> &'static str {
+    match of {
+        JobsOf::Range | JobsOf::Files => "jobs",
+        JobsOf::Target => "jobs_per_target",
+    }
+}
 
 /// A block size as it is usually written; in bytes, where that would be rounded.
 pub(crate) fn size(bytes: Bytes) -> String {

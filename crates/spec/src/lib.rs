@@ -17,6 +17,7 @@ pub mod machine;
 mod order;
 pub mod parse;
 pub mod pattern;
+mod per_target;
 pub mod plan;
 mod plan_target;
 pub mod prober;

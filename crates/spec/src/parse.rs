@@ -1,5 +1,6 @@
 //! From YAML nodes to a [`Suite`]: strict, with a position and a hint for everything that is refused.
 
+mod append;
 mod arms;
 mod backend;
 mod batch;
@@ -18,8 +19,9 @@ mod trace;
 mod verify;
 
 use crate::keys::{self, Choice, Limits, Mapping};
+use crate::pattern::Pattern;
 use crate::prober::ProberKey;
-use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
+use crate::suite::{Fill, JobsOf, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
 use crate::workload::{Backend, Batch, Engine, Sync};
 pub use crate::yaml::SIZE_MAX;
@@ -29,7 +31,7 @@ use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
 use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
 
 /// Most I/Os in flight of one case.
-const IN_FLIGHT_MAX: u64 = 65_536;
+pub(crate) const IN_FLIGHT_MAX: u64 = 65_536;
 
 /// Parses a suite. `file` names it in errors; kind of every error is `Spec`.
 pub fn suite(text: &str, file: &str) -> Result<Suite> {
@@ -162,16 +164,20 @@ fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
     let (rate, search) = map.optional("rate", rate::rates)?.unwrap_or_default();
     let cpus = map.optional("cpus", place::cpus)?.unwrap_or_default();
     let open = !rate.is_empty() || search.is_some();
-    let depth = if open { keys::rate::OPEN_DEPTH } else { 1 };
+    let pattern = map.required("pattern", |node, file| pattern::pattern(node, file, &sizes))?;
+    let depth = if open && pattern != Pattern::Append { keys::rate::OPEN_DEPTH } else { 1 };
+    let (jobs, jobs_of) =
+        map.optional("jobs", |node, file| files::jobs(node, file, files))?.unwrap_or_else(|| (vec![1], JobsOf::Range));
     let spec = StreamSpec {
         mix,
-        pattern: map.required("pattern", |node, file| pattern::pattern(node, file, &sizes))?,
+        pattern,
         block_size,
         block_mix,
         queue_depth: map
             .optional("queue_depth", |node, file| axis(node, file, |n, f| whole(n, f, keys::DEPTH)))?
             .unwrap_or_else(|| vec![depth]),
-        jobs: map.optional("jobs", |node, file| files::jobs(node, file, files))?.unwrap_or_else(|| vec![1]),
+        jobs,
+        jobs_of,
         sync: map.optional("sync", |node, file| operation::sync(node, file, mix))?.unwrap_or(Sync::None),
         data: map.optional("data", |node, file| data::data(node, file, mix))?.unwrap_or_default(),
         placement: Placement {
@@ -189,7 +195,9 @@ fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
     let verify = map.optional("verify", |node, file| verify::verify(node, file, &spec))?.flatten();
     let batch = map.optional("batch", |node, file| batch::batch(node, file, &spec.queue_depth, open))?;
     map.finish()?;
-    Ok(StreamSpec { verify, batch: batch.unwrap_or_default(), ..spec })
+    let spec = StreamSpec { verify, batch: batch.unwrap_or_default(), ..spec };
+    append::check(node, file, &spec)?;
+    Ok(spec)
 }
 
 fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {

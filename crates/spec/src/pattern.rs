@@ -13,6 +13,8 @@ pub enum Pattern {
     /// As `sequential`, but all jobs of the stream take the next block from one cursor
     /// and share one region.
     SharedSequential,
+    /// To the end of a new file of the job's own, which is emptied when it is as long as the job's region.
+    Append,
     /// Descending from a seeded start, wrapping at the beginning of the region.
     Reverse,
     /// Every block once in an order fixed by the seed, then again in another order.
@@ -77,7 +79,7 @@ impl Pattern {
         match self {
             Pattern::Random | Pattern::Uniform | Pattern::Zones(_) => true,
             Pattern::Zipf { .. } | Pattern::Pareto { .. } | Pattern::Normal { .. } => true,
-            Pattern::Sequential | Pattern::SharedSequential | Pattern::Reverse => false,
+            Pattern::Sequential | Pattern::SharedSequential | Pattern::Append | Pattern::Reverse => false,
             Pattern::Strided { .. } | Pattern::Mixed { .. } | Pattern::Traced => false,
         }
     }

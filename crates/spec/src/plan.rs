@@ -9,6 +9,7 @@ use crate::io_log;
 use crate::label;
 use crate::ladder::Ladder;
 use crate::order::order;
+use crate::per_target;
 pub use crate::plan_target::{NullDevice, PlanTarget, Room};
 use crate::prober::{NoProber, Probing, Site, probing};
 use crate::range::{Range, range};
@@ -156,7 +157,7 @@ impl Plan {
         let (mut cases, mut ladders, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for case in &inputs.suite.cases {
             let first = cases.len();
-            for cell in expand(case, &inputs.traces)? {
+            for cell in expand(case, &inputs.traces, inputs.target.count)? {
                 cases.push(lay_out(case, cell, (region, &pieces), inputs)?);
                 if cases.len() * inputs.suite.arms.len().max(1) > CASES_MAX {
                     return Err(Error::new(
@@ -317,7 +318,7 @@ struct Cell {
 }
 
 /// All combinations of a case's axes, first axis slowest.
-fn expand(case: &SuiteCase, traces: &[TraceFacts]) -> Result<Vec<Cell>> {
+fn expand(case: &SuiteCase, traces: &[TraceFacts], targets: u32) -> Result<Vec<Cell>> {
     let mut cells = vec![Cell { streams: Vec::new(), axes: Vec::new() }];
     for (index, spec) in case.streams.iter().enumerate() {
         let prefix = if case.streams.len() > 1 { format!("stream {} ", index + 1) } else { String::new() };
@@ -334,12 +335,14 @@ fn expand(case: &SuiteCase, traces: &[TraceFacts]) -> Result<Vec<Cell>> {
             ));
         }
         let traced = spec.trace.as_ref().map(|trace| Traced::find(trace, traces)).transpose()?;
-        cells = cells.iter().flat_map(|cell| with_stream(cell, spec, traced, &prefix)).collect();
+        cells = cells.iter().flat_map(|cell| with_stream(cell, spec, (traced, targets), &prefix)).collect();
     }
+    cells.iter().try_for_each(|cell| per_target::must_be_possible(case, &cell.streams, targets))?;
     Ok(cells)
 }
 
-fn with_stream(cell: &Cell, spec: &StreamSpec, traced: Option<Traced<'_>>, prefix: &str) -> Vec<Cell> {
+fn with_stream(cell: &Cell, spec: &StreamSpec, on: (Option<Traced<'_>>, u32), prefix: &str) -> Vec<Cell> {
+    let (traced, targets) = on;
     let (rates, paces) = (spec.rates(), spec.paces());
     let offers: Vec<_> = rates.iter().flat_map(|rate| paces.iter().map(move |pace| (rate, *pace))).collect();
     let mut out = Vec::new();
@@ -355,7 +358,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, traced: Option<Traced<'_>>, prefi
                     };
                     vary(spec.block_size.len(), "block_size", label::size(block_size));
                     vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
-                    vary(spec.jobs.len(), "jobs", jobs.to_string());
+                    vary(spec.jobs.len(), label::jobs(spec.jobs_of), jobs.to_string());
                     vary(rates.len(), "rate", rate.as_ref().map(Rate::label).unwrap_or_default());
                     vary(paces.len(), "pace", pace.map(Pace::label).unwrap_or_default());
                     let mut streams = cell.streams.clone();
@@ -365,7 +368,7 @@ fn with_stream(cell: &Cell, spec: &StreamSpec, traced: Option<Traced<'_>>, prefi
                         block_size,
                         block_mix: spec.block_mix.clone(),
                         queue_depth,
-                        jobs,
+                        jobs: jobs.saturating_mul(per_target::times(spec.jobs_of, targets)),
                         sync: spec.sync,
                         data: spec.data,
                         rate: rate.clone(),
@@ -403,6 +406,7 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
             }
         }
     }
+    let parts = per_target::parts(case, target.count);
     let mut trial = Trial {
         ramp: replay::ramp(case, &streams),
         window: replay::window(case, &streams),
@@ -415,13 +419,14 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
         io_log: case.io_log,
         region,
         probing: Probing::None(NoProber::Off),
+        parts: parts.as_ref().map_or(1, |parts| *parts),
     };
     let site = Site { target, filled: inputs.suite.fill.is_some(), files: pieces.len() };
     trial.probing = probing(case, &trial, &site);
     external::check(case, &trial)?;
     io_log::check(case, &trial)?;
     let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, pieces, target.count));
-    let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced);
+    let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced).or(parts.err());
     Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })
 }
 

@@ -1,6 +1,7 @@
 //! The range that a plan works in, and the test files that hold it where they are made. Pure.
 
 use crate::files::Files;
+use crate::pattern::Pattern;
 use crate::plan::{PlanInputs, Room};
 use crate::suite::{Fill, Suite};
 use crate::workload::Region;
@@ -97,8 +98,11 @@ fn share(inputs: &PlanInputs) -> Result<(Bytes, Vec<Bytes>)> {
         _ => auto(room.free.0 / 10).max(FILL_MIN),
     };
     let files = inputs.suite.files.as_ref().map_or_else(|| vec![whole(len)], |files| files.each(len));
-    let together = files.iter().copied().sum();
-    must_fit(together, files.len(), room)?;
+    let together: Bytes = files.iter().copied().sum();
+    // What streams append to comes beside the test files, and is never longer than they are.
+    let appends = inputs.suite.cases.iter().flat_map(|case| &case.streams).any(|s| s.pattern == Pattern::Append);
+    let copies = 1 + usize::from(appends);
+    must_fit(Bytes(together.0.saturating_mul(copies as u64)), files.len() * copies, room)?;
     Ok((whole(together), files))
 }
 
@@ -161,5 +165,29 @@ mod tests {
         let text = "suite: x\nfiles: {count: 2}\ncases:\n  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n";
         let device = Plan::new(&fixture::inputs(crate::parse::suite(text, "s.yaml").unwrap())).unwrap_err();
         assert!(device.kind == Kind::Usage && device.message.en.contains("in a directory"), "{device}");
+    }
+
+    #[test]
+    fn of_several_targets_each_gives_the_same_and_no_block_crosses() {
+        let on = |count, size, head: &str, blocks: &str| {
+            let stream = format!("{{op: read, pattern: random, block_size: {blocks}}}");
+            let text = format!("suite: x\n{head}cases: [{{name: a, streams: [{stream}]}}]\n");
+            let target = PlanTarget { count, ..fixture::device(size) };
+            Plan::new(&PlanInputs { target, ..fixture::inputs(crate::parse::suite(&text, "s.yaml")?) })
+        };
+        let share = |head: &str, blocks: &str| on(3, Bytes::mib(100) + Bytes(12_288), head, blocks).unwrap().share;
+        assert_eq!(share("", "4KiB"), Bytes::mib(100) + Bytes(12_288));
+        // Both sizes divide 48 KiB, of which 2133 fit.
+        assert_eq!(share("", "[4KiB, 48KiB]"), Bytes::kib(48 * 2133));
+        let filled = on(3, Bytes::mib(100), "fill: {size: 10MiB}\n", "64KiB").unwrap();
+        assert_eq!((filled.share, filled.fill, filled.targets), (Bytes::mib(10), Some(Bytes::mib(30)), 3));
+        assert_eq!(filled.cases[0].trial.region.len, Bytes::mib(30));
+        let large = on(2, Bytes::mib(100), "", "16MiB").unwrap_err();
+        assert!(
+            large.message.en.contains("blocks of 16 MiB do not divide the 100 MiB that each target gives"),
+            "{large}"
+        );
+        let huge = on(64, Bytes(u64::MAX / 2), "", "4KiB").unwrap_err();
+        assert!(huge.message.en.contains("more than 16 EiB"), "{huge}");
     }
 }

@@ -42,6 +42,19 @@ pub enum Fill {
     Size(Bytes),
 }
 
+/// What a number of jobs is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobsOf {
+    /// The whole range.
+    #[default]
+    Range,
+    /// All files of a target: as many for each of its files, multiplied already.
+    Files,
+    /// Each target.
+    Target,
+}
+
 /// One case of a suite; axes with several values make several cells of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteCase {
@@ -78,8 +91,10 @@ pub struct StreamSpec {
     pub block_mix: Vec<BlockShare>,
     /// I/Os in flight per job.
     pub queue_depth: Vec<u32>,
-    /// Jobs.
+    /// Jobs, as `jobs_of` counts them.
     pub jobs: Vec<u32>,
+    /// What the jobs are counted in.
+    pub jobs_of: JobsOf,
     /// Durability.
     pub sync: Sync,
     /// What is written.
@@ -112,6 +127,7 @@ impl StreamSpec {
             block_mix: Vec::new(),
             queue_depth: vec![1],
             jobs: vec![1],
+            jobs_of: JobsOf::Range,
             sync: Sync::None,
             data: Data::default(),
             rate: Vec::new(),

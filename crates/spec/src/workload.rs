@@ -35,6 +35,9 @@ pub struct Trial {
     pub region: Region,
     /// Single I/Os beside the streams.
     pub probing: Probing,
+    /// Equal parts of the region, in each of which every stream has as many of its jobs: the shares of several targets. 1: the
+    /// jobs are laid out over all of it.
+    pub parts: u32,
 }
 
 /// A range of bytes on the target.
@@ -377,6 +380,7 @@ impl Trial {
             io_log: None,
             region,
             probing: Probing::None(NoProber::Off),
+            parts: 1,
         }
     }
 

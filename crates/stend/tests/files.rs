@@ -55,3 +55,34 @@ fn a_file_is_no_place_for_several() {
     let (_, stderr) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target]), 2);
     assert!(stderr.contains("those are made in a directory") && stderr.contains("hint"), "{stderr}");
 }
+
+#[test]
+fn what_is_appended_to_a_file_of_its_own_is_told_and_gone_afterwards() {
+    let scratch = Scratch::new();
+    let text = "\
+suite: log
+defaults: {ramp: 50ms, trial: 300ms}
+fill: {size: 4MiB}
+repeats: {blocks: 1}
+cases:
+  - name: log
+    streams: [{op: write, pattern: append, block_size: 8KiB, jobs: 2, sync: {fdatasync: 1}}]
+  - name: read
+    streams: [{op: read, pattern: random, block_size: 4KiB}]
+";
+    let (suite, target) = (scratch.file("s.yaml", text), scratch.directory("target"));
+    let file = scratch.join("r.stend");
+    let path = file.to_string_lossy().into_owned();
+    let (stdout, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
+    assert!(leftovers(&target).is_empty(), "{:?}", leftovers(&target));
+    let stdout = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(stdout.contains("(appending to a file of its own)"), "{stdout}");
+    let findings = show_json(&scratch, &file);
+    for case in findings["cases"].as_array().expect("cases") {
+        assert!(case["iops"]["value"].as_f64().expect("a number") > 0.0, "{case}");
+        for id in ["H01", "H08", "H16", "H76"] {
+            let check = case["checks"].as_array().expect("checks").iter().find(|c| c["id"] == id).expect(id);
+            assert!(["pass", "not_applicable"].contains(&check["status"].as_str().expect("a status")), "{check}");
+        }
+    }
+}

@@ -238,3 +238,57 @@ fn directories_of_several_file_systems_get_a_test_file_each_and_files_are_only_r
     assert_eq!(told, [1, 2], "reads run, writes do not");
     assert!(contents.iter().all(|path| std::fs::read(path).expect("a file").iter().all(|&byte| byte == b'z')));
 }
+
+/// Jobs of each target, which share a cursor there.
+const PER_TARGET: &str = "suite: apart
+defaults: {ramp: 50ms, trial: 300ms}
+fill: {size: 16MiB}
+repeats: {blocks: 2}
+cases:
+  - name: random
+    streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 2, jobs: {per_target: 2}}]
+  - name: cursor
+    streams: [{op: write, pattern: shared_sequential, block_size: 64KiB, jobs: {per_target: 2}, verify: {after: true}}]
+  - name: in turn
+    streams: [{op: read, pattern: sequential, block_size: 64KiB}]
+";
+
+#[test]
+fn jobs_of_each_target_load_it_alone_and_the_targets_are_told_apart() {
+    if !root("jobs_of_each_target_load_it_alone_and_the_targets_are_told_apart") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", PER_TARGET);
+    let [a, b] = ["a.img", "b.img"].map(|name| Loop::new(&scratch, name, 64 * MIB));
+    let file = scratch.join("r.stend");
+    let path = file.to_string_lossy().into_owned();
+    let (stdout, _) =
+        expect_exit(&mut run(&scratch, &["run", &suite, "-o", &path], &words(&scratch, &[&a, &b], &[&a, &b])), 0);
+    assert!(
+        one_line(&stdout).contains("By target") && one_line(&stdout).contains("each job on one of 2 targets"),
+        "{stdout}"
+    );
+    assert!(one_line(&stdout).contains("one after the other"), "the sequential job is not told: {stdout}");
+    let findings = show_json(&scratch, &file);
+    for case in &findings["cases"].as_array().expect("cases")[..2] {
+        let targets = case["targets"].as_array().expect("targets");
+        let names: Vec<&str> = targets.iter().map(|target| target["target"].as_str().expect("a name")).collect();
+        assert_eq!(names, [&a.device, &b.device]);
+        let rate = |value: &serde_json::Value| value["iops"]["value"].as_f64().expect("a rate");
+        let (sum, total) = (targets.iter().map(rate).sum::<f64>(), rate(case));
+        assert!(targets.iter().all(|target| rate(target) > 0.0) && (sum - total).abs() < total * 1e-6, "{sum} {total}");
+        let check = case["checks"].as_array().expect("checks").iter().find(|c| c["id"] == "H79").expect("H79");
+        assert_ne!(check["status"], "fail", "{check}");
+    }
+    assert!(findings["cases"][2].get("targets").is_none(), "one job is on both");
+    let record = stend_record::store::read(&file).expect("the run file");
+    for outcome in record.trials.iter().filter(|trial| trial.case < 2).filter_map(|trial| trial.outcome.as_ref()) {
+        for job in &outcome.engine.jobs {
+            let share = 16 * MIB;
+            assert_eq!(job.area.start.0 / share, (job.area.end() - 1) / share, "{job:?}");
+        }
+    }
+    let html = std::fs::read_to_string(scratch.join("r.html")).expect("a report");
+    assert!(html.contains("By target") && html.contains("По объектам"));
+}

@@ -23,6 +23,8 @@ pub struct IoFile {
     writable: bool,
     /// Asked once: a discard is timed, and goes another way on a device.
     device: bool,
+    /// A file without a name that was made for one user, who may empty it.
+    own: bool,
     /// While it can be written through, the target stays ours.
     grips: Arc<[Arc<Grip>]>,
 }
@@ -71,7 +73,7 @@ impl IoFile {
         let ends: Arc<[u64]> = if ends.len() > 1 { ends.into() } else { Arc::default() };
         let grips = files.iter().flat_map(|file| file.grips.iter().cloned()).collect();
         let fds = files.into_iter().flat_map(|file| file.fds.into_vec()).collect();
-        Ok(IoFile { fds, ends, direct, writable, device, grips })
+        Ok(IoFile { fds, ends, direct, writable, device, own: false, grips })
     }
 
     fn of_one(fd: OwnedFd, direct: bool, writable: bool, grip: Option<Arc<Grip>>) -> IoFile {
@@ -82,6 +84,7 @@ impl IoFile {
             direct,
             writable,
             device,
+            own: false,
             grips: grip.into_iter().collect(),
         }
     }
@@ -89,8 +92,8 @@ impl IoFile {
     /// A second handle on the same open files, with the same rights.
     pub fn try_clone(&self) -> io::Result<IoFile> {
         let fds = self.fds.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
-        let IoFile { ref ends, direct, writable, device, ref grips, .. } = *self;
-        Ok(IoFile { fds, ends: ends.clone(), direct, writable, device, grips: grips.clone() })
+        let IoFile { ref ends, direct, writable, device, own, ref grips, .. } = *self;
+        Ok(IoFile { fds, ends: ends.clone(), direct, writable, device, own, grips: grips.clone() })
     }
 
     /// Wraps a descriptor that a claim opened for writing; it keeps what the claim holds.
@@ -183,8 +186,35 @@ impl IoFile {
         // The link leads to what is open, whatever has become of its name.
         let again = |fd| Ok(rustix::fs::open(format!("/proc/self/fd/{fd}"), flags, Mode::empty())?);
         let fds = self.descriptors().map(again).collect::<io::Result<_>>()?;
-        let IoFile { ref ends, direct, device, ref grips, .. } = *self;
-        Ok(IoFile { fds, ends: ends.clone(), direct, writable: true, device, grips: grips.clone() })
+        let IoFile { ref ends, direct, device, own, ref grips, .. } = *self;
+        Ok(IoFile { fds, ends: ends.clone(), direct, writable: true, device, own, grips: grips.clone() })
+    }
+
+    /// A new, empty file without a name in the directory of the one that `offset` lies in, open as this one is; it is gone when
+    /// it is closed, however the process ends. Only beside what may be written, and not beside a device.
+    pub fn create_beside(&self, offset: u64) -> io::Result<IoFile> {
+        if !self.writable || self.device {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", self.at(offset).0.as_raw_fd()))?;
+        let directory = link.parent().ok_or(io::ErrorKind::NotFound)?;
+        let mut flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE | OFlags::EXCL;
+        flags.set(OFlags::DIRECT, self.direct);
+        let fd = rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(IoFile { own: true, ..IoFile::of_one(fd, self.direct, true, None) })
+    }
+
+    /// Whether it was made for one user, who may empty it.
+    pub fn is_own(&self) -> bool {
+        self.own
+    }
+
+    /// Makes a file that [`create_beside`](Self::create_beside) made empty again; refused for any other.
+    pub fn empty(&self) -> io::Result<()> {
+        if !self.own {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(rustix::fs::ftruncate(&self.fds[0], 0)?)
     }
 
     /// Whether every write ends when it is durable, as the kernel says.
@@ -304,6 +334,27 @@ mod tests {
         let named = tempfile::NamedTempFile::new().unwrap();
         let reader = IoFile::open_read(named.path(), false).unwrap();
         assert!(reader.open_dsync().is_err() && reader.write_durably_at(b"x", 0).is_err());
+    }
+
+    #[test]
+    fn a_file_made_beside_another_is_open_like_it_has_no_name_and_is_the_only_one_that_can_be_emptied() {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        for direct in [false, true] {
+            let file = IoFile::create_scratch(dir.path(), 8192, direct).unwrap();
+            let own = file.create_beside(4096).unwrap();
+            assert!(own.is_own() && own.is_writable() && own.is_direct() == direct && !file.is_own());
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+            assert_eq!(
+                own.open_dsync().unwrap().write_at(crate::buffer::Pool::new(1, 4096).unwrap().slot(0), 4096).unwrap(),
+                4096
+            );
+            let len = |file: &IoFile| rustix::fs::fstat(file).unwrap().st_size;
+            assert_eq!((len(&own), len(&file)), (8192, 8192));
+            own.open_dsync().unwrap().empty().unwrap();
+            assert_eq!((len(&own), file.empty().unwrap_err().kind()), (0, io::ErrorKind::PermissionDenied));
+        }
+        let named = tempfile::NamedTempFile::new().unwrap();
+        assert!(IoFile::open_read(named.path(), false).unwrap().create_beside(0).is_err());
     }
 
     /// Three files of 8, 4 and 12 KiB as one.

@@ -184,6 +184,7 @@ fn every() -> Vec<Caveat> {
         Caveat::ReadsErased { at_once: false },
         Caveat::ProberHeavy { case: "oltp".into(), share: Share(0.031) },
         Caveat::StreamsOverlap { case: "oltp".into(), first: 1, second: 2 },
+        Caveat::TargetsInTurn { cases: 2, targets: 6 },
         Caveat::TraceChanged {
             trace: "db.iolog".into(),
             ios: 200,

@@ -54,6 +54,7 @@ impl Caveat {
             Caveat::ReadsErased { at_once } => run::reads_erased(*at_once),
             Caveat::StreamsOverlap { case, first, second } => run::streams_overlap(case, *first, *second),
             Caveat::ProberHeavy { case, share } => run::prober_heavy(case, *share),
+            Caveat::TargetsInTurn { cases, targets } => run::targets_in_turn(*cases, *targets),
             Caveat::FewTrials { cases, trials, need } => run::few_trials(*cases, *trials, *need),
             Caveat::Fallback { backend, reason } => run::fallback(backend, reason),
             Caveat::OtherEngine { cases, differences } => run::other_engine(*cases, differences),

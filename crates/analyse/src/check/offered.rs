@@ -20,6 +20,8 @@ struct Offer {
     seconds: f64,
     /// The largest part of the median or the 99th percentile that is our own delay, with that delay.
     own: (f64, Nanos),
+    /// Another engine made the I/O, which does not tell what was due: what was asked for counts.
+    by_other: bool,
 }
 
 /// H43: see the module.
@@ -49,6 +51,16 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
             .replace("{o}", &rate(worst.due))
             .replace("{b}", &format::count(worst.backlog as u64))
     });
+    if worst.done - worst.due > worst.allowed() && worst.by_other {
+        return check.result(
+            CheckStatus::Fail,
+            measured,
+            say!(
+                "The engine that made the I/O went faster than it was asked to: the load is another one than the table says.",
+                "Генератор, выполнявший ввод-вывод, шёл быстрее заданного: нагрузка не та, что указана в таблице."
+            ),
+        );
+    }
     if worst.excess() > 1.0 {
         return check.result(
             CheckStatus::Fail,
@@ -80,8 +92,12 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
 impl Offer {
     /// Deviation from what was offered, 1 at the most that is allowed. What was begun too much was due in the ramp.
     fn excess(&self) -> f64 {
-        let allowed = (self.due * OFFERED_DEVIATION).max(self.due.sqrt() * OFFERED_SIGMA).max(1.0);
-        (self.due - self.done).max(self.backlog) / allowed
+        let missing = if self.by_other { (self.due - self.done).abs() } else { self.due - self.done };
+        missing.max(self.backlog) / self.allowed()
+    }
+
+    fn allowed(&self) -> f64 {
+        (self.due * OFFERED_DEVIATION).max(self.due.sqrt() * OFFERED_SIGMA).max(1.0)
     }
 }
 
@@ -106,12 +122,16 @@ fn offer(trial: &Counting<'_>, stream: u16) -> Option<Offer> {
             backlog += i128::from(open.due) - i128::from(open.begun);
         }
     }
+    let by_other = trial.outcome.engine.external.is_some();
+    let seconds = Nanos((end.saturating_sub(first)) * length).as_secs();
+    let wanted = asked.and_then(|stream| stream.rate.as_ref()?.level()).filter(|_| by_other);
     (end > first).then(|| Offer {
-        due: due as f64,
+        due: wanted.map_or(due as f64, |rate| rate.as_iops() * seconds),
         done: done as f64,
         backlog: backlog.max(0) as f64,
-        seconds: Nanos((end - first) * length).as_secs(),
+        seconds,
         own: own(trial, stream),
+        by_other,
     })
 }
 
@@ -176,6 +196,24 @@ mod tests {
         // 20,000 were due: two standard deviations are 283.
         let of = |missing: u64| check(move |_, slices| slices[10].ops -= missing).status;
         assert_eq!((of(250), of(300)), (CheckStatus::Pass, CheckStatus::Fail));
+    }
+
+    #[test]
+    fn an_engine_that_does_not_keep_to_the_rate_is_told_whichever_way_it_errs() {
+        let of = |share: u64| {
+            check(move |outcome, slices| {
+                crate::fixture::by_fio(Nanos(0))(outcome, slices);
+                for slice in slices.iter_mut() {
+                    (slice.open, slice.ops) = (None, slice.ops * share / 100);
+                }
+                outcome.open.clear();
+            })
+        };
+        assert_eq!(of(100).status, CheckStatus::Pass);
+        let (fast, slow) = (of(105), of(90));
+        assert_eq!((fast.status, slow.status), (CheckStatus::Fail, CheckStatus::Fail));
+        assert_eq!(fast.measured.en, "10\u{a0}500 of 10\u{a0}000 per second, 0 waiting at the end");
+        assert!(fast.meaning.en.contains("faster than it was asked") && slow.meaning.en.starts_with("Saturated"));
     }
 
     #[test]

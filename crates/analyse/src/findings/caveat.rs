@@ -218,6 +218,13 @@ pub enum Caveat {
         /// Their bytes per second.
         bytes_per_s: f64,
     },
+    /// Fewer sequential jobs than targets: only some targets are loaded at any moment.
+    TargetsInTurn {
+        /// How many cases.
+        cases: u32,
+        /// Targets of the run.
+        targets: u32,
+    },
     /// What the run is about to write.
     WillWrite {
         /// Bytes of the fill.

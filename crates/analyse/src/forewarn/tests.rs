@@ -249,3 +249,22 @@ fn what_will_be_written_is_told_with_its_share_of_a_drive_that_wears() {
     assert_eq!(written(|disk| disk.rotational = Some(true)), all(None));
     assert_eq!(written(|disk| disk.is_virtual = true), all(None), "what wears is not seen");
 }
+
+#[test]
+fn a_sequential_job_for_several_targets_loads_them_in_turn() {
+    use stend_spec::suite::JobsOf;
+    use stend_spec::workload::Pattern;
+    let on_three = |change: fn(&mut StreamSpec)| {
+        let found = before(run_of(vec![case("x", 100, 4, Sync::None)]).record(), |record| {
+            record.header.inputs.target.count = 3;
+            change(&mut record.header.inputs.suite.cases[0].streams[0]);
+        });
+        found.into_iter().find(|caveat| matches!(caveat, Caveat::TargetsInTurn { .. }))
+    };
+    assert_eq!(on_three(|_| {}), None, "random I/O goes to all of them");
+    let told = Some(Caveat::TargetsInTurn { cases: 1, targets: 3 });
+    assert_eq!(on_three(|stream| (stream.pattern, stream.jobs) = (Pattern::Sequential, vec![2])), told);
+    assert_eq!(on_three(|stream| (stream.pattern, stream.jobs) = (Pattern::SharedSequential, vec![9])), told);
+    assert_eq!(on_three(|stream| (stream.pattern, stream.jobs) = (Pattern::Sequential, vec![3])), None);
+    assert_eq!(on_three(|stream| (stream.pattern, stream.jobs_of) = (Pattern::Sequential, JobsOf::Target)), None);
+}

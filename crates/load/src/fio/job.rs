@@ -7,6 +7,8 @@ use crate::layout::Job;
 use std::fmt::Write;
 use std::path::Path;
 use stend_base::Nanos;
+use stend_spec::external::per_job;
+use stend_spec::rate::Gaps;
 use stend_spec::workload::{Data, Pattern, Sync, Trial};
 
 /// How fio names the target: its own descriptor 0, which is the target as it was opened for us.
@@ -94,6 +96,12 @@ fn section(out: &mut String, job: &Job, cpu: Option<u32>, logs: &Path) {
         let size = stream.batch.size;
         lines.push(format!("iodepth_batch_submit={size}"));
         lines.push(format!("iodepth_batch_complete_min={size}"));
+    }
+    if let (Some(rate), Some([reads, writes])) = (&stream.rate, per_job(stream)) {
+        // A kind without a rate would have no limit, and a job has no other kinds.
+        let each = [reads, writes].map(|n| if n > 0 { n.to_string() } else { String::new() });
+        lines.push(format!("rate_iops={}", each.join(",")));
+        lines.extend((rate.gaps == Gaps::Poisson).then(|| "rate_process=poisson".to_string()));
     }
     lines.push(format!("offset={}", job.area.start));
     lines.push(format!("size={}", job.region().len.0));

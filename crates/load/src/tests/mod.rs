@@ -1,5 +1,6 @@
 //! The engine as a whole, on real files and devices.
 
+mod append;
 mod broken;
 mod devices;
 mod durability;

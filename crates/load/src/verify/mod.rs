@@ -54,7 +54,7 @@ pub(crate) struct Check {
 
 /// Memory of the expected state of a job, bytes; jobs that share an area have it together, and count it once.
 pub(crate) fn memory(job: &Job) -> u64 {
-    let counts = job.spec.verify.is_some() && (job.cursor.is_none() || job.job == 0);
+    let counts = job.spec.verify.is_some() && job.leads;
     if counts { Expected::memory(job.area.blocks).saturating_add(ledger::memory(job)) } else { 0 }
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn attach(jobs: &mut [Job], marks: Marks) {
         if job.spec.verify.is_none() {
             continue;
         }
-        let shared = before.last().filter(|other| other.stream == job.stream && job.cursor.is_some());
+        let shared = before.last().filter(|other| other.stream == job.stream && !job.leads);
         let expected = shared.and_then(|other| other.check.as_ref()).map(|check| check.expected.clone());
         let expected = expected.unwrap_or_else(|| Arc::new(Expected::new(job.area, job.spec.block_size.0, marks)));
         job.check = Some(Check { expected, listed: None, account: None });
@@ -76,7 +76,7 @@ pub(crate) fn attach(jobs: &mut [Job], marks: Marks) {
 /// Refuses a verified job whose area overlaps that of another job that writes: what it expects would not be all.
 pub(crate) fn check_areas(jobs: &[Job]) -> Result<()> {
     let end = |job: &Job| job.region().end();
-    let together = |a: &Job, b: &Job| a.stream == b.stream && a.cursor.is_some();
+    let together = |a: &Job, b: &Job| a.stream == b.stream && a.cursor.is_some() && a.area == b.area;
     let mut writers: Vec<&Job> = jobs.iter().filter(|job| job.spec.mix.writes()).collect();
     writers.sort_by_key(|job| job.area.start);
     // The writer that reaches furthest so far, and the one that of those verified does.

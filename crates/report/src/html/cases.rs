@@ -1,7 +1,7 @@
 //! One card per case: rates, latencies by operation, charts, checks.
 
 use super::results::{checks, failed, number};
-use super::{Page, figure, table};
+use super::{Page, figure, table, targets};
 use crate::figures::{self, NONE, both};
 use crate::markup::Markup;
 use crate::words;
@@ -61,6 +61,7 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         }
         rates(m, case);
         operations(m, page, case);
+        targets::table_of(m, page, case);
         m.el("div", "charts", |m| {
             for chart in &case.charts {
                 figure::draw(m, chart, page.lang, crate::svg::WIDTH_COLUMN);
@@ -148,18 +149,18 @@ fn service_row(m: &mut Markup, page: &Page, service: &Service) {
     });
 }
 
-fn plain(value: f64) -> Say {
+pub(super) fn plain(value: f64) -> Say {
     if value.is_finite() { both(|lang| format::number(value, lang)) } else { Say::same(NONE) }
 }
 
-fn mean(page: &Page, ns: f64) -> Say {
+pub(super) fn mean(page: &Page, ns: f64) -> Say {
     if !ns.is_finite() || ns < 0.0 {
         return Say::same(NONE);
     }
     both(|lang| page.unit.number(stend_base::Nanos(ns.round() as u64), lang))
 }
 
-fn quantile_cell(m: &mut Markup, page: &Page, quantile: &Quantile) {
+pub(super) fn quantile_cell(m: &mut Markup, page: &Page, quantile: &Quantile) {
     if let QuantileValue::NotEnough { have, need } = quantile.value {
         let (have, need) = (format::count(have), format::count(need));
         return m.line("span", "note", &say!("not enough data: {have} of {need}", "мало данных: {have} из {need}"));

@@ -9,6 +9,7 @@ mod method;
 mod results;
 mod summary;
 mod system;
+mod targets;
 
 use crate::figures::LatencyUnit;
 use crate::markup::Markup;

@@ -10,12 +10,14 @@ pub mod list;
 pub mod preview;
 mod table;
 
-use crate::figures::{both, utc};
+use crate::figures::{self, both, utc};
 use crate::words;
 pub use layout::clean;
 use layout::paragraph;
 use stend_analyse::Findings;
-use stend_analyse::findings::{CaseFinding, CheckResult, CheckStatus, ProberFinding};
+use stend_analyse::findings::{
+    CaseFinding, CheckResult, CheckStatus, OpFinding, ProberFinding, Quantile, QuantileValue, TargetFinding,
+};
 use stend_analyse::io_log::in_words;
 use stend_base::{Lang, Say, format, say};
 use stend_record::targets::in_line;
@@ -36,6 +38,15 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
     out.push_str(&paragraph("", findings.grade.banner.get(lang), screen.width));
     out.push('\n');
     out.push_str(&table::table(&findings.cases, &screen));
+    out.push_str(&list(
+        &say!("By target", "По объектам"),
+        &screen,
+        findings
+            .cases
+            .iter()
+            .flat_map(|case| case.targets.iter().map(move |target| (case, target)))
+            .map(|(case, target)| ("–".to_string(), one_target(case, target, lang))),
+    ));
     out.push_str(&list(
         &say!("Replayed", "Воспроизведено"),
         &screen,
@@ -160,6 +171,31 @@ fn one_check(check: &CheckResult, labels: &[&str], screen: &Screen) -> String {
     text.push_str(check.meaning.get(lang));
     let line = paragraph(&format!("{} ", words::check_glyph(check.status)), &text, screen.width);
     if check.status == CheckStatus::Fail { screen.alarm(&line) } else { line }
+}
+
+/// One of several targets in a case: its rate, and p50 and p99 by operation.
+fn one_target(case: &CaseFinding, target: &TargetFinding, lang: Lang) -> String {
+    let estimate = figures::headline(&target.total, case.headline);
+    let latency = |op: &OpFinding| {
+        let at = |q: &Quantile| match q.value {
+            QuantileValue::At(value) => {
+                format!("{} {}", figures::quantile_name(q.q).get(lang), format::latency(value, lang))
+            }
+            QuantileValue::Above(value) => {
+                format!("{} > {}", figures::quantile_name(q.q).get(lang), format::latency(value, lang))
+            }
+            QuantileValue::NotEnough { .. } => format!("{} {}", figures::quantile_name(q.q).get(lang), figures::NONE),
+        };
+        let told = op.quantiles.iter().take(2).map(at).collect::<Vec<_>>().join(", ");
+        format!("{}: {told}", figures::op_name(case, op).get(lang))
+    };
+    let latencies = target.ops.iter().map(latency).collect::<Vec<_>>().join("; ");
+    format!(
+        "{}, {}: {}, {latencies}",
+        case.label,
+        clean(&target.target),
+        figures::rate(estimate, case.headline).get(lang)
+    )
 }
 
 fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (String, String)>) -> String {

@@ -32,8 +32,21 @@ pub const FILES: Mapping = Mapping {
 
 /// Another way to say `jobs`.
 pub const JOBS_EACH: Mapping = Mapping {
-    en: "jobs of each file",
-    ru: "задания каждого файла",
-    doc: "Jobs counted per file: as many for each of `files`. The jobs share the range equally, so each has a file, or an equal part of one, of its own if all files are of one size.",
-    keys: &[axis(required("per_file", Shape::Whole(JOBS), "Jobs of each file; with all files 1024 at most."))],
+    en: "jobs of each",
+    ru: "задания каждого",
+    doc: "Jobs counted per file or per target: one of the keys. All streams of a case count in the same way.",
+    keys: &[
+        axis(optional(
+            "per_file",
+            "absent",
+            Shape::Whole(JOBS),
+            "Jobs of each of `files`; with all files 1024 at most. The jobs share the range equally, so each has a file, or an equal part of one, of its own if all files are of one size.",
+        )),
+        axis(optional(
+            "per_target",
+            "absent",
+            Shape::Whole(JOBS),
+            "Jobs of each target (each `--on`); with all targets 1024 at most. Every job works on one target alone, a shared cursor is one per target, and the result tells the targets apart.",
+        )),
+    ],
 };

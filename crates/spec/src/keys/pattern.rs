@@ -12,6 +12,11 @@ pub const PATTERNS: &[Choice<Pattern>] = &[
         "the same, but all jobs of the stream share one region and take the next block from one cursor",
         Pattern::SharedSequential,
     ),
+    (
+        "append",
+        "every job writes to the end of a new file of its own; when that is as long as the job's region, it is emptied. Only writes, one at a time, to a directory; not with `verify` or `region`",
+        Pattern::Append,
+    ),
     ("reverse", "descending from a seeded start, wrapping at the beginning of the job's region", Pattern::Reverse),
     (
         "random",

@@ -4,7 +4,7 @@ use super::size::mixture;
 use super::{Map, axis, bytes, whole};
 use crate::files::Files;
 use crate::keys::{self, files as known};
-use crate::suite::Fill;
+use crate::suite::{Fill, JobsOf};
 use crate::workload::BlockShare;
 use crate::yaml::{Node, Value};
 use stend_base::{Bytes, Result, say};
@@ -42,12 +42,27 @@ fn size(node: &Node, file: &str) -> Result<Bytes> {
     Ok(size)
 }
 
-/// Values of `jobs`: of the whole range, or of each of `count` files.
-pub(super) fn jobs(node: &Node, file: &str, count: u32) -> Result<Vec<u32>> {
-    let Value::Map(_) = &node.value else { return axis(node, file, |n, f| whole(n, f, keys::JOBS)) };
+/// Values of `jobs`: of the whole range, of each of `count` files (then multiplied), or of each target.
+pub(super) fn jobs(node: &Node, file: &str, count: u32) -> Result<(Vec<u32>, JobsOf)> {
+    let numbers = |node: &Node, file: &str| axis(node, file, |n, f| whole(n, f, keys::JOBS));
+    let Value::Map(_) = &node.value else { return Ok((numbers(node, file)?, JobsOf::Range)) };
     let mut map = Map::of(node, file, &known::JOBS_EACH)?;
-    let each = map.required("per_file", |node, file| axis(node, file, |n, f| whole(n, f, keys::JOBS)))?;
+    let (per_file, per_target) = (map.optional("per_file", numbers)?, map.optional("per_target", numbers)?);
     map.finish()?;
+    let each = match (per_file, per_target) {
+        (Some(each), None) => each,
+        (None, Some(each)) => return Ok((each, JobsOf::Target)),
+        _ => {
+            let message = say!(
+                "`jobs` has either `per_file` or `per_target`",
+                "в `jobs` нужно одно из двух: `per_file` или `per_target`"
+            );
+            return Err(node.error(file, message).hint(say!(
+                "write `jobs: {{per_target: 1}}`, or a plain number for all together",
+                "напишите `jobs: {{per_target: 1}}` или просто число на всех"
+            )));
+        }
+    };
     let most = keys::JOBS.most;
     match each.iter().find(|each| u64::from(**each) * u64::from(count) > u64::from(most)) {
         Some(each) => Err(node.error(
@@ -57,7 +72,7 @@ pub(super) fn jobs(node: &Node, file: &str, count: u32) -> Result<Vec<u32>> {
                 "по {each} заданий на каждый из {count} файлов — больше, чем {most}"
             ),
         )),
-        None => Ok(each.iter().map(|each| each * count).collect()),
+        None => Ok((each.iter().map(|each| each * count).collect(), JobsOf::Files)),
     }
 }
 
@@ -85,6 +100,8 @@ mod tests {
         let equal = parsed("fill: {size: 1GiB}\nfiles: {count: 2, size: equal}", "1").unwrap();
         assert_eq!(equal.files, Some(Files { count: 2, sizes: Vec::new() }));
         assert_eq!(parsed("", "{per_file: 4}").unwrap().cases[0].streams[0].jobs, [4], "one file");
+        let found = &parsed("", "{per_target: [1, 4]}").unwrap().cases[0].streams[0];
+        assert_eq!((found.jobs.as_slice(), found.jobs_of), (&[1, 4][..], JobsOf::Target));
     }
 
     #[test]
@@ -95,6 +112,9 @@ mod tests {
             ("files: {count: 2, size: 1000B}", "1", "a file is a multiple of 4 KiB"),
             ("files: {count: 2, size: {4KiB: 50, 8KiB: 40}}", "1", "`size` are percent and add up to 90"),
             ("fill: {size: 1GiB}\nfiles: {count: 2, size: 1MiB}", "1", "both say how much"),
+            ("", "{per_file: 1, per_target: 1}", "either `per_file` or `per_target`"),
+            ("", "{}", "either `per_file` or `per_target`"),
+            ("", "{per_target: 0}", "0 is outside 1 to 1024"),
             ("files: {count: 100}", "{per_file: 11}", "11 jobs for each of 100 files are more than 1024"),
         ] {
             let error = parsed(head, jobs).unwrap_err().to_string();

@@ -120,7 +120,8 @@ mod tests {
     use stend_base::Lang;
 
     fn parse(pattern: &str) -> Result<Pattern> {
-        let stream = format!("{{op: read, block_size: [4KiB, 8KiB], pattern: {pattern}}}");
+        let op = if pattern == "append" { "write" } else { "read" };
+        let stream = format!("{{op: {op}, block_size: [4KiB, 8KiB], pattern: {pattern}}}");
         let text = format!("suite: x\ncases:\n  - name: a\n    streams:\n      - {stream}\n");
         suite(&text, "suite.yaml").map(|mut suite| suite.cases.remove(0).streams.remove(0).pattern)
     }
@@ -136,6 +137,7 @@ mod tests {
         for (text, pattern) in [
             ("sequential", Pattern::Sequential),
             ("shared_sequential", Pattern::SharedSequential),
+            ("append", Pattern::Append),
             ("reverse", Pattern::Reverse),
             ("random", Pattern::Random),
             ("uniform", Pattern::Uniform),
@@ -159,7 +161,7 @@ mod tests {
         refused(
             "zipf",
             expect![
-                "error: suite.yaml:5:55: `zipf` is not one of `sequential`, `shared_sequential`, `reverse`, `random`, `uniform`"
+                "error: suite.yaml:5:55: `zipf` is not one of `sequential`, `shared_sequential`, `append`, `reverse`, `random`, `uniform`"
             ],
         );
         refused(

@@ -202,6 +202,22 @@ pub(super) fn reads_erased(at_once: bool) -> Words {
     }
 }
 
+pub(super) fn targets_in_turn(cases: u32, targets: u32) -> Words {
+    let n = u64::from(cases);
+    let (en, ru) = (plural_en(n, "case", "cases"), plural_ru(n, "случае", "случаях", "случаях"));
+    Words {
+        slug: "targets-in-turn",
+        text: say!(
+            "In {cases} {en} fewer jobs go through the range in order than there are targets ({targets}): at any moment only some of them are loaded, one after the other.",
+            "В {cases} {ru} заданий, идущих по области подряд, меньше, чем объектов ({targets}): в каждый момент нагружена только часть, один за другим."
+        ),
+        advice: say!(
+            "Give each target its own jobs with `jobs: {{per_target: 1}}`.",
+            "Дайте каждому объекту свои задания: `jobs: {{per_target: 1}}`."
+        ),
+    }
+}
+
 pub(super) fn streams_overlap(case: &str, first: u32, second: u32) -> Words {
     Words {
         slug: "streams-overlap",

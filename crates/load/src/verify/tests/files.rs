@@ -70,7 +70,7 @@ fn concluded(lane: Lane, change: impl FnOnce(&mut TrialOutcome)) -> TrialOutcome
     let (file, asked) = (scratch(), trial(LEN, vec![verified(50, 4)]));
     let mut jobs = crate::layout::jobs(&asked, u64::MAX).unwrap();
     super::attach(&mut jobs, super::MARKS);
-    let target = crate::target::Target::new(&file, &asked).unwrap();
+    let target = crate::target::Target::new(&file, &asked, &[]).unwrap();
     let control = crate::Control::new();
     let task = |lane| crate::engine::Task { trial: &asked, jobs: &jobs, lane, target: &target, fault_limit: 100 };
     let mut outcome = crate::engine::run(&task(Lane::Psync), &control, &mut |_| {}).unwrap();
