@@ -128,9 +128,12 @@ impl Payload {
         let unit = if self.dense < UNIT { UNIT } else { SECTOR };
         for sector in memory[at..at + len].chunks_mut(unit) {
             stamp = stamp.wrapping_add(SPREAD);
-            // A write of a trace may end anywhere.
-            let marked = sector.len().min(8);
-            sector[..marked].copy_from_slice(&stamp.to_le_bytes()[..marked]);
+            let stamp = stamp.to_le_bytes();
+            match sector.first_chunk_mut() {
+                Some(first) => *first = stamp,
+                // A write of a trace may end anywhere.
+                None => sector.copy_from_slice(&stamp[..sector.len()]),
+            }
         }
         at
     }
