@@ -8,7 +8,7 @@ use std::time::Duration;
 use stend_base::{Bytes, Error, Nanos};
 use stend_host::protocol::Reply;
 use stend_host::{FromHost, Host, Inspect, Permission, Prepare, Request};
-use stend_record::{TrialOutcome, TrialStatus};
+use stend_record::{Slice, TrialOutcome, TrialStatus};
 use stend_spec::workload::{Region, Trial};
 
 /// Longest wait for an answer: a fill under the limit takes seconds.
@@ -25,6 +25,15 @@ pub struct Stend {
     /// What fio is given: the same file or device.
     pub target: PathBuf,
     trials: u32,
+}
+
+/// Memory that is really there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Memory {
+    /// Now.
+    pub now: Bytes,
+    /// The most that it ever was.
+    pub most: Bytes,
 }
 
 /// What a trial took.
@@ -98,8 +107,26 @@ impl Stend {
         self.ask(&fill, |reply| matches!(reply, Reply::Filled(_)).then_some(()))
     }
 
+    /// Memory of the worker.
+    pub fn memory(&self) -> Outcome<Memory> {
+        let path = format!("/proc/{}/status", self.host.pid());
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read `{path}`: {e}"))?;
+        memory(&text).ok_or_else(|| format!("cannot understand `{path}`"))
+    }
+
+    /// One trial with its intervals.
+    pub fn trial_in_slices(&mut self, trial: Trial) -> Outcome<(TrialOutcome, Vec<Slice>)> {
+        let mut all = Vec::new();
+        let (outcome, _) = self.observed(trial, &mut |slices| all.extend_from_slice(slices))?;
+        Ok((outcome, all))
+    }
+
     /// One trial, and what it cost.
     pub fn trial(&mut self, trial: Trial) -> Outcome<(TrialOutcome, Cost)> {
+        self.observed(trial, &mut |_| {})
+    }
+
+    fn observed(&mut self, trial: Trial, see: &mut dyn FnMut(&[Slice])) -> Outcome<(TrialOutcome, Cost)> {
         let ordinal = self.trials;
         self.trials += 1;
         let (mut ios, before) = (0, cpu::of_process(self.host.pid())?);
@@ -107,6 +134,7 @@ impl Stend {
             Reply::TrialDone { outcome, .. } => Some(outcome),
             Reply::Slices { slices, .. } => {
                 ios += slices.iter().map(|slice| slice.ops).sum::<u64>();
+                see(&slices);
                 None
             }
             _ => None,
@@ -154,6 +182,15 @@ pub fn whole(outcome: &TrialOutcome) -> Outcome<()> {
 /// I/Os that were due in the window and never began.
 pub fn never_begun(outcome: &TrialOutcome) -> u64 {
     outcome.open.iter().flat_map(|open| &open.never_begun).map(|ages| ages.count()).sum()
+}
+
+/// From /proc/PID/status, whose kB are KiB (proc(5)).
+fn memory(status: &str) -> Option<Memory> {
+    let of = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix(" kB")?.parse().ok().map(Bytes::kib)
+    };
+    Some(Memory { now: of("VmRSS:")?, most: of("VmHWM:")? })
 }
 
 fn run_id() -> String {
@@ -222,6 +259,13 @@ pub mod tests {
             io_log: None,
             clocks: [(0, 0, 0); 2],
         }
+    }
+
+    #[test]
+    fn memory_is_read_in_kib() {
+        let status = "Name:\tstend\nVmHWM:\t   20480 kB\nVmRSS:\t    1024 kB\n";
+        assert_eq!(memory(status), Some(Memory { now: Bytes::mib(1), most: Bytes::mib(20) }));
+        assert_eq!(memory("VmRSS: 1 kB\n"), None);
     }
 
     #[test]

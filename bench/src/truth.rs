@@ -2,6 +2,7 @@
 
 mod elbencho;
 mod little;
+mod many;
 mod rates;
 mod report;
 mod stall;
@@ -16,6 +17,7 @@ pub fn compare(settings: &Settings) -> Outcome<()> {
     let found = report::Found {
         stalls: if wanted("stall") { stall::measure(settings, &fio)? } else { Vec::new() },
         rates: if wanted("rates") { rates::measure(settings, &fio)? } else { Vec::new() },
+        many: if wanted("many") { many::measure(settings)? } else { Vec::new() },
         in_flight: if wanted("little") { little::measure(settings)? } else { Vec::new() },
     };
     report::write(settings, &fio, &found)

@@ -1,8 +1,9 @@
 //! The result as Markdown.
 
-use super::{little, rates, stall};
+use super::{little, many, rates, stall};
 use crate::fio::Fio;
 use crate::{Outcome, Settings, machine, page, say};
+use stend_base::Bytes;
 use stend_spec::rate::Gaps;
 
 /// Everything that was measured.
@@ -11,6 +12,8 @@ pub struct Found {
     pub stalls: Vec<stall::Row>,
     /// Rates.
     pub rates: Vec<rates::Row>,
+    /// Loads of many threads.
+    pub many: Vec<many::Row>,
     /// Depths.
     pub in_flight: Vec<little::Row>,
 }
@@ -39,7 +42,7 @@ pub fn write(settings: &Settings, fio: &Fio, found: &Found) -> Outcome<()> {
 }
 
 fn body(found: &Found) -> String {
-    stalls(&found.stalls) + &rates(&found.rates) + &in_flight(&found.in_flight)
+    stalls(&found.stalls) + &rates(&found.rates) + &in_flight(&found.in_flight) + &many(&found.many)
 }
 
 fn stalls(rows: &[stall::Row]) -> String {
@@ -114,6 +117,23 @@ fn in_flight(rows: &[little::Row]) -> String {
     for row in rows {
         let verdict = if row.holds() { "yes" } else { "**no**" };
         text += &format!("| {} | {:.2} | {:.2} | {verdict} |\n", row.depth, row.by_latency, row.by_device);
+    }
+    text + "\n"
+}
+
+fn many(rows: &[many::Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Many threads\n\n\
+                    No I/O is made (`backend: none`), 2 s; at a rate 100,000 per second of all threads together. Of what was due in the first\n\
+                    100 ms that share began in it. Memory is the most that the worker held, less what it held before.\n\n\
+                    | load | threads | memory, MiB | first interval | all |\n|---|---|---|---|---|\n"
+        .to_string();
+    for many::Row { name, threads, memory, first, all } in rows {
+        let share = |share: Option<f64>| share.map_or("–".to_string(), |share| format!("{share:.4}"));
+        let memory = memory.0 as f64 / Bytes::mib(1).0 as f64;
+        text += &format!("| {name} | {threads} | {memory:.0} | {} | {} |\n", share(*first), share(*all));
     }
     text + "\n"
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use stend_base::histogram::{BUCKETS, Histogram};
 use stend_base::{Error, Nanos};
-use stend_spec::workload::{OPS, Op};
+use stend_spec::workload::Op;
 use stend_sys::affinity::{ThreadTimes, thread_times};
 use stend_sys::clock;
 
@@ -19,14 +19,15 @@ use stend_sys::clock;
 const PARTS: usize = 4;
 /// Parts kept back for the two changes of phase, at which a thread must cut whatever the collector does.
 const RESERVE: usize = 2;
-/// Memory of one thread's parts, bytes.
-const MEMORY: u64 = (1 + PARTS + RESERVE) as u64 * OPS as u64 * BUCKETS as u64 * 8;
+/// Memory of one thread's parts for one kind of operation, bytes.
+const MEMORY: u64 = (1 + PARTS + RESERVE) as u64 * BUCKETS as u64 * 8;
 /// Most messages of one thread that can be under way: all its parts, that it is ready, that it is done.
 pub(crate) const MESSAGES_PER_THREAD: usize = PARTS + RESERVE + 1 + 2;
 
-/// Memory of one thread's parts, bytes; an open loop has two histograms for each of a closed one.
-pub(crate) const fn memory_per_thread(open: bool) -> u64 {
-    if open { 2 * MEMORY } else { MEMORY }
+/// Memory of one thread's parts, bytes, with so many kinds of operations: histograms of others are never touched, and so the
+/// kernel gives none for them. An open loop has two histograms for each of a closed one.
+pub(crate) const fn memory_per_thread(open: bool, kinds: u64) -> u64 {
+    kinds * if open { 2 * MEMORY } else { MEMORY }
 }
 
 /// What a load thread tells the collector.

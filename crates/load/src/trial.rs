@@ -17,7 +17,7 @@ use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::IoChunk;
 use stend_record::io_log::{OFFSET_LIMIT, SIZES_MAX};
 use stend_record::observed::{Slice, TrialOutcome};
-use stend_spec::workload::{Backend, Data, Op, Pattern, Sync, Trial};
+use stend_spec::workload::{Backend, Data, OPS, Op, Pattern, Sync, Trial};
 use stend_sys::{IoFile, buffer, clock, queue};
 
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
@@ -206,6 +206,14 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
     Ok(())
 }
 
+/// Kinds of operations that a stream may make; a trace any.
+fn kinds(stream: &stend_spec::workload::Stream) -> u64 {
+    match &stream.replay {
+        Some(_) => OPS as u64,
+        None => stream.mix.shares().count() as u64 + u64::from(stream.sync.every() > 0),
+    }
+}
+
 /// Refuses what would take the machine down before it measures anything. `traces`: bytes of recorded I/Os.
 fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()> {
     let in_flight = trial.in_flight();
@@ -224,7 +232,7 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()
         let (depth, threads) = (u64::from(job.spec.queue_depth), threads_of(job));
         let buffers = Payload::new(job).slot_len() as u64 * depth;
         let course = job.course.as_ref().filter(|_| job.job == 0).map_or(0, |course| course.memory());
-        buffers + threads * memory_per_thread(job.spec.is_open()) + verify::memory(job) + course
+        buffers + threads * memory_per_thread(job.spec.is_open(), kinds(&job.spec)) + verify::memory(job) + course
     };
     let log = trial.io_log.map_or(0, |_| io_log::memory(jobs.iter().map(threads_of).sum()));
     let need = jobs.iter().fold(traces.saturating_add(log), |sum, job| sum.saturating_add(of(job)));
