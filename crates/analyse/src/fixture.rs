@@ -246,7 +246,7 @@ impl RunBuilder {
         for block in 0..6 {
             for (case, &rate) in iops.iter().enumerate() {
                 let factor = 1.0 + 0.002 * (f64::from(block) - 2.5) * 2.0;
-                self = self.trial(case as u32).iops(rate * factor).done();
+                self = self.trial(case as u32).block(block).iops(rate * factor).done();
             }
         }
         self

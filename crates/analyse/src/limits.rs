@@ -5,7 +5,7 @@
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-2";
+pub const LIMITS_VERSION: &str = "2026-3";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -126,6 +126,10 @@ pub const MERGED: f64 = 1.05;
 
 /// Fewest interleaved trials for a publishable interval: with 5 the exact sign-flip test cannot reach 5 %.
 pub const TRIALS_PUBLISHABLE: u32 = 6;
+/// Comparison: difference that does not matter unless the user says otherwise (method S5).
+pub const MARGIN: f64 = 0.02;
+/// Comparison: chance of calling any cell of a table different when none is.
+pub const FALSE_DIFFERENCE: f64 = 0.05;
 /// Shortest trial for a publishable number (H23).
 pub const WINDOW_PUBLISHABLE: Nanos = Nanos::secs(60);
 

@@ -5,8 +5,8 @@ mod prober;
 
 use serde::Serialize;
 use stend_analyse::findings::{
-    Basis, CaseFinding, Caveat, CheckStatus, Estimate, Headline, IoLogFinding, NotRun, OpFinding, Quantile,
-    QuantileValue, ReplayFinding, SearchFinding, SearchedRate, TargetFinding,
+    Basis, CaseFinding, Caveat, CheckResult, CheckStatus, Estimate, Headline, IoLogFinding, NotRun, OpFinding,
+    Quantile, QuantileValue, ReplayFinding, SearchFinding, SearchedRate, TargetFinding,
 };
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
@@ -207,14 +207,27 @@ struct QuantileOut {
     need: Option<u64>,
 }
 
+/// One check, for machines.
 #[derive(Serialize)]
-struct Check<'a> {
+pub struct Check<'a> {
     id: &'a str,
     name: &'a Say,
     status: CheckStatus,
     measured: &'a Say,
     limit: &'a Say,
     meaning: &'a Say,
+}
+
+/// A check as it is printed.
+pub fn check(check: &CheckResult) -> Check<'_> {
+    Check {
+        id: &check.id,
+        name: &check.name,
+        status: check.status,
+        measured: &check.measured,
+        limit: &check.limit,
+        meaning: &check.meaning,
+    }
 }
 
 fn document(findings: &Findings) -> Document<'_> {
@@ -317,18 +330,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         io_logs: &case.io_logs,
         prober: case.prober.as_ref().map(prober::out),
         no_prober: case.no_prober.as_ref(),
-        checks: case
-            .checks
-            .iter()
-            .map(|c| Check {
-                id: &c.id,
-                name: &c.name,
-                status: c.status,
-                measured: &c.measured,
-                limit: &c.limit,
-                meaning: &c.meaning,
-            })
-            .collect(),
+        checks: case.checks.iter().map(check).collect(),
         charts: &case.charts,
     }
 }

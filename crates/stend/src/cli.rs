@@ -167,14 +167,34 @@ fn list(lang: Lang) -> Command {
 
 fn compare(lang: Lang) -> Command {
     let about = say!(
-        "compare runs with the first of them, or the arms of one run: what changed, and every case relative to it",
-        "сравнить прогоны с первым из них или варианты одного прогона: что изменилось и каждый случай относительно первого"
+        "compare runs with the first of them, or the arms of one run: what changed, and a verdict on every case",
+        "сравнить прогоны с первым из них или варианты одного прогона: что изменилось и вердикт по каждому случаю"
     );
-    let examples = "stend compare before.stend after.stend\nstend compare R-20261121T18 last -o compare.html --lang ru";
+    let examples = "stend compare before.stend after.stend\nstend compare last --margin 5%\nstend compare R-20261121T18 last -o compare.html --lang ru";
+    let margin = say!(
+        "difference that does not matter (default: 2%; better and worse are also beyond the noise)",
+        "различие, которое не важно (по умолчанию 2%; лучше и хуже — ещё и вне шума)"
+    );
     let output =
         say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
+    let baseline = say!(
+        "which of the runs, or which arm of one, is 100 % (default: the first)",
+        "какой из прогонов или вариантов принять за 100 % (по умолчанию первый)"
+    );
+    let floor = say!(
+        "a repetition of the baseline, or a run with two arms of one configuration: smaller differences are noise",
+        "повтор базы или прогон с двумя вариантами одной конфигурации: меньшие различия — шум"
+    );
+    let factor = say!(
+        "conditions that are meant to differ, as --json names them, separated by commas",
+        "условия, которые и должны различаться, через запятую; имена — как в --json"
+    );
     let arguments = vec![
         run_argument(lang).num_args(1..).action(ArgAction::Append),
+        option("baseline", "RUN", baseline, lang),
+        option("margin", "SHARE", margin, lang),
+        option("floor", "RUN", floor, lang),
+        option("factor", "CONDITION", factor, lang).action(ArgAction::Append).value_delimiter(','),
         option("output", "FILE", output, lang).short('o'),
     ];
     verb("compare", about, examples, "RUN RUN…", arguments, lang)

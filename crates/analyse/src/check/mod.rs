@@ -181,7 +181,11 @@ mod tests {
         let sections: Vec<&str> =
             page.lines().filter_map(|line| line.strip_prefix("## ")?.split_ascii_whitespace().next()).collect();
         let found = clean();
-        let ids: Vec<&str> = found.cases[0].checks.iter().map(|check| check.id.as_str()).collect();
+        let record = run_of(vec![case("mix", 70, 32, Sync::None)]).record();
+        let compared = crate::compare(&[(&record, &found)], &crate::compare::Options::default());
+        let mut ids: Vec<&str> =
+            found.cases[0].checks.iter().chain(&compared.checks).map(|check| check.id.as_str()).collect();
+        ids.sort_unstable();
         assert_eq!(sections, ids);
         let parts = ["**Catches**", "**Formula**", "**Source**", "**What to"];
         for section in page.split("\n## ").skip(1) {

@@ -1,34 +1,91 @@
 //! The arms of one run, compared as if each were a run of its own.
 
-use super::{Comparison, Pairing, compare_as};
+use super::floor::{Floor, of_itself};
+use super::{Comparison, Options, Pairing, compare_as};
 use crate::findings::{CaseFinding, Findings};
-use stend_base::Result;
+use stend_base::{Error, Kind, Result, say};
 use stend_record::{EventKind, RunRecord};
 use stend_spec::plan::Plan;
 
-/// Compares the arms of a run with the first of them; `None` if fewer than two were entered.
+/// One arm as a run of its own.
+struct OneArm {
+    /// Index in the plan.
+    arm: usize,
+    record: RunRecord,
+    findings: Findings,
+}
+
+/// Compares the arms of a run with the first of them, or the one that is asked for; `None` if fewer than two were
+/// entered, or the first was not.
 ///
 /// Arms that alternated are compared within blocks; arms that followed one another, because a person or a
-/// reboot switched between them, as two runs would be. Errors: those of [`Plan::new`].
-pub fn compare_arms(run: &RunRecord, findings: &Findings) -> Result<Option<Comparison>> {
+/// reboot switched between them, as two runs would be. Arms of the same configuration make an A/A floor. Errors: those of
+/// [`Plan::new`], and a baseline that is no arm of the run.
+pub fn compare_arms(run: &RunRecord, findings: &Findings, options: &Options) -> Result<Option<Comparison>> {
     let plan = Plan::new(&run.header.inputs)?;
-    let arms: Vec<(usize, RunRecord, Findings)> = (0..plan.arms.len())
-        .filter_map(|arm| {
-            let record = record_of(run, &plan, arm as u32)?;
-            Some((arm, record, findings_of(findings, &plan, arm as u32)))
-        })
-        .collect();
-    // Without the first arm there is nothing to compare with.
-    if arms.len() < 2 || arms[0].0 != 0 {
-        return Ok(None);
-    }
-    let pairing = if run.header.inputs.suite.is_sequential() { Pairing::None } else { Pairing::Blocks };
-    let sides: Vec<(&RunRecord, &Findings)> = arms.iter().map(|(_, record, findings)| (record, findings)).collect();
-    let mut comparison = compare_as(&sides, pairing);
-    for (side, (arm, ..)) in comparison.runs.iter_mut().zip(&arms) {
-        side.arm = Some(plan.arms[*arm].name.clone());
+    let mut arms = entered(run, findings, &plan);
+    let first = match &options.baseline_arm {
+        Some(name) => Some(named(name, &arms, &plan)?),
+        // Without the first arm there is nothing to compare with.
+        None => arms.first().filter(|arm| arm.arm == 0).map(|_| 0),
+    };
+    let Some(first) = first.filter(|_| arms.len() > 1) else { return Ok(None) };
+    arms[..=first].rotate_right(1);
+    let mut options = options.clone();
+    options.factors.extend(plan.arms.iter().flat_map(|arm| arm.expect.iter().cloned()));
+    options.floor = options.floor.or_else(|| floor_of(run, &plan, &arms));
+    let mut comparison = side_by_side(run, &arms, &options);
+    for (side, arm) in comparison.runs.iter_mut().zip(&arms) {
+        side.arm = Some(plan.arms[arm.arm].name.clone());
     }
     Ok(Some(comparison))
+}
+
+/// The A/A floor of a run: from every pair of its arms that are the same configuration. Errors: those of [`Plan::new`].
+pub(super) fn floor(run: &RunRecord, findings: &Findings) -> Result<Option<Floor>> {
+    let plan = Plan::new(&run.header.inputs)?;
+    Ok(floor_of(run, &plan, &entered(run, findings, &plan)))
+}
+
+fn floor_of(run: &RunRecord, plan: &Plan, arms: &[OneArm]) -> Option<Floor> {
+    let switch = |arm: &OneArm| &plan.arms[arm.arm].switch;
+    let twins = |i: usize| (0..arms.len()).filter(move |j| *j != i && switch(&arms[*j]) == switch(&arms[i]));
+    let pairs = (0..arms.len()).flat_map(|i| twins(i).filter(move |j| *j > i).map(move |j| [&arms[i], &arms[j]]));
+    let compared: Vec<Comparison> = pairs.map(|pair| side_by_side(run, &pair, &Options::default())).collect();
+    let names = (0..arms.len()).filter(|i| twins(*i).next().is_some()).map(|i| plan.arms[arms[i].arm].name.clone());
+    of_itself(&compared, names.collect())
+}
+
+/// The first of `arms` is the baseline.
+fn side_by_side(run: &RunRecord, arms: &[impl std::borrow::Borrow<OneArm>], options: &Options) -> Comparison {
+    let pairing = if run.header.inputs.suite.is_sequential() { Pairing::None } else { Pairing::Blocks };
+    let sides: Vec<(&RunRecord, &Findings)> =
+        arms.iter().map(|arm| (&arm.borrow().record, &arm.borrow().findings)).collect();
+    compare_as(&sides, pairing, options)
+}
+
+fn entered(run: &RunRecord, findings: &Findings, plan: &Plan) -> Vec<OneArm> {
+    let one = |arm: usize| {
+        let record = record_of(run, plan, arm as u32)?;
+        Some(OneArm { arm, record, findings: findings_of(findings, plan, arm as u32) })
+    };
+    (0..plan.arms.len()).filter_map(one).collect()
+}
+
+/// Place of the arm of this name among those that were entered.
+fn named(name: &str, arms: &[OneArm], plan: &Plan) -> Result<usize> {
+    let names: Vec<&str> = arms.iter().map(|arm| plan.arms[arm.arm].name.as_str()).collect();
+    names.iter().position(|known| *known == name).ok_or_else(|| {
+        let list = names.join(", ");
+        Error::new(
+            Kind::Usage,
+            say!("`{name}` is no arm that was measured", "`{name}` — не вариант, который измерялся"),
+        )
+        .hint(match names.is_empty() {
+            true => say!("the run has no arms", "в прогоне нет вариантов"),
+            false => say!("the arms are: {list}", "варианты: {list}"),
+        })
+    })
 }
 
 /// What was recorded in one arm: its trials, and the host and the target as they were when it was first

@@ -215,6 +215,7 @@ fn digest(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Options;
     use crate::fixture::run;
     use crate::{analyse, compare};
 
@@ -266,7 +267,7 @@ mod tests {
         b.header.suite_text.push('#');
         b.header.inputs.seed = 8;
         let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());
-        let found = compare(&[(&a, &of_a), (&b, &of_b)]);
+        let found = compare(&[(&a, &of_a), (&b, &of_b)], &Options::default());
         let keys: Vec<&str> = found.changed.iter().map(|c| c.key.as_str()).collect();
         assert_eq!(keys, ["kernel", "device_firmware", "suite_text", "seed"]);
         assert_eq!(found.changed[3].values, [Say::same("7"), Say::same("8")]);
@@ -278,7 +279,7 @@ mod tests {
         let a = run().trial(0).done().record();
         let b = RunRecord::new(a.header.clone());
         let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());
-        let found = compare(&[(&a, &of_a), (&b, &of_b)]);
+        let found = compare(&[(&a, &of_a), (&b, &of_b)], &Options::default());
         let host = found.changed.iter().find(|c| c.key == "hostname").unwrap();
         assert_eq!(host.values, [Say::same("lab"), Say::same("")]);
     }

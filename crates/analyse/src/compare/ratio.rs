@@ -2,10 +2,10 @@
 //! trials are two independent sets. Arms alternated in blocks: there the trials of a block are a pair, and
 //! what drifted over the run cancels (method S4, S5).
 
-use super::{Pairing, QUANTILE, Ratio, RatioBasis, RatioValue};
+use super::{ByBlock, Doubt, Judged, P, Pairing, QUANTILE, Ratio, RatioBasis, RatioValue, Robust, Test};
 use crate::by_trial::figures_of;
 use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, QuantileValue};
-use crate::stats::{order_statistic, paired, welch};
+use crate::stats::{mean, order_statistic, paired, signed_rank, welch};
 use crate::trials::CaseTrials;
 use std::collections::BTreeMap;
 use stend_spec::workload::Op;
@@ -88,10 +88,13 @@ impl<'a> Sides<'a> {
 
     /// The ratio of values by trial, as the trials belong together; otherwise `shown`.
     fn over(&self, a: &[f64], b: &[f64], shown: RatioValue) -> Ratio {
-        match self.pairing {
+        let blocks = (self.baseline.by_block(a), self.other.by_block(b));
+        let ratio = match self.pairing {
             Pairing::None => over_trials(a, b, shown),
-            Pairing::Blocks => over_blocks(&self.baseline.by_block(a), &self.other.by_block(b), shown),
-        }
+            Pairing::Blocks => over_blocks(&blocks.0, &blocks.1, shown),
+        };
+        let by_block = ratio.interval.map(|_| ByBlock { baseline: logs(&blocks.0), other: logs(&blocks.1) });
+        Ratio { by_block, ..ratio }
     }
 
     /// Ratio of the headline rate.
@@ -117,16 +120,16 @@ impl<'a> Sides<'a> {
             (QuantileValue::Above(a), QuantileValue::At(b)) => below(a.0 as f64, b.0 as f64),
             (QuantileValue::Above(_), QuantileValue::Above(_)) => RatioValue::Unknown,
             (QuantileValue::NotEnough { .. }, _) | (_, QuantileValue::NotEnough { .. }) => {
-                return Some(Ratio { value: RatioValue::Unknown, interval: None, basis: RatioBasis::NotEnough });
+                return Some(Ratio::bare(RatioValue::Unknown, RatioBasis::NotEnough));
             }
         };
         if !matches!(value, RatioValue::At(_)) {
-            return Some(Ratio { value, interval: None, basis: RatioBasis::NotANumber });
+            return Some(Ratio::bare(value, RatioBasis::NotANumber));
         }
         let by_trial = self.baseline.p99s(stream, op).and_then(|a| Ok((a, self.other.p99s(stream, op)?)));
         Some(match by_trial {
             Ok((a, b)) => self.over(&a, &b, value),
-            Err(basis) => Ratio { value, interval: None, basis },
+            Err(basis) => Ratio::bare(value, basis),
         })
     }
 }
@@ -135,32 +138,51 @@ impl<'a> Sides<'a> {
 fn over_blocks(a: &BTreeMap<u32, Vec<f64>>, b: &BTreeMap<u32, Vec<f64>>, shown: RatioValue) -> Ratio {
     let both: Vec<(&Vec<f64>, &Vec<f64>)> = a.iter().filter_map(|(block, a)| Some((b.get(block)?, a))).collect();
     if both.len() < 2 {
-        return Ratio { value: shown, interval: None, basis: RatioBasis::TooFewTrials };
+        return Ratio::bare(shown, RatioBasis::TooFewTrials);
     }
     let effects: Option<Vec<f64>> = both.iter().map(|(above, below)| paired::effect(above, below)).collect();
-    match effects.and_then(|effects| paired::ratio(&effects)) {
+    let effects = effects.unwrap_or_default();
+    match paired::ratio(&effects) {
         Some(found) => Ratio {
             value: RatioValue::At(found.ratio),
             interval: Some(found.interval),
             basis: RatioBasis::Blocks { n: found.blocks as u32 },
+            p: found.p.map(P::from),
+            robust: signed_rank::centre(&effects).map(robust),
+            judged: Judged::doubtful(Doubt::NoInterval),
+            by_block: None,
         },
-        None => Ratio { value: shown, interval: None, basis: RatioBasis::NotANumber },
+        None => Ratio::bare(shown, RatioBasis::NotANumber),
     }
 }
 
 /// The ratio over trials where that can be told, otherwise `shown`, which has no interval.
 fn over_trials(a: &[f64], b: &[f64], shown: RatioValue) -> Ratio {
     if a.len() < 2 || b.len() < 2 {
-        return Ratio { value: shown, interval: None, basis: RatioBasis::TooFewTrials };
+        return Ratio::bare(shown, RatioBasis::TooFewTrials);
     }
     match welch::log_ratio(a, b) {
-        Some((ratio, interval)) => Ratio {
-            value: RatioValue::At(ratio),
-            interval: Some(interval),
+        Some(found) => Ratio {
+            value: RatioValue::At(found.ratio),
+            interval: Some(found.interval),
             basis: RatioBasis::Trials { baseline: a.len() as u32, other: b.len() as u32 },
+            p: Some(P { p: found.p, test: Test::Welch }),
+            robust: None,
+            judged: Judged::doubtful(Doubt::NoInterval),
+            by_block: None,
         },
-        None => Ratio { value: shown, interval: None, basis: RatioBasis::NotANumber },
+        None => Ratio::bare(shown, RatioBasis::NotANumber),
     }
+}
+
+/// Mean logarithm of each block. Where there is an interval all values are above 0.
+fn logs(blocks: &BTreeMap<u32, Vec<f64>>) -> BTreeMap<u32, f64> {
+    let log = |values: &Vec<f64>| mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
+    blocks.iter().filter_map(|(block, values)| Some((*block, log(values)?))).collect()
+}
+
+fn robust(centre: signed_rank::Centre) -> Robust {
+    Robust { value: centre.value.exp(), interval: centre.interval.map(|(low, high)| (low.exp(), high.exp())) }
 }
 
 fn p99(op: &OpFinding) -> Option<QuantileValue> {

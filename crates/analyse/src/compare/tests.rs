@@ -7,11 +7,11 @@ use stend_base::Nanos;
 use stend_base::histogram::Sparse;
 use stend_record::{Censored, EventKind};
 use stend_spec::arm::Switch;
-use stend_spec::workload::{OPS, Sync};
+use stend_spec::workload::{OPS, Op, Sync};
 
 fn compared(records: &[RunRecord]) -> Comparison {
     let findings: Vec<Findings> = records.iter().map(|r| analyse(r).unwrap()).collect();
-    compare(&records.iter().zip(&findings).collect::<Vec<_>>())
+    compare(&records.iter().zip(&findings).collect::<Vec<_>>(), &Options::default())
 }
 
 fn six(iops: f64) -> RunRecord {
@@ -131,7 +131,7 @@ fn a_side_with_a_failed_check_names_it() {
 
 #[test]
 fn nothing_and_hostile_histograms_are_compared_without_a_panic() {
-    assert!(compare(&[]).cases.is_empty());
+    assert!(compare(&[], &Options::default()).cases.is_empty());
     let hostile = |o: &mut stend_record::TrialOutcome, _: &mut Vec<stend_record::Slice>| {
         o.jobs[0].latency[0] = Sparse { buckets: vec![(u32::MAX, u64::MAX)], sum_ns: 1, min_ns: 0, max_ns: 0 };
         o.jobs[0].done = [(u64::MAX, u64::MAX); OPS];
@@ -152,7 +152,7 @@ fn drifting(second: Switch) -> RunRecord {
 }
 
 fn arms(record: &RunRecord) -> Option<Comparison> {
-    compare_arms(record, &analyse(record).unwrap()).unwrap()
+    compare_arms(record, &analyse(record).unwrap(), &Options::default()).unwrap()
 }
 
 fn command() -> Switch {

@@ -3,11 +3,14 @@
 pub mod batch_means;
 pub mod coincidence;
 pub mod effective;
+pub mod holm;
 pub mod line;
 pub mod mser;
 pub mod order_statistic;
 pub mod paired;
 pub mod plateau;
+pub mod sign_flip;
+pub mod signed_rank;
 pub mod t_interval;
 pub mod welch;
 

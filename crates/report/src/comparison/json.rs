@@ -3,8 +3,11 @@
 use crate::json::State;
 use serde::Serialize;
 use stend_analyse::Comparison;
-use stend_analyse::compare::{CaseComparison, ComparedRun, LatencySide, Ratio, RatioBasis, RatioValue, Side};
-use stend_analyse::findings::{Estimate, Headline, QuantileValue};
+use stend_analyse::compare::{
+    CaseComparison, ComparedRun, Doubt, Floor, LatencySide, Mean, Metric, Noise, Ratio, RatioBasis, RatioValue, Side,
+    Test, Verdict,
+};
+use stend_analyse::findings::{Estimate, GradeLevel, Headline, QuantileValue};
 use stend_base::Say;
 use stend_spec::workload::Op;
 
@@ -18,6 +21,20 @@ struct Document<'a> {
     schema: &'static str,
     schema_version: u32,
     runs: Vec<Run<'a>>,
+    /// What is compared alternated in blocks; otherwise it was measured one after the other, and no verdict is coloured.
+    interleaved: bool,
+    /// Difference that does not matter, as a part of the baseline's value: 0.02 is from 1 / 1.02 to 1.02.
+    margin: f64,
+    /// What a rate must differ by to be better or worse: the margin, or the floor if that is more.
+    beyond_rate: f64,
+    /// The same of a p99.
+    beyond_p99: f64,
+    /// How far a configuration is from itself; `null` where that is not known.
+    floor: Option<FloorOut<'a>>,
+    /// Cells that were judged together (Holm).
+    cells_judged: u32,
+    /// Blocks, or trials of each run, that so many cells need.
+    blocks_needed: u32,
     /// Conditions that are not the same in all runs.
     conditions_changed: Vec<Condition<'a>>,
     conditions_same: Vec<Condition<'a>>,
@@ -25,6 +42,10 @@ struct Document<'a> {
     cases: Vec<Case<'a>>,
     /// Cases that could not be compared.
     unmatched: Vec<Unmatched<'a>>,
+    /// Geometric means of the ratios of the table, where there are two or more.
+    geometric_means: Vec<MeanOut>,
+    /// Checks of the comparison as a whole.
+    checks: Vec<crate::json::Check<'a>>,
 }
 
 #[derive(Serialize)]
@@ -38,6 +59,8 @@ struct Run<'a> {
     /// Name of the arm, if arms of one run are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     arm: Option<&'a str>,
+    /// What the numbers of the run may be used for.
+    grade: GradeLevel,
 }
 
 #[derive(Serialize)]
@@ -104,6 +127,55 @@ struct RatioOut {
     /// Where it comes from, or why a part of it is missing: `blocks`, `trials`, `too_few_trials`, `trials_too_short`,
     /// `not_a_number` or `not_enough`.
     basis: &'static str,
+    /// Two-sided probability that chance alone gives at least this difference; `null` without an interval.
+    p: Option<f64>,
+    /// Where `p` comes from: `sign_flip` (all ways), `sign_flip_drawn` (99,999 or fewer of them) or `welch`.
+    test: Option<&'static str>,
+    /// `p` after Holm's correction; `null` for what is not judged with the others.
+    p_holm: Option<f64>,
+    /// Hodges–Lehmann's estimate over blocks.
+    robust: Option<f64>,
+    robust_interval_95: Option<(f64, f64)>,
+    /// `better`, `worse`, `differs_slightly`, `equivalent` or `inconclusive`. Of a rate more is better, of a latency less.
+    verdict: &'static str,
+    /// Why it is inconclusive: `wide`, `no_interval` (see `basis`), `too_few`, `chance`, `within_floor`,
+    /// `failed_check` or `other_workload`; otherwise `null`.
+    doubt: Option<&'static str>,
+    /// The verdict may be shown in colour: better or worse, and measured in alternating blocks.
+    coloured: bool,
+}
+
+#[derive(Serialize)]
+struct FloorOut<'a> {
+    /// `null` with fewer than six distances.
+    rate: Option<NoiseOut>,
+    p99: Option<NoiseOut>,
+    /// Names of the arms, or the id of the run, that were compared with themselves.
+    from: &'a [String],
+}
+
+#[derive(Serialize)]
+struct NoiseOut {
+    /// 95th percentile of the distances, as a part of the value.
+    share: f64,
+    /// Distances, one for each block of each cell.
+    distances: u32,
+}
+
+#[derive(Serialize)]
+struct MeanOut {
+    /// Index of the run.
+    run: usize,
+    /// `rate` or `p99`.
+    metric: &'static str,
+    /// Of a latency: the operation.
+    operation: Option<Op>,
+    /// Ratios in it.
+    ratios: u32,
+    /// Ratios that are not in it: without an interval, with a failed check, or of another workload.
+    left_out: u32,
+    value: f64,
+    interval_95: Option<(f64, f64)>,
 }
 
 #[derive(Serialize)]
@@ -119,10 +191,19 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         schema: "stend-comparison",
         schema_version: SCHEMA_VERSION,
         runs: comparison.runs.iter().map(run).collect(),
+        interleaved: comparison.interleaved,
+        margin: comparison.rule.margin,
+        beyond_rate: comparison.rule.rate,
+        beyond_p99: comparison.rule.latency,
+        floor: comparison.floor.as_ref().map(floor),
+        cells_judged: comparison.rule.cells,
+        blocks_needed: comparison.rule.needed,
         conditions_changed: comparison.changed.iter().map(condition).collect(),
         conditions_same: comparison.same.iter().map(condition).collect(),
         cases: comparison.cases.iter().map(case).collect(),
         unmatched: comparison.unmatched.iter().map(|c| Unmatched { label: &c.label, runs: &c.runs }).collect(),
+        geometric_means: comparison.means.iter().map(mean).collect(),
+        checks: comparison.checks.iter().map(crate::json::check).collect(),
     })
 }
 
@@ -134,6 +215,7 @@ fn run(run: &ComparedRun) -> Run<'_> {
         started_unix_s: run.started_unix,
         state: crate::json::state(&run.state),
         arm: run.arm.as_deref(),
+        grade: run.grade,
     }
 }
 
@@ -162,6 +244,24 @@ fn side(side: &Side) -> SideOut<'_> {
 
 fn rate(estimate: &Estimate) -> Rate {
     Rate { value: estimate.value, interval_95: estimate.interval }
+}
+
+fn floor(floor: &Floor) -> FloorOut<'_> {
+    let noise = |noise: Noise| NoiseOut { share: noise.share, distances: noise.distances };
+    FloorOut { rate: floor.rate.map(noise), p99: floor.latency.map(noise), from: &floor.from }
+}
+
+fn mean(mean: &Mean) -> MeanOut {
+    let (metric, operation) = metric(mean.metric);
+    let Mean { run, cells, left_out, value, interval, .. } = *mean;
+    MeanOut { run, metric, operation, ratios: cells, left_out, value, interval_95: interval }
+}
+
+fn metric(metric: Metric) -> (&'static str, Option<Op>) {
+    match metric {
+        Metric::Rate => ("rate", None),
+        Metric::P99(op) => ("p99", Some(op)),
+    }
 }
 
 fn latency(latency: &LatencySide) -> Latency {
@@ -193,5 +293,49 @@ fn ratio(ratio: &Ratio) -> RatioOut {
         RatioBasis::NotANumber => "not_a_number",
         RatioBasis::NotEnough => "not_enough",
     };
-    RatioOut { state, value, interval_95: ratio.interval, includes_1: ratio.includes_one(), basis }
+    RatioOut {
+        state,
+        value,
+        interval_95: ratio.interval,
+        includes_1: ratio.includes_one(),
+        basis,
+        p: ratio.p.map(|p| p.p),
+        test: ratio.p.map(|p| test(p.test)),
+        p_holm: ratio.judged.p_adjusted,
+        robust: ratio.robust.map(|r| r.value),
+        robust_interval_95: ratio.robust.and_then(|r| r.interval),
+        verdict: verdict(ratio.judged.verdict),
+        doubt: ratio.judged.doubt.as_ref().map(doubt),
+        coloured: ratio.judged.coloured,
+    }
+}
+
+fn test(test: Test) -> &'static str {
+    match test {
+        Test::SignFlip => "sign_flip",
+        Test::SignFlipDrawn => "sign_flip_drawn",
+        Test::Welch => "welch",
+    }
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Differs => "differs_slightly",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+fn doubt(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Wide => "wide",
+        Doubt::NoInterval => "no_interval",
+        Doubt::TooFew { .. } => "too_few",
+        Doubt::Chance => "chance",
+        Doubt::InsideFloor => "within_floor",
+        Doubt::Failed(_) => "failed_check",
+        Doubt::OtherWorkload => "other_workload",
+    }
 }

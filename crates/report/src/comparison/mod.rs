@@ -1,11 +1,12 @@
 //! A comparison as lines of text, shared by page and terminal, so that both print the same digits.
 
 pub mod json;
+pub mod verdict;
 
 use crate::figures::{self, LatencyUnit, NONE, both};
 use crate::words;
 use stend_analyse::Comparison;
-use stend_analyse::compare::{CaseComparison, LatencySide, Ratio, RatioBasis, RatioValue, Side};
+use stend_analyse::compare::{CaseComparison, LatencySide, Mean, Metric, Ratio, RatioBasis, RatioValue, Side};
 use stend_analyse::findings::QuantileValue;
 use stend_base::{Lang, Say, format, say};
 use stend_record::targets::in_line;
@@ -30,8 +31,12 @@ pub struct Line {
     pub ratio: Say,
     /// 95 % interval of the ratio.
     pub interval: Say,
-    /// Whether the interval includes 100 %.
-    pub includes: Say,
+    /// What it means.
+    pub verdict: Say,
+    /// Colour of the verdict, if it may have one.
+    pub tint: Option<verdict::Tint>,
+    /// How sure it is; `None` without an interval.
+    pub sure: Option<verdict::Sure>,
 }
 
 /// Short name of a run inside a comparison: A, B, … Z, then numbers.
@@ -99,6 +104,27 @@ fn latency_lines(case: &CaseComparison, baseline: &Side, of: &LatencySide, unit:
     case.sides.iter().enumerate().skip(1).map(line).collect()
 }
 
+/// The geometric means of the table, as lines without values of their own.
+pub fn means(comparison: &Comparison) -> Vec<Line> {
+    let line = |mean: &Mean| {
+        let n = mean.cells;
+        let Say { en, ru } = match mean.metric {
+            Metric::Rate => say!("rate", "скорость"),
+            Metric::P99(op) => {
+                Say { en: format!("p99, {}", words::op(op).en), ru: format!("p99, {}", words::op(op).ru) }
+            }
+        };
+        Line {
+            label: say!("geometric mean of {n}: {en}", "среднее геометрическое из {n}: {ru}"),
+            ratio: both(|lang| format!("{} %", percent(mean.value, lang))),
+            interval: mean.interval.map_or_else(missing, interval),
+            verdict: Say::same(""),
+            ..compared(mean.run, None)
+        }
+    };
+    comparison.means.iter().map(line).collect()
+}
+
 /// `p99, read`; with its stream where a case has several.
 fn operation(of: &LatencySide, several: bool) -> Say {
     let Say { en, ru } = words::op(of.op);
@@ -132,10 +158,9 @@ fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
         other: empty(),
         ratio: ratio.map_or_else(missing, value),
         interval: ratio.and_then(|r| r.interval).map_or_else(missing, interval),
-        includes: ratio.and_then(Ratio::includes_one).map_or_else(missing, |yes| match yes {
-            true => say!("yes", "да"),
-            false => say!("no", "нет"),
-        }),
+        verdict: ratio.map_or_else(missing, verdict::cell),
+        tint: ratio.and_then(|r| verdict::tint(&r.judged)),
+        sure: ratio.and_then(verdict::sure),
     }
 }
 
@@ -164,30 +189,13 @@ fn percent(ratio: f64, lang: Lang) -> String {
     format::fixed(percent, digits, lang)
 }
 
-/// How many intervals include 100 %; no word on what that means.
-pub fn summary(comparison: &Comparison) -> Say {
-    let ratios = comparison.cases.iter().flat_map(|c| c.sides.iter().flatten()).filter_map(|s| s.rate_ratio.as_ref());
-    let (mut yes, mut no, mut none) = (0, 0, 0);
-    for ratio in ratios {
-        match ratio.includes_one() {
-            Some(true) => yes += 1,
-            Some(false) => no += 1,
-            None => none += 1,
-        }
-    }
-    say!(
-        "95 % intervals of the rates relative to A: {yes} include 100 %, {no} do not; rates without an interval: {none}.",
-        "95 %-е интервалы результатов относительно A: включают 100 % — {yes}, не включают — {no}; без интервала — {none}."
-    )
-}
-
 /// What the numbers are, and why some are not there: only what occurs.
 pub fn notes(comparison: &Comparison) -> Vec<Say> {
     let sides = || comparison.cases.iter().flat_map(|c| c.sides.iter().flatten());
     let latencies = || sides().flat_map(|s| &s.latencies).filter_map(|l| l.ratio.as_ref());
     let ratios: Vec<&Ratio> = sides().filter_map(|s| s.rate_ratio.as_ref()).chain(latencies()).collect();
     let any = |of: fn(&RatioBasis) -> bool| ratios.iter().any(|r| of(&r.basis));
-    let mut notes = Vec::new();
+    let mut notes = verdict::notes(comparison);
     if any(|b| matches!(b, RatioBasis::Trials { .. })) {
         notes.push(say!(
             "A ratio with an interval is that of the geometric means of the trials and need not be the quotient of the two values shown; the interval (Welch, on logarithms) covers the spread between the trials of each run, not what else was different when the other run was made.",

@@ -5,7 +5,9 @@ use crate::{comparison_html, comparison_json, comparison_text};
 use expect_test::expect_file;
 use stend_analyse::Comparison;
 use stend_analyse::compare::*;
-use stend_analyse::findings::{Basis, Estimate, Headline, Quantile, QuantileValue};
+use stend_analyse::findings::{
+    Basis, CheckResult, CheckStatus, Estimate, GradeLevel, Headline, Quantile, QuantileValue,
+};
 use stend_base::{Lang, Nanos, Say, say};
 use stend_record::RunState;
 use stend_spec::workload::Op;
@@ -18,6 +20,7 @@ fn run(id: &str, state: RunState) -> ComparedRun {
         started_unix: 1_795_296_600,
         state,
         arm: None,
+        grade: GradeLevel::Screening,
     }
 }
 
@@ -37,13 +40,36 @@ fn side(rate: f64, p99: QuantileValue, ratios: Option<(Ratio, Ratio)>) -> Side {
     }
 }
 
+fn check(id: &str, status: CheckStatus) -> CheckResult {
+    CheckResult {
+        id: id.into(),
+        name: say!("a check", "проверка"),
+        status,
+        measured: say!("3 of 4", "3 из 4"),
+        limit: say!("all", "все"),
+        meaning: say!("Measure again.", "Измерьте заново."),
+    }
+}
+
+fn judged(verdict: Verdict, doubt: Option<Doubt>) -> Judged {
+    Judged { verdict, doubt, p_adjusted: Some(0.0078), coloured: false }
+}
+
 fn over_trials(value: f64, low: f64, high: f64) -> Ratio {
     let basis = RatioBasis::Trials { baseline: 6, other: 6 };
-    Ratio { value: RatioValue::At(value), interval: Some((low, high)), basis }
+    let judged = match () {
+        () if low > 1.2 => judged(Verdict::Worse, None),
+        () if low > 1.02 => judged(Verdict::Better, None),
+        () if low > 0.95 => judged(Verdict::Inconclusive, Some(Doubt::TooFew { have: 6, need: 7 })),
+        () => judged(Verdict::Inconclusive, Some(Doubt::Wide)),
+    };
+    let p = Some(P { p: 0.0012, test: Test::Welch });
+    Ratio { value: RatioValue::At(value), interval: Some((low, high)), basis, p, robust: None, judged, by_block: None }
 }
 
 fn bare(value: RatioValue, basis: RatioBasis) -> Ratio {
-    Ratio { value, interval: None, basis }
+    let judged = Judged { p_adjusted: None, ..judged(Verdict::Inconclusive, Some(Doubt::NoInterval)) };
+    Ratio { value, interval: None, basis, p: None, robust: None, judged, by_block: None }
 }
 
 fn at(micros: u64) -> QuantileValue {
@@ -107,6 +133,8 @@ fn two() -> Comparison {
     ];
     if let Some(side) = &mut cases[2].sides[1] {
         side.failed = vec!["H18".into(), "H76".into()];
+        let ratios = side.rate_ratio.iter_mut().chain(side.latencies.iter_mut().filter_map(|l| l.ratio.as_mut()));
+        ratios.for_each(|ratio| ratio.judged.doubt = Some(Doubt::Failed(side.failed.clone())));
     }
     cases[3].workloads = vec![
         say!("random read, 4 KiB, 1 in flight", "случайное чтение, 4 КиБ, 1 в очереди"),
@@ -124,7 +152,55 @@ fn two() -> Comparison {
         same: vec![condition("cpus", say!("CPUs online", "процессоров в работе"), &["2", "2"])],
         cases,
         unmatched: vec![Unmatched { label: "seq-write".into(), runs: vec![0] }],
+        interleaved: false,
+        rule: Rule { margin: 0.02, rate: 0.02, latency: 0.02, cells: 4, needed: 8 },
+        floor: None,
+        means: vec![Mean {
+            run: 1,
+            metric: Metric::Rate,
+            cells: 3,
+            left_out: 1,
+            value: 1.04,
+            interval: Some((1.01, 1.07)),
+        }],
+        checks: vec![check("H74", CheckStatus::Warn), check("H72", CheckStatus::Pass)],
     }
+}
+
+/// Two arms that alternated: every verdict there is, with its colour.
+fn alternating() -> Comparison {
+    let mut comparison = two();
+    comparison.interleaved = true;
+    comparison.rule.rate = 0.031;
+    let noise = |share| Some(Noise { share, distances: 48 });
+    comparison.floor =
+        Some(Floor { rate: noise(0.031), latency: noise(0.012), from: vec!["plain".into(), "again".into()] });
+    comparison.runs.iter_mut().zip(["plain", "tuned"]).for_each(|(run, arm)| run.arm = Some(arm.into()));
+    let ratio = |value: f64, verdict, doubt| Ratio {
+        value: RatioValue::At(value),
+        interval: Some((value - 0.01, value + 0.01)),
+        basis: RatioBasis::Blocks { n: 24 },
+        p: Some(P { p: 0.00002, test: Test::SignFlipDrawn }),
+        robust: Some(Robust { value: value + 0.001, interval: Some((value - 0.012, value + 0.012)) }),
+        judged: Judged { coloured: matches!(verdict, Verdict::Better | Verdict::Worse), ..judged(verdict, doubt) },
+        by_block: None,
+    };
+    let verdicts = [
+        [(1.1, Verdict::Better, None), (1.4, Verdict::Worse, None)],
+        [(1.025, Verdict::Differs, None), (1.001, Verdict::Equivalent, None)],
+        [(0.95, Verdict::Inconclusive, Some(Doubt::Chance)), (0.97, Verdict::Inconclusive, Some(Doubt::InsideFloor))],
+        [
+            (1.005, Verdict::Inconclusive, Some(Doubt::Wide)),
+            (1.3, Verdict::Inconclusive, Some(Doubt::TooFew { have: 6, need: 8 })),
+        ],
+    ];
+    for (case, [rate, latency]) in comparison.cases.iter_mut().zip(verdicts) {
+        let side = case.sides[1].as_mut().unwrap();
+        side.rate_ratio = Some(ratio(rate.0, rate.1, rate.2));
+        side.latencies[0].ratio = Some(ratio(latency.0, latency.1, latency.2));
+        side.failed.clear();
+    }
+    comparison
 }
 
 /// The same with a third run that has one of the cases.
@@ -149,9 +225,14 @@ fn assert_fits(screen: &str, columns: usize) {
 #[test]
 fn a_comparison_reads_the_same_wide_and_narrow_in_both_languages() {
     let mut all = String::new();
-    for (comparison, lang, columns) in
-        [(two(), Lang::En, 110), (two(), Lang::Ru, 100), (two(), Lang::Ru, 40), (three(), Lang::En, 110)]
-    {
+    for (comparison, lang, columns) in [
+        (two(), Lang::En, 110),
+        (two(), Lang::Ru, 100),
+        (two(), Lang::Ru, 40),
+        (three(), Lang::En, 110),
+        (alternating(), Lang::En, 100),
+        (alternating(), Lang::Ru, 100),
+    ] {
         let screen = comparison_text(&comparison, lang, columns, false);
         assert_fits(&screen, columns);
         all.push_str(&format!("════ {} {columns}\n{screen}", lang.tag()));
@@ -159,30 +240,41 @@ fn a_comparison_reads_the_same_wide_and_narrow_in_both_languages() {
     expect_file!["../../tests/golden/compare.txt"].assert_eq(&all);
 }
 
+/// Marks of colour: in a terminal, and on a page.
+fn colours(comparison: &Comparison) -> (usize, usize) {
+    let (text, page) = (comparison_text(comparison, Lang::En, 110, true), comparison_html(comparison, Lang::En));
+    let codes = ["\u{1b}[36m", "\u{1b}[33m"].map(|code| text.matches(code).count());
+    let classes = ["judged better", "judged worse"].map(|class| page.matches(&format!("\"{class}\"")).count());
+    assert_eq!(codes, classes);
+    (codes[0], codes[1])
+}
+
 #[test]
-fn no_word_of_a_comparison_is_a_verdict() {
+fn a_colour_follows_a_verdict_and_never_stands_alone() {
+    assert_eq!(colours(&alternating()), (1, 1));
     for lang in [Lang::En, Lang::Ru] {
-        let texts = [comparison_text(&two(), lang, 100, true), comparison_html(&two(), lang)];
-        for text in texts.map(|t| t.split_once("</style>").map_or(t.clone(), |(_, body)| body.to_string())) {
-            for word in
-                ["better", "worse", "faster", "slower", "лучше", "хуже", "быстрее", "медленнее", "▲", "▼", "\u{1b}[3"]
-            {
-                assert!(!text.contains(word), "{word}");
-            }
-        }
+        let text = comparison_text(&alternating(), lang, 100, true);
+        let words = match lang {
+            Lang::En => ["\u{1b}[36m▲ better\u{1b}[0m", "\u{1b}[33m▼ worse\u{1b}[0m", "≈ equivalent"],
+            Lang::Ru => ["\u{1b}[36m▲ лучше\u{1b}[0m", "\u{1b}[33m▼ хуже\u{1b}[0m", "≈ равноценно"],
+        };
+        assert!(words.iter().all(|word| text.contains(word)), "{text}");
     }
+    // Of runs that followed one another the words are there and the colours are not.
+    assert_eq!(colours(&two()), (0, 0));
+    assert!(comparison_text(&two(), Lang::En, 110, true).contains("▼ worse"));
 }
 
 #[test]
 fn the_machine_form_is_stable() {
-    let mut comparison = two();
+    let mut comparison = alternating();
     comparison.cases.truncate(2);
     expect_file!["../../tests/golden/comparison.json"].assert_eq(&comparison_json(&comparison));
 }
 
 #[test]
 fn the_page_is_one_well_formed_file_whatever_the_names() {
-    for mut comparison in [two(), three()] {
+    for mut comparison in [two(), three(), alternating()] {
         assert_well_formed(&comparison_html(&comparison, Lang::En));
         for hostile in HOSTILE {
             comparison.runs[0].targets = vec![hostile.into()];

@@ -172,7 +172,8 @@ pub(super) fn quantile_cell(m: &mut Markup, page: &Page, quantile: &Quantile) {
     }
 }
 
-fn check_table(m: &mut Markup, checks: &[CheckResult]) {
+/// Every check with its result and what it means.
+pub(super) fn check_table(m: &mut Markup, checks: &[CheckResult]) {
     if checks.is_empty() {
         return;
     }

@@ -1,11 +1,12 @@
 //! A comparison as one HTML file in the style of the report: what changed, the cases relative to the
 //! baseline, and what could not be compared.
 
+use crate::comparison::verdict::{self, Tint};
 use crate::comparison::{self, Line};
 use crate::figures::NONE;
 use crate::markup::Markup;
 use stend_analyse::Comparison;
-use stend_analyse::compare::Condition;
+use stend_analyse::compare::{ComparedRun, Condition};
 use stend_base::{Lang, Say, say};
 
 /// A comparison as one HTML file that starts in `lang`.
@@ -25,11 +26,11 @@ pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
     })
 }
 
-/// `R-…bbbb relative to R-…aaaa`.
+/// `R-…bbbb relative to R-…aaaa`, or the names of the arms.
 fn title(comparison: &Comparison) -> Say {
-    let baseline = comparison.runs.first().map_or("", |run| &run.run);
-    let others: Vec<&str> = comparison.runs.iter().skip(1).map(|run| run.run.as_str()).collect();
-    let others = others.join(", ");
+    let name = |run: &ComparedRun| run.arm.clone().unwrap_or_else(|| run.run.clone());
+    let baseline = comparison.runs.first().map(name).unwrap_or_default();
+    let others = comparison.runs.iter().skip(1).map(name).collect::<Vec<_>>().join(", ");
     say!("{others} relative to {baseline}", "{others} относительно {baseline}")
 }
 
@@ -115,7 +116,9 @@ fn result_table(m: &mut Markup, comparison: &Comparison) {
         let nothing = say!("No case of A is in another run.", "Ни одного случая из A в других прогонах нет.");
         return m.line("p", "", &nothing);
     }
-    m.line("p", "", &comparison::summary(comparison));
+    for line in verdict::summary(comparison) {
+        m.line("p", "lead", &line);
+    }
     let columns = [
         say!("Case", "Случай"),
         match comparison.runs.iter().any(|run| run.arm.is_some()) {
@@ -126,29 +129,84 @@ fn result_table(m: &mut Markup, comparison: &Comparison) {
         say!("Value", "Значение"),
         say!("Of A", "От A"),
         say!("95 % interval", "95 %-й интервал"),
-        say!("Includes 100 %", "Включает 100 %"),
+        say!("Verdict", "Вердикт"),
     ];
     let unit = comparison::unit(comparison);
     super::table(m, "numbers", &columns, |m| {
         for case in &comparison.cases {
             comparison::lines(case, unit).iter().for_each(|line| row(m, line));
         }
+        comparison::means(comparison).iter().for_each(|line| row(m, line));
     });
+    how_sure(m, comparison);
     for note in comparison::notes(comparison) {
         m.line("p", "note", &note);
     }
+    super::cases::check_table(m, &comparison.checks);
+    let labels = verdict::labels(comparison);
+    if !labels.is_empty() {
+        m.el("ul", "caveats", |m| labels.iter().for_each(|label| m.line("li", "", label)));
+    }
+}
+
+/// Probabilities and robust estimates, folded.
+fn how_sure(m: &mut Markup, comparison: &Comparison) {
+    let unit = comparison::unit(comparison);
+    let lines: Vec<Line> = comparison.cases.iter().flat_map(|case| comparison::lines(case, unit)).collect();
+    if lines.iter().all(|line| line.sure.is_none()) {
+        return;
+    }
+    let columns = [
+        say!("Case", "Случай"),
+        Say::same(""),
+        Say::same("p"),
+        say!("p, Holm", "p, Холм"),
+        say!("Hodges–Lehmann", "Ходжес–Леман"),
+        say!("95 % interval", "95 %-й интервал"),
+    ];
+    m.el("details", "data", |m| {
+        m.line(
+            "summary",
+            "",
+            &say!("How sure: probabilities and robust ratios", "Надёжность: вероятности и устойчивые отношения"),
+        );
+        super::table(m, "numbers", &columns, |m| {
+            for line in &lines {
+                let nothing = || Say::same(NONE);
+                let cells = line.sure.as_ref().map_or_else(
+                    || [nothing(), nothing(), nothing(), nothing()],
+                    |s| [&s.p, &s.adjusted, &s.robust, &s.robust_interval].map(Say::clone),
+                );
+                m.el("tr", "", |m| {
+                    name(m, line);
+                    m.el("td", "", |m| m.text(&line.run));
+                    cells.iter().for_each(|cell| m.line("td", "", cell));
+                });
+            }
+        });
+    });
+}
+
+fn name(m: &mut Markup, line: &Line) {
+    m.with("th", &[("scope", "row")], |m| match line.first {
+        true => m.text(&line.label.en),
+        false => m.line("span", "code", &line.label),
+    });
 }
 
 fn row(m: &mut Markup, line: &Line) {
     m.el("tr", "", |m| {
-        m.with("th", &[("scope", "row")], |m| match line.first {
-            true => m.text(&line.label.en),
-            false => m.line("span", "code", &line.label),
-        });
+        name(m, line);
         m.el("td", "", |m| m.text(&line.run));
-        for cell in [&line.baseline, &line.other, &line.ratio, &line.interval, &line.includes] {
+        for cell in [&line.baseline, &line.other, &line.ratio, &line.interval] {
             m.line("td", "", cell);
         }
+        let class = match line.tint {
+            Some(Tint::Better) => "judged better",
+            Some(Tint::Worse) => "judged worse",
+            None => "judged",
+        };
+        m.line("td", class, &line.verdict);
     });
 }
 
@@ -174,8 +232,8 @@ fn footer(m: &mut Markup) {
         "p",
         "",
         &say!(
-            "Computed from the run files, which hold only what was observed. Whether a difference matters is for the reader to judge.",
-            "Вычислено по файлам прогонов, в которых только наблюдения. Существенно ли различие, решает читатель."
+            "Computed from the run files, which hold only what was observed. What difference does not matter is for the reader to say: `--margin`.",
+            "Вычислено по файлам прогонов, в которых только наблюдения. Какое различие не важно, решает читатель: `--margin`."
         ),
     );
 }

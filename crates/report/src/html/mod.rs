@@ -13,6 +13,7 @@ mod targets;
 
 use crate::figures::LatencyUnit;
 use crate::markup::Markup;
+use stend_analyse::compare::Options;
 use stend_analyse::{Comparison, Findings};
 use stend_base::{Lang, Say, say};
 use stend_record::RunRecord;
@@ -37,7 +38,7 @@ struct Page<'a> {
 /// The report of a run as one HTML file that starts in `lang`.
 pub fn html(findings: &Findings, run: &RunRecord, lang: Lang) -> String {
     // The plan was made once to get at the findings; where it could not be, there are no arms either.
-    let arms = stend_analyse::compare_arms(run, findings).unwrap_or_default();
+    let arms = stend_analyse::compare_arms(run, findings, &Options::default()).unwrap_or_default();
     let page = Page { findings, run, arms, lang, unit: LatencyUnit::for_cases(&findings.cases) };
     document(&summary::title(findings), lang, |m| body(m, &page))
 }

@@ -1,8 +1,9 @@
-//! `stend compare` on a terminal: what changed, then the cases relative to the baseline.
+//! `stend compare` on a terminal: the verdict, what changed, then the cases relative to the baseline.
 
 use super::grid::{Column, Row, grid};
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
+use crate::comparison::verdict::{self, Sure, Tint};
 use crate::comparison::{self, Line};
 use stend_analyse::Comparison;
 use stend_base::{Lang, Say, say};
@@ -11,14 +12,23 @@ use stend_base::{Lang, Say, say};
 pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
     let mut out = runs(comparison, &screen);
+    if !comparison.cases.is_empty() {
+        let summary = verdict::summary(comparison);
+        let lines: String = summary.iter().map(|line| paragraph("", line.get(lang), screen.width)).collect();
+        out.push_str(&format!("\n{}", screen.bold(&lines)));
+    }
     out.push_str(&conditions(comparison, &screen));
     out.push('\n');
     out.push_str(&cases(comparison, &screen));
     let lists = [
+        (say!("Keep in mind", "Что учитывать"), "!", verdict::labels(comparison)),
         (say!("Do not compare these", "Сравнивать нельзя"), "✖", comparison::failed(comparison)),
         (say!("Same name, other workload", "Одно имя, разная нагрузка"), "!", comparison::redefined(comparison)),
         (say!("Not in all runs", "Есть не во всех прогонах"), "–", comparison::unmatched(comparison)),
     ];
+    let checks = verdict::checks(comparison).into_iter();
+    let checks = checks.map(|(glyph, check)| (glyph.to_string(), check.get(lang).to_string()));
+    out.push_str(&super::list(&say!("Checks", "Проверки"), &screen, checks));
     for (heading, glyph, items) in &lists {
         let items = items.iter().map(|item| (glyph.to_string(), item.get(lang).to_string()));
         out.push_str(&super::list(heading, &screen, items));
@@ -79,18 +89,15 @@ fn cases(comparison: &Comparison, screen: &Screen) -> String {
     }
     let several = comparison.runs.len() > 2;
     let unit = comparison::unit(comparison);
-    let lines: Vec<Line> = comparison.cases.iter().flat_map(|case| comparison::lines(case, unit)).collect();
-    let mut out = paragraph("", comparison::summary(comparison).get(screen.lang), screen.width);
+    let mut lines: Vec<Line> = comparison.cases.iter().flat_map(|case| comparison::lines(case, unit)).collect();
+    lines.extend(comparison::means(comparison));
+    let mut out = wide(&lines, several, screen).unwrap_or_else(|| stacked(&lines, screen));
+    out.push_str(&how_sure(&lines, several, screen));
     out.push('\n');
-    out.push_str(&wide(&lines, several, screen).unwrap_or_else(|| stacked(&lines, screen)));
     for note in comparison::notes(comparison) {
         out.push_str(&screen.faint(&paragraph("", note.get(screen.lang), screen.width)));
     }
     out
-}
-
-fn includes() -> Say {
-    say!("incl. 100 %", "вкл. 100 %")
 }
 
 fn wide(lines: &[Line], several: bool, screen: &Screen) -> Option<String> {
@@ -105,15 +112,77 @@ fn wide(lines: &[Line], several: bool, screen: &Screen) -> Option<String> {
         column(other, true),
         column(say!("of A", "от A"), true),
         column(say!("95 % interval", "95 %-й интервал"), true),
-        column(includes(), true),
+        column(say!("verdict", "вердикт"), false),
     ]);
     let row = |line: &Line| {
         let mut cells = if several { vec![line.run.clone()] } else { Vec::new() };
-        let texts = [&line.baseline, &line.other, &line.ratio, &line.interval, &line.includes];
+        let texts = [&line.baseline, &line.other, &line.ratio, &line.interval, &line.verdict];
         cells.extend(texts.map(|say| say.get(screen.lang).to_string()));
-        Row { name: clean(line.label.get(screen.lang)), indent: if line.first { 0 } else { 2 }, cells }
+        let indent = if line.first { 0 } else { 2 };
+        Row { name: clean(line.label.get(screen.lang)), indent, cells, tint: line.tint.map(code) }
     };
     grid(&columns, &lines.iter().map(row).collect::<Vec<_>>(), screen)
+}
+
+/// Cyan and yellow: told apart by people who confuse red with green, and never without glyph and word.
+fn code(tint: Tint) -> &'static str {
+    match tint {
+        Tint::Better => "36",
+        Tint::Worse => "33",
+    }
+}
+
+/// Probabilities and robust estimates, where anything has one.
+fn how_sure(lines: &[Line], several: bool, screen: &Screen) -> String {
+    // A label stands in the first line of its runs only.
+    let mut label = (String::new(), true);
+    let mut sure: Vec<(String, bool, &Line, &Sure)> = Vec::new();
+    for line in lines {
+        if !line.label.en.is_empty() {
+            label = (clean(line.label.get(screen.lang)), line.first);
+        }
+        sure.extend(line.sure.as_ref().map(|sure| (label.0.clone(), label.1, line, sure)));
+    }
+    if sure.is_empty() {
+        return String::new();
+    }
+    // Only blocks have a robust estimate.
+    let robust = sure.iter().any(|(.., sure)| sure.robust.en != crate::figures::NONE);
+    let heads = [
+        say!("how sure", "надёжность"),
+        Say::same("p"),
+        say!("p, Holm", "p, Холм"),
+        say!("Hodges–Lehmann", "Ходжес–Леман"),
+        say!("95 % interval", "95 %-й интервал"),
+    ];
+    let heads = heads.iter().enumerate().take(if robust { 5 } else { 3 });
+    let mut columns: Vec<Column> =
+        heads.map(|(i, head)| Column { head: head.get(screen.lang).to_string(), right: i > 0 }).collect();
+    if several {
+        columns.insert(1, Column { head: say!("run", "прогон").get(screen.lang).to_string(), right: false });
+    }
+    let cells = |line: &Line, sure: &Sure| {
+        let texts = [&sure.p, &sure.adjusted, &sure.robust, &sure.robust_interval];
+        let run = several.then(|| line.run.clone());
+        let texts = texts.into_iter().take(if robust { 4 } else { 2 }).map(|say| say.get(screen.lang).to_string());
+        run.into_iter().chain(texts).collect::<Vec<String>>()
+    };
+    let row = |(name, first, line, sure): &(String, bool, &Line, &Sure)| Row {
+        name: name.clone(),
+        indent: if *first { 0 } else { 2 },
+        cells: cells(line, sure),
+        tint: None,
+    };
+    let rows: Vec<Row> = sure.iter().map(row).collect();
+    let narrow = || {
+        let line = |row: &Row| {
+            let names = columns.iter().skip(1).map(|column| column.head.as_str());
+            let parts: Vec<String> = names.zip(&row.cells).map(|(name, cell)| format!("{name} {cell}")).collect();
+            paragraph("  ", &format!("{}: {}", row.name, parts.join("; ")), screen.width)
+        };
+        rows.iter().map(line).collect::<String>()
+    };
+    format!("\n{}", grid(&columns, &rows, screen).unwrap_or_else(narrow))
 }
 
 fn stacked(lines: &[Line], screen: &Screen) -> String {
@@ -125,14 +194,21 @@ fn stacked(lines: &[Line], screen: &Screen) -> String {
             out.push_str(&if line.first { screen.bold(&name) } else { name });
         }
         let run = &line.run;
-        let values = format!("A {}, {run} {}", text(&line.baseline), text(&line.other));
+        let values = match line.baseline.en.is_empty() {
+            true => run.clone(),
+            false => format!("A {}, {run} {}", text(&line.baseline), text(&line.other)),
+        };
         let mut ratio = text(&line.ratio);
         if line.interval.en != crate::figures::NONE {
-            ratio = format!("{ratio} ({}), {}: {}", text(&line.interval), text(&includes()), text(&line.includes));
+            ratio = format!("{ratio} ({})", text(&line.interval));
         }
         let indent = if line.first { "  " } else { "    " };
         out.push_str(&paragraph(indent, &values, screen.width));
         out.push_str(&paragraph(indent, &ratio, screen.width));
+        if !line.verdict.en.is_empty() && line.verdict.en != crate::figures::NONE {
+            let verdict = paragraph(indent, &text(&line.verdict), screen.width);
+            out.push_str(&line.tint.map_or(verdict.clone(), |tint| screen.escape(code(tint), &verdict)));
+        }
     }
     out
 }

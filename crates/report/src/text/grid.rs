@@ -26,6 +26,8 @@ pub struct Row {
     pub indent: usize,
     /// Other columns.
     pub cells: Vec<String>,
+    /// Escape code of the last cell; what it says stands there in words, too.
+    pub tint: Option<&'static str>,
 }
 
 /// The rows under their headings, or `None` if they do not fit the screen.
@@ -43,22 +45,24 @@ pub fn grid(columns: &[Column], rows: &[Row], screen: &Screen) -> Option<String>
     if name < FIRST_MIN.min(longest) {
         return None;
     }
-    let line = |start: &str, cells: &[String]| {
+    let line = |start: &str, cells: &[String], tint: Option<&'static str>| {
         let mut line = left(start, name);
-        for ((column, cell), w) in others.iter().zip(cells).zip(&widths) {
+        for (i, ((column, cell), w)) in others.iter().zip(cells).zip(&widths).enumerate() {
+            let code = tint.filter(|_| i + 1 == others.len());
+            let padded = if column.right { right(cell, *w) } else { left(cell, *w) };
             line.push_str(GAP);
-            line.push_str(&if column.right { right(cell, *w) } else { left(cell, *w) });
+            line.push_str(&code.map_or_else(|| padded.clone(), |code| screen.escape(code, padded.trim_end())));
         }
         line.trim_end().to_string() + "\n"
     };
     let heads: Vec<String> = others.iter().map(|column| column.head.clone()).collect();
-    let mut out = screen.faint(&line(&first.head, &heads));
+    let mut out = screen.faint(&line(&first.head, &heads, None));
     for row in rows {
         let cells: Vec<String> = (0..others.len()).map(|i| cell(row, i)).collect();
         let room = name.saturating_sub(row.indent).max(1);
         for (i, part) in at_most(wrap(&row.name, room), FIRST_LINES, room).iter().enumerate() {
             let part = format!("{}{part}", " ".repeat(row.indent));
-            out.push_str(&if i == 0 { line(&part, &cells) } else { format!("{part}\n") });
+            out.push_str(&if i == 0 { line(&part, &cells, row.tint) } else { format!("{part}\n") });
         }
     }
     Some(out)
@@ -71,8 +75,12 @@ mod tests {
 
     fn drawn(columns: usize) -> Option<String> {
         let column = |head: &str, right| Column { head: head.into(), right };
-        let row =
-            |name: &str, cells: [&str; 2]| Row { name: name.into(), indent: 0, cells: cells.map(String::from).into() };
+        let row = |name: &str, cells: [&str; 2]| Row {
+            name: name.into(),
+            indent: 0,
+            cells: cells.map(String::from).into(),
+            tint: None,
+        };
         let rows = [row("a name of several words", ["1", "x"]), row("b", ["1234", ""])];
         let screen = Screen { lang: Lang::En, width: columns, colour: false };
         grid(&[column("name", false), column("n", true), column("text", false)], &rows, &screen)
@@ -86,6 +94,15 @@ mod tests {
         let narrow = "name                 n  text\na name of            1  x\nseveral words\nb                 1234\n";
         assert_eq!(drawn(28).as_deref(), Some(narrow));
         assert!(drawn(28).unwrap().lines().all(|line| width(line) <= 28));
+    }
+
+    #[test]
+    fn a_colour_goes_around_the_last_cell_and_only_where_colours_are_wanted() {
+        let columns = [("name", false), ("word", false)].map(|(head, right)| Column { head: head.into(), right });
+        let row = Row { name: "a".into(), indent: 0, cells: vec!["▲ better".into()], tint: Some("36") };
+        let drawn = |colour| grid(&columns, std::slice::from_ref(&row), &Screen { lang: Lang::En, width: 80, colour });
+        assert!(drawn(true).unwrap().ends_with("a     \u{1b}[36m▲ better\u{1b}[0m\n"), "{:?}", drawn(true));
+        assert!(drawn(false).unwrap().ends_with("a     ▲ better\n"));
     }
 
     #[test]

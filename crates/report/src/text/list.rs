@@ -64,7 +64,7 @@ fn wide(runs: &[(&Listed, &ListedRun)], screen: &Screen) -> Option<String> {
             run.cases.to_string(),
             size,
         ];
-        Row { name: clean(&listed.name), indent: 0, cells }
+        Row { name: clean(&listed.name), indent: 0, cells, tint: None }
     };
     // A name that breaks can no longer be copied.
     let drawn = grid(&columns, &runs.iter().map(row).collect::<Vec<_>>(), screen)?;

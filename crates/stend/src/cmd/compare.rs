@@ -3,33 +3,20 @@
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
+use stend_analyse::compare::{Floor, Options};
 use stend_analyse::{Comparison, Findings};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::units::parse_millionths;
+use stend_base::{Error, Kind, Millionths, Result, Say, say};
 use stend_record::RunRecord;
 
 /// More runs no longer fit a table or an eye.
 const RUNS_MAX: usize = 6;
+/// Less is below what any trial repeats to, more calls half of a rate no difference.
+const MARGINS: (Millionths, Millionths) = (Millionths(1_000), Millionths::percent(50));
 
 /// Prints a comparison, or writes it as HTML.
 pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let names = super::many(arguments, "RUN");
-    let given = names.len();
-    if !(1..=RUNS_MAX).contains(&given) {
-        return Err(Error::new(
-            Kind::Usage,
-            say!(
-                "`compare` takes 1 to {RUNS_MAX} runs, {given} given",
-                "`compare` принимает от 1 до {RUNS_MAX} прогонов, указано: {given}"
-            ),
-        )
-        .hint(say!("`stend list` shows the runs there are", "`stend list` покажет, какие прогоны есть")));
-    }
-    let runs: Vec<RunRecord> = names.iter().map(|name| super::read(name)).collect::<Result<_>>()?;
-    let findings = runs.iter().map(stend_analyse::analyse).collect::<Result<Vec<_>>>()?;
-    let comparison = match (&runs[..], &findings[..]) {
-        ([run], [findings]) => arms(run, findings)?,
-        _ => stend_analyse::compare(&runs.iter().zip(&findings).collect::<Vec<_>>()),
-    };
+    let comparison = of(arguments)?;
     if let Some(file) = arguments.get_one::<String>("output") {
         let html = stend_report::comparison_html(&comparison, out.lang);
         if file == "-" {
@@ -46,9 +33,108 @@ pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
     })
 }
 
+/// A run with what it says.
+type Judged = (RunRecord, Findings);
+
+fn of(arguments: &ArgMatches) -> Result<Comparison> {
+    let names = super::many(arguments, "RUN");
+    let given = names.len();
+    if !(1..=RUNS_MAX).contains(&given) {
+        return Err(usage(say!(
+            "`compare` takes 1 to {RUNS_MAX} runs, {given} given",
+            "`compare` принимает от 1 до {RUNS_MAX} прогонов, указано: {given}"
+        ))
+        .hint(say!("`stend list` shows the runs there are", "`stend list` покажет, какие прогоны есть")));
+    }
+    let margin = arguments.get_one::<String>("margin").map(|text| margin(text)).transpose()?;
+    let mut runs: Vec<Judged> = names.iter().map(|name| judged(name)).collect::<Result<_>>()?;
+    let baseline = arguments.get_one::<String>("baseline");
+    if let (Some(baseline), 2..) = (baseline, runs.len()) {
+        let place = place(baseline, &names, &runs)?;
+        runs[..=place].rotate_right(1);
+    }
+    let options = Options {
+        margin,
+        floor: arguments.get_one::<String>("floor").map(|name| floor(name, &runs[0])).transpose()?,
+        baseline_arm: baseline.cloned().filter(|_| runs.len() == 1),
+        factors: super::many(arguments, "factor"),
+    };
+    let comparison = match &runs[..] {
+        [(run, findings)] => arms(run, findings, &options)?,
+        _ => stend_analyse::compare(&runs.iter().map(|(run, findings)| (run, findings)).collect::<Vec<_>>(), &options),
+    };
+    known(&options.factors, &comparison)?;
+    Ok(comparison)
+}
+
+fn judged(name: &str) -> Result<Judged> {
+    let run = super::read(name)?;
+    let findings = stend_analyse::analyse(&run)?;
+    Ok((run, findings))
+}
+
+/// Which of the runs is meant: by the word that names it on the command line, or by its id or the beginning of that.
+fn place(baseline: &str, names: &[String], runs: &[Judged]) -> Result<usize> {
+    let word = names.iter().position(|name| name == baseline);
+    let mut by_id = runs.iter().enumerate().filter(|(_, (_, findings))| findings.run.starts_with(baseline));
+    let only = by_id.next().map(|(i, _)| i).filter(|_| by_id.next().is_none());
+    word.or(only.filter(|_| !baseline.is_empty())).ok_or_else(|| {
+        let given = names.join(", ");
+        usage(say!("`--baseline {baseline}` is none of the runs", "`--baseline {baseline}` — не один из прогонов"))
+            .hint(say!("name one of those that are compared: {given}", "укажите один из сравниваемых: {given}"))
+    })
+}
+
+/// The A/A floor that another run shows.
+fn floor(name: &str, baseline: &Judged) -> Result<Floor> {
+    let (run, findings) = judged(name)?;
+    if findings.run == baseline.1.run && run.header.inputs.suite.arms.is_empty() {
+        return Err(usage(say!(
+            "`--floor {name}` is the baseline itself, which would have no noise",
+            "`--floor {name}` — сама база, шума у неё не было бы"
+        ))
+        .hint(repetition()));
+    }
+    let found = stend_analyse::compare::floor((&run, &findings), (&baseline.0, &baseline.1))?;
+    found.ok_or_else(|| {
+        usage(say!(
+            "`--floor {name}` shows no noise: fewer than six blocks of it belong together",
+            "`--floor {name}` не показывает шума: сопоставить удалось меньше шести блоков"
+        ))
+        .hint(repetition())
+    })
+}
+
+fn repetition() -> Say {
+    say!(
+        "name a repetition of the baseline with six blocks, or a run with two arms of one configuration",
+        "укажите повтор базы из шести блоков или прогон с двумя вариантами одной конфигурации"
+    )
+}
+
+/// A factor must be a condition that is known of these runs: a slip would excuse nothing and say nothing.
+fn known(factors: &[String], comparison: &Comparison) -> Result<()> {
+    let keys = || comparison.changed.iter().chain(&comparison.same).map(|condition| condition.key.as_str());
+    match factors.iter().find(|factor| !keys().any(|key| key == factor.as_str())) {
+        None => Ok(()),
+        Some(unknown) => {
+            let changed = comparison.changed.iter().map(|c| c.key.as_str()).collect::<Vec<_>>().join(", ");
+            Err(usage(say!(
+                "`--factor {unknown}` is no condition of these runs",
+                "`--factor {unknown}` — не условие этих прогонов"
+            ))
+            .hint(say!("these changed: {changed}", "изменились: {changed}")))
+        }
+    }
+}
+
+fn usage(message: Say) -> Box<Error> {
+    Error::new(Kind::Usage, message)
+}
+
 /// A single run is compared with itself: its arms with the first of them.
-fn arms(run: &RunRecord, findings: &Findings) -> Result<Comparison> {
-    stend_analyse::compare_arms(run, findings)?.ok_or_else(|| {
+fn arms(run: &RunRecord, findings: &Findings, options: &Options) -> Result<Comparison> {
+    stend_analyse::compare_arms(run, findings, options)?.ok_or_else(|| {
         let id = &findings.run;
         Error::new(
             Kind::Usage,
@@ -62,4 +148,19 @@ fn arms(run: &RunRecord, findings: &Findings) -> Result<Comparison> {
             "укажите ещё один прогон или возьмите набор с `arms`"
         ))
     })
+}
+
+fn margin(text: &str) -> Result<f64> {
+    let (least, most) = MARGINS;
+    match parse_millionths(text) {
+        Ok(margin) if (least..=most).contains(&margin) => Ok(margin.as_share()),
+        _ => {
+            let (least, most) = (least.as_percent(), most.as_percent());
+            Err(Error::new(Kind::Usage, say!("`--margin {text}` is not a margin", "`--margin {text}` — не допуск"))
+                .hint(say!(
+                    "a share from {least}% to {most}%, e.g. 5%: the difference that does not matter",
+                    "доля от {least}% до {most}%, например 5%: различие, которое не важно"
+                )))
+        }
+    }
 }

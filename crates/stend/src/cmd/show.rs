@@ -3,6 +3,7 @@
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_analyse::Findings;
+use stend_analyse::compare::Options;
 use stend_base::Result;
 use stend_record::RunRecord;
 
@@ -19,7 +20,7 @@ pub fn show(arguments: &ArgMatches, out: &Out) -> Result<()> {
 /// The findings, and behind them the arms against each other if the run has any.
 pub fn print(run: &RunRecord, findings: &Findings, out: &Out) -> Result<()> {
     let mut text = stend_report::text(findings, out.lang, out.width(), out.colour());
-    if let Some(arms) = stend_analyse::compare_arms(run, findings)? {
+    if let Some(arms) = stend_analyse::compare_arms(run, findings, &Options::default())? {
         text.push_str(&stend_report::arms_text(&arms, out.lang, out.width(), out.colour()));
     }
     out.result(&text)

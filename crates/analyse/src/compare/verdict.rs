@@ -1,0 +1,216 @@
+//! What a comparison says of each cell of its table. All cells are judged together, because among many some differ by
+//! chance (method S5).
+
+use super::{CaseComparison, Comparison, Metric, Ratio, RatioBasis, RatioValue};
+use crate::limits::{FALSE_DIFFERENCE, MARGIN};
+use crate::stats::{holm, sign_flip};
+use stend_spec::workload::Op;
+
+/// What a ratio means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The whole interval is beyond the margin, on the good side: more of a rate, less of a latency.
+    Better,
+    /// The whole interval is beyond the margin, on the bad side.
+    Worse,
+    /// The interval excludes equality and reaches into the margin.
+    Differs,
+    /// The whole interval is within the margin.
+    Equivalent,
+    /// None of these can be said; [`Judged::doubt`] says why.
+    Inconclusive,
+}
+
+/// Why nothing can be said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Doubt {
+    /// The interval holds equality and reaches beyond the margin.
+    Wide,
+    /// There is no interval; the basis of the ratio says why.
+    NoInterval,
+    /// Too few blocks (or trials, of runs that did not alternate) for a table of so many cells.
+    TooFew {
+        /// Blocks, or trials of the run that has fewer.
+        have: u32,
+        /// Needed for this table.
+        need: u32,
+    },
+    /// It looks different, and among so many cells one does by chance.
+    Chance,
+    /// It is smaller than what this stand differs from itself.
+    InsideFloor,
+    /// A check failed in the baseline or in the other run: its number, e.g. `H18`.
+    Failed(Vec<String>),
+    /// The label means another workload in the other run.
+    OtherWorkload,
+}
+
+/// The verdict of one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why it is inconclusive; `None` for every other verdict.
+    pub doubt: Option<Doubt>,
+    /// p of the ratio after Holm's correction for all cells that are judged together; `None` for those left out.
+    pub p_adjusted: Option<f64>,
+    /// Better or worse, and measured in alternating blocks: only then may a colour say it. Between runs that were
+    /// made one after the other anything else may have changed, too.
+    pub coloured: bool,
+}
+
+impl Judged {
+    /// Nothing can be said, for this reason.
+    pub(super) fn doubtful(doubt: Doubt) -> Judged {
+        Judged { verdict: Verdict::Inconclusive, doubt: Some(doubt), p_adjusted: None, coloured: false }
+    }
+}
+
+/// What the cells of a table are held against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule {
+    /// Difference that does not matter, as a part of the baseline's value: 0.02 is from 1 / 1.02 to 1.02. What is called
+    /// equivalent lies within it; noise cannot widen it, or a noisy stand would call everything equal.
+    pub margin: f64,
+    /// What a rate must differ by to be called better or worse: the margin, or the A/A floor if that is more.
+    pub rate: f64,
+    /// The same of a latency.
+    pub latency: f64,
+    /// Cells that are judged together.
+    pub cells: u32,
+    /// Blocks (or trials of each run) that so many cells need.
+    pub needed: u32,
+}
+
+/// What is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Good {
+    More,
+    Less,
+}
+
+/// Judges every cell, and says by which rule.
+pub(super) fn judge(comparison: &mut Comparison, declared: Option<f64>) -> Rule {
+    let floor = |metric| comparison.floor.as_ref().and_then(|floor| Some(floor.of(metric)?.share));
+    let beyond = |metric| declared.unwrap_or_else(|| floor(metric).map_or(MARGIN, |floor| floor.max(MARGIN)));
+    let p: Vec<f64> = cells(comparison).filter_map(|cell| cell.p).collect();
+    let adjusted = holm::adjusted(&p);
+    let mut adjusted = adjusted.into_iter();
+    let rule = Rule {
+        margin: declared.unwrap_or(MARGIN),
+        rate: beyond(Metric::Rate),
+        latency: beyond(Metric::P99(Op::Read)),
+        cells: p.len() as u32,
+        needed: sign_flip::fewest(FALSE_DIFFERENCE / p.len().max(1) as f64),
+    };
+    let judged: Vec<Judged> = cells(comparison)
+        .map(|cell| {
+            let p = cell.p.and_then(|_| adjusted.next());
+            one(cell, p, &rule)
+        })
+        .collect();
+    let mut judged = judged.into_iter();
+    for ratio in comparison.cases.iter_mut().flat_map(CaseComparison::ratios_mut) {
+        if let Some(found) = judged.next() {
+            ratio.judged = found;
+        }
+    }
+    rule
+}
+
+/// One ratio with what decides about it.
+struct Candidate<'a> {
+    ratio: &'a Ratio,
+    metric: Metric,
+    /// How far a configuration is from itself; 0 where that is not known.
+    floor: f64,
+    /// Why it is not looked at, whatever its value.
+    excluded: Option<Doubt>,
+    /// Two-sided p, if it is one of those that are judged together.
+    p: Option<f64>,
+}
+
+/// Every ratio of the table, in the order of [`CaseComparison::ratios_mut`].
+fn cells(comparison: &Comparison) -> impl Iterator<Item = Candidate<'_>> {
+    comparison.cases.iter().flat_map(move |case| {
+        case.cells().map(move |super::Cell { run, metric, ratio, .. }| {
+            let floor = comparison.floor.as_ref().and_then(|floor| floor.of(metric)).map_or(0.0, |noise| noise.share);
+            Candidate { p: None, ratio, metric, floor, excluded: excluded(case, run) }.with_p()
+        })
+    })
+}
+
+impl Candidate<'_> {
+    fn with_p(self) -> Self {
+        // What is left out is chosen by what does not depend on the difference: marks and numbers of trials.
+        let enough = self.ratio.basis.independent() >= sign_flip::fewest(FALSE_DIFFERENCE);
+        let p = match (&self.excluded, enough, self.ratio.interval) {
+            (None, true, Some(_)) => self.ratio.p.map(|p| p.p),
+            _ => None,
+        };
+        Candidate { p, ..self }
+    }
+
+    /// It is no further from equal than a configuration is from itself.
+    fn is_noise(&self) -> bool {
+        matches!(self.ratio.value, RatioValue::At(value) if value.ln().abs() <= self.floor.ln_1p())
+    }
+}
+
+fn excluded(case: &CaseComparison, run: usize) -> Option<Doubt> {
+    let sides = [0, run].into_iter().filter_map(|i| case.sides.get(i)?.as_ref());
+    let mut failed: Vec<String> = sides.flat_map(|side| side.failed.iter().cloned()).collect();
+    failed.sort();
+    failed.dedup();
+    if !failed.is_empty() {
+        return Some(Doubt::Failed(failed));
+    }
+    let (base, own) = (case.workloads.first(), case.workloads.get(run));
+    (base != own).then_some(Doubt::OtherWorkload)
+}
+
+fn one(cell: Candidate<'_>, p_adjusted: Option<f64>, rule: &Rule) -> Judged {
+    if let Some(doubt) = cell.excluded {
+        return Judged::doubtful(doubt);
+    }
+    let Some(interval) = cell.ratio.interval else { return Judged::doubtful(Doubt::NoInterval) };
+    let have = cell.ratio.basis.independent();
+    let too_few = Doubt::TooFew { have, need: rule.needed };
+    let Some(p) = p_adjusted else { return Judged::doubtful(too_few) };
+    let (good, beyond) = match cell.metric {
+        Metric::Rate => (Good::More, rule.rate),
+        Metric::P99(_) => (Good::Less, rule.latency),
+    };
+    let verdict = of_interval(interval, good, (rule.margin, beyond));
+    let doubt = match verdict {
+        Verdict::Equivalent => None,
+        Verdict::Inconclusive => Some(Doubt::Wide),
+        _ if cell.is_noise() => Some(Doubt::InsideFloor),
+        _ if p <= FALSE_DIFFERENCE => None,
+        _ if have < rule.needed => Some(too_few),
+        _ => Some(Doubt::Chance),
+    };
+    let verdict = if doubt.is_some() { Verdict::Inconclusive } else { verdict };
+    let alternating = matches!(cell.ratio.basis, RatioBasis::Blocks { .. });
+    let coloured = alternating && matches!(verdict, Verdict::Better | Verdict::Worse);
+    Judged { verdict, doubt, p_adjusted: Some(p), coloured }
+}
+
+/// What an interval alone would say, of the margin and of what it must be beyond. Either is as wide upwards as downwards: by a factor, so that the verdict of B
+/// against A is the mirror of that of A against B.
+fn of_interval((low, high): (f64, f64), good: Good, (margin, beyond): (f64, f64)) -> Verdict {
+    let (low, high) = match good {
+        Good::More => (low, high),
+        Good::Less => (1.0 / high, 1.0 / low),
+    };
+    match () {
+        () if low > 1.0 + beyond => Verdict::Better,
+        () if high < 1.0 / (1.0 + beyond) => Verdict::Worse,
+        () if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin => Verdict::Equivalent,
+        () if low > 1.0 || high < 1.0 => Verdict::Differs,
+        () => Verdict::Inconclusive,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! Verdicts of a comparison in words, with the glyph that every colour comes with.
+
+use super::{both, letter};
+use crate::figures::NONE;
+use crate::words;
+use stend_analyse::Comparison;
+use stend_analyse::compare::{Doubt, Floor, Judged, Noise, P, Ratio, RatioBasis, Robust, Rule, Test, Verdict};
+use stend_analyse::findings::{CheckResult, CheckStatus, GradeLevel};
+use stend_base::{Lang, Say, format, say};
+
+/// A smaller p is printed as less than this.
+const P_LEAST: f64 = 0.0001;
+
+/// The colour of a verdict; only of what was measured in alternating blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tint {
+    /// Better.
+    Better,
+    /// Worse.
+    Worse,
+}
+
+/// How sure a ratio is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sure {
+    /// Two-sided p of the ratio alone.
+    pub p: Say,
+    /// The same after Holm's correction.
+    pub adjusted: Say,
+    /// Hodges–Lehmann's estimate.
+    pub robust: Say,
+    /// Its 95 % interval.
+    pub robust_interval: Say,
+}
+
+/// Colour of a verdict, if it may have one.
+pub fn tint(judged: &Judged) -> Option<Tint> {
+    match judged.verdict {
+        Verdict::Better if judged.coloured => Some(Tint::Better),
+        Verdict::Worse if judged.coloured => Some(Tint::Worse),
+        _ => None,
+    }
+}
+
+/// A verdict as a cell of a table: glyph and word, or why there is none.
+pub fn cell(ratio: &Ratio) -> Say {
+    match ratio.judged.verdict {
+        Verdict::Better => say!("▲ better", "▲ лучше"),
+        Verdict::Worse => say!("▼ worse", "▼ хуже"),
+        Verdict::Differs => say!("≠ differs slightly", "≠ слегка отличается"),
+        Verdict::Equivalent => say!("≈ equivalent", "≈ равноценно"),
+        Verdict::Inconclusive => doubt(ratio.judged.doubt.as_ref(), ratio.basis),
+    }
+}
+
+fn doubt(doubt: Option<&Doubt>, basis: RatioBasis) -> Say {
+    match doubt {
+        Some(Doubt::TooFew { have, need }) => match basis {
+            RatioBasis::Blocks { .. } => say!("? {have} of {need} blocks", "? блоков {have} из {need}"),
+            _ => say!("? {have} of {need} trials", "? испытаний {have} из {need}"),
+        },
+        Some(Doubt::InsideFloor) => say!("? within A/A noise", "? в шуме A/A"),
+        Some(Doubt::Chance) => say!("? may be chance", "? возможно, случай"),
+        Some(Doubt::Failed(checks)) => Say::same(format!("✖ {}", checks.join(", "))),
+        Some(Doubt::OtherWorkload) => say!("? other workload", "? другая нагрузка"),
+        Some(Doubt::NoInterval) => Say::same(NONE),
+        Some(Doubt::Wide) | None => say!("? inconclusive", "? неясно"),
+    }
+}
+
+/// p, its correction and the robust estimate; `None` without an interval.
+pub fn sure(ratio: &Ratio) -> Option<Sure> {
+    let P { p, .. } = ratio.p?;
+    let part = |value: Option<Say>| value.unwrap_or_else(super::missing);
+    Some(Sure {
+        p: probability(p),
+        adjusted: part(ratio.judged.p_adjusted.map(probability)),
+        robust: part(ratio.robust.map(|r| both(|lang| format!("{} %", super::percent(r.value, lang))))),
+        robust_interval: part(ratio.robust.and_then(|r: Robust| r.interval).map(super::interval)),
+    })
+}
+
+fn probability(p: f64) -> Say {
+    match p < P_LEAST {
+        true => both(|lang| format!("< {}", format::fixed(P_LEAST, 4, lang))),
+        false => both(|lang| format::fixed(p, 4, lang)),
+    }
+}
+
+/// The comparison in one sentence for each run.
+pub fn summary(comparison: &Comparison) -> Vec<Say> {
+    (1..comparison.runs.len()).map(|run| summary_of(comparison, run)).collect()
+}
+
+fn summary_of(comparison: &Comparison, run: usize) -> Say {
+    let all: Vec<Verdict> =
+        comparison.cells().filter(|cell| cell.run == run).map(|cell| cell.ratio.judged.verdict).collect();
+    let [better, worse, differs, equivalent, inconclusive] =
+        [Verdict::Better, Verdict::Worse, Verdict::Differs, Verdict::Equivalent, Verdict::Inconclusive]
+            .map(|verdict| all.iter().filter(|v| **v == verdict).count());
+    let run = letter(run);
+    say!(
+        "{run} against A: better {better}, worse {worse}, differs slightly {differs}, equivalent {equivalent}, inconclusive {inconclusive}.",
+        "{run} относительно A: лучше — {better}, хуже — {worse}, слегка отличается — {differs}, равноценно — {equivalent}, неясно — {inconclusive}."
+    )
+}
+
+fn ratios(comparison: &Comparison) -> impl Iterator<Item = &Ratio> {
+    comparison.cells().map(|cell| cell.ratio)
+}
+
+/// Checks of the whole comparison that did not pass, with their glyphs.
+pub fn checks(comparison: &Comparison) -> Vec<(&'static str, Say)> {
+    let told = [CheckStatus::Warn, CheckStatus::Fail, CheckStatus::NotMeasurable];
+    let of = |check: &CheckResult| {
+        let CheckResult { id, name, measured, limit, meaning, .. } = check;
+        let line = |lang: Lang, word: &str| {
+            let [name, measured, limit, meaning] = [name, measured, limit, meaning].map(|say| say.get(lang));
+            format!("{id} {name}: {measured}, {word} {limit}. {meaning}")
+        };
+        (words::check_glyph(check.status), Say { en: line(Lang::En, "limit"), ru: line(Lang::Ru, "предел") })
+    };
+    comparison.checks.iter().filter(|check| told.contains(&check.status)).map(of).collect()
+}
+
+/// What weakens the whole comparison.
+pub fn labels(comparison: &Comparison) -> Vec<Say> {
+    let mut labels = Vec::new();
+    if !comparison.interleaved && !comparison.cases.is_empty() {
+        labels.push(say!(
+            "Not interleaved, single build: what is compared was measured one after the other. A difference may come from anything that changed meanwhile, so no verdict has a colour. Measured as arms of one run, blocks alternate and what drifts cancels.",
+            "Без чередования, одна сборка: сравниваемое измерялось друг за другом. Различие может прийти от всего, что тем временем изменилось, поэтому вердикты без цвета. В вариантах одного прогона блоки чередуются, и дрейф сокращается."
+        ));
+    }
+    if comparison.runs.iter().any(|run| run.grade == GradeLevel::Screening) && !comparison.cases.is_empty() {
+        labels.push(say!(
+            "Screening: the verdicts are about trials of this length and storage in this state, not about the steady state.",
+            "Предварительная оценка: вердикты относятся к испытаниям этой длины и хранилищу в этом состоянии, а не к установившемуся режиму."
+        ));
+    }
+    labels
+}
+
+/// What the verdicts mean: only those that occur.
+pub fn notes(comparison: &Comparison) -> Vec<Say> {
+    let any = |of: &dyn Fn(&Judged) -> bool| ratios(comparison).any(|ratio| of(&ratio.judged));
+    let Rule { margin, rate, latency, cells, needed } = comparison.rule;
+    let one = |share: f64, lang| format!("{} %", trimmed(share * 100.0, lang));
+    let beyond = match rate == latency {
+        true => both(|lang| one(rate, lang)),
+        false => Say {
+            en: format!("{} (rates) or {} (p99)", one(rate, Lang::En), one(latency, Lang::En)),
+            ru: format!("{} (скорости) или {} (p99)", one(rate, Lang::Ru), one(latency, Lang::Ru)),
+        },
+    };
+    let (en, ru) = (&beyond.en, &beyond.ru);
+    let (margin_en, margin_ru) = (one(margin, Lang::En), one(margin, Lang::Ru));
+    let mut notes: Vec<Say> = comparison.floor.iter().map(noise).collect();
+    if any(&|j| matches!(j.verdict, Verdict::Better | Verdict::Worse)) {
+        notes.push(say!(
+            "▲ better, ▼ worse: the whole interval is more than {en} away, and among {cells} cells judged together chance makes no such difference more often than once in 20 tables (Holm). More is better of a rate, less of a latency.",
+            "▲ лучше, ▼ хуже: весь интервал дальше чем на {ru}, и случай даёт такое хоть в одной из {cells} вместе оцениваемых ячеек не чаще чем в одной таблице из 20 (Холм). Для скорости лучше больше, для задержки — меньше."
+        ));
+    }
+    if any(&|j| j.verdict == Verdict::Differs) {
+        notes.push(say!(
+            "≠ differs slightly: not by chance, but the interval reaches below {en}.",
+            "≠ слегка отличается: не случайно, но интервал заходит ниже {ru}."
+        ));
+    }
+    if any(&|j| j.verdict == Verdict::Equivalent) {
+        notes.push(say!(
+            "≈ equivalent: the whole interval is within {margin_en}.",
+            "≈ равноценно: весь интервал в пределах {margin_ru}."
+        ));
+    }
+    if any(&|j| j.doubt == Some(Doubt::Wide)) {
+        notes.push(say!(
+            "? inconclusive: the interval holds 100 % and reaches beyond {margin_en}. More or longer blocks narrow it.",
+            "? неясно: интервал включает 100 % и выходит за {margin_ru}. Его сузят дополнительные или более длинные блоки."
+        ));
+    }
+    if any(&|j| matches!(j.doubt, Some(Doubt::TooFew { .. }))) {
+        notes.push(say!(
+            "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({cells} cells are judged together). Set `repeats: {{blocks: {needed}}}`, or compare fewer cases.",
+            "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {cells}). Задайте `repeats: {{blocks: {needed}}}` или сравните меньше случаев."
+        ));
+    }
+    if any(&|j| j.doubt == Some(Doubt::InsideFloor)) {
+        notes.push(say!(
+            "? within A/A noise: it looks different, and this stand differs from itself by as much.",
+            "? в шуме A/A: похоже на различие, но настолько стенд отличается и сам от себя."
+        ));
+    }
+    if any(&|j| j.doubt == Some(Doubt::Chance)) {
+        notes.push(say!(
+            "? may be chance: it looks different alone, and among {cells} cells one does by chance (Holm).",
+            "? возможно, случай: сама по себе ячейка отличается, но среди {cells} ячеек одна отличается случайно (Холм)."
+        ));
+    }
+    if ratios(comparison).any(|ratio| matches!(ratio.p, Some(P { test: Test::SignFlipDrawn, .. }))) {
+        notes.push(say!(
+            "With more than 20 blocks not all ways to flip signs are tried for p: 99,999 are drawn (fewer above 200 blocks), always the same.",
+            "Если блоков больше 20, для p перебираются не все перестановки знаков, а 99 999 случайных (при более чем 200 блоках меньше), всегда одни и те же."
+        ));
+    }
+    notes
+}
+
+/// How far the stand differs from itself, with where that is known from.
+fn noise(floor: &Floor) -> Say {
+    let share = |noise: Option<Noise>, lang| {
+        noise.map_or(NONE.to_string(), |n| format!("± {}", format::percent(n.share, lang)))
+    };
+    let both = |lang| [share(floor.rate, lang), share(floor.latency, lang)];
+    let ([rate_en, latency_en], [rate_ru, latency_ru]) = (both(Lang::En), both(Lang::Ru));
+    let from = floor.from.join(", ");
+    say!(
+        "A/A noise of this stand: {rate_en} for rates, {latency_en} for p99 ({from}).",
+        "Шум A/A этого стенда: {rate_ru} для скоростей, {latency_ru} для p99 ({from})."
+    )
+}
+
+/// `2`, `2.5`: no zeros at the end.
+fn trimmed(value: f64, lang: Lang) -> String {
+    let text = format::fixed(value, 2, lang);
+    text.trim_end_matches('0').trim_end_matches(['.', ',']).to_string()
+}
