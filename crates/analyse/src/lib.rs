@@ -18,6 +18,7 @@ pub mod findings;
 #[cfg(test)]
 mod fixture;
 mod forewarn;
+pub mod gate;
 mod grade;
 pub mod io_log;
 mod latency;

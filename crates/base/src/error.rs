@@ -29,6 +29,10 @@ pub enum Kind {
     Interrupted,
     /// Stopped by SIGTERM; what was measured is kept.
     Terminated,
+    /// A comparison fell below its gate.
+    GateFailed,
+    /// A comparison cannot tell whether it falls below its gate.
+    Inconclusive,
 }
 
 impl Kind {
@@ -43,6 +47,8 @@ impl Kind {
             Kind::TargetIo => 6,
             Kind::Verification => 7,
             Kind::HostLost => 8,
+            Kind::GateFailed => 10,
+            Kind::Inconclusive => 11,
             Kind::RunFile => 12,
             Kind::Interrupted => 130,
             Kind::Terminated => 143,

@@ -20,7 +20,9 @@ mod typography;
 mod words;
 
 pub use audit::json::audit_json;
+pub use comparison::gate::junit;
 pub use comparison::json::comparison_json;
+pub use comparison::markdown::comparison_markdown;
 pub use export::{record_json, trials_csv};
 pub use html::audit::audit_html;
 pub use html::comparison::comparison_html;

@@ -7,6 +7,7 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 pub mod arm;
 pub mod batch;
 pub mod files;
+pub mod gate;
 pub mod io_log;
 pub mod machine;
 pub mod operation;

@@ -9,6 +9,7 @@ pub mod files;
 pub mod fit;
 #[cfg(test)]
 mod fixture;
+pub mod gate;
 pub mod io_log;
 pub mod keys;
 mod label;

@@ -29,10 +29,10 @@ pub fn command(lang: Lang) -> Command {
     );
     let codes = say!(
         "Exit codes: 0 ok (caveats too), 1 our bug, 2 usage, 3 suite invalid, 4 preflight failed, 5 refused as unsafe, \
-         6 target I/O error, 7 verification mismatch, 8 worker lost, 12 run file cannot be written, 130/143 interrupted.",
+         6 target I/O error, 7 verification mismatch, 8 worker lost, 10 gate failed, 11 gate not decided, 12 run file cannot be written, 130/143 interrupted.",
         "Коды выхода: 0 — успех (и с оговорками), 1 — наша ошибка, 2 — командная строка, 3 — неверный набор, \
          4 — условия не выполнены, 5 — отказ ради сохранности данных, 6 — ошибка ввода-вывода объекта, \
-         7 — данные не совпали, 8 — рабочий процесс потерян, 12 — файл прогона не записывается, 130/143 — прервано."
+         7 — данные не совпали, 8 — рабочий процесс потерян, 10 — порог не пройден, 11 — порог не решён, 12 — файл прогона не записывается, 130/143 — прервано."
     );
     let examples = "stend run quick --on /mnt/test\nstend inspect /dev/nvme0n1\nstend show last";
     verb("stend", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
@@ -185,6 +185,12 @@ fn compare(lang: Lang) -> Command {
         "a repetition of the baseline, or a run with two arms of one configuration: smaller differences are noise",
         "повтор базы или прогон с двумя вариантами одной конфигурации: меньшие различия — шум"
     );
+    let gate = say!(
+        "rules that the comparison is held against, see docs/formats/gate.md: exit code 10 failed, 11 not decided",
+        "правила, которым сравнение должно удовлетворять, см. docs/formats/gate.md: код 10 — не пройден, 11 — не решён"
+    );
+    let junit = say!("write what the gate says as JUnit", "записать решение порога в формате JUnit");
+    let markdown = say!("write the comparison as Markdown", "записать сравнение в формате Markdown");
     let factor = say!(
         "conditions that are meant to differ, as --json names them, separated by commas",
         "условия, которые и должны различаться, через запятую; имена — как в --json"
@@ -195,6 +201,9 @@ fn compare(lang: Lang) -> Command {
         option("margin", "SHARE", margin, lang),
         option("floor", "RUN", floor, lang),
         option("factor", "CONDITION", factor, lang).action(ArgAction::Append).value_delimiter(','),
+        option("gate", "FILE", gate, lang),
+        option("junit", "FILE", junit, lang).requires("gate"),
+        option("markdown", "FILE", markdown, lang),
         option("output", "FILE", output, lang).short('o'),
     ];
     verb("compare", about, examples, "RUN RUN…", arguments, lang)

@@ -1,4 +1,4 @@
-//! The JSON Schemas of suites and machines and the references of their keys, both from the one description that the
+//! The JSON Schemas of suites, machines and gates and the references of their keys, both from the one description that the
 //! parser uses. Must not know a key by name.
 
 use super::File;
@@ -30,6 +30,12 @@ pub const KINDS: &[Kind] = &[
         title: "Stend machine of the lab",
         schema: "docs/formats/schema/machine.json",
         reference: "docs/formats/lab.md",
+    },
+    Kind {
+        mappings: keys::gate::ALL,
+        title: "Stend gate",
+        schema: "docs/formats/schema/gate.json",
+        reference: "docs/formats/gate.md",
     },
 ];
 

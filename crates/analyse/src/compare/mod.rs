@@ -60,6 +60,7 @@ fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Opti
         floor: options.floor.clone(),
         means: Vec::new(),
         checks: Vec::new(),
+        gate: None,
     };
     comparison.rule = verdict::judge(&mut comparison, options.margin);
     comparison.means = mean::means(&comparison, pairing);

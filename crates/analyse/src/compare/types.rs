@@ -4,6 +4,7 @@ use super::floor::Floor;
 use super::mean::{Mean, Metric};
 use super::verdict::{Doubt, Judged, Rule};
 use crate::findings::{CheckResult, Estimate, GradeLevel, Headline, Quantile};
+use crate::gate::GateFinding;
 use crate::stats::sign_flip::Probability;
 use std::collections::BTreeMap;
 use stend_base::Say;
@@ -33,6 +34,8 @@ pub struct Comparison {
     pub means: Vec<Mean>,
     /// Checks of the comparison as a whole, in the order of their number.
     pub checks: Vec<CheckResult>,
+    /// What a gate says of it, if there is one.
+    pub gate: Option<GateFinding>,
 }
 
 /// What a user decides about a comparison before looking at it.

@@ -8,6 +8,7 @@ use stend_analyse::compare::{
     Test, Verdict,
 };
 use stend_analyse::findings::{Estimate, GradeLevel, Headline, QuantileValue};
+use stend_analyse::gate::{GateFinding, GatedCell, Outcome};
 use stend_base::Say;
 use stend_spec::workload::Op;
 
@@ -46,6 +47,8 @@ struct Document<'a> {
     geometric_means: Vec<MeanOut>,
     /// Checks of the comparison as a whole.
     checks: Vec<crate::json::Check<'a>>,
+    /// What `--gate` says; `null` without one.
+    gate: Option<GateOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -146,6 +149,36 @@ struct RatioOut {
 }
 
 #[derive(Serialize)]
+struct GateOut<'a> {
+    name: &'a str,
+    /// `passed`, `undecided` or `failed`.
+    outcome: &'static str,
+    /// Cells under a rule, in the order of the table.
+    cells: Vec<GatedOut<'a>>,
+    /// Lines of the rules that no cell falls under.
+    idle_rules: &'a [u32],
+    /// Cells that fall under no rule.
+    cells_without_rule: u32,
+}
+
+#[derive(Serialize)]
+struct GatedOut<'a> {
+    label: &'a str,
+    /// Index of the run.
+    run: usize,
+    /// `rate` or `p99`.
+    metric: &'static str,
+    /// Of a latency: the operation.
+    operation: Option<Op>,
+    /// Of a latency: the stream.
+    stream: Option<u16>,
+    /// Line of the rule.
+    line: u32,
+    /// `passed`, `undecided` or `failed`.
+    outcome: &'static str,
+}
+
+#[derive(Serialize)]
 struct FloorOut<'a> {
     /// `null` with fewer than six distances.
     rate: Option<NoiseOut>,
@@ -204,6 +237,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         unmatched: comparison.unmatched.iter().map(|c| Unmatched { label: &c.label, runs: &c.runs }).collect(),
         geometric_means: comparison.means.iter().map(mean).collect(),
         checks: comparison.checks.iter().map(crate::json::check).collect(),
+        gate: comparison.gate.as_ref().map(gate),
     })
 }
 
@@ -244,6 +278,37 @@ fn side(side: &Side) -> SideOut<'_> {
 
 fn rate(estimate: &Estimate) -> Rate {
     Rate { value: estimate.value, interval_95: estimate.interval }
+}
+
+fn gate(gate: &GateFinding) -> GateOut<'_> {
+    GateOut {
+        name: &gate.name,
+        outcome: outcome(gate.outcome),
+        cells: gate.cells.iter().map(gated).collect(),
+        idle_rules: &gate.idle,
+        cells_without_rule: gate.free,
+    }
+}
+
+fn gated(cell: &GatedCell) -> GatedOut<'_> {
+    let (metric, operation) = metric(cell.metric);
+    GatedOut {
+        label: &cell.label,
+        run: cell.run,
+        metric,
+        operation,
+        stream: operation.map(|_| cell.stream),
+        line: cell.rule.line,
+        outcome: outcome(cell.outcome),
+    }
+}
+
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Undecided => "undecided",
+        Outcome::Failed => "failed",
+    }
 }
 
 fn floor(floor: &Floor) -> FloorOut<'_> {

@@ -1,6 +1,8 @@
 //! A comparison as lines of text, shared by page and terminal, so that both print the same digits.
 
+pub mod gate;
 pub mod json;
+pub mod markdown;
 pub mod verdict;
 
 use crate::figures::{self, LatencyUnit, NONE, both};
@@ -37,6 +39,8 @@ pub struct Line {
     pub tint: Option<verdict::Tint>,
     /// How sure it is; `None` without an interval.
     pub sure: Option<verdict::Sure>,
+    /// Which cell it is, as run, metric and stream; `None` for what is no cell.
+    pub cell: Option<(usize, Metric, u16)>,
 }
 
 /// Short name of a run inside a comparison: A, B, … Z, then numbers.
@@ -75,6 +79,7 @@ fn rate_lines(case: &CaseComparison, baseline: &Side) -> Vec<Line> {
         first: i == 1,
         baseline: shown(baseline),
         other: side.as_ref().map_or_else(missing, shown),
+        cell: Some((i, Metric::Rate, 0)),
         ..compared(i, side.as_ref().and_then(|s| s.rate_ratio.as_ref()))
     };
     others.map(line).collect()
@@ -98,6 +103,7 @@ fn latency_lines(case: &CaseComparison, baseline: &Side, of: &LatencySide, unit:
             first: false,
             baseline: shown(baseline, of),
             other: found.map_or_else(missing, |(s, l)| shown(s, l)),
+            cell: Some((i, Metric::P99(of.op), of.stream)),
             ..compared(i, found.and_then(|(_, l)| l.ratio.as_ref()))
         }
     };
@@ -161,6 +167,7 @@ fn compared(run: usize, ratio: Option<&Ratio>) -> Line {
         verdict: ratio.map_or_else(missing, verdict::cell),
         tint: ratio.and_then(|r| verdict::tint(&r.judged)),
         sure: ratio.and_then(verdict::sure),
+        cell: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A made-up comparison as people and programs see it.
 
 use crate::fixture::{HOSTILE, assert_well_formed};
-use crate::{comparison_html, comparison_json, comparison_text};
+use crate::{comparison_html, comparison_json, comparison_markdown, comparison_text, junit};
 use expect_test::expect_file;
 use stend_analyse::Comparison;
 use stend_analyse::compare::*;
@@ -155,6 +155,7 @@ fn two() -> Comparison {
         interleaved: false,
         rule: Rule { margin: 0.02, rate: 0.02, latency: 0.02, cells: 4, needed: 8 },
         floor: None,
+        gate: None,
         means: vec![Mean {
             run: 1,
             metric: Metric::Rate,
@@ -267,7 +268,7 @@ fn a_colour_follows_a_verdict_and_never_stands_alone() {
 
 #[test]
 fn the_machine_form_is_stable() {
-    let mut comparison = alternating();
+    let mut comparison = held();
     comparison.cases.truncate(2);
     expect_file!["../../tests/golden/comparison.json"].assert_eq(&comparison_json(&comparison));
 }
@@ -291,6 +292,62 @@ fn the_page_is_one_well_formed_file_whatever_the_names() {
             }
         }
     }
+}
+
+/// What a gate says of the first two cases: one failed, one not decided, one rule without a cell.
+fn held() -> Comparison {
+    let mut comparison = alternating();
+    let rules = "gate: nightly\nrules:\n  - {cases: 'rand*', loss: 5%}\n  - {cases: 'seq*', verdicts: [better]}\n  - {cases: gone}\n";
+    let gate = stend_spec::parse::gate(rules, "g.yaml").unwrap();
+    comparison.gate = Some(stend_analyse::gate::gate(&gate, &comparison));
+    comparison
+}
+
+#[test]
+fn a_gate_stands_first_with_its_numbers_and_the_line_that_asked() {
+    let comparison = held();
+    let text = comparison_text(&comparison, Lang::En, 110, false);
+    let told =
+        "✖ B, rand-read, queue_depth 32, p99, read: 140.0 % (139.0 … 141.0 %), ▼ worse; line 3 allows a loss of 5 %";
+    assert!(text.replace("\n  ", " ").replace('\u{a0}', " ").contains(told), "{text}");
+    assert!(text.contains("? the rule in line 5 fits no cell"), "{text}");
+    assert!(text.find("Gate `nightly` failed") < text.find("B against A"), "{text}");
+    let page = comparison_html(&comparison, Lang::Ru);
+    assert_well_formed(&page);
+    assert!(page.contains("не пройден"), "{page}");
+}
+
+#[test]
+fn junit_counts_what_it_holds_whatever_the_names() {
+    let mut comparison = held();
+    for hostile in HOSTILE {
+        comparison.cases[0].label = hostile.into();
+        if let Some(gate) = &mut comparison.gate {
+            gate.cells.iter_mut().take(2).for_each(|cell| cell.label = hostile.into());
+        }
+        let xml = junit(&comparison, comparison.gate.as_ref().unwrap(), Lang::En);
+        assert!(xml.contains("tests=\"5\" failures=\"3\" errors=\"1\""), "{xml}");
+        assert_eq!((xml.matches("<testcase ").count(), xml.matches("<failure ").count()), (5, 3), "{xml}");
+        assert!(!xml.contains("<script") && !xml.contains('\u{1b}'), "{xml}");
+    }
+}
+
+#[test]
+fn names_mean_nothing_to_markdown() {
+    let mut comparison = held();
+    for hostile in HOSTILE {
+        comparison.cases[0].label = hostile.into();
+        comparison.changed[0].values[1] = Say::same(hostile);
+        let page = comparison_markdown(&comparison, Lang::En);
+        assert!(!page.contains("<script") && !page.contains('\u{1b}'), "{page}");
+    }
+    comparison.cases[0].label = "a|b\n# c [x](y)".into();
+    let page = comparison_markdown(&comparison, Lang::Ru);
+    assert!(page.contains("| a\\|b \\# c \\[x\\](y) | B |"), "{page}");
+    // Every line of the table has the same number of cells.
+    let cells =
+        page.lines().filter(|line| line.starts_with('|')).map(|line| line.replace("\\|", "").matches('|').count());
+    assert!(cells.clone().count() > 8 && cells.clone().all(|n| n == 8), "{page}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! baseline, and what could not be compared.
 
 use crate::comparison::verdict::{self, Tint};
-use crate::comparison::{self, Line};
+use crate::comparison::{self, Line, gate};
 use crate::figures::NONE;
 use crate::markup::Markup;
 use stend_analyse::Comparison;
@@ -17,6 +17,7 @@ pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
         m.el("header", "top", |m| header(m, comparison, &title));
         m.raw("\n");
         m.el("main", "", |m| {
+            gated(m, comparison);
             conditions(m, comparison);
             results(m, comparison);
             lists(m, comparison);
@@ -47,6 +48,26 @@ fn header(m: &mut Markup, comparison: &Comparison, title: &Say) {
                     &if i == 0 { say!("{letter}, baseline", "{letter}, база") } else { Say::same(letter) },
                 );
                 m.line("dd", "", &comparison::describe(run));
+            });
+        }
+    });
+}
+
+/// What the gate says, on top: it is what a machine decided by.
+fn gated(m: &mut Markup, comparison: &Comparison) {
+    let Some(found) = &comparison.gate else { return };
+    super::section(m, "gate", &say!("Gate", "Порог"), |m| {
+        m.el("p", "lead", |m| {
+            m.raw(gate::glyph(found.outcome));
+            m.raw(" ");
+            m.say(&gate::summary(found));
+        });
+        let failures = gate::failures(comparison, found);
+        for (glyph, line) in &failures {
+            m.el("p", "", |m| {
+                m.raw(glyph);
+                m.raw(" ");
+                m.say(line);
             });
         }
     });

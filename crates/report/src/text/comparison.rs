@@ -4,7 +4,7 @@ use super::grid::{Column, Row, grid};
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::comparison::verdict::{self, Sure, Tint};
-use crate::comparison::{self, Line};
+use crate::comparison::{self, Line, gate};
 use stend_analyse::Comparison;
 use stend_base::{Lang, Say, say};
 
@@ -12,6 +12,13 @@ use stend_base::{Lang, Say, say};
 pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
     let mut out = runs(comparison, &screen);
+    if let Some(found) = &comparison.gate {
+        let line = paragraph(&format!("{} ", gate::glyph(found.outcome)), gate::summary(found).get(lang), screen.width);
+        out.push_str(&format!("\n{}", screen.bold(&line)));
+        for (glyph, line) in gate::failures(comparison, found) {
+            out.push_str(&paragraph(&format!("{glyph} "), line.get(lang), screen.width));
+        }
+    }
     if !comparison.cases.is_empty() {
         let summary = verdict::summary(comparison);
         let lines: String = summary.iter().map(|line| paragraph("", line.get(lang), screen.width)).collect();

@@ -4,39 +4,86 @@ use crate::out::Out;
 use clap::ArgMatches;
 use std::path::Path;
 use stend_analyse::compare::{Floor, Options};
+use stend_analyse::gate::{GateFinding, Outcome};
 use stend_analyse::{Comparison, Findings};
 use stend_base::units::parse_millionths;
 use stend_base::{Error, Kind, Millionths, Result, Say, say};
 use stend_record::RunRecord;
+use stend_spec::gate::Gate;
+use stend_spec::keys::gate::MARGIN;
 
 /// More runs no longer fit a table or an eye.
 const RUNS_MAX: usize = 6;
-/// Less is below what any trial repeats to, more calls half of a rate no difference.
-const MARGINS: (Millionths, Millionths) = (Millionths(1_000), Millionths::percent(50));
 
 /// Prints a comparison, or writes it as HTML.
 pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let comparison = of(arguments)?;
-    if let Some(file) = arguments.get_one::<String>("output") {
-        let html = stend_report::comparison_html(&comparison, out.lang);
-        if file == "-" {
-            return out.result(&html);
-        }
+    // What is wrong with a gate is said before anything is read.
+    let gate = arguments.get_one::<String>("gate").map(|file| gate(file)).transpose()?;
+    let mut comparison = of(arguments, gate.as_ref())?;
+    comparison.gate = gate.map(|gate| stend_analyse::gate::gate(&gate, &comparison));
+    print(arguments, &comparison, out)?;
+    comparison.gate.as_ref().map_or(Ok(()), verdict)
+}
+
+fn print(arguments: &ArgMatches, comparison: &Comparison, out: &Out) -> Result<()> {
+    let write = |name: &str, text: &dyn Fn() -> String| -> Result<()> {
+        let Some(file) = arguments.get_one::<String>(name).filter(|file| *file != "-") else { return Ok(()) };
         crate::save::save(Path::new(file), &say!("the comparison", "сравнение"), |to| {
-            to.write_all(html.as_bytes())
+            to.write_all(text().as_bytes())
         })?;
         out.note(file);
-    }
-    out.result(&match out.json {
-        true => stend_report::comparison_json(&comparison),
-        false => stend_report::comparison_text(&comparison, out.lang, out.width(), out.colour()),
+        Ok(())
+    };
+    let junit = || comparison.gate.as_ref().map(|gate| stend_report::junit(comparison, gate, out.lang));
+    let html = || stend_report::comparison_html(comparison, out.lang);
+    write("output", &html)?;
+    write("junit", &|| junit().unwrap_or_default())?;
+    write("markdown", &|| stend_report::comparison_markdown(comparison, out.lang))?;
+    let to_standard_output = |name| arguments.get_one::<String>(name).is_some_and(|file| file == "-");
+    out.result(&match () {
+        () if to_standard_output("output") => html(),
+        () if to_standard_output("junit") => junit().unwrap_or_default(),
+        () if to_standard_output("markdown") => stend_report::comparison_markdown(comparison, out.lang),
+        () if out.json => stend_report::comparison_json(comparison),
+        () => stend_report::comparison_text(comparison, out.lang, out.width(), out.colour()),
     })
+}
+
+/// What the gate says, as the end of the program.
+fn verdict(gate: &GateFinding) -> Result<()> {
+    let name = &gate.name;
+    let hint = say!(
+        "the result names each cell and the line of its rule",
+        "в результате названа каждая ячейка и строка её правила"
+    );
+    match gate.outcome {
+        Outcome::Passed => Ok(()),
+        Outcome::Failed => {
+            Err(Error::new(Kind::GateFailed, say!("gate `{name}` failed", "порог `{name}` не пройден")).hint(hint))
+        }
+        Outcome::Undecided => {
+            Err(Error::new(Kind::Inconclusive, say!("gate `{name}` is not decided", "порог `{name}` не решён"))
+                .hint(hint))
+        }
+    }
+}
+
+fn gate(file: &str) -> Result<Gate> {
+    use std::io::Read;
+    let mut text = String::new();
+    // One byte more than the parser takes: it says so instead of reading a huge file.
+    let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
+    let read = std::fs::File::open(file).and_then(|opened| opened.take(limit).read_to_string(&mut text));
+    read.map_err(|e| {
+        Error::new(Kind::Spec, say!("cannot read the gate `{file}`: {e}", "не удаётся прочитать порог `{file}`: {e}"))
+    })?;
+    stend_spec::parse::gate(&text, file)
 }
 
 /// A run with what it says.
 type Judged = (RunRecord, Findings);
 
-fn of(arguments: &ArgMatches) -> Result<Comparison> {
+fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
     let names = super::many(arguments, "RUN");
     let given = names.len();
     if !(1..=RUNS_MAX).contains(&given) {
@@ -46,7 +93,13 @@ fn of(arguments: &ArgMatches) -> Result<Comparison> {
         ))
         .hint(say!("`stend list` shows the runs there are", "`stend list` покажет, какие прогоны есть")));
     }
-    let margin = arguments.get_one::<String>("margin").map(|text| margin(text)).transpose()?;
+    let asked = arguments.get_one::<String>("margin").map(|text| margin(text)).transpose()?;
+    let declared = gate.and_then(|gate| gate.margin).map(Millionths::as_share);
+    if asked.is_some() && declared.is_some() {
+        return Err(usage(say!("the gate gives a margin already", "допуск уже задан в пороге"))
+            .hint(say!("leave `--margin` out", "уберите `--margin`")));
+    }
+    let margin = asked.or(declared);
     let mut runs: Vec<Judged> = names.iter().map(|name| judged(name)).collect::<Result<_>>()?;
     let baseline = arguments.get_one::<String>("baseline");
     if let (Some(baseline), 2..) = (baseline, runs.len()) {
@@ -151,11 +204,10 @@ fn arms(run: &RunRecord, findings: &Findings, options: &Options) -> Result<Compa
 }
 
 fn margin(text: &str) -> Result<f64> {
-    let (least, most) = MARGINS;
     match parse_millionths(text) {
-        Ok(margin) if (least..=most).contains(&margin) => Ok(margin.as_share()),
+        Ok(margin) if MARGIN.hold(&margin) => Ok(margin.as_share()),
         _ => {
-            let (least, most) = (least.as_percent(), most.as_percent());
+            let (least, most) = (MARGIN.least.as_percent(), MARGIN.most.as_percent());
             Err(Error::new(Kind::Usage, say!("`--margin {text}` is not a margin", "`--margin {text}` — не допуск"))
                 .hint(say!(
                     "a share from {least}% to {most}%, e.g. 5%: the difference that does not matter",

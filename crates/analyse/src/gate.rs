@@ -1,0 +1,203 @@
+//! A comparison held against a gate: which cells pass, which fail, and of which it cannot be told. Decides nothing that
+//! the comparison has not said already.
+
+use crate::compare::{Cell, Comparison, Doubt, Metric, Verdict};
+use stend_spec::gate::{Gate, GateRule, GateVerdict, Undecided};
+
+/// What a gate says of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateFinding {
+    /// Name of the gate.
+    pub name: String,
+    /// Failed if any cell failed, otherwise undecided if any cell or rule is, otherwise passed.
+    pub outcome: Outcome,
+    /// The cells that fall under a rule, in the order of the table.
+    pub cells: Vec<GatedCell>,
+    /// Lines of the rules that no cell falls under.
+    pub idle: Vec<u32>,
+    /// Cells that fall under no rule.
+    pub free: u32,
+}
+
+/// What becomes of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Good enough.
+    Passed,
+    /// It cannot be told.
+    Undecided,
+    /// Not good enough.
+    Failed,
+}
+
+/// One cell under its rule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GatedCell {
+    /// Label of the case.
+    pub label: String,
+    /// Index of the run.
+    pub run: usize,
+    /// What is compared.
+    pub metric: Metric,
+    /// Index of the stream of a latency.
+    pub stream: u16,
+    /// The rule.
+    pub rule: GateRule,
+    /// What becomes of it.
+    pub outcome: Outcome,
+}
+
+/// Holds a comparison against a gate.
+pub fn gate(gate: &Gate, comparison: &Comparison) -> GateFinding {
+    let mut used = vec![false; gate.rules.len()];
+    let (mut cells, mut free) = (Vec::new(), 0);
+    for cell in comparison.cells() {
+        let op = match cell.metric {
+            Metric::Rate => None,
+            Metric::P99(op) => Some(op),
+        };
+        // A rule is idle only if nothing is like it, not if earlier rules took all that is.
+        let fitting: Vec<usize> = (0..used.len()).filter(|i| gate.rules[*i].is_about(cell.label, op)).collect();
+        fitting.iter().for_each(|i| used[*i] = true);
+        match fitting.first() {
+            Some(first) => cells.push(gated(&cell, &gate.rules[*first])),
+            None => free += 1,
+        }
+    }
+    let idle: Vec<u32> = gate.rules.iter().zip(&used).filter(|(_, used)| !**used).map(|(rule, _)| rule.line).collect();
+    let worst = cells.iter().map(|cell| cell.outcome).max().unwrap_or(Outcome::Passed);
+    let unused = if idle.is_empty() { Outcome::Passed } else { Outcome::Undecided };
+    GateFinding { name: gate.name.clone(), outcome: worst.max(unused), cells, idle, free }
+}
+
+fn gated(cell: &Cell<'_>, rule: &GateRule) -> GatedCell {
+    let outcome = match (outcome(cell, rule), rule.inconclusive) {
+        (Outcome::Undecided, Undecided::Pass) => Outcome::Passed,
+        (Outcome::Undecided, Undecided::Fail) => Outcome::Failed,
+        (known, _) => known,
+    };
+    let Cell { label, run, metric, stream, .. } = *cell;
+    GatedCell { label: label.to_string(), run, metric, stream, rule: rule.clone(), outcome }
+}
+
+fn outcome(cell: &Cell<'_>, rule: &GateRule) -> Outcome {
+    let judged = &cell.ratio.judged;
+    match rule.loss {
+        Some(loss) => within(cell, 1.0 - loss.as_share()),
+        None if judged.verdict == Verdict::Inconclusive => Outcome::Undecided,
+        None if rule.verdicts.is_empty() && judged.verdict == Verdict::Worse => Outcome::Failed,
+        None if rule.verdicts.is_empty() => Outcome::Passed,
+        None if rule.verdicts.iter().any(|good| is(*good, judged.verdict)) => Outcome::Passed,
+        None => Outcome::Failed,
+    }
+}
+
+/// Whether at least this part of the baseline's value is left: passed if the whole interval says so, failed if all of it
+/// says otherwise and the cell is called worse.
+fn within(cell: &Cell<'_>, least: f64) -> Outcome {
+    let judged = &cell.ratio.judged;
+    let left_out = matches!(
+        judged.doubt,
+        Some(Doubt::Failed(_) | Doubt::OtherWorkload | Doubt::NoInterval | Doubt::TooFew { .. })
+    );
+    let Some((low, high)) = cell.ratio.interval.filter(|_| !left_out) else { return Outcome::Undecided };
+    let (low, high) = match cell.metric {
+        Metric::Rate => (low, high),
+        Metric::P99(_) => (1.0 / high, 1.0 / low),
+    };
+    match () {
+        () if low >= least => Outcome::Passed,
+        () if high < least && judged.verdict == Verdict::Worse => Outcome::Failed,
+        () => Outcome::Undecided,
+    }
+}
+
+fn is(good: GateVerdict, verdict: Verdict) -> bool {
+    let like = match good {
+        GateVerdict::Better => Verdict::Better,
+        GateVerdict::Worse => Verdict::Worse,
+        GateVerdict::DiffersSlightly => Verdict::Differs,
+        GateVerdict::Equivalent => Verdict::Equivalent,
+    };
+    like == verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::compare::{Options, compare_arms};
+    use crate::fixture::{case, run_of};
+    use stend_spec::arm::Switch;
+    use stend_spec::workload::Sync;
+
+    /// Two cases in two arms: the first falls to 90 % with a spread of a percent, the second stays.
+    fn compared(blocks: u32) -> Comparison {
+        let command = Switch::Command { enter: vec!["x".into()], leave: vec!["y".into()] };
+        let cases = ["rand-read", "seq-read"].map(|name| case(name, 100, 32, Sync::None)).to_vec();
+        let mut run = run_of(cases).arms(&[("old", Switch::None, "6.1"), ("new", command, "6.2")]);
+        for block in 0..blocks {
+            let noise = 1.0 + 0.005 * (f64::from(block % 3) - 1.0);
+            for (index, rate) in [(0, 1.0), (1, 1.0), (2, 0.9 * noise), (3, noise)] {
+                // No two trials are exactly alike, which would be copies (H05).
+                let unlike = 1.0 + 1e-4 * f64::from(block) + 1e-5 * f64::from(index);
+                run = run.trial(index).block(block).iops(1_000_000.0 * rate * unlike).done();
+            }
+        }
+        let record = run.record();
+        compare_arms(&record, &analyse(&record).unwrap(), &Options::default()).unwrap().unwrap()
+    }
+
+    fn held(rules: &str, blocks: u32) -> GateFinding {
+        let parsed = stend_spec::parse::gate(&format!("gate: g\nrules:\n{rules}\n"), "g.yaml").unwrap();
+        gate(&parsed, &compared(blocks))
+    }
+
+    fn outcome_of(rules: &str) -> Outcome {
+        held(rules, 9).outcome
+    }
+
+    #[test]
+    fn a_loss_is_held_against_the_whole_interval() {
+        let rate = |loss: &str| outcome_of(&format!("  - {{metric: rate, loss: {loss}}}"));
+        assert_eq!(rate("12%"), Outcome::Passed);
+        assert_eq!(rate("10%"), Outcome::Undecided);
+        assert_eq!(rate("5%"), Outcome::Failed);
+        // In a closed loop nine tenths of the rate are ten ninths of the latency: a loss of a tenth, too.
+        let latency = |loss: &str| outcome_of(&format!("  - {{metric: p99, loss: {loss}}}"));
+        assert_eq!((latency("14%"), latency("5%")), (Outcome::Passed, Outcome::Failed));
+    }
+
+    #[test]
+    fn without_a_loss_only_what_is_called_worse_fails() {
+        assert_eq!(outcome_of("  - {cases: 'seq-*'}"), Outcome::Passed);
+        assert_eq!(outcome_of("  - {cases: 'rand-*'}"), Outcome::Failed);
+        let found = held("  - {cases: 'seq-*'}", 9);
+        assert_eq!((found.cells.len(), found.free, found.idle.len()), (2, 2, 0));
+    }
+
+    #[test]
+    fn verdicts_that_are_asked_for_must_show() {
+        assert_eq!(outcome_of("  - {cases: 'seq-*', verdicts: [equivalent]}"), Outcome::Passed);
+        assert_eq!(outcome_of("  - {cases: 'seq-*', verdicts: [better]}"), Outcome::Failed);
+        assert_eq!(outcome_of("  - {cases: 'rand-*', verdicts: [worse, equivalent]}"), Outcome::Passed);
+    }
+
+    #[test]
+    fn what_cannot_be_told_counts_as_the_rule_says() {
+        let few = |rest: &str| held(&format!("  - {{cases: 'rand-*'{rest}}}"), 6).outcome;
+        assert_eq!(few(""), Outcome::Undecided);
+        assert_eq!(few(", loss: 5%"), Outcome::Undecided);
+        assert_eq!(few(", inconclusive: pass"), Outcome::Passed);
+        assert_eq!(few(", inconclusive: fail"), Outcome::Failed);
+    }
+
+    #[test]
+    fn the_first_rule_decides_and_one_that_holds_nothing_is_no_pass() {
+        let found = held("  - {cases: 'rand-*', loss: 20%}\n  - {}\n  - {cases: 'seq-*'}\n  - {cases: oltp}", 9);
+        assert_eq!(found.idle, [6], "the third rule has cells, though the second takes them");
+        assert_eq!(found.outcome, Outcome::Undecided);
+        assert!(found.cells.iter().all(|cell| cell.outcome == Outcome::Passed), "{found:?}");
+        assert_eq!(found.cells.iter().map(|cell| cell.rule.line).collect::<Vec<_>>(), [3, 3, 4, 4]);
+    }
+}

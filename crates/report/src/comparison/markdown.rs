@@ -1,0 +1,91 @@
+//! A comparison as Markdown, to be put into a comment or the summary of a CI job.
+
+use super::verdict::{checks, labels, summary};
+use super::{Line, gate, letter, lines, means, notes, unit};
+use stend_analyse::Comparison;
+use stend_analyse::compare::Condition;
+use stend_base::{Lang, Say, say};
+
+/// Lines of the table at most: hosts of code cut a comment at 64 KiB, and nobody reads more.
+const LINES_MAX: usize = 300;
+
+/// A comparison as Markdown: gate, verdicts, what changed, the table, notes.
+pub fn comparison_markdown(comparison: &Comparison, lang: Lang) -> String {
+    let mut out = String::new();
+    let mut paragraph = |text: &str| {
+        if !text.is_empty() {
+            out.push_str(&format!("{text}\n\n"));
+        }
+    };
+    if let Some(gate) = &comparison.gate {
+        paragraph(&format!("**{} {}**", gate::glyph(gate.outcome), plain(gate::summary(gate).get(lang))));
+        let failures = gate::failures(comparison, gate);
+        paragraph(&list(failures.iter().map(|(glyph, say)| format!("{glyph} {}", plain(say.get(lang))))));
+    }
+    for line in summary(comparison) {
+        paragraph(&format!("**{}**", plain(line.get(lang))));
+    }
+    let runs = comparison.runs.iter().enumerate();
+    paragraph(&list(runs.map(|(i, run)| format!("{} — {}", letter(i), plain(super::describe(run).get(lang))))));
+    if !comparison.changed.is_empty() {
+        paragraph(say!("Changed conditions:", "Изменившиеся условия:").get(lang));
+        let line =
+            |c: &Condition| format!("{}: {}", plain(c.name.get(lang)), plain(super::arrows(&c.values).get(lang)));
+        paragraph(&list(comparison.changed.iter().map(line)));
+    }
+    paragraph(&table(comparison, lang));
+    let told = checks(comparison).into_iter().map(|(glyph, say)| format!("{glyph} {}", plain(say.get(lang))));
+    paragraph(&list(told.chain(labels(comparison).iter().map(|say| format!("! {}", plain(say.get(lang)))))));
+    for note in notes(comparison) {
+        paragraph(&plain(note.get(lang)));
+    }
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    items.map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
+}
+
+fn table(comparison: &Comparison, lang: Lang) -> String {
+    let heads = [
+        say!("case", "случай"),
+        say!("run", "прогон"),
+        Say::same("A"),
+        say!("value", "значение"),
+        say!("of A", "от A"),
+        say!("95 % interval", "95 %-й интервал"),
+        say!("verdict", "вердикт"),
+    ];
+    let unit = unit(comparison);
+    let mut all: Vec<Line> = comparison.cases.iter().flat_map(|case| lines(case, unit)).collect();
+    let left = all.len().saturating_sub(LINES_MAX);
+    all.truncate(LINES_MAX);
+    all.extend(means(comparison));
+    let row = |cells: [&str; 7]| format!("| {} |", cells.join(" | "));
+    let mut out = vec![row(heads.each_ref().map(|head| head.get(lang))), "|---|---|--:|--:|--:|--:|---|".to_string()];
+    for line in &all {
+        let cells = [&line.label, &line.baseline, &line.other, &line.ratio, &line.interval, &line.verdict];
+        let [label, a, b, ratio, interval, verdict] = cells.map(|say| plain(say.get(lang)));
+        out.push(row([&label, &line.run, &a, &b, &ratio, &interval, &verdict]));
+    }
+    if left > 0 {
+        out.push(String::new());
+        out.push(say!("… and {left} lines more.", "… и ещё строк: {left}.").get(lang).to_string());
+    }
+    out.join("\n")
+}
+
+/// Text that means nothing to Markdown or HTML, on one line.
+fn plain(text: &str) -> String {
+    let clean = crate::text::clean(text);
+    clean.chars().fold(String::with_capacity(clean.len()), |mut out, c| {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '#' | '~' | '@' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+        out
+    })
+}

@@ -1,0 +1,145 @@
+//! What a comparison must not fall below, as its file describes it. Data, and which rule a cell falls under.
+
+use crate::workload::Op;
+use stend_base::Millionths;
+
+/// A gate: rules that every cell of a comparison is held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gate {
+    /// Name, shown to people and in JUnit.
+    pub name: String,
+    /// Difference that does not matter; `None`: that of the command line, or its default.
+    pub margin: Option<Millionths>,
+    /// The rules, 1 to 1,000; the first that a cell falls under decides, and a cell without one is not held.
+    pub rules: Vec<GateRule>,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateRule {
+    /// Line of the file, from 1.
+    pub line: u32,
+    /// What it is about.
+    pub metric: GateMetric,
+    /// Labels of the cases: a text in which `*` stands for anything.
+    pub cases: String,
+    /// Operation of a latency; `None`: any.
+    pub op: Option<Op>,
+    /// Largest loss that is allowed; `None`: any that is not called worse.
+    pub loss: Option<Millionths>,
+    /// Verdicts that are good enough; empty: all but worse.
+    pub verdicts: Vec<GateVerdict>,
+    /// What it counts as if it cannot be told.
+    pub inconclusive: Undecided,
+}
+
+/// What a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateMetric {
+    /// The rate and the latencies.
+    Any,
+    /// The rate.
+    Rate,
+    /// p99 of the latency.
+    P99,
+}
+
+/// A verdict that a rule asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateVerdict {
+    /// Better by more than the margin.
+    Better,
+    /// Worse by more than the margin.
+    Worse,
+    /// Differs, perhaps by less than the margin.
+    DiffersSlightly,
+    /// Within the margin.
+    Equivalent,
+}
+
+/// What a cell counts as of which nothing can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undecided {
+    /// Not decided: the gate neither passes nor fails.
+    Undecided,
+    /// Passed.
+    Pass,
+    /// Failed.
+    Fail,
+}
+
+impl GateRule {
+    /// Whether a cell falls under the rule. `op` is the operation of a latency, `None` for a rate.
+    pub fn is_about(&self, label: &str, op: Option<Op>) -> bool {
+        let metric = match self.metric {
+            GateMetric::Any => true,
+            GateMetric::Rate => op.is_none(),
+            GateMetric::P99 => op.is_some(),
+        };
+        metric && (self.op.is_none() || self.op == op) && matches(&self.cases, label)
+    }
+}
+
+/// Whether a text is what a pattern says, in which `*` stands for anything. Takes time proportional to pattern × text.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut rest) = text.strip_prefix(head) else { return false };
+    let mut pieces: Vec<&str> = tail.split('*').collect();
+    // What is behind the last star must be the end; every piece before it may be taken as early as it comes.
+    let end = pieces.pop().unwrap_or_default();
+    for piece in pieces {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_and_everything_else_for_itself() {
+        for (pattern, text, holds) in [
+            ("*", "", true),
+            ("*", "rand-read, queue_depth 32", true),
+            ("rand-*", "rand-read", true),
+            ("rand-*", "seq-read", false),
+            ("*read*", "rand-read, queue_depth 32", true),
+            ("*queue_depth 3", "rand-read, queue_depth 32", false),
+            ("*a*b*a", "a-b-a", true),
+            ("*a*b*a", "a-b", false),
+            ("aa*aa", "aaa", false),
+            ("read", "read", true),
+            ("read", "reads", false),
+            ("", "read", false),
+            ("п*д", "поход", true),
+        ] {
+            assert_eq!(matches(pattern, text), holds, "{pattern} {text}");
+        }
+        let hostile = "*a".repeat(100);
+        assert!(!matches(&hostile, &"a".repeat(99)) && matches(&hostile, &"a".repeat(100)));
+    }
+
+    #[test]
+    fn a_rule_is_about_its_metric_its_operation_and_its_cases() {
+        let rule = |metric, op| GateRule {
+            line: 1,
+            metric,
+            cases: "rand-*".into(),
+            op,
+            loss: None,
+            verdicts: Vec::new(),
+            inconclusive: Undecided::Undecided,
+        };
+        assert!(rule(GateMetric::Any, None).is_about("rand-read", None));
+        assert!(rule(GateMetric::Any, None).is_about("rand-read", Some(Op::Read)));
+        assert!(!rule(GateMetric::Any, None).is_about("seq-read", None));
+        assert!(!rule(GateMetric::Rate, None).is_about("rand-read", Some(Op::Read)));
+        assert!(!rule(GateMetric::P99, None).is_about("rand-read", None));
+        assert!(rule(GateMetric::P99, Some(Op::Read)).is_about("rand-read", Some(Op::Read)));
+        assert!(!rule(GateMetric::P99, Some(Op::Read)).is_about("rand-read", Some(Op::Write)));
+    }
+}

@@ -1,0 +1,97 @@
+//! The keys of a gate file: what a comparison must not fall below. Data only; must not parse.
+
+use super::{Choice, Limits, Mapping, Shape, optional, required, words};
+use crate::gate::{GateMetric, GateVerdict, Undecided};
+use crate::workload::Op;
+use stend_base::Millionths;
+
+/// What a rule is about.
+pub const METRICS: &[Choice<GateMetric>] = &[
+    ("any", "the rate and the latencies", GateMetric::Any),
+    ("rate", "I/Os or bytes per second", GateMetric::Rate),
+    ("p99", "the latency within which 99 % of the I/Os completed", GateMetric::P99),
+];
+/// Operations of a latency.
+pub const OPERATIONS: &[Choice<Option<Op>>] = &[
+    ("any", "all of them", None),
+    ("read", "reads", Some(Op::Read)),
+    ("write", "writes", Some(Op::Write)),
+    ("discard", "discards", Some(Op::Discard)),
+    ("write_zeroes", "writes of zeroes", Some(Op::WriteZeroes)),
+    ("sync", "syncs", Some(Op::Sync)),
+];
+/// Verdicts that a rule may ask for.
+pub const VERDICTS: &[Choice<GateVerdict>] = &[
+    ("better", "better by more than the margin", GateVerdict::Better),
+    ("worse", "worse by more than the margin", GateVerdict::Worse),
+    ("differs_slightly", "differs, perhaps by less than the margin", GateVerdict::DiffersSlightly),
+    ("equivalent", "within the margin", GateVerdict::Equivalent),
+];
+/// What a cell counts as of which nothing can be told.
+pub const UNDECIDED: &[Choice<Undecided>] = &[
+    ("undecided", "neither passed nor failed: exit code 11 if nothing failed", Undecided::Undecided),
+    ("pass", "passed", Undecided::Pass),
+    ("fail", "failed: exit code 10", Undecided::Fail),
+];
+/// Margin: less is below what any trial repeats to, more calls half of a rate no difference.
+pub const MARGIN: Limits<Millionths> = Limits { least: Millionths(1_000), most: Millionths::percent(50) };
+/// Loss that is allowed; none at all could never be shown.
+pub const LOSS: Limits<Millionths> = Limits { least: Millionths(1_000), most: Millionths::percent(99) };
+/// Rules of a gate.
+pub const RULES: Limits<usize> = Limits { least: 1, most: 1_000 };
+/// Verdicts of a rule.
+pub const ACCEPTED: Limits<usize> = Limits { least: 1, most: 4 };
+
+/// The whole file.
+pub const GATE: Mapping = Mapping {
+    en: "gate",
+    ru: "порог",
+    doc: "What `stend compare --gate` holds a comparison against.",
+    keys: &[
+        required("gate", Shape::Name, "Name of the gate."),
+        optional(
+            "margin",
+            "absent",
+            Shape::Share(MARGIN),
+            "Difference that does not matter, as `--margin`; only one of the two may be given.",
+        ),
+        required(
+            "rules",
+            Shape::List(&RULE, RULES),
+            "The rules. The first that a cell falls under decides; a cell without one is not held. A rule that no cell falls under is undecided.",
+        ),
+    ],
+};
+
+/// An item of `rules`.
+pub const RULE: Mapping = Mapping {
+    en: "a rule",
+    ru: "правило",
+    doc: "What some cells of the comparison are held against.",
+    keys: &[
+        optional("metric", "any", Shape::Word(|| words(METRICS)), "What it is about."),
+        optional("cases", "*", Shape::Name, "Labels of the cases; `*` stands for anything."),
+        optional("op", "any", Shape::Word(|| words(OPERATIONS)), "Operation of a latency; not with `metric: rate`."),
+        optional(
+            "loss",
+            "absent",
+            Shape::Share(LOSS),
+            "Largest loss: of a rate `5%` is down to 95 %, of a latency up to 1 / 0.95. Passed if the whole 95 % interval is above that, failed if it is below and the verdict is worse, otherwise not decided. Absent: failed if the verdict is worse.",
+        ),
+        optional(
+            "verdicts",
+            "absent",
+            Shape::Several(&Shape::Word(|| words(VERDICTS)), ACCEPTED),
+            "Verdicts that are good enough, e.g. `[better]` for a change that must show; not with `loss`.",
+        ),
+        optional(
+            "inconclusive",
+            "undecided",
+            Shape::Word(|| words(UNDECIDED)),
+            "What a cell counts as of which nothing can be told.",
+        ),
+    ],
+};
+
+/// Every mapping of a gate file, the whole first.
+pub const ALL: &[&Mapping] = &[&GATE, &RULE];

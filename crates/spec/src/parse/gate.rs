@@ -1,0 +1,131 @@
+//! From YAML nodes to a [`Gate`].
+
+use super::{Map, list, name, share, word};
+use crate::gate::{Gate, GateMetric, GateRule, GateVerdict, Undecided};
+use crate::keys::{Limits, gate as known};
+use crate::yaml::{self, Node};
+use stend_base::{Result, say};
+
+/// Parses a gate file. `file` names it in errors; kind of every error is `Spec`.
+pub fn gate(text: &str, file: &str) -> Result<Gate> {
+    let root = yaml::parse(text, file)?;
+    let mut map = Map::of(&root, file, &known::GATE)?;
+    let name = map.required("gate", name)?;
+    let margin = map.optional("margin", |node, file| share(node, file, known::MARGIN))?;
+    let rules = map.required("rules", rules)?;
+    map.finish()?;
+    Ok(Gate { name, margin, rules })
+}
+
+fn rules(node: &Node, file: &str) -> Result<Vec<GateRule>> {
+    let items = list(node, file)?;
+    let Limits { least, most } = known::RULES;
+    if !known::RULES.hold(&items.len()) {
+        return Err(node.error(file, say!("a gate has {least} to {most} rules", "правил бывает от {least} до {most}")));
+    }
+    items.iter().map(|item| rule(item, file)).collect()
+}
+
+fn rule(node: &Node, file: &str) -> Result<GateRule> {
+    let mut map = Map::of(node, file, &known::RULE)?;
+    let rule = GateRule {
+        line: u32::try_from(node.at.line).unwrap_or(u32::MAX),
+        metric: map.optional("metric", |n, file| word(n, file, known::METRICS))?.unwrap_or(GateMetric::Any),
+        cases: map.optional("cases", name)?.unwrap_or_else(|| "*".to_string()),
+        op: map.optional("op", |n, file| word(n, file, known::OPERATIONS))?.flatten(),
+        loss: map.optional("loss", |n, file| share(n, file, known::LOSS))?,
+        verdicts: map.optional("verdicts", verdicts)?.unwrap_or_default(),
+        inconclusive: map
+            .optional("inconclusive", |n, file| word(n, file, known::UNDECIDED))?
+            .unwrap_or(Undecided::Undecided),
+    };
+    map.finish()?;
+    if rule.op.is_some() && rule.metric == GateMetric::Rate {
+        let message = say!(
+            "`op` is about a latency, and the rule is about the rate, which is that of all operations together",
+            "`op` относится к задержке, а правило — к скорости, которая считается по всем операциям вместе"
+        );
+        return Err(node
+            .error(file, message)
+            .hint(say!("leave `op` out, or write `metric: p99`", "уберите `op` или напишите `metric: p99`")));
+    }
+    if rule.loss.is_some() && !rule.verdicts.is_empty() {
+        let message = say!(
+            "`loss` and `verdicts` decide the same thing in two ways",
+            "`loss` и `verdicts` решают одно и то же по-разному"
+        );
+        return Err(node.error(file, message).hint(say!("keep one of them", "оставьте что-то одно")));
+    }
+    Ok(rule)
+}
+
+fn verdicts(node: &Node, file: &str) -> Result<Vec<GateVerdict>> {
+    let items = list(node, file)?;
+    let Limits { least, most } = known::ACCEPTED;
+    if !known::ACCEPTED.hold(&items.len()) {
+        return Err(node.error(file, say!("name {least} to {most} verdicts", "укажите от {least} до {most} вердиктов")));
+    }
+    items.iter().map(|item| word(item, file, known::VERDICTS)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Op;
+    use stend_base::Millionths;
+
+    #[test]
+    fn a_rule_knows_its_line_and_what_is_left_out() {
+        let text = "gate: nightly\nmargin: 3%\nrules:\n  - {cases: 'rand-*', metric: p99, op: read, loss: 5%}\n  - verdicts: [better]\n    inconclusive: fail\n";
+        let found = gate(text, "g.yaml").unwrap();
+        assert_eq!(
+            (found.name.as_str(), found.margin, found.rules.len()),
+            ("nightly", Some(Millionths::percent(3)), 2)
+        );
+        let first = GateRule {
+            line: 4,
+            metric: GateMetric::P99,
+            cases: "rand-*".into(),
+            op: Some(Op::Read),
+            loss: Some(Millionths::percent(5)),
+            verdicts: Vec::new(),
+            inconclusive: Undecided::Undecided,
+        };
+        assert_eq!(found.rules[0], first);
+        let second = &found.rules[1];
+        assert_eq!((second.line, second.cases.as_str(), second.metric), (5, "*", GateMetric::Any));
+        assert_eq!((&second.verdicts[..], second.inconclusive), (&[GateVerdict::Better][..], Undecided::Fail));
+    }
+
+    #[test]
+    fn what_cannot_be_is_an_error_with_its_place_in_both_languages() {
+        for (rule, told) in [
+            ("", "1 to 1000 rules"),
+            ("{}, {loss: 0.05%}", "g.yaml:2:20: 0.05% is outside 0.1% to 99%"),
+            ("{loss: 100%}", "outside"),
+            ("{loss: 5}", "a share such as"),
+            ("{metric: iops}", "`rate`"),
+            ("{op: trim}", "`discard`"),
+            ("{metric: rate, op: read}", "`op` is about a latency"),
+            ("{loss: 5%, verdicts: [better]}", "in two ways"),
+            ("{verdicts: []}", "1 to 4 verdicts"),
+            ("{verdicts: [inconclusive]}", "is not one of"),
+            ("{inconclusive: maybe}", "`undecided`"),
+            ("{cases: ''}", "1 to 200 characters"),
+            ("{los: 5%}", "unknown key `los`"),
+            ("5", "expected"),
+        ] {
+            let error = gate(&format!("gate: g\nrules: [{rule}]"), "g.yaml").unwrap_err();
+            assert!(error.to_string().contains(told), "{told}: {error}");
+            assert!(error.message.en.contains("g.yaml:2:") && error.message.ru.contains("g.yaml:2:"), "{error}");
+        }
+        for (text, told) in [
+            ("rules: [{}]", "`gate`"),
+            ("gate: g", "`rules`"),
+            ("gate: g\nmargin: 60%\nrules: [{}]", "outside 0.1% to 50%"),
+        ] {
+            let error = gate(text, "g.yaml").unwrap_err();
+            assert!(error.to_string().contains(told), "{told}: {error}");
+        }
+    }
+}
