@@ -1,9 +1,10 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
-//! load come as asked, and does a stall show?
+//! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
 mod agree;
+mod coverage;
 mod cpu;
 mod fio;
 mod loop_device;
@@ -40,6 +41,8 @@ pub struct Settings {
     window: Option<Duration>,
     /// Only rows whose name contains this (`ONLY`); the page is then printed and not written. `agree` refuses it.
     only: Option<String>,
+    /// Simulations of each row (`SIMULATIONS`); the page is then printed and not written.
+    simulations: Option<u32>,
     /// Where the result goes (`OUT`).
     out: Option<PathBuf>,
 }
@@ -61,6 +64,7 @@ impl Settings {
             blocks: number("BLOCKS")?.map(|blocks| blocks as usize),
             window: number("WINDOW_MS")?.map(|ms| Duration::from_millis(ms.max(500))),
             only: text("ONLY"),
+            simulations: number("SIMULATIONS")?.map(|count| count.clamp(10, 1_000_000) as u32),
             out: text("OUT").map(PathBuf::from),
         })
     }
@@ -78,7 +82,8 @@ fn main() -> ExitCode {
         "agree" => agree::compare(&settings),
         "speed" => speed::compare(&settings),
         "truth" => truth::compare(&settings),
-        _ => Err("say which bench: agree, speed or truth".to_string()),
+        "coverage" => coverage::simulate(&settings),
+        _ => Err("say which bench: agree, coverage, speed or truth".to_string()),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

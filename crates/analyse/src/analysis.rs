@@ -2,7 +2,7 @@
 
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
-use crate::{case, caveat, charts, check, cost, grade, search, series, trials, verdict};
+use crate::{case, caveat, charts, check, cost, grade, precision, search, series, trials, verdict};
 use stend_base::{Nanos, Result, Say, say};
 use stend_record::{RunRecord, RunState};
 use stend_spec::plan::{Decision, Plan, StopReason};
@@ -17,6 +17,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     let mut cases: Vec<CaseFinding> =
         trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
     check::insert_duplicates(&trials, &mut cases);
+    precision::insert(&plan, &trials, &mut cases);
     let caveats = caveat::all(run, &plan, &cases);
     let searches = search::findings(run, &plan);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };

@@ -4,6 +4,7 @@ use crate::by_target;
 use crate::fidelity;
 use crate::findings::{CaseFinding, OpFinding, Service};
 use crate::latency::Distribution;
+use crate::limits::BATCH_INTERVALS;
 use crate::stats::effective;
 use crate::trials::CaseTrials;
 use crate::{charts, check, io_log, phrase, prober, rates};
@@ -42,6 +43,7 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         trials: case.counting.len() as u32,
         trials_left_out: (case.all.len() - case.counting.len()) as u32,
         total: rates::rates(case, None, &Op::IO),
+        precision: None,
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
         targets: by_target::findings(run, case),
         replays: fidelity::of_case(run, case),
@@ -58,24 +60,30 @@ pub fn latencies(case: &CaseTrials<'_>) -> Vec<OpLatency> {
     let occurred: BTreeSet<(u16, Op)> = case.counting.iter().flat_map(|trial| keys(trial.outcome)).collect();
     let distribution = |(stream, op): (u16, Op)| {
         let mut distribution = Distribution::default();
-        let open = case.asked.streams.get(usize::from(stream)).is_some_and(|s| s.is_open());
         for trial in &case.counting {
+            let mut own = Distribution::default();
             for job in trial.outcome.jobs.iter().filter(|job| job.stream == stream) {
-                distribution.add(&job.latency[op.index()]);
+                own.add(&job.latency[op.index()]);
             }
             for drained in trial.outcome.drained.iter().filter(|d| (d.stream, d.op) == (stream, op)) {
-                distribution.add(&drained.latency);
+                own.add(&drained.latency);
             }
             for censored in trial.outcome.censored.iter().filter(|c| (c.stream, c.op) == (stream, op)) {
-                distribution.add_censored(censored.age);
+                own.add_censored(censored.age);
             }
             for open in trial.outcome.open.iter().filter(|open| open.stream == stream) {
-                distribution.add_never_begun(&open.never_begun[op.index()]);
+                own.add_never_begun(&open.never_begun[op.index()]);
             }
+            distribution.join(&own);
         }
         // Another engine has but one latency, which says nothing of waiting.
         let told = case.counting.iter().all(|trial| trial.outcome.engine.external.is_none());
-        OpLatency { stream, op, distribution, service: (open && told).then(|| service(case, stream, op)) }
+        OpLatency {
+            stream,
+            op,
+            distribution,
+            service: (is_open(case, stream) && told).then(|| service(case, stream, op)),
+        }
     };
     occurred.into_iter().take(OPS_MAX).map(distribution).collect()
 }
@@ -87,12 +95,30 @@ fn service(case: &CaseTrials<'_>, stream: u16, op: Op) -> Distribution {
         let jobs = outcome.jobs.iter().filter(|job| job.stream == stream).filter_map(|job| job.service.as_ref());
         let drained = outcome.drained.iter().filter(|d| (d.stream, d.op) == (stream, op));
         let completed = jobs.map(|service| &service[op.index()]).chain(drained.filter_map(|d| d.service.as_ref()));
-        completed.for_each(|latency| distribution.add(latency));
+        let mut own = Distribution::default();
+        completed.for_each(|latency| own.add(latency));
         for censored in outcome.censored.iter().filter(|c| (c.stream, c.op) == (stream, op)) {
-            distribution.add_censored(censored.in_flight);
+            own.add_censored(censored.in_flight);
         }
+        distribution.join(&own);
     }
     distribution
+}
+
+fn is_open(case: &CaseTrials<'_>, stream: u16) -> bool {
+    case.asked.streams.get(usize::from(stream)).is_some_and(|s| s.is_open())
+}
+
+/// How far I/Os of a single trial hang together: told by its rate, which in a closed loop is the inverse of latency. In an
+/// open loop the rate is what was asked for, and tells nothing.
+fn within(case: &CaseTrials<'_>, stream: u16, op: Op) -> Option<f64> {
+    match case.counting.as_slice() {
+        [single] if !is_open(case, stream) => {
+            let series = rates::window_series(single, Some(stream), &[op], |cell| cell.ops);
+            effective::of_series(&series, BATCH_INTERVALS)
+        }
+        _ => None,
+    }
 }
 
 /// The (stream, operation) pairs that occurred in a trial.
@@ -112,10 +138,8 @@ fn keys(outcome: &stend_record::TrialOutcome) -> Vec<(u16, Op)> {
 /// What is found about one operation.
 pub fn op_finding(case: &CaseTrials<'_>, latency: &OpLatency) -> OpFinding {
     let OpLatency { stream, op, distribution, service } = latency;
-    let clusters: Vec<Vec<f64>> =
-        case.counting.iter().map(|trial| rates::window_series(trial, Some(*stream), &[*op], |cell| cell.ops)).collect();
-    let design_effect = effective::design_effect(&clusters);
-    let quantiles = |of: &Distribution| QUANTILES.into_iter().map(|q| of.quantile(q, design_effect)).collect();
+    let within = within(case, *stream, *op);
+    let quantiles = |of: &Distribution| QUANTILES.map(|q| of.quantile(q, within)).to_vec();
     OpFinding {
         stream: *stream,
         op: *op,

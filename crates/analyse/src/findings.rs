@@ -124,6 +124,8 @@ pub struct CaseFinding {
     pub trials_left_out: u32,
     /// All I/Os of the case together; syncs are not counted.
     pub total: Rates,
+    /// How precise that is and what more would take; `None` below two trials, and for a rate that a search tried.
+    pub precision: Option<PrecisionFinding>,
     /// By operation that occurred: by stream, and in the order of [`Op::ALL`].
     pub ops: Vec<OpFinding>,
     /// By target, in their order, where every job works on one of several alone; else empty.
@@ -140,6 +142,24 @@ pub struct CaseFinding {
     pub checks: Vec<CheckResult>,
     /// Charts of this case: time series, latency distribution.
     pub charts: Vec<Chart>,
+}
+
+/// How precise the headline rate of a case is, and what it takes to be as precise as it should.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PrecisionFinding {
+    /// Trials that it was measured in.
+    pub trials: u32,
+    /// Half of its 95 % interval, relative to it.
+    pub half_width: Share,
+    /// What that should be: as the suite says, or 2 %.
+    pub goal: Share,
+    /// Blocks of such trials that it takes, at least 6; `None`: more than 1000.
+    pub needed: Option<u32>,
+    /// Window of these trials.
+    pub window: Nanos,
+    /// Another window and the blocks that it takes, where that would be clearly less time: from how much of the spread
+    /// is inside trials and how much between them.
+    pub better: Option<(Nanos, u32)>,
 }
 
 /// Which rate is the headline of a case.
@@ -170,6 +190,14 @@ pub struct Estimate {
     pub interval: Option<(f64, f64)>,
     /// Where the interval comes from.
     pub basis: Basis,
+}
+
+impl Estimate {
+    /// Half of the interval relative to the value; `None` without an interval or a value.
+    pub fn half_width(&self) -> Option<f64> {
+        // The lower end is cut at 0, the upper one is not.
+        self.interval.filter(|_| self.value > 0.0).map(|(_, high)| (high - self.value) / self.value)
+    }
 }
 
 /// Where an interval comes from.
@@ -248,8 +276,9 @@ pub struct Quantile {
     pub q: Share,
     /// The value, or why there is none.
     pub value: QuantileValue,
-    /// 95 % order-statistic interval over the effective number of I/Os; `None` where the I/Os are too
-    /// few or too correlated for a finite one, or where it reaches I/Os whose end was not seen.
+    /// 95 % order-statistic interval over the effective number of I/Os, which follows from how much the trials differ.
+    /// `None` where that is too small for a finite one, where it cannot be told (a single short trial, or one of an open
+    /// loop), or where the interval reaches I/Os whose end was not seen.
     pub interval: Option<(Nanos, Nanos)>,
 }
 

@@ -1,7 +1,7 @@
 //! The latency distribution of one operation over all trials of a case: merged, never averaged.
 
 use crate::findings::{Quantile, QuantileValue};
-use crate::stats::order_statistic;
+use crate::stats::{effective, order_statistic};
 use stend_base::histogram::{Sparse, bucket, lower_edge};
 use stend_base::{Histogram, Nanos, Share};
 
@@ -12,6 +12,8 @@ pub struct Distribution {
     all: Histogram,
     /// Smallest age and number of censored I/Os.
     censored: Option<(Nanos, u64)>,
+    /// The same I/Os by trial, where several were joined.
+    trials: Vec<Sparse>,
 }
 
 impl Distribution {
@@ -40,6 +42,18 @@ impl Distribution {
             let (least, before) = self.censored.unwrap_or((Nanos(ages.min_ns), 0));
             self.censored = Some((least.min(Nanos(ages.min_ns)), before.saturating_add(count)));
         }
+    }
+
+    /// Adds everything of one trial, and remembers that it is one: only trials are independent of each other.
+    pub fn join(&mut self, trial: &Distribution) {
+        let own = trial.all.sparse();
+        // Adds without overflow: counts may come from a damaged file.
+        self.all.merge_sparse(&own);
+        if let Some((age, count)) = trial.censored {
+            let (least, before) = self.censored.unwrap_or((age, 0));
+            self.censored = Some((least.min(age), before.saturating_add(count)));
+        }
+        self.trials.push(own);
     }
 
     /// I/Os in it, censored ones included.
@@ -71,24 +85,41 @@ impl Distribution {
         self.all.quantile(q).filter(|&value| self.certain(value))
     }
 
-    /// A quantile with its 95 % interval.
+    /// A quantile with its 95 % interval: between order statistics of as many I/Os as count as independent.
     ///
-    /// `design_effect` is the factor by which correlation shrinks the number of I/Os to an effective
-    /// one (at least 1); `None` if it could not be told, which leaves the interval out.
-    pub fn quantile(&self, q: Share, design_effect: Option<f64>) -> Quantile {
+    /// That follows from how much the trials that were joined differ. Of a single one it is told by `within`: the factor by
+    /// which correlation shrinks the number of its I/Os, at least 1; `None` if it is not known, which leaves the
+    /// interval out.
+    pub fn quantile(&self, q: Share, within: Option<f64>) -> Quantile {
         let (have, need) = (self.count(), order_statistic::least_count(q));
-        if have < need {
+        let (true, Some(value)) = (have >= need, self.all.quantile(q)) else {
             return Quantile { q, value: QuantileValue::NotEnough { have, need }, interval: None };
-        }
-        let value = match self.all.quantile(q) {
-            None => QuantileValue::NotEnough { have, need },
-            Some(value) if self.certain(value) => QuantileValue::At(value),
-            Some(value) => {
-                let least = self.censored.map_or(Nanos(0), |(age, _)| age);
-                QuantileValue::Above(least.max(Nanos(lower_edge(bucket(value.0)))))
-            }
         };
-        Quantile { q, value, interval: self.interval(q, design_effect) }
+        let design_effect = match self.trials.len() {
+            0 | 1 => within,
+            _ => effective::of_share(&self.at_or_below(bucket(value.0))),
+        };
+        let shown = if self.certain(value) {
+            QuantileValue::At(value)
+        } else {
+            let least = self.censored.map_or(Nanos(0), |(age, _)| age);
+            QuantileValue::Above(least.max(Nanos(lower_edge(bucket(value.0)))))
+        };
+        Quantile { q, value: shown, interval: self.interval(q, design_effect) }
+    }
+
+    /// (I/Os, those of them at or below a bucket) by trial.
+    fn at_or_below(&self, bucket: usize) -> Vec<(f64, f64)> {
+        let one = |trial: &Sparse| {
+            let (mut index, mut all, mut below) = (0usize, 0.0, 0.0);
+            for &(gap, n) in &trial.buckets {
+                index = index.saturating_add(gap as usize);
+                all += n as f64;
+                below += if index <= bucket { n as f64 } else { 0.0 };
+            }
+            (all, below)
+        };
+        self.trials.iter().map(one).collect()
     }
 
     /// Order-statistic interval: ranks of the effective number of I/Os, stretched to the real one.
@@ -122,12 +153,16 @@ mod tests {
         distribution
     }
 
+    fn quantile(of: &Distribution, q: f64, within: Option<f64>) -> Quantile {
+        of.quantile(Share(q), within)
+    }
+
     #[test]
     fn a_percentile_below_its_count_says_how_many_are_needed() {
         let few = distribution(1..=367);
-        assert_eq!(few.quantile(Share(0.99), Some(1.0)).value, QuantileValue::NotEnough { have: 367, need: 368 });
+        assert_eq!(quantile(&few, 0.99, Some(1.0)).value, QuantileValue::NotEnough { have: 367, need: 368 });
         let enough = distribution(1..=368);
-        assert!(matches!(enough.quantile(Share(0.99), Some(1.0)).value, QuantileValue::At(_)));
+        assert!(matches!(quantile(&enough, 0.99, Some(1.0)).value, QuantileValue::At(_)));
     }
 
     #[test]
@@ -135,13 +170,13 @@ mod tests {
         // 990 fast I/Os in one trial, 10 slow and 990 fast in the other: the mean of the two p99.5 would be 50 µs.
         let mut both = distribution(std::iter::repeat_n(100, 1000));
         both.add(&distribution((0..1000).map(|i| if i < 8 { 100_000 } else { 100 })).all.sparse());
-        assert_eq!(both.quantile(Share(0.995), Some(1.0)).value, QuantileValue::At(Nanos(100)));
+        assert_eq!(quantile(&both, 0.995, Some(1.0)).value, QuantileValue::At(Nanos(100)));
     }
 
     #[test]
     fn the_interval_covers_the_ranks_of_the_method() {
         // Values below 256 have buckets of their own, so ranks can be read back exactly.
-        let found = distribution(1..=30).quantile(Share(0.5), Some(1.0));
+        let found = quantile(&distribution(1..=30), 0.5, Some(1.0));
         assert_eq!((found.value, found.interval), (QuantileValue::At(Nanos(15)), Some((Nanos(10), Nanos(21)))));
     }
 
@@ -149,18 +184,57 @@ mod tests {
     fn correlated_values_widen_the_interval_and_an_unknown_correlation_removes_it() {
         // Neighbours are 1 % apart: more than a bucket.
         let all = distribution((0..2_000).map(|i| (1_000.0 * 1.01f64.powi(i)) as u64));
-        let width = |effect| all.quantile(Share(0.99), effect).interval.map(|(low, high)| high.0 - low.0);
+        let width = |effect| quantile(&all, 0.99, effect).interval.map(|(low, high)| high.0 - low.0);
         assert!(width(Some(4.0)) > width(Some(1.0)));
         assert_eq!((width(None), width(Some(1e9))), (None, None));
+    }
+
+    /// Trials of 1,000 I/Os each, all of one value.
+    fn joined(values: &[u64]) -> Distribution {
+        let mut all = Distribution::default();
+        values.iter().for_each(|value| all.join(&distribution(std::iter::repeat_n(*value, 1_000))));
+        all
+    }
+
+    #[test]
+    fn what_trials_differ_by_makes_the_interval_however_many_ios_they_have() {
+        // A quarter of the I/Os of each trial is below 100, at 100, at 110 or above, but in the last two trials.
+        let trial = |slow: usize| distribution((0..10_000).map(move |i| [90, 100, 110, 120][(i % 4 + slow).min(3)]));
+        let mut alike = Distribution::default();
+        (0..6).for_each(|_| alike.join(&trial(0)));
+        let mut unlike = Distribution::default();
+        [0, 0, 0, 0, 1, 1].iter().for_each(|slow| unlike.join(&trial(*slow)));
+        let (alike, unlike) = (quantile(&alike, 0.5, None), quantile(&unlike, 0.5, None));
+        assert_eq!((alike.value, alike.interval), (QuantileValue::At(Nanos(100)), Some((Nanos(100), Nanos(110)))));
+        assert_eq!((unlike.value, unlike.interval), (QuantileValue::At(Nanos(110)), Some((Nanos(100), Nanos(120)))));
+    }
+
+    #[test]
+    fn of_two_trials_that_differ_hardly_anything_is_known() {
+        let two = quantile(&joined(&[100, 150]), 0.5, Some(1.0));
+        assert_eq!((two.value, two.interval), (QuantileValue::At(Nanos(100)), None));
+        assert_eq!(quantile(&joined(&[100, 100]), 0.5, None).interval, Some((Nanos(100), Nanos(100))));
+    }
+
+    #[test]
+    fn an_interval_over_trials_that_reaches_censored_io_is_left_out() {
+        let mut stalled = joined(&[100; 6]);
+        let mut last = distribution(std::iter::repeat_n(100, 1_000));
+        (0..500).for_each(|_| last.add_censored(Nanos::secs(30)));
+        stalled.join(&last);
+        assert!(quantile(&stalled, 0.5, None).interval.is_some());
+        let tail = quantile(&stalled, 0.99, None);
+        assert_eq!((tail.value, tail.interval), (QuantileValue::Above(Nanos::secs(30)), None));
+        assert_eq!((stalled.count(), stalled.censored()), (7_500, 500));
     }
 
     #[test]
     fn a_quantile_that_reaches_censored_io_is_a_lower_bound() {
         let mut stalled = distribution(std::iter::repeat_n(1_000, 1_000));
         (0..50).for_each(|_| stalled.add_censored(Nanos::secs(30)));
-        let p50 = stalled.quantile(Share(0.5), Some(1.0));
+        let p50 = quantile(&stalled, 0.5, Some(1.0));
         assert!(matches!(p50.value, QuantileValue::At(_)) && p50.interval.is_some());
-        let p99 = stalled.quantile(Share(0.99), Some(1.0));
+        let p99 = quantile(&stalled, 0.99, Some(1.0));
         assert_eq!((p99.value, p99.interval), (QuantileValue::Above(Nanos::secs(30)), None));
         assert_eq!((stalled.count(), stalled.censored(), stalled.max()), (1_050, 50, Nanos::secs(30)));
     }
@@ -171,7 +245,7 @@ mod tests {
         behind.add_never_begun(&Sparse::default());
         assert_eq!(behind.censored(), 0);
         behind.add_never_begun(&distribution([3_000_000_000, 9_000_000_000].repeat(20)).all.sparse());
-        assert_eq!(behind.quantile(Share(0.97), Some(1.0)).value, QuantileValue::Above(Nanos::secs(3)));
+        assert_eq!(quantile(&behind, 0.97, Some(1.0)).value, QuantileValue::Above(Nanos::secs(3)));
         assert_eq!((behind.count(), behind.censored(), behind.max()), (1_040, 40, Nanos::secs(9)));
     }
 }

@@ -20,14 +20,16 @@ mod fixture;
 mod forewarn;
 pub mod gate;
 mod grade;
+pub mod history;
 pub mod io_log;
-mod latency;
+pub mod latency;
 pub mod limits;
 pub mod live;
 mod phrase;
+mod precision;
 pub mod preview;
 pub mod prober;
-mod rates;
+pub mod rates;
 pub mod search;
 mod series;
 pub mod stats;
@@ -41,8 +43,10 @@ pub use compare::{Comparison, compare, compare_arms};
 pub use eta::{Eta, EtaQuality, eta};
 pub use findings::Findings;
 pub use forewarn::forewarn;
+pub use history::history;
 pub use live::{LiveFigures, live};
 pub use phrase::{
     data as data_in_words, files as files_in_words, operations as operations_in_words, pattern as pattern_in_words,
     place as place_in_words, rate_of as rate_in_words, sizes as sizes_in_words, verified as verified_in_words,
 };
+pub use precision::Looks;

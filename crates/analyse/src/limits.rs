@@ -5,7 +5,7 @@
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-3";
+pub const LIMITS_VERSION: &str = "2026-4";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -132,6 +132,22 @@ pub const MARGIN: f64 = 0.02;
 pub const FALSE_DIFFERENCE: f64 = 0.05;
 /// Shortest trial for a publishable number (H23).
 pub const WINDOW_PUBLISHABLE: Nanos = Nanos::secs(60);
+
+/// Half of the interval of a rate that a result should have, if its suite does not say (method S7).
+pub const PRECISION: f64 = 0.02;
+/// Another length of trials is named if the run would take at most this part of the time (by eye: worth a change of the suite).
+pub const RUN_SHORTER: f64 = 0.8;
+/// Longest trial that is suggested: beyond, what happens in it is no longer one state of a machine (by eye).
+pub const WINDOW_SUGGESTED: Nanos = Nanos::secs(600);
+
+/// Largest p at which a value is called changed over a series of runs (method S8).
+pub const CHANGE_P: f64 = 0.001;
+/// Least change of a value over a series of runs that is told (method S8).
+pub const CHANGE_LEAST: f64 = 0.05;
+
+/// Shortest batch of a single trial that an interval is made from, in intervals of 100 ms: 5 s (method S2). Of three
+/// seconds alone an interval holds the truth in as little as none of the cases (docs/bench/coverage.md, before this limit).
+pub const BATCH_INTERVALS: usize = 50;
 
 /// H44: step of the wall clock against the monotonic one that is called a step.
 pub const CLOCK_STEP: Nanos = Nanos::millis(1);

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use stend_base::{Bytes, MilliIops, Nanos, Say};
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::plan::{Case, Plan, PlanInputs};
+use stend_spec::until::Until;
 
 /// Rates in bytes per second for which times and amounts are worked out: about a disk at its inner edge and
 /// an NVMe drive of the day (by eye).
@@ -31,8 +32,10 @@ pub struct Preview {
     pub observes: Vec<String>,
     /// Bytes of the fill; `None` if nothing is filled.
     pub fill: Option<Bytes>,
-    /// Passes over all cases.
+    /// Passes over all cases; with `until` at most.
     pub blocks: u32,
+    /// Precision at which a case is not repeated any more.
+    pub until: Option<Until>,
     /// Trials in all.
     pub trials: u32,
     /// Cases that run, in the order of the suite.
@@ -167,6 +170,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         observes: inputs.suite.observe.iter().map(|o| stend_spec::arm::line(&o.command)).collect(),
         fill: plan.fill,
         blocks: inputs.suite.blocks,
+        until: plan.until,
         trials: plan.usual_trials(),
         not_run: not_run.map(|(label, reason)| NotRun { label, reason }).collect(),
         cases,

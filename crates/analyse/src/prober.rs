@@ -86,8 +86,10 @@ pub fn of_case(case: &CaseTrials<'_>) -> Option<ProberFinding> {
     }
     let mut response = Distribution::default();
     for (_, probes) in &seen {
-        response.add(&probes.response);
-        response.add_never_begun(&probes.unanswered);
+        let mut own = Distribution::default();
+        own.add(&probes.response);
+        own.add_never_begun(&probes.unanswered);
+        response.join(&own);
     }
     let failed = seen.iter().flat_map(|(_, probes)| &probes.errors).fold(0u64, |sum, (_, n)| sum.saturating_add(*n));
     let load = seen.iter().fold(0u64, |sum, (trial, _)| sum.saturating_add(load(trial)));

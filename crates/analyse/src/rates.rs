@@ -1,6 +1,7 @@
 //! Rates of a case over its measuring windows, with their intervals.
 
 use crate::findings::{Basis, Estimate, Rates};
+use crate::limits::BATCH_INTERVALS;
 use crate::series::{self, Cell};
 use crate::stats::{batch_means, mean, t_interval};
 use crate::trials::{CaseTrials, Counting};
@@ -9,7 +10,7 @@ use stend_spec::workload::Op;
 /// Rates of the operations `ops` of one stream, or of all.
 ///
 /// I/O that completed while draining is not in them: it ended after the window.
-pub fn rates(case: &CaseTrials<'_>, stream: Option<u16>, ops: &[Op]) -> Rates {
+pub(crate) fn rates(case: &CaseTrials<'_>, stream: Option<u16>, ops: &[Op]) -> Rates {
     let per_second = |of: fn((u64, u64)) -> u64| -> Vec<f64> {
         case.counting.iter().map(|trial| of(trial.done(stream, ops)) as f64 / trial.window.as_secs()).collect()
     };
@@ -24,24 +25,24 @@ pub fn rates(case: &CaseTrials<'_>, stream: Option<u16>, ops: &[Op]) -> Rates {
 }
 
 /// Values per second of each interval inside a trial's window.
-pub fn window_series(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op], of: fn(&Cell) -> f64) -> Vec<f64> {
+pub(crate) fn window_series(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op], of: fn(&Cell) -> f64) -> Vec<f64> {
     let cells = series::cells(&trial.record.slices, |s| ops.contains(&s.op) && stream.is_none_or(|n| n == s.stream));
     let window = series::inside_window(trial.record, &cells);
     window.iter().map(|cell| of(cell) / series::INTERVAL.as_secs()).collect()
 }
 
-/// Mean of the trials with the t interval over them; with a single trial, over its batch means.
-fn estimate(trials: &[f64], single_series: &[f64]) -> Estimate {
+/// Mean of the trials with the t interval over them; with a single trial, over the batch means of its `single_series`.
+pub fn estimate(trials: &[f64], single_series: &[f64]) -> Estimate {
     let value = mean(trials).unwrap_or(0.0);
     let n = trials.len() as u32;
     if let Some(interval) = t_interval::interval(trials) {
         return Estimate { value, interval: Some(interval), basis: Basis::Trials { n } };
     }
-    match batch_means::batches(single_series) {
+    match batch_means::batches(single_series, BATCH_INTERVALS) {
         Some(found) if n == 1 => {
             let half = found.half_width();
             let interval = Some(((value - half).max(0.0), value + half));
-            Estimate { value, interval, basis: Basis::Batches { n: found.means.len() as u32 } }
+            Estimate { value, interval, basis: Basis::Batches { n: found.pairs().len() as u32 } }
         }
         _ => Estimate { value, interval: None, basis: Basis::TooFew { n } },
     }
@@ -68,16 +69,19 @@ mod tests {
 
     #[test]
     fn one_trial_has_the_interval_of_its_batches_if_they_are_independent() {
-        let trial = |wave: fn(u32) -> f64| {
-            let record = run().trial(0).iops(1000.0).window(Nanos::secs(4)).shape(wave).done().record();
+        let trial = |seconds: u64, wave: fn(u32) -> f64| {
+            let record = run().trial(0).iops(1000.0).window(Nanos::secs(seconds)).shape(wave).done().record();
             rates(&by_case(&record)[0], None, &IO).iops
         };
-        // A period of three does not divide the batches of two.
-        let rough = trial(|i| 0.9 + 0.1 * f64::from(i % 3));
-        assert_eq!(rough.basis, Basis::Batches { n: 20 });
-        assert!(rough.interval.unwrap().0 > 900.0);
-        let drift = trial(|i| 0.5 + 0.025 * f64::from(i));
+        // Twelve batches of 5 s, of which pairs are taken.
+        let rough = |i| 0.9 + 0.1 * f64::from(i % 3);
+        let long = trial(60, rough);
+        assert_eq!(long.basis, Basis::Batches { n: 6 });
+        assert!(long.interval.unwrap().0 > 900.0);
+        let drift = trial(60, |i| 0.5 + 0.025 * f64::from(i));
         assert_eq!((drift.basis, drift.interval), (Basis::TooFew { n: 1 }, None));
+        let short = trial(40, rough);
+        assert_eq!((short.basis, short.interval), (Basis::TooFew { n: 1 }, None), "ten batches of 5 s do not fit");
     }
 
     #[test]

@@ -277,9 +277,9 @@ mod tests {
         check(
             &run().trial(0).done().record(),
             expect![[r#"
-            Random read, 4 KiB, 32 in flight: 10 000 IOPS ± 0.0 %, p99 4.78 ms. 1 case has fewer than 6 trials (down to 1): the intervals are wide, or missing.
-            Случайное чтение, 4 КиБ, 32 в очереди: 10 000 IOPS ± 0,0 %, p99 4,78 мс. У 1 случая меньше 6 испытаний (в худшем — 1): интервалы широки или их нет.
-        "#]],
+                Random read, 4 KiB, 32 in flight: 10 000 IOPS (no interval: too few trials), p99 4.78 ms. 1 case has fewer than 6 trials (down to 1): the intervals are wide, or missing.
+                Случайное чтение, 4 КиБ, 32 в очереди: 10 000 IOPS (без интервала: мало испытаний), p99 4,78 мс. У 1 случая меньше 6 испытаний (в худшем — 1): интервалы широки или их нет.
+            "#]],
         );
     }
 }

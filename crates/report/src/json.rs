@@ -1,6 +1,7 @@
 //! Findings for machines: a stable form of its own, so that findings may change inside. Numbers in base
 //! units whose names say so (ns, bytes, per second), a point for decimals, one schema version.
 
+mod precision;
 mod prober;
 
 use serde::Serialize;
@@ -121,6 +122,7 @@ struct Case<'a> {
     trials_left_out: u32,
     iops: Number,
     throughput_bytes_per_s: Number,
+    precision: Option<precision::PrecisionOut>,
     operations: Vec<Operation>,
     /// By target, in the order of `targets` of the run, where every job works on one of several alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -324,6 +326,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         trials_left_out: case.trials_left_out,
         iops: number(&case.total.iops),
         throughput_bytes_per_s: number(&case.total.throughput),
+        precision: case.precision.as_ref().map(precision::out),
         operations: case.ops.iter().map(operation).collect(),
         targets: case.targets.iter().map(target).collect(),
         replays: case.replays.iter().map(replay).collect(),

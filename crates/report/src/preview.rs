@@ -32,7 +32,11 @@ struct Document<'a> {
     /// Bytes written once, in order, before measuring; `null` if nothing is filled.
     fill_bytes: Option<u64>,
     /// Passes over all cases.
+    /// With `until` at most.
     blocks: u32,
+    /// A case is not repeated any more once it is as precise as this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<UntilOut>,
     trials: u32,
     cases: Vec<CaseOut<'a>>,
     not_run: Vec<NotRunOut<'a>>,
@@ -59,6 +63,15 @@ enum WritesOut<'a> {
         signatures: &'a [String],
     },
     Nothing {},
+}
+
+/// Half-widths of 95 % intervals, relative to their values.
+#[derive(Serialize)]
+struct UntilOut {
+    /// Of the rate that a case is known by.
+    width: f64,
+    /// Of the p99 of every operation; `null`: it is not looked at.
+    p99: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -150,6 +163,9 @@ fn document(preview: &Preview) -> Document<'_> {
         observes: &preview.observes,
         fill_bytes: preview.fill.map(|fill| fill.0),
         blocks: preview.blocks,
+        until: preview
+            .until
+            .map(|until| UntilOut { width: until.width.as_share(), p99: until.p99.map(|p99| p99.as_share()) }),
         trials: preview.trials,
         cases: preview.cases.iter().map(case).collect(),
         not_run: preview.not_run.iter().map(crate::json::not_run).collect(),

@@ -1,9 +1,12 @@
 //! Words for the values of enums, in both languages. One value, one word, as docs/GLOSSARY.md has it.
 
+use crate::figures::both;
 use stend_analyse::findings::{Basis, Caveat, CheckStatus};
+use stend_analyse::history::Followed;
 use stend_base::text::{plural_en, plural_ru};
-use stend_base::{Say, say};
+use stend_base::{Millionths, Say, format, say};
 use stend_record::{TargetKind, TrialStatus};
+use stend_spec::until::Until;
 use stend_spec::workload::Op;
 
 /// Name of an operation.
@@ -121,5 +124,37 @@ pub fn target_kind(kind: TargetKind) -> Say {
         TargetKind::File => say!("file", "файл"),
         TargetKind::Directory => say!("directory", "каталог"),
         TargetKind::NullDevice => say!("null device", "нулевое устройство"),
+    }
+}
+
+/// When a case is not repeated any more, to be put behind a sentence without its full stop.
+pub fn until(until: &Until) -> Say {
+    let share = |share: Millionths| both(|lang| format::percent(share.as_share(), lang));
+    let Say { en, ru } = share(until.width);
+    let p99 = until.p99.map(share);
+    let (p99_en, p99_ru) = p99.map_or_else(Default::default, |Say { en, ru }| {
+        (format!(" and its p99 to ± {en}"), format!(", а p99 — до ± {ru}"))
+    });
+    say!(
+        "; a case ends earlier once its rate is known to ± {en}{p99_en}",
+        "; случай заканчивается раньше, как только его скорость известна до ± {ru}{p99_ru}"
+    )
+}
+
+/// What of a case is followed over runs.
+pub fn followed(followed: Followed) -> Say {
+    match followed {
+        Followed::Iops => Say::same("IOPS"),
+        Followed::Throughput => say!("throughput", "пропускная способность"),
+        Followed::P99 { stream, .. } => {
+            let Say { en, ru } = followed.op().map_or_else(|| Say::same(""), op);
+            match stream {
+                0 => say!("p99 of {en}", "p99 операции «{ru}»"),
+                _ => {
+                    let number = u32::from(stream) + 1;
+                    say!("p99 of {en}, stream {number}", "p99 операции «{ru}», поток {number}")
+                }
+            }
+        }
     }
 }

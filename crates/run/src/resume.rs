@@ -1,6 +1,6 @@
 //! Where an earlier session of a run got to, and whether what it measured is still the same thing. Pure.
 
-use stend_analyse::search;
+use stend_analyse::Looks;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Facts;
 use stend_record::{ArmFacts, Crash, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialStatus};
@@ -14,6 +14,8 @@ pub struct Progressed {
     pub inputs: PlanInputs,
     /// Outcomes of the decisions that count.
     pub history: Vec<Outcome>,
+    /// What the trials that count say about when their cases are precise enough.
+    pub looks: Looks,
     /// Decisions recorded so far.
     pub decisions: u32,
     /// Trials begun so far.
@@ -67,7 +69,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         RunState::Suspended { arm, .. } => Some(arm),
         _ => None,
     };
-    let mut history = Vec::new();
+    let (mut history, mut looks) = (Vec::new(), Looks::default());
     let mut measured = Nanos(0);
     if filled {
         history.push(Outcome::Ok);
@@ -76,7 +78,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     let counting = run.trials.iter().filter(|_| filled || plan.fill.is_none());
     for trial in counting {
         let Some(outcome) = trial.outcome.as_ref().filter(|o| o.status != TrialStatus::Interrupted) else { continue };
-        history.push(match search::step(&plan, trial.case, outcome) {
+        history.push(match looks.step(&plan, (trial.case, trial.block), outcome) {
             Outcome::Stalled => Outcome::Failed,
             other => other,
         });
@@ -90,6 +92,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         cut_ledger: run.trials.last().is_some_and(|trial| trial.outcome.is_none() && keeps_ledger(&trial.asked)),
         inputs: run.header.inputs.clone(),
         history,
+        looks,
         decisions: run.decisions.len() as u32,
         trials: run.trials.last().map_or(0, |t| t.trial + 1),
         measured,

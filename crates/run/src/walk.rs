@@ -8,6 +8,7 @@ use crate::courier::{self, Courier};
 use crate::ending::{interrupted, not_as_written, outweighs, target_failed, told_with};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
+use stend_analyse::Looks;
 use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
 use stend_host::{Facts, FromHost, Reply, Request};
@@ -39,6 +40,8 @@ pub struct Walk {
     /// Bytes filled so far.
     pub filled: stend_base::Bytes,
     history: Vec<Outcome>,
+    /// What tells when a case is precise enough.
+    looks: Looks,
     decisions: u32,
     zeros_sampled: bool,
     arms: Arms,
@@ -70,7 +73,7 @@ impl Walk {
     pub fn new(asked: Asked, now: Nanos) -> Walk {
         let inspect = Request::Inspect(asked.inspect.clone());
         let earlier = asked.resume.as_ref();
-        let history = earlier.map(|e| e.history.clone()).unwrap_or_default();
+        let (history, looks) = earlier.map(|e| (e.history.clone(), e.looks.clone())).unwrap_or_default();
         let (trials, decisions) = earlier.map_or((0, 0), |e| (e.trials, e.decisions));
         let (refill, zeros_sampled) = earlier.map_or((false, false), |e| (e.filled, e.zeros_sampled));
         let measured = earlier.map_or(Nanos(0), |e| e.measured);
@@ -88,6 +91,7 @@ impl Walk {
             measured,
             filled: stend_base::Bytes(0),
             history,
+            looks,
             decisions,
             zeros_sampled,
             refill,
@@ -377,10 +381,10 @@ impl Walk {
             )));
         }
         self.mismatches = self.mismatches.saturating_add(mismatches);
-        if let (Step::Trial { case, .. }, Some(plan)) = (self.step, &self.plan) {
+        if let (Step::Trial { case, block }, Some(plan)) = (self.step, &self.plan) {
             let trial = &plan.cases[case as usize].trial;
             self.measured = self.measured + trial.ramp + trial.window;
-            self.history.push(stend_analyse::search::step(plan, case, &outcome));
+            self.history.push(self.looks.step(plan, (case, block), &outcome));
         }
         self.append(Entry::TrialEnd { trial: ordinal, outcome: Box::new(outcome) });
         self.actions.push(Action::Window(false));

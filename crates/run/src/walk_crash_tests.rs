@@ -32,6 +32,7 @@ fn going_on() -> Asked {
     let earlier = resume::Progressed {
         inputs,
         history: vec![Outcome::Ok],
+        looks: Looks::default(),
         decisions: 2,
         trials: 1,
         measured: Nanos(0),

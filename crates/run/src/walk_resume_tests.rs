@@ -16,6 +16,7 @@ fn going_on(mismatches: u64) -> Asked {
     let earlier = resume::Progressed {
         inputs,
         history: vec![Outcome::Ok; 2],
+        looks: Looks::default(),
         decisions: 3,
         trials: 2,
         measured: Nanos(0),

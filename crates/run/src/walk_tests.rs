@@ -16,6 +16,8 @@ mod crashed;
 mod resumed;
 #[path = "walk_trace_tests.rs"]
 mod traces;
+#[path = "walk_until_tests.rs"]
+mod until;
 
 fn asked() -> Asked {
     let text = "suite: t\nfill: {size: 64MiB}\nrepeats: {blocks: 2}\ncases:\n  - name: r\n    streams: [{op: read, pattern: random, block_size: 4KiB}]\n";

@@ -15,6 +15,7 @@ pub mod pattern;
 pub mod place;
 pub mod prober;
 pub mod rate;
+pub mod repeats;
 pub mod trace;
 pub mod verify;
 
@@ -151,8 +152,6 @@ pub const SETTINGS: Limits<usize> = Limits { least: 1, most: 100 };
 pub const EXPECTED: Limits<usize> = Limits { least: 1, most: 100 };
 /// Streams that run together.
 pub const STREAMS: Limits<usize> = Limits { least: 1, most: 64 };
-/// Blocks of repeats.
-pub const BLOCKS: Limits<u32> = Limits { least: 1, most: 1000 };
 /// Size of one I/O; one of 64 MiB is already far beyond what drives split.
 pub const BLOCK_SIZE: Limits<Bytes> = Limits { least: Bytes(512), most: Bytes::mib(64) };
 /// A block is a multiple of this, bytes: the smallest sector.
@@ -227,7 +226,7 @@ pub const SUITE: Mapping = Mapping {
             Shape::Map(&files::FILES),
             "Several test files instead of one, which form one range, one behind the other; for a target that is a directory. Blocks must divide the files; not for mixtures of block sizes, syncs after several writes, traces and `engine: fio`. A sync is of the file that the write before it went to.",
         ),
-        optional("repeats", "{blocks: 6}", Shape::Map(&REPEATS), "How often cases are repeated."),
+        optional("repeats", "{blocks: 6}", Shape::Map(&repeats::REPEATS), "How often cases are repeated."),
         optional(
             "arms",
             "absent",
@@ -268,18 +267,6 @@ pub const FILL: Mapping = Mapping {
             Shape::Size(FILL_SIZE, 1),
         ]),
         "How much.",
-    )],
-};
-
-/// `repeats`.
-pub const REPEATS: Mapping = Mapping {
-    en: "repeats",
-    ru: "repeats",
-    doc: "How often cases are repeated.",
-    keys: &[required(
-        "blocks",
-        Shape::Whole(BLOCKS),
-        "Interleaved blocks: each runs every cell once, in a random order and then in its mirror. Six are the fewest for an interval that may be published.",
     )],
 };
 
@@ -447,7 +434,8 @@ pub const ALL: &[&Mapping] = &[
     &FILL,
     &files::FILES,
     &files::JOBS_EACH,
-    &REPEATS,
+    &repeats::REPEATS,
+    &repeats::UNTIL,
     &prober::PROBER,
     &CASE,
     &STREAM,

@@ -29,6 +29,7 @@ pub mod search;
 pub mod suite;
 pub mod topology;
 pub mod trace;
+pub mod until;
 pub mod workload;
 mod yaml;
 

@@ -14,6 +14,7 @@ mod pattern;
 mod place;
 mod prober;
 mod rate;
+mod repeats;
 mod schedule;
 mod size;
 mod trace;
@@ -44,7 +45,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let fill = map.optional("fill", fill)?.flatten();
     let files = map.optional("files", |node, file| files::files(node, file, fill))?;
     let count = files.as_ref().map_or(1, |files| files.count);
-    let blocks = map.optional("repeats", repeats)?.unwrap_or(6);
+    let (blocks, until) = map.optional("repeats", repeats::repeats)?.unwrap_or((6, None));
     let one = |item: &Node, file: &str| case(item, file, &defaults, count);
     let cases: Vec<SuiteCase> =
         map.required("cases", |node, file| list(node, file)?.iter().map(|item| one(item, file)).collect())?;
@@ -57,6 +58,9 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     }
     if !arms.is_empty() {
         rate::no_search(&root, file, &cases)?;
+        if until.is_some() {
+            return Err(repeats::not_with_arms(&root, file));
+        }
     }
     if cases.is_empty() {
         return Err(root.error(file, say!("`cases` is empty", "список `cases` пуст")));
@@ -67,7 +71,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
             return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
-    Ok(Suite { name, fill, files, cases, blocks, arms, observe })
+    Ok(Suite { name, fill, files, cases, blocks, until, arms, observe })
 }
 
 #[derive(Debug, Clone)]
@@ -220,13 +224,6 @@ fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {
     })?;
     map.finish()?;
     Ok(Some(size))
-}
-
-fn repeats(node: &Node, file: &str) -> Result<u32> {
-    let mut map = Map::of(node, file, &keys::REPEATS)?;
-    let blocks = map.required("blocks", |node, file| whole(node, file, keys::BLOCKS))?;
-    map.finish()?;
-    Ok(blocks)
 }
 
 fn name(node: &Node, file: &str) -> Result<String> {

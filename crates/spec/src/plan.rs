@@ -18,6 +18,7 @@ use crate::suite::{StreamSpec, Suite, SuiteCase};
 use crate::topology::{Misplaced, Place};
 use crate::trace::replay::{self, Traced};
 use crate::trace::{Pace, TraceFacts};
+use crate::until::Until;
 use crate::workload::{Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -121,6 +122,8 @@ pub enum Outcome {
     Stalled,
     /// It did, and the rate that a search tried was not served within its limit.
     Missed,
+    /// It did, and its case is now as precise as the suite asks.
+    Narrow,
 }
 
 /// A suite laid out for one target.
@@ -145,6 +148,8 @@ pub struct Plan {
     pub ladders: Vec<Ladder>,
     /// What is known of the traces of the suite.
     pub traces: Vec<TraceFacts>,
+    /// Precision at which a case is not repeated any more.
+    pub until: Option<Until>,
     /// Searches that cannot run on the target.
     idle: Vec<Ladder>,
     seed: u64,
@@ -206,6 +211,7 @@ impl Plan {
             ladders,
             idle,
             arms: arms.clone(),
+            until: inputs.suite.until,
             fill,
             targets: inputs.target.count.max(1),
             share,
@@ -224,14 +230,15 @@ impl Plan {
         if fill_steps == 1 && history[0] != Outcome::Ok || history.last() == Some(&Outcome::Stalled) {
             return Decision::Stop(StopReason::TargetFailed);
         }
-        let mut failures = vec![0usize; self.cases.len()];
+        let (mut failures, mut narrow) = (vec![0usize; self.cases.len()], vec![false; self.cases.len()]);
         let mut done = history[fill_steps..].iter();
         for &(block, case) in &self.order {
-            if failures[case as usize] >= FAILURES_PER_CASE {
+            if failures[case as usize] >= FAILURES_PER_CASE || narrow[case as usize] {
                 continue;
             }
             match done.next() {
                 Some(Outcome::Ok | Outcome::Missed) => {}
+                Some(Outcome::Narrow) => narrow[case as usize] = true,
                 Some(_) => failures[case as usize] += 1,
                 None => return Decision::Trial { case, block, seed: self.trial_seed(block, case) },
             }
@@ -249,7 +256,7 @@ impl Plan {
     }
 
     /// The same for a case in every arm: arms are compared with the same offsets.
-    fn trial_seed(&self, block: u32, case: u32) -> u64 {
+    pub fn trial_seed(&self, block: u32, case: u32) -> u64 {
         let cells = self.cells();
         draw(self.seed, u64::from(block) * u64::from(cells) + u64::from(case % cells))
     }

@@ -9,6 +9,7 @@ use crate::region::Part;
 use crate::search::Search;
 use crate::topology::Placement;
 use crate::trace::{Pace, Source, TraceSpec};
+use crate::until::Until;
 use crate::workload::{Backend, Batch, BlockShare, Data, Engine, Mix, Pattern, Sync, Think, Verify};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
@@ -26,6 +27,8 @@ pub struct Suite {
     pub cases: Vec<SuiteCase>,
     /// Interleaved blocks; every block runs every case once in every arm.
     pub blocks: u32,
+    /// Precision at which a case is not repeated any more; then `blocks` is the largest number.
+    pub until: Option<Until>,
     /// Levels of what is varied between measurements; empty: there is only the machine as it is.
     pub arms: Vec<Arm>,
     /// What is looked at in each arm beyond inventory.

@@ -195,6 +195,10 @@ fn compare(lang: Lang) -> Command {
         "conditions that are meant to differ, as --json names them, separated by commas",
         "условия, которые и должны различаться, через запятую; имена — как в --json"
     );
+    let history = say!(
+        "follow each value over 4 to 1000 runs in the order of time, and tell where it changed and stayed so",
+        "проследить каждую величину по 4–1000 прогонам в порядке времени и показать, где она изменилась и осталась такой"
+    );
     let arguments = vec![
         run_argument(lang).num_args(1..).action(ArgAction::Append),
         option("baseline", "RUN", baseline, lang),
@@ -205,6 +209,8 @@ fn compare(lang: Lang) -> Command {
         option("junit", "FILE", junit, lang).requires("gate"),
         option("markdown", "FILE", markdown, lang),
         option("output", "FILE", output, lang).short('o'),
+        flag("history", None, history, lang)
+            .conflicts_with_all(["output", "baseline", "margin", "floor", "factor", "gate"]),
     ];
     verb("compare", about, examples, "RUN RUN…", arguments, lang)
 }

@@ -7,6 +7,7 @@ use crate::check::{bound, clock};
 use crate::findings::{CaseFinding, Caveat, IoLogFinding};
 use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
+use crate::precision::widths;
 use stend_base::Share;
 use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
 use stend_spec::plan::Plan;
@@ -26,6 +27,7 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
         said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
     found.extend(before);
     found.extend(prober_heavy(cases));
+    found.extend(not_precise(plan, cases));
     found.extend(few_trials(plan, cases));
     found.extend(clock_step(run));
     found.extend(minor);
@@ -125,6 +127,29 @@ fn prober_heavy(cases: &[CaseFinding]) -> Option<Caveat> {
     };
     let share = |caveat: &Caveat| if let Caveat::ProberHeavy { share, .. } = caveat { share.0 } else { 0.0 };
     cases.iter().filter_map(heavy).max_by(|a, b| share(a).total_cmp(&share(b)))
+}
+
+/// Cases that stopped by the number of blocks and not because they were precise enough.
+fn not_precise(plan: &Plan, cases: &[CaseFinding]) -> Option<Caveat> {
+    let until = plan.until?;
+    let goals = (until.width.as_share(), until.p99.map(|goal| goal.as_share()));
+    let wide = |case: &&CaseFinding| {
+        plan.rung(case.case).is_none() && case.trials > 0 && !widths(case.headline, &case.total, &case.ops).hold(&until)
+    };
+    let of = |case: &CaseFinding| widths(case.headline, &case.total, &case.ops);
+    let worst = cases.iter().filter(wide).max_by(|a, b| {
+        let far = |case: &CaseFinding| of(case).rate.unwrap_or(f64::INFINITY);
+        far(a).total_cmp(&far(b))
+    })?;
+    let found = of(worst);
+    let beyond = |width: Option<f64>, goal: f64| width.filter(|width| *width > goal).map(Share);
+    Some(Caveat::NotPrecise {
+        cases: cases.iter().filter(wide).count() as u32,
+        case: worst.label.clone(),
+        rate: beyond(found.rate, goals.0),
+        p99: goals.1.and_then(|goal| beyond(found.p99, goal)),
+        no_p99: goals.1.is_some() && found.p99.is_none(),
+    })
 }
 
 /// Rates that a search tried are looked at as often as its own rule says.

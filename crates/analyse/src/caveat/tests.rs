@@ -208,6 +208,14 @@ fn every() -> Vec<Caveat> {
         Caveat::WillWrite { fill: gib(8), trials: Nanos::secs(75), drive: Some(drive) },
         Caveat::WillWrite { fill: gib(8), trials: Nanos(0), drive: None },
         Caveat::WillWrite { fill: Bytes(0), trials: Nanos::secs(75), drive: None },
+        Caveat::NotPrecise {
+            cases: 2,
+            case: "oltp".into(),
+            rate: Some(Share(0.041)),
+            p99: Some(Share(0.12)),
+            no_p99: false,
+        },
+        Caveat::NotPrecise { cases: 1, case: "oltp".into(), rate: None, p99: None, no_p99: true },
         Caveat::FewTrials { cases: 2, trials: 1, need: 6 },
     ]
 }

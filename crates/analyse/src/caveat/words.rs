@@ -56,6 +56,9 @@ impl Caveat {
             Caveat::ProberHeavy { case, share } => run::prober_heavy(case, *share),
             Caveat::TargetsInTurn { cases, targets } => run::targets_in_turn(*cases, *targets),
             Caveat::FewTrials { cases, trials, need } => run::few_trials(*cases, *trials, *need),
+            Caveat::NotPrecise { cases, case, rate, p99, no_p99 } => {
+                run::not_precise(*cases, (case, *rate, *p99), *no_p99)
+            }
             Caveat::Fallback { backend, reason } => run::fallback(backend, reason),
             Caveat::OtherEngine { cases, differences } => run::other_engine(*cases, differences),
             Caveat::KernelWorkers { count } => run::kernel_workers(*count),

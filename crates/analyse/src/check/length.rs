@@ -91,7 +91,7 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
     let Some(shortest) = case.counting.iter().map(|trial| trial.window).min() else { return check.no_trials() };
     let batches = |trial: &Counting<'_>| {
         let series = rates::window_series(trial, None, &Op::IO, |cell| cell.ops);
-        batch_means::batches(&series).map_or(0, |found| found.means.len())
+        batch_means::batches(&series, 1).map_or(0, |found| found.means.len())
     };
     let fewest = case.counting.iter().map(batches).min().unwrap_or(0);
     let measured = both(|l| {

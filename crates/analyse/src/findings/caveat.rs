@@ -234,6 +234,19 @@ pub enum Caveat {
         /// The one solid-state drive below and its size, if it can be told.
         drive: Option<(String, Bytes)>,
     },
+    /// Cases that are not as precise as the suite asks, after all the blocks that it allows.
+    NotPrecise {
+        /// How many cases.
+        cases: u32,
+        /// Label of the least precise one.
+        case: String,
+        /// Half of the 95 % interval of its rate, relative to it; `None` if that is narrow enough.
+        rate: Option<Share>,
+        /// The same of its widest p99; `None` if that is narrow enough, or has no interval.
+        p99: Option<Share>,
+        /// Its p99 has no interval: trials are too short.
+        no_p99: bool,
+    },
     /// Cases with fewer trials than a publishable interval needs.
     FewTrials {
         /// How many cases.

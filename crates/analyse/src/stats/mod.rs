@@ -1,9 +1,11 @@
 //! Statistics as pure functions over numbers; nothing here knows about storage, runs or texts.
 
 pub mod batch_means;
+pub mod change_points;
 pub mod coincidence;
 pub mod effective;
 pub mod holm;
+pub mod levels;
 pub mod line;
 pub mod mser;
 pub mod order_statistic;

@@ -45,7 +45,7 @@ fn logs(values: &[f64]) -> Option<Vec<f64>> {
 }
 
 /// Degrees of freedom after Welch and Satterthwaite, from the squared errors of both means.
-fn freedom(in_a: f64, a: usize, in_b: f64, b: usize) -> f64 {
+pub(super) fn freedom(in_a: f64, a: usize, in_b: f64, b: usize) -> f64 {
     let part = |error: f64, n: usize| error * error / (n - 1) as f64;
     (in_a + in_b).powi(2) / (part(in_a, a) + part(in_b, b))
 }

@@ -49,6 +49,9 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
                 m.say(&say!("{n} left out", "{n} не учтено"));
             }
         });
+        if let Some(precision) = &case.precision {
+            m.line("p", "about", &precision.say());
+        }
         for replay in &case.replays {
             m.line("p", "about", &replay.say());
         }

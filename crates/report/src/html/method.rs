@@ -38,6 +38,11 @@ fn plan(m: &mut Markup, page: &Page) {
         "The plan: {blocks} interleaved {blocks_en}, each running every case once, in an order drawn from the seed; every second block runs the order of the one before it backwards, so that a steady drift cancels out. {trials} {trials_en} began.",
         "План: {blocks} чередующихся {blocks_ru}, в каждом каждый случай выполняется один раз в порядке, заданном зерном; каждый второй блок повторяет порядок предыдущего в обратную сторону, так что равномерный дрейф взаимно гасится. Начато {trials} {trials_ru}."
     ));
+    if let Some(until) = &inputs.suite.until {
+        let Say { en, ru } = words::until(until);
+        let (en, ru) = (en.trim_start_matches("; "), ru.trim_start_matches("; "));
+        m.line("p", "", &say!("Precision decides: {en}.", "Решает точность: {ru}."));
+    }
     let mut rows = vec![(say!("Before measuring", "Перед измерением"), fill(page.run))];
     if let Some(files) = &inputs.suite.files {
         rows.push((say!("Test files", "Тестовые файлы"), stend_analyse::files_in_words(Some(files))));
@@ -209,8 +214,8 @@ fn definitions(m: &mut Markup) {
         (
             say!("Interval of a percentile", "Интервал процентиля"),
             say!(
-                "Between the two order statistics that enclose it with 95 % confidence. Below the number of I/Os at which both exist, no percentile is printed.",
-                "Между двумя порядковыми статистиками, охватывающими его с доверием 95 %. Если операций меньше, чем нужно для обеих, процентиль не печатается."
+                "Between two order statistics of as many I/Os as count as independent, by how much the trials of the case differ. Where these are too few for an interval there is none, and below the number of I/Os that one needs no percentile is printed.",
+                "Между двумя порядковыми статистиками такого числа операций, какому числу независимых они равноценны по различию испытаний случая. Если их для интервала мало, его нет; если мало самих операций, не печатается и процентиль."
             ),
         ),
     ];

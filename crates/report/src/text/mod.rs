@@ -30,7 +30,7 @@ const WIDTH_MAX: usize = 110;
 /// What `stend show` prints and `stend run` ends with, at most `width` columns wide (40 at least).
 /// Escape codes only with `colour`; nothing is told by colour alone.
 pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> String {
-    let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
+    let screen = screen(lang, width, colour);
     let mut out = screen.bold(&paragraph("", findings.verdict.get(lang), screen.width));
     for caveat in findings.caveats.iter().filter(|c| words::is_ending(c)) {
         out.push_str(&screen.alarm(&paragraph("✖ ", caveat.say().get(lang), screen.width)));
@@ -46,6 +46,11 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
             .iter()
             .flat_map(|case| case.targets.iter().map(move |target| (case, target)))
             .map(|(case, target)| ("–".to_string(), one_target(case, target, lang))),
+    ));
+    out.push_str(&list(
+        &say!("Precision", "Точность"),
+        &screen,
+        least_precise(&findings.cases).map(|(label, said)| ("–".to_string(), format!("{label}: {}", said.get(lang)))),
     ));
     out.push_str(&list(
         &say!("Replayed", "Воспроизведено"),
@@ -94,15 +99,32 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
     out
 }
 
+/// The case that is farthest from being as precise as it should, if any is not; the others are in the report.
+fn least_precise(cases: &[CaseFinding]) -> impl Iterator<Item = (String, Say)> {
+    let wide = cases.iter().filter_map(|case| Some((case, case.precision.as_ref().filter(|p| !p.is_reached())?)));
+    let worst = wide.max_by(|(_, a), (_, b)| a.half_width.0.total_cmp(&b.half_width.0));
+    worst.map(|(case, precision)| (case.label.clone(), precision.say())).into_iter()
+}
+
+/// A terminal of this width.
+pub(crate) fn screen(lang: Lang, width: usize, colour: bool) -> Screen {
+    Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour }
+}
+
 /// How to write on a terminal.
-struct Screen {
+pub(crate) struct Screen {
     lang: Lang,
     width: usize,
     colour: bool,
 }
 
 impl Screen {
-    fn bold(&self, text: &str) -> String {
+    /// Text in lines of its width.
+    pub(crate) fn paragraph(&self, text: &str) -> String {
+        paragraph("", text, self.width)
+    }
+
+    pub(crate) fn bold(&self, text: &str) -> String {
         self.escape("1", text)
     }
 
@@ -198,7 +220,7 @@ fn one_target(case: &CaseFinding, target: &TargetFinding, lang: Lang) -> String 
     )
 }
 
-fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (String, String)>) -> String {
+pub(crate) fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (String, String)>) -> String {
     let mut out = String::new();
     for (glyph, text) in items {
         if out.is_empty() {

@@ -118,7 +118,8 @@ fn steps(preview: &Preview, screen: &Screen) -> String {
         "measure: {trials} {en} in {blocks} interleaved {blocks_en}, each the ramp and then the window",
         "измерить: {trials} {ru}, блоков с чередованием случаев — {blocks}; в каждом испытании разгон, затем окно"
     );
-    lines.push(measured.get(lang).to_string());
+    let enough = preview.until.map(|until| words::until(&until).get(lang).to_string()).unwrap_or_default();
+    lines.push(measured.get(lang).to_string() + &enough);
     lines.extend(ahead.undo.iter().map(|step| clean(step)));
     let mut out = format!("\n{}\n", screen.bold(say!("Steps", "Шаги").get(lang)));
     for (index, line) in lines.iter().enumerate() {

@@ -17,6 +17,9 @@ const RUNS_MAX: usize = 6;
 
 /// Prints a comparison, or writes it as HTML.
 pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    if arguments.get_flag("history") {
+        return super::history::history(&super::many(arguments, "RUN"), out);
+    }
     // What is wrong with a gate is said before anything is read.
     let gate = arguments.get_one::<String>("gate").map(|file| gate(file)).transpose()?;
     let mut comparison = of(arguments, gate.as_ref())?;

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod doctor;
 pub mod export;
 mod export_ios;
+mod history;
 pub mod inspect;
 pub mod lab;
 pub mod list;

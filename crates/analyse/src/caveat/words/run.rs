@@ -248,6 +248,40 @@ pub(super) fn few_trials(cases: u32, trials: u32, need: u32) -> Words {
     }
 }
 
+/// `what` is the least precise case with the relative half-widths of its rate and its p99 that are too wide.
+pub(super) fn not_precise(cases: u32, what: (&str, Option<Share>, Option<Share>), no_p99: bool) -> Words {
+    let (case, rate, p99) = what;
+    let width = |share: Share, l| format!("±\u{a0}{}", format::percent(share.0, l));
+    let of = |l: Lang| {
+        let rate = rate
+            .map(|share| format!("{} {}", pick(l, "its rate is known to", "её скорость известна до"), width(share, l)));
+        let p99 = p99.map(|share| format!("{} {}", pick(l, "its p99 to", "её p99 — до"), width(share, l)));
+        let none = no_p99.then(|| {
+            pick(
+                l,
+                "its trials are too short or too few for an interval of a p99",
+                "испытаний слишком мало или они слишком коротки для интервала p99",
+            )
+            .to_string()
+        });
+        rate.into_iter().chain(p99).chain(none).collect::<Vec<_>>().join(", ")
+    };
+    let (of_en, of_ru) = (of(Lang::En), of(Lang::Ru).replace("её", "его"));
+    let en = plural_en(u64::from(cases), "case is", "cases are");
+    let ru = plural_ru(u64::from(cases), "случая", "случаев", "случаев");
+    Words {
+        slug: "not-precise",
+        text: say!(
+            "Inconclusive: {cases} {en} not as precise as the suite asks after all its blocks; {case}: {of_en}.",
+            "Неоднозначно: у {cases} {ru} точность, которой требует набор, не достигнута за все его блоки; {case}: {of_ru}."
+        ),
+        advice: say!(
+            "Allow more `blocks` or longer trials; the precision of each case says how many.",
+            "Разрешите больше блоков (`blocks`) или более долгие испытания; сколько — сказано при точности каждого случая."
+        ),
+    }
+}
+
 pub(super) fn fallback(backend: &str, reason: &str) -> Words {
     Words {
         slug: "fallback",

@@ -1,0 +1,212 @@
+//! Simulated runs through the functions that make the published intervals, and how often these hold the truth.
+
+use super::generate::{LEVEL, Latencies, Rates, normal};
+use stend_analyse::findings::{Quantile, QuantileValue};
+use stend_analyse::latency::Distribution;
+use stend_analyse::limits::{CHANGE_LEAST, CHANGE_P};
+use stend_analyse::rates::estimate;
+use stend_analyse::stats::change_points::change_points;
+use stend_analyse::stats::{mean, paired};
+use stend_base::Share;
+use stend_base::random::Random;
+use stend_spec::until::is_look;
+
+/// Interleaved blocks of a planned run.
+pub const BLOCKS: usize = 6;
+/// Most blocks of a run that goes on until it is precise, and how precise that is.
+const BLOCKS_MOST: usize = 20;
+const GOAL: f64 = 0.02;
+/// Relative standard deviation of the trials that are compared.
+const TRIAL_NOISE: f64 = 0.02;
+
+/// How many intervals held what they should.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Experiments.
+    pub made: u32,
+    /// Those that published no interval.
+    pub refused: u32,
+    /// Intervals with the truth inside.
+    pub covered: u32,
+    /// Intervals, of a comparison, without 1 inside, on the side of the truth or, where the truth is 1, on any; of a history those that tell a change.
+    pub found: u32,
+}
+
+impl Tally {
+    fn count(&mut self, interval: Option<(f64, f64)>, truth: f64) {
+        self.made += 1;
+        match interval {
+            None => self.refused += 1,
+            Some((low, high)) => {
+                self.covered += u32::from(low <= truth && truth <= high);
+                let differs = if truth > 1.0 { low > 1.0 } else { low > 1.0 || high < 1.0 };
+                self.found += u32::from(differs);
+            }
+        }
+    }
+
+    /// Of the intervals that were published, those with the truth inside.
+    pub fn coverage(&self) -> f64 {
+        f64::from(self.covered) / f64::from((self.made - self.refused).max(1))
+    }
+
+    /// Experiments that published an interval without the truth inside.
+    pub fn misled(&self) -> f64 {
+        f64::from(self.made - self.refused - self.covered) / f64::from(self.made.max(1))
+    }
+
+    /// Experiments without an interval.
+    pub fn refusals(&self) -> f64 {
+        f64::from(self.refused) / f64::from(self.made.max(1))
+    }
+
+    /// Experiments in which a difference was claimed.
+    pub fn claims(&self) -> f64 {
+        f64::from(self.found) / f64::from(self.made.max(1))
+    }
+}
+
+/// The mean rate of a case over `trials` trials of so many seconds.
+pub fn rate(rates: Rates, trials: usize, seconds: usize, simulations: u32, seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    for _ in 0..simulations {
+        let place = |trial: usize| (trial as f64 + 0.5) / trials as f64;
+        let series: Vec<Vec<f64>> =
+            (0..trials).map(|trial| rates.series(&mut random, seconds, place(trial), trials > 1)).collect();
+        let means: Vec<f64> = series.iter().filter_map(|series| mean(series)).collect();
+        let single = if trials == 1 { &series[0][..] } else { &[] };
+        tally.count(estimate(&means, single).interval, rates.truth());
+    }
+    tally
+}
+
+/// The mean rate of a case that is repeated until it is known to ± 2 %, at most 20 times. Trials differ by this much.
+pub fn until(noise: f64, simulations: u32, seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    for _ in 0..simulations {
+        let mut means: Vec<f64> = Vec::new();
+        let found = loop {
+            means.push(LEVEL * (1.0 + noise * normal(&mut random)));
+            let found = estimate(&means, &[]);
+            let narrow = is_look(means.len() as u32) && found.half_width().is_some_and(|half| half <= GOAL);
+            if narrow || means.len() == BLOCKS_MOST {
+                break found;
+            }
+        };
+        tally.count(found.interval, LEVEL);
+    }
+    tally
+}
+
+/// Runs in which a value did not change, and was called changed ("found").
+pub fn history(noise: f64, runs: usize, simulations: u32, seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally { made: simulations, ..Tally::default() };
+    for _ in 0..simulations {
+        let values: Vec<f64> = (0..runs).map(|_| LEVEL * (1.0 + noise * normal(&mut random))).collect();
+        tally.found += u32::from(!change_points(&values, CHANGE_P, CHANGE_LEAST).is_empty());
+    }
+    tally
+}
+
+/// Quantiles of the latencies of a case over `trials` trials of so many seconds, one tally each.
+pub fn quantiles(
+    latencies: Latencies,
+    shares: &[Share],
+    (trials, seconds): (usize, usize),
+    simulations: u32,
+    seed: u64,
+) -> Vec<Tally> {
+    let mut random = Random::new(seed);
+    let mut tallies = vec![Tally::default(); shares.len()];
+    for _ in 0..simulations {
+        let mut all = Distribution::default();
+        for _ in 0..trials {
+            let mut trial = Distribution::default();
+            trial.add(&latencies.trial(&mut random, seconds).sparse());
+            all.join(&trial);
+        }
+        for (tally, q) in tallies.iter_mut().zip(shares) {
+            tally.count(published(&all.quantile(*q, None)), latencies.truth(q.0));
+        }
+    }
+    tallies
+}
+
+/// Both ends of an interval, which are edges of buckets, ns.
+fn published(found: &Quantile) -> Option<(f64, f64)> {
+    let QuantileValue::At(_) = found.value else { return None };
+    found.interval.map(|(low, high)| (low.0 as f64, high.0 as f64))
+}
+
+/// What happens to the machine while two arms alternate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Course {
+    /// Nothing.
+    Level,
+    /// It gets 10 % slower in a straight line.
+    Drift,
+    /// It gets 10 % slower at once, at a random moment.
+    Step,
+    /// One trial of twenty is 10 % slower.
+    Stall,
+}
+
+impl Course {
+    /// For the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Course::Level => "noise of 2 % per trial",
+            Course::Drift => "the same, drift by 10 % over the run",
+            Course::Step => "the same, one step by 10 %",
+            Course::Stall => "the same, every 20th trial 10 % slower",
+        }
+    }
+}
+
+/// Two arms, the second `ratio` times as fast, over interleaved blocks as the plan lays them out: an order, then its mirror.
+pub fn arms(course: Course, ratio: f64, blocks: usize, simulations: u32, seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    for _ in 0..simulations {
+        let trials = 2 * blocks;
+        let step = random.below(trials as u64) as usize;
+        let first_is_other = random.below(2) == 1;
+        let mut at = 0;
+        let mut measure = |other: bool, random: &mut Random| {
+            let place = at as f64 / (trials - 1) as f64;
+            let level = match course {
+                Course::Level => 1.0,
+                Course::Drift => 1.0 - 0.1 * place,
+                Course::Step => {
+                    if at >= step {
+                        0.9
+                    } else {
+                        1.0
+                    }
+                }
+                Course::Stall => {
+                    if random.below(20) == 0 {
+                        0.9
+                    } else {
+                        1.0
+                    }
+                }
+            };
+            at += 1;
+            (if other { ratio } else { 1.0 }) * level * (TRIAL_NOISE * normal(random)).exp()
+        };
+        let effects: Vec<f64> = (0..blocks)
+            .filter_map(|block| {
+                let other_first = first_is_other != (block % 2 == 1);
+                let (one, two) = (measure(other_first, &mut random), measure(!other_first, &mut random));
+                let (base, other) = if other_first { (two, one) } else { (one, two) };
+                paired::effect(&[other], &[base])
+            })
+            .collect();
+        tally.count(paired::ratio(&effects).map(|found| found.interval), ratio);
+    }
+    tally
+}

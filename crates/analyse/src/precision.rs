@@ -1,0 +1,240 @@
+//! How precise a case is, whether that is enough, and what it takes to be: the rule by which a run stops repeating a case is
+//! the one by which its file is judged.
+
+use crate::case::{latencies, op_finding};
+use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, PrecisionFinding, QuantileValue, Rates};
+use crate::limits::{PRECISION, RUN_SHORTER, TRIALS_PUBLISHABLE, WINDOW_SUGGESTED};
+use crate::series::{Cell, INTERVAL};
+use crate::stats::{batch_means, levels, mean, variance};
+use crate::trials::{CaseTrials, Counting};
+use crate::{phrase, rates, search};
+use std::collections::BTreeMap;
+use stend_base::histogram::Histogram;
+use stend_base::{Lang, Nanos, Say, Share, format};
+use stend_record::{JobTotals, TrialOutcome, TrialRecord};
+use stend_spec::keys::repeats::BLOCKS;
+use stend_spec::plan::{Outcome, Plan};
+use stend_spec::until::{Until, is_look};
+use stend_spec::workload::Op;
+
+/// Half-widths relative to their values, each for 95 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Widths {
+    /// Of the rate that the case is known by; `None` without an interval.
+    pub rate: Option<f64>,
+    /// The widest p99 of an operation; `None` if one has no interval.
+    pub p99: Option<f64>,
+}
+
+impl Widths {
+    /// Whether both are narrow enough.
+    pub fn hold(&self, until: &Until) -> bool {
+        let within = |width: Option<f64>, goal: f64| width.is_some_and(|width| width <= goal);
+        within(self.rate, until.width.as_share()) && until.p99.is_none_or(|goal| within(self.p99, goal.as_share()))
+    }
+}
+
+/// The widths of what is found of a case.
+pub(crate) fn widths(headline: Headline, total: &Rates, ops: &[OpFinding]) -> Widths {
+    // An interval of a ratio scale: e^h − 1 of its half-width h on logarithms.
+    let p99 = |op: &OpFinding| {
+        let found = op.quantiles.iter().find(|q| q.q == Share(0.99))?;
+        let QuantileValue::At(_) = found.value else { return None };
+        found.interval.filter(|(low, _)| low.0 > 0).map(|(low, high)| (high.0 as f64 / low.0 as f64).sqrt() - 1.0)
+    };
+    let all: Option<Vec<f64>> = ops.iter().map(p99).collect();
+    Widths { rate: estimate(headline, total).half_width(), p99: all.and_then(|all| all.into_iter().reduce(f64::max)) }
+}
+
+fn estimate(headline: Headline, total: &Rates) -> &Estimate {
+    match headline {
+        Headline::Iops => &total.iops,
+        Headline::Throughput => &total.throughput,
+    }
+}
+
+/// What a run remembers of the trials of each case, to tell when they are enough.
+#[derive(Debug, Clone, Default)]
+pub struct Looks {
+    trials: BTreeMap<u32, Vec<TrialRecord>>,
+}
+
+impl Looks {
+    /// What a trial of (case, block) means for what comes next. Trials must come in the order of the run.
+    pub fn step(&mut self, plan: &Plan, (case, block): (u32, u32), outcome: &TrialOutcome) -> Outcome {
+        let plain = search::step(plan, case, outcome);
+        let Some(until) = plan.until.filter(|_| plan.rung(case).is_none()) else { return plain };
+        let trials = self.trials.entry(case).or_default();
+        trials.push(TrialRecord {
+            trial: trials.len() as u32,
+            case,
+            block,
+            asked: plan.trial(case, plan.trial_seed(block, case)),
+            started: outcome.load_start,
+            slices: Vec::new(),
+            logged: 0,
+            outcome: Some(TrialOutcome { jobs: by_stream(&outcome.jobs), probes: None, ..outcome.clone() }),
+        });
+        let seen = CaseTrials::of(case, &trials[0].asked, trials);
+        let enough = || is_look(seen.counting.len() as u32) && narrow(&seen, &until);
+        if plain == Outcome::Ok && enough() { Outcome::Narrow } else { plain }
+    }
+}
+
+fn narrow(case: &CaseTrials<'_>, until: &Until) -> bool {
+    let ops: Vec<OpFinding> = latencies(case).iter().map(|latency| op_finding(case, latency)).collect();
+    widths(phrase::headline(case.asked), &rates::rates(case, None, &Op::IO), &ops).hold(until)
+}
+
+/// The jobs of each stream as one: all that is kept of a trial until the run ends.
+fn by_stream(jobs: &[JobTotals]) -> Vec<JobTotals> {
+    let mut streams: BTreeMap<u16, Vec<&JobTotals>> = BTreeMap::new();
+    jobs.iter().for_each(|job| streams.entry(job.stream).or_default().push(job));
+    let merged =
+        |jobs: &[&JobTotals], of: fn(&JobTotals, usize) -> Option<&stend_base::histogram::Sparse>, op: usize| {
+            let mut all = Histogram::new();
+            jobs.iter().filter_map(|job| of(job, op)).for_each(|part| all.merge_sparse(part));
+            all.sparse()
+        };
+    let one = |(stream, jobs): (u16, Vec<&JobTotals>)| {
+        let mut done = [(0u64, 0u64); stend_spec::workload::OPS];
+        for (sum, op) in done.iter_mut().zip(0..) {
+            for job in &jobs {
+                *sum = (sum.0.saturating_add(job.done[op].0), sum.1.saturating_add(job.done[op].1));
+            }
+        }
+        JobTotals {
+            stream,
+            job: 0,
+            done,
+            latency: std::array::from_fn(|op| merged(&jobs, |job, op| Some(&job.latency[op]), op)),
+            service: None,
+            cpu_ns: None,
+            run_delay_ns: None,
+            cpu_max_ns: None,
+            batch_span_ns: None,
+        }
+    };
+    streams.into_iter().map(one).collect()
+}
+
+/// Puts into each case how precise it is and what more would take; not into rates that a search tried, which have a rule
+/// of their own.
+pub(crate) fn insert(plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {
+    for (case, found) in trials.iter().zip(cases) {
+        if plan.rung(case.case).is_none() {
+            found.precision = finding(plan.until.as_ref(), case, found);
+        }
+    }
+}
+
+fn finding(until: Option<&Until>, case: &CaseTrials<'_>, found: &CaseFinding) -> Option<PrecisionFinding> {
+    let half_width = estimate(found.headline, &found.total).half_width().filter(|_| case.counting.len() >= 2)?;
+    let goal = until.map_or(PRECISION, |until| until.width.as_share());
+    let rate = |trial: &Counting<'_>| {
+        let (ops, bytes) = trial.done(None, &Op::IO);
+        (if found.headline == Headline::Iops { ops } else { bytes }) as f64 / trial.window.as_secs()
+    };
+    let values: Vec<f64> = case.counting.iter().map(rate).collect();
+    let (centre, spread) = (mean(&values)?, variance(&values)?);
+    let needed = needed(spread, goal * centre);
+    Some(PrecisionFinding {
+        trials: found.trials,
+        half_width: Share(half_width),
+        goal: Share(goal),
+        needed,
+        window: case.asked.window,
+        better: inside(case, found.headline).and_then(|split| better(&split, case, goal * centre, needed)),
+    })
+}
+
+/// Blocks for this half-width: at least as many as may be published, and pairs of an order and its mirror.
+fn needed(spread: f64, goal: f64) -> Option<u32> {
+    let n = levels::needed(spread, goal, BLOCKS.most as usize)? as u32;
+    Some(n.max(TRIALS_PUBLISHABLE).next_multiple_of(2))
+}
+
+/// The spread of a case by level.
+struct Split {
+    /// Length of a batch, s.
+    batch: f64,
+    levels: Vec<levels::Level>,
+}
+
+/// Splits the spread into that inside trials and that between them; `None` where a trial is too short for its own
+/// autocorrelation, or two are not alike long.
+fn inside(case: &CaseTrials<'_>, headline: Headline) -> Option<Split> {
+    let of: fn(&Cell) -> f64 = match headline {
+        Headline::Iops => |cell| cell.ops,
+        Headline::Throughput => |cell| cell.bytes,
+    };
+    let series: Vec<Vec<f64>> =
+        case.counting.iter().map(|trial| rates::window_series(trial, None, &Op::IO, of)).collect();
+    let found: Option<Vec<batch_means::Batches>> =
+        series.iter().map(|series| batch_means::batches(series, 1)).collect();
+    let length = found?.iter().map(|batches| batches.length).max()?;
+    let count = series.iter().map(|series| series.len() / length).min()?;
+    let batches = series.iter().flat_map(|s| s[s.len() - count * length..].chunks_exact(length).filter_map(mean));
+    let levels = levels::components(&batches.collect::<Vec<f64>>(), &[count, series.len()])?;
+    Some(Split { batch: length as f64 * INTERVAL.as_secs(), levels })
+}
+
+/// Longer trials that reach the goal in clearly less time, with the blocks that they take.
+fn better(split: &Split, case: &CaseTrials<'_>, goal: f64, now: Option<u32>) -> Option<(Nanos, u32)> {
+    let ramp = case.asked.ramp.as_secs();
+    let best = *levels::best_repeats(&split.levels, &[split.batch, ramp]).first()?;
+    let seconds = (best * split.batch).ceil().clamp(1.0, WINDOW_SUGGESTED.as_secs());
+    let [inside, between] = [split.levels.first()?, split.levels.get(1)?].map(|level| level.own.max(0.0));
+    if seconds <= case.asked.window.as_secs() {
+        return None;
+    }
+    let blocks = needed(between + inside * split.batch / seconds, goal)?;
+    let time = |blocks: u32, window: f64| f64::from(blocks) * (window + ramp);
+    let shorter = now.is_none_or(|now| time(blocks, seconds) <= RUN_SHORTER * time(now, case.asked.window.as_secs()));
+    shorter.then_some((Nanos::secs(seconds as u64), blocks))
+}
+
+impl PrecisionFinding {
+    /// Whether the goal is reached.
+    pub fn is_reached(&self) -> bool {
+        self.half_width.0 <= self.goal.0
+    }
+
+    /// How precise it is, and what it takes to be as precise as it should.
+    pub fn say(&self) -> Say {
+        phrase::both(|l| self.sentence(l))
+    }
+
+    fn sentence(&self, l: Lang) -> String {
+        let (half, goal) = (format::percent(self.half_width.0, l), format::percent(self.goal.0, l));
+        let (n, most, window) = (self.trials, BLOCKS.most, format::duration(self.window, l));
+        let now = match l {
+            Lang::En => format!("± {half} over {n} trials of {window}"),
+            Lang::Ru => format!("± {half}, испытаний по {window}: {n}"),
+        };
+        if self.is_reached() {
+            return now + ".";
+        }
+        let more = match (self.needed, l) {
+            (Some(blocks), Lang::En) => format!("± {goal} needs about {blocks} blocks of such trials."),
+            (Some(blocks), Lang::Ru) => format!("для ± {goal} нужно блоков таких испытаний: около {blocks}."),
+            (None, Lang::En) => format!("± {goal} needs more than {most} blocks of such trials."),
+            (None, Lang::Ru) => format!("для ± {goal} нужно более {most} блоков таких испытаний."),
+        };
+        let better = self.better.map(|(window, blocks)| (format::duration(window, l), blocks));
+        let better = match (better, l) {
+            (Some((window, blocks)), Lang::En) => {
+                format!(" Trials of {window} would do with {blocks} blocks and less time.")
+            }
+            (Some((window, blocks)), Lang::Ru) => {
+                format!(" При испытаниях по {window} хватило бы блоков: {blocks}, и времени ушло бы меньше.")
+            }
+            (None, _) => String::new(),
+        };
+        format!("{now}; {more}{better}")
+    }
+}
+
+#[cfg(test)]
+#[path = "precision_tests.rs"]
+mod tests;

@@ -1,0 +1,247 @@
+//! `stend compare --history`: where values changed over many runs, for people and machines.
+
+use crate::figures::utc;
+use crate::text::{clean, list, screen};
+use crate::words;
+use serde::Serialize;
+use stend_analyse::compare::Condition;
+use stend_analyse::history::{Change, Followed, History, Series};
+use stend_base::text::{plural_en, plural_ru};
+use stend_base::{Lang, Nanos, Say, format, say};
+
+/// Raised when a field changes its meaning or goes away; new fields do not raise it.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Conditions that are not the same in two neighbouring runs, by the index of the second one.
+pub type Changed = Vec<(usize, Vec<Condition>)>;
+
+/// A history for a person, at most `width` columns wide (40 at least). `changed` belongs to the runs right after a change.
+pub fn history_text(history: &History, changed: &Changed, lang: Lang, width: usize, colour: bool) -> String {
+    let screen = screen(lang, width, colour);
+    let mut out = screen.bold(&screen.paragraph(title(history).get(lang)));
+    let told: Vec<(&Series, &Change)> =
+        history.series.iter().flat_map(|series| series.changes.iter().map(move |change| (series, change))).collect();
+    out.push_str(&list(
+        &say!("Changed, and stayed so", "Изменилось и осталось таким"),
+        &screen,
+        told.iter().map(|(series, change)| (glyph(change), sentence(history, series, change, lang))),
+    ));
+    out.push_str(&list(
+        &say!("What else was not the same right after it", "Что ещё стало другим сразу после этого"),
+        &screen,
+        changed.iter().map(|(run, conditions)| ("–".to_string(), conditions_of(history, *run, conditions, lang))),
+    ));
+    let steady = history.series.iter().filter(|series| series.changes.is_empty());
+    out.push_str(&list(
+        &say!("No lasting change of 5 % or more", "Стойких изменений от 5 % нет"),
+        &screen,
+        steady.map(|series| ("=".to_string(), range(series, lang))),
+    ));
+    out
+}
+
+fn title(history: &History) -> Say {
+    let count = history.runs.len() as u64;
+    let (en, ru) = (plural_en(count, "run", "runs"), plural_ru(count, "прогон", "прогона", "прогонов"));
+    let at = |run: Option<&(String, i64)>| run.map_or_else(String::new, |(_, started)| utc(*started));
+    let (first, last) = (at(history.runs.first()), at(history.runs.last()));
+    say!("{count} {en} from {first} to {last}", "{count} {ru} с {first} по {last}")
+}
+
+fn glyph(change: &Change) -> String {
+    if change.after > change.before { "▲" } else { "▼" }.to_string()
+}
+
+fn name(series: &Series) -> Say {
+    let (label, what) = (&series.label, words::followed(series.followed));
+    let (en, ru) = (what.en, what.ru);
+    say!("{label}, {en}", "{label}, {ru}")
+}
+
+/// A value as people write it.
+fn value(followed: Followed, value: f64, lang: Lang) -> String {
+    match followed {
+        Followed::Iops => format!("{} IOPS", format::iops(value, lang)),
+        Followed::Throughput => format::throughput(value, lang),
+        Followed::P99 { .. } => format::latency(Nanos(value.max(0.0) as u64), lang),
+    }
+}
+
+fn sentence(history: &History, series: &Series, change: &Change, lang: Lang) -> String {
+    let shown = |number| value(series.followed, number, lang);
+    let percent = (change.ratio() - 1.0) * 100.0;
+    let sign = if percent > 0.0 { "+" } else { "−" };
+    let by = format::fixed(percent.abs(), usize::from(percent.abs() < 100.0), lang);
+    let (last, first) = (&history.runs[change.last].0, &history.runs[change.first].0);
+    let (name, before, after) = (name(series), shown(change.before), shown(change.after));
+    let name = name.get(lang);
+    clean(&match lang {
+        Lang::En => format!("{name}: {before} → {after} ({sign}{by} %) between {last} and {first}"),
+        Lang::Ru => format!("{name}: {before} → {after} ({sign}{by} %) между {last} и {first}"),
+    })
+}
+
+fn conditions_of(history: &History, run: usize, conditions: &[Condition], lang: Lang) -> String {
+    let id = &history.runs[run].0;
+    if conditions.is_empty() {
+        return match lang {
+            Lang::En => format!("{id}: no known condition"),
+            Lang::Ru => format!("{id}: ни одно известное условие"),
+        };
+    }
+    let one = |condition: &Condition| {
+        let values: Vec<&str> = condition.values.iter().map(|value| value.get(lang)).collect();
+        format!("{}: {}", condition.name.get(lang), values.join(" → "))
+    };
+    clean(&format!("{id}: {}", conditions.iter().map(one).collect::<Vec<_>>().join("; ")))
+}
+
+fn range(series: &Series, lang: Lang) -> String {
+    let values = || series.points.iter().map(|(_, value)| *value);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) = (value(series.followed, low, lang), value(series.followed, high, lang));
+    clean(&format!("{}: {low} … {high}", name(series).get(lang)))
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    schema_version: u32,
+    /// In the order of time; places in the lists below count from 0.
+    runs: Vec<RunOut<'a>>,
+    series: Vec<SeriesOut<'a>>,
+    /// Conditions that differ between a run right after a change and the one before it.
+    conditions_changed: Vec<ChangedOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct RunOut<'a> {
+    run: &'a str,
+    started_unix_s: i64,
+}
+
+#[derive(Serialize)]
+struct SeriesOut<'a> {
+    label: &'a str,
+    /// `iops`, `throughput_bytes_per_s` or `latency_ns_p99`.
+    value: &'static str,
+    /// Of a latency: index of the stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<u16>,
+    /// Of a latency: the operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<stend_spec::workload::Op>,
+    /// (place of the run, value).
+    points: &'a [(usize, f64)],
+    changes: Vec<ChangeOut>,
+}
+
+#[derive(Serialize)]
+struct ChangeOut {
+    /// Place of the last run before it.
+    last: usize,
+    /// Place of the first run after it.
+    first: usize,
+    before: f64,
+    after: f64,
+    ratio: f64,
+}
+
+#[derive(Serialize)]
+struct ChangedOut<'a> {
+    /// Place of the run.
+    run: usize,
+    conditions: Vec<ConditionOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct ConditionOut<'a> {
+    condition: &'a str,
+    name: &'a Say,
+    /// Of the run before and of this one; empty texts where it is not known.
+    values: &'a [Say],
+}
+
+/// A history as JSON, indented, with a line feed at the end.
+pub fn history_json(history: &History, changed: &Changed) -> String {
+    crate::json::pretty(&Document {
+        schema: "stend-history",
+        schema_version: SCHEMA_VERSION,
+        runs: history.runs.iter().map(|(run, started)| RunOut { run, started_unix_s: *started }).collect(),
+        series: history.series.iter().map(series_out).collect(),
+        conditions_changed: changed.iter().map(changed_out).collect(),
+    })
+}
+
+fn series_out(series: &Series) -> SeriesOut<'_> {
+    let (value, stream) = match series.followed {
+        Followed::Iops => ("iops", None),
+        Followed::Throughput => ("throughput_bytes_per_s", None),
+        Followed::P99 { stream, .. } => ("latency_ns_p99", Some(stream)),
+    };
+    let change = |change: &Change| ChangeOut {
+        last: change.last,
+        first: change.first,
+        before: change.before,
+        after: change.after,
+        ratio: change.ratio(),
+    };
+    SeriesOut {
+        label: &series.label,
+        value,
+        stream,
+        operation: series.followed.op(),
+        points: &series.points,
+        changes: series.changes.iter().map(change).collect(),
+    }
+}
+
+fn changed_out((run, conditions): &(usize, Vec<Condition>)) -> ChangedOut<'_> {
+    ChangedOut { run: *run, conditions: conditions.iter().map(condition_out).collect() }
+}
+
+fn condition_out(condition: &Condition) -> ConditionOut<'_> {
+    ConditionOut { condition: &condition.key, name: &condition.name, values: &condition.values }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect_file;
+
+    /// Eight runs, of which the last four are slower, on another kernel.
+    fn example() -> (History, Changed) {
+        let runs = (0..8).map(|i| (format!("R-{i}"), 1_767_323_045 + i * 86_400)).collect();
+        let points = |before: f64, after: f64| {
+            (0..8).map(|i| (i, if i < 4 { before + i as f64 } else { after + i as f64 })).collect()
+        };
+        let change = |before, after| Change { last: 3, first: 4, before, after };
+        let series = |followed, points, changes| Series { label: "rand-read".into(), followed, points, changes };
+        let history = History {
+            runs,
+            series: vec![
+                series(Followed::Iops, points(84_200.0, 71_000.0), vec![change(84_201.5, 71_005.5)]),
+                series(Followed::P99 { stream: 0, op: 0 }, points(569_000.0, 570_000.0), Vec::new()),
+            ],
+        };
+        let kernel = Condition {
+            key: "kernel".into(),
+            name: say!("kernel", "ядро"),
+            values: vec![Say::same("6.1.0"), Say::same("6.12.1")],
+        };
+        (history, vec![(4, vec![kernel])])
+    }
+
+    #[test]
+    fn a_history_names_the_change_the_runs_around_it_and_what_else_changed() {
+        let (history, changed) = example();
+        let texts = [Lang::En, Lang::Ru].map(|lang| history_text(&history, &changed, lang, 80, false));
+        expect_file!["../tests/golden/history.txt"].assert_eq(&texts.join("\n"));
+    }
+
+    #[test]
+    fn the_machine_form_of_a_history_is_stable() {
+        let (history, changed) = example();
+        expect_file!["../tests/golden/history.json"].assert_eq(&history_json(&history, &changed));
+    }
+}

@@ -1,0 +1,118 @@
+//! `repeats`: how often cases are repeated, and when that is enough.
+
+use super::{Map, share, whole};
+use crate::keys::repeats as keys;
+use crate::until::{FIRST_LOOK, Until};
+use crate::yaml::{Node, Value};
+use stend_base::{Millionths, Result, say};
+
+/// Blocks, and the precision at which they are enough.
+pub(super) fn repeats(node: &Node, file: &str) -> Result<(u32, Option<Until>)> {
+    let mut map = Map::of(node, file, &keys::REPEATS)?;
+    let blocks = map.required("blocks", |node, file| whole(node, file, keys::BLOCKS))?;
+    let until = map.optional("until", |node, file| until(node, file, blocks))?;
+    map.finish()?;
+    Ok((blocks, until))
+}
+
+fn until(node: &Node, file: &str, blocks: u32) -> Result<Until> {
+    let mut map = Map::of(node, file, &keys::UNTIL)?;
+    let found = Until {
+        width: map.optional("width", |n, f| share(n, f, keys::WIDTH))?.unwrap_or(keys::WIDTH_DEFAULT),
+        p99: map.optional("p99", p99)?.unwrap_or(Some(keys::P99_DEFAULT)),
+    };
+    map.finish()?;
+    if blocks < FIRST_LOOK {
+        let message = say!(
+            "`until` needs at least {FIRST_LOOK} blocks: before that no precision is looked at",
+            "для `until` нужно не менее {FIRST_LOOK} блоков: раньше точность не оценивается"
+        );
+        return Err(node.error(file, message).hint(say!(
+            "say how many there may be at most, e.g. `blocks: 20`",
+            "укажите, сколько их может быть самое большее, например `blocks: 20`"
+        )));
+    }
+    Ok(found)
+}
+
+fn p99(node: &Node, file: &str) -> Result<Option<Millionths>> {
+    match &node.value {
+        Value::Text(word) if word == "none" => Ok(None),
+        _ => share(node, file, keys::WIDTH).map(Some),
+    }
+}
+
+/// Arms are compared block by block, so that none of their cases may stop before the other arms do.
+pub(super) fn not_with_arms(suite: &Node, file: &str) -> Box<stend_base::Error> {
+    let message =
+        say!("`until` cannot be used in a suite with `arms`", "`until` нельзя использовать в наборе с `arms`");
+    suite.error(file, message).hint(say!(
+        "say how many `blocks` there are: arms are compared within them",
+        "задайте число `blocks`: варианты сравниваются внутри них"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::suite;
+    use crate::until::Until;
+    use expect_test::{Expect, expect};
+    use stend_base::{Lang, Millionths};
+
+    fn text(repeats: &str, more: &str) -> String {
+        let case = "{name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}";
+        format!("suite: x\nrepeats: {repeats}\n{more}cases:\n  - {case}\n")
+    }
+
+    fn until(repeats: &str) -> Option<Until> {
+        suite(&text(repeats, ""), "s.yaml").unwrap().until
+    }
+
+    fn check_error(repeats: &str, more: &str, expected: Expect) {
+        let error = suite(&text(repeats, more), "s.yaml").unwrap_err();
+        expected.assert_eq(&format!("{}{}", error.render(Lang::En), error.render(Lang::Ru)));
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_method_and_p99_may_be_left_out() {
+        let (two, five) = (Millionths::percent(2), Some(Millionths::percent(5)));
+        assert_eq!(until("{blocks: 20, until: {}}"), Some(Until { width: two, p99: five }));
+        assert_eq!(until("{blocks: 6, until: {width: 1%, p99: none}}").unwrap().p99, None);
+        assert_eq!(until("{blocks: 6}"), None);
+    }
+
+    #[test]
+    fn what_could_never_be_looked_at_or_held_is_refused() {
+        check_error(
+            "{blocks: 5, until: {width: 2%}}",
+            "",
+            expect![[r#"
+            error: s.yaml:2:29: `until` needs at least 6 blocks: before that no precision is looked at
+            hint: say how many there may be at most, e.g. `blocks: 20`ошибка: s.yaml:2:29: для `until` нужно не менее 6 блоков: раньше точность не оценивается
+            совет: укажите, сколько их может быть самое большее, например `blocks: 20`"#]],
+        );
+        check_error(
+            "{blocks: 20, until: {width: 60%}}",
+            "",
+            expect![
+                "error: s.yaml:2:38: 60% is outside 0.1% to 50%ошибка: s.yaml:2:38: 60% вне пределов от 0.1% до 50%"
+            ],
+        );
+        check_error(
+            "{blocks: 20, until: {p: 0.05}}",
+            "",
+            expect![[r#"
+            error: s.yaml:2:31: until: unknown key `p`
+            hint: did you mean `p99`?ошибка: s.yaml:2:31: until: неизвестный ключ `p`
+            совет: возможно, имелось в виду `p99`?"#]],
+        );
+        check_error(
+            "{blocks: 20, until: {}}",
+            "arms: [{name: a}, {name: b}]\n",
+            expect![[r#"
+            error: s.yaml:1:1: `until` cannot be used in a suite with `arms`
+            hint: say how many `blocks` there are: arms are compared within themошибка: s.yaml:1:1: `until` нельзя использовать в наборе с `arms`
+            совет: задайте число `blocks`: варианты сравниваются внутри них"#]],
+        );
+    }
+}

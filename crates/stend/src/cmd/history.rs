@@ -1,0 +1,70 @@
+//! `stend compare --history RUN…`: where values changed over many runs.
+
+use crate::out::Out;
+use std::collections::BTreeSet;
+use stend_analyse::compare::{Condition, Options};
+use stend_analyse::history::{History, RunPoint};
+use stend_base::{Error, Kind, Result, say};
+
+/// Fewer runs have two on neither side of a change.
+const RUNS_MIN: usize = 4;
+/// More take longer than anybody waits for.
+const RUNS_MAX: usize = 1000;
+
+/// Prints the history of the runs of these names.
+pub fn history(names: &[String], out: &Out) -> Result<()> {
+    let given = names.len();
+    if !(RUNS_MIN..=RUNS_MAX).contains(&given) {
+        return Err(Error::new(
+            Kind::Usage,
+            say!(
+                "`compare --history` takes {RUNS_MIN} to {RUNS_MAX} runs, {given} given",
+                "`compare --history` принимает от {RUNS_MIN} до {RUNS_MAX} прогонов, указано: {given}"
+            ),
+        )
+        .hint(say!(
+            "a change shows where several runs before it differ from several after it",
+            "изменение видно там, где несколько прогонов до него отличаются от нескольких после"
+        )));
+    }
+    // One at a time: many runs do not fit the memory together.
+    let mut points: Vec<(RunPoint, &String)> = Vec::new();
+    for name in names {
+        let point = RunPoint::of(&stend_analyse::analyse(&super::read(name)?)?);
+        match points.iter().any(|(known, _)| known.run == point.run) {
+            true => return Err(twice(&point.run)),
+            false => points.push((point, name)),
+        }
+    }
+    let history = stend_analyse::history(points.iter().map(|(point, _)| point.clone()).collect());
+    let changed = changed(&history, &points)?;
+    out.result(&match out.json {
+        true => stend_report::history_json(&history, &changed),
+        false => stend_report::history_text(&history, &changed, out.lang, out.width(), out.colour()),
+    })
+}
+
+/// What was not the same in the runs on both sides of each change.
+fn changed(history: &History, points: &[(RunPoint, &String)]) -> Result<Vec<(usize, Vec<Condition>)>> {
+    let sides: BTreeSet<(usize, usize)> =
+        history.series.iter().flat_map(|series| &series.changes).map(|change| (change.first, change.last)).collect();
+    let read = |index: usize| {
+        let name = points.iter().find(|(point, _)| point.run == history.runs[index].0).map(|(_, name)| *name);
+        let run = super::read(name.map_or("", String::as_str))?;
+        let findings = stend_analyse::analyse(&run)?;
+        Ok::<_, Box<Error>>((run, findings))
+    };
+    let mut all = Vec::new();
+    for (first, last) in sides {
+        let (before, after) = (read(last)?, read(first)?);
+        let sides = [(&before.0, &before.1), (&after.0, &after.1)];
+        let compared = stend_analyse::compare(&sides, &Options::default());
+        all.push((first, compared.changed));
+    }
+    Ok(all)
+}
+
+fn twice(run: &str) -> Box<Error> {
+    Error::new(Kind::Usage, say!("`{run}` is named twice", "`{run}` указан дважды"))
+        .hint(say!("name each run once", "укажите каждый прогон один раз"))
+}

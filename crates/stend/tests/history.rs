@@ -1,0 +1,58 @@
+//! Values over many runs, with the real binary on runs whose contents are known.
+
+mod support;
+
+use support::fixed_run::FixedRun;
+use support::*;
+
+/// Ten runs a day apart; from the seventh on the kernel is another one and everything a fifth slower. In no order.
+fn ten_runs(scratch: &Scratch) -> Vec<String> {
+    let mut files: Vec<String> = (0..10u32)
+        .map(|day| {
+            let path = scratch.join(&format!("{day}.stend"));
+            let level = if day < 6 { 10_000.0 } else { 8_000.0 };
+            let id = format!("R-202601{:02}T000000Z-abcd", day + 1);
+            FixedRun {
+                id: &id,
+                started_unix: 1_767_225_600 + 86_400 * i64::from(day),
+                seed: 7,
+                kernel: if day < 6 { "6.1.0" } else { "6.12.1" },
+                iops: level * (1.0 + 0.002 * f64::from(day % 3)),
+            }
+            .write(&path);
+            path.to_string_lossy().into_owned()
+        })
+        .collect();
+    files.reverse();
+    files
+}
+
+#[test]
+fn a_change_over_many_runs_is_told_with_what_else_changed() {
+    let scratch = Scratch::new();
+    let runs = ten_runs(&scratch);
+    let mut words = vec!["compare", "--history"];
+    words.extend(runs.iter().map(String::as_str));
+    let (text, _) = expect_exit(stend(&scratch, &words).args(["--lang", "en"]), 0);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("between R-20260106T000000Z-abcd and R-20260107T000000Z-abcd"), "{text}");
+    assert!(flat.contains("(−20.0 %)") && flat.contains("6.1.0 → 6.12.1"), "{text}");
+    let (json, _) = expect_exit(stend(&scratch, &words).arg("--json"), 0);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&json["schema"], json["runs"].as_array().map(Vec::len)), (&"stend-history".into(), Some(10)));
+    assert_eq!(json["conditions_changed"][0]["run"], 6, "{json}");
+    let changed = |series: &serde_json::Value| series["changes"].as_array().is_some_and(|c| c.len() == 1);
+    assert!(json["series"].as_array().is_some_and(|all| all.len() >= 2 && all.iter().all(changed)), "{json}");
+}
+
+#[test]
+fn too_few_runs_and_the_same_run_twice_are_refused() {
+    let scratch = Scratch::new();
+    let runs = ten_runs(&scratch);
+    let refused = |names: &[&String]| {
+        let words: Vec<&str> = ["compare", "--history"].into_iter().chain(names.iter().map(|n| n.as_str())).collect();
+        expect_exit(stend(&scratch, &words).args(["--lang", "en"]), 2).1
+    };
+    assert!(refused(&[&runs[0], &runs[1]]).contains("takes 4 to 1000 runs, 2 given"));
+    assert!(refused(&[&runs[0], &runs[1], &runs[2], &runs[0]]).contains("is named twice"));
+}
