@@ -21,8 +21,11 @@ pub(crate) struct Appended {
 impl Appended {
     /// The file of a job, if it appends to one.
     pub fn new(job: &Job, sequence: &Sequence, file: &Arc<IoFile>) -> Option<Appended> {
-        let appends = job.spec.pattern == Pattern::Append && file.is_own();
-        appends.then(|| Appended { file: file.clone(), full: sequence.places(), emptied: 0 })
+        (job.spec.pattern == Pattern::Append).then(|| Appended {
+            file: file.clone(),
+            full: sequence.places(),
+            emptied: 0,
+        })
     }
 
     /// Empties the file if write number `index` is the first one that has no room in it. Asked twice it does nothing more.

@@ -23,7 +23,7 @@ const RESERVE: usize = 2;
 const HISTOGRAMS: u64 = (1 + PARTS + RESERVE) as u64 + 2;
 /// What a thread takes besides, bytes: stack, queue, what the allocator keeps. With it the bound is above what 256 threads of an
 /// open loop (343 MiB) and 10,000 threads of a closed one (6017 MiB) took (`make truth`).
-const BESIDES: u64 = 320 << 10;
+const BESIDES: u64 = 384 << 10;
 /// Most messages of one thread that can be under way: all its parts, that it is ready, that it is done.
 pub(crate) const MESSAGES_PER_THREAD: usize = PARTS + RESERVE + 1 + 2;
 

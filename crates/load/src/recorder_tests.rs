@@ -126,3 +126,11 @@ fn too_many_faults_stop_the_thread_that_meets_them() {
     recorder.fault(0, io, None, 5);
     assert!(!recorder.accepting());
 }
+
+#[test]
+fn the_bound_of_a_threads_memory_is_above_what_was_measured() {
+    // docs/bench/truth.md, "Many threads": reads, without buffers to speak of.
+    let (mib, open, closed) = (1u64 << 20, 256 * memory_per_thread(true, 1), 10_000 * memory_per_thread(false, 1));
+    assert!(open > 343 * mib && closed > 6017 * mib, "{} and {} MiB", open / mib, closed / mib);
+    assert!(memory_per_thread(false, 2) > memory_per_thread(false, 1));
+}

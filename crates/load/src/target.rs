@@ -40,7 +40,7 @@ impl Target {
             })?)),
             false => None,
         };
-        let appending = jobs.iter().filter(|job| job.spec.pattern == Pattern::Append && !file.is_device());
+        let appending = jobs.iter().filter(|job| job.spec.pattern == Pattern::Append);
         let own = appending.map(|job| Ok(((job.stream, job.job), Arc::new(own_file(file, job)?))));
         Ok(Target { file: share(file)?, dsync, own: own.collect::<Result<_>>()? })
     }

@@ -191,22 +191,20 @@ impl IoFile {
     }
 
     /// A new, empty file without a name in the directory of the one that `offset` lies in, open as this one is; it is gone when
-    /// it is closed, however the process ends. Only beside what may be written, and not beside a device.
+    /// it is closed, however the process ends. Only beside a regular file that may be written.
     pub fn create_beside(&self, offset: u64) -> io::Result<IoFile> {
-        if !self.writable || self.device {
+        let beside = self.at(offset).0;
+        // Beside a device of any kind there would be a file in /dev.
+        let is_file = FileType::from_raw_mode(rustix::fs::fstat(beside)?.st_mode) == FileType::RegularFile;
+        if !self.writable || !is_file {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        let link = std::fs::read_link(format!("/proc/self/fd/{}", self.at(offset).0.as_raw_fd()))?;
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", beside.as_raw_fd()))?;
         let directory = link.parent().ok_or(io::ErrorKind::NotFound)?;
         let mut flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE | OFlags::EXCL;
         flags.set(OFlags::DIRECT, self.direct);
         let fd = rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR)?;
         Ok(IoFile { own: true, ..IoFile::of_one(fd, self.direct, true, None) })
-    }
-
-    /// Whether it was made for one user, who may empty it.
-    pub fn is_own(&self) -> bool {
-        self.own
     }
 
     /// Makes a file that [`create_beside`](Self::create_beside) made empty again; refused for any other.
@@ -342,7 +340,7 @@ mod tests {
         for direct in [false, true] {
             let file = IoFile::create_scratch(dir.path(), 8192, direct).unwrap();
             let own = file.create_beside(4096).unwrap();
-            assert!(own.is_own() && own.is_writable() && own.is_direct() == direct && !file.is_own());
+            assert!(own.is_writable() && own.is_direct() == direct);
             assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
             assert_eq!(
                 own.open_dsync().unwrap().write_at(crate::buffer::Pool::new(1, 4096).unwrap().slot(0), 4096).unwrap(),

@@ -7,7 +7,7 @@ use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA, OWN_LATENESS};
 use crate::phrase::{both, pick};
 use crate::series;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{Histogram, Nanos, Share, format, say};
+use stend_base::{Histogram, Nanos, Say, Share, format, say};
 use stend_spec::workload::Op;
 
 /// What one stream of one trial was offered, and what became of it.
@@ -44,13 +44,7 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
     let offers: Vec<Offer> =
         case.counting.iter().flat_map(|trial| open.iter().filter_map(|&stream| offer(trial, stream))).collect();
     let Some(worst) = offers.iter().max_by(|a, b| a.excess().total_cmp(&b.excess())) else { return check.no_trials() };
-    let measured = both(|l| {
-        let rate = |n: f64| format::iops(n / worst.seconds, l);
-        pick(l, "{d} of {o} per second, {b} waiting at the end", "{d} из {o} в секунду, в конце ждали {b}")
-            .replace("{d}", &rate(worst.done))
-            .replace("{o}", &rate(worst.due))
-            .replace("{b}", &format::count(worst.backlog as u64))
-    });
+    let measured = worst.measured();
     if worst.done - worst.due > worst.allowed() && worst.by_other {
         return check.result(
             CheckStatus::Fail,
@@ -90,6 +84,27 @@ pub fn offered(case: &CaseTrials<'_>) -> CheckResult {
 }
 
 impl Offer {
+    /// What was done of what was offered.
+    fn measured(&self) -> Say {
+        both(|l| {
+            let rate = |n: f64| format::iops(n / self.seconds, l);
+            let template = match self.by_other {
+                true => pick(
+                    l,
+                    "{d} of {o} per second; how many waited is not told",
+                    "{d} из {o} в секунду; сколько ждали, не сообщается",
+                ),
+                false => {
+                    pick(l, "{d} of {o} per second, {b} waiting at the end", "{d} из {o} в секунду, в конце ждали {b}")
+                }
+            };
+            template
+                .replace("{d}", &rate(self.done))
+                .replace("{o}", &rate(self.due))
+                .replace("{b}", &format::count(self.backlog as u64))
+        })
+    }
+
     /// Deviation from what was offered, 1 at the most that is allowed. What was begun too much was due in the ramp.
     fn excess(&self) -> f64 {
         let missing = if self.by_other { (self.due - self.done).abs() } else { self.due - self.done };
@@ -212,7 +227,7 @@ mod tests {
         assert_eq!(of(100).status, CheckStatus::Pass);
         let (fast, slow) = (of(105), of(90));
         assert_eq!((fast.status, slow.status), (CheckStatus::Fail, CheckStatus::Fail));
-        assert_eq!(fast.measured.en, "10\u{a0}500 of 10\u{a0}000 per second, 0 waiting at the end");
+        assert_eq!(fast.measured.en, "10\u{a0}500 of 10\u{a0}000 per second; how many waited is not told");
         assert!(fast.meaning.en.contains("faster than it was asked") && slow.meaning.en.starts_with("Saturated"));
     }
 

@@ -130,7 +130,8 @@ mod tests {
     use super::*;
     use crate::layout::{self, tests::stream, tests::trial};
     use expect_test::{Expect, expect};
-    use stend_base::Bytes;
+    use stend_base::{Bytes, MilliIops};
+    use stend_spec::rate::Rate;
     use stend_spec::workload::{Batch, BlockShare, Mix, Stream};
 
     fn check(trial: &Trial, setting: Setting, expected: Expect) {
@@ -189,6 +190,20 @@ mod tests {
             write_hist_log=/dev/shm/logs/s0j1
         "#]],
         );
+    }
+
+    #[test]
+    fn a_rate_is_told_for_each_kind_of_io_of_each_job() {
+        let told = |mix, gaps, jobs| {
+            let rate = Some(Rate::constant(MilliIops::per_second(3000), gaps));
+            let trial = trial(Bytes::mib(64), vec![Stream { mix, rate, jobs, ..stream() }]);
+            let jobs = layout::jobs(&trial, u64::MAX).unwrap();
+            let text = text(&trial, &jobs, &setting("io_uring"));
+            text.lines().filter(|line| line.starts_with("rate")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(told(Mix::of_reads(100), Gaps::Even, 2), "rate_iops=1500, rate_iops=1500,");
+        assert_eq!(told(Mix::of_reads(0), Gaps::Even, 1), "rate_iops=,3000");
+        assert_eq!(told(Mix::of_reads(70), Gaps::Poisson, 1), "rate_iops=2100,900 rate_process=poisson");
     }
 
     #[test]

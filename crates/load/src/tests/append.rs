@@ -11,6 +11,7 @@ use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, Op, Pattern, Stream, Sync, Trial};
 use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
+use stend_sys::claim::Claim;
 
 const LEN: Bytes = Bytes::kib(64);
 const LANES: [Backend; 3] = [Backend::IoUring, Backend::Libaio, Backend::Psync];
@@ -72,9 +73,11 @@ fn a_load_goes_on_over_many_passes_closed_and_open() {
 
 #[test]
 fn a_device_cannot_be_appended_to() {
-    let null = IoFile::open_read(Path::new("/dev/null"), false).unwrap();
-    assert!(null.create_beside(0).is_err());
+    let null = Claim::null_device(Path::new("/dev/null")).unwrap().open_write(false).unwrap();
+    assert!(null.is_writable(), "it is refused for what it is, not for how it was opened");
     let job = layout::jobs(&appending(Backend::Auto, Sync::None), 1).unwrap().remove(0);
     let error = crate::target::own_file(&null, &job).unwrap_err();
     assert!(error.message.en.contains("a file without a name"), "{error}");
+    let read = IoFile::open_read(Path::new("/proc/self/exe"), false).unwrap();
+    assert!(crate::target::own_file(&read, &job).is_err(), "a file that may only be read");
 }
