@@ -2,7 +2,7 @@
 
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
-use crate::{case, caveat, charts, check, cost, grade, precision, search, series, trials, verdict};
+use crate::{case, caveat, charts, check, cost, grade, precision, search, series, sweeps, trials, verdict};
 use stend_base::{Nanos, Result, Say, say};
 use stend_record::{RunRecord, RunState};
 use stend_spec::plan::{Decision, Plan, StopReason};
@@ -31,6 +31,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         grade: grade::grade(&plan, &trials, &cases),
         verdict: verdict::verdict(&trials, &cases, &caveats, &searched),
         searches: searches.clone(),
+        sweeps: sweeps::findings(&plan, &cases),
         not_run: not_run(run, &plan, &cases),
         across: charts::across(&plan, &cases, &searches),
         charts: charts::of_run(run, &trials, &cases, (start, end)),

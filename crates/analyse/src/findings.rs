@@ -8,6 +8,7 @@ use crate::chart::Chart;
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;
 pub use crate::prober::{ProberFinding, SilenceFinding, SilenceKind};
+pub use crate::sweeps::{Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
@@ -34,6 +35,8 @@ pub struct Findings {
     pub verdict: Say,
     /// Answers of the searches that began, in the order of the plan.
     pub searches: Vec<SearchFinding>,
+    /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
+    pub sweeps: Vec<SweepFinding>,
     /// Cases that ran at least one trial, in the order of the plan.
     pub cases: Vec<CaseFinding>,
     /// Cases that did not run, with the reason.

@@ -33,6 +33,7 @@ pub mod rates;
 pub mod search;
 mod series;
 pub mod stats;
+mod sweeps;
 mod trials;
 mod verdict;
 

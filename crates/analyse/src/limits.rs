@@ -5,7 +5,7 @@
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-4";
+pub const LIMITS_VERSION: &str = "2026-5";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -178,3 +178,12 @@ pub const STANDSTILL_PERIODS: f64 = 3.0;
 /// Share of the intervals in a time without an answer in which the load completed nothing, from which that is a standstill: at its
 /// edges the load may have gone on for an interval while the prober had no CPU (by eye).
 pub const STANDSTILL_QUIET: f64 = 0.8;
+
+/// Sweeps: deviation from the Universal Scalability Law above which it is not used (by eye: beyond it the bend of the law is
+/// somewhere else than that of the rates).
+pub const USL_DEVIATION: f64 = 0.10;
+/// Sweeps: a rate counts as known no better than this when the law is fitted, so that one very even pair of trials does not
+/// outweigh all others (by eye: half of what trials usually differ by).
+pub const USL_SPREAD: f64 = 0.01;
+/// Sweeps: below the largest rate by at most this, a rate does not grow any more: the margin of comparisons.
+pub const SWEEP_LEVEL: f64 = MARGIN;

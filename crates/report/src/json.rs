@@ -3,6 +3,7 @@
 
 mod precision;
 mod prober;
+mod sweep;
 
 use serde::Serialize;
 use stend_analyse::findings::{
@@ -45,6 +46,8 @@ struct Document<'a> {
     limits_version: &'a str,
     caveats: Vec<CaveatOut<'a>>,
     searches: Vec<SearchOut<'a>>,
+    /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
+    sweeps: Vec<sweep::SweepOut<'a>>,
     cases: Vec<Case<'a>>,
     not_run: Vec<NotRunOut<'a>>,
     cost: Cost,
@@ -249,6 +252,7 @@ fn document(findings: &Findings) -> Document<'_> {
         limits_version: &findings.limits_version,
         caveats: findings.caveats.iter().map(caveat).collect(),
         searches: findings.searches.iter().map(search).collect(),
+        sweeps: findings.sweeps.iter().map(sweep::out).collect(),
         cases: findings.cases.iter().map(case).collect(),
         not_run: findings.not_run.iter().map(not_run).collect(),
         cost: Cost {

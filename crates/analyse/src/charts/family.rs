@@ -100,6 +100,8 @@ pub struct Family<'a> {
     pub members: Vec<Member<'a>>,
     /// Cases that are not in it because a check says their numbers must not be compared.
     pub left_out: usize,
+    /// Every case is one closed loop.
+    pub closed: bool,
 }
 
 impl<'a> Family<'a> {
@@ -178,5 +180,6 @@ fn family<'a>(cases: Vec<(&Case, &'a CaseFinding)>, name: String) -> Option<Fami
         values: parameters.iter().map(|p| p.kind.of(&case.trial.streams[p.stream])).collect(),
     };
     let members: Vec<Member<'a>> = cases.iter().map(member).collect();
-    (!parameters.is_empty()).then(|| Family { name, members, left_out: all - cases.len(), parameters })
+    let closed = cases.iter().all(|(case, _)| matches!(case.trial.streams.as_slice(), [only] if !only.is_open()));
+    (!parameters.is_empty()).then(|| Family { name, members, left_out: all - cases.len(), parameters, closed })
 }

@@ -4,7 +4,7 @@ mod caps;
 mod curve;
 mod distribution;
 mod events;
-mod family;
+pub(crate) mod family;
 mod heat;
 mod matrix;
 mod overview;

@@ -4,12 +4,15 @@
 use super::family::{Family, Member, Parameter};
 use super::{SERIES_MAX, from_zero, latency_axis};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
-use crate::findings::{CaseFinding, Estimate, OpFinding, QuantileValue};
+use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, QuantileValue};
 use crate::phrase::{both, op as op_name, pick};
+use crate::sweeps::{self, ScalingModel, SweepFinding};
 use stend_base::{Say, format, say};
 
 /// Most sweeps of a run; the last one says how many are not drawn.
 const SWEEPS_MAX: usize = 24;
+/// Pieces that a fitted law is drawn in.
+const LAW_STEPS: usize = 48;
 /// Room beside the first and last value, as a factor.
 const ROOM: f64 = 1.3;
 
@@ -47,8 +50,17 @@ fn chart(id: String, family: &Family<'_>, (index, parameter): (usize, &Parameter
         };
         lines.iter().enumerate().map(line).collect()
     };
-    let iops = rate(|case| &case.total.iops, Quantity::Iops);
-    let throughput = rate(|case| &case.total.throughput, Quantity::Throughput);
+    let mut iops = rate(|case| &case.total.iops, Quantity::Iops);
+    let mut throughput = rate(|case| &case.total.throughput, Quantity::Throughput);
+    // With several lines it would not be seen which law is whose.
+    let scaling = match lines {
+        [(name, members)] => sweeps::of_line(family, (index, parameter), name, members),
+        _ => None,
+    };
+    if let Some(found) = &scaling {
+        let pane = if found.headline == Headline::Iops { &mut iops } else { &mut throughput };
+        pane.extend(law(found));
+    }
     let mut panes = vec![
         Pane::lines(from_zero(Say::same("IOPS"), Unit::Plain, &iops), iops),
         Pane::lines(
@@ -72,8 +84,27 @@ fn chart(id: String, family: &Family<'_>, (index, parameter): (usize, &Parameter
         x: axis(parameter, lines.iter().flat_map(|(_, m)| m).map(|m| m.values[index])),
         panes,
         bands: Vec::new(),
-        events: Vec::new(),
+        events: scaling.iter().filter_map(bend).collect(),
     }
+}
+
+/// The fitted law between the first and the last value that were measured.
+fn law(sweep: &SweepFinding) -> Option<Series> {
+    let (ScalingModel::Fits(found), [first, .., last]) = (&sweep.model, sweep.points.as_slice()) else { return None };
+    let (from, ratio) = (first.value as f64, last.value as f64 / first.value as f64);
+    let at = |step: usize| match step {
+        LAW_STEPS => last.value as f64,
+        _ => from * ratio.powf(step as f64 / LAW_STEPS as f64),
+    };
+    let points = (0..=LAW_STEPS).map(at).map(|x| Point { x, y: Some(found.rate(x)), envelope: None }).collect();
+    let quantity = if sweep.headline == Headline::Iops { Quantity::Iops } else { Quantity::Throughput };
+    let name = say!("Universal Scalability Law", "универсальный закон масштабируемости");
+    Some(Series { name, quantity, variant: 1, points, dots: false, labels: Vec::new() })
+}
+
+/// Where the rate bends.
+fn bend(sweep: &SweepFinding) -> Option<Mark> {
+    Some(Mark { at: sweep.knee? as f64, name: say!("bend", "перегиб"), detail: sweep.say() })
 }
 
 /// p50 and p99 of each operation; only p99 where several lines share the pane.

@@ -5,6 +5,7 @@ pub mod change_points;
 pub mod coincidence;
 pub mod effective;
 pub mod holm;
+pub mod knee;
 pub mod levels;
 pub mod line;
 pub mod mser;
@@ -14,6 +15,7 @@ pub mod plateau;
 pub mod sign_flip;
 pub mod signed_rank;
 pub mod t_interval;
+pub mod usl;
 pub mod welch;
 
 /// Arithmetic mean; `None` for no values.

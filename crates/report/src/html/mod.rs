@@ -184,6 +184,13 @@ fn across(m: &mut Markup, page: &Page) {
         return;
     }
     section(m, "across", &say!("Across cases", "Сравнение случаев"), |m| {
+        for sweep in &page.findings.sweeps {
+            m.el("p", "about", |m| {
+                m.el("b", "", |m| m.text(&sweep.label));
+                m.raw(": ");
+                m.say(&sweep.say());
+            });
+        }
         m.el("div", "charts", |m| {
             for chart in &page.findings.across {
                 figure::draw(m, chart, page.lang, crate::svg::WIDTH_COLUMN);

@@ -38,44 +38,7 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
     out.push_str(&paragraph("", findings.grade.banner.get(lang), screen.width));
     out.push('\n');
     out.push_str(&table::table(&findings.cases, &screen));
-    out.push_str(&list(
-        &say!("By target", "По объектам"),
-        &screen,
-        findings
-            .cases
-            .iter()
-            .flat_map(|case| case.targets.iter().map(move |target| (case, target)))
-            .map(|(case, target)| ("–".to_string(), one_target(case, target, lang))),
-    ));
-    out.push_str(&list(
-        &say!("Precision", "Точность"),
-        &screen,
-        least_precise(&findings.cases).map(|(label, said)| ("–".to_string(), format!("{label}: {}", said.get(lang)))),
-    ));
-    out.push_str(&list(
-        &say!("Replayed", "Воспроизведено"),
-        &screen,
-        findings
-            .cases
-            .iter()
-            .flat_map(|case| case.replays.iter().map(move |replay| (case, replay)))
-            .map(|(case, replay)| ("–".to_string(), format!("{}: {}", case.label, replay.say().get(lang)))),
-    ));
-    let logs: Vec<_> = findings.cases.iter().flat_map(|case| case.io_logs.iter().copied()).collect();
-    out.push_str(&list(
-        &say!("Log of every I/O", "Журнал операций"),
-        &screen,
-        in_words(&logs).map(|said| ("–".to_string(), said.get(lang).to_string())).into_iter(),
-    ));
-    out.push_str(&list(
-        &say!("Probed", "Пробы"),
-        &screen,
-        findings
-            .cases
-            .iter()
-            .filter_map(|case| Some((case, case.prober.as_ref().map(ProberFinding::say).or(case.no_prober.clone())?)))
-            .map(|(case, said)| ("–".to_string(), format!("{}: {}", case.label, said.get(lang)))),
-    ));
+    out.push_str(&beside(findings, &screen));
     out.push_str(&checks(&findings.cases, &screen));
     out.push_str(&list(
         &say!("Not run", "Не выполнено"),
@@ -96,6 +59,55 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
     ));
     out.push('\n');
     out.push_str(&screen.faint(&paragraph("", origin(findings).get(lang), screen.width)));
+    out
+}
+
+/// What is told of cases beside their table.
+fn beside(findings: &Findings, screen: &Screen) -> String {
+    let (lang, mut out) = (screen.lang, String::new());
+    out.push_str(&list(
+        &say!("By target", "По объектам"),
+        screen,
+        findings
+            .cases
+            .iter()
+            .flat_map(|case| case.targets.iter().map(move |target| (case, target)))
+            .map(|(case, target)| ("–".to_string(), one_target(case, target, lang))),
+    ));
+    out.push_str(&list(
+        &say!("Precision", "Точность"),
+        screen,
+        least_precise(&findings.cases).map(|(label, said)| ("–".to_string(), format!("{label}: {}", said.get(lang)))),
+    ));
+    out.push_str(&list(
+        &say!("What more in flight buys", "Что даёт глубина и параллельность"),
+        screen,
+        findings.sweeps.iter().map(|sweep| ("–".to_string(), format!("{}: {}", sweep.label, sweep.say().get(lang)))),
+    ));
+    out.push_str(&list(
+        &say!("Replayed", "Воспроизведено"),
+        screen,
+        findings
+            .cases
+            .iter()
+            .flat_map(|case| case.replays.iter().map(move |replay| (case, replay)))
+            .map(|(case, replay)| ("–".to_string(), format!("{}: {}", case.label, replay.say().get(lang)))),
+    ));
+    let logs: Vec<_> = findings.cases.iter().flat_map(|case| case.io_logs.iter().copied()).collect();
+    out.push_str(&list(
+        &say!("Log of every I/O", "Журнал операций"),
+        screen,
+        in_words(&logs).map(|said| ("–".to_string(), said.get(lang).to_string())).into_iter(),
+    ));
+    out.push_str(&list(
+        &say!("Probed", "Пробы"),
+        screen,
+        findings
+            .cases
+            .iter()
+            .filter_map(|case| Some((case, case.prober.as_ref().map(ProberFinding::say).or(case.no_prober.clone())?)))
+            .map(|(case, said)| ("–".to_string(), format!("{}: {}", case.label, said.get(lang)))),
+    ));
     out
 }
 

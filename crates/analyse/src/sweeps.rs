@@ -1,0 +1,292 @@
+//! What queue depth or jobs buy: where the rate bends, what the Universal Scalability Law says of it, and what the last step
+//! costs in latency. `docs/method/ceilings.md` has the rules.
+
+use crate::charts::family::{Family, Kind, Member, Parameter, families};
+use crate::findings::{CaseFinding, Headline, QuantileValue};
+use crate::limits::{SWEEP_LEVEL, USL_DEVIATION, USL_SPREAD};
+use crate::phrase::{both, pick};
+use crate::stats::{knee, usl};
+use serde::{Deserialize, Serialize};
+use stend_base::{Lang, Nanos, Say, Share, format};
+use stend_spec::plan::Plan;
+use stend_spec::workload::Op;
+
+/// Most sweeps of a run that are told; the others are in its charts.
+const SWEEPS_MAX: usize = 24;
+/// Index of p99 in the quantiles of an operation.
+const P99: usize = 1;
+
+/// What was varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SweepOf {
+    /// I/Os in flight per job.
+    QueueDepth,
+    /// Load threads.
+    Jobs,
+}
+
+/// A closed loop at four or more queue depths or numbers of jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SweepFinding {
+    /// Name of the case, with the axes that were not varied here.
+    pub label: String,
+    /// What was varied.
+    pub of: SweepOf,
+    /// Which rate is told.
+    pub headline: Headline,
+    /// The values, ascending.
+    pub points: Vec<SweepPoint>,
+    /// The value at which the rate bends; `None`: it does not, up to the last one.
+    pub knee: Option<u64>,
+    /// What the Universal Scalability Law says.
+    pub model: ScalingModel,
+}
+
+/// One value of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SweepPoint {
+    /// Queue depth, or jobs.
+    pub value: u64,
+    /// I/Os or bytes per second.
+    pub rate: f64,
+    /// p99 of the operation for which it is largest; `None` where there were too few I/Os.
+    pub p99: Option<Nanos>,
+}
+
+/// The Universal Scalability Law fitted to a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScalingModel {
+    /// It describes what was measured.
+    Fits(Scaling),
+    /// The rates lie too far from it.
+    Deviates {
+        /// Root of the mean squared relative deviation.
+        deviation: Share,
+    },
+    /// Three coefficients need more values.
+    TooFew {
+        /// Values that there are.
+        have: u32,
+    },
+}
+
+/// Coefficients of the Universal Scalability Law.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Scaling {
+    /// Rate of one alone, as fitted.
+    pub gamma: f64,
+    /// Contention.
+    pub alpha: f64,
+    /// Coherence.
+    pub beta: f64,
+    /// Value at which the rate is largest; `None`: it does not fall.
+    pub peak: Option<f64>,
+    /// The largest rate of the model: at the peak, or what it comes nearer to. `None` where the model knows no bound.
+    pub peak_rate: Option<f64>,
+    /// The peak lies beyond what was measured.
+    pub extrapolated: bool,
+    /// Root of the mean squared relative deviation.
+    pub deviation: Share,
+}
+
+impl Scaling {
+    /// Rate at a value.
+    pub(crate) fn rate(&self, value: f64) -> f64 {
+        usl::Usl { gamma: self.gamma, alpha: self.alpha, beta: self.beta }.rate(value)
+    }
+}
+
+/// Sweeps of all families of a run.
+pub(crate) fn findings(plan: &Plan, cases: &[CaseFinding]) -> Vec<SweepFinding> {
+    let mut found = Vec::new();
+    for family in &families(plan, cases) {
+        for (index, parameter) in family.parameters.iter().enumerate() {
+            let lines = family.lines(&[index]);
+            found.extend(lines.iter().filter_map(|(name, members)| of_line(family, (index, parameter), name, members)));
+        }
+    }
+    found.truncate(SWEEPS_MAX);
+    found
+}
+
+/// One line of a family; `None` where nothing can be told: fewer than four values, an open loop, several streams.
+pub(crate) fn of_line(
+    family: &Family<'_>,
+    (index, parameter): (usize, &Parameter),
+    line: &Say,
+    members: &[&Member<'_>],
+) -> Option<SweepFinding> {
+    let of = match parameter.kind {
+        Kind::QueueDepth => SweepOf::QueueDepth,
+        Kind::Jobs => SweepOf::Jobs,
+        Kind::BlockSize => return None,
+    };
+    if members.len() < knee::POINTS_LEAST || !family.closed {
+        return None;
+    }
+    let headline = members.first()?.case.headline;
+    let points: Vec<SweepPoint> = members.iter().map(|m| point(m.case, m.values[index], headline)).collect();
+    let curve: Vec<(f64, f64)> = points.iter().map(|p| (p.value as f64, p.rate)).collect();
+    let parts = [family.name.as_str(), line.en.as_str()];
+    Some(SweepFinding {
+        label: parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "),
+        of,
+        headline,
+        knee: knee::knee(&curve).map(|at| points[at].value),
+        model: model(members, &points, headline),
+        points,
+    })
+}
+
+fn point(case: &CaseFinding, value: u64, headline: Headline) -> SweepPoint {
+    let p99 = |op: &crate::findings::OpFinding| match op.quantiles.get(P99)?.value {
+        QuantileValue::At(value) => Some(value),
+        QuantileValue::Above(_) | QuantileValue::NotEnough { .. } => None,
+    };
+    let transfers = || case.ops.iter().filter(|op| op.op != Op::Sync);
+    let all: Option<Vec<Nanos>> = transfers().map(p99).collect();
+    SweepPoint { value, rate: estimate(case, headline).value, p99: all.and_then(|all| all.into_iter().max()) }
+}
+
+fn estimate(case: &CaseFinding, headline: Headline) -> &crate::findings::Estimate {
+    match headline {
+        Headline::Iops => &case.total.iops,
+        Headline::Throughput => &case.total.throughput,
+    }
+}
+
+/// Weighted by how precise each rate is; one without an interval, or with a very narrow one, as if it were known to [`USL_SPREAD`].
+fn model(members: &[&Member<'_>], points: &[SweepPoint], headline: Headline) -> ScalingModel {
+    let observed: Vec<usl::Observed> = members
+        .iter()
+        .zip(points)
+        .map(|(member, point)| {
+            let half = estimate(member.case, headline).half_width().unwrap_or(0.0);
+            let weight = (half.max(USL_SPREAD) * point.rate).powi(-2);
+            usl::Observed { n: point.value as f64, rate: point.rate, weight }
+        })
+        .collect();
+    let Some(found) = usl::fit(&observed) else { return ScalingModel::TooFew { have: points.len() as u32 } };
+    let off = |p: &usl::Observed| (found.rate(p.n) / p.rate - 1.0).powi(2);
+    let deviation = (observed.iter().map(off).sum::<f64>() / observed.len() as f64).sqrt();
+    if deviation > USL_DEVIATION {
+        return ScalingModel::Deviates { deviation: Share(deviation) };
+    }
+    let peak = found.peak();
+    let bound = (found.alpha > 0.0).then(|| found.gamma / found.alpha);
+    let last = points.last().map_or(0.0, |p| p.value as f64);
+    ScalingModel::Fits(Scaling {
+        gamma: found.gamma,
+        alpha: found.alpha,
+        beta: found.beta,
+        peak,
+        peak_rate: peak.map(|n| found.rate(n)).or(bound),
+        extrapolated: peak.is_none_or(|n| n > last),
+        deviation: Share(deviation),
+    })
+}
+
+impl SweepFinding {
+    /// What it says, in one or two sentences.
+    pub fn say(&self) -> Say {
+        both(|l| self.bend(l) + &self.law(l))
+    }
+
+    fn name(&self, l: Lang) -> &'static str {
+        match self.of {
+            SweepOf::QueueDepth => pick(l, "queue depth", "глубина очереди"),
+            SweepOf::Jobs => pick(l, "jobs", "заданий"),
+        }
+    }
+
+    fn told(&self, rate: f64, l: Lang) -> String {
+        match self.headline {
+            Headline::Iops => format!("{} IOPS", format::iops(rate, l)),
+            Headline::Throughput => format::throughput(rate, l),
+        }
+    }
+
+    /// A value with its rate and p99.
+    fn at(&self, point: &SweepPoint, l: Lang) -> String {
+        let p99 = point.p99.map_or(String::new(), |p99| format!(", p99 {}", format::latency(p99, l)));
+        let value = format::count(point.value);
+        format!("{} {value}: {}{p99}", self.name(l), self.told(point.rate, l))
+    }
+
+    fn bend(&self, l: Lang) -> String {
+        let (Some(last), Some(best)) =
+            (self.points.last(), self.points.iter().max_by(|a, b| a.rate.total_cmp(&b.rate)))
+        else {
+            return String::new();
+        };
+        let Some(knee) = self.knee.and_then(|knee| self.points.iter().find(|p| p.value == knee)) else {
+            let text = pick(
+                l,
+                "The rate has no clear bend up to {last}.",
+                "Явного перегиба нет вплоть до наибольшего значения ({last}).",
+            );
+            return text.replace("{last}", &self.at(last, l));
+        };
+        let share = format::percent(knee.rate / best.rate, l);
+        if knee.value == best.value || knee.rate >= best.rate * (1.0 - SWEEP_LEVEL) {
+            let text = pick(
+                l,
+                "The rate bends at {knee}; beyond, it does not grow, only latency does (at {last}).",
+                "Перегиб — {knee}; дальше скорость не растёт, растёт только задержка ({last}).",
+            );
+            return text.replace("{knee}", &self.at(knee, l)).replace("{last}", &self.at(last, l));
+        }
+        pick(
+            l,
+            "The rate bends at {knee}, {share} of the largest ({best}).",
+            "Перегиб — {knee}, это {share} наибольшей скорости ({best}).",
+        )
+        .replace("{knee}", &self.at(knee, l))
+        .replace("{share}", &share)
+        .replace("{best}", &self.at(best, l))
+    }
+
+    /// What the law says; nothing where there are too few values for it.
+    fn law(&self, l: Lang) -> String {
+        let found = match &self.model {
+            ScalingModel::TooFew { .. } => return String::new(),
+            ScalingModel::Deviates { deviation } => {
+                let text = pick(
+                    l,
+                    " It does not follow the Universal Scalability Law (off by {off}), so nothing is said beyond what was measured.",
+                    " Универсальному закону масштабируемости скорость не следует (отклонение {off}), поэтому о неизмеренном ничего не говорится.",
+                );
+                return text.replace("{off}", &format::percent(deviation.0, l));
+            }
+            ScalingModel::Fits(found) => found,
+        };
+        let text = pick(
+            l,
+            " Universal Scalability Law: contention {alpha}, coherence {beta}",
+            " Универсальный закон масштабируемости: борьба за ресурс {alpha}, согласование {beta}",
+        )
+        .replace("{alpha}", &fraction(found.alpha, l))
+        .replace("{beta}", &fraction(found.beta, l));
+        let rate = found.peak_rate.map(|rate| self.told(rate, l)).unwrap_or_default();
+        let beyond = pick(l, " (extrapolated beyond what was measured)", " (экстраполяция за пределы измеренного)");
+        let end = match (found.peak, found.peak_rate) {
+            (Some(peak), Some(_)) => pick(l, "; largest near {n} at {rate}", "; наибольшая около {n}: {rate}")
+                .replace("{n}", &format::count(peak.round() as u64)),
+            (None, Some(_)) => pick(l, "; comes nearer to {rate}", "; приближается к {rate}").to_string(),
+            (_, None) => return text + pick(l, "; no bound is seen.", "; предела не видно."),
+        };
+        text + &end.replace("{rate}", &rate) + if found.extrapolated { beyond } else { "" } + "."
+    }
+}
+
+/// A coefficient in percent with two digits that mean something.
+fn fraction(value: f64, l: Lang) -> String {
+    let digits = if value > 0.0 { (-(value * 100.0).log10()).ceil().clamp(0.0, 5.0) as usize + 1 } else { 0 };
+    format!("{}\u{a0}%", format::fixed(value * 100.0, digits, l))
+}
+
+#[cfg(test)]
+#[path = "sweeps_tests.rs"]
+mod tests;
