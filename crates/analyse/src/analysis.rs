@@ -16,8 +16,8 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     let trials = trials::by_case(run);
     let mut cases: Vec<CaseFinding> =
         trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
-    check::insert_duplicates(&trials, &mut cases);
     precision::insert(&plan, &trials, &mut cases);
+    check::insert(&plan, &trials, &mut cases);
     let caveats = caveat::all(run, &plan, &cases);
     let searches = search::findings(run, &plan);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };

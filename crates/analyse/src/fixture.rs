@@ -480,6 +480,7 @@ impl TrialBuilder {
                     *moved += bytes;
                 }
             }
+            last.disks.iter_mut().for_each(|disk| disk.weighted_ns += self.asked.in_flight() * 100_000_000);
             for cpu in last.cpus.iter_mut().flatten() {
                 cpu.user_ns += 25_000_000;
                 cpu.idle_ns += 75_000_000;

@@ -1,7 +1,7 @@
 //! What the numbers of a run may be used for.
 //!
-//! Publishable needs checks that do not exist yet (preconditioning H20, steady state H21, noise H24), so every
-//! run is screening, whatever else holds. Warm-up (H22) and length (H23) are told here, once for all cases.
+//! Publishable needs checks that do not exist yet (preconditioning H20, steady state H21), so every
+//! run is screening, whatever else holds. Warm-up (H22), length (H23) and precision (H24) are told here, once for all cases.
 
 use crate::findings::{CaseFinding, CheckStatus, Grade, GradeLevel};
 use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
@@ -22,17 +22,13 @@ pub fn grade(plan: &Plan, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> G
         };
         (cases.iter().filter(lacks).count(), cases.len())
     };
-    let settled = (unmet("H22"), unmet("H23"));
-    Grade { level: GradeLevel::Screening, banner: both(|l| banner(shortest, fewest, settled, l)) }
+    let unmet = ["H22", "H23", "H24"].map(unmet);
+    Grade { level: GradeLevel::Screening, banner: both(|l| banner(shortest, fewest, unmet, l)) }
 }
 
-/// `settled` is (cases that lack it, all cases) for warm-up and length.
-fn banner(
-    shortest: Option<Nanos>,
-    fewest: Option<u32>,
-    settled: ((usize, usize), (usize, usize)),
-    lang: Lang,
-) -> String {
+/// `unmet` is (cases that lack it, all cases) for warm-up, length and precision.
+fn banner(shortest: Option<Nanos>, fewest: Option<u32>, unmet: [(usize, usize); 3], lang: Lang) -> String {
+    let [warm_up, length, precision] = unmet;
     let mut missing = vec![
         pick(lang, "preconditioning", "подготовки накопителя до установившегося состояния").to_string(),
         pick(lang, "a test for steady state", "проверки установившегося режима").to_string(),
@@ -43,13 +39,13 @@ fn banner(
             Lang::En => format!("trials of {need} s or more (here {is})"),
             Lang::Ru => format!("испытаний не короче {need} с (здесь {is})"),
         });
-    } else if let (lack @ 1.., all) = settled.1 {
+    } else if let (lack @ 1.., all) = length {
         missing.push(match lang {
             Lang::En => format!("trials that outlast their own fluctuations ({lack} of {all} cases)"),
             Lang::Ru => format!("испытаний длиннее собственных колебаний (случаев: {lack} из {all})"),
         });
     }
-    if let (lack @ 1.., all) = settled.0 {
+    if let (lack @ 1.., all) = warm_up {
         missing.push(match lang {
             Lang::En => format!("a ramp that covers the warm-up ({lack} of {all} cases)"),
             Lang::Ru => format!("разгона, в который укладывается прогрев (случаев: {lack} из {all})"),
@@ -59,6 +55,11 @@ fn banner(
         missing.push(match lang {
             Lang::En => format!("{TRIALS_PUBLISHABLE} trials per case (here {n})"),
             Lang::Ru => format!("{TRIALS_PUBLISHABLE} испытаний на случай (здесь {n})"),
+        });
+    } else if let (lack @ 1.., all) = precision {
+        missing.push(match lang {
+            Lang::En => format!("intervals as narrow as asked ({lack} of {all} cases)"),
+            Lang::Ru => format!("интервалов нужной ширины (случаев: {lack} из {all})"),
         });
     }
     let list = missing.join("; ");
@@ -111,6 +112,14 @@ mod tests {
         let record = run().trial(0).window(Nanos::secs(60)).shape(drift).done().record();
         let banner = analyse(&record).unwrap().grade.banner;
         assert!(banner.en.contains("outlast their own fluctuations (1 of 1 cases)"), "{}", banner.en);
+    }
+
+    #[test]
+    fn trials_that_differ_too_much_are_told() {
+        let wide = [9_000.0, 11_000.0, 9_500.0, 10_500.0, 9_000.0, 11_000.0];
+        let record = wide.iter().fold(run(), |run, rate| run.trial(0).iops(*rate).done()).record();
+        let banner = analyse(&record).unwrap().grade.banner;
+        assert!(banner.en.contains("intervals as narrow as asked (1 of 1 cases)"), "{}", banner.en);
     }
 
     #[test]

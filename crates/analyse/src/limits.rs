@@ -16,9 +16,9 @@ pub const IN_FLIGHT_IMPOSSIBLE: f64 = 1.05;
 /// H02: below this part of the asked in-flight, the queue was not filled.
 pub const IN_FLIGHT_REACHED: f64 = 0.9;
 
-/// H04: deviation of the share of reads from the one asked for (method.md, H03).
+/// H03: deviation of the share of an operation from the one asked for (method.md, H03).
 pub const MIX_DEVIATION: f64 = 0.01;
-/// H01 and H04: sizes of a mixture and the share of reads are drawn per I/O, so few I/Os deviate by chance: this
+/// H01 and H03: sizes of a mixture and the share of reads are drawn per I/O, so few I/Os deviate by chance: this
 /// many standard deviations are allowed, which one case in 16,000 exceeds.
 pub const MIX_SIGMA: f64 = 4.0;
 
@@ -52,6 +52,13 @@ pub const CACHE_GROWTH: f64 = 0.5;
 /// H12: growth of the page cache that is not looked at: other processes read this much any time (by eye).
 pub const CACHE_GROWTH_MIN: Bytes = Bytes::mib(64);
 
+/// H14: later trials of reads over the first from which something began to hold what is read (method.md, H14).
+pub const CACHE_WARMED: f64 = 1.10;
+/// H14: the begin of writes over what came later from which a cache took them at first (method.md, H14).
+pub const CACHE_FILLED: f64 = 1.20;
+/// H14: the begin of a load that is held against its rest (method.md, H14).
+pub const CACHE_FILLING: Nanos = Nanos::secs(10);
+
 /// H16: part of the bytes of all areas that only one job works on (method.md, H16).
 pub const AREAS_UNIQUE: f64 = 0.9;
 
@@ -72,6 +79,9 @@ pub const RUN_DELAY_BOUND: f64 = 0.20;
 /// H40: part of one CPU that the busiest load thread used; load threads sleep when they can, so
 /// one that is this busy has no headroom (method.md, H40).
 pub const THREAD_BUSY: f64 = 0.90;
+
+/// H41: mean number in flight at the device over that asked for (method.md, H41).
+pub const DEPTH_REACHED: f64 = 0.8;
 
 /// H43: deviation of the served rate from the offered one (method.md, H43).
 pub const OFFERED_DEVIATION: f64 = 0.01;
@@ -118,6 +128,11 @@ pub const LIMIT_REACHED: f64 = 0.95;
 pub const STEP_DOWN: f64 = 0.8;
 /// H65: fewest seconds on either side of a step (by eye).
 pub const STEP_SECONDS: usize = 5;
+
+/// H77: part of one CPU that reading the counters of the machine may take (method.md, H77).
+pub const TELEMETRY_CPU: f64 = 0.01;
+/// H71: Student's t of a slope over the blocks of a comparison above which what is compared drifted (method.md, H71).
+pub const DRIFT_T: f64 = 2.5;
 
 /// H66: bytes per I/O at the device, relative to the block size: less was split (method.md, H66).
 pub const SPLIT: f64 = 0.95;

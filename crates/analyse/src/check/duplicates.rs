@@ -1,7 +1,7 @@
 //! H05: are there trials whose numbers are those of another trial? Copied data, or one trial counted twice.
 
 use super::Check;
-use crate::findings::{CaseFinding, CheckResult, CheckStatus};
+use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::COINCIDENCES_EXPECTED;
 use crate::phrase::both;
 use crate::stats::coincidence;
@@ -111,14 +111,6 @@ fn result(case: &CaseTrials<'_>, shared: Shared) -> CheckResult {
         );
     }
     check.pass(text(shared.rows))
-}
-
-/// Puts H05 among the checks of each case, in the order of their numbers.
-pub fn insert(trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {
-    for (case, result) in cases.iter_mut().zip(duplicates(trials)) {
-        let at = case.checks.iter().position(|check| check.id > result.id).unwrap_or(case.checks.len());
-        case.checks.insert(at, result);
-    }
 }
 
 #[cfg(test)]

@@ -2,14 +2,13 @@
 
 use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
-use crate::limits::{MIX_DEVIATION, MIX_SIGMA};
-use crate::phrase::{both, op as op_name, pick};
+use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say};
 use stend_spec::keys::BACKENDS;
-use stend_spec::workload::{Backend, Op, Stream, Sync};
+use stend_spec::workload::{Backend, Stream, Sync};
 
-/// H04: backend, direct I/O, jobs, depth, block size, region and mix are those that were asked for.
+/// H04: backend, direct I/O, jobs, depth, block size and region are those that were asked for.
 pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: "H04",
@@ -57,10 +56,6 @@ fn differences(trial: &Counting<'_>) -> Vec<Say> {
     }
     for (index, stream) in asked.streams.iter().enumerate() {
         found.extend(shape(trial, index as u16, stream));
-        // A trace does not mix by chance: any part of it may be of one kind.
-        if stream.replay.is_none() {
-            found.extend(stream.mix.shares().filter_map(|share| mix(trial, index as u16, share)));
-        }
     }
     let (first, last) = (asked.region.start.0, asked.region.start.0.saturating_add(asked.region.len.0));
     let inside = |start: u64, len: u64| start >= first && start.saturating_add(len) <= last;
@@ -104,33 +99,13 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
     found
 }
 
-/// The share of an operation, where it deviates by more than chance explains.
-fn mix(trial: &Counting<'_>, index: u16, (op, percent): (Op, u8)) -> Option<Say> {
-    let (done, _) = trial.done(Some(index), &[op]);
-    let (all, _) = trial.done(Some(index), &Op::IO);
-    if all == 0 {
-        return None;
-    }
-    let (is, asked) = (done as f64 / all as f64, f64::from(percent) / 100.0);
-    let chance = MIX_SIGMA * (asked * (1.0 - asked) / all as f64).sqrt();
-    ((is - asked).abs() > chance.max(MIX_DEVIATION)).then(|| {
-        both(|l| {
-            pick(l, "{o}: {i}, asked {a}", "{o}: {i}, заявлено {a}")
-                .replace("{o}", op_name(op).get(l))
-                .replace("{i}", &format::percent(is, l))
-                .replace("{a}", &format::percent(asked, l))
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{case, run, run_of};
+    use crate::fixture::run;
     use crate::trials::by_case;
     use stend_base::Bytes;
     use stend_record::TrialOutcome;
-    use stend_spec::workload::Mix;
 
     fn check(change: fn(&mut TrialOutcome)) -> CheckResult {
         let record = run().trial(0).done().trial(0).change(move |o, _| change(o)).done().record();
@@ -167,40 +142,6 @@ mod tests {
         let mut record = run().trial(0).done().record();
         record.trials[0].asked.backend = Backend::Psync;
         assert_eq!(executed(&by_case(&record)[0]).measured.en, "backend io_uring, asked psync");
-    }
-
-    #[test]
-    fn a_mix_within_chance_passes_and_another_fails() {
-        let of = |iops: f64, reads: f64| {
-            let change = move |o: &mut TrialOutcome, _: &mut Vec<_>| {
-                let all = o.jobs[0].done[0].0 + o.jobs[0].done[1].0;
-                o.jobs[0].done[0].0 = (all as f64 * reads) as u64;
-                o.jobs[0].done[1].0 = all - o.jobs[0].done[0].0;
-            };
-            let record =
-                run_of(vec![case("mix", 70, 32, Sync::None)]).trial(0).iops(iops).change(change).done().record();
-            executed(&by_case(&record)[0]).status
-        };
-        // Of 20,000 I/Os 1 point is much; of 200, 10 points are within four standard deviations (13 points).
-        assert_eq!((of(10_000.0, 0.705), of(10_000.0, 0.67)), (CheckStatus::Pass, CheckStatus::Fail));
-        assert_eq!((of(100.0, 0.6), of(100.0, 0.5)), (CheckStatus::Pass, CheckStatus::Fail));
-    }
-
-    #[test]
-    fn discards_that_were_asked_for_and_not_made_fail() {
-        let mut asked = case("mix", 100, 32, Sync::None);
-        asked.streams[0].mix = Mix { read: 90, write: 0, discard: 10, write_zeroes: 0 };
-        let with = |discards: bool| {
-            let change = move |o: &mut TrialOutcome, _: &mut Vec<_>| {
-                if !discards {
-                    o.jobs[0].done[Op::Discard.index()] = (0, 0);
-                }
-            };
-            executed(&by_case(&run_of(vec![asked.clone()]).trial(0).change(change).done().record())[0])
-        };
-        assert_eq!(with(true).status, CheckStatus::Pass);
-        let found = with(false).measured;
-        assert!(found.en.contains("discard: 0") && found.ru.contains("освобождение: 0"), "{found:?}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn device(target: &TargetFacts) -> Option<&Device> {
 }
 
 /// That device of every target, each once; `None` if it cannot be told for one of them.
-fn of_all(targets: &[TargetFacts]) -> Option<Vec<&str>> {
+pub(super) fn of_all(targets: &[TargetFacts]) -> Option<Vec<&str>> {
     let mut names: Vec<&str> = Vec::new();
     for found in targets.iter().map(device) {
         let name = found?.name.as_str();
@@ -168,7 +168,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     check.pass(measured)
 }
 
-fn no_device() -> Say {
+pub(super) fn no_device() -> Say {
     say!("no device below the target has counters of its own", "под объектом нет устройства со своими счётчиками")
 }
 

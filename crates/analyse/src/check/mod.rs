@@ -7,34 +7,41 @@ mod arithmetic;
 mod cache;
 pub mod clock;
 mod crashed;
+mod depth;
 mod drives;
 mod duplicates;
 mod errors;
 mod executed;
+mod first_pass;
 mod foreign;
 mod generator;
 mod length;
 mod limiter;
 mod little;
 mod machine;
+mod mix;
+mod noise;
 mod offered;
 mod overlap;
 mod replayed;
+mod reported;
 mod stretch;
+mod sweep;
+mod telemetry;
 mod verified;
 mod written;
 
 pub use crashed::bound;
-pub use duplicates::insert as insert_duplicates;
 
-use crate::findings::{CheckResult, CheckStatus};
+use crate::findings::{CaseFinding, CheckResult, CheckStatus};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, say};
 use stend_record::{RunRecord, TargetKind};
+use stend_spec::plan::Plan;
 use stend_spec::workload::Backend;
 
 /// Checks of what happens below the engine: they ask nothing where no storage takes part.
-const OF_STORAGE: [&str; 8] = ["H10", "H11", "H12", "H18", "H26", "H62", "H65", "H66"];
+const OF_STORAGE: [&str; 10] = ["H10", "H11", "H12", "H14", "H18", "H26", "H41", "H62", "H65", "H66"];
 
 /// Every check that looks at one case alone, in the order of their numbers.
 pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
@@ -59,7 +66,7 @@ pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
 }
 
 /// Checks that count I/Os by what the kernel's counters of drives say.
-const BY_COUNTERS: [&str; 4] = ["H11", "H12", "H26", "H66"];
+const BY_COUNTERS: [&str; 5] = ["H11", "H12", "H26", "H41", "H66"];
 
 /// A result that does not rest on counters which do not see the I/Os of a case: commands that pass by the block layer are not in
 /// them.
@@ -83,17 +90,20 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
     vec![
         arithmetic::bandwidth(case),
         little::in_flight(case),
+        mix::mix(case),
         executed::executed(case),
         arithmetic::sums(case),
         cache::working_set(run, case),
         drives::bytes(run, case),
         cache::page_cache(run, case),
+        first_pass::first_pass(run, case),
         overlap::overlap(case),
         written::zeros(run, case),
         length::warm_up(case),
         length::long_enough(case),
         foreign::foreign(run, case),
         generator::busy(case),
+        depth::depth(run, case),
         offered::offered(case),
         clock::clock(run, case),
         machine::steal(run, case),
@@ -102,10 +112,32 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         limiter::limiter(run, case),
         foreign::io_size(run, case),
         errors::errors(case),
+        telemetry::telemetry(run, case),
         verified::verified(case),
         replayed::replayed(run, case),
         crashed::crashed(run, case),
     ]
+}
+
+/// Puts the checks that hold a case against others, or judge what was found of it, among its checks in the order of their
+/// numbers. What is found must be complete otherwise.
+pub fn insert(plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {
+    // A sweep leaves out cases that failed, copies among them.
+    put(cases, duplicates::duplicates(trials));
+    let sweeps = sweep::sweeps(plan, cases);
+    put(cases, sweeps);
+    for of in [noise::noise, reported::reported] {
+        let found = cases.iter().map(of).collect();
+        put(cases, found);
+    }
+}
+
+/// One result for each case.
+fn put(cases: &mut [CaseFinding], results: Vec<CheckResult>) {
+    for (case, result) in cases.iter_mut().zip(results) {
+        let at = case.checks.iter().position(|check| check.id > result.id).unwrap_or(case.checks.len());
+        case.checks.insert(at, result);
+    }
 }
 
 /// Number and name of a check.

@@ -71,7 +71,7 @@ fn one(run: usize, metric: Metric, ratios: &[&Ratio], pairing: Pairing) -> Optio
 }
 
 /// Mean over the cells, in the blocks that all of them have.
-fn averaged<'a>(cells: impl Iterator<Item = &'a BTreeMap<u32, f64>> + Clone) -> BTreeMap<u32, f64> {
+pub(super) fn averaged<'a>(cells: impl Iterator<Item = &'a BTreeMap<u32, f64>> + Clone) -> BTreeMap<u32, f64> {
     let common = cells.clone().map(|cell| cell.keys().copied().collect::<BTreeSet<u32>>());
     let common = common.reduce(|a, b| a.intersection(&b).copied().collect()).unwrap_or_default();
     let of_block = |block: u32| {

@@ -3,9 +3,11 @@
 
 mod arms;
 mod conditions;
+mod drift;
 mod factor;
 mod floor;
 mod mean;
+mod missing;
 mod ratio;
 mod types;
 mod verdict;
@@ -66,7 +68,9 @@ fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Opti
     comparison.means = mean::means(&comparison, pairing);
     comparison.checks = vec![
         factor::check(&comparison.changed, &options.factors),
+        drift::check(&comparison),
         floor::check(&comparison),
+        missing::check(&comparison, &runs.iter().map(|(_, findings)| *findings).collect::<Vec<_>>()),
         mean::check(&comparison.means),
     ];
     comparison

@@ -186,3 +186,42 @@ fn a_run_without_a_second_arm_has_nothing_to_compare() {
     record.events.retain(|event| !matches!(event.kind, EventKind::Arm { arm: 1, .. }));
     assert_eq!(arms(&record), None);
 }
+
+/// Six blocks with these rates.
+fn blocks(rates: [f64; 6]) -> RunRecord {
+    let add = |run: RunBuilder, (block, rate): (u32, f64)| run.trial(0).block(block).iops(rate).done();
+    (0..).zip(rates).fold(run(), add).record()
+}
+
+fn status_of(comparison: &Comparison, id: &str) -> (crate::findings::CheckStatus, String) {
+    let found = comparison.checks.iter().find(|check| check.id == id).unwrap();
+    (found.status, found.measured.en.clone())
+}
+
+#[test]
+fn a_run_that_drifted_is_told_and_one_that_varies_is_not() {
+    use crate::findings::CheckStatus::{NotMeasurable, Pass, Warn};
+    let still = blocks([10_000.0, 10_200.0, 9_900.0, 10_100.0, 9_950.0, 10_050.0]);
+    let drifting = blocks([10_000.0, 10_300.0, 10_500.0, 10_900.0, 11_000.0, 11_350.0]);
+    let h71 = |other: &RunRecord| status_of(&compared(&[still.clone(), other.clone()]), "H71");
+    assert_eq!(h71(&still).0, Pass);
+    let found = h71(&drifting);
+    assert!(found.0 == Warn && found.1.starts_with("+13."), "{found:?}");
+    let short = run().trial(0).block(0).done().trial(0).block(1).done().record();
+    assert_eq!(status_of(&compared(&[short.clone(), short]), "H71").0, NotMeasurable);
+    // A slope that is certain and smaller than what does not matter.
+    let little = blocks([10_000.0, 10_010.0, 10_020.0, 10_030.0, 10_040.0, 10_050.0]);
+    assert_eq!(status_of(&compared(&[little.clone(), little]), "H71").0, Pass);
+}
+
+#[test]
+fn a_case_that_one_run_lacks_is_told_with_its_reason() {
+    use crate::findings::CheckStatus::{Pass, Warn};
+    let cases = || run_of(vec![case("a", 100, 32, Sync::None), case("b", 100, 8, Sync::None)]);
+    let whole = cases().six_blocks(&[9_000.0, 20_000.0]).record();
+    let half = cases().trial(0).done().record();
+    let (all, some) = (compared(&[whole.clone(), whole.clone()]), compared(&[whole, half]));
+    assert_eq!(status_of(&all, "H73"), (Pass, "2 of 2 cases".into()));
+    let told = "1 of 2 cases; missing: b (the run ended before its turn)";
+    assert_eq!(status_of(&some, "H73"), (Warn, told.into()));
+}

@@ -1,0 +1,105 @@
+//! H41: did the queue reach the device, or did it wait above it?
+
+use super::foreign::{no_device, of_all};
+use super::stretch::{self, stretches};
+use super::{Check, too_few_samples};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::DEPTH_REACHED;
+use crate::phrase::{both, pick};
+use crate::trials::CaseTrials;
+use stend_base::{format, say};
+use stend_record::RunRecord;
+use stend_spec::workload::{Op, Stream};
+
+/// H41: as many I/Os are in flight at the device as the case keeps in flight.
+pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H41",
+        name: say!("queue depth at the device", "глубина очереди на устройстве"),
+        limit: both(|l| {
+            pick(l, "≥ {p} of what was asked", "≥ {p} заявленной").replace("{p}", &format::percent(DEPTH_REACHED, l))
+        }),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let asked: f64 = case.asked.streams.iter().map(|s| f64::from(s.queue_depth) * f64::from(s.jobs)).sum();
+    let full = |stream: &Stream| {
+        let transfers = Op::TRANSFERS.iter().map(|op| u32::from(stream.mix.share(*op))).sum::<u32>() == 100;
+        transfers && !stream.is_open() && stream.think.is_none() && stream.sync.every() == 0 && stream.replay.is_none()
+    };
+    if asked < 2.0 || !case.asked.direct || !case.asked.streams.iter().all(full) {
+        return check.not_applicable(say!(
+            "only a closed loop of direct reads and writes with several I/Os in flight has a depth to reach",
+            "глубину достигает лишь замкнутый цикл прямых чтений и записей с несколькими операциями в очереди"
+        ));
+    }
+    let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
+    let stretches = stretches(run, case);
+    let (ops, length) = (
+        stretch::sum(&stretches, |s| s.disk(devices[0], |d| d.reads.saturating_add(d.writes))),
+        stretch::length(&stretches),
+    );
+    let weighted = devices.iter().map(|name| stretch::sum(&stretches, |s| s.disk(name, |d| d.weighted_ns)));
+    let weighted = weighted.reduce(|sum, one| Some(sum?.saturating_add(one?))).flatten();
+    let Some(weighted) = weighted.filter(|_| ops.is_some_and(|ops| ops > 0) && length.0 > 0) else {
+        return check.not_measurable(too_few_samples());
+    };
+    if weighted == 0 {
+        return check.not_measurable(say!(
+            "this driver does not account for the time of its I/Os",
+            "этот драйвер не учитывает время своих операций"
+        ));
+    }
+    let mean = weighted as f64 / length.0 as f64;
+    let measured = both(|l| {
+        pick(l, "{m} of {a} at {d}", "{m} из {a} на {d}")
+            .replace("{m}", &format::number(mean, l))
+            .replace("{a}", &format::number(asked, l))
+            .replace("{d}", &devices.join(", "))
+    });
+    if mean >= DEPTH_REACHED * asked {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::Warn,
+        measured,
+        say!(
+            "The rest of the queue waited above the device, in the engine, the file system or a layer between: the rate is not that of the device at this depth. Look for a limit of the layers (locks, `nr_requests`, one busy CPU), or give the load more jobs.",
+            "Остальная очередь ждала над устройством: в генераторе, файловой системе или слое между ними. Скорость относится не к устройству на этой глубине. Ищите предел слоёв (блокировки, `nr_requests`, один занятый ЦП) или добавьте заданий."
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run, run_of};
+    use crate::trials::by_case;
+    use stend_spec::workload::Sync;
+
+    /// With this part of the time of all I/Os at the device.
+    fn with(share: f64) -> CheckResult {
+        let mut record = run().trial(0).done().record();
+        let disks = record.samples.iter_mut().flat_map(|sample| &mut sample.disks);
+        disks.for_each(|disk| disk.weighted_ns = (disk.weighted_ns as f64 * share) as u64);
+        depth(&record, &by_case(&record)[0])
+    }
+
+    #[test]
+    fn a_queue_that_is_at_the_device_passes_and_one_above_it_is_a_warning() {
+        let found = with(1.0);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "32.0 of 32.0 at sda"));
+        let found = with(0.25);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Warn, "8.00 of 32.0 at sda"));
+        assert_eq!(with(0.0).status, CheckStatus::NotMeasurable);
+    }
+
+    #[test]
+    fn one_io_at_a_time_and_durable_writes_have_no_depth_to_reach() {
+        for (depth_asked, sync) in [(1, Sync::None), (32, Sync::Fdatasync(1))] {
+            let record = run_of(vec![case("c", 0, depth_asked, sync)]).trial(0).done().record();
+            assert_eq!(depth(&record, &by_case(&record)[0]).status, CheckStatus::NotApplicable);
+        }
+    }
+}

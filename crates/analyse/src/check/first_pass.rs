@@ -1,0 +1,219 @@
+//! H14: did a cache that the kernel does not see, of an array, a controller or a drive, answer at first or only later?
+//!
+//! Such a cache shows in time alone: reads become faster once it holds what is read, writes slower once it is full.
+
+use super::Check;
+use super::drives::asked;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{CACHE_FILLED, CACHE_FILLING, CACHE_WARMED};
+use crate::phrase::{both, pick};
+use crate::series::{self, Cell, INTERVAL};
+use crate::stats::mean;
+use crate::trials::{CaseTrials, Counting};
+use stend_base::{Nanos, Say, format, say};
+use stend_record::RunRecord;
+use stend_spec::workload::Op;
+
+/// How the begin of a case relates to what came later.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Begin {
+    /// Later trials over the first one, from which they are further than from each other.
+    Reads(f64),
+    /// The first trial over the later ones, from which it is further than they are from each other.
+    Writes(f64),
+    /// The first seconds of load over the rest of a trial.
+    FirstSeconds(f64),
+}
+
+impl Begin {
+    fn ratio(self) -> f64 {
+        match self {
+            Begin::Reads(ratio) | Begin::Writes(ratio) | Begin::FirstSeconds(ratio) => ratio,
+        }
+    }
+
+    fn limit(self) -> f64 {
+        if let Begin::Reads(_) = self { CACHE_WARMED } else { CACHE_FILLED }
+    }
+
+    fn say(self) -> Say {
+        let (en, ru) = match self {
+            Begin::Reads(_) => ("later trials {x} × the first, reads", "следующие испытания — {x} × первого, чтение"),
+            Begin::Writes(_) => {
+                ("the first trial {x} × later ones, writes", "первое испытание — {x} × следующих, запись")
+            }
+            Begin::FirstSeconds(_) => {
+                ("the first {s} of load {x} × the rest, writes", "первые {s} нагрузки — {x} × остальных, запись")
+            }
+        };
+        both(|l| {
+            pick(l, en, ru)
+                .replace("{x}", &format::fixed(self.ratio(), 2, l))
+                .replace("{s}", &format::duration(CACHE_FILLING, l))
+        })
+    }
+}
+
+/// H14: the begin of a case is neither slower for reads nor faster for writes than what came later.
+pub fn first_pass(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H14",
+        name: say!("no cache that fills or warms", "нет кэша, который наполняется или прогревается"),
+        limit: both(|l| {
+            pick(l, "reads ≤ {r}, writes ≤ {w}", "чтение ≤ {r}, запись ≤ {w}")
+                .replace("{r}", &format::fixed(CACHE_WARMED, 2, l))
+                .replace("{w}", &format::fixed(CACHE_FILLED, 2, l))
+        }),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    if case.asked.streams.iter().all(|stream| stream.is_open() || stream.replay.is_some()) {
+        return check.not_applicable(say!("the rate is given, not found", "скорость задана, а не найдена"));
+    }
+    if case.asked.streams.iter().all(|stream| Op::TRANSFERS.iter().all(|op| stream.mix.share(*op) == 0)) {
+        return check.not_applicable(super::drives::moves_no_data());
+    }
+    let found = begins(run, case);
+    let Some(worst) = found.iter().copied().max_by(|a, b| excess(*a).total_cmp(&excess(*b))) else {
+        return check.not_measurable(say!(
+            "it takes three trials, or one that writes for longer than a cache takes to fill",
+            "нужны три испытания или одно, где запись идёт дольше, чем наполняется кэш"
+        ));
+    };
+    if excess(worst) <= 1.0 {
+        return check.pass(worst.say());
+    }
+    let meaning = match worst {
+        Begin::Reads(_) => say!(
+            "Something began to hold what is read: later trials are partly those of a cache, and the mean of the trials is of two systems. Use a range far larger than that cache, or name it.",
+            "Что-то начало хранить читаемое: следующие испытания отчасти измеряют кэш, и среднее относится к двум системам. Возьмите область намного больше кэша или назовите его."
+        ),
+        _ => say!(
+            "A cache took writes until it was full: the mean is of two systems. Use a longer ramp, so that the window begins behind it, or publish both levels.",
+            "Кэш принимал записи, пока не заполнился: среднее относится к двум системам. Возьмите разгон длиннее, чтобы окно начиналось после него, или публикуйте оба уровня."
+        ),
+    };
+    check.result(CheckStatus::Warn, worst.say(), meaning)
+}
+
+fn excess(begin: Begin) -> f64 {
+    begin.ratio() / begin.limit()
+}
+
+fn begins(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<Begin> {
+    let rates = |op: Op| -> Vec<f64> {
+        case.counting.iter().map(|trial| trial.done(None, &[op]).0 as f64 / trial.window.as_secs()).collect()
+    };
+    // Switching an arm in between changes more than a cache does.
+    let one_arm = run.header.inputs.suite.arms.is_empty();
+    let mut found = Vec::new();
+    if asked(case, Op::Read) && one_arm {
+        found.extend(first_and_later(&rates(Op::Read)).map(|(first, later, (least, most))| {
+            // Reads that merely vary are not this far above the first trial, and this close to each other.
+            Begin::Reads(if least - first > most - least { later / first } else { 1.0 })
+        }));
+    }
+    if asked(case, Op::Write) {
+        if one_arm {
+            found.extend(first_and_later(&rates(Op::Write)).map(|(first, later, (least, most))| {
+                Begin::Writes(if first - most > most - least { first / later } else { 1.0 })
+            }));
+        }
+        found.extend(case.counting.iter().filter_map(first_seconds).map(Begin::FirstSeconds));
+    }
+    found
+}
+
+/// The first value, the mean of the others, and the smallest and largest of these; they must be two at least to tell how
+/// far they are from each other.
+fn first_and_later(rates: &[f64]) -> Option<(f64, f64, (f64, f64))> {
+    let (&first, later) = rates.split_first().filter(|(_, later)| later.len() >= 2)?;
+    let mean = mean(later).filter(|mean| first > 0.0 && *mean > 0.0)?;
+    let least = later.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = later.iter().copied().fold(0.0, f64::max);
+    Some((first, mean, (least, most)))
+}
+
+/// Writes of the first seconds of load over those of the rest; `None` if the rest is shorter than them.
+fn first_seconds(trial: &Counting<'_>) -> Option<f64> {
+    let cells: Vec<Cell> = series::cells(&trial.record.slices, |slice| slice.op == Op::Write);
+    let length = INTERVAL.0.saturating_mul(cells.len() as u64);
+    // Another engine tells nothing of its ramp, in which the cache was filled.
+    let told = trial.outcome.engine.external.is_none();
+    if length < 2 * CACHE_FILLING.0 || !told {
+        return None;
+    }
+    let (first, rest) = (series::between(&cells, Nanos(0), CACHE_FILLING), (CACHE_FILLING, Nanos(length)));
+    let rest = series::between(&cells, rest.0, rest.1).ops / (rest.1.0 - rest.0.0) as f64;
+    let first = first.ops / CACHE_FILLING.0 as f64;
+    (rest > 0.0).then_some(first / rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{RunBuilder, case, open_case, run_of};
+    use crate::trials::by_case;
+    use stend_spec::workload::Sync;
+
+    fn of(reads: u8, rates: &[f64]) -> CheckResult {
+        let run = run_of(vec![case("c", reads, 32, Sync::None)]);
+        let record = rates.iter().fold(run, |run, rate| run.trial(0).iops(*rate).done()).record();
+        first_pass(&record, &by_case(&record)[0])
+    }
+
+    #[test]
+    fn trials_that_vary_around_the_first_pass() {
+        assert_eq!(of(100, &[10_000.0, 11_500.0, 9_900.0, 11_000.0]).status, CheckStatus::Pass);
+        assert_eq!(of(0, &[10_000.0, 8_000.0, 10_100.0]).status, CheckStatus::Pass);
+        // All above the first by chance, and as far from each other.
+        assert_eq!(of(100, &[10_000.0, 12_500.0, 11_000.0]).status, CheckStatus::Pass);
+    }
+
+    #[test]
+    fn reads_that_a_cache_answers_from_the_second_trial_on_are_a_warning() {
+        let found = of(100, &[10_000.0, 30_000.0, 31_000.0]);
+        assert_eq!(found.status, CheckStatus::Warn);
+        assert_eq!(found.measured.en, "later trials 3.05 × the first, reads");
+        assert_eq!(
+            of(0, &[10_000.0, 30_000.0, 30_500.0]).status,
+            CheckStatus::Pass,
+            "writes do not become faster by a cache"
+        );
+    }
+
+    #[test]
+    fn writes_that_a_cache_took_in_the_first_trial_are_a_warning() {
+        let found = of(0, &[30_000.0, 10_000.0, 10_000.0]);
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Warn, "the first trial 3.00 × later ones, writes")
+        );
+        assert_eq!(
+            of(100, &[30_000.0, 10_000.0, 10_000.0]).status,
+            CheckStatus::Pass,
+            "reads do not become slower by it"
+        );
+    }
+
+    #[test]
+    fn writes_that_fall_within_a_trial_are_a_warning() {
+        let shaped = |shape: fn(u32) -> f64| {
+            let run: RunBuilder = run_of(vec![case("c", 0, 32, Sync::None)]);
+            let record = run.trial(0).window(Nanos::secs(30)).shape(shape).done().record();
+            first_pass(&record, &by_case(&record)[0])
+        };
+        assert_eq!(shaped(|_| 1.0).status, CheckStatus::Pass);
+        let found = shaped(|i| if i < 100 { 3.0 } else { 1.0 });
+        assert_eq!(found.status, CheckStatus::Warn, "{found:?}");
+        assert!(found.measured.ru.starts_with("первые 10 с нагрузки"), "{found:?}");
+    }
+
+    #[test]
+    fn one_short_trial_cannot_tell_and_a_given_rate_is_not_asked() {
+        assert_eq!(of(100, &[10_000.0, 30_000.0]).status, CheckStatus::NotMeasurable);
+        let record = run_of(vec![open_case("open", 1_000)]).trial(0).done().record();
+        assert_eq!(first_pass(&record, &by_case(&record)[0]).status, CheckStatus::NotApplicable);
+    }
+}

@@ -1,0 +1,68 @@
+//! H75: is latency told by its distribution, and not by its mean alone?
+
+use super::Check;
+use crate::findings::{CaseFinding, CheckResult, CheckStatus, QuantileValue};
+use crate::phrase::both;
+use stend_base::{Share, format, say};
+
+/// The percentile without which a mean says nothing.
+const LEAST: Share = Share(0.99);
+
+/// H75: every operation has its p99, from histograms that were added up, and its maximum.
+pub fn reported(case: &CaseFinding) -> CheckResult {
+    let check = Check {
+        id: "H75",
+        name: say!("latency by its distribution", "задержка распределением"),
+        limit: say!("p99 of every operation", "p99 каждой операции"),
+    };
+    if case.trials == 0 {
+        return check.no_trials();
+    }
+    if case.ops.is_empty() {
+        return check.not_measurable(say!("no I/O was completed", "не завершено ни одной операции"));
+    }
+    let known = |q: Share, value: fn(&QuantileValue) -> bool| {
+        case.ops.iter().filter(|op| op.quantiles.iter().any(|found| found.q == q && value(&found.value))).count()
+    };
+    let (all, told) = (case.ops.len(), known(LEAST, |value| !matches!(value, QuantileValue::NotEnough { .. })));
+    let measured = both(|l| {
+        let ios = case.ops.iter().map(|op| op.count).min().unwrap_or(0);
+        match l {
+            stend_base::Lang::En => format!("{told} of {all}, {} I/Os and more", format::count(ios)),
+            stend_base::Lang::Ru => format!("{told} из {all}, операций от {}", format::count(ios)),
+        }
+    });
+    if told == all {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::Warn,
+        measured,
+        say!(
+            "There are too few I/Os for a p99 of an operation, so its latency is a mean that hides its tail. Measure for longer before anything is said about latency.",
+            "Для p99 операции слишком мало операций: её задержка — среднее, которое скрывает хвост. Прежде чем говорить о задержке, измеряйте дольше."
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::fixture::run;
+
+    #[test]
+    fn enough_ios_have_a_tail_and_few_have_a_mean_alone() {
+        let of = |iops: f64| {
+            let found = analyse(&run().trial(0).iops(iops).done().record()).unwrap();
+            reported(&found.cases[0])
+        };
+        let found = of(10_000.0);
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Pass, "1 of 1, 20\u{a0}000 I/Os and more")
+        );
+        let found = of(100.0);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Warn, "0 of 1, 200 I/Os and more"));
+    }
+}

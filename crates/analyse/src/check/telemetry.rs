@@ -1,0 +1,67 @@
+//! H77: does watching cost so much that it is part of what is watched?
+
+use super::{Check, too_few_samples};
+use crate::cost;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::TELEMETRY_CPU;
+use crate::phrase::{both, pick};
+use crate::trials::CaseTrials;
+use stend_base::{format, say};
+use stend_record::RunRecord;
+
+/// H77: taking samples takes hardly any of a CPU.
+pub fn telemetry(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H77",
+        name: say!("cost of watching", "цена наблюдения"),
+        limit: both(|l| {
+            pick(l, "≤ {p} of a CPU", "≤ {p} одного ЦП").replace("{p}", &format::percent(TELEMETRY_CPU, l))
+        }),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let outcomes = case.counting.iter().map(|trial| trial.outcome);
+    let stretches: Vec<_> = outcomes.filter_map(|o| cost::stretch(&run.samples, o.load_start, o.window_end)).collect();
+    let length =
+        stretches.iter().fold(0u64, |sum, (first, last, _)| sum.saturating_add(last.at.saturating_sub(first.at).0));
+    let taking = stretches.iter().fold(0u64, |sum, stretch| sum.saturating_add(stretch.2));
+    if length == 0 {
+        return check.not_measurable(too_few_samples());
+    }
+    let share = taking as f64 / length as f64;
+    let measured = both(|l| format!("{} %", format::fixed(share * 100.0, 2, l)));
+    if share <= TELEMETRY_CPU {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::Warn,
+        measured,
+        say!(
+            "Reading the counters of this machine takes long enough to disturb the load where CPUs are scarce. Stop what makes `/proc` slow, or keep a CPU free of load threads (`cpus`).",
+            "Чтение счётчиков этой машины идёт так долго, что при нехватке ЦП мешает нагрузке. Остановите то, что замедляет `/proc`, или оставьте один ЦП без потоков нагрузки (`cpus`)."
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+
+    #[test]
+    fn cheap_samples_pass_and_dear_ones_are_a_warning() {
+        let of = |cost_ns: u64| {
+            let mut record = run().trial(0).done().record();
+            record.samples.iter_mut().for_each(|sample| sample.cost_ns = cost_ns);
+            telemetry(&record, &by_case(&record)[0])
+        };
+        let (cheap, dear) = (of(200_000), of(20_000_000));
+        assert_eq!((cheap.status, cheap.measured.en.as_str()), (CheckStatus::Pass, "0.04 %"));
+        assert_eq!((dear.status, dear.measured.en.as_str()), (CheckStatus::Warn, "4.00 %"));
+        let mut record = run().trial(0).done().record();
+        record.samples.clear();
+        assert_eq!(telemetry(&record, &by_case(&record)[0]).status, CheckStatus::NotMeasurable);
+    }
+}

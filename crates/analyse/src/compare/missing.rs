@@ -1,0 +1,55 @@
+//! H73: is everything that was planned in the table, or only what suited?
+
+use super::Comparison;
+use crate::findings::{CheckResult, CheckStatus, Findings};
+use std::collections::BTreeMap;
+use stend_base::{Say, say};
+
+/// Most omissions that are named.
+const NAMED_MAX: usize = 3;
+
+/// H73: every cell that any of the runs planned is in the table, for all of them.
+pub(super) fn check(comparison: &Comparison, runs: &[&Findings]) -> CheckResult {
+    let shown =
+        |label: &str| comparison.cases.iter().any(|case| case.label == label && case.sides.iter().all(Option::is_some));
+    let mut planned: BTreeMap<&str, Say> = BTreeMap::new();
+    for found in runs {
+        for case in &found.cases {
+            let lacks = || say!("another run does not have it", "в другом прогоне его нет");
+            planned.entry(&case.label).or_insert_with(lacks);
+        }
+        // Why it did not run says more than that it is missing.
+        planned.extend(found.not_run.iter().map(|missing| (missing.label.as_str(), missing.reason.clone())));
+    }
+    let all = planned.len();
+    let omitted: Vec<(&str, Say)> = planned.into_iter().filter(|(label, _)| !shown(label)).collect();
+    let here = all - omitted.len();
+    let result = |status, measured, meaning| CheckResult {
+        id: "H73".into(),
+        name: say!("nothing left out", "ничего не пропущено"),
+        status,
+        measured,
+        limit: say!("all that was planned", "всё, что было в плане"),
+        meaning,
+    };
+    if omitted.is_empty() {
+        return result(CheckStatus::Pass, say!("{here} of {all} cases", "случаев {here} из {all}"), Say::same(""));
+    }
+    let names = |pick: fn(&Say) -> &str| {
+        let one = |(label, why): &(&str, Say)| format!("{label} ({})", pick(why));
+        let mut names: Vec<String> = omitted.iter().take(NAMED_MAX).map(one).collect();
+        if omitted.len() > NAMED_MAX {
+            names.push("…".into());
+        }
+        names.join("; ")
+    };
+    let (en, ru) = (names(|say| &say.en), names(|say| &say.ru));
+    result(
+        CheckStatus::Warn,
+        say!("{here} of {all} cases; missing: {en}", "случаев {here} из {all}; нет: {ru}"),
+        say!(
+            "A table of what is left may look better or worse than what was planned. Measure the rest, or publish why it is missing.",
+            "Таблица из оставшегося может выглядеть лучше или хуже задуманного. Измерьте остальное или опубликуйте, почему его нет."
+        ),
+    )
+}
