@@ -3,6 +3,7 @@
 
 mod analysis;
 pub mod audit;
+pub mod beside;
 mod by_target;
 pub mod by_trial;
 mod case;
@@ -38,6 +39,7 @@ mod trials;
 mod verdict;
 
 pub use analysis::analyse;
+pub use beside::beside;
 pub use by_trial::by_trial;
 pub use chart::Chart;
 pub use compare::{Comparison, compare, compare_arms};

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod beside;
 mod comparison;
 mod export;
 mod figures;
@@ -21,12 +22,14 @@ mod typography;
 mod words;
 
 pub use audit::json::audit_json;
+pub use beside::json::beside_json;
 pub use comparison::gate::junit;
 pub use comparison::json::comparison_json;
 pub use comparison::markdown::comparison_markdown;
 pub use export::{record_json, trials_csv};
 pub use history::{history_json, history_text};
 pub use html::audit::audit_html;
+pub use html::beside::beside_html;
 pub use html::comparison::comparison_html;
 pub use html::html;
 pub use io_log::{IoFormat, LoggedTrial, ios, ios_head};
@@ -36,6 +39,7 @@ pub use machine::{doctor_json, error_json, inspect_json};
 pub use preview::preview_json;
 pub use svg::svg;
 pub use text::audit::audit_text;
+pub use text::beside::beside_text;
 pub use text::clean;
 pub use text::comparison::{arms_text, comparison_text};
 pub use text::doctor::doctor_text;

@@ -170,7 +170,7 @@ fn compare(lang: Lang) -> Command {
         "compare runs with the first of them, or the arms of one run: what changed, and a verdict on every case",
         "сравнить прогоны с первым из них или варианты одного прогона: что изменилось и вердикт по каждому случаю"
     );
-    let examples = "stend compare before.stend after.stend\nstend compare last --margin 5%\nstend compare R-20261121T18 last -o compare.html --lang ru";
+    let examples = "stend compare before.stend after.stend\nstend compare last --margin 5%\nstend compare last --published published/nvme-soft-raid.csv --layout raid0\nstend compare R-20261121T18 last -o compare.html --lang ru";
     let margin = say!(
         "difference that does not matter (default: 2%; better and worse are also beyond the noise)",
         "различие, которое не важно (по умолчанию 2%; лучше и хуже — ещё и вне шума)"
@@ -199,8 +199,19 @@ fn compare(lang: Lang) -> Command {
         "follow each value over 4 to 1000 runs in the order of time, and tell where it changed and stayed so",
         "проследить каждую величину по 4–1000 прогонам в порядке времени и показать, где она изменилась и осталась такой"
     );
+    let published = say!(
+        "put one run beside the numbers of a table, see docs/formats/published.md; no verdict, every difference told",
+        "поставить один прогон рядом с числами таблицы, см. docs/formats/published.md; без вердикта, все отличия названы"
+    );
+    let layout = say!(
+        "only what the table calls so, or a part of it",
+        "только то, что в таблице названо так, или часть названия"
+    );
     let arguments = vec![
         run_argument(lang).num_args(1..).action(ArgAction::Append),
+        option("published", "TABLE", published, lang)
+            .conflicts_with_all(["baseline", "margin", "floor", "factor", "gate", "markdown", "history"]),
+        option("layout", "TEXT", layout, lang).requires("published"),
         option("baseline", "RUN", baseline, lang),
         option("margin", "SHARE", margin, lang),
         option("floor", "RUN", floor, lang),
@@ -220,11 +231,19 @@ fn audit(lang: Lang) -> Command {
         "check published numbers without a run: units, Little's law, percentages, copies, more than the drives can",
         "проверить опубликованные числа без прогона: единицы, закон Литтла, проценты, копии, больше возможного для дисков"
     );
-    let examples = "stend audit table.csv\nstend audit published/nvme-soft-raid.csv -o audit.html --lang ru\nstend audit table.csv --json";
+    let examples = "stend audit table.csv\nstend audit published/nvme-soft-raid.csv -o audit.html --lang ru\nstend audit table.csv --suite six.yaml --json";
     let table = say!("table as CSV, see docs/formats/published.md", "таблица CSV, см. docs/formats/published.md");
     let output =
         say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
-    let arguments = vec![positional("TABLE", table, lang), option("output", "FILE", output, lang).short('o')];
+    let suite = say!(
+        "the suite that the numbers are said to come from: tests are matched by name",
+        "набор, по которому якобы получены числа: испытания сопоставляются по именам"
+    );
+    let arguments = vec![
+        positional("TABLE", table, lang),
+        option("suite", "SUITE", suite, lang),
+        option("output", "FILE", output, lang).short('o'),
+    ];
     verb("audit", about, examples, "TABLE", arguments, lang)
 }
 

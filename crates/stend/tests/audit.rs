@@ -47,3 +47,56 @@ fn what_is_no_table_is_refused_with_its_reason_in_the_users_language() {
     let (_, error) = expect_exit(&mut stend(&scratch, &["audit", "/nowhere/t.csv", "--json"]), 2);
     assert!(error.contains("/nowhere/t.csv"), "{error}");
 }
+
+const SUITE: &str = "suite: six
+cases:
+  - name: rand-read
+    streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 32, jobs: 4}]
+  - name: rand-write
+    streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 32, jobs: 4}]
+";
+
+#[test]
+fn a_table_is_held_against_the_suite_that_it_is_said_to_come_from() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("six.yaml", SUITE);
+    let table = "layout,test,jobs,metric,unit,value\nmd,rand-read,4,iops,IOPS,1000\nmd,rand-read,4,latency,ms,500\nlvm,Rand Write,16,iops,IOPS,900\n";
+    let table = scratch.file("t.csv", table);
+    let (text, _) = expect_exit(&mut stend(&scratch, &["audit", &table, "--suite", &suite, "--json"]), 0);
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let of = |check: &str| {
+        let all = found["findings"].as_array().unwrap().iter().filter(|f| f["check"] == check);
+        all.map(|f| (f["row"].as_u64().unwrap(), f["what"].as_str().unwrap().to_string())).collect::<Vec<_>>()
+    };
+    // Depth and block size are those of the suite: 1000 per second for 500 ms are 500 in flight of 128.
+    assert_eq!(of("H02"), [(3, "md, rand-read, latency".to_string())]);
+    assert_eq!(of("H04"), [(4, "lvm, Rand Write, iops".to_string())]);
+    assert_eq!(of("H73"), [(2, "md, rand-write".to_string()), (4, "lvm, rand-read".to_string())]);
+    let (plain, _) = expect_exit(&mut stend(&scratch, &["audit", &table, "--json"]), 0);
+    assert!(!plain.contains("H73"), "{plain}");
+}
+
+#[test]
+fn a_run_stands_beside_the_published_numbers_of_its_load() {
+    let scratch = Scratch::new();
+    let suite = SUITE.replace(
+        "suite: six\n",
+        "suite: six\ndefaults: {ramp: 50ms, trial: 200ms}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\n",
+    );
+    let (suite, run) = (scratch.file("six.yaml", &suite), scratch.join("r.stend").display().to_string());
+    let on = scratch.directory("d");
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &on, "-o", &run, "--progress", "none"]), 0);
+    let table = published("nvme-soft-raid");
+    let words = ["compare", &run, "--published", &table, "--layout", "mdadm-local-raid0"];
+    let (text, _) = expect_exit(&mut stend(&scratch, &[&words[..], &["--json"]].concat()), 0);
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let numbers = found["cases"][0]["numbers"].as_array().unwrap();
+    assert_eq!(numbers.len(), 2, "throughput and IOPS of the depth that is nearest: {numbers:?}");
+    assert!(numbers.iter().all(|n| n["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0)), "{numbers:?}");
+    assert_eq!(numbers[0]["differences"][0]["en"], "queue depth 32, theirs 128");
+    assert_eq!(numbers[0]["doubts"][0], "H01");
+    let (text, _) = expect_exit(&mut stend(&scratch, &[&words[..], &["--lang", "ru"]].concat()), 0);
+    assert!(text.contains("нет ни вердикта, ни цвета") && text.contains("Tyan S8030"), "{text}");
+    let (_, error) = expect_exit(&mut stend(&scratch, &["compare", &run, &run, "--published", &table]), 2);
+    assert!(error.contains("takes one run"), "{error}");
+}

@@ -6,13 +6,14 @@ use crate::tree::Source;
 use serde_json::json;
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 10] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 11] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
     ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
     ("list", "`stend list --json`", "crates/report/src/listing.rs", "Document"),
     ("comparison", "`stend compare --json`", "crates/report/src/comparison/json.rs", "Document"),
     ("history", "`stend compare --history --json`", "crates/report/src/history.rs", "Document"),
     ("audit", "`stend audit --json`", "crates/report/src/audit/json.rs", "Document"),
+    ("beside", "`stend compare RUN --published TABLE --json`", "crates/report/src/beside/json.rs", "Document"),
     ("checkup", "`stend doctor --json`", "crates/report/src/machine.rs", "Document"),
     ("error", "what fails with `--json`, on the standard error", "crates/report/src/machine.rs", "Failure"),
     ("record", "`stend export --format json`", "crates/report/src/export.rs", "Document"),

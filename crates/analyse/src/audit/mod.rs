@@ -4,10 +4,13 @@
 mod bandwidth;
 mod ceiling;
 mod cells;
+mod declared;
 mod duplicates;
 mod little;
 mod percent;
 mod shape;
+
+pub use declared::{Declared, declared};
 
 use stend_base::{Lang, Say, format};
 use stend_record::published::{Claim, Dimension, Published, Unread};
@@ -80,10 +83,12 @@ struct Found {
     doubts: Vec<Doubt>,
 }
 
-/// Everything that can be said against the numbers of a table, of which `unread` could not be read.
-pub fn audit(table: &Published, unread: Vec<Unread>) -> Audit {
-    let rows = &table.rows;
-    let found = [
+/// Everything that can be said against the numbers of a table, of which `unread` could not be read. With the cells of a suite it is
+/// held against them, too.
+pub fn audit(table: &Published, unread: Vec<Unread>, suite: &[Declared]) -> Audit {
+    let completed = declared::completed(&table.rows, suite);
+    let rows = &completed;
+    let mut found = vec![
         bandwidth::bandwidth(rows),
         little::little(rows),
         duplicates::duplicates(rows),
@@ -92,6 +97,10 @@ pub fn audit(table: &Published, unread: Vec<Unread>) -> Audit {
         shape::shape(rows),
         cells::contradictions(rows),
     ];
+    if !suite.is_empty() {
+        found.extend([declared::agrees(rows, suite), declared::whole(rows, suite)]);
+        found.sort_by_key(|found| found.id);
+    }
     let checks =
         found.iter().map(|f| Checked { id: f.id, name: f.name.clone(), places: f.places, doubts: f.doubts.len() });
     let checks = checks.collect();

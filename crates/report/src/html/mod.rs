@@ -2,6 +2,7 @@
 //! languages at once; a pair of radio inputs decides which one the style sheet shows.
 
 pub mod audit;
+pub mod beside;
 mod cases;
 pub mod comparison;
 mod figure;

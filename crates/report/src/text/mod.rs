@@ -1,6 +1,7 @@
 //! A run on one screen of a terminal: verdict, grade, table, what did not run, caveats.
 
 pub mod audit;
+pub mod beside;
 pub mod comparison;
 pub mod doctor;
 mod grid;

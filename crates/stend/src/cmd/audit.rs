@@ -4,13 +4,15 @@ use crate::out::Out;
 use clap::ArgMatches;
 use std::io::Read;
 use std::path::Path;
+use stend_analyse::audit::{Audit, Declared};
 use stend_base::{Error, Kind, Result, say};
+use stend_record::published::Published;
 
 /// Prints an audit, and writes it as HTML if asked.
 pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let name = super::required(arguments, "TABLE");
-    let (table, unread) = stend_import::read(&bytes(name)?, name)?;
-    let audit = stend_analyse::audit::audit(&table, unread);
+    let suite = arguments.get_one::<String>("suite").map(|name| super::run::read_suite(name)).transpose()?;
+    let declared = suite.map(|(suite, _, _)| stend_analyse::audit::declared(suite)).transpose()?;
+    let (audit, table) = read(super::required(arguments, "TABLE"), &declared.unwrap_or_default())?;
     if let Some(file) = arguments.get_one::<String>("output") {
         let html = stend_report::audit_html(&audit, &table, out.lang);
         if file == "-" {
@@ -23,6 +25,12 @@ pub fn audit(arguments: &ArgMatches, out: &Out) -> Result<()> {
         true => stend_report::audit_json(&audit),
         false => stend_report::audit_text(&audit, out.lang, out.width(), out.colour()),
     })
+}
+
+/// A table with what is to be said against it, and against the cells of a suite.
+pub fn read(name: &str, suite: &[Declared]) -> Result<(Audit, Published)> {
+    let (table, unread) = stend_import::read(&bytes(name)?, name)?;
+    Ok((stend_analyse::audit::audit(&table, unread, suite), table))
 }
 
 /// The file, or so much more than may be read of it that it is refused.

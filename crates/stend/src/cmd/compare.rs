@@ -20,6 +20,9 @@ pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if arguments.get_flag("history") {
         return super::history::history(&super::many(arguments, "RUN"), out);
     }
+    if let Some(table) = arguments.get_one::<String>("published") {
+        return super::beside::beside(arguments, table, out);
+    }
     // What is wrong with a gate is said before anything is read.
     let gate = arguments.get_one::<String>("gate").map(|file| gate(file)).transpose()?;
     let mut comparison = of(arguments, gate.as_ref())?;

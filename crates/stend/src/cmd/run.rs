@@ -221,7 +221,7 @@ fn permission(arguments: &ArgMatches) -> Permission {
 }
 
 /// A built-in suite by name, else a file; with its text, and the directory where its relative paths begin.
-fn read_suite(name: &str) -> Result<(Suite, String, PathBuf)> {
+pub fn read_suite(name: &str) -> Result<(Suite, String, PathBuf)> {
     if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
         return Ok((stend_spec::parse::suite(text, &format!("{name}.yaml"))?, text.to_string(), PathBuf::new()));
     }

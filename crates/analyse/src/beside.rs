@@ -1,0 +1,382 @@
+//! A run beside numbers that others published: the same load looked up, the ratio, and everything in which the two differ or
+//! may differ. A printed number has no interval and its circumstances are a text, so there is no verdict.
+
+use crate::audit::Audit;
+use crate::compare::{ArmCondition, arm_conditions};
+use crate::findings::{CaseFinding, Estimate, Findings, OpFinding, Quantile, QuantileValue};
+use crate::phrase::both;
+use stend_base::{Nanos, Result, Say, Share, format, say};
+use stend_record::published::{Claim, Dimension, Published};
+use stend_record::{ArmFacts, RunRecord};
+use stend_spec::plan::Plan;
+use stend_spec::workload::{Op, Pattern, Stream, Trial};
+
+/// Conditions of a run that readers of a published table ask for first.
+const TOLD: [&str; 8] =
+    ["cpu_model", "cpus", "memory", "kernel", "target", "device_models", "file_system", "mount_options"];
+
+/// A run and a published table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beside {
+    /// Id of the run.
+    pub run: String,
+    /// Name of the table's file.
+    pub file: String,
+    /// What is known of the machine and target of the run.
+    pub ours: Vec<ArmCondition>,
+    /// On what the published numbers were measured, as their table says it.
+    pub theirs: Vec<String>,
+    /// Cases of which the table has the same load.
+    pub cases: Vec<BesideCase>,
+    /// Labels of the other cases, with the reason.
+    pub unmatched: Vec<(String, Say)>,
+    /// Numbers of the table that belong to no case of the run.
+    pub left: usize,
+}
+
+/// A case with the published numbers of its load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BesideCase {
+    /// Label.
+    pub label: String,
+    /// The load in words.
+    pub workload: Say,
+    /// In the order of the table.
+    pub rows: Vec<BesideRow>,
+}
+
+/// A published number with ours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BesideRow {
+    /// What was measured: a system, a layout, a drive.
+    pub layout: String,
+    /// Its test as the table calls it.
+    pub test: String,
+    /// The number with its unit, as printed.
+    pub printed: String,
+    /// Line of the table's file.
+    pub row: u32,
+    /// What is compared.
+    pub quantity: Quantity,
+    /// The published number in base units: I/Os or bytes per second, or seconds.
+    pub theirs: f64,
+    /// Ours in the same units; `None` where it is not known.
+    pub ours: Option<Estimate>,
+    /// In what the loads differ, or may differ.
+    pub differences: Vec<Say>,
+    /// Checks of the audit that doubt the number.
+    pub doubts: Vec<String>,
+}
+
+/// What a published number is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    Throughput,
+    /// Mean latency.
+    Mean,
+    /// p99 of the latency.
+    P99,
+}
+
+impl BesideRow {
+    /// Ours over theirs; `None` where one of them is not known or zero.
+    pub fn ratio(&self) -> Option<f64> {
+        let ours = self.ours.as_ref()?.value;
+        (self.theirs > 0.0 && ours > 0.0).then(|| ours / self.theirs)
+    }
+
+    /// The interval of ours over theirs, whose own spread nobody published.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let (low, high) = self.ours.as_ref()?.interval?;
+        (self.theirs > 0.0).then(|| (low / self.theirs, high / self.theirs))
+    }
+}
+
+/// Puts a run beside a table, of which only layouts that contain `layout` count, if one is given. Errors: those of [`Plan::new`].
+pub fn beside(
+    (run, findings): (&RunRecord, &Findings),
+    table: &Published,
+    audit: &Audit,
+    layout: Option<&str>,
+) -> Result<Beside> {
+    let plan = Plan::new(&run.header.inputs)?;
+    let wanted = |claim: &&Claim| layout.is_none_or(|text| claim.layout.to_lowercase().contains(&text.to_lowercase()));
+    let claims: Vec<&Claim> = table.rows.iter().filter(wanted).filter(|claim| quantity(claim).is_some()).collect();
+    let (mut cases, mut unmatched, mut used) = (Vec::new(), Vec::new(), 0);
+    for found in findings.cases.iter().filter(|case| case.trials > 0) {
+        let Some(asked) = plan.cases.get(found.case as usize).map(|case| &case.trial) else { continue };
+        let rows = match load(asked) {
+            Ok((name, stream)) => rows(&claims, (found, asked), (name, stream), audit),
+            Err(why) => {
+                unmatched.push((found.label.clone(), why));
+                continue;
+            }
+        };
+        used += rows.len();
+        match rows.is_empty() {
+            true => unmatched
+                .push((found.label.clone(), say!("the table has no such load", "такой нагрузки в таблице нет"))),
+            false => cases.push(BesideCase { label: found.label.clone(), workload: found.workload.clone(), rows }),
+        }
+    }
+    let mut theirs: Vec<String> = claims.iter().map(|claim| claim.stand.clone()).filter(|s| !s.is_empty()).collect();
+    theirs.sort();
+    theirs.dedup();
+    Ok(Beside {
+        run: findings.run.clone(),
+        file: table.file.clone(),
+        ours: ours(run),
+        theirs,
+        cases,
+        unmatched,
+        left: claims.len().saturating_sub(used),
+    })
+}
+
+fn ours(run: &RunRecord) -> Vec<ArmCondition> {
+    let Some(host) = run.host.clone() else { return Vec::new() };
+    let facts = ArmFacts { host, targets: run.targets.clone(), observed: Vec::new() };
+    let told = |condition: &ArmCondition| TOLD.contains(&condition.key.as_str()) && !condition.value.en.is_empty();
+    arm_conditions(&facts).into_iter().filter(told).collect()
+}
+
+/// What a claim is a number of, if it is one that a run has, too.
+fn quantity(claim: &Claim) -> Option<Quantity> {
+    let number = claim.value.filter(|number| number.value.is_finite())?;
+    Some(match (number.dimension, claim.metric.as_str()) {
+        (Dimension::Rate, "iops") => Quantity::Iops,
+        (Dimension::Throughput, "throughput") => Quantity::Throughput,
+        (Dimension::Time, "latency" | "latency_mean" | "latency_avg") => Quantity::Mean,
+        (Dimension::Time, "latency_p99") => Quantity::P99,
+        _ => return None,
+    })
+}
+
+/// What published tables call the load of a case, after fio; or why it has no such name.
+fn load(asked: &Trial) -> std::result::Result<(&'static str, &Stream), Say> {
+    let [stream] = asked.streams.as_slice() else {
+        return Err(say!("several streams at a time", "несколько потоков одновременно"));
+    };
+    let given = || say!("its rate is given, not found", "её скорость задана, а не найдена");
+    if stream.is_open() || stream.replay.is_some() {
+        return Err(given());
+    }
+    let random = match stream.pattern {
+        Pattern::Random | Pattern::Uniform => true,
+        Pattern::Sequential | Pattern::SharedSequential => false,
+        _ => return Err(say!("its pattern has no common name", "у её порядка нет общепринятого имени")),
+    };
+    match (stream.mix.share(Op::Read), stream.mix.share(Op::Write), random) {
+        (100, 0, true) => Ok(("randread", stream)),
+        (0, 100, true) => Ok(("randwrite", stream)),
+        (100, 0, false) => Ok(("read", stream)),
+        (0, 100, false) => Ok(("write", stream)),
+        _ => Err(say!("it mixes operations", "она смешивает операции")),
+    }
+}
+
+fn rows(
+    claims: &[&Claim],
+    (found, asked): (&CaseFinding, &Trial),
+    (name, stream): (&str, &Stream),
+    audit: &Audit,
+) -> Vec<BesideRow> {
+    let same = |claim: &&&Claim| claim.pattern == name && claim.block_size == Some(stream.block_size);
+    let one = |claim: &&Claim| {
+        let quantity = quantity(claim)?;
+        let of = |doubt: &&crate::audit::Doubt| doubt.row == claim.row && doubt.what == claim.name();
+        let mut doubts: Vec<String> = audit.doubts.iter().filter(of).map(|doubt| doubt.check.to_string()).collect();
+        doubts.dedup();
+        Some(BesideRow {
+            layout: claim.layout.clone(),
+            test: claim.test.clone(),
+            printed: format!("{} {}", claim.printed, claim.unit).trim().to_string(),
+            row: claim.row,
+            quantity,
+            theirs: claim.value?.value,
+            ours: value(found, quantity),
+            differences: differences(claim, asked, stream),
+            doubts,
+        })
+    };
+    nearest(claims.iter().filter(same).copied().collect(), stream).iter().filter_map(one).collect()
+}
+
+/// Of what is called alike, the tests with as much in flight as ours, or nearest to it. Where it is not told it may be.
+fn nearest<'a>(claims: Vec<&'a Claim>, stream: &Stream) -> Vec<&'a Claim> {
+    let ours = f64::from(stream.queue_depth) * f64::from(stream.jobs);
+    let distance = |claim: &Claim| match (claim.queue_depth, claim.jobs) {
+        (Some(depth), jobs) => (f64::from(depth) * f64::from(jobs.unwrap_or(1)) / ours).ln().abs(),
+        (None, _) => 0.0,
+    };
+    let alike = |a: &Claim, b: &Claim| {
+        (&a.source, &a.experiment, &a.layout, &a.metric) == (&b.source, &b.experiment, &b.layout, &b.metric)
+    };
+    let least = |claim: &Claim| {
+        let others = claims.iter().filter(|other| alike(other, claim));
+        others.map(|other| distance(other)).fold(f64::INFINITY, f64::min)
+    };
+    claims.iter().copied().filter(|claim| distance(claim) <= least(claim)).collect()
+}
+
+/// Our value in the units of the table.
+fn value(found: &CaseFinding, quantity: Quantity) -> Option<Estimate> {
+    // One stream and one operation, of which a sync is none.
+    let op: &OpFinding = found.ops.iter().find(|op| op.op != Op::Sync)?;
+    let alone = |value: f64, interval| Estimate { value, interval, basis: found.total.iops.basis.clone() };
+    let seconds = |ns: Nanos| ns.as_secs();
+    match quantity {
+        Quantity::Iops => Some(found.total.iops.clone()),
+        Quantity::Throughput => Some(found.total.throughput.clone()),
+        Quantity::Mean => Some(alone(op.latency_mean_ns / 1e9, None)),
+        Quantity::P99 => op.quantiles.iter().find(|q| q.q == Share(0.99)).and_then(|q: &Quantile| match q.value {
+            QuantileValue::At(at) => {
+                Some(alone(seconds(at), q.interval.map(|(low, high)| (seconds(low), seconds(high)))))
+            }
+            _ => None,
+        }),
+    }
+}
+
+fn differences(claim: &Claim, asked: &Trial, stream: &Stream) -> Vec<Say> {
+    let mut found = Vec::new();
+    let mut number = |ours: u32, theirs: Option<u32>, [en, ru]: [&str; 2]| match theirs {
+        Some(theirs) if theirs != ours => {
+            found.push(say!("{en} {ours}, theirs {theirs}", "{ru} {ours}, у них {theirs}"));
+        }
+        Some(_) => {}
+        None => found.push(say!("{en} {ours}, theirs not told", "{ru} {ours}, у них не указано")),
+    };
+    number(stream.queue_depth, claim.queue_depth, ["queue depth", "глубина очереди"]);
+    number(stream.jobs, claim.jobs, ["jobs", "заданий"]);
+    if stream.sync.every() > 0 {
+        found.push(say!("ours are durable, theirs not told", "у нас записи стойкие, у них не указано"));
+    }
+    if !asked.direct {
+        found
+            .push(say!("ours through the page cache, theirs not told", "у нас через страничный кэш, у них не указано"));
+    }
+    found
+}
+
+impl Beside {
+    /// What nobody can know of the published numbers, in a sentence or two.
+    pub fn label(&self) -> Say {
+        say!(
+            "A printed number has no interval, and its length, warm-up, fill and cache are not in the table: what differs may be any of that. So there is no verdict and no colour; the interval is that of this run alone.",
+            "У напечатанного числа нет интервала, а длительности, прогрева, заполнения и кэша в таблице нет: различие может прийти от любого из них. Поэтому нет ни вердикта, ни цвета; интервал — только этого прогона."
+        )
+    }
+
+    /// How much of the run and of the table met.
+    pub fn summary(&self) -> Say {
+        let (cases, rows) = (self.cases.len(), self.cases.iter().map(|case| case.rows.len()).sum::<usize>());
+        let (all, left) = (self.cases.len() + self.unmatched.len(), self.left);
+        say!(
+            "{cases} of {all} cases have their load in the table: {rows} of its numbers; {left} belong to no case.",
+            "Нагрузка есть в таблице у {cases} случаев из {all}: чисел — {rows}; не относятся ни к одному случаю — {left}."
+        )
+    }
+}
+
+impl Quantity {
+    /// Its name.
+    pub fn name(self) -> Say {
+        match self {
+            Quantity::Iops => Say::same("IOPS"),
+            Quantity::Throughput => say!("throughput", "пропускная способность"),
+            Quantity::Mean => say!("mean latency", "средняя задержка"),
+            Quantity::P99 => say!("p99 latency", "задержка p99"),
+        }
+    }
+
+    /// A value of it in the field's units.
+    pub fn show(self, value: f64) -> Say {
+        both(|lang| match self {
+            Quantity::Iops => format!("{} IOPS", format::iops(value, lang)),
+            Quantity::Throughput => format::throughput(value, lang),
+            Quantity::Mean | Quantity::P99 => format::latency(Nanos((value * 1e9) as u64), lang),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::audit::audit;
+    use crate::fixture::{case, open_case, run_of};
+    use stend_base::Bytes;
+    use stend_record::published::Number;
+    use stend_spec::workload::Sync;
+
+    fn claim(row: u32, layout: &str, (metric, dimension): (&str, Dimension), value: f64, depth: Option<u32>) -> Claim {
+        Claim {
+            row,
+            layout: layout.into(),
+            test: "rand-read".into(),
+            stand: "their server".into(),
+            pattern: "randread".into(),
+            block_size: Some(Bytes::kib(4)),
+            queue_depth: depth,
+            jobs: Some(1),
+            metric: metric.into(),
+            printed: format!("{value}"),
+            value: Some(Number { value, step: 1.0, digits: 5, dimension, factor: 1.0 }),
+            ..Claim::default()
+        }
+    }
+
+    fn table() -> Published {
+        let (iops, mean) = (("iops", Dimension::Rate), ("latency", Dimension::Time));
+        let rows = vec![
+            claim(2, "md raid0", iops, 20_000.0, Some(32)),
+            claim(3, "md raid5", iops, 8_000.0, Some(128)),
+            claim(4, "md raid5", mean, 0.004, None),
+            claim(7, "md raid5", iops, 1_000.0, Some(1)),
+            Claim { pattern: "randwrite".into(), ..claim(5, "md raid5", iops, 1.0, Some(1)) },
+            Claim { block_size: Some(Bytes::kib(8)), ..claim(6, "md raid5", iops, 1.0, Some(1)) },
+        ];
+        Published { file: "t.csv".into(), rows }
+    }
+
+    fn found(layout: Option<&str>) -> Beside {
+        let run = run_of(vec![case("rand-read", 100, 32, Sync::None), open_case("open", 500)]);
+        let record = run.six_blocks(&[10_000.0, 500.0]).record();
+        let findings = analyse(&record).unwrap();
+        let table = table();
+        beside((&record, &findings), &table, &audit(&table, Vec::new(), &[]), layout).unwrap()
+    }
+
+    #[test]
+    fn a_case_meets_the_numbers_of_its_own_load_and_no_others() {
+        let found = found(None);
+        let rows = &found.cases[0].rows;
+        assert_eq!(rows.iter().map(|row| row.row).collect::<Vec<_>>(), [2, 3, 4]);
+        assert!((rows[0].ratio().unwrap() - 0.5).abs() < 1e-3 && rows[0].differences.is_empty(), "{:?}", rows[0]);
+        let (low, high) = rows[1].interval().unwrap();
+        assert!(low < 1.25 && 1.25 < high && high < 1.27, "{low} {high}");
+        assert_eq!(rows[1].differences[0].en, "queue depth 32, theirs 128");
+        assert_eq!(rows[2].differences[0].ru, "глубина очереди 32, у них не указано");
+        // 32 in flight at 10,000 per second take 3.2 ms.
+        assert!((rows[2].ratio().unwrap() - 0.8).abs() < 0.01, "{:?}", rows[2]);
+        assert_eq!(found.left, 3, "another load, another size, and a depth further from ours");
+        assert_eq!(found.theirs, ["their server"]);
+        let open = &found.unmatched[0];
+        assert_eq!((open.0.as_str(), open.1.en.as_str()), ("open", "its rate is given, not found"));
+        assert_eq!(
+            found.summary().en,
+            "1 of 2 cases have their load in the table: 3 of its numbers; 3 belong to no case."
+        );
+    }
+
+    #[test]
+    fn only_the_layouts_that_are_asked_for_count() {
+        let found = found(Some("RAID0"));
+        assert_eq!((found.cases[0].rows.len(), found.left), (1, 0));
+        assert!(found.ours.iter().any(|condition| condition.key == "memory"));
+    }
+}

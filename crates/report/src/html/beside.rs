@@ -1,0 +1,109 @@
+//! A run beside a published table as one HTML file.
+
+use super::{bar, document, section, table};
+use crate::beside::{notes, ours, ratio, theirs};
+use crate::markup::Markup;
+use stend_analyse::beside::{Beside, BesideCase, BesideRow};
+use stend_base::{Lang, say};
+
+/// A run beside a published table as one HTML file that starts in `lang`.
+pub fn beside_html(beside: &Beside, lang: Lang) -> String {
+    let (run, file) = (&beside.run, &beside.file);
+    let title = say!("{run} beside {file}", "{run} рядом с {file}");
+    document(&title, lang, |m| {
+        m.raw("\n");
+        m.el("header", "top", |m| {
+            bar(m);
+            m.line("h1", "", &title);
+            m.line("p", "verdict", &beside.summary());
+            m.line("p", "", &beside.label());
+        });
+        m.raw("\n");
+        m.el("main", "", |m| {
+            if !beside.cases.is_empty() {
+                let heading = say!("Cases beside published numbers", "Случаи рядом с опубликованными числами");
+                section(m, "cases", &heading, |m| beside.cases.iter().for_each(|case| numbers(m, case)));
+            }
+            conditions(m, beside);
+            unmatched(m, beside);
+        });
+    })
+}
+
+fn numbers(m: &mut Markup, case: &BesideCase) {
+    m.el("h3", "", |m| m.text(&case.label));
+    m.line("p", "", &case.workload);
+    let columns = [
+        say!("Published", "Опубликовано"),
+        say!("Quantity", "Величина"),
+        say!("As printed", "Как напечатано"),
+        say!("Theirs", "У них"),
+        say!("Ours", "У нас"),
+        say!("Ours of theirs", "Наше от их"),
+        say!("Differs", "Отличия"),
+    ];
+    table(m, "numbers", &columns, |m| case.rows.iter().for_each(|row| number(m, row)));
+}
+
+fn number(m: &mut Markup, row: &BesideRow) {
+    let line = row.row;
+    m.el("tr", "", |m| {
+        m.with("th", &[("scope", "row")], |m| {
+            m.text(&row.layout);
+            m.line("span", "note", &say!("row {line}", "строка {line}"));
+        });
+        m.line("td", "judged", &row.quantity.name());
+        m.el("td", "", |m| m.text(&row.printed));
+        m.line("td", "", &theirs(row));
+        m.line("td", "", &ours(row));
+        m.line("td", "", &ratio(row));
+        m.line("td", "judged", &notes(row));
+    });
+}
+
+fn conditions(m: &mut Markup, beside: &Beside) {
+    section(m, "conditions", &say!("Conditions", "Условия"), |m| {
+        table(m, "", &[say!("What", "Что"), say!("Ours", "У нас")], |m| {
+            for condition in &beside.ours {
+                m.el("tr", "", |m| {
+                    m.line("td", "", &condition.name);
+                    m.line("td", "", &condition.value);
+                });
+            }
+        });
+        table(m, "", &[say!("Theirs, as the table says", "У них, как сказано в таблице")], |m| {
+            for stand in &beside.theirs {
+                m.el("tr", "", |m| m.el("td", "", |m| m.text(stand)));
+            }
+        });
+    });
+}
+
+fn unmatched(m: &mut Markup, beside: &Beside) {
+    if beside.unmatched.is_empty() {
+        return;
+    }
+    section(m, "unmatched", &say!("Not in the table", "Нет в таблице"), |m| {
+        table(m, "", &[say!("Case", "Случай"), say!("Why", "Почему")], |m| {
+            for (label, why) in &beside.unmatched {
+                m.el("tr", "", |m| {
+                    m.el("td", "", |m| m.text(label));
+                    m.line("td", "", why);
+                });
+            }
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_holds_both_numbers_and_escapes_what_is_foreign() {
+        let page = beside_html(&crate::fixture::beside::beside(), Lang::En);
+        assert!(!page.contains("md <b>") && page.contains("md &lt;b&gt;"));
+        assert!(page.contains("queue depth 32, theirs 128") && page.contains("глубина очереди 32, у них 128"));
+        assert!(page.contains("doubtful: H02"), "what an audit says of their number");
+    }
+}

@@ -1,0 +1,41 @@
+//! `stend compare RUN --published TABLE`: a run beside numbers that others published.
+
+use crate::out::Out;
+use clap::ArgMatches;
+use std::path::Path;
+use stend_base::{Error, Kind, Result, say};
+
+/// Prints a run beside a table, or writes it as HTML.
+pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
+    let names = super::many(arguments, "RUN");
+    let [name] = names.as_slice() else {
+        let given = names.len();
+        return Err(Error::new(
+            Kind::Usage,
+            say!(
+                "`--published` takes one run, {given} given",
+                "с `--published` указывают один прогон, указано: {given}"
+            ),
+        )
+        .hint(say!("put them beside the table one by one", "поставьте их рядом с таблицей по одному")));
+    };
+    let (audit, published) = super::audit::read(table, &[])?;
+    let run = super::read(name)?;
+    let findings = stend_analyse::analyse(&run)?;
+    let layout = arguments.get_one::<String>("layout").map(String::as_str);
+    let beside = stend_analyse::beside((&run, &findings), &published, &audit, layout)?;
+    if let Some(file) = arguments.get_one::<String>("output") {
+        let html = stend_report::beside_html(&beside, out.lang);
+        if file == "-" {
+            return out.result(&html);
+        }
+        crate::save::save(Path::new(file), &say!("the comparison", "сравнение"), |to| {
+            to.write_all(html.as_bytes())
+        })?;
+        out.note(file);
+    }
+    out.result(&match out.json {
+        true => stend_report::beside_json(&beside),
+        false => stend_report::beside_text(&beside, out.lang, out.width(), out.colour()),
+    })
+}
