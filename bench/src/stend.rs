@@ -257,6 +257,7 @@ pub mod tests {
             probes: None,
             verification: None,
             io_log: None,
+            told: None,
             clocks: [(0, 0, 0); 2],
         }
     }

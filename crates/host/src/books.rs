@@ -136,6 +136,7 @@ mod tests {
             probes: None,
             verification: None,
             io_log: None,
+            told: None,
             clocks: [(0, 0, 0); 2],
         }
     }

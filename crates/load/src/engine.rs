@@ -305,6 +305,7 @@ impl Watch<'_> {
             probes: None,
             verification: None,
             io_log: self.keeper.as_ref().map(|keeper| keeper.totals(self.missed(), self.failed())),
+            told: None,
             clocks: [start, clock::stamps()],
         };
         self.crew.dismiss();

@@ -4,6 +4,8 @@
 pub mod checkup;
 pub mod crash;
 pub mod facts;
+pub mod fio_bins;
+pub mod imported;
 pub mod io_log;
 pub mod observed;
 pub mod probes;
@@ -18,6 +20,7 @@ pub mod verification;
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use crash::{Aftermath, Crash};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
+pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
     ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice, TrialOutcome,

@@ -2,6 +2,7 @@
 
 use crate::crash::Aftermath;
 use crate::facts::{HostFacts, TargetFacts};
+use crate::imported::Told;
 use crate::io_log::IoLogTotals;
 use crate::probes::Probes;
 use crate::verification::Verification;
@@ -102,6 +103,8 @@ pub struct TrialOutcome {
     pub verification: Option<Verification>,
     /// What became of the I/Os of the window; `None` if the trial kept no log of them.
     pub io_log: Option<IoLogTotals>,
+    /// What another tool printed of it, where its results were imported; `None`: it was seen.
+    pub told: Option<Told>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.
     pub clocks: [(u64, u64, u64); 2],
 }

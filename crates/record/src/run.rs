@@ -2,6 +2,7 @@
 
 use crate::crash::{Aftermath, Crash};
 use crate::facts::{HostFacts, TargetFacts};
+use crate::imported::Imported;
 use crate::io_log::IoChunk;
 use crate::observed::{ArmFacts, Event, EventKind, FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
@@ -27,6 +28,8 @@ pub struct RunHeader {
     pub suite_text: String,
     /// Wall clock minus CLOCK_MONOTONIC at the start, ns: turns times on the run's axis into dates.
     pub realtime_offset_ns: i64,
+    /// What another tool measured; `None`: Stend did.
+    pub imported: Option<Imported>,
 }
 
 /// How far a run got.

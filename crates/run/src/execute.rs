@@ -241,6 +241,7 @@ impl Loop {
             inputs,
             suite_text: self.setup.suite_text.clone(),
             realtime_offset_ns: realtime as i64 - monotonic as i64,
+            imported: None,
         };
         create(&self.setup.run_file, header, Options { spool, reserve })
     }

@@ -79,6 +79,7 @@ fn done(ordinal: u32, status: TrialStatus) -> Reply {
         probes: None,
         verification: None,
         io_log: None,
+        told: None,
         clocks: [(0, 0, 0); 2],
     };
     Reply::TrialDone { ordinal, outcome: Box::new(outcome) }
@@ -353,6 +354,7 @@ fn interrupted_run() -> stend_record::RunRecord {
         inputs,
         suite_text: String::new(),
         realtime_offset_ns: 0,
+        imported: None,
     };
     let mut run = stend_record::RunRecord::new(header);
     let mut again = Walk::new(asked(), Nanos(0));

@@ -78,6 +78,7 @@ fn a_run_that_was_interrupted_stops_where_it_would_have_stopped() {
         inputs,
         suite_text: String::new(),
         realtime_offset_ns: 0,
+        imported: None,
     });
     record.host = Some(seen.host.clone());
     record.targets = seen.targets.clone();

@@ -71,7 +71,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
             return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
-    Ok(Suite { name, fill, files, cases, blocks, until, arms, observe })
+    Ok(Suite { name, fill, files, cases, told: Vec::new(), blocks, until, arms, observe })
 }
 
 #[derive(Debug, Clone)]

@@ -1,5 +1,7 @@
 //! Suite × repeats → what comes next. Pure: the same inputs, seed and history give the same decision.
 
+mod told;
+
 use crate::arm::Arm;
 use crate::budget::stretch;
 use crate::external;
@@ -158,6 +160,9 @@ pub struct Plan {
 impl Plan {
     /// Lays a suite out for a target. Errors are of kind `Spec`, `Preflight` or `Unsafe`.
     pub fn new(inputs: &PlanInputs) -> Result<Plan> {
+        if !inputs.suite.told.is_empty() {
+            return told::plan(inputs);
+        }
         let Range { region, share, files, pieces } = range(inputs)?;
         let (mut cases, mut ladders, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for case in &inputs.suite.cases {

@@ -3,6 +3,7 @@
 use crate::arm::{Arm, Observation};
 use crate::external::FioNeed;
 use crate::files::Files;
+use crate::plan::Case;
 use crate::prober::ProberKey;
 use crate::rate::Rate;
 use crate::region::Part;
@@ -25,6 +26,8 @@ pub struct Suite {
     pub files: Option<Files>,
     /// Cases in the order of the file.
     pub cases: Vec<SuiteCase>,
+    /// Cells that another tool ran, of an imported run; then there are no `cases` and nothing is planned.
+    pub told: Vec<Case>,
     /// Interleaved blocks; every block runs every case once in every arm.
     pub blocks: u32,
     /// Precision at which a case is not repeated any more; then `blocks` is the largest number.

@@ -1,10 +1,10 @@
 //! Reads what fio prints at its end (`--output-format=json+`). Pure, and wary: it comes from another program.
 
-use super::bins::{Bins, Exact, bin};
 use super::child::WORDS_MAX;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
+use stend_record::fio_bins::{Bins, Exact, bin};
 use stend_spec::workload::Op;
 
 /// What fio tells of itself and of every job.
@@ -164,8 +164,8 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bins::count;
     use super::*;
+    use stend_record::fio_bins::count;
 
     const FIXTURE: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33.json");
 

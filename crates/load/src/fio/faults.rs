@@ -3,10 +3,10 @@
 //! fio names kind and offset of an I/O that the kernel refused on its standard error. What ended a job otherwise it says in
 //! one line on its standard output, with the name of its own function and without a place.
 
-use super::bins;
 use super::document::Report;
 use super::outcome::{Ran, kinds};
 use crate::layout::Job;
+use stend_record::fio_bins as bins;
 use stend_record::observed::IoErrors;
 use stend_spec::workload::Op;
 

@@ -1,8 +1,8 @@
 //! Reads fio's log of histograms: a line for each kind of I/O about every `log_hist_msec`, with what completed since the
 //! line before it. Pure, and wary: the log comes from another program.
 
-use super::bins::{BINS, Bins};
 use std::io::BufRead;
+use stend_record::fio_bins::{BINS, Bins};
 use stend_spec::workload::Op;
 
 /// Longest log that is read: 10,000 lines are 56 to 200 MB.
@@ -86,8 +86,9 @@ mod tests {
     fn a_log_written_by_fio_3_33_has_the_counts_that_its_summary_has() {
         let log = include_str!("../../tests/fixtures/fio-3.33_clat_hist.1.log");
         let rows = rows(log.as_bytes()).unwrap();
-        let count =
-            |op| rows.iter().filter(|row| row.op == op).map(|row| super::super::bins::count(&row.bins)).sum::<u64>();
+        let count = |op| {
+            rows.iter().filter(|row| row.op == op).map(|row| stend_record::fio_bins::count(&row.bins)).sum::<u64>()
+        };
         assert_eq!((rows.len(), count(Op::Read), count(Op::Write)), (4, 1178, 537));
     }
 

@@ -5,7 +5,6 @@
 //! time as our engine would take. Its numbers are taken from its summary (totals, latencies with the submission) and its
 //! histogram logs (intervals, latencies without it). Must not correct what it measured.
 
-mod bins;
 mod child;
 mod document;
 mod faults;

@@ -1,6 +1,5 @@
 //! From what fio told to the outcome of a trial. Pure: no clock, no files.
 
-use super::bins::{self, Bins};
 use super::child::{Cut, Ended};
 use super::document::{Document, Report, Side};
 use super::faults;
@@ -10,6 +9,7 @@ use super::slices::{self, Done};
 use crate::layout::Job;
 use stend_base::{Bytes, Nanos};
 use stend_record::External;
+use stend_record::fio_bins::{self as bins, Bins};
 use stend_record::observed::{EngineFacts, JobFacts, JobTotals, Slice, TrialOutcome, TrialStatus};
 use stend_spec::workload::{OPS, Op, Region, Trial};
 
@@ -170,6 +170,7 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
         probes: None,
         verification: None,
         io_log: None,
+        told: None,
         clocks: [(0, 0, 0); 2],
     }
 }

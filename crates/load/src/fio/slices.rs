@@ -3,11 +3,11 @@
 //! A line holds what completed since the one before it of the same job and kind; a job's last line is not written, it is
 //! what its total has left. So the sum of all slices is the total, exactly.
 
-use super::bins::{self, Bins};
 use super::logs::Row;
 use crate::INTERVAL;
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Nanos};
+use stend_record::fio_bins::{self as bins, Bins};
 use stend_record::observed::Slice;
 use stend_spec::workload::Op;
 

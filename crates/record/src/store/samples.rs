@@ -1,6 +1,7 @@
 //! Made-up entries for the tests of this module: one of each kind, and runs of any length.
 
 use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
+use crate::imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 use crate::io_log::{IoChunk, IoLogTotals, Logged, Records};
 use crate::observed::{
     EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
@@ -38,6 +39,7 @@ pub fn header() -> RunHeader {
         inputs: PlanInputs { suite, seed: u64::MAX, target, time_budget: Some(Nanos::secs(180)), traces: Vec::new() },
         suite_text: "suite: quick # проверка\n".to_string(),
         realtime_offset_ns: -5,
+        imported: Some(imported()),
     }
 }
 
@@ -121,6 +123,36 @@ fn probes() -> Probes {
     }
 }
 
+fn imported() -> Imported {
+    let file = SourceFile { name: "a.json".to_string(), size: Bytes(9), version: "fio-3.33".to_string() };
+    Imported {
+        tool: "fio".to_string(),
+        files: vec![file],
+        targets: vec!["/x".to_string()],
+        snapshots: 2,
+        dropped: vec![say!("line 7", "строка 7")],
+    }
+}
+
+fn told() -> Told {
+    let number = ToldNumber { name: "iops".to_string(), unit: "1/s".to_string(), printed: "9.500000".to_string() };
+    let op = ToldOp {
+        stream: 0,
+        job: 0,
+        op: Op::Read,
+        latency: "clat".to_string(),
+        count: 6000,
+        sum_ns: 1 << 70,
+        min_ns: 3,
+        max_ns: u64::MAX,
+        occupied_ns: Some(1 << 71),
+        mergeable: true,
+        percentiles: vec![(990_000, 7)],
+        numbers: vec![number],
+    };
+    Told { file: 0, line: 1, paced: false, depth_known: true, sizes_known: true, ops: vec![op] }
+}
+
 pub fn outcome() -> TrialOutcome {
     let job = JobTotals {
         stream: 0,
@@ -153,6 +185,7 @@ pub fn outcome() -> TrialOutcome {
         probes: Some(probes()),
         verification: Some(verification()),
         io_log: Some(IoLogTotals { recorded: 3, dropped: 1, beyond: 2, failed: 1 }),
+        told: Some(told()),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],
     }
 }

@@ -1,4 +1,5 @@
-//! fio's buckets of latency, and how they become ours. Pure.
+//! fio's buckets of latency, and how they become ours. Pure. Here, because those who have fio make the I/O and those who read
+//! what it once printed need the same.
 //!
 //! fio counts values below 128 ns one by one and cuts every power of two above into 64 equal buckets, 29 groups of 64 in
 //! all; the last bucket takes whatever is longer (stat.h of fio). Ours are half as wide ([`stend_base::histogram`]): what
@@ -10,13 +11,13 @@ use stend_base::histogram::{Sparse, bucket};
 /// log2 of the buckets per octave.
 const SUB_BITS: u32 = 6;
 /// Buckets of fio: 29 groups of 64.
-pub(super) const BINS: usize = 29 << SUB_BITS;
+pub const BINS: usize = 29 << SUB_BITS;
 
 /// Counts by number of fio's bucket.
-pub(super) type Bins = BTreeMap<u32, u64>;
+pub type Bins = BTreeMap<u32, u64>;
 
 /// The bucket that a value falls into.
-pub(super) fn bin(value: u64) -> u32 {
+pub fn bin(value: u64) -> u32 {
     if value < 2 << SUB_BITS {
         return value as u32;
     }
@@ -26,7 +27,7 @@ pub(super) fn bin(value: u64) -> u32 {
 }
 
 /// Smallest and largest value of a bucket; the last one is told without what lies above its own width.
-pub(super) fn edges(bin: u32) -> (u64, u64) {
+pub fn edges(bin: u32) -> (u64, u64) {
     let bin = u64::from(bin.min(BINS as u32 - 1));
     if bin < 2 << SUB_BITS {
         return (bin, bin);
@@ -38,7 +39,7 @@ pub(super) fn edges(bin: u32) -> (u64, u64) {
 
 /// What fio knows exactly of the values in its buckets.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Exact {
+pub struct Exact {
     /// Smallest, ns.
     pub min_ns: u64,
     /// Largest, ns.
@@ -49,7 +50,16 @@ pub(super) struct Exact {
 
 /// The counts as they are stored. Without `exact` the edges of the buckets stand for the extremes and their middles for
 /// the sum.
-pub(super) fn sparse(bins: &Bins, exact: Option<Exact>) -> Sparse {
+pub fn sparse(bins: &Bins, exact: Option<Exact>) -> Sparse {
+    sparse_in(bins, exact, 1)
+}
+
+/// As [`sparse`] of buckets of values in units of `unit_ns` (`exact` stays in ns): before its version 3 fio counted microseconds.
+pub fn sparse_in(bins: &Bins, exact: Option<Exact>, unit_ns: u64) -> Sparse {
+    let edges = |bin| {
+        let (lower, upper) = edges(bin);
+        (lower * unit_ns, (upper + 1) * unit_ns - 1)
+    };
     let mut stored = Sparse::default();
     let used = || bins.iter().filter(|(_, count)| **count > 0);
     let (Some((&first, _)), Some((&last, _))) = (used().next(), used().next_back()) else { return stored };
@@ -76,12 +86,12 @@ pub(super) fn sparse(bins: &Bins, exact: Option<Exact>) -> Sparse {
 }
 
 /// How many values are in all buckets.
-pub(super) fn count(bins: &Bins) -> u64 {
+pub fn count(bins: &Bins) -> u64 {
     bins.values().fold(0, |sum, n| sum.saturating_add(*n))
 }
 
 /// Adds `more` to the counts.
-pub(super) fn add(bins: &mut Bins, more: &Bins) {
+pub fn add(bins: &mut Bins, more: &Bins) {
     for (&bin, &n) in more {
         let sum = bins.entry(bin).or_default();
         *sum = sum.saturating_add(n);
@@ -89,7 +99,7 @@ pub(super) fn add(bins: &mut Bins, more: &Bins) {
 }
 
 /// What of `all` is left without `part`; `None` if a bucket of the part holds more than the whole.
-pub(super) fn rest(all: &Bins, part: &Bins) -> Option<Bins> {
+pub fn rest(all: &Bins, part: &Bins) -> Option<Bins> {
     let mut left = all.clone();
     for (bin, n) in part.iter().filter(|(_, n)| **n > 0) {
         let have = left.get_mut(bin)?;
