@@ -1,6 +1,9 @@
-//! Published tables as records of what they claim. Must not judge what it reads, or guess what it cannot read.
+//! Results of other tools as records: published tables as what they claim, results of fio as a run. Must not judge what it
+//! reads, or guess what it cannot read.
 #![forbid(unsafe_code)]
 
+pub mod fio;
+mod json;
 mod number;
 mod table;
 mod unit;

@@ -1,0 +1,297 @@
+//! What one document of fio's JSON says, whatever the version: before fio 3 latencies are in microseconds and `io_bytes` in KiB.
+//! Pure.
+//!
+//! Source: fio, stat.c (`show_thread_status_json`, `add_ddir_status_json`) of 2.21 and 3.33, client.c (`fio_client_json_init`).
+
+use super::options::Options;
+use super::unit;
+use crate::json::{Kind, Value};
+use stend_base::{Nanos, Say, say};
+use stend_record::ToldNumber;
+use stend_record::fio_bins::{Bins, bin};
+use stend_spec::workload::Op;
+
+/// Numbers of a job: fio prints some 70 for each of its kinds of I/O.
+const NUMBERS_MAX: usize = 4096;
+
+/// One document: a run of fio, or a snapshot of one.
+#[derive(Debug)]
+pub struct Document {
+    /// Line at which it begins.
+    pub line: u32,
+    /// What fio calls itself; empty if it does not say.
+    pub version: String,
+    /// When it was printed, ms since 1970; `None` if that is not told.
+    pub ended_ms: Option<u64>,
+    /// Jobs, or groups of them; sums over clients left out.
+    pub jobs: Vec<Job>,
+    /// What of it cannot be used, and where.
+    pub dropped: Vec<(u32, Say)>,
+}
+
+/// What is told of one job, or of several reported as one.
+#[derive(Debug)]
+pub struct Job {
+    /// Name of the section.
+    pub name: String,
+    /// Jobs of one group run at the same time.
+    pub group: u64,
+    /// When it began, ms since 1970; newer versions tell.
+    pub started_ms: Option<u64>,
+    /// The error that ended it, 0 if none did.
+    pub error: i32,
+    /// Failed I/Os, where it went on in spite of them.
+    pub failed: u64,
+    /// Options.
+    pub options: Options,
+    /// By kind of I/O, those that occurred.
+    pub sides: Vec<(Op, Side)>,
+    /// Time on a CPU, ns; `None` if that is not told.
+    pub cpu_ns: Option<u64>,
+    /// Numbers of the job that belong to no kind of I/O.
+    pub numbers: Vec<ToldNumber>,
+}
+
+/// One kind of I/O of a job.
+#[derive(Debug, Default)]
+pub struct Side {
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// How long, ms.
+    pub runtime_ms: u64,
+    /// I/Os that moved less than asked for.
+    pub short: u64,
+    /// The latency that says most: with a histogram, else with percentiles, else with a mean.
+    pub latency: Latency,
+    /// Sum of the times from before the submission to the end, ns.
+    pub occupied_ns: Option<u128>,
+    /// Every number of it.
+    pub numbers: Vec<ToldNumber>,
+}
+
+/// One kind of latency.
+#[derive(Debug, Default, Clone)]
+pub struct Latency {
+    /// `lat`, `clat`, or empty.
+    pub name: &'static str,
+    /// ns in a unit of its values.
+    pub unit_ns: u64,
+    /// I/Os.
+    pub count: u64,
+    /// Mean, ns.
+    pub mean_ns: f64,
+    /// Smallest, ns.
+    pub min_ns: u64,
+    /// Largest, ns.
+    pub max_ns: u64,
+    /// Share in millionths, and ns.
+    pub percentiles: Vec<(u32, u64)>,
+    /// Histogram in units of `unit_ns`.
+    pub bins: Bins,
+}
+
+impl Document {
+    /// A document of fio; `None` if it is something else.
+    pub fn of(value: &Value<'_>) -> Option<Document> {
+        let version = value.get("fio version").and_then(Value::text).unwrap_or_default();
+        let jobs = value.get("jobs").or(value.get("client_stats"))?;
+        let ended_ms = value.get("timestamp_ms").and_then(Value::whole);
+        let seconds = value.get("timestamp").and_then(Value::whole);
+        let mut document = Document {
+            line: value.line,
+            version: version.to_string(),
+            ended_ms: ended_ms.or(seconds.and_then(|s| s.checked_mul(1000))),
+            jobs: Vec::new(),
+            dropped: Vec::new(),
+        };
+        let global = value.get("global options");
+        for job in jobs.items() {
+            document.add(job, global);
+        }
+        Some(document)
+    }
+
+    fn add(&mut self, job: &Value<'_>, global: Option<&Value<'_>>) {
+        let Some(name) = job.get("jobname").and_then(Value::text) else {
+            self.dropped.push((job.line, say!("a job without `jobname`", "задание без `jobname`")));
+            return;
+        };
+        // The sum that fio makes of several clients; of a job there would be its options.
+        if name == "All clients" && job.get("job options").is_none() {
+            return;
+        }
+        match Job::of(job, name, global) {
+            Ok(job) => self.jobs.push(job),
+            Err((line, why)) => {
+                let Say { en, ru } = why;
+                self.dropped.push((line, say!("job `{name}`: {en}", "задание `{name}`: {ru}")));
+            }
+        }
+    }
+}
+
+impl Job {
+    fn of(value: &Value<'_>, name: &str, global: Option<&Value<'_>>) -> Result<Job, (u32, Say)> {
+        let own = value.get("job options");
+        let mut options = Options { told: own.is_some() || global.is_some(), ..Options::default() };
+        // Those of several clients may be a list.
+        let shared = global.into_iter().flat_map(|global| global.items().iter().chain(std::iter::once(global)));
+        for (option, text) in shared.chain(own).flat_map(Value::pairs) {
+            options.all.insert(option.to_string(), text.text().unwrap_or_default().to_string());
+        }
+        let sides = sides(value, &options)?;
+        let number = |name: &str| value.get(name).and_then(Value::number);
+        let runtime = number("job_runtime");
+        let cpu = number("usr_cpu").zip(number("sys_cpu")).zip(runtime);
+        let mut numbers = Vec::new();
+        let of_kind = ["read", "write", "trim", "sync", "mixed", "job options"];
+        for (key, inner) in value.pairs().iter().filter(|(key, _)| !of_kind.contains(&key.as_ref())) {
+            collect(inner, key, &mut numbers);
+        }
+        let started = value.get("job_start").and_then(Value::whole);
+        let hostname = value.get("hostname").and_then(Value::text).filter(|host| !host.is_empty());
+        if let Some(host) = hostname {
+            options.all.insert("hostname".to_string(), host.to_string());
+        }
+        Ok(Job {
+            name: name.to_string(),
+            group: value.get("groupid").and_then(Value::whole).unwrap_or(0),
+            started_ms: started.filter(|start| *start > 0),
+            error: value.get("error").and_then(Value::number).unwrap_or(0.0) as i32,
+            failed: value.get("total_err").and_then(Value::whole).unwrap_or(0),
+            options,
+            sides,
+            cpu_ns: cpu.map(|((user, system), ms)| ((user + system).max(0.0) / 100.0 * ms * 1e6) as u64),
+            numbers,
+        })
+    }
+
+    /// How long its I/O lasted, ms.
+    pub fn runtime_ms(&self) -> u64 {
+        self.sides.iter().map(|(_, side)| side.runtime_ms).max().unwrap_or(0)
+    }
+
+    /// From its start to its end, as far as that is told.
+    pub fn lasted(&self) -> Nanos {
+        Nanos::millis(self.runtime_ms()) + self.options.ramp()
+    }
+}
+
+/// The kinds of I/O that a job made.
+fn sides(job: &Value<'_>, options: &Options) -> Result<Vec<(Op, Side)>, (u32, Say)> {
+    let mut found = Vec::new();
+    for (key, op) in [("read", Op::Read), ("write", Op::Write), ("trim", Op::Discard), ("sync", Op::Sync)] {
+        let Some(value) = job.get(key) else { continue };
+        let side = Side::of(value, op)?;
+        if side.ios > 0 {
+            found.push((op, side));
+        }
+    }
+    let Some(mixed) = job.get("mixed").filter(|_| found.is_empty()) else { return Ok(found) };
+    let shares = options.shape().mix.map(|mix| mix.shares().collect::<Vec<_>>()).unwrap_or_default();
+    let [(op, _)] = shares[..] else {
+        return Err((
+            mixed.line,
+            say!(
+                "reads and writes are reported as one (unified_rw_reporting), and cannot be told apart",
+                "чтения и записи отчитаны вместе (unified_rw_reporting), и различить их нельзя"
+            ),
+        ));
+    };
+    let side = Side::of(mixed, op)?;
+    Ok(if side.ios > 0 { vec![(op, side)] } else { Vec::new() })
+}
+
+impl Side {
+    fn of(value: &Value<'_>, op: Op) -> Result<Side, (u32, Say)> {
+        let whole = |name: &str| value.get(name).and_then(Value::whole);
+        let number = |name: &str| value.get(name).and_then(Value::number);
+        let runtime_ms = whole("runtime").unwrap_or(0);
+        let (lat, clat) = (Latency::of(value, "lat")?, Latency::of(value, "clat")?);
+        let told = |name: &str| whole(name).unwrap_or(0);
+        // Versions before 3 have no `io_kbytes`, and call KiB bytes.
+        //= fio, stat.c of 2.21: "io_bytes", ts->io_bytes[ddir] >> 10
+        let scale = if value.get("io_kbytes").is_some() { 1 } else { 1024 };
+        let ios = whole("total_ios").or_else(|| {
+            // The oldest tell only the rate.
+            number("iops").map(|iops| (iops * runtime_ms as f64 / 1000.0).round().max(0.0) as u64)
+        });
+        let occupied = lat.as_ref().filter(|lat| lat.count > 0).map(Latency::sum_ns);
+        let best = [clat, lat].into_iter().flatten().max_by_key(|latency| latency.told());
+        let mut numbers = Vec::new();
+        collect(value, "", &mut numbers);
+        Ok(Side {
+            ios: ios.unwrap_or(0),
+            bytes: if op == Op::Sync { 0 } else { told("io_bytes").saturating_mul(scale) },
+            runtime_ms,
+            short: told("short_ios"),
+            latency: best.unwrap_or_default(),
+            occupied_ns: occupied,
+            numbers,
+        })
+    }
+}
+
+impl Latency {
+    fn of(side: &Value<'_>, name: &'static str) -> Result<Option<Latency>, (u32, Say)> {
+        let nanos = side.get(&format!("{name}_ns")).map(|value| (value, 1));
+        let Some((value, unit_ns)) = nanos.or(side.get(name).map(|value| (value, 1000))) else { return Ok(None) };
+        let number = |name: &str| value.get(name).and_then(Value::number).filter(|v| *v >= 0.0).unwrap_or(0.0);
+        let ns = |value: f64| (value * unit_ns as f64).round() as u64;
+        let ios = || side.get("total_ios").and_then(Value::whole);
+        let mean_ns = number("mean") * unit_ns as f64;
+        // Before version 3 there is no `N`.
+        let count = value.get("N").and_then(Value::whole).or_else(|| ios().filter(|_| mean_ns > 0.0)).unwrap_or(0);
+        let mut percentiles = Vec::new();
+        for (share, at) in value.get("percentile").map(Value::pairs).unwrap_or_default() {
+            let percent = share.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+            if let (Some(percent), Some(at)) = (percent, at.number().filter(|at| *at >= 0.0 && count > 0)) {
+                percentiles.push(((percent * 1e4).round() as u32, ns(at)));
+            }
+        }
+        let mut bins = Bins::new();
+        for (middle, n) in value.get("bins").map(Value::pairs).unwrap_or_default() {
+            let (Ok(at), Some(n)) = (middle.parse::<u64>(), n.whole()) else {
+                return Err((n.line, say!("`{middle}` is no bucket of latency", "`{middle}` — не корзина задержек")));
+            };
+            let sum = bins.entry(bin(at)).or_default();
+            *sum = u64::saturating_add(*sum, n);
+        }
+        let (min_ns, max_ns) = (ns(number("min")), ns(number("max")));
+        Ok(Some(Latency { name, unit_ns, count, mean_ns, min_ns, max_ns, percentiles, bins }))
+    }
+
+    /// How much it tells: 3 with a histogram, 2 with percentiles, 1 with a mean, 0 for nothing.
+    fn told(&self) -> u32 {
+        match () {
+            () if !self.bins.is_empty() => 3,
+            () if !self.percentiles.is_empty() => 2,
+            () => u32::from(self.count > 0),
+        }
+    }
+
+    /// Sum over all I/Os, ns.
+    pub fn sum_ns(&self) -> u128 {
+        (self.mean_ns * self.count as f64).round() as u128
+    }
+}
+
+/// All numbers below a value, names of levels joined by dots; buckets left out, which are kept as a histogram.
+fn collect(value: &Value<'_>, name: &str, into: &mut Vec<ToldNumber>) {
+    if let Kind::Number(printed) = value.kind {
+        if into.len() < NUMBERS_MAX {
+            into.push(ToldNumber {
+                name: name.to_string(),
+                unit: unit::of(name).to_string(),
+                printed: printed.to_string(),
+            });
+        }
+        return;
+    }
+    for (key, inner) in value.pairs().iter().filter(|(key, _)| key != "bins") {
+        let name = if name.is_empty() { key.to_string() } else { format!("{name}.{key}") };
+        collect(inner, &name, into);
+    }
+}

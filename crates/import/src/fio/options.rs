@@ -1,0 +1,276 @@
+//! Options of a fio job as its results repeat them: sizes, times, and what Stend calls the same. Pure.
+//!
+//! Source: fio, HOWTO.rst, "Parameter types" and "Parameters list"; defaults are fio's own.
+
+use std::collections::BTreeMap;
+use stend_base::{Bytes, Nanos};
+use stend_spec::pattern::Pattern;
+use stend_spec::workload::{BlockShare, Mix, Op, Sync};
+
+/// Engines of fio that have one I/O in flight per job, whatever `iodepth` says.
+const SYNCHRONOUS: [&str; 8] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "falloc"];
+/// Options that hold the load back.
+const PACING: [&str; 6] = ["rate", "rate_iops", "thinktime", "rate_process", "flow", "latency_target"];
+
+/// Options of one job: those of the whole file, and over them its own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Values by name; of a switch the value may be empty.
+    pub all: BTreeMap<String, String>,
+    /// The results repeat options at all (fio 2.15 and later do).
+    pub told: bool,
+}
+
+/// What the I/Os of a job are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    /// Kinds, by `rw`; `None`: not told.
+    pub mix: Option<Mix>,
+    /// Order.
+    pub pattern: Pattern,
+}
+
+impl Options {
+    /// The first of some names of one option that is set.
+    fn any(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| self.all.get(*name)).map(String::as_str)
+    }
+
+    fn count(&self, name: &str) -> Option<u32> {
+        self.all.get(name)?.trim().parse().ok()
+    }
+
+    /// The engine; fio's default on Linux if none is named, empty if options are not told.
+    pub fn engine(&self) -> &str {
+        self.any(&["ioengine"]).unwrap_or(if self.told { "psync" } else { "" })
+    }
+
+    /// I/Os in flight per job; `None` if that is not told.
+    pub fn depth(&self) -> Option<u32> {
+        if !self.told {
+            return None;
+        }
+        if SYNCHRONOUS.contains(&self.engine()) {
+            return Some(1);
+        }
+        match self.any(&["iodepth"]) {
+            None => Some(1),
+            Some(text) => text.trim().parse().ok(),
+        }
+    }
+
+    /// Jobs of its section.
+    pub fn jobs(&self) -> u32 {
+        self.count("numjobs").unwrap_or(1).max(1)
+    }
+
+    /// Around the page cache.
+    pub fn direct(&self) -> bool {
+        let on = |name: &str| self.all.get(name).is_some_and(|value| value.trim() != "0");
+        let buffered = self.all.get("buffered").map(|value| value.trim() == "0");
+        on("direct") || buffered.unwrap_or(false)
+    }
+
+    /// When writes are durable.
+    pub fn sync(&self) -> Sync {
+        let every = |name: &str| self.count(name).filter(|n| *n > 0);
+        match self.any(&["sync"]).map(str::trim) {
+            Some("1" | "sync" | "dsync" | "") => return Sync::ODsync,
+            _ => {}
+        }
+        every("fsync").map(Sync::Fsync).or(every("fdatasync").map(Sync::Fdatasync)).unwrap_or(Sync::None)
+    }
+
+    /// It was held back.
+    pub fn paced(&self) -> bool {
+        PACING.iter().any(|name| self.all.get(*name).is_some_and(|value| value.trim() != "0"))
+    }
+
+    /// Time before the measurement.
+    pub fn ramp(&self) -> Nanos {
+        self.any(&["ramp_time"]).and_then(time).unwrap_or_default()
+    }
+
+    /// Where its range begins and how long it is, as far as that is told.
+    pub fn range(&self) -> (Bytes, Bytes) {
+        let of = |names: &[&str]| self.any(names).and_then(size).unwrap_or(Bytes(0));
+        (of(&["offset"]), of(&["io_size", "size", "filesize"]))
+    }
+
+    /// What it works on: names of files, or of a directory.
+    pub fn target(&self) -> Option<&str> {
+        self.any(&["filename", "directory"])
+    }
+
+    /// The largest size of an I/O with the shares of a mixture; `None`: sizes differ and their shares are not told.
+    pub fn sizes(&self) -> Option<(Bytes, Vec<BlockShare>)> {
+        if !self.told || self.any(&["bsrange", "blocksize_range"]).is_some() {
+            return None;
+        }
+        if let Some(split) = self.any(&["bssplit"]) {
+            return mixture(split);
+        }
+        let text = self.any(&["bs", "blocksize"]).unwrap_or("4k");
+        // One for each kind of I/O; the last stands for those that are not named.
+        let mut each = text.split(',').filter(|part| !part.trim().is_empty()).map(size);
+        let first = each.next()??;
+        each.all(|other| other == Some(first)).then_some((first, Vec::new()))
+    }
+
+    /// What its I/Os are. Without `rw` fio reads in order.
+    pub fn shape(&self) -> Shape {
+        let word = self.any(&["rw", "readwrite"]).unwrap_or(if self.told { "read" } else { "" });
+        let word = word.split(':').next().unwrap_or_default().trim();
+        let reads = match (self.count("rwmixread"), self.count("rwmixwrite")) {
+            (_, Some(writes)) => 100u32.saturating_sub(writes),
+            (reads, None) => reads.unwrap_or(50),
+        };
+        let mix = match word.strip_prefix("rand").unwrap_or(word) {
+            "read" => Some(Mix::of_reads(100)),
+            "write" => Some(Mix::of_reads(0)),
+            "rw" | "readwrite" => Some(Mix::of_reads(reads.min(100) as u8)),
+            "trim" => Some(Mix::only(Op::Discard)),
+            _ => None,
+        };
+        let pattern = if word.starts_with("rand") { self.distribution() } else { Pattern::Sequential };
+        Shape { mix, pattern }
+    }
+
+    /// Order of random offsets: with a map of what was visited, or drawn anew each time.
+    fn distribution(&self) -> Pattern {
+        let plain = match self.all.contains_key("norandommap") {
+            true => Pattern::Uniform,
+            false => Pattern::Random,
+        };
+        let Some(text) = self.any(&["random_distribution"]) else { return plain };
+        let (name, value) = text.split_once(':').unwrap_or((text, ""));
+        let number = value.split(':').next().and_then(|value| value.parse::<f64>().ok()).filter(|v| *v > 0.0);
+        match (name, number) {
+            ("zipf", Some(theta)) => Pattern::Zipf { theta_thousandths: (theta * 1e3).round().min(10_000.0) as u32 },
+            _ => plain,
+        }
+    }
+}
+
+/// A size: `4k`, `1ki`, `0x200`, `64KiB`. As `kb_base` is by default: `k` is 1024, and `ki` 1000.
+//= fio, HOWTO.rst#parameter-types
+pub fn size(text: &str) -> Option<Bytes> {
+    let text = text.trim().to_ascii_lowercase();
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).ok().map(Bytes);
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = text[digits..].trim_end_matches('b');
+    let (letter, base) = match unit.strip_suffix('i') {
+        Some(letter) => (letter, 1000u64),
+        None => (unit, 1024),
+    };
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == letter)?;
+    number.checked_mul(base.checked_pow(power as u32)?).map(Bytes)
+}
+
+/// A time: seconds, unless a unit follows.
+fn time(text: &str) -> Option<Nanos> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = match &text[digits..] {
+        "" | "s" | "sec" => 1_000_000_000,
+        "ms" | "msec" => 1_000_000,
+        "us" | "usec" => 1_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(unit).map(Nanos)
+}
+
+/// `4k/60:64k/40`, the same for every kind of I/O.
+fn mixture(text: &str) -> Option<(Bytes, Vec<BlockShare>)> {
+    let part = |part: &str| {
+        let (bytes, percent) = part.split_once('/')?;
+        Some(BlockShare { size: size(bytes)?, percent: percent.trim().parse().ok().filter(|p| (1..=100).contains(p))? })
+    };
+    if text.contains(',') {
+        return None;
+    }
+    let mut shares = text.split(':').map(part).collect::<Option<Vec<_>>>()?;
+    shares.sort_by_key(|share| share.size);
+    let whole = shares.iter().map(|share| u32::from(share.percent)).sum::<u32>() == 100;
+    let largest = shares.last()?.size;
+    whole.then_some((largest, shares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(pairs: &[(&str, &str)]) -> Options {
+        let all = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        Options { all, told: true }
+    }
+
+    #[test]
+    fn sizes_are_as_fio_reads_them() {
+        let bytes = |text| size(text).map(|bytes| bytes.0);
+        assert_eq!([bytes("4k"), bytes("4KiB"), bytes("4ki"), bytes("512")], [4096, 4000, 4000, 512].map(Some));
+        assert_eq!([bytes("1m"), bytes("0x200"), bytes("2G"), bytes("8kb")], [1 << 20, 512, 2 << 30, 8192].map(Some));
+        assert_eq!([bytes("50%"), bytes(""), bytes("4q"), bytes("99999999999p")], [None; 4]);
+    }
+
+    #[test]
+    fn one_size_is_known_and_so_is_a_mixture_with_shares_and_nothing_else() {
+        let sizes = |name, value| options(&[(name, value)]).sizes().map(|(largest, shares)| (largest.0, shares.len()));
+        assert_eq!(sizes("bs", "8k"), Some((8192, 0)));
+        assert_eq!(sizes("rw", "read"), Some((4096, 0)));
+        assert_eq!(sizes("bs", "8k,8k,8k"), Some((8192, 0)));
+        assert_eq!(sizes("bs", "4k,8k"), None);
+        assert_eq!(sizes("bssplit", "64k/40:4k/60"), Some((65_536, 2)));
+        assert_eq!(sizes("bssplit", "4k/60:64k/"), None);
+        assert_eq!(sizes("bsrange", "4k-64k"), None);
+        assert_eq!(Options::default().sizes(), None);
+    }
+
+    #[test]
+    fn the_depth_is_one_for_engines_that_wait() {
+        let depth = |pairs: &[(&str, &str)]| options(pairs).depth();
+        assert_eq!(depth(&[("iodepth", "32"), ("ioengine", "libaio")]), Some(32));
+        assert_eq!(depth(&[("iodepth", "32")]), Some(1), "psync by default");
+        assert_eq!(depth(&[("ioengine", "io_uring")]), Some(1));
+        assert_eq!(Options::default().depth(), None);
+    }
+
+    #[test]
+    fn what_is_read_and_written_and_in_which_order() {
+        let shape = |pairs: &[(&str, &str)]| {
+            let Shape { mix, pattern } = options(pairs).shape();
+            (mix.map(|mix| (mix.read, mix.write, mix.discard)), pattern)
+        };
+        assert_eq!(shape(&[]), (Some((100, 0, 0)), Pattern::Sequential));
+        assert_eq!(shape(&[("rw", "randrw:8"), ("rwmixread", "70")]), (Some((70, 30, 0)), Pattern::Random));
+        assert_eq!(
+            shape(&[("readwrite", "readwrite"), ("rwmixwrite", "30")]),
+            (Some((70, 30, 0)), Pattern::Sequential)
+        );
+        assert_eq!(shape(&[("rw", "randtrim"), ("norandommap", "1")]), (Some((0, 0, 100)), Pattern::Uniform));
+        assert_eq!(shape(&[("rw", "trimwrite")]).0, None);
+        let zipf = shape(&[("rw", "randread"), ("random_distribution", "zipf:1.2")]).1;
+        assert_eq!(zipf, Pattern::Zipf { theta_thousandths: 1200 });
+        let odd = shape(&[("rw", "randread"), ("random_distribution", "zipf:x")]).1;
+        assert_eq!(odd, Pattern::Random);
+    }
+
+    #[test]
+    fn syncs_direct_rests_and_ramps() {
+        assert_eq!(options(&[("fsync", "32")]).sync(), Sync::Fsync(32));
+        assert_eq!(options(&[("fdatasync", "1")]).sync(), Sync::Fdatasync(1));
+        assert_eq!((options(&[("sync", "1")]).sync(), options(&[("fsync", "0")]).sync()), (Sync::ODsync, Sync::None));
+        assert!(options(&[("direct", "1")]).direct() && options(&[("buffered", "0")]).direct());
+        assert!(!options(&[("direct", "0")]).direct() && !options(&[]).direct());
+        assert!(options(&[("rate_iops", "100")]).paced() && !options(&[("thinktime", "0")]).paced());
+        let ramp = |text| options(&[("ramp_time", text)]).ramp();
+        assert_eq!((ramp("2"), ramp("1m"), ramp("5q")), (Nanos::secs(2), Nanos::secs(60), Nanos(0)));
+    }
+}

@@ -1,0 +1,281 @@
+//! Results of the real fio 3.33, and one in the form of 2.21 (by hand, after `add_ddir_status_json` in its stat.c).
+
+use super::{File, FioRun, RESULTS_MAX, read};
+use proptest::prelude::*;
+use stend_base::{Bytes, Histogram, Lang, Nanos, Share};
+use stend_record::observed::{TrialOutcome, TrialStatus};
+use stend_record::{Entry, ToldOp};
+use stend_spec::pattern::Pattern;
+use stend_spec::workload::{Op, Sync, Trial};
+
+const PLUS: [&[u8]; 2] = [
+    include_bytes!("../../tests/fixtures/fio-3.33-plus-1.json"),
+    include_bytes!("../../tests/fixtures/fio-3.33-plus-2.json"),
+];
+const GROUP: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33-group.json");
+const STATUS: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33-status.json");
+const CLIENT: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33-client.json");
+const OLD: &[u8] = include_bytes!("../../tests/fixtures/fio-2.21.json");
+
+fn files(texts: &[&[u8]]) -> stend_base::Result<FioRun> {
+    const NAMES: [&str; 3] = ["a.json", "b.json", "c.json"];
+    let files: Vec<File<'_>> = NAMES.iter().zip(texts).map(|(name, bytes)| File { name, bytes }).collect();
+    read(&files)
+}
+
+fn imported(texts: &[&[u8]]) -> FioRun {
+    files(texts).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
+}
+
+fn refused(text: &str) -> String {
+    files(&[text.as_bytes()]).unwrap_err().render(Lang::En)
+}
+
+fn trials(run: &FioRun) -> Vec<(u32, u32, Trial, TrialOutcome)> {
+    let mut found = Vec::new();
+    for pair in run.entries.chunks(2) {
+        let [Entry::TrialStart { case, block, asked, .. }, Entry::TrialEnd { outcome, .. }] = pair else {
+            panic!("a trial is its start and its end");
+        };
+        found.push((*case, *block, asked.as_ref().clone(), outcome.as_ref().clone()));
+    }
+    found
+}
+
+fn labels(run: &FioRun) -> Vec<String> {
+    run.inputs.suite.told.iter().map(|case| case.label()).collect()
+}
+
+fn op(outcome: &TrialOutcome, op: Op) -> &ToldOp {
+    outcome.told.as_ref().unwrap().ops.iter().find(|told| told.op == op).unwrap()
+}
+
+fn printed<'a>(told: &'a ToldOp, name: &str) -> &'a str {
+    &told.numbers.iter().find(|number| number.name == name).unwrap().printed
+}
+
+#[test]
+fn files_of_the_same_jobs_are_trials_of_the_same_cases() {
+    let run = imported(&PLUS);
+    assert_eq!(labels(&run), ["rand-read", "mix"]);
+    let places: Vec<(u32, u32)> = trials(&run).iter().map(|(case, block, ..)| (*case, *block)).collect();
+    assert_eq!(places, [(0, 0), (1, 0), (0, 1), (1, 1)], "in the order of time");
+    assert_eq!((run.inputs.suite.blocks, run.imported.dropped.len()), (2, 0));
+    assert_eq!(run.imported.targets, ["/mnt/test"]);
+    assert_eq!(run.imported.files[1].version, "fio-3.33");
+}
+
+#[test]
+fn what_was_asked_for_follows_from_the_options() {
+    let run = imported(&PLUS[..1]);
+    let [(.., read, _), (.., mix, _)] = &trials(&run)[..] else { panic!("two trials") };
+    let stream = &read.streams[0];
+    assert_eq!((stream.jobs, stream.queue_depth, stream.block_size), (2, 1, Bytes::kib(4)));
+    assert_eq!((&stream.pattern, read.direct, read.region.len), (&Pattern::Random, false, Bytes::mib(8)));
+    let stream = &mix.streams[0];
+    assert_eq!(
+        (stream.mix.read, stream.queue_depth, stream.block_size, stream.sync),
+        (70, 8, Bytes::kib(16), Sync::Fsync(32))
+    );
+    assert!(mix.direct && run.job_file.contains("[mix]\n") && run.job_file.contains("iodepth=8\n"));
+}
+
+#[test]
+fn counts_and_bytes_are_those_of_fio_and_histograms_hold_every_i_o() {
+    for (.., outcome) in trials(&imported(&PLUS)) {
+        assert_eq!(outcome.status, TrialStatus::Complete);
+        for told in &outcome.told.as_ref().unwrap().ops {
+            let job = outcome.jobs.iter().find(|job| job.job == told.job).unwrap();
+            let (ios, bytes) = job.done[told.op.index()];
+            assert_eq!(ios.to_string(), printed(told, "total_ios"));
+            let histogram = &job.latency[told.op.index()];
+            assert!(told.mergeable && histogram.count() == told.count, "{told:?}");
+            if told.op != Op::Sync {
+                assert_eq!((bytes.to_string().as_str(), told.latency.as_str()), (printed(told, "io_bytes"), "clat"));
+                assert_eq!(told.count, ios);
+            }
+            assert_eq!(histogram.max_ns, told.max_ns);
+        }
+    }
+}
+
+#[test]
+fn percentiles_of_the_histogram_are_those_that_fio_prints_to_the_width_of_a_bucket() {
+    for (.., outcome) in trials(&imported(&PLUS)) {
+        for told in &outcome.told.as_ref().unwrap().ops {
+            let job = outcome.jobs.iter().find(|job| job.job == told.job).unwrap();
+            let mut histogram = Histogram::new();
+            histogram.merge_sparse(&job.latency[told.op.index()]);
+            for (share, at) in &told.percentiles {
+                let ours = histogram.quantile(Share(f64::from(*share) / 1e6)).unwrap().0 as f64;
+                // fio prints the middle of a bucket, and its extremes exactly.
+                assert!((ours / *at as f64 - 1.0).abs() < 1.0 / 60.0, "{share}: {ours} and {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn plain_json_has_percentiles_as_printed_and_no_histogram() {
+    let run = imported(&[GROUP]);
+    let [(.., asked, outcome), _] = &trials(&run)[..] else { panic!("two groups") };
+    // Two jobs that are reported as one.
+    assert_eq!((asked.streams[0].jobs, outcome.jobs.len()), (2, 1));
+    let read = op(outcome, Op::Read);
+    assert!(!read.mergeable && outcome.jobs[0].latency[0].count() == 0);
+    assert_eq!(read.percentiles.len(), 17);
+    let p99 = read.percentiles.iter().find(|(share, _)| *share == 990_000).unwrap();
+    assert_eq!(p99.1.to_string(), printed(read, "clat_ns.percentile.99.000000"));
+    assert_eq!((read.count, outcome.jobs[0].latency[0].sum_ns), (600, read.sum_ns));
+    assert!(read.occupied_ns.unwrap() >= read.sum_ns, "lat holds clat");
+}
+
+#[test]
+fn before_version_3_times_are_microseconds_and_bytes_are_kib() {
+    let run = imported(&[OLD]);
+    let (.., asked, outcome) = &trials(&run)[0];
+    assert_eq!(outcome.jobs[0].done[Op::Write.index()], (10_000, 81_920_000));
+    assert_eq!((asked.window, asked.streams[0].queue_depth), (Nanos::secs(10), 16));
+    let write = op(outcome, Op::Write);
+    assert_eq!(write.percentiles[1], (990_000, 40_192_000));
+    assert_eq!((write.sum_ns, write.occupied_ns), (159_800_000_000, Some(159_900_000_000)));
+    assert_eq!((write.max_ns, printed(write, "clat.max")), (90_000_000, "90000"));
+    assert_eq!(run.started_unix_ns, Some(1_500_000_000_000_000_000));
+}
+
+#[test]
+fn buckets_of_microseconds_are_placed_by_their_edges() {
+    let plus = String::from_utf8(OLD.to_vec()).unwrap();
+    let plus = plus.replace(
+        "\"50.000000\" : 15000,",
+        "\"50.000000\" : 15000 }, \"bins\" : { \"500\" : 9999, \"90000\" : 1 }, \"x\" : {",
+    );
+    let (.., outcome) = trials(&imported(&[plus.as_bytes()])).remove(0);
+    let histogram = &outcome.jobs[0].latency[Op::Write.index()];
+    assert_eq!((histogram.count(), histogram.min_ns, histogram.max_ns), (10_000, 500_000, 90_000_000));
+    // 500 µs is in the bucket from 500 to 503 µs.
+    let p50 = histogram.dense().quantile(Share(0.5)).unwrap().0;
+    assert!((503_999..=507_999).contains(&p50), "{p50}");
+}
+
+#[test]
+fn of_snapshots_only_the_last_counts_and_the_others_are_counted() {
+    let run = imported(&[STATUS]);
+    let trials = trials(&run);
+    assert_eq!(trials.len(), 1);
+    assert!(trials[0].3.told.as_ref().unwrap().paced, "rate_iops");
+    assert_eq!((run.imported.snapshots, run.imported.dropped.len()), (3, 0));
+}
+
+#[test]
+fn several_clients_are_jobs_and_their_sum_is_left_out() {
+    let run = imported(&[CLIENT]);
+    let trials = trials(&run);
+    assert_eq!(labels(&run), ["rand-read", "mix"]);
+    assert_eq!((trials[0].3.jobs.len(), trials[0].2.streams[0].jobs), (2, 2));
+    assert_eq!(trials.iter().map(|(.., outcome)| outcome.jobs.len()).sum::<usize>(), 3);
+}
+
+#[test]
+fn documents_behind_each_other_are_trials() {
+    let both = [PLUS[0], b"\nfio: bye\n", PLUS[1]].concat();
+    let run = imported(&[&both]);
+    assert_eq!((trials(&run).len(), run.inputs.suite.blocks), (4, 2));
+}
+
+#[test]
+fn one_name_with_other_options_is_another_case_and_its_label_says_which() {
+    let old = String::from_utf8(OLD.to_vec()).unwrap();
+    let deep = old.replace("\"iodepth\" : \"16\"", "\"iodepth\" : \"64\"").replace("1500000010", "1500000030");
+    let run = imported(&[OLD, deep.as_bytes()]);
+    assert_eq!(labels(&run), ["randwrite, queue_depth 16", "randwrite, queue_depth 64"]);
+}
+
+#[test]
+fn what_fio_does_not_tell_is_not_known() {
+    let mut text = String::from_utf8(OLD.to_vec()).unwrap();
+    let (from, to) = (text.find("\"job options\"").unwrap(), text.find("\"read\"").unwrap());
+    text.replace_range(from..to, "");
+    let (.., asked, outcome) = trials(&imported(&[text.as_bytes()])).remove(0);
+    let told = outcome.told.unwrap();
+    assert!(!told.depth_known && !told.sizes_known);
+    // Kinds and the mean size follow from what was done.
+    let stream = &asked.streams[0];
+    assert_eq!((stream.queue_depth, stream.mix.write, stream.block_size), (0, 100, Bytes::kib(8)));
+}
+
+#[test]
+fn a_job_that_failed_is_a_failed_trial_with_its_error() {
+    let failed = String::from_utf8(OLD.to_vec()).unwrap().replace("\"error\" : 0", "\"error\" : 5");
+    let (.., outcome) = trials(&imported(&[failed.as_bytes()])).remove(0);
+    assert_eq!(outcome.status, TrialStatus::Failed);
+    assert_eq!((outcome.errors[0].errno, outcome.errors[0].count), (5, 1));
+    let went_on = failed.replace("\"error\" : 5", "\"error\" : 5, \"total_err\" : 7");
+    let (.., outcome) = trials(&imported(&[went_on.as_bytes()])).remove(0);
+    assert_eq!((outcome.status, outcome.errors[0].count), (TrialStatus::Complete, 7));
+}
+
+#[test]
+fn what_lacks_its_end_is_told_and_the_rest_is_kept() {
+    let cut = [PLUS[0], &PLUS[1][..9000]].concat();
+    let run = imported(&[&cut]);
+    assert_eq!(trials(&run).len(), 2);
+    let dropped = &run.imported.dropped[0].en;
+    assert!(
+        dropped.starts_with("a.json:") && dropped.ends_with("the last results: the file ends in the middle of it"),
+        "{dropped}"
+    );
+}
+
+#[test]
+fn reads_and_writes_that_are_reported_as_one_are_left_out_and_told() {
+    let mixed = String::from_utf8(OLD.to_vec()).unwrap().replace("\"write\" : {", "\"mixed\" : {");
+    let unknown = mixed.replace("\"randwrite\",\n        \"bs\"", "\"randrw\",\n        \"bs\"");
+    assert!(
+        refused(&unknown).contains("job `randwrite`: reads and writes are reported as one"),
+        "{}",
+        refused(&unknown)
+    );
+    let (.., outcome) = trials(&imported(&[mixed.as_bytes()])).remove(0);
+    assert_eq!(outcome.jobs[0].done[Op::Write.index()].0, 10_000, "only writes were asked for");
+}
+
+#[test]
+fn what_is_no_result_is_refused_with_its_place() {
+    for (text, why) in [
+        ("", "`a.json` holds no results of fio"),
+        ("\u{0}\u{1}\u{2}{\u{3}", "`a.json` holds no results of fio"),
+        ("{\"a\": 1}", "`a.json` holds no results of fio"),
+        ("{\"fio version\": \"fio-3.33\", \"jobs\": []}", "`a.json` holds no results of fio"),
+        ("{\"jobs\": [{\"groupid\": 0}]}", "a job without `jobname`"),
+        ("{\n\"jobs\": [\n{\"jobname\": \"a\", \"read\": {\"iops\": }}]}", "a.json:3: results of fio cannot be read"),
+        ("{\"jobs\": [", "a.json:1: results of fio cannot be read: the file ends"),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(why) && error.contains("hint: make them with"), "{text:?}: {error}");
+    }
+    let twice = files(&[PLUS[0], PLUS[0]]).unwrap_err().render(Lang::Ru);
+    assert!(twice.contains("b.json:1 содержит те же результаты, что и a.json:1"), "{twice}");
+    let long = vec![b' '; RESULTS_MAX + 1];
+    assert!(files(&[&long]).unwrap_err().render(Lang::En).contains("longer than 64 MiB"));
+}
+
+#[test]
+fn numbers_beyond_all_measure_are_no_reason_to_fall() {
+    let huge = String::from_utf8(OLD.to_vec()).unwrap();
+    let huge = huge.replace("\"runtime\" : 10000", "\"runtime\" : 18446744073709551615");
+    let huge =
+        huge.replace("\"mean\" : 15980.00", "\"mean\" : 1e300").replace("\"total_ios\" : 10000", "\"total_ios\" : nan");
+    let _ = imported(&[huge.as_bytes()]);
+}
+
+proptest! {
+    #[test]
+    fn no_damage_makes_it_panic(at in 0usize..25_000, with in any::<u8>(), cut in 0usize..26_000) {
+        let mut text = PLUS[0].to_vec();
+        let at = at % text.len();
+        text[at] = with;
+        text.truncate(cut.max(1));
+        let _ = files(&[&text]);
+    }
+}

@@ -1,0 +1,293 @@
+//! One group of jobs that ran together, as a trial: what was asked for, and what came of it. Pure.
+
+use super::document::{Job, Side};
+use super::options::{Options, Shape};
+use std::collections::BTreeMap;
+use stend_base::histogram::Sparse;
+use stend_base::{Bytes, Nanos};
+use stend_record::fio_bins::{self as bins, Exact};
+use stend_record::observed::{EngineFacts, External, IoErrors, JobTotals, TrialOutcome, TrialStatus};
+use stend_record::{Told, ToldOp};
+use stend_spec::pattern::Pattern;
+use stend_spec::workload::{Engine, Mix, OPS, Op, Region, Stream, Trial};
+
+/// Jobs that ran at the same time, by section.
+pub struct Group<'d> {
+    sections: Vec<Section<'d>>,
+}
+
+/// Jobs of one name and with the same options.
+struct Section<'d> {
+    name: &'d str,
+    options: &'d Options,
+    jobs: Vec<&'d Job>,
+}
+
+/// Where a trial is told of.
+pub struct Place<'d> {
+    /// Index of the file.
+    pub file: u32,
+    /// Line of the document.
+    pub line: u32,
+    /// Version of fio.
+    pub version: &'d str,
+}
+
+impl<'d> Group<'d> {
+    /// The jobs by section, in the order in which they are told.
+    pub fn of(jobs: &[&'d Job]) -> Group<'d> {
+        let mut sections: Vec<Section<'d>> = Vec::new();
+        for job in jobs {
+            let same = |section: &&mut Section<'_>| section.name == job.name && section.options == &job.options;
+            match sections.iter_mut().find(same) {
+                Some(section) => section.jobs.push(job),
+                None => sections.push(Section { name: &job.name, options: &job.options, jobs: vec![job] }),
+            }
+        }
+        Group { sections }
+    }
+
+    /// Every job.
+    pub fn each(&self) -> impl Iterator<Item = &'d Job> + '_ {
+        self.sections.iter().flat_map(|section| section.jobs.iter().copied())
+    }
+
+    /// How many reports there are.
+    pub fn jobs(&self) -> usize {
+        self.each().count()
+    }
+
+    /// From the start of the first to the end of the last.
+    pub fn lasted(&self) -> Nanos {
+        self.each().map(Job::lasted).max().unwrap_or_default()
+    }
+
+    /// Names of the sections.
+    pub fn name(&self) -> String {
+        self.sections.iter().map(|section| section.name).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// The same text for trials that are repetitions of each other.
+    pub fn key(&self, aside: &[&str]) -> String {
+        let mut key = String::new();
+        for section in &self.sections {
+            let told = if section.options.told { String::new() } else { format!("{:?}", section.stream()) };
+            key += &format!("{}\0{}\0{told}\0", section.name, section.jobs.len());
+            for (name, value) in section.options.all.iter().filter(|(name, _)| !aside.contains(&name.as_str())) {
+                key += &format!("{name}={value}\0");
+            }
+        }
+        key
+    }
+
+    /// Options of all sections; those of several have the name of their section in front.
+    pub fn options(&self, aside: &[&str]) -> BTreeMap<String, String> {
+        let several = self.sections.len() > 1;
+        let named = |section: &Section<'_>, name: &str| match several {
+            true => format!("{} {name}", section.name),
+            false => name.to_string(),
+        };
+        let of = |section: &Section<'d>| {
+            let own = section.options.all.iter().filter(|(name, _)| !aside.contains(&name.as_str()));
+            own.map(|(name, value)| (named(section, name), value.clone())).collect::<Vec<_>>()
+        };
+        self.sections.iter().flat_map(of).collect()
+    }
+
+    /// The longest of its jobs, ms: rates are over this.
+    fn runtime(&self) -> Nanos {
+        Nanos::millis(self.each().map(Job::runtime_ms).max().unwrap_or(0))
+    }
+}
+
+impl Job {
+    /// Its numbers as printed.
+    pub fn printed(&self) -> impl Iterator<Item = &str> {
+        let sides = self.sides.iter().flat_map(|(_, side)| &side.numbers);
+        self.numbers.iter().chain(sides).map(|number| number.printed.as_str())
+    }
+}
+
+impl Section<'_> {
+    /// Jobs that ran: several may be reported as one.
+    fn job_count(&self) -> u32 {
+        if self.jobs.len() == 1 { self.options.jobs() } else { self.jobs.len() as u32 }
+    }
+
+    fn sides(&self) -> impl Iterator<Item = &(Op, Side)> {
+        self.jobs.iter().flat_map(|job| &job.sides)
+    }
+
+    /// What its I/Os are; what the options do not tell follows from what was done.
+    fn stream(&self) -> Stream {
+        let Shape { mix, pattern } = self.options.shape();
+        let pattern = if self.options.told { pattern } else { Pattern::Sequential };
+        let (size, shares) = self.options.sizes().unwrap_or((self.mean_size(), Vec::new()));
+        Stream {
+            block_mix: shares,
+            // 0: not known.
+            queue_depth: self.options.depth().unwrap_or(0),
+            jobs: self.job_count(),
+            sync: self.options.sync(),
+            ..Stream::new(mix.unwrap_or_else(|| self.done_mix()), pattern, size)
+        }
+    }
+
+    /// Mean size of an I/O, of the kind where it is largest.
+    fn mean_size(&self) -> Bytes {
+        let mean = |op: Op| {
+            let of = || self.sides().filter(move |(own, _)| *own == op).map(|(_, side)| side);
+            let (ios, bytes) = (of().map(|s| s.ios).sum::<u64>(), of().map(|s| s.bytes).sum::<u64>());
+            bytes.checked_div(ios).unwrap_or(0)
+        };
+        Bytes(Op::IO.map(mean).into_iter().max().unwrap_or(0))
+    }
+
+    /// Shares of what was done, in whole percent.
+    fn done_mix(&self) -> Mix {
+        let ios = |op: Op| self.sides().filter(|(own, _)| *own == op).map(|(_, side)| side.ios).sum::<u64>();
+        let all = Op::IO.iter().map(|op| ios(*op)).sum::<u64>().max(1);
+        let share = |op: Op| (ios(op) as f64 / all as f64 * 100.0).round() as u8;
+        let (write, discard) = (share(Op::Write), share(Op::Discard));
+        Mix { read: 100u8.saturating_sub(write).saturating_sub(discard), write, discard, write_zeroes: 0 }
+    }
+}
+
+/// What the jobs were asked for.
+pub fn asked(group: &Group<'_>) -> Trial {
+    let starts = group.sections.iter().map(|section| section.options.range().0).min().unwrap_or(Bytes(0));
+    let length = |section: &Section<'_>| {
+        // Jobs that name a file share it; others have one each.
+        let each = if section.options.all.contains_key("filename") { 1 } else { u64::from(section.job_count()) };
+        section.options.range().1.0.saturating_mul(each)
+    };
+    let region = Region { start: starts, len: Bytes(group.sections.iter().map(length).fold(0, u64::saturating_add)) };
+    Trial {
+        ramp: group.sections.iter().map(|section| section.options.ramp()).max().unwrap_or_default(),
+        direct: group.sections.iter().all(|section| section.options.direct()),
+        engine: Engine::Fio,
+        ..Trial::new(group.sections.iter().map(Section::stream).collect(), group.runtime(), region)
+    }
+}
+
+/// What was asked for and what came of it, from `at` on.
+pub fn outcome(group: &Group<'_>, place: &Place<'_>, at: Nanos) -> (Trial, TrialOutcome) {
+    let asked = asked(group);
+    let (mut jobs, mut ops, mut errors, mut short) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (stream, section) in (0u16..).zip(&group.sections) {
+        for (index, job) in (0u32..).zip(&section.jobs) {
+            jobs.push(totals(job, stream, index));
+            ops.extend(job.sides.iter().map(|(op, side)| told(job, *op, side, (stream, index))));
+            let op = job.sides.first().map_or(Op::Read, |(op, _)| *op);
+            let class = |errno, count| IoErrors { stream, op, errno, count, first_offset: None };
+            if job.error != 0 || job.failed > 0 {
+                errors.push(class(job.error, job.failed.max(1)));
+            }
+            short.extend(job.sides.iter().filter(|(_, side)| side.short > 0).map(|(_, side)| class(0, side.short)));
+        }
+    }
+    // One whose errors were let pass ran to its end.
+    let ended = group.each().any(|job| job.error != 0 && job.failed == 0);
+    errors.extend(short);
+    let known = |of: fn(&Options) -> bool| group.sections.iter().all(|section| of(section.options));
+    let start = at + asked.ramp;
+    let outcome = TrialOutcome {
+        status: if ended { TrialStatus::Failed } else { TrialStatus::Complete },
+        // Of the ramp nothing is told, so the load begins with the window for whoever looks at it.
+        load_start: start,
+        window_start: start,
+        window_end: start + asked.window,
+        engine: engine(group, place, asked.direct),
+        jobs,
+        drained: Vec::new(),
+        censored: Vec::new(),
+        open: Vec::new(),
+        errors,
+        probes: None,
+        verification: None,
+        io_log: None,
+        told: Some(Told {
+            file: place.file,
+            line: place.line,
+            paced: group.sections.iter().any(|section| section.options.paced()),
+            depth_known: known(|options| options.depth().is_some()),
+            sizes_known: known(|options| options.sizes().is_some()),
+            ops,
+        }),
+        clocks: [(0, 0, 0); 2],
+    };
+    (asked, outcome)
+}
+
+fn engine(group: &Group<'_>, place: &Place<'_>, direct: bool) -> EngineFacts {
+    let mut names: Vec<&str> = group.sections.iter().map(|section| section.options.engine()).collect();
+    names.dedup();
+    let mut job_file = String::new();
+    for section in &group.sections {
+        job_file += &format!("[{}]\n", section.name);
+        for (name, value) in &section.options.all {
+            job_file += &if value.is_empty() { format!("{name}\n") } else { format!("{name}={value}\n") };
+        }
+    }
+    let version = if place.version.is_empty() { "fio".to_string() } else { place.version.to_string() };
+    EngineFacts {
+        backend: names.join(", "),
+        direct,
+        external: Some(External { version, job_file, start_uncertainty_ns: 0 }),
+        ..EngineFacts::default()
+    }
+}
+
+fn totals(job: &Job, stream: u16, index: u32) -> JobTotals {
+    let (mut done, mut latency) = ([(0, 0); OPS], Op::ALL.map(|_| Sparse::default()));
+    for (op, side) in &job.sides {
+        done[op.index()] = (side.ios, side.bytes);
+        latency[op.index()] = stored(side);
+    }
+    JobTotals {
+        stream,
+        job: index,
+        done,
+        latency,
+        service: None,
+        cpu_ns: job.cpu_ns,
+        run_delay_ns: None,
+        cpu_max_ns: None,
+        batch_span_ns: None,
+    }
+}
+
+/// The histogram, if there is one; else nothing but sum and extremes.
+fn stored(side: &Side) -> Sparse {
+    let latency = &side.latency;
+    let exact = Exact { min_ns: latency.min_ns, max_ns: latency.max_ns, mean_ns: latency.mean_ns };
+    match latency.bins.is_empty() {
+        false => bins::sparse_in(&latency.bins, Some(exact), latency.unit_ns),
+        true => {
+            Sparse { buckets: Vec::new(), sum_ns: latency.sum_ns(), min_ns: latency.min_ns, max_ns: latency.max_ns }
+        }
+    }
+}
+
+fn told(job: &Job, op: Op, side: &Side, (stream, index): (u16, u32)) -> ToldOp {
+    let latency = &side.latency;
+    let mut numbers = side.numbers.clone();
+    // Those of the job stand with its first kind of I/O.
+    if job.sides.first().is_some_and(|(first, _)| *first == op) {
+        numbers.extend(job.numbers.iter().cloned());
+    }
+    ToldOp {
+        stream,
+        job: index,
+        op,
+        latency: latency.name.to_string(),
+        count: latency.count,
+        sum_ns: latency.sum_ns(),
+        min_ns: latency.min_ns,
+        max_ns: latency.max_ns,
+        occupied_ns: side.occupied_ns,
+        mergeable: !latency.bins.is_empty(),
+        percentiles: latency.percentiles.clone(),
+        numbers,
+    }
+}
