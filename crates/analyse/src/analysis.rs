@@ -68,6 +68,9 @@ fn targets(run: &RunRecord) -> Vec<String> {
     if !run.targets.is_empty() {
         return stend_record::targets::names(&run.targets);
     }
+    if let Some(imported) = &run.header.imported {
+        return imported.targets.clone();
+    }
     let words = &run.header.command_line;
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {

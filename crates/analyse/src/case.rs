@@ -7,7 +7,7 @@ use crate::latency::Distribution;
 use crate::limits::BATCH_INTERVALS;
 use crate::stats::effective;
 use crate::trials::CaseTrials;
-use crate::{charts, check, io_log, phrase, prober, rates};
+use crate::{charts, check, io_log, phrase, prober, rates, told};
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Share};
 use stend_record::RunRecord;
@@ -140,7 +140,7 @@ pub fn op_finding(case: &CaseTrials<'_>, latency: &OpLatency) -> OpFinding {
     let OpLatency { stream, op, distribution, service } = latency;
     let within = within(case, *stream, *op);
     let quantiles = |of: &Distribution| QUANTILES.map(|q| of.quantile(q, within)).to_vec();
-    OpFinding {
+    let finding = OpFinding {
         stream: *stream,
         op: *op,
         rates: rates::rates(case, Some(*stream), &[*op]),
@@ -155,7 +155,8 @@ pub fn op_finding(case: &CaseTrials<'_>, latency: &OpLatency) -> OpFinding {
             max: service.max(),
             censored: service.censored(),
         }),
-    }
+    };
+    told::completed(case, finding)
 }
 
 #[cfg(test)]

@@ -300,6 +300,20 @@ pub enum QuantileValue {
         /// I/Os needed.
         need: u64,
     },
+    /// As another tool printed it: the smallest and the largest over jobs and trials, which nobody can merge. `None`: it printed
+    /// none for one of them.
+    Printed(Option<(Nanos, Nanos)>),
+}
+
+impl QuantileValue {
+    /// The one latency that it is: ours, or the only one that another tool printed.
+    pub fn single(self) -> Option<Nanos> {
+        match self {
+            QuantileValue::At(value) => Some(value),
+            QuantileValue::Printed(Some((least, most))) => (least == most).then_some(least),
+            QuantileValue::Above(_) | QuantileValue::NotEnough { .. } | QuantileValue::Printed(None) => None,
+        }
+    }
 }
 
 /// Result of one check.

@@ -1,12 +1,16 @@
 //! Builder of small run records for tests: a default that passes every check, and the means to spoil it.
 
+mod told;
+
+pub use told::{by_fio, imported};
+
 use stend_base::histogram::{Histogram, Sparse};
 use stend_base::{Bytes, MilliIops, Nanos};
 use stend_record::observed::{FillOutcome, JobFacts, OpenSlice, OpenTotals};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
-    ArmFacts, Device, EngineFacts, Event, EventKind, External, HostFacts, JobTotals, RunHeader, RunRecord, RunState,
-    Sample, Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
+    ArmFacts, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, RunHeader, RunRecord, RunState, Sample,
+    Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
 };
 use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
@@ -140,6 +144,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         inputs,
         suite_text: String::new(),
         realtime_offset_ns: 0,
+        imported: None,
     });
     record.state = RunState::Complete;
     record.host = Some(HostFacts {
@@ -255,18 +260,6 @@ impl RunBuilder {
     /// The record so far.
     pub fn record(self) -> RunRecord {
         self.record
-    }
-}
-
-/// Makes the trial one that fio ran: of its ramp nothing is told, and the window may have begun so much earlier.
-pub fn by_fio(uncertainty: Nanos) -> impl FnOnce(&mut TrialOutcome, &mut Vec<Slice>) + 'static {
-    move |outcome, slices| {
-        let (version, job_file) = ("fio-3.33".into(), String::new());
-        outcome.engine.external = Some(External { version, job_file, start_uncertainty_ns: uncertainty.0 });
-        let ramp = ((outcome.window_start.0 - outcome.load_start.0) / 100_000_000) as u32;
-        outcome.load_start = outcome.window_start;
-        slices.retain(|slice| slice.interval >= ramp);
-        slices.iter_mut().for_each(|slice| slice.interval -= ramp);
     }
 }
 
@@ -416,6 +409,7 @@ impl TrialBuilder {
             probes: None,
             verification: None,
             io_log: None,
+            told: None,
             clocks: [load_start, window_end].map(|t| (t.0, t.0, t.0 + 1_767_000_000_000_000_000)),
         };
         self.telemetry(&slices, load_start, window_end);

@@ -1,7 +1,7 @@
 //! Many runs of the same cases, in the order of time: where a value changed and stayed so (method S8). States changes only; whether
 //! one is good is seen by what the value is.
 
-use crate::findings::{CaseFinding, Findings, Headline, QuantileValue};
+use crate::findings::{CaseFinding, Findings, Headline};
 use crate::limits::{CHANGE_LEAST, CHANGE_P};
 use crate::stats::change_points::change_points;
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ fn values(case: &CaseFinding) -> Vec<((String, Followed), f64)> {
     };
     let p99 = case.ops.iter().filter_map(|op| {
         let found = op.quantiles.iter().find(|q| q.q == Share(0.99))?;
-        let QuantileValue::At(value) = found.value else { return None };
+        let value = found.value.single()?;
         Some((Followed::P99 { stream: op.stream, op: op.op.index() }, value.0 as f64))
     });
     let all = [rate].into_iter().chain(p99).filter(|(_, value)| value.is_finite());

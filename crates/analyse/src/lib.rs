@@ -35,6 +35,7 @@ pub mod search;
 mod series;
 pub mod stats;
 mod sweeps;
+mod told;
 mod trials;
 mod verdict;
 

@@ -7,7 +7,7 @@ pub use self::files::files;
 pub use self::open_loop::rate_of;
 use self::open_loop::{at_most, paced};
 use crate::findings::{Estimate, Headline};
-use stend_base::{Bytes, Lang, Millionths, Say, format};
+use stend_base::{Bytes, Lang, Millionths, Nanos, Say, format};
 use stend_spec::topology::ranges;
 use stend_spec::trace::Pace;
 use stend_spec::workload::{BlockShare, Data, Op, Pattern, Stream, Sync, Trial, Zone};
@@ -24,6 +24,12 @@ const ZONES_TOLD: usize = 4;
 /// Builds a statement from a function of the language; for texts with formatted numbers in them.
 pub fn both(text: impl Fn(Lang) -> String) -> Say {
     Say { en: text(Lang::En), ru: text(Lang::Ru) }
+}
+
+/// A percentile as another tool printed it, over its jobs and trials: `1.2 ms`, `1.2 ms to 1.4 ms`.
+pub fn printed((least, most): (Nanos, Nanos), lang: Lang) -> String {
+    let (low, high) = (format::latency(least, lang), format::latency(most, lang));
+    if least == most { low } else { format!("{low}{}{high}", pick(lang, " to ", "…")) }
 }
 
 /// One of two words.
@@ -53,7 +59,11 @@ pub fn workload(trial: &Trial) -> Say {
 fn stream(stream: &Stream, lang: Lang) -> String {
     let what = operations(stream, lang);
     let size = sizes(stream, lang);
-    let depth = stream.queue_depth;
+    // Of an imported run it may not be told.
+    let depth = match stream.queue_depth {
+        0 => "?".to_string(),
+        depth => depth.to_string(),
+    };
     let jobs = if stream.jobs == 1 { String::new() } else { format!("{} × ", stream.jobs) };
     let pattern = pattern(&stream.pattern, lang);
     let more = sync(stream.sync, lang) + &data(stream.data, lang) + &place(stream, lang) + verified(stream, lang);

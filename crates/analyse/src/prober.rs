@@ -247,7 +247,7 @@ fn quantile_in_words(quantile: &Quantile, l: Lang) -> String {
     match quantile.value {
         QuantileValue::At(value) => format::latency(value, l),
         QuantileValue::Above(value) => format!("> {}", format::latency(value, l)),
-        QuantileValue::NotEnough { .. } => pick(l, "(too few)", "(проб мало)").into(),
+        QuantileValue::NotEnough { .. } | QuantileValue::Printed(_) => pick(l, "(too few)", "(проб мало)").into(),
     }
 }
 

@@ -26,6 +26,10 @@ pub(crate) fn rates(case: &CaseTrials<'_>, stream: Option<u16>, ops: &[Op]) -> R
 
 /// Values per second of each interval inside a trial's window.
 pub(crate) fn window_series(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op], of: fn(&Cell) -> f64) -> Vec<f64> {
+    // Of an imported trial no interval was seen: that is no row of zeros.
+    if trial.outcome.told.is_some() && trial.record.slices.is_empty() {
+        return Vec::new();
+    }
     let cells = series::cells(&trial.record.slices, |s| ops.contains(&s.op) && stream.is_none_or(|n| n == s.stream));
     let window = series::inside_window(trial.record, &cells);
     window.iter().map(|cell| of(cell) / series::INTERVAL.as_secs()).collect()

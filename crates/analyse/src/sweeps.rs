@@ -143,7 +143,7 @@ pub(crate) fn of_line(
 fn point(case: &CaseFinding, value: u64, headline: Headline) -> SweepPoint {
     let p99 = |op: &crate::findings::OpFinding| match op.quantiles.get(P99)?.value {
         QuantileValue::At(value) => Some(value),
-        QuantileValue::Above(_) | QuantileValue::NotEnough { .. } => None,
+        QuantileValue::Above(_) | QuantileValue::NotEnough { .. } | QuantileValue::Printed(_) => None,
     };
     let transfers = || case.ops.iter().filter(|op| op.op != Op::Sync);
     let all: Option<Vec<Nanos>> = transfers().map(p99).collect();

@@ -2,7 +2,7 @@
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
 use crate::findings::{CaseFinding, Caveat, CheckResult, CheckStatus, Headline, QuantileValue, SearchFinding};
-use crate::phrase::{both, pick, rate};
+use crate::phrase::{both, pick, printed, rate};
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
 use stend_base::text::{plural_en, plural_ru};
@@ -148,7 +148,8 @@ fn line(case: &CaseFinding, lang: Lang) -> String {
         match p99.value {
             QuantileValue::At(value) => Some(format::latency(value, lang)),
             QuantileValue::Above(value) => Some(format!("> {}", format::latency(value, lang))),
-            QuantileValue::NotEnough { .. } => None,
+            QuantileValue::Printed(Some(range)) => Some(printed(range, lang)),
+            QuantileValue::NotEnough { .. } | QuantileValue::Printed(None) => None,
         }
     });
     let latencies = latencies.collect::<Vec<_>>().join(" / ");

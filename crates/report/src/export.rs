@@ -4,7 +4,7 @@
 use serde::Serialize;
 use std::io::{Result, Write};
 use stend_analyse::by_trial::TrialFigures;
-use stend_analyse::findings::{OpFinding, QuantileValue};
+use stend_analyse::findings::OpFinding;
 use stend_base::Share;
 use stend_record::{RunRecord, TrialStatus};
 use stend_spec::workload::Op;
@@ -101,8 +101,8 @@ fn cells(run: &str, row: &TrialFigures) -> [String; 22] {
 
 fn quantile(found: &OpFinding, q: Share) -> String {
     match found.quantiles.iter().find(|quantile| quantile.q == q).map(|quantile| quantile.value) {
-        Some(QuantileValue::At(value)) => value.0.to_string(),
-        Some(QuantileValue::Above(_) | QuantileValue::NotEnough { .. }) | None => String::new(),
+        Some(value) => value.single().map_or(String::new(), |value| value.0.to_string()),
+        None => String::new(),
     }
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
-    use stend_analyse::findings::{Basis, Estimate, Quantile, Rates};
+    use stend_analyse::findings::{Basis, Estimate, Quantile, QuantileValue, Rates};
     use stend_base::Nanos;
 
     fn figures(label: &str) -> TrialFigures {

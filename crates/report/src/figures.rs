@@ -32,6 +32,7 @@ impl LatencyUnit {
     pub fn for_cases(cases: &[CaseFinding]) -> LatencyUnit {
         let medians = cases.iter().flat_map(|c| &c.ops).filter_map(|op| match op.quantiles.first()?.value {
             QuantileValue::At(v) | QuantileValue::Above(v) => Some(v.0),
+            QuantileValue::Printed(printed) => printed.map(|(least, _)| least.0),
             QuantileValue::NotEnough { .. } => None,
         });
         LatencyUnit::for_smallest(medians.min())
@@ -130,7 +131,11 @@ pub fn quantile(quantile: &Quantile, unit: LatencyUnit) -> Say {
     match quantile.value {
         QuantileValue::At(v) => both(|lang| unit.number(v, lang)),
         QuantileValue::Above(v) => both(|lang| format!("> {}", unit.number(v, lang))),
-        QuantileValue::NotEnough { .. } => Say::same(NONE),
+        QuantileValue::Printed(Some((least, most))) if least != most => {
+            both(|lang| format!("{}–{}", unit.number(least, lang), unit.number(most, lang)))
+        }
+        QuantileValue::Printed(Some((least, _))) => both(|lang| unit.number(least, lang)),
+        QuantileValue::NotEnough { .. } | QuantileValue::Printed(None) => Say::same(NONE),
     }
 }
 

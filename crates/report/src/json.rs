@@ -384,6 +384,7 @@ fn quantile(quantile: &Quantile) -> QuantileOut {
         QuantileValue::At(v) => ("at", Some(v.0), None, None),
         QuantileValue::Above(v) => ("above", Some(v.0), None, None),
         QuantileValue::NotEnough { have, need } => ("not_enough", None, Some(have), Some(need)),
+        QuantileValue::Printed(_) => ("printed", quantile.value.single().map(|v| v.0), None, None),
     };
     let interval_95_ns = quantile.interval.map(|(low, high)| (low.0, high.0));
     QuantileOut { share: quantile.q.0, state, value_ns, interval_95_ns, have, need }

@@ -3,10 +3,8 @@
 use super::*;
 use stend_base::Bytes;
 use stend_host::{Inspect, Permission};
-use stend_record::facts::WriteAccess;
-use stend_record::observed::IoErrors;
 use stend_record::verification::{Checked, ReadBack, Verification};
-use stend_record::{HostFacts, TargetFacts, TargetKind, TrialStatus, ZeroSample};
+use stend_record::{HostFacts, IoErrors, TargetFacts, TargetKind, TrialStatus, WriteAccess, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 

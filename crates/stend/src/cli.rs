@@ -1,5 +1,7 @@
 //! The command line: verbs, flags and their help in both languages. Only words; `cmd` does the work.
 
+mod import;
+
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command};
@@ -54,6 +56,7 @@ pub fn command(lang: Lang) -> Command {
             audit(lang),
             report(lang),
             export(lang),
+            import::import(lang),
             inspect(lang),
             doctor(lang),
             lab(lang),

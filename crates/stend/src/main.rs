@@ -42,6 +42,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("compare", arguments)) => cmd::compare::compare(arguments, out),
         Some(("report", arguments)) => cmd::report::report(arguments, out),
         Some(("export", arguments)) => cmd::export::export(arguments, out),
+        Some(("import", arguments)) => cmd::import::import(arguments, out),
         Some(("inspect", arguments)) => cmd::inspect::inspect(arguments, out),
         Some(("lab", arguments)) => cmd::lab::lab(arguments, out),
         Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),

@@ -1,6 +1,7 @@
 //! Reasons to doubt a whole run: which apply, most serious first. Their words are in [`words`].
 
 mod arms;
+mod imported;
 mod words;
 
 use crate::check::{bound, clock};
@@ -16,6 +17,7 @@ use stend_spec::plan::Plan;
 pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     let mut found = Vec::new();
     found.extend(state(run, plan));
+    found.extend(imported::doubts(run));
     found.extend(crashes(run));
     found.extend(no_storage(&run.targets, plan));
     found.extend(never_written(run));
@@ -52,6 +54,7 @@ impl Caveat {
                 | Caveat::TrialsLeftOut { .. }
                 | Caveat::NotFilled
                 | Caveat::ReadsErased { .. }
+                | Caveat::ImportedInPart { .. }
         )
     }
 }
@@ -98,7 +101,8 @@ fn not_filled(run: &RunRecord, plan: &Plan) -> Option<Caveat> {
         (Some(planned), Some(fill)) => fill.written >= planned,
         _ => false,
     };
-    (reads && !filled).then_some(Caveat::NotFilled)
+    // Of an imported run that is not known, which is said of it as a whole.
+    (reads && !filled && run.header.imported.is_none()).then_some(Caveat::NotFilled)
 }
 
 fn engine(run: &RunRecord) -> Vec<Caveat> {

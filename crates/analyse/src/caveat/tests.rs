@@ -157,6 +157,8 @@ fn every() -> Vec<Caveat> {
     vec![
         Caveat::NoEnd,
         Caveat::NoStorage { what: "backend: none".into(), cases: Vec::new() },
+        Caveat::Imported { by: "fio-3.33".into(), after_submission: true, printed: true, snapshots: 3 },
+        Caveat::ImportedInPart { dropped: vec![say!("a.json:9: cut", "a.json:9: обрыв"); 3] },
         Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
         Caveat::CrashesSurvived { crashes: 3, rebooted: 1, below: Share(0.632) },
         Caveat::CrashUnknown { reason: say!("the ledger is gone", "журнала больше нет") },

@@ -2,6 +2,7 @@
 //! the sentences are in the leaves.
 
 mod arms;
+mod imported;
 mod run;
 mod target;
 
@@ -39,6 +40,10 @@ impl Caveat {
             Caveat::NoEnd => run::no_end(),
             Caveat::NoStorage { what, cases } => target::no_storage(what, cases),
             Caveat::EndedEarly { reason } => run::ended_early(reason),
+            Caveat::Imported { by, after_submission, printed, snapshots } => {
+                imported::imported(by, (*after_submission, *printed), *snapshots)
+            }
+            Caveat::ImportedInPart { dropped } => imported::in_part(dropped),
             Caveat::CrashesSurvived { crashes, rebooted, below } => run::crashes_survived(*crashes, *rebooted, *below),
             Caveat::CrashUnknown { reason } => run::crash_unknown(reason),
             Caveat::Suspended { arm, instruction } => arms::suspended(arm, instruction),

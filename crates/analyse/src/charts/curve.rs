@@ -121,7 +121,7 @@ fn summary((first, last): (&Rung<'_>, &Rung<'_>), stream: u16, answer: &SearchFi
             let worst = of_stream(rung.case, stream).filter_map(|op| match op.quantiles.get(1)?.value {
                 QuantileValue::At(value) => Some((value, "")),
                 QuantileValue::Above(value) => Some((value, "> ")),
-                QuantileValue::NotEnough { .. } => None,
+                QuantileValue::NotEnough { .. } | QuantileValue::Printed(_) => None,
             });
             let p99 = worst.max().map(|(value, least)| format!(": p99 {least}{}", format::latency(value, l)));
             format!("{} IOPS{}", format::iops(rung.rate, l), p99.unwrap_or_default())

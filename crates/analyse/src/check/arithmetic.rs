@@ -23,6 +23,9 @@ pub fn bandwidth(case: &CaseTrials<'_>) -> CheckResult {
             "Какого размера операции трассы, закончившиеся внутри окна, испытание не говорит."
         ));
     }
+    if case.counting.iter().any(|trial| trial.outcome.told.as_ref().is_some_and(|told| !told.sizes_known)) {
+        return check.not_measurable(say!("sizes of the I/Os are not told", "размеры операций не указаны"));
+    }
     let Some((deviation, _)) = worst(case, bandwidth_deviation) else { return check.no_trials() };
     let measured = both(|l| {
         let shown = format::percent(deviation, l);

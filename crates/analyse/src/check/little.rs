@@ -4,9 +4,9 @@ use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
 use crate::phrase::{both, pick};
+use crate::told;
 use crate::trials::{CaseTrials, Counting};
-use stend_base::format;
-use stend_base::say;
+use stend_base::{Say, format, say};
 use stend_spec::workload::{Op, Stream};
 
 /// What a trial implies about the I/Os it had in flight, relative to those asked for.
@@ -31,8 +31,12 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
         limit: both(|l| format!("+ {} / − {}", format::percent(most, l), format::percent(least, l))),
     };
     let trials: Vec<InFlight> = case.counting.iter().map(|trial| implied(trial, |_| true)).collect();
+    if let Some(why) = case.counting.iter().find_map(unknown) {
+        return check.not_measurable(why);
+    }
     // An open loop takes the places that it needs, and one with rests leaves some empty.
-    let closed = |stream: &Stream| !stream.is_open() && stream.think.is_none();
+    let paced = case.counting.iter().any(|trial| trial.outcome.told.as_ref().is_some_and(|told| told.paced));
+    let closed = |stream: &Stream| !stream.is_open() && stream.think.is_none() && !paced;
     let full: Vec<InFlight> = match case.asked.streams.iter().any(closed) {
         true => case.counting.iter().map(|trial| implied(trial, closed)).collect(),
         false => Vec::new(),
@@ -82,6 +86,13 @@ fn implied(trial: &Counting<'_>, counts: impl Fn(&Stream) -> bool) -> InFlight {
         let index = index as u16;
         let lanes = lanes(stream);
         let mut longest = 0u64;
+        if let Some(occupied) = told::occupied(trial, index) {
+            sum += occupied as f64;
+            longest = trial.outcome.jobs.iter().flat_map(|job| &job.latency).map(|l| l.max_ns).max().unwrap_or(0);
+            edge += lanes * longest as f64;
+            asked += lanes;
+            continue;
+        }
         for &op in occupying(stream, trial.outcome.engine.external.is_some()) {
             for job in trial.outcome.jobs.iter().filter(|job| job.stream == index) {
                 let latency = &job.service.as_ref().unwrap_or(&job.latency)[op.index()];
@@ -121,6 +132,22 @@ fn occupying(stream: &Stream, external: bool) -> &'static [Op] {
 /// I/Os that a stream may have in flight.
 fn lanes(stream: &Stream) -> f64 {
     f64::from(stream.queue_depth) * f64::from(stream.jobs)
+}
+
+/// What another tool did not tell of an imported trial, without which nothing can be said.
+fn unknown(trial: &Counting<'_>) -> Option<Say> {
+    let told = trial.outcome.told.as_ref()?;
+    if !told.depth_known {
+        return Some(say!("the queue depth is not told", "глубина очереди не указана"));
+    }
+    let streams = 0..trial.record.asked.streams.len() as u16;
+    let missing = streams.map(|stream| told::occupied(trial, stream)).any(|occupied| occupied.is_none());
+    missing.then(|| {
+        say!(
+            "latencies from before the submission are not told, only those from after it",
+            "указаны задержки только после отправки, а не от её начала"
+        )
+    })
 }
 
 #[cfg(test)]

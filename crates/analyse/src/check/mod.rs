@@ -15,6 +15,7 @@ mod executed;
 mod first_pass;
 mod foreign;
 mod generator;
+mod imported;
 mod length;
 mod limiter;
 mod little;
@@ -46,7 +47,7 @@ const OF_STORAGE: [&str; 10] = ["H10", "H11", "H12", "H14", "H18", "H26", "H41",
 /// Every check that looks at one case alone, in the order of their numbers.
 pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
     let nowhere = run.targets.iter().any(|target| target.kind == TargetKind::NullDevice);
-    let results = each(run, case).into_iter();
+    let results = each(run, case).into_iter().map(|result| imported::answered(run, result));
     if case.asked.backend == Backend::NvmePassthrough {
         return results.map(without_counters).collect();
     }

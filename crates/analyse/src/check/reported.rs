@@ -24,6 +24,12 @@ pub fn reported(case: &CaseFinding) -> CheckResult {
     let known = |q: Share, value: fn(&QuantileValue) -> bool| {
         case.ops.iter().filter(|op| op.quantiles.iter().any(|found| found.q == q && value(&found.value))).count()
     };
+    if known(LEAST, |value| matches!(value, QuantileValue::Printed(None))) > 0 {
+        return check.not_measurable(say!(
+            "the tool that measured printed neither a histogram nor a p99",
+            "инструмент, который измерял, не напечатал ни гистограммы, ни p99"
+        ));
+    }
     let (all, told) = (case.ops.len(), known(LEAST, |value| !matches!(value, QuantileValue::NotEnough { .. })));
     let measured = both(|l| {
         let ios = case.ops.iter().map(|op| op.count).min().unwrap_or(0);
@@ -49,7 +55,16 @@ pub fn reported(case: &CaseFinding) -> CheckResult {
 mod tests {
     use super::*;
     use crate::analyse;
-    use crate::fixture::run;
+    use crate::fixture::{imported, run};
+
+    #[test]
+    fn a_tail_that_was_not_printed_is_not_called_told() {
+        let mut record = imported(run().trial(0).done().record(), false);
+        let status = |record| reported(&analyse(record).unwrap().cases[0]).status;
+        assert_eq!(status(&record), CheckStatus::NotMeasurable);
+        record.trials[0].outcome.as_mut().unwrap().told.as_mut().unwrap().ops[0].percentiles = vec![(990_000, 7)];
+        assert_eq!(status(&record), CheckStatus::Pass);
+    }
 
     #[test]
     fn enough_ios_have_a_tail_and_few_have_a_mean_alone() {

@@ -143,7 +143,9 @@ fn asked(record: &RunRecord) -> Vec<Item> {
     let distinct = |of: fn(&stend_spec::workload::Trial) -> Nanos| {
         each(record.trials.iter().map(|t| of(&t.asked)), |value, lang| format::duration(*value, lang))
     };
-    let working_set = each(record.trials.iter().map(|t| t.asked.region.len), |len, lang| format::bytes(*len, lang));
+    // Of imported trials it may not be known.
+    let working_sets = record.trials.iter().map(|t| t.asked.region.len).filter(|len| len.0 > 0);
+    let working_set = each(working_sets, |len, lang| format::bytes(*len, lang));
     let budget = inputs.time_budget.map_or_else(|| say!("none", "нет"), |b| both(|l| format::duration(b, l)));
     let traces: Vec<String> = inputs.traces.iter().map(|t| format!("{} ({:.12})", t.source.file, t.sha256)).collect();
     let traces = if traces.is_empty() { say!("none", "нет") } else { Say::same(traces.join(", ")) };
@@ -185,7 +187,12 @@ fn tool(record: &RunRecord, findings: &Findings) -> Vec<Item> {
 /// The different values among all of them, in their order.
 fn each<T: Ord>(values: impl Iterator<Item = T>, text: impl Fn(&T, stend_base::Lang) -> String) -> Say {
     let distinct: std::collections::BTreeSet<T> = values.collect();
-    both(|lang| distinct.iter().map(|value| text(value, lang)).collect::<Vec<_>>().join(", "))
+    both(|lang| {
+        let mut shown: Vec<String> = distinct.iter().map(|value| text(value, lang)).collect();
+        // What looks the same is not told twice.
+        shown.dedup();
+        shown.join(", ")
+    })
 }
 
 fn joined(a: Say, b: Say) -> Say {

@@ -65,8 +65,9 @@ impl<'a> OneSide<'a> {
         let value = |ops: &Vec<OpFinding>| {
             let found = ops.iter().find(|o| (o.stream, o.op) == (stream, op));
             match found.and_then(p99) {
-                Some(QuantileValue::At(value)) => Ok(value.0 as f64),
-                Some(QuantileValue::Above(_)) => Err(RatioBasis::NotANumber),
+                Some(value) if value.single().is_some() => Ok(value.single().map_or(0.0, |value| value.0 as f64)),
+                Some(QuantileValue::Above(_) | QuantileValue::At(_)) => Err(RatioBasis::NotANumber),
+                Some(QuantileValue::Printed(_)) => Err(RatioBasis::NotMergeable),
                 Some(QuantileValue::NotEnough { .. }) | None => {
                     Err(RatioBasis::TrialsTooShort { have: found.map_or(0, |f| f.count), need })
                 }
@@ -114,11 +115,15 @@ impl<'a> Sides<'a> {
     pub fn p99(&self, stream: u16, op: Op) -> Option<Ratio> {
         let a = p99(self.baseline.op(stream, op)?)?;
         let b = p99(self.other.op(stream, op)?)?;
-        let value = match (a, b) {
+        let alone = |value: QuantileValue| value.single().map_or(value, QuantileValue::At);
+        let value = match (alone(a), alone(b)) {
             (QuantileValue::At(a), QuantileValue::At(b)) => quotient(a.0 as f64, b.0 as f64),
             (QuantileValue::At(a), QuantileValue::Above(b)) => above(a.0 as f64, b.0 as f64),
             (QuantileValue::Above(a), QuantileValue::At(b)) => below(a.0 as f64, b.0 as f64),
             (QuantileValue::Above(_), QuantileValue::Above(_)) => RatioValue::Unknown,
+            (QuantileValue::Printed(_), _) | (_, QuantileValue::Printed(_)) => {
+                return Some(Ratio::bare(RatioValue::Unknown, RatioBasis::NotMergeable));
+            }
             (QuantileValue::NotEnough { .. }, _) | (_, QuantileValue::NotEnough { .. }) => {
                 return Some(Ratio::bare(RatioValue::Unknown, RatioBasis::NotEnough));
             }

@@ -248,6 +248,8 @@ pub enum RatioBasis {
     NotANumber,
     /// A percentile that would be needed has too few I/Os in one of the runs.
     NotEnough,
+    /// Another tool printed a percentile for each of several trials or jobs, and these cannot be merged.
+    NotMergeable,
 }
 
 /// A case that only one side has.

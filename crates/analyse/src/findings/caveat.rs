@@ -22,6 +22,22 @@ pub enum Caveat {
         /// Why.
         reason: Say,
     },
+    /// Another tool measured, and Stend read what it printed.
+    Imported {
+        /// What the tool calls itself; several are joined.
+        by: String,
+        /// Some latencies count from after the submission of an I/O (fio: clat).
+        after_submission: bool,
+        /// Some latencies are percentiles as printed, without a histogram.
+        printed: bool,
+        /// Documents that were left out because a later one holds them.
+        snapshots: u32,
+    },
+    /// Something of the imported files is not in the run.
+    ImportedInPart {
+        /// What, with file and line.
+        dropped: Vec<Say>,
+    },
     /// Crashes were judged, and none took anything: what that proves, and what it does not.
     CrashesSurvived {
         /// How many.

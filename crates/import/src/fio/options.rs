@@ -74,9 +74,8 @@ impl Options {
     /// When writes are durable.
     pub fn sync(&self) -> Sync {
         let every = |name: &str| self.count(name).filter(|n| *n > 0);
-        match self.any(&["sync"]).map(str::trim) {
-            Some("1" | "sync" | "dsync" | "") => return Sync::ODsync,
-            _ => {}
+        if let Some("1" | "sync" | "dsync" | "") = self.any(&["sync"]).map(str::trim) {
+            return Sync::ODsync;
         }
         every("fsync").map(Sync::Fsync).or(every("fdatasync").map(Sync::Fdatasync)).unwrap_or(Sync::None)
     }

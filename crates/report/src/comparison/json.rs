@@ -334,6 +334,7 @@ fn latency(latency: &LatencySide) -> Latency {
         QuantileValue::At(v) => ("at", Some(v.0)),
         QuantileValue::Above(v) => ("above", Some(v.0)),
         QuantileValue::NotEnough { .. } => ("not_enough", None),
+        QuantileValue::Printed(_) => ("printed", latency.p99.value.single().map(|v| v.0)),
     };
     Latency {
         stream: latency.stream,
@@ -357,6 +358,7 @@ fn ratio(ratio: &Ratio) -> RatioOut {
         RatioBasis::TrialsTooShort { .. } => "trials_too_short",
         RatioBasis::NotANumber => "not_a_number",
         RatioBasis::NotEnough => "not_enough",
+        RatioBasis::NotMergeable => "not_mergeable",
     };
     RatioOut {
         state,

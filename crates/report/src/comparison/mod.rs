@@ -56,6 +56,7 @@ pub fn unit(comparison: &Comparison) -> LatencyUnit {
     let sides = comparison.cases.iter().flat_map(|c| c.sides.iter().flatten());
     let values = sides.flat_map(|side| &side.latencies).filter_map(|latency| match latency.p99.value {
         QuantileValue::At(v) | QuantileValue::Above(v) => Some(v.0),
+        QuantileValue::Printed(printed) => printed.map(|(least, _)| least.0),
         QuantileValue::NotEnough { .. } => None,
     });
     LatencyUnit::for_smallest(values.min())
@@ -240,6 +241,12 @@ pub fn notes(comparison: &Comparison) -> Vec<Say> {
         notes.push(say!(
             "{NONE} in place of p99: not enough data in one of the runs.",
             "{NONE} вместо p99: в одном из прогонов недостаточно данных."
+        ));
+    }
+    if any(|b| matches!(b, RatioBasis::NotMergeable)) {
+        notes.push(say!(
+            "{NONE} in place of a ratio of p99: it was printed for each of several trials or jobs, and such percentiles cannot be merged.",
+            "{NONE} вместо отношения p99: он напечатан отдельно для нескольких испытаний или заданий, а такие процентили не объединить."
         ));
     }
     notes

@@ -168,7 +168,13 @@ pub(super) fn quantile_cell(m: &mut Markup, page: &Page, quantile: &Quantile) {
         let (have, need) = (format::count(have), format::count(need));
         return m.line("span", "note", &say!("not enough data: {have} of {need}", "мало данных: {have} из {need}"));
     }
+    if let QuantileValue::Printed(None) = quantile.value {
+        return m.line("span", "note", &say!("not printed by the tool", "инструмент не напечатал"));
+    }
     m.say(&figures::quantile(quantile, page.unit));
+    if let QuantileValue::Printed(Some(_)) = quantile.value {
+        m.line("span", "note", &say!("as printed", "как напечатано"));
+    }
     if let Some((low, high)) = quantile.interval {
         let text = both(|lang| format!("{} … {}", page.unit.number(low, lang), page.unit.number(high, lang)));
         m.line("span", "note", &text);

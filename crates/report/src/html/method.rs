@@ -17,12 +17,21 @@ const BLOCKS_MAX: usize = 24;
 /// The section.
 pub fn section(m: &mut Markup, page: &Page) {
     super::section(m, "method", &say!("Method", "Методика"), |m| {
-        plan(m, page);
-        order(m, page.run);
-        definitions(m);
-        errors(m, page);
+        let verbatim = match &page.run.header.imported {
+            Some(imported) => {
+                super::imported::origin(m, page, imported);
+                say!("Options, as they were printed", "Параметры, как они напечатаны")
+            }
+            None => {
+                plan(m, page);
+                order(m, page.run);
+                definitions(m);
+                errors(m, page);
+                say!("Suite file, verbatim", "Файл набора, дословно")
+            }
+        };
         m.el("details", "verbatim", |m| {
-            m.line("summary", "", &say!("Suite file, verbatim", "Файл набора, дословно"));
+            m.line("summary", "", &verbatim);
             m.with("pre", &[("tabindex", "0")], |m| m.el("code", "", |m| m.text(&page.run.header.suite_text)));
         });
     });

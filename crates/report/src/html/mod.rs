@@ -6,6 +6,7 @@ pub mod beside;
 mod cases;
 pub mod comparison;
 mod figure;
+mod imported;
 mod method;
 mod results;
 mod summary;

@@ -237,6 +237,7 @@ fn shared_axis<'a>(ops: impl Iterator<Item = &'a OpFinding>) -> Option<Ruler> {
 fn marks(op: &OpFinding) -> [Option<u64>; 4] {
     let quantile = |i: usize| match op.quantiles.get(i)?.value {
         QuantileValue::At(v) | QuantileValue::Above(v) => Some(v.0),
+        QuantileValue::Printed(_) => op.quantiles.get(i)?.value.single().map(|v| v.0),
         QuantileValue::NotEnough { .. } => None,
     };
     [quantile(0), quantile(1), quantile(2), (op.count > 0).then_some(op.latency_max.0)]

@@ -219,7 +219,9 @@ fn one_target(case: &CaseFinding, target: &TargetFinding, lang: Lang) -> String 
             QuantileValue::Above(value) => {
                 format!("{} > {}", figures::quantile_name(q.q).get(lang), format::latency(value, lang))
             }
-            QuantileValue::NotEnough { .. } => format!("{} {}", figures::quantile_name(q.q).get(lang), figures::NONE),
+            QuantileValue::NotEnough { .. } | QuantileValue::Printed(_) => {
+                format!("{} {}", figures::quantile_name(q.q).get(lang), figures::NONE)
+            }
         };
         let told = op.quantiles.iter().take(2).map(at).collect::<Vec<_>>().join(", ");
         format!("{}: {told}", figures::op_name(case, op).get(lang))

@@ -36,8 +36,9 @@ pub(super) fn plan(inputs: &PlanInputs) -> Result<Plan> {
 #[cfg(test)]
 mod tests {
     use crate::fixture;
-    use crate::plan::{Decision, Plan, PlanInputs, StopReason};
+    use crate::plan::{Plan, PlanInputs};
     use crate::suite::Suite;
+    use stend_base::Nanos;
 
     /// A run that another tool made of the cells of a suite.
     fn told(stream: &str, twice: bool) -> PlanInputs {
@@ -53,7 +54,7 @@ mod tests {
         let plan = Plan::new(&told("op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 8]", false)).unwrap();
         let labels: Vec<String> = plan.cases.iter().map(|case| case.label()).collect();
         assert_eq!(labels, ["a, queue_depth 1", "a, queue_depth 8"]);
-        assert_eq!((plan.next(&[]), plan.fill), (Decision::Stop(StopReason::Done), None));
+        assert_eq!((plan.usual_trials(), plan.trial_time(), plan.fill), (0, Nanos(0), None));
     }
 
     #[test]

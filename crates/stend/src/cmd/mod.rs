@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod export;
 mod export_ios;
 mod history;
+pub mod import;
 pub mod inspect;
 pub mod lab;
 pub mod list;

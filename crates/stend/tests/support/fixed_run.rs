@@ -41,6 +41,7 @@ impl FixedRun<'_> {
             inputs,
             suite_text: super::SMALL.into(),
             realtime_offset_ns: 0,
+            imported: None,
         };
         let writer = store::create(path, header, Options::default()).expect("a new run file");
         writer.append(Entry::Host(Box::new(HostFacts {
@@ -154,6 +155,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         probes: None,
         verification: None,
         io_log: None,
+        told: None,
         clocks: [(0, 0, 0); 2],
     };
     (outcome, (0..intervals).map(slice).collect())

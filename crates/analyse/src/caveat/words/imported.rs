@@ -1,0 +1,64 @@
+//! Sentences of caveats about runs that another tool made.
+
+use super::Words;
+use crate::phrase::{both, pick};
+use stend_base::{Lang, Say, say};
+
+/// Missing parts that a sentence names; more are counted.
+const NAMED: usize = 2;
+
+pub(super) fn imported(by: &str, (after_submission, printed): (bool, bool), snapshots: u32) -> Words {
+    let text = both(|l| {
+        let whole = match l {
+            Lang::En => format!(
+                "Imported from what {by} printed; Stend did not see these trials. What the host and the target were, whether the range \
+                 had been written before, and what else was going on is not known, and trials of one case ran one after the other."
+            ),
+            Lang::Ru => format!(
+                "Импортировано из того, что напечатал {by}; самих испытаний Stend не видел. Какими были хост и объект, была ли область \
+                 записана заранее и что ещё происходило, неизвестно, а испытания одного случая шли подряд."
+            ),
+        };
+        let clat = pick(
+            l,
+            " Latencies are clat: without the time that submitting took.",
+            " Задержки — clat: без времени отправки.",
+        );
+        let percentiles = pick(
+            l,
+            " Percentiles without a histogram are shown as printed and never merged or averaged.",
+            " Процентили без гистограммы показаны как напечатаны; они не объединяются и не усредняются.",
+        );
+        let superseded = match (snapshots, l) {
+            (0, _) => String::new(),
+            (n, Lang::En) => format!(" Snapshots of --status-interval that later results hold were left out: {n}."),
+            (n, Lang::Ru) => {
+                format!(" Промежуточные результаты --status-interval, вошедшие в следующие, пропущены: {n}.")
+            }
+        };
+        whole + if after_submission { clat } else { "" } + if printed { percentiles } else { "" } + &superseded
+    });
+    let advice = say!(
+        "Let Stend measure where the difference matters (`stend run --engine fio` keeps the engine); with fio, print `json+` and `--lat_percentiles=1`, so that histograms of the whole latency come along.",
+        "Где различие важно, измеряйте с помощью Stend (`stend run --engine fio` сохранит генератор); от fio берите `json+` с `--lat_percentiles=1`, тогда придут и гистограммы полной задержки."
+    );
+    Words { slug: "imported", text, advice }
+}
+
+pub(super) fn in_part(dropped: &[Say]) -> Words {
+    let text = both(|l| {
+        let named: Vec<&str> = dropped.iter().take(NAMED).map(|what| what.get(l)).collect();
+        let more = match dropped.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            n => pick(l, "; and {n} more", "; и ещё {n}").replace("{n}", &n.to_string()),
+        };
+        let head =
+            pick(l, "Only a part of the files was imported. Left out: ", "Файлы импортированы не целиком. Пропущено: ");
+        format!("{head}{}{more}.", named.join("; "))
+    });
+    let advice = say!(
+        "Look at these lines; `stend export --format json` lists all of them.",
+        "Посмотрите на эти строки; все они есть в `stend export --format json`."
+    );
+    Words { slug: "imported-in-part", text, advice }
+}

@@ -1,0 +1,111 @@
+//! What another tool printed of latencies that it gives no histogram of. Counts, sums and extremes can be put together; percentiles
+//! cannot, and are told as they are.
+
+use crate::findings::{OpFinding, Quantile, QuantileValue};
+use crate::trials::{CaseTrials, Counting};
+use stend_base::{Nanos, Share};
+use stend_record::ToldOp;
+use stend_spec::workload::Op;
+
+/// What was printed of one kind of I/O in all trials that count.
+fn of<'a>(case: &'a CaseTrials<'_>, key: (u16, Op)) -> impl Iterator<Item = &'a ToldOp> {
+    case.counting.iter().flat_map(move |trial| of_trial(trial, key))
+}
+
+fn of_trial<'a>(trial: &Counting<'a>, (stream, op): (u16, Op)) -> impl Iterator<Item = &'a ToldOp> {
+    let told = trial.outcome.told.iter().flat_map(|told| &told.ops);
+    told.filter(move |told| (told.stream, told.op) == (stream, op))
+}
+
+/// The finding with the printed numbers in it, where some job of the operation has no histogram; else as it is.
+pub fn completed(case: &CaseTrials<'_>, finding: OpFinding) -> OpFinding {
+    let key = (finding.stream, finding.op);
+    if of(case, key).all(|told| told.mergeable) {
+        return finding;
+    }
+    let count = of(case, key).fold(0u64, |sum, told| sum.saturating_add(told.count));
+    let sum = of(case, key).fold(0u128, |sum, told| sum.saturating_add(told.sum_ns));
+    let printed = |quantile: Quantile| Quantile {
+        value: QuantileValue::Printed(range(case, key, quantile.q)),
+        interval: None,
+        ..quantile
+    };
+    OpFinding {
+        count,
+        latency_mean_ns: if count > 0 { sum as f64 / count as f64 } else { 0.0 },
+        latency_max: Nanos(of(case, key).map(|told| told.max_ns).max().unwrap_or(0)),
+        quantiles: finding.quantiles.into_iter().map(printed).collect(),
+        ..finding
+    }
+}
+
+/// The smallest and the largest of what was printed; `None` if one job has no such percentile.
+fn range(case: &CaseTrials<'_>, key: (u16, Op), q: Share) -> Option<(Nanos, Nanos)> {
+    let share = (q.0 * 1e6).round() as u32;
+    let mut found: Option<(Nanos, Nanos)> = None;
+    for told in of(case, key) {
+        let (_, at) = told.percentiles.iter().find(|(own, _)| *own == share)?;
+        let at = Nanos(*at);
+        found = Some(found.map_or((at, at), |(least, most)| (least.min(at), most.max(at))));
+    }
+    found
+}
+
+/// Sum of the times from before the submission to the end, ns, of all kinds of I/O of a stream; `None` if one is not told.
+pub fn occupied(trial: &Counting<'_>, stream: u16) -> Option<u128> {
+    let told = trial.outcome.told.as_ref()?;
+    let own = told.ops.iter().filter(|told| told.stream == stream);
+    own.map(|told| told.occupied_ns).try_fold(0u128, |sum, own| Some(sum.saturating_add(own?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analyse;
+    use crate::findings::QuantileValue;
+    use crate::fixture::{imported, run};
+    use stend_base::Nanos;
+    use stend_record::RunRecord;
+
+    fn p99(record: &RunRecord) -> QuantileValue {
+        analyse(record).unwrap().cases[0].ops[0].quantiles[1].value
+    }
+
+    fn printed(p99s: &[u64]) -> RunRecord {
+        let mut record = imported(run().six_blocks(&[9_870.0]).record(), false);
+        record.trials.truncate(p99s.len());
+        for (trial, p99) in record.trials.iter_mut().zip(p99s) {
+            trial.outcome.as_mut().unwrap().told.as_mut().unwrap().ops[0].percentiles = vec![(990_000, *p99)];
+        }
+        record
+    }
+
+    #[test]
+    fn printed_percentiles_are_told_as_they_are_and_never_merged() {
+        assert_eq!(p99(&printed(&[700])), QuantileValue::Printed(Some((Nanos(700), Nanos(700)))));
+        let two = printed(&[700, 900]);
+        assert_eq!(p99(&two), QuantileValue::Printed(Some((Nanos(700), Nanos(900)))));
+        let op = &analyse(&two).unwrap().cases[0].ops[0];
+        assert_eq!(op.quantiles[2].value, QuantileValue::Printed(None), "p99.9 was not printed");
+        assert!(op.quantiles.iter().all(|quantile| quantile.interval.is_none()));
+        // What can be put together is.
+        let outcomes = two.trials.iter().filter_map(|trial| trial.outcome.as_ref());
+        assert_eq!(op.count, outcomes.map(|outcome| outcome.told.as_ref().unwrap().ops[0].count).sum::<u64>());
+        assert!(op.latency_mean_ns > 0.0 && op.latency_max > Nanos(0));
+    }
+
+    #[test]
+    fn histograms_of_an_import_are_merged_as_our_own() {
+        let own = run().six_blocks(&[9_870.0]).record();
+        assert_eq!(p99(&imported(own.clone(), true)), p99(&own));
+        let mut half = imported(own, true);
+        half.trials[0].outcome.as_mut().unwrap().told.as_mut().unwrap().ops[0].mergeable = false;
+        assert!(matches!(p99(&half), QuantileValue::Printed(_)), "one trial without a histogram is enough");
+    }
+
+    #[test]
+    fn one_trial_without_intervals_has_no_interval_and_no_row_of_zeros() {
+        let found = analyse(&printed(&[700])).unwrap();
+        let total = &found.cases[0].total.iops;
+        assert!(total.value > 9_000.0 && total.interval.is_none(), "{total:?}");
+    }
+}

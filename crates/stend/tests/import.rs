@@ -1,0 +1,67 @@
+//! `stend import`: results of fio become runs that every other verb takes, by the real binary.
+
+mod support;
+
+use std::path::Path;
+use support::{Scratch, expect_exit, stend};
+
+fn fixture(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/fixtures").join(name).display().to_string()
+}
+
+/// Imports fixtures into a run file of the scratch directory.
+fn imported(scratch: &Scratch, files: &[&str], to: &str) -> (String, String) {
+    let (files, path) = (files.iter().map(|name| fixture(name)).collect::<Vec<_>>(), scratch.join(to));
+    let mut arguments: Vec<&str> = vec!["import"];
+    arguments.extend(files.iter().map(String::as_str));
+    let path = path.display().to_string();
+    arguments.extend(["-o", &path, "--lang", "en"]);
+    let (shown, _) = expect_exit(&mut stend(scratch, &arguments), 0);
+    (path, shown)
+}
+
+#[test]
+fn results_of_fio_become_a_run_that_show_report_compare_and_export_take() {
+    let scratch = Scratch::new();
+    let (both, shown) = imported(&scratch, &["fio-3.33-plus-1.json", "fio-3.33-plus-2.json"], "both.stend");
+    assert!(shown.contains("rand-read") && shown.contains("Imported from what fio-3.33 printed"), "{shown}");
+    let (old, _) = imported(&scratch, &["fio-3.33-group.json"], "old.stend");
+    let (again, _) = expect_exit(&mut stend(&scratch, &["show", &both, "--lang", "ru"]), 0);
+    assert!(again.contains("Импортировано из того, что напечатал fio-3.33"), "{again}");
+    let page = scratch.join("report.html");
+    expect_exit(&mut stend(&scratch, &["report", &both, "-o", page.to_str().unwrap()]), 0);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("rand-read") && html.contains("not measurable") && !html.contains("NaN"));
+    let (compared, _) = expect_exit(&mut stend(&scratch, &["compare", &both, &old, "--lang", "en"]), 0);
+    assert!(compared.contains("rand-read") && compared.contains("mix"), "{compared}");
+    let (exported, _) = expect_exit(&mut stend(&scratch, &["export", &both, "--format", "json"]), 0);
+    assert!(exported.contains("clat_ns.percentile.99.000000") && exported.contains("iodepth=8"));
+    let (rows, _) = expect_exit(&mut stend(&scratch, &["export", &old, "--format", "csv"]), 0);
+    assert!(rows.lines().count() >= 4 && !rows.contains("NaN"), "{rows}");
+}
+
+#[test]
+fn percentiles_that_cannot_be_merged_are_told_and_have_no_ratio() {
+    let scratch = Scratch::new();
+    let (one, shown) = imported(&scratch, &["fio-2.21.json"], "one.stend");
+    assert!(shown.contains("as printed") && shown.contains("40.2"), "p99 of 40.192 ms: {shown}");
+    let (json, _) = expect_exit(&mut stend(&scratch, &["show", &one, "--json"]), 0);
+    assert!(json.contains("\"state\": \"printed\"") || json.contains("\"state\":\"printed\""), "{json}");
+    let (_, several) = imported(&scratch, &["fio-3.33-status.json"], "snapshots.stend");
+    assert!(several.contains("--status-interval"), "{several}");
+}
+
+#[test]
+fn what_is_no_result_is_refused_in_the_users_language_and_makes_no_file() {
+    let scratch = Scratch::new();
+    let (bad, to) = (scratch.file("x.json", "{\"jobs\": [\n{]}"), scratch.join("x.stend"));
+    let arguments = ["import", &bad, "-o", to.to_str().unwrap(), "--lang", "ru"];
+    let (_, error) = expect_exit(&mut stend(&scratch, &arguments), 3);
+    assert!(error.contains("x.json:2") && error.contains("docs/formats/import.md"), "{error}");
+    assert!(!to.exists());
+    expect_exit(&mut stend(&scratch, &["import", "/nowhere/x.json"]), 2);
+    std::fs::write(&to, "mine").unwrap();
+    let good = fixture("fio-2.21.json");
+    expect_exit(&mut stend(&scratch, &["import", &good, "-o", to.to_str().unwrap()]), 12);
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), "mine");
+}
