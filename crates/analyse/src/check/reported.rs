@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_tail_that_was_not_printed_is_not_called_told() {
         let mut record = imported(run().trial(0).done().record(), false);
-        let status = |record| reported(&analyse(record).unwrap().cases[0]).status;
+        let status = |record: &_| reported(&analyse(record).unwrap().cases[0]).status;
         assert_eq!(status(&record), CheckStatus::NotMeasurable);
         record.trials[0].outcome.as_mut().unwrap().told.as_mut().unwrap().ops[0].percentiles = vec![(990_000, 7)];
         assert_eq!(status(&record), CheckStatus::Pass);
