@@ -99,3 +99,45 @@ fn options_that_mean_nothing_here_are_refused_with_the_way_out() {
     let check = found["checks"].as_array().expect("checks").iter().find(|check| check["id"] == "H70").expect("H70");
     assert_eq!(check["status"], "pass", "{check}");
 }
+
+#[test]
+fn what_a_file_system_leaves_of_its_device_is_the_price_of_that_layer() {
+    if !root("what_a_file_system_leaves_of_its_device_is_the_price_of_that_layer") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = Loop::new(&scratch, "backing", 64 << 20);
+    let suite = "suite: price
+defaults: {ramp: 50ms, trial: 200ms}
+fill: {size: 16MiB}
+repeats: {blocks: 1}
+cases:
+  - name: read
+    streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 4}]
+";
+    let suite = scratch.file("price.yaml", suite);
+    let run = |on: &str, name: &str, more: &[&str]| {
+        let file = scratch.join(name).to_string_lossy().into_owned();
+        let words = ["run", &suite, "--on", on, "-o", &file, "--progress", "none"];
+        expect_exit(&mut stend(&scratch, &[&words[..], more].concat()), 0);
+        file
+    };
+    let identity = device.identity(&scratch);
+    let plain = run(&device.device, "plain.stend", &["--confirm", &identity]);
+    tool(&["mkfs.ext4", "-qF", &device.device]);
+    let mount = Mount::new(&[&device.device], scratch.join("m"));
+    let above = run(&mount.0.to_string_lossy(), "ext4.stend", &[]);
+    drop(mount);
+    // In whatever order they are named.
+    let found = json(&scratch, &["compare", &above, &plain, "--json"]);
+    let price = &found["layers"][0];
+    assert_eq!((&price["layers"], &price["below"], &price["above"]), (&"ext4".into(), &1.into(), &0.into()), "{price}");
+    let ratio = price["rates"][0]["ratio"].as_f64().expect("a ratio");
+    let of_table = found["cases"][0]["sides"][1]["rate_ratio"]["value"].as_f64().expect("a ratio");
+    assert!(
+        (ratio * of_table - 1.0).abs() < 1e-6,
+        "the price is the other way round than the table: {ratio}, {of_table}"
+    );
+    let (text, _) = expect_exit(&mut stend(&scratch, &["compare", &plain, &above, "--lang", "ru"]), 0);
+    assert!(text.contains("Что остаётся после каждого слоя") && text.contains("ext4 (B поверх A)"), "{text}");
+}

@@ -6,6 +6,7 @@ mod conditions;
 mod drift;
 mod factor;
 mod floor;
+mod layers;
 mod mean;
 mod missing;
 mod ratio;
@@ -15,6 +16,7 @@ mod verdict;
 pub use arms::compare_arms;
 pub use conditions::of_arm as arm_conditions;
 pub use floor::{Floor, Noise, floor};
+pub use layers::{LayerPrice, LayerRate};
 pub use mean::{Mean, Metric};
 pub use types::{
     ArmCondition, ByBlock, CaseComparison, Cell, ComparedRun, Comparison, Condition, LatencySide, Options, P, Ratio,
@@ -46,6 +48,23 @@ enum Pairing {
 }
 
 fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Options) -> Comparison {
+    let mut comparison = base(runs, pairing);
+    comparison.floor = options.floor.clone();
+    comparison.rule = verdict::judge(&mut comparison, options.margin);
+    comparison.means = mean::means(&comparison, pairing);
+    comparison.layers = layers::prices(runs, pairing);
+    comparison.checks = vec![
+        factor::check(&comparison.changed, &options.factors),
+        drift::check(&comparison),
+        floor::check(&comparison),
+        missing::check(&comparison, &runs.iter().map(|(_, findings)| *findings).collect::<Vec<_>>()),
+        mean::check(&comparison.means),
+    ];
+    comparison
+}
+
+/// The ratios of all cells and their means, before anything is judged about the whole table.
+fn base(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Comparison {
     let trials: Vec<Vec<CaseTrials<'_>>> = runs.iter().map(|(record, _)| by_case(record)).collect();
     let (changed, same) = conditions::split(runs);
     let baseline: &[CaseFinding] = runs.first().map_or(&[], |(_, findings)| &findings.cases);
@@ -59,20 +78,15 @@ fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Opti
         cases,
         interleaved: pairing == Pairing::Blocks,
         rule: Rule { margin: 0.0, rate: 0.0, latency: 0.0, cells: 0, needed: 0 },
-        floor: options.floor.clone(),
+        floor: None,
         means: Vec::new(),
+        layers: Vec::new(),
         checks: Vec::new(),
         gate: None,
     };
-    comparison.rule = verdict::judge(&mut comparison, options.margin);
+    // A mean leaves out what failed a check, which judging tells.
+    comparison.rule = verdict::judge(&mut comparison, None);
     comparison.means = mean::means(&comparison, pairing);
-    comparison.checks = vec![
-        factor::check(&comparison.changed, &options.factors),
-        drift::check(&comparison),
-        floor::check(&comparison),
-        missing::check(&comparison, &runs.iter().map(|(_, findings)| *findings).collect::<Vec<_>>()),
-        mean::check(&comparison.means),
-    ];
     comparison
 }
 

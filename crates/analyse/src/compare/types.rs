@@ -1,6 +1,7 @@
 //! What a comparison says: data, and what follows from one piece of it alone.
 
 use super::floor::Floor;
+use super::layers::LayerPrice;
 use super::mean::{Mean, Metric};
 use super::verdict::{Doubt, Judged, Rule};
 use crate::findings::{CheckResult, Estimate, GradeLevel, Headline, Quantile};
@@ -32,6 +33,8 @@ pub struct Comparison {
     pub floor: Option<Floor>,
     /// Geometric means of the ratios of the table.
     pub means: Vec<Mean>,
+    /// What layers cost of which one run has more than another, the lowest first; empty where none stands on another.
+    pub layers: Vec<LayerPrice>,
     /// Checks of the comparison as a whole, in the order of their number.
     pub checks: Vec<CheckResult>,
     /// What a gate says of it, if there is one.

@@ -1,11 +1,13 @@
 //! A comparison for machines, in a form of its own like that of findings.
 
+mod ratio;
+
 use crate::json::State;
+use ratio::RatioOut;
 use serde::Serialize;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{
-    CaseComparison, ComparedRun, Doubt, Floor, LatencySide, Mean, Metric, Noise, Ratio, RatioBasis, RatioValue, Side,
-    Test, Verdict,
+    CaseComparison, ComparedRun, Floor, LatencySide, LayerPrice, LayerRate, Mean, Metric, Noise, RatioValue, Rule, Side,
 };
 use stend_analyse::findings::{Estimate, GradeLevel, Headline, QuantileValue};
 use stend_analyse::gate::{GateFinding, GatedCell, Outcome};
@@ -45,6 +47,8 @@ struct Document<'a> {
     unmatched: Vec<Unmatched<'a>>,
     /// Geometric means of the ratios of the table, where there are two or more.
     geometric_means: Vec<MeanOut>,
+    /// What layers cost of which one run has more than another, the lowest first.
+    layers: Vec<LayerOut<'a>>,
     /// Checks of the comparison as a whole.
     checks: Vec<crate::json::Check<'a>>,
     /// What `--gate` says; `null` without one.
@@ -121,34 +125,6 @@ struct Percentile {
 }
 
 #[derive(Serialize)]
-struct RatioOut {
-    /// `at`, `above`, `below` or `unknown`.
-    state: &'static str,
-    value: Option<f64>,
-    interval_95: Option<(f64, f64)>,
-    includes_1: Option<bool>,
-    /// Where it comes from, or why a part of it is missing: `blocks`, `trials`, `too_few_trials`, `trials_too_short`,
-    /// `not_a_number` or `not_enough`.
-    basis: &'static str,
-    /// Two-sided probability that chance alone gives at least this difference; `null` without an interval.
-    p: Option<f64>,
-    /// Where `p` comes from: `sign_flip` (all ways), `sign_flip_drawn` (99,999 or fewer of them) or `welch`.
-    test: Option<&'static str>,
-    /// `p` after Holm's correction; `null` for what is not judged with the others.
-    p_holm: Option<f64>,
-    /// Hodges–Lehmann's estimate over blocks.
-    robust: Option<f64>,
-    robust_interval_95: Option<(f64, f64)>,
-    /// `better`, `worse`, `differs_slightly`, `equivalent` or `inconclusive`. Of a rate more is better, of a latency less.
-    verdict: &'static str,
-    /// Why it is inconclusive: `wide`, `no_interval` (see `basis`), `too_few`, `chance`, `within_floor`,
-    /// `failed_check` or `other_workload`; otherwise `null`.
-    doubt: Option<&'static str>,
-    /// The verdict may be shown in colour: better or worse, and measured in alternating blocks.
-    coloured: bool,
-}
-
-#[derive(Serialize)]
 struct GateOut<'a> {
     name: &'a str,
     /// `passed`, `undecided` or `failed`.
@@ -212,6 +188,28 @@ struct MeanOut {
 }
 
 #[derive(Serialize)]
+struct LayerOut<'a> {
+    /// Index of the run without them.
+    below: usize,
+    /// Index of the run with them.
+    above: usize,
+    /// From below.
+    layers: &'a str,
+    /// By case: rate with them over rate without.
+    rates: Vec<LayerRateOut<'a>>,
+    geometric_mean: Option<f64>,
+    geometric_mean_interval_95: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
+struct LayerRateOut<'a> {
+    label: &'a str,
+    /// `null` where it is only known to be above or below something.
+    ratio: Option<f64>,
+    interval_95: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
 struct Unmatched<'a> {
     label: &'a str,
     /// Indices of the runs that have it.
@@ -233,12 +231,32 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         blocks_needed: comparison.rule.needed,
         conditions_changed: comparison.changed.iter().map(condition).collect(),
         conditions_same: comparison.same.iter().map(condition).collect(),
-        cases: comparison.cases.iter().map(case).collect(),
+        cases: comparison.cases.iter().map(|c| case(c, &comparison.rule)).collect(),
         unmatched: comparison.unmatched.iter().map(|c| Unmatched { label: &c.label, runs: &c.runs }).collect(),
         geometric_means: comparison.means.iter().map(mean).collect(),
+        layers: comparison.layers.iter().map(layer).collect(),
         checks: comparison.checks.iter().map(crate::json::check).collect(),
         gate: comparison.gate.as_ref().map(gate),
     })
+}
+
+fn layer(price: &LayerPrice) -> LayerOut<'_> {
+    let rate = |rate: &'_ LayerRate| match rate.value {
+        RatioValue::At(value) => Some(value),
+        _ => None,
+    };
+    LayerOut {
+        below: price.below,
+        above: price.above,
+        layers: &price.layers,
+        rates: price
+            .rates
+            .iter()
+            .map(|r| LayerRateOut { label: &r.label, ratio: rate(r), interval_95: r.interval })
+            .collect(),
+        geometric_mean: price.mean.map(|mean| mean.0),
+        geometric_mean_interval_95: price.mean.and_then(|mean| mean.1),
+    }
 }
 
 fn run(run: &ComparedRun) -> Run<'_> {
@@ -257,22 +275,22 @@ fn condition(condition: &stend_analyse::compare::Condition) -> Condition<'_> {
     Condition { condition: &condition.key, name: &condition.name, values: &condition.values }
 }
 
-fn case(case: &CaseComparison) -> Case<'_> {
+fn case<'a>(case: &'a CaseComparison, rule: &Rule) -> Case<'a> {
     Case {
         label: &case.label,
         headline: case.headline,
         workloads: &case.workloads,
-        sides: case.sides.iter().map(|s| s.as_ref().map(side)).collect(),
+        sides: case.sides.iter().map(|s| s.as_ref().map(|s| side(s, rule))).collect(),
     }
 }
 
-fn side(side: &Side) -> SideOut<'_> {
+fn side<'a>(side: &'a Side, rule: &Rule) -> SideOut<'a> {
     SideOut {
         trials: side.trials,
         failed_checks: &side.failed,
         rate: rate(&side.rate),
-        rate_ratio: side.rate_ratio.as_ref().map(ratio),
-        latencies: side.latencies.iter().map(latency).collect(),
+        rate_ratio: side.rate_ratio.as_ref().map(|r| ratio::ratio(r, rule)),
+        latencies: side.latencies.iter().map(|l| latency(l, rule)).collect(),
     }
 }
 
@@ -329,7 +347,7 @@ fn metric(metric: Metric) -> (&'static str, Option<Op>) {
     }
 }
 
-fn latency(latency: &LatencySide) -> Latency {
+fn latency(latency: &LatencySide, rule: &Rule) -> Latency {
     let (state, value_ns) = match latency.p99.value {
         QuantileValue::At(v) => ("at", Some(v.0)),
         QuantileValue::Above(v) => ("above", Some(v.0)),
@@ -340,69 +358,6 @@ fn latency(latency: &LatencySide) -> Latency {
         stream: latency.stream,
         operation: latency.op,
         p99: Percentile { state, value_ns },
-        p99_ratio: latency.ratio.as_ref().map(ratio),
-    }
-}
-
-fn ratio(ratio: &Ratio) -> RatioOut {
-    let (state, value) = match ratio.value {
-        RatioValue::At(v) => ("at", Some(v)),
-        RatioValue::Above(v) => ("above", Some(v)),
-        RatioValue::Below(v) => ("below", Some(v)),
-        RatioValue::Unknown => ("unknown", None),
-    };
-    let basis = match ratio.basis {
-        RatioBasis::Blocks { .. } => "blocks",
-        RatioBasis::Trials { .. } => "trials",
-        RatioBasis::TooFewTrials => "too_few_trials",
-        RatioBasis::TrialsTooShort { .. } => "trials_too_short",
-        RatioBasis::NotANumber => "not_a_number",
-        RatioBasis::NotEnough => "not_enough",
-        RatioBasis::NotMergeable => "not_mergeable",
-    };
-    RatioOut {
-        state,
-        value,
-        interval_95: ratio.interval,
-        includes_1: ratio.includes_one(),
-        basis,
-        p: ratio.p.map(|p| p.p),
-        test: ratio.p.map(|p| test(p.test)),
-        p_holm: ratio.judged.p_adjusted,
-        robust: ratio.robust.map(|r| r.value),
-        robust_interval_95: ratio.robust.and_then(|r| r.interval),
-        verdict: verdict(ratio.judged.verdict),
-        doubt: ratio.judged.doubt.as_ref().map(doubt),
-        coloured: ratio.judged.coloured,
-    }
-}
-
-fn test(test: Test) -> &'static str {
-    match test {
-        Test::SignFlip => "sign_flip",
-        Test::SignFlipDrawn => "sign_flip_drawn",
-        Test::Welch => "welch",
-    }
-}
-
-fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Differs => "differs_slightly",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "inconclusive",
-    }
-}
-
-fn doubt(doubt: &Doubt) -> &'static str {
-    match doubt {
-        Doubt::Wide => "wide",
-        Doubt::NoInterval => "no_interval",
-        Doubt::TooFew { .. } => "too_few",
-        Doubt::Chance => "chance",
-        Doubt::InsideFloor => "within_floor",
-        Doubt::Failed(_) => "failed_check",
-        Doubt::OtherWorkload => "other_workload",
+        p99_ratio: latency.ratio.as_ref().map(|r| ratio::ratio(r, rule)),
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod gate;
 pub mod json;
+pub mod layers;
 pub mod markdown;
 pub mod verdict;
 

@@ -164,6 +164,26 @@ fn two() -> Comparison {
             value: 1.04,
             interval: Some((1.01, 1.07)),
         }],
+        layers: vec![LayerPrice {
+            below: 0,
+            above: 1,
+            layers: "md → ext4".into(),
+            rates: vec![
+                LayerRate {
+                    label: "rand-read, queue_depth 32".into(),
+                    headline: Headline::Iops,
+                    value: RatioValue::At(1.095),
+                    interval: Some((1.081, 1.109)),
+                },
+                LayerRate {
+                    label: "oltp".into(),
+                    headline: Headline::Iops,
+                    value: RatioValue::Below(0.05),
+                    interval: None,
+                },
+            ],
+            mean: Some((1.04, Some((1.01, 1.07)))),
+        }],
         checks: vec![check("H74", CheckStatus::Warn), check("H72", CheckStatus::Pass)],
     }
 }

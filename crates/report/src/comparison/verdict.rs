@@ -141,63 +141,20 @@ pub fn labels(comparison: &Comparison) -> Vec<Say> {
     labels
 }
 
-/// What the verdicts mean: only those that occur.
+/// What the verdicts mean: only those that occur, each once.
 pub fn notes(comparison: &Comparison) -> Vec<Say> {
-    let any = |of: &dyn Fn(&Judged) -> bool| ratios(comparison).any(|ratio| of(&ratio.judged));
-    let Rule { margin, rate, latency, cells, needed } = comparison.rule;
-    let one = |share: f64, lang| format!("{} %", trimmed(share * 100.0, lang));
-    let beyond = match rate == latency {
-        true => both(|lang| one(rate, lang)),
-        false => Say {
-            en: format!("{} (rates) or {} (p99)", one(rate, Lang::En), one(latency, Lang::En)),
-            ru: format!("{} (скорости) или {} (p99)", one(rate, Lang::Ru), one(latency, Lang::Ru)),
-        },
-    };
-    let (en, ru) = (&beyond.en, &beyond.ru);
-    let (margin_en, margin_ru) = (one(margin, Lang::En), one(margin, Lang::Ru));
     let mut notes: Vec<Say> = comparison.floor.iter().map(noise).collect();
-    if any(&|j| matches!(j.verdict, Verdict::Better | Verdict::Worse)) {
-        notes.push(say!(
-            "▲ better, ▼ worse: the whole interval is more than {en} away, and among {cells} cells judged together chance makes no such difference more often than once in 20 tables (Holm). More is better of a rate, less of a latency.",
-            "▲ лучше, ▼ хуже: весь интервал дальше чем на {ru}, и случай даёт такое хоть в одной из {cells} вместе оцениваемых ячеек не чаще чем в одной таблице из 20 (Холм). Для скорости лучше больше, для задержки — меньше."
-        ));
+    let mut judged: Vec<&Judged> = ratios(comparison).map(|ratio| &ratio.judged).collect();
+    // Failed checks and other workloads are told in lists of their own, a missing interval by its basis.
+    judged.retain(|judged| !matches!(judged.doubt, Some(Doubt::Failed(_) | Doubt::OtherWorkload | Doubt::NoInterval)));
+    judged.sort_by_key(|judged| (judged.verdict.min(Verdict::Differs), judged.verdict, place(judged.doubt.as_ref())));
+    let mut known: Vec<Say> = Vec::new();
+    for note in judged.iter().map(|judged| explain(judged, &comparison.rule)) {
+        if !known.contains(&note) {
+            known.push(note);
+        }
     }
-    if any(&|j| j.verdict == Verdict::Differs) {
-        notes.push(say!(
-            "≠ differs slightly: not by chance, but the interval reaches below {en}.",
-            "≠ слегка отличается: не случайно, но интервал заходит ниже {ru}."
-        ));
-    }
-    if any(&|j| j.verdict == Verdict::Equivalent) {
-        notes.push(say!(
-            "≈ equivalent: the whole interval is within {margin_en}.",
-            "≈ равноценно: весь интервал в пределах {margin_ru}."
-        ));
-    }
-    if any(&|j| j.doubt == Some(Doubt::Wide)) {
-        notes.push(say!(
-            "? inconclusive: the interval holds 100 % and reaches beyond {margin_en}. More or longer blocks narrow it.",
-            "? неясно: интервал включает 100 % и выходит за {margin_ru}. Его сузят дополнительные или более длинные блоки."
-        ));
-    }
-    if any(&|j| matches!(j.doubt, Some(Doubt::TooFew { .. }))) {
-        notes.push(say!(
-            "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({cells} cells are judged together). Set `repeats: {{blocks: {needed}}}`, or compare fewer cases.",
-            "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {cells}). Задайте `repeats: {{blocks: {needed}}}` или сравните меньше случаев."
-        ));
-    }
-    if any(&|j| j.doubt == Some(Doubt::InsideFloor)) {
-        notes.push(say!(
-            "? within A/A noise: it looks different, and this stand differs from itself by as much.",
-            "? в шуме A/A: похоже на различие, но настолько стенд отличается и сам от себя."
-        ));
-    }
-    if any(&|j| j.doubt == Some(Doubt::Chance)) {
-        notes.push(say!(
-            "? may be chance: it looks different alone, and among {cells} cells one does by chance (Holm).",
-            "? возможно, случай: сама по себе ячейка отличается, но среди {cells} ячеек одна отличается случайно (Холм)."
-        ));
-    }
+    notes.extend(known);
     if ratios(comparison).any(|ratio| matches!(ratio.p, Some(P { test: Test::SignFlipDrawn, .. }))) {
         notes.push(say!(
             "With more than 20 blocks not all ways to flip signs are tried for p: 99,999 are drawn (fewer above 200 blocks), always the same.",
@@ -205,6 +162,87 @@ pub fn notes(comparison: &Comparison) -> Vec<Say> {
         ));
     }
     notes
+}
+
+/// Order of the doubts in the notes.
+fn place(doubt: Option<&Doubt>) -> u8 {
+    match doubt {
+        None => 0,
+        Some(Doubt::Wide) => 1,
+        Some(Doubt::TooFew { .. }) => 2,
+        Some(Doubt::InsideFloor) => 3,
+        Some(Doubt::Chance) => 4,
+        Some(_) => 5,
+    }
+}
+
+/// A verdict in a sentence or two: what it rests on, what it means for the comparison, and what to do.
+pub fn explain(judged: &Judged, rule: &Rule) -> Say {
+    let Rule { margin, cells, needed, .. } = *rule;
+    let (margin_en, margin_ru) = (share(margin, Lang::En), share(margin, Lang::Ru));
+    let beyond = beyond(rule);
+    let (en, ru) = (&beyond.en, &beyond.ru);
+    match (judged.verdict, judged.doubt.as_ref()) {
+        (Verdict::Better | Verdict::Worse, _) => say!(
+            "▲ better, ▼ worse: the whole interval is more than {en} away, and among {cells} cells judged together chance makes no such difference more often than once in 20 tables (Holm); more is better of a rate, less of a latency. Look for the cause among the changed conditions.",
+            "▲ лучше, ▼ хуже: весь интервал дальше чем на {ru}, и случай даёт такое хоть в одной из {cells} вместе оцениваемых ячеек не чаще чем в одной таблице из 20 (Холм); для скорости лучше больше, для задержки — меньше. Ищите причину среди изменившихся условий."
+        ),
+        (Verdict::Differs, _) => say!(
+            "≠ differs slightly: not by chance, but the interval reaches below {en}, so it may be too little to matter. More or longer blocks tell which.",
+            "≠ слегка отличается: не случайно, но интервал заходит ниже {ru}, и этого может быть слишком мало. Что верно, покажут дополнительные или более длинные блоки."
+        ),
+        (Verdict::Equivalent, _) => say!(
+            "≈ equivalent: the whole interval is within {margin_en}. Choose by something else.",
+            "≈ равноценно: весь интервал в пределах {margin_ru}. Выбирайте по другим признакам."
+        ),
+        (_, Some(Doubt::TooFew { .. })) => say!(
+            "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({cells} cells are judged together). Set `repeats: {{blocks: {needed}}}`, or compare fewer cases.",
+            "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {cells}). Задайте `repeats: {{blocks: {needed}}}` или сравните меньше случаев."
+        ),
+        (_, Some(Doubt::InsideFloor)) => say!(
+            "? within A/A noise: it looks different, and this stand differs from itself by as much, so nothing may be concluded. Quieten the machine, or measure for longer.",
+            "? в шуме A/A: похоже на различие, но настолько стенд отличается и сам от себя, и вывода нет. Уберите помехи или измеряйте дольше."
+        ),
+        (_, Some(Doubt::Chance)) => say!(
+            "? may be chance: it looks different alone, and among {cells} cells one does by chance (Holm), so nothing may be concluded. More blocks, or fewer cases at a time, tell.",
+            "? возможно, случай: сама по себе ячейка отличается, но среди {cells} ячеек одна отличается случайно (Холм), и вывода нет. Нужно больше блоков или меньше случаев за раз."
+        ),
+        (_, Some(Doubt::Failed(checks))) => {
+            let checks = checks.join(", ");
+            say!(
+                "✖ a check failed ({checks}): one of the numbers is not of what it is called, so there is no verdict. The check says what to do.",
+                "✖ проверка не пройдена ({checks}): одно из чисел относится не к тому, чем названо, и вердикта нет. Что делать, сказано у проверки."
+            )
+        }
+        (_, Some(Doubt::OtherWorkload)) => say!(
+            "? other workload: the same name means another load in the other run, so there is no verdict. Give the cases different names, or measure the same load.",
+            "? другая нагрузка: в другом прогоне под этим именем другая нагрузка, и вердикта нет. Назовите случаи по-разному или измерьте одну и ту же."
+        ),
+        (_, Some(Doubt::NoInterval)) => say!(
+            "— no interval: too little was measured on one of the sides, so there is no verdict. More or longer trials give one.",
+            "— нет интервала: с одной из сторон измерено слишком мало, и вердикта нет. Его дадут дополнительные или более длинные испытания."
+        ),
+        (_, Some(Doubt::Wide) | None) => say!(
+            "? inconclusive: the interval holds 100 % and reaches beyond {margin_en}. More or longer blocks narrow it.",
+            "? неясно: интервал включает 100 % и выходит за {margin_ru}. Его сузят дополнительные или более длинные блоки."
+        ),
+    }
+}
+
+fn share(share: f64, lang: Lang) -> String {
+    format!("{} %", trimmed(share * 100.0, lang))
+}
+
+/// What a difference must be beyond.
+fn beyond(rule: &Rule) -> Say {
+    let Rule { rate, latency, .. } = *rule;
+    match rate == latency {
+        true => both(|lang| share(rate, lang)),
+        false => Say {
+            en: format!("{} (rates) or {} (p99)", share(rate, Lang::En), share(latency, Lang::En)),
+            ru: format!("{} (скорости) или {} (p99)", share(rate, Lang::Ru), share(latency, Lang::Ru)),
+        },
+    }
 }
 
 /// How far the stand differs from itself, with where that is known from.

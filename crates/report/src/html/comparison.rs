@@ -2,7 +2,7 @@
 //! baseline, and what could not be compared.
 
 use crate::comparison::verdict::{self, Tint};
-use crate::comparison::{self, Line, gate};
+use crate::comparison::{self, Line, gate, layers};
 use crate::figures::NONE;
 use crate::markup::Markup;
 use stend_analyse::Comparison;
@@ -20,6 +20,7 @@ pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
             gated(m, comparison);
             conditions(m, comparison);
             results(m, comparison);
+            prices(m, comparison);
             lists(m, comparison);
         });
         m.raw("\n");
@@ -129,6 +130,30 @@ pub(super) fn arms(m: &mut Markup, comparison: &Comparison) {
 fn results(m: &mut Markup, comparison: &Comparison) {
     super::section(m, "results", &say!("Results, A = 100 %", "Результаты, A = 100 %"), |m| {
         result_table(m, comparison);
+    });
+}
+
+/// What layers leave of the rates below them.
+fn prices(m: &mut Markup, comparison: &Comparison) {
+    let Some(note) = layers::note(comparison) else { return };
+    super::section(m, "layers", &layers::heading(), |m| {
+        let columns = [
+            say!("Layer", "Слой"),
+            say!("Case", "Случай"),
+            say!("Left", "Остаётся"),
+            say!("95 % interval", "95 %-й интервал"),
+        ];
+        super::table(m, "", &columns, |m| {
+            for price in &comparison.layers {
+                for (i, (name, ratio, interval)) in layers::lines(price).iter().enumerate() {
+                    m.el("tr", "", |m| {
+                        m.line("th", "", &if i == 0 { layers::title(price) } else { Say::same("") });
+                        [name, ratio, interval].into_iter().for_each(|cell| m.line("td", "", cell));
+                    });
+                }
+            }
+        });
+        m.line("p", "note", &note);
     });
 }
 

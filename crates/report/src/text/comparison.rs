@@ -4,7 +4,7 @@ use super::grid::{Column, Row, grid};
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::comparison::verdict::{self, Sure, Tint};
-use crate::comparison::{self, Line, gate};
+use crate::comparison::{self, Line, gate, layers};
 use stend_analyse::Comparison;
 use stend_base::{Lang, Say, say};
 
@@ -27,6 +27,7 @@ pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour
     out.push_str(&conditions(comparison, &screen));
     out.push('\n');
     out.push_str(&cases(comparison, &screen));
+    out.push_str(&prices(comparison, &screen));
     let lists = [
         (say!("Keep in mind", "Что учитывать"), "!", verdict::labels(comparison)),
         (say!("Do not compare these", "Сравнивать нельзя"), "✖", comparison::failed(comparison)),
@@ -40,6 +41,22 @@ pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour
         let items = items.iter().map(|item| (glyph.to_string(), item.get(lang).to_string()));
         out.push_str(&super::list(heading, &screen, items));
     }
+    out
+}
+
+/// What layers leave of the rates below them.
+fn prices(comparison: &Comparison, screen: &Screen) -> String {
+    let Some(note) = layers::note(comparison) else { return String::new() };
+    let lang = screen.lang;
+    let mut out = format!("\n{}", screen.bold(&paragraph("", layers::heading().get(lang), screen.width)));
+    for price in &comparison.layers {
+        out.push_str(&paragraph("  ", &clean(layers::title(price).get(lang)), screen.width));
+        for (name, ratio, interval) in layers::lines(price) {
+            let text = format!("{}: {} ({})", clean(name.get(lang)), ratio.get(lang), interval.get(lang));
+            out.push_str(&paragraph("    ", &text, screen.width));
+        }
+    }
+    out.push_str(&screen.faint(&paragraph("", note.get(lang), screen.width)));
     out
 }
 

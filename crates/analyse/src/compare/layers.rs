@@ -1,0 +1,191 @@
+//! The price of a layer: of two runs one of which lies on the stack of the other, what the layers in between cost or bring.
+
+use super::{CaseComparison, Comparison, Metric, Pairing, RatioValue, base};
+use crate::findings::{Findings, Headline};
+use stend_record::{RunRecord, TargetFacts, TargetKind};
+
+/// What one or several layers do to every case that both runs have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerPrice {
+    /// Index of the run without them.
+    pub below: usize,
+    /// Index of the run with them.
+    pub above: usize,
+    /// The layers, from below, e.g. `md → ext4`.
+    pub layers: String,
+    /// Rate with them over rate without, by case in the order of the run without.
+    pub rates: Vec<LayerRate>,
+    /// Geometric mean of these with its interval; `None` for a single case.
+    pub mean: Option<(f64, Option<(f64, f64)>)>,
+}
+
+/// One case with layers against the same without.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerRate {
+    /// Label of the case.
+    pub label: String,
+    /// What is compared.
+    pub headline: Headline,
+    /// The ratio.
+    pub value: RatioValue,
+    /// Its 95 % interval.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// What a target consists of, from the drives up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stack {
+    /// Names of the lowest devices.
+    drives: Vec<String>,
+    layers: Vec<String>,
+}
+
+impl Stack {
+    /// Of all targets of a run; `None` where no device is visible, or they are of different kinds.
+    fn of(targets: &[TargetFacts]) -> Option<Stack> {
+        let mut all = targets.iter().map(Stack::of_one);
+        let mut stack = all.next()??;
+        for other in all {
+            let other = other?;
+            if other.layers != stack.layers {
+                return None;
+            }
+            stack.drives.extend(other.drives);
+        }
+        stack.drives.sort();
+        stack.drives.dedup();
+        Some(stack)
+    }
+
+    fn of_one(target: &TargetFacts) -> Option<Stack> {
+        // A partition is a part of its disk and does nothing by itself.
+        let devices: Vec<_> = target.devices.iter().filter(|device| device.kind != "partition").collect();
+        let deepest = devices.iter().map(|device| device.depth).max()?;
+        let at = |depth: u32| devices.iter().filter(move |device| device.depth == depth);
+        let mut layers = Vec::new();
+        for depth in (0..=deepest).rev() {
+            let mut kinds: Vec<&str> = at(depth).map(|device| device.kind.as_str()).collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            layers.extend((!kinds.is_empty()).then(|| kinds.join("+")));
+        }
+        // A loop device on a file of the drive below is a layer over its file system, too, but that is not in the facts.
+        let on_files = matches!(target.kind, TargetKind::File | TargetKind::Directory);
+        layers.extend(target.file_system.clone().filter(|_| on_files));
+        Some(Stack { drives: at(deepest).map(|device| device.name.clone()).collect(), layers })
+    }
+
+    /// The layers that this stack has above the other; `None` if it does not stand on it.
+    fn above(&self, other: &Stack) -> Option<&[String]> {
+        let stands = other.drives.iter().all(|drive| self.drives.contains(drive));
+        let more = self.layers.strip_prefix(other.layers.as_slice())?;
+        (stands && !more.is_empty()).then_some(more)
+    }
+}
+
+/// For every run that stands on another one: the price of what it has more than the one nearest to it.
+pub(super) fn prices(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Vec<LayerPrice> {
+    let stacks: Vec<Option<Stack>> = runs.iter().map(|(record, _)| Stack::of(&record.targets)).collect();
+    let mut found = Vec::new();
+    for (above, stack) in stacks.iter().enumerate() {
+        let Some(stack) = stack else { continue };
+        let below = stacks
+            .iter()
+            .enumerate()
+            .filter_map(|(i, other)| Some((i, other.as_ref()?.layers.len(), stack.above(other.as_ref()?)?)));
+        // Of equally near ones the first on the command line.
+        let nearest = below.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        let Some((below, _, layers)) = nearest else { continue };
+        let pair = base(&[runs[below], runs[above]], pairing);
+        let price = LayerPrice { below, above, layers: layers.join(" → "), rates: rates(&pair), mean: mean(&pair) };
+        found.extend((!price.rates.is_empty()).then_some(price));
+    }
+    found.sort_by_key(|price| (stacks[price.above].as_ref().map(|stack| stack.layers.len()), price.above));
+    found
+}
+
+fn rates(pair: &Comparison) -> Vec<LayerRate> {
+    let one = |case: &CaseComparison| {
+        let ratio = case.sides.get(1)?.as_ref()?.rate_ratio.as_ref()?;
+        Some(LayerRate {
+            label: case.label.clone(),
+            headline: case.headline,
+            value: ratio.value,
+            interval: ratio.interval,
+        })
+    };
+    pair.cases.iter().filter_map(one).collect()
+}
+
+fn mean(pair: &Comparison) -> Option<(f64, Option<(f64, f64)>)> {
+    let found = pair.means.iter().find(|mean| mean.metric == Metric::Rate)?;
+    Some((found.value, found.interval))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::compare::{Options, compare};
+    use crate::fixture::{case, run_of};
+    use stend_record::Device;
+    use stend_spec::workload::Sync;
+
+    fn device(name: &str, kind: &str, depth: u32) -> Device {
+        Device { name: name.into(), kind: kind.into(), depth, ..Device::default() }
+    }
+
+    /// A run on these devices, with a file system if one is named.
+    fn on(devices: Vec<Device>, file_system: Option<&str>, iops: f64) -> RunRecord {
+        let cases = vec![case("read", 100, 8, Sync::None), case("write", 0, 8, Sync::None)];
+        let mut record = run_of(cases).six_blocks(&[iops, iops / 2.0]).record();
+        let target = &mut record.targets[0];
+        target.devices = devices;
+        target.kind = if file_system.is_some() { TargetKind::Directory } else { TargetKind::BlockDevice };
+        target.file_system = file_system.map(String::from);
+        record
+    }
+
+    fn prices_of(records: &[RunRecord]) -> Vec<(usize, usize, String, f64)> {
+        let findings: Vec<Findings> = records.iter().map(|record| analyse(record).unwrap()).collect();
+        let found = compare(&records.iter().zip(&findings).collect::<Vec<_>>(), &Options::default());
+        let mean = |price: &LayerPrice| (price.mean.unwrap().0 * 100.0).round() / 100.0;
+        found.layers.iter().map(|p| (p.below, p.above, p.layers.clone(), mean(p))).collect()
+    }
+
+    fn members() -> Vec<Device> {
+        vec![device("sda", "disk", 1), device("sdb", "disk", 1)]
+    }
+
+    #[test]
+    fn each_layer_is_priced_against_the_stack_right_below_it() {
+        let md = || [vec![device("md0", "md", 0)], members()].concat();
+        let lvm = [
+            vec![device("dm-0", "dm", 0), device("md0", "md", 1)],
+            vec![device("sda", "disk", 2), device("sdb", "disk", 2)],
+        ];
+        let records = [
+            on(lvm.concat(), Some("ext4"), 13_500.0),
+            on(vec![device("sda", "disk", 0)], None, 10_000.0),
+            on(md(), None, 18_000.0),
+            on(md(), Some("xfs"), 17_100.0),
+        ];
+        let expected = [(1, 2, "md".to_string(), 1.8), (2, 3, "xfs".into(), 0.95), (2, 0, "dm → ext4".into(), 0.75)];
+        assert_eq!(prices_of(&records), expected);
+    }
+
+    #[test]
+    fn other_drives_and_equal_stacks_have_no_price() {
+        let plain = |name: &str| on(vec![device(name, "disk", 0)], None, 10_000.0);
+        assert!(prices_of(&[plain("sda"), plain("sda")]).is_empty());
+        let ext4 = on(vec![device("sdc", "disk", 0)], Some("ext4"), 9_000.0);
+        assert!(prices_of(&[plain("sda"), ext4]).is_empty(), "the file system lies on another drive");
+    }
+
+    #[test]
+    fn a_partition_is_no_layer() {
+        let part = vec![device("sda1", "partition", 0), device("sda", "disk", 1)];
+        let records = [on(part, Some("ext4"), 9_000.0), on(vec![device("sda", "disk", 0)], None, 10_000.0)];
+        assert_eq!(prices_of(&records), [(1, 0, "ext4".to_string(), 0.9)]);
+    }
+}
