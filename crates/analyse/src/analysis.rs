@@ -2,7 +2,7 @@
 
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
-use crate::{case, caveat, charts, check, cost, grade, precision, search, series, sweeps, trials, verdict};
+use crate::{case, caveat, charts, check, cost, grade, precision, search, series, steady, sweeps, trials, verdict};
 use stend_base::{Nanos, Result, Say, say};
 use stend_record::{RunRecord, RunState};
 use stend_spec::plan::{Decision, Plan, StopReason};
@@ -17,6 +17,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     let mut cases: Vec<CaseFinding> =
         trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
     precision::insert(&plan, &trials, &mut cases);
+    steady::insert(run, &plan, &mut cases);
     check::insert(&plan, &trials, &mut cases);
     let caveats = caveat::all(run, &plan, &cases);
     let searches = search::findings(run, &plan);
@@ -44,11 +45,11 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
 
 /// First and last moment that anything was recorded at.
 fn span(run: &RunRecord) -> (Nanos, Nanos) {
-    let trials = run.trials.iter().flat_map(|trial| {
+    let trials = run.trials.iter().chain(&run.rounds).flat_map(|trial| {
         let start = series::load_start(trial);
         [trial.started, start, start + series::observed(&trial.slices)]
     });
-    let ends = run.trials.iter().filter_map(|t| t.outcome.as_ref()).map(|o| o.window_end);
+    let ends = run.trials.iter().chain(&run.rounds).filter_map(|t| t.outcome.as_ref()).map(|o| o.window_end);
     let moments = || {
         trials
             .clone()

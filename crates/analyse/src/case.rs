@@ -44,6 +44,7 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         trials_left_out: (case.all.len() - case.counting.len()) as u32,
         total: rates::rates(case, None, &Op::IO),
         precision: None,
+        steady: None,
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
         targets: by_target::findings(run, case),
         replays: fidelity::of_case(run, case),

@@ -8,6 +8,7 @@ use crate::chart::Chart;
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;
 pub use crate::prober::{ProberFinding, SilenceFinding, SilenceKind};
+pub use crate::steady::SteadyFinding;
 pub use crate::sweeps::{Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
@@ -129,6 +130,8 @@ pub struct CaseFinding {
     pub total: Rates,
     /// How precise that is and what more would take; `None` below two trials, and for a rate that a search tried.
     pub precision: Option<PrecisionFinding>,
+    /// What its rounds found; `None` if it has none.
+    pub steady: Option<SteadyFinding>,
     /// By operation that occurred: by stream, and in the order of [`Op::ALL`].
     pub ops: Vec<OpFinding>,
     /// By target, in their order, where every job works on one of several alone; else empty.

@@ -82,6 +82,7 @@ pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> Suite
         engine: Default::default(),
         io_log: None,
         prober: Default::default(),
+        steady: None,
     }
 }
 

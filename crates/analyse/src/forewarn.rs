@@ -294,7 +294,9 @@ fn will_write(targets: &[TargetFacts], plan: &Plan) -> Option<Caveat> {
     let searched = plan.ladders.iter().filter_map(|ladder| {
         Some(one(writes(*ladder.cells.first()?)?).saturating_mul(u64::from(ladder.usual_trials())))
     });
-    let trials = Nanos(trials.chain(searched).fold(0, u64::saturating_add));
+    let rounds =
+        (0..plan.cases.len() as u32).filter(|case| writes(*case).is_some()).map(|case| plan.rounds_time(case).0);
+    let trials = Nanos(trials.chain(searched).chain(rounds).fold(0, u64::saturating_add));
     let fill = plan.fill.unwrap_or_default();
     let solid = |d: &&Device| d.kind == "disk" && d.rotational == Some(false) && !d.is_virtual;
     let solid: Vec<&Device> = devices(targets).into_iter().filter(solid).collect();

@@ -1,8 +1,10 @@
 //! What the numbers of a run may be used for.
 //!
-//! Publishable needs checks that do not exist yet (preconditioning H20, steady state H21), so every
-//! run is screening, whatever else holds. Warm-up (H22), length (H23) and precision (H24) are told here, once for all cases.
+//! Publishable takes every check that applies to hold, preconditioning (H20), steady state (H21), warm-up (H22) and length (H23)
+//! among them, at least six trials, and intervals that are as narrow as they should be (H24). What
+//! is missing is told here, once for all cases.
 
+use crate::check::is_unmet;
 use crate::findings::{CaseFinding, CheckStatus, Grade, GradeLevel};
 use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::phrase::{both, pick};
@@ -10,66 +12,107 @@ use crate::trials::CaseTrials;
 use stend_base::{Lang, Nanos, format};
 use stend_spec::plan::Plan;
 
-/// The grade, with what is missing for more.
-///
-/// Rates that a search tried are looked at as often as its own rule says, so they are not counted.
-pub fn grade(plan: &Plan, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Grade {
-    let shortest = trials.iter().map(|case| case.asked.window).min();
-    let fewest = cases.iter().filter(|case| plan.rung(case.case).is_none()).map(|case| case.trials).min();
-    let unmet = |id: &str| {
-        let lacks = |case: &&CaseFinding| {
-            case.checks.iter().any(|check| check.id == id && check.status == CheckStatus::NotApplicable)
-        };
-        (cases.iter().filter(lacks).count(), cases.len())
-    };
-    let unmet = ["H22", "H23", "H24"].map(unmet);
-    Grade { level: GradeLevel::Screening, banner: both(|l| banner(shortest, fewest, unmet, l)) }
+/// (cases that lack something, all cases).
+type Lack = (usize, usize);
+
+/// What the cases of a run lack.
+struct Missing {
+    shortest: Option<Nanos>,
+    fewest: Option<u32>,
+    preconditioned: Lack,
+    steady: Lack,
+    warm_up: Lack,
+    length: Lack,
+    precise: Lack,
+    failed: Lack,
 }
 
-/// `unmet` is (cases that lack it, all cases) for warm-up, length and precision.
-fn banner(shortest: Option<Nanos>, fewest: Option<u32>, unmet: [(usize, usize); 3], lang: Lang) -> String {
-    let [warm_up, length, precision] = unmet;
-    let mut missing = vec![
-        pick(lang, "preconditioning", "подготовки накопителя до установившегося состояния").to_string(),
-        pick(lang, "a test for steady state", "проверки установившегося режима").to_string(),
-    ];
-    if let Some(window) = shortest.filter(|&w| w < WINDOW_PUBLISHABLE) {
-        let (is, need) = (format::duration(window, lang), WINDOW_PUBLISHABLE.as_secs());
-        missing.push(match lang {
+/// The grade, with what is missing for more.
+///
+/// Rates that a search tried are looked at as often as its own rule says, so their trials are not counted.
+pub fn grade(plan: &Plan, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Grade {
+    let alone = || cases.iter().filter(|case| plan.rung(case.case).is_none());
+    let lacks = |case: &CaseFinding, id: &str| case.checks.iter().any(|check| check.id == id && is_unmet(check));
+    let unmet = |id: &str| (cases.iter().filter(|case| lacks(case, id)).count(), cases.len());
+    let fails = |case: &&CaseFinding| case.checks.iter().any(|check| check.status == CheckStatus::Fail);
+    let missing = Missing {
+        shortest: trials.iter().map(|case| case.asked.window).min(),
+        fewest: alone().map(|case| case.trials).min(),
+        preconditioned: unmet("H20"),
+        steady: unmet("H21"),
+        warm_up: unmet("H22"),
+        length: unmet("H23"),
+        precise: (alone().filter(|case| lacks(case, "H24")).count(), cases.len()),
+        failed: (cases.iter().filter(fails).count(), cases.len()),
+    };
+    let level = match missing.list(Lang::En).is_empty() && !cases.is_empty() {
+        true => GradeLevel::Publishable,
+        false => GradeLevel::Screening,
+    };
+    Grade { level, banner: both(|l| banner(level, &missing.list(l).join("; "), l)) }
+}
+
+fn banner(level: GradeLevel, missing: &str, l: Lang) -> String {
+    let of = |en, ru| pick(l, en, ru).replace("{list}", missing);
+    match level {
+        GradeLevel::Publishable => of(
+            "Publishable: every check that applies holds, and the intervals are as narrow as they should be.",
+            "Годится для публикации: все относящиеся проверки пройдены, и интервалы достаточно узки.",
+        ),
+        GradeLevel::Screening if missing.is_empty() => of(
+            "Screening: nothing was measured that could be published.",
+            "Предварительная оценка: не измерено ничего, что можно публиковать.",
+        ),
+        GradeLevel::Screening => of(
+            "Screening: good for deciding what to measure next, not for publishing. Missing: {list}.",
+            "Предварительная оценка: помогает решить, что мерить дальше, но не для публикации. Не хватает: {list}.",
+        ),
+    }
+}
+
+impl Missing {
+    /// What is missing, in words.
+    fn list(&self, l: Lang) -> Vec<String> {
+        let lack = |(lack, all): Lack, en: &'static str, ru: &'static str| {
+            let counted = match l {
+                Lang::En => format!("{en} ({lack} of {all} cases)"),
+                Lang::Ru => format!("{ru} (случаев: {lack} из {all})"),
+            };
+            (lack > 0).then_some(counted)
+        };
+        // Intervals of few trials are wide for that reason, which is told.
+        let few = self.fewest.filter(|&n| n < TRIALS_PUBLISHABLE);
+        let wide = if few.is_some() { (0, 0) } else { self.precise };
+        [
+            lack(self.failed, "checks that hold", "пройденных проверок"),
+            lack(self.preconditioned, "preconditioning", "подготовки накопителя"),
+            lack(self.steady, "a steady state", "установившегося режима"),
+            self.length(l, lack),
+            lack(self.warm_up, "a ramp that covers the warm-up", "разгона, в который укладывается прогрев"),
+            few.map(|n| match l {
+                Lang::En => format!("{TRIALS_PUBLISHABLE} trials per case (here {n})"),
+                Lang::Ru => format!("{TRIALS_PUBLISHABLE} испытаний на случай (здесь {n})"),
+            }),
+            lack(wide, "intervals as narrow as asked", "интервалов нужной ширины"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn length(&self, l: Lang, lack: impl Fn(Lack, &'static str, &'static str) -> Option<String>) -> Option<String> {
+        let Some(window) = self.shortest.filter(|&w| w < WINDOW_PUBLISHABLE) else {
+            return lack(
+                self.length,
+                "trials that outlast their own fluctuations",
+                "испытаний длиннее собственных колебаний",
+            );
+        };
+        let (is, need) = (format::duration(window, l), WINDOW_PUBLISHABLE.as_secs());
+        Some(match l {
             Lang::En => format!("trials of {need} s or more (here {is})"),
             Lang::Ru => format!("испытаний не короче {need} с (здесь {is})"),
-        });
-    } else if let (lack @ 1.., all) = length {
-        missing.push(match lang {
-            Lang::En => format!("trials that outlast their own fluctuations ({lack} of {all} cases)"),
-            Lang::Ru => format!("испытаний длиннее собственных колебаний (случаев: {lack} из {all})"),
-        });
-    }
-    if let (lack @ 1.., all) = warm_up {
-        missing.push(match lang {
-            Lang::En => format!("a ramp that covers the warm-up ({lack} of {all} cases)"),
-            Lang::Ru => format!("разгона, в который укладывается прогрев (случаев: {lack} из {all})"),
-        });
-    }
-    if let Some(n) = fewest.filter(|&n| n < TRIALS_PUBLISHABLE) {
-        missing.push(match lang {
-            Lang::En => format!("{TRIALS_PUBLISHABLE} trials per case (here {n})"),
-            Lang::Ru => format!("{TRIALS_PUBLISHABLE} испытаний на случай (здесь {n})"),
-        });
-    } else if let (lack @ 1.., all) = precision {
-        missing.push(match lang {
-            Lang::En => format!("intervals as narrow as asked ({lack} of {all} cases)"),
-            Lang::Ru => format!("интервалов нужной ширины (случаев: {lack} из {all})"),
-        });
-    }
-    let list = missing.join("; ");
-    match lang {
-        Lang::En => format!("Screening: good for deciding what to measure next, not for publishing. Missing: {list}."),
-        Lang::Ru => {
-            format!(
-                "Предварительная оценка: помогает решить, что мерить дальше, но не для публикации. Не хватает: {list}."
-            )
-        }
+        })
     }
 }
 
@@ -90,10 +133,40 @@ mod tests {
         assert_eq!(grade.level, GradeLevel::Screening);
         assert_eq!(
             grade.banner.en,
-            "Screening: good for deciding what to measure next, not for publishing. Missing: preconditioning; \
-             a test for steady state; trials of 60 s or more (here 2 s)."
+            "Screening: good for deciding what to measure next, not for publishing. Missing: trials of 60 s or more (here 2 s)."
         );
         assert!(grade.banner.ru.contains("(здесь 2 с)"));
+    }
+
+    #[test]
+    fn long_steady_precise_trials_are_publishable_and_one_that_fails_a_check_is_not() {
+        let ripple = |i: u32| 1.0 + 0.01 * f64::from(i * 7 % 11) / 11.0;
+        let long = |at_drives: f64| {
+            let trial = |run: crate::fixture::RunBuilder, block: u32| {
+                let rate = 10_000.0 + 17.0 * f64::from(block);
+                run.trial(0).block(block).iops(rate).window(Nanos::secs(60)).shape(ripple).at_drives(at_drives).done()
+            };
+            analyse(&(0..6).fold(run(), trial).record()).unwrap().grade
+        };
+        let grade = long(1.0);
+        assert_eq!(grade.level, GradeLevel::Publishable, "{}", grade.banner.en);
+        assert!(grade.banner.ru.starts_with("Годится для публикации"));
+        let cached = long(0.2);
+        assert!(cached.level == GradeLevel::Screening && cached.banner.en.contains("checks that hold (1 of 1 cases)"));
+    }
+
+    #[test]
+    fn a_rate_that_sinks_over_the_run_and_wide_intervals_are_told() {
+        let sinking = (0..6).fold(run(), |run, block| run.trial(0).iops(10_000.0 - 900.0 * f64::from(block)).done());
+        let banner = analyse(&sinking.record()).unwrap().grade.banner;
+        assert!(banner.en.contains("a steady state (1 of 1 cases)"), "{}", banner.en);
+        assert!(banner.en.contains("intervals as narrow as asked (1 of 1 cases)"), "{}", banner.en);
+        assert!(banner.ru.contains("установившегося режима (случаев: 1 из 1)"), "{}", banner.ru);
+    }
+
+    #[test]
+    fn a_run_without_a_case_is_not_publishable() {
+        assert_eq!(analyse(&run().record()).unwrap().grade.level, GradeLevel::Screening);
     }
 
     #[test]
@@ -112,14 +185,6 @@ mod tests {
         let record = run().trial(0).window(Nanos::secs(60)).shape(drift).done().record();
         let banner = analyse(&record).unwrap().grade.banner;
         assert!(banner.en.contains("outlast their own fluctuations (1 of 1 cases)"), "{}", banner.en);
-    }
-
-    #[test]
-    fn trials_that_differ_too_much_are_told() {
-        let wide = [9_000.0, 11_000.0, 9_500.0, 10_500.0, 9_000.0, 11_000.0];
-        let record = wide.iter().fold(run(), |run, rate| run.trial(0).iops(*rate).done()).record();
-        let banner = analyse(&record).unwrap().grade.banner;
-        assert!(banner.en.contains("intervals as narrow as asked (1 of 1 cases)"), "{}", banner.en);
     }
 
     #[test]

@@ -18,6 +18,8 @@ mod fidelity;
 pub mod findings;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fixture_rounds;
 mod forewarn;
 pub mod gate;
 mod grade;
@@ -34,6 +36,7 @@ pub mod rates;
 pub mod search;
 mod series;
 pub mod stats;
+mod steady;
 mod sweeps;
 mod told;
 mod trials;

@@ -5,7 +5,7 @@
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-5";
+pub const LIMITS_VERSION: &str = "2026-6";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -71,6 +71,9 @@ pub const FOREIGN_SHARE: f64 = 0.02;
 /// compared. 64 KiB: no device in use takes less at once (max_sectors_kb).
 pub const NEVER_SPLIT: Bytes = Bytes::kib(64);
 
+/// H78: longest time between the load before a trial and the trial (method.md, H78).
+pub const IDLE: Nanos = Nanos::secs(60);
+
 /// H40: part of the window that a load thread waited for a CPU. Waiting adds to latency directly: at
 /// 5 % it is of the order of the spread between trials (by eye).
 pub const RUN_DELAY_VISIBLE: f64 = 0.05;
@@ -90,6 +93,18 @@ pub const OFFERED_DEVIATION: f64 = 0.01;
 pub const OFFERED_SIGMA: f64 = 2.0;
 /// H43: part of a latency that may be our own lateness (by eye: below what trials differ by).
 pub const OWN_LATENESS: f64 = 0.10;
+
+/// H20: how often the range of a solid-state drive is written before it is measured (SNIA SSS PTS, WIPC).
+pub const PRECONDITIONED: f64 = 2.0;
+
+/// H21 and the rounds of `steady`: values that the steady-state rule looks at (SNIA SSS PTS; method.md, 1.1).
+pub const STEADY_ROUNDS: usize = 5;
+/// H21: largest less smallest of them, relative to their mean (SNIA SSS PTS).
+pub const STEADY_RANGE: f64 = 0.20;
+/// H21: how far the line fitted through them moves, relative to their mean (SNIA SSS PTS).
+pub const STEADY_SLOPE: f64 = 0.10;
+/// H21: shortest fifth of what was measured that counts as a value, in intervals of 100 ms (by eye: a second).
+pub const STEADY_PART: usize = 10;
 
 /// H23: fewest independent batches of a trial (method.md, H23).
 pub const BATCHES_PUBLISHABLE: usize = 20;

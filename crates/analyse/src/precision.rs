@@ -6,6 +6,7 @@ use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, PrecisionFindi
 use crate::limits::{PRECISION, RUN_SHORTER, TRIALS_PUBLISHABLE, WINDOW_SUGGESTED};
 use crate::series::{Cell, INTERVAL};
 use crate::stats::{batch_means, levels, mean, variance};
+use crate::steady::Rounds;
 use crate::trials::{CaseTrials, Counting};
 use crate::{phrase, rates, search};
 use std::collections::BTreeMap;
@@ -57,9 +58,20 @@ fn estimate(headline: Headline, total: &Rates) -> &Estimate {
 #[derive(Debug, Clone, Default)]
 pub struct Looks {
     trials: BTreeMap<u32, Vec<TrialRecord>>,
+    rounds: BTreeMap<u32, Rounds>,
 }
 
 impl Looks {
+    /// What a round of a case means for what comes next. Rounds must come in the order of the run.
+    pub fn round(&mut self, plan: &Plan, (case, round): (u32, u32), outcome: &TrialOutcome) -> Outcome {
+        let headline = phrase::headline(&plan.cases[case as usize].trial);
+        let steady = self.rounds.entry(case).or_default().learn(headline, round, outcome);
+        match search::step(plan, case, outcome) {
+            Outcome::Ok if steady => Outcome::Steady,
+            plain => plain,
+        }
+    }
+
     /// What a trial of (case, block) means for what comes next. Trials must come in the order of the run.
     pub fn step(&mut self, plan: &Plan, (case, block): (u32, u32), outcome: &TrialOutcome) -> Outcome {
         let plain = search::step(plan, case, outcome);

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use stend_base::{Bytes, MilliIops, Nanos, Say};
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::plan::{Case, Plan, PlanInputs};
+use stend_spec::steady::Steady;
 use stend_spec::until::Until;
 
 /// Rates in bytes per second for which times and amounts are worked out: about a disk at its inner edge and
@@ -42,9 +43,9 @@ pub struct Preview {
     pub cases: Vec<PlannedCase>,
     /// Cases that do not.
     pub not_run: Vec<NotRun>,
-    /// Time of all trials, ramps included.
+    /// Time of all trials, ramps included, and of all rounds that there may be.
     pub trial_time: Nanos,
-    /// Time of the trials that write, ramps included.
+    /// Time of the trials that write, ramps included, and of their rounds.
     pub writing_time: Nanos,
     /// What `--time-budget` asked for.
     pub time_budget: Option<Nanos>,
@@ -122,6 +123,8 @@ pub struct PlannedCase {
     pub writes: bool,
     /// Its rate is searched from the first to the second; `trials` is what that usually takes.
     pub search: Option<(MilliIops, MilliIops)>,
+    /// Rounds that there may be before its trials.
+    pub steady: Option<Steady>,
 }
 
 /// What comes out if the target is that fast.
@@ -153,10 +156,13 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         ramp: case.trial.ramp,
         window: case.trial.window,
         writes: case.trial.writes(),
+        steady: case.steady,
     });
     let cases: Vec<PlannedCase> = cases.collect();
     let writing = cases.iter().filter(|case| case.writes);
-    let writing_time = writing.map(|case| (case.ramp.0 + case.window.0).saturating_mul(u64::from(case.trials)));
+    let rounds = |case: &PlannedCase| case.steady.map_or(0, |steady| steady.longest().0);
+    let trials = |case: &PlannedCase| (case.ramp.0 + case.window.0).saturating_mul(u64::from(case.trials));
+    let writing_time = writing.map(|case| trials(case).saturating_add(rounds(case)));
     let writing_time = Nanos(writing_time.fold(0, u64::saturating_add));
     let not_run = plan.cases.iter().zip(0..).filter_map(|(case, i)| Some((plan.listed_as(i)?, case.not_run.clone()?)));
     let fill = plan.fill.unwrap_or_default();

@@ -78,8 +78,10 @@ pub enum Entry {
         trial: u32,
         /// Index of the case in the plan.
         case: u32,
-        /// Index of the block.
+        /// Index of the block; of a round which one it is.
         block: u32,
+        /// It is a round before the trials of its case, and does not count.
+        round: bool,
         /// What was asked of the engine.
         asked: Box<Trial>,
         /// Start, CLOCK_MONOTONIC ns of the coordinator.
@@ -148,7 +150,7 @@ pub struct TrialRecord {
     pub trial: u32,
     /// Index of the case in the plan.
     pub case: u32,
-    /// Index of the block.
+    /// Index of the block; of a round which one it is since the last pause.
     pub block: u32,
     /// What was asked.
     pub asked: Trial,
@@ -181,6 +183,8 @@ pub struct RunRecord {
     pub zeros: Option<ZeroSample>,
     /// Trials in order.
     pub trials: Vec<TrialRecord>,
+    /// Rounds before the trials of their cases, in order; their ordinals are counted together with those of trials.
+    pub rounds: Vec<TrialRecord>,
     /// Telemetry in order.
     pub samples: Vec<Sample>,
     /// Events in order.
@@ -199,6 +203,7 @@ impl RunRecord {
             fill: None,
             zeros: None,
             trials: Vec::new(),
+            rounds: Vec::new(),
             samples: Vec::new(),
             events: Vec::new(),
         }
@@ -211,16 +216,12 @@ impl RunRecord {
             Entry::Host(facts) => self.host = Some(*facts),
             Entry::Targets(facts) => self.targets = facts,
             Entry::Decision { decision, .. } => self.decisions.push(decision),
-            Entry::TrialStart { trial, case, block, asked, at } => self.trials.push(TrialRecord {
-                trial,
-                case,
-                block,
-                asked: *asked,
-                started: at,
-                slices: Vec::new(),
-                logged: 0,
-                outcome: None,
-            }),
+            Entry::TrialStart { trial, case, block, round, asked, at } => {
+                let (slices, logged, outcome) = (Vec::new(), 0, None);
+                let begun = TrialRecord { trial, case, block, asked: *asked, started: at, slices, logged, outcome };
+                let list = if round { &mut self.rounds } else { &mut self.trials };
+                list.push(begun);
+            }
             Entry::Slices { trial, slices } => {
                 if let Some(record) = self.trial_mut(trial) {
                     record.slices.extend(slices);
@@ -238,6 +239,13 @@ impl RunRecord {
             Entry::Event(event) => self.events.push(event),
             Entry::End(state) => self.state = state,
         }
+    }
+
+    /// Trials and rounds in the order in which they ran.
+    pub fn executed(&self) -> Vec<&TrialRecord> {
+        let mut all: Vec<&TrialRecord> = self.trials.iter().chain(&self.rounds).collect();
+        all.sort_by_key(|trial| trial.trial);
+        all
     }
 
     /// The host as it was in the last session, if there was more than one.
@@ -276,6 +284,7 @@ impl RunRecord {
     }
 
     fn trial_mut(&mut self, trial: u32) -> Option<&mut TrialRecord> {
-        self.trials.iter_mut().rev().find(|t| t.trial == trial)
+        let all = self.trials.iter_mut().rev().chain(self.rounds.iter_mut().rev());
+        all.into_iter().find(|t| t.trial == trial)
     }
 }

@@ -3,6 +3,7 @@
 
 mod precision;
 mod prober;
+mod steady;
 mod sweep;
 
 use serde::Serialize;
@@ -126,6 +127,8 @@ struct Case<'a> {
     iops: Number,
     throughput_bytes_per_s: Number,
     precision: Option<precision::PrecisionOut>,
+    /// `null` if the case has no rounds.
+    steady: Option<steady::SteadyOut<'a>>,
     operations: Vec<Operation>,
     /// By target, in the order of `targets` of the run, where every job works on one of several alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -331,6 +334,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         iops: number(&case.total.iops),
         throughput_bytes_per_s: number(&case.total.throughput),
         precision: case.precision.as_ref().map(precision::out),
+        steady: case.steady.as_ref().map(steady::out),
         operations: case.ops.iter().map(operation).collect(),
         targets: case.targets.iter().map(target).collect(),
         replays: case.replays.iter().map(replay).collect(),

@@ -94,6 +94,16 @@ struct CaseOut<'a> {
     /// Its rate is searched; `trials` is what that usually takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<SearchOut>,
+    /// Rounds of its load before it is measured, until its rate is steady.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steady: Option<RoundsOut>,
+}
+
+#[derive(Serialize)]
+struct RoundsOut {
+    /// As many there may be.
+    rounds_most: u32,
+    round_ns: u64,
 }
 
 #[derive(Serialize)]
@@ -106,9 +116,9 @@ struct SearchOut {
 /// target is, which nobody knows yet: `examples` work them out for two rates.
 #[derive(Serialize)]
 struct TimeOut {
-    /// All trials, ramps included.
+    /// All trials, ramps included, and all rounds that there may be.
     trials_ns: u64,
-    /// Those trials that write, ramps included.
+    /// Those trials that write, ramps included, and their rounds.
     writing_trials_ns: u64,
     time_budget_ns: Option<u64>,
     examples: Vec<ExampleOut>,
@@ -197,6 +207,7 @@ fn case(case: &PlannedCase) -> CaseOut<'_> {
         ramp_ns: case.ramp.0,
         window_ns: case.window.0,
         writes: case.writes,
+        steady: case.steady.map(|s| RoundsOut { rounds_most: s.rounds, round_ns: s.round.0 }),
         search: case.search.map(|(from, to)| SearchOut { from_per_s: from.as_iops(), to_per_s: to.as_iops() }),
     }
 }

@@ -137,5 +137,12 @@ pub(crate) fn expected_size(plan: &Plan) -> Bytes {
         let log = trial.io_log.unwrap_or_default().0;
         BYTES_PER_TRIAL + log + seconds * trial.streams.len() as u64 * BYTES_PER_STREAM_SECOND
     };
-    Bytes(plan.order.iter().copied().chain(searched).map(per_trial).sum::<u64>()).min(RESERVE_MAX)
+    let rounds = (0..plan.cases.len() as u32).map(|case| {
+        let rounds = plan.cases[case as usize].rounds().map_or(0, |steady| u64::from(steady.rounds));
+        let seconds = plan.rounds_time(case).0.div_ceil(Nanos::SECOND.0);
+        let streams = plan.cases[case as usize].trial.streams.len() as u64;
+        rounds * BYTES_PER_TRIAL + seconds * streams * BYTES_PER_STREAM_SECOND
+    });
+    let trials = plan.order.iter().copied().chain(searched).map(per_trial);
+    Bytes(trials.chain(rounds).fold(0, u64::saturating_add)).min(RESERVE_MAX)
 }

@@ -18,9 +18,9 @@ const LIVE_SPAN: Nanos = Nanos::secs(2);
 pub struct Update {
     /// What is going on.
     pub phase: Phase,
-    /// Trial in progress, from 1; 0 before the first.
+    /// Trial or round in progress, from 1; 0 before the first.
     pub step: u32,
-    /// Trials planned; 0 until the plan is known.
+    /// Trials planned, and rounds that there may be; 0 until the plan is known.
     pub steps: u32,
     /// Label of the case in progress; empty outside trials.
     pub label: String,
@@ -96,14 +96,14 @@ impl Progress {
 
     /// Shows the present state.
     pub(crate) fn show(&mut self, walk: &Walk, now: Nanos, watch: &mut dyn FnMut(&Update)) {
-        let in_trial = matches!(walk.step, Step::Trial { .. } | Step::Sampling(_));
+        let in_trial = walk.step.is_loaded() || matches!(walk.step, Step::Sampling(_));
         if in_trial {
             self.measuring_since.get_or_insert(now);
         }
-        let steps = walk.plan.as_ref().map_or(0, |plan| steps(plan.usual_trials(), walk.trials));
+        let steps = walk.plan.as_ref().map_or(0, |plan| steps(ahead(plan, walk.spared.rounds), walk.trials));
         let done = done_share(walk, steps);
         let label = match (walk.step, &walk.plan) {
-            (Step::Trial { case, .. }, Some(plan)) => plan.cases[case as usize].label(),
+            (Step::Trial { case, .. } | Step::Round { case, .. }, Some(plan)) => plan.cases[case as usize].label(),
             _ => String::new(),
         };
         let slices: Vec<Slice> = self.recent.iter().flat_map(|(_, s)| s.iter().cloned()).collect();
@@ -115,8 +115,7 @@ impl Progress {
             elapsed: now.saturating_sub(self.started),
             done,
             eta: self.eta(walk, now),
-            live: (matches!(walk.step, Step::Trial { .. }) && !slices.is_empty())
-                .then(|| stend_analyse::live(&slices, LIVE_SPAN)),
+            live: (walk.step.is_loaded() && !slices.is_empty()).then(|| stend_analyse::live(&slices, LIVE_SPAN)),
             fill: match (walk.step, walk.plan.as_ref().and_then(|p| p.fill)) {
                 (Step::Filling, Some(len)) => Some((walk.filled, len)),
                 _ => None,
@@ -128,7 +127,7 @@ impl Progress {
 
     /// Time left: the pace of the trials done so far, applied to those that are left.
     fn eta(&self, walk: &Walk, now: Nanos) -> Eta {
-        let planned = walk.plan.as_ref().map_or(Nanos(0), Plan::trial_time);
+        let planned = walk.plan.as_ref().map_or(Nanos(0), Plan::trial_time).saturating_sub(walk.spared.time);
         let measuring = self.measuring_since.map_or(Nanos(0), |since| now.saturating_sub(since));
         stend_analyse::eta(walk.measured, planned, measuring)
     }
@@ -140,9 +139,14 @@ fn phase(step: Step) -> Phase {
         Step::Preparing => Phase::Provision,
         Step::Filling => Phase::Fill,
         Step::Switching { .. } => Phase::Arm,
-        Step::Sampling(_) | Step::Trial { .. } => Phase::Measure,
+        Step::Sampling(_) | Step::Trial { .. } | Step::Round { .. } => Phase::Measure,
         Step::Releasing | Step::Over => Phase::CleanUp,
     }
+}
+
+/// Trials and rounds of a plan, but for those rounds that turned out not to be needed.
+pub(crate) fn ahead(plan: &Plan, spared: u32) -> u32 {
+    plan.usual_trials().saturating_add(plan.rounds_most()).saturating_sub(spared)
 }
 
 /// Trials of a run as far as is known: a search may take more than it usually does.

@@ -3,8 +3,10 @@
 use stend_analyse::Looks;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Facts;
-use stend_record::{ArmFacts, Crash, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialStatus};
-use stend_spec::plan::{Outcome, PlanInputs};
+use stend_record::{
+    ArmFacts, Crash, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus,
+};
+use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_spec::workload::Trial;
 
 /// What the next session goes on from.
@@ -60,7 +62,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
             "прогон прервался до осмотра объекта; запустите его заново"
         ));
     };
-    let plan = stend_spec::Plan::new(&run.header.inputs)?;
+    let plan = Plan::new(&run.header.inputs)?;
     let filled = match (plan.fill, run.fill) {
         (Some(len), Some(fill)) => fill.written >= len,
         _ => false,
@@ -75,26 +77,35 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         history.push(Outcome::Ok);
     }
     // Without its fill a plan begins anew.
-    let counting = run.trials.iter().filter(|_| filled || plan.fill.is_none());
-    for trial in counting {
+    let executed = if filled || plan.fill.is_none() { executed(run) } else { Vec::new() };
+    let mut begun = None;
+    for (trial, round) in executed {
         let Some(outcome) = trial.outcome.as_ref().filter(|o| o.status != TrialStatus::Interrupted) else { continue };
-        history.push(match looks.step(&plan, (trial.case, trial.block), outcome) {
-            Outcome::Stalled => Outcome::Failed,
-            other => other,
-        });
+        if round && trial.block == 0 && begun == Some(trial.case) {
+            history.push(Outcome::Paused);
+        }
+        begun = Some(trial.case);
+        let at = (trial.case, trial.block);
+        let found = if round { looks.round(&plan, at, outcome) } else { looks.step(&plan, at, outcome) };
+        history.push(if found == Outcome::Stalled { Outcome::Failed } else { found });
         measured = measured + trial.asked.ramp + trial.asked.window;
     }
-    let outcomes = || run.trials.iter().filter_map(|trial| trial.outcome.as_ref());
+    // The load of a case stands still until this session goes on with it.
+    if begun.is_some_and(|case| steady_goes_on(&plan, case, &history)) {
+        history.push(Outcome::Paused);
+    }
+    let all = run.executed();
+    let outcomes = || all.iter().filter_map(|trial| trial.outcome.as_ref());
     let wrong = |outcome: &TrialOutcome| outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
     Ok(Progressed {
         errors: outcomes().flat_map(|outcome| &outcome.errors).fold(0, |sum: u64, e| sum.saturating_add(e.count)),
         mismatches: outcomes().map(wrong).chain(run.crashes().map(Crash::wrong)).fold(0, u64::saturating_add),
-        cut_ledger: run.trials.last().is_some_and(|trial| trial.outcome.is_none() && keeps_ledger(&trial.asked)),
+        cut_ledger: all.last().is_some_and(|trial| trial.outcome.is_none() && keeps_ledger(&trial.asked)),
         inputs: run.header.inputs.clone(),
         history,
         looks,
         decisions: run.decisions.len() as u32,
-        trials: run.trials.last().map_or(0, |t| t.trial + 1),
+        trials: all.last().map_or(0, |t| t.trial + 1),
         measured,
         filled,
         zeros_sampled: run.zeros.is_some(),
@@ -104,6 +115,24 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         suspended,
         boot_id: run.last_host().unwrap_or(host).boot_id.clone(),
     })
+}
+
+/// (trial, whether it is a round), in the order in which they ran.
+fn executed(run: &RunRecord) -> Vec<(&TrialRecord, bool)> {
+    let trials = run.trials.iter().map(|trial| (trial, false));
+    let mut all: Vec<(&TrialRecord, bool)> = trials.chain(run.rounds.iter().map(|round| (round, true))).collect();
+    all.sort_by_key(|(trial, _)| trial.trial);
+    all
+}
+
+/// Whether a case with rounds that has begun is not at its end.
+fn steady_goes_on(plan: &Plan, case: u32, history: &[Outcome]) -> bool {
+    match plan.next(history) {
+        Decision::Round { case: next, .. } | Decision::Trial { case: next, .. } => {
+            next == case && plan.cases[case as usize].steady.is_some()
+        }
+        Decision::Fill { .. } | Decision::Stop(_) => false,
+    }
 }
 
 fn keeps_ledger(trial: &Trial) -> bool {

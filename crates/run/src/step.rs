@@ -112,8 +112,22 @@ pub enum Step {
         /// Its block.
         block: u32,
     },
+    /// A round before the trials of a case is going on.
+    Round {
+        /// The case.
+        case: u32,
+        /// Which round, from 0.
+        round: u32,
+    },
     /// Waiting for undo.
     Releasing,
     /// Over.
     Over,
+}
+
+impl Step {
+    /// Whether the load of a case is going on, counted or not.
+    pub fn is_loaded(self) -> bool {
+        matches!(self, Step::Trial { .. } | Step::Round { .. })
+    }
 }

@@ -1,6 +1,7 @@
 //! What to do next, given what just happened. No clock, no I/O: tests feed any order of events.
 
 mod aftermath;
+mod load;
 
 use crate::ahead;
 use crate::arms::{Arms, Need};
@@ -8,12 +9,13 @@ use crate::courier::{self, Courier};
 use crate::ending::{interrupted, not_as_written, outweighs, target_failed, told_with};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
+pub(crate) use load::Spared;
 use stend_analyse::Looks;
 use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
 use stend_host::{Facts, FromHost, Reply, Request};
 use stend_record::observed::{FillOutcome, Phase};
-use stend_record::{ArmFacts, Entry, Event, EventKind, RunState, TrialOutcome};
+use stend_record::{ArmFacts, Entry, Event, EventKind, RunState};
 use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_spec::workload::Region;
 
@@ -21,8 +23,6 @@ use stend_spec::workload::Region;
 const INSPECT_LIMIT: Nanos = Nanos::secs(60);
 /// Longest time without progress of a fill or a sampling of zeros.
 const SILENCE_LIMIT: Nanos = Nanos::secs(60);
-/// Time on top of ramp, window, drain limit and reading back after which a trial is given up.
-const TRIAL_GRACE: Nanos = Nanos::secs(15);
 /// Longest undo.
 const RELEASE_LIMIT: Nanos = Nanos::secs(60);
 
@@ -35,8 +35,10 @@ pub struct Walk {
     pub step: Step,
     /// Trials begun.
     pub trials: u32,
-    /// Planned time of the trials that have ended.
+    /// Planned time of the trials and rounds that have ended.
     pub measured: Nanos,
+    /// Rounds that the plan allows and that were not needed.
+    pub spared: Spared,
     /// Bytes filled so far.
     pub filled: stend_base::Bytes,
     history: Vec<Outcome>,
@@ -89,6 +91,7 @@ impl Walk {
             step: Step::Inspecting,
             trials,
             measured,
+            spared: Spared::default(),
             filled: stend_base::Bytes(0),
             history,
             looks,
@@ -249,7 +252,9 @@ impl Walk {
         if self.is_in_other_arm(decision, now) {
             return;
         }
-        if let (Decision::Trial { .. }, false, Some(plan)) = (decision, self.zeros_sampled, &self.plan) {
+        if let (Decision::Trial { .. } | Decision::Round { .. }, false, Some(plan)) =
+            (decision, self.zeros_sampled, &self.plan)
+        {
             self.zeros_sampled = true;
             let region = plan.cases[0].trial.region;
             self.actions.push(Action::Send(Request::SampleZeros { region, seed: draw(self.asked.seed, u64::MAX) }));
@@ -264,7 +269,7 @@ impl Walk {
     fn is_in_other_arm(&mut self, decision: Decision, now: Nanos) -> bool {
         let Some(plan) = &self.plan else { return false };
         let arm = match decision {
-            Decision::Trial { case, .. } => plan.arm_of(case),
+            Decision::Trial { case, .. } | Decision::Round { case, .. } => plan.arm_of(case),
             Decision::Fill { .. } => plan.arm_after_fill(&self.history),
             Decision::Stop(_) => None,
         };
@@ -318,18 +323,11 @@ impl Walk {
             }
             Decision::Trial { case, block, seed } => {
                 let trial = plan.trial(case, seed);
-                let limit = trial.ramp + trial.window + trial.drain_limit + trial.read_back_limit() + TRIAL_GRACE;
-                if !matches!(self.step, Step::Trial { .. }) {
-                    self.phase(Phase::Measure, now);
-                }
-                let ordinal = self.trials;
-                self.trials += 1;
-                let asked = Box::new(trial.clone());
-                self.append(Entry::TrialStart { trial: ordinal, case, block, asked, at: now });
-                self.actions.push(Action::Window(true));
-                self.actions.push(Action::Send(Request::Trial { ordinal, trial: Box::new(trial) }));
-                self.step = Step::Trial { case, block };
-                self.deadline = now + limit;
+                self.begin(Step::Trial { case, block }, trial, now);
+            }
+            Decision::Round { case, round, seed } => {
+                let trial = plan.round(case, seed);
+                self.begin(Step::Round { case, round }, trial, now);
             }
             Decision::Stop(reason) => {
                 match reason {
@@ -360,34 +358,6 @@ impl Walk {
             true => self.history[0] = result,
             false => self.history.push(result),
         }
-        self.actions.push(Action::Edge);
-        self.decide(now);
-    }
-
-    fn trial_done(&mut self, ordinal: u32, outcome: TrialOutcome, now: Nanos) {
-        let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
-        if errors > 0 && self.trial_errors == 0 {
-            self.actions.push(Action::Warn(say!(
-                "the target returned I/O errors; see check H76",
-                "объект вернул ошибки ввода-вывода; см. проверку H76"
-            )));
-        }
-        self.trial_errors += errors;
-        let mismatches = outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
-        if mismatches > 0 && self.mismatches == 0 {
-            self.actions.push(Action::Warn(say!(
-                "the target returned data that are not as written; see check H79",
-                "объект вернул не те данные, что были записаны; см. проверку H79"
-            )));
-        }
-        self.mismatches = self.mismatches.saturating_add(mismatches);
-        if let (Step::Trial { case, block }, Some(plan)) = (self.step, &self.plan) {
-            let trial = &plan.cases[case as usize].trial;
-            self.measured = self.measured + trial.ramp + trial.window;
-            self.history.push(self.looks.step(plan, (case, block), &outcome));
-        }
-        self.append(Entry::TrialEnd { trial: ordinal, outcome: Box::new(outcome) });
-        self.actions.push(Action::Window(false));
         self.actions.push(Action::Edge);
         self.decide(now);
     }

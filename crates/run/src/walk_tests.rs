@@ -4,7 +4,7 @@ use super::*;
 use stend_base::Bytes;
 use stend_host::{Inspect, Permission};
 use stend_record::verification::{Checked, ReadBack, Verification};
-use stend_record::{HostFacts, IoErrors, TargetFacts, TargetKind, TrialStatus, WriteAccess, ZeroSample};
+use stend_record::{HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 

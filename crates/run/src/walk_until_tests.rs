@@ -3,6 +3,9 @@
 use super::*;
 use stend_record::{JobTotals, RunHeader, RunRecord, TrialRecord};
 
+#[path = "walk_steady_tests.rs"]
+mod steady;
+
 /// A suite that goes on until its rate is known to ± 2 %, at most 20 times.
 fn until_precise() -> Asked {
     let text = "suite: t\nfill: {size: 64MiB}\nrepeats: {blocks: 20, until: {width: 2%, p99: none}}\ncases:\n  \
@@ -58,18 +61,8 @@ fn a_run_ends_at_the_first_look_at_which_it_is_precise_and_at_the_latest_after_a
     assert_eq!(trials(&[900, 1100]), 20);
 }
 
-#[test]
-fn a_run_that_was_interrupted_stops_where_it_would_have_stopped() {
-    let asked = until_precise();
-    let Reply::Facts(seen) = facts() else { unreachable!() };
-    let inputs = PlanInputs {
-        suite: asked.suite.clone(),
-        seed: 5,
-        target: ahead::plan_target(&seen),
-        time_budget: None,
-        traces: Vec::new(),
-    };
-    let plan = Plan::new(&inputs).unwrap();
+/// A run of this plan that has been filled.
+fn begun(inputs: PlanInputs, seen: &Facts) -> RunRecord {
     let mut record = RunRecord::new(RunHeader {
         id: "R-1".into(),
         started_unix: 0,
@@ -83,6 +76,22 @@ fn a_run_that_was_interrupted_stops_where_it_would_have_stopped() {
     record.host = Some(seen.host.clone());
     record.targets = seen.targets.clone();
     record.fill = Some(FillOutcome { written: Bytes::mib(64), elapsed: Nanos(1) });
+    record
+}
+
+#[test]
+fn a_run_that_was_interrupted_stops_where_it_would_have_stopped() {
+    let asked = until_precise();
+    let Reply::Facts(seen) = facts() else { unreachable!() };
+    let inputs = PlanInputs {
+        suite: asked.suite.clone(),
+        seed: 5,
+        target: ahead::plan_target(&seen),
+        time_budget: None,
+        traces: Vec::new(),
+    };
+    let plan = Plan::new(&inputs).unwrap();
+    let mut record = begun(inputs, &seen);
     record.trials = (0..5)
         .map(|trial| {
             let Reply::TrialDone { outcome, .. } = with_reads(trial, 1000 + u64::from(trial % 2)) else {

@@ -1,6 +1,7 @@
 //! A picture of a run from its file alone: what `stend watch` shows beside a run of another terminal.
 
-use crate::progress::{Update, share_of_trials, steps};
+use crate::progress::{Update, ahead, share_of_trials, steps};
+use crate::walk::Spared;
 use stend_base::{Bytes, Nanos};
 use stend_record::observed::Phase;
 use stend_record::{EventKind, RunRecord, RunState, Slice, TrialRecord};
@@ -13,13 +14,15 @@ const LIVE_SPAN: Nanos = Nanos::secs(2);
 pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
     let started = run.events.first().map_or(now, |event| event.at);
     let phase = phase(run);
-    let current = run.trials.last().filter(|t| t.outcome.is_none() && phase == Phase::Measure);
+    let all = run.executed();
+    let current = all.last().filter(|t| t.outcome.is_none() && phase == Phase::Measure);
     let heard = last_heard(run);
-    let ended: Vec<&TrialRecord> = run.trials.iter().filter(|t| t.outcome.is_some()).collect();
+    let ended: Vec<&TrialRecord> = all.iter().copied().filter(|t| t.outcome.is_some()).collect();
     let measured = Nanos(ended.iter().map(|t| t.asked.ramp.0 + t.asked.window.0).sum());
-    let since = run.trials.first().map_or(Nanos(0), |t| now.saturating_sub(t.started));
-    let begun = run.trials.len() as u32;
-    let steps = steps(plan.usual_trials(), begun);
+    let since = all.first().map_or(Nanos(0), |t| now.saturating_sub(t.started));
+    let begun = all.len() as u32;
+    let spared = spared(run, plan);
+    let steps = steps(ahead(plan, spared.rounds), begun);
     let slices: &[Slice] = current.map_or(&[], |t| &t.slices);
     Update {
         phase,
@@ -28,13 +31,26 @@ pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
         label: current.and_then(|t| plan.cases.get(t.case as usize)).map(|c| c.label()).unwrap_or_default(),
         elapsed: now.saturating_sub(started),
         done: share_of_trials(ended.len() as u32, steps),
-        eta: stend_analyse::eta(measured, plan.trial_time(), since),
+        eta: stend_analyse::eta(measured, plan.trial_time().saturating_sub(spared.time), since),
         live: (!slices.is_empty()).then(|| stend_analyse::live(slices, LIVE_SPAN)),
         // The file keeps a fill only when it has ended.
         fill: (phase == Phase::Fill).then_some((Bytes(0), plan.fill.unwrap_or_default())),
         silent: now.saturating_sub(heard),
         warnings: Vec::new(),
     }
+}
+
+/// Rounds that were not needed: those of cases whose trials have begun.
+fn spared(run: &RunRecord, plan: &Plan) -> Spared {
+    let mut spared = Spared::default();
+    for (case, index) in plan.cases.iter().zip(0u32..) {
+        let last = run.rounds.iter().rfind(|round| round.case == index);
+        let measured = |after: u32| run.trials.iter().any(|trial| trial.case == index && trial.trial > after);
+        if let (Some(_), Some(last)) = (case.steady, last.filter(|last| measured(last.trial))) {
+            spared.add(plan, index, last.block);
+        }
+    }
+    spared
 }
 
 fn phase(run: &RunRecord) -> Phase {
@@ -51,6 +67,6 @@ fn phase(run: &RunRecord) -> Phase {
 fn last_heard(run: &RunRecord) -> Nanos {
     let sample = run.samples.last().map(|s| s.at);
     let event = run.events.last().map(|e| e.at);
-    let trial = run.trials.last().map(|t| t.started);
+    let trial = run.executed().last().map(|t| t.started);
     sample.max(event).max(trial).unwrap_or_default()
 }

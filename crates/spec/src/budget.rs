@@ -13,7 +13,7 @@ const WINDOW_MIN: Nanos = Nanos::millis(400);
 const RAMP_MIN: Nanos = Nanos::millis(100);
 
 /// Stretches ramps and windows of the cases that run so that the plan meets the time budget; a search counts with the
-/// trials that it usually takes. A case with a schedule or a replay at a pace keeps its length:
+/// trials that it usually takes, rounds with all that there may be. A case with a schedule or a replay at a pace keeps its length:
 /// what happens in it is at times of its own.
 pub(crate) fn stretch(cases: &mut [Case], ladders: &[Ladder], blocks: u32, budget: Nanos) -> Result<()> {
     let Nominal { fixed, free, trials } = Nominal::of(cases, ladders, blocks);
@@ -60,6 +60,7 @@ impl Nominal {
         let mut nominal = Nominal::default();
         for (_, case) in cases.iter().enumerate().filter(|(i, case)| case.not_run.is_none() && !rungs.contains(i)) {
             nominal.add(case, blocks);
+            nominal.fixed += case.steady.map_or(0.0, |steady| steady.longest().as_secs());
         }
         // Rungs of one ladder differ in the rate alone.
         for ladder in ladders {

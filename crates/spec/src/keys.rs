@@ -16,6 +16,7 @@ pub mod place;
 pub mod prober;
 pub mod rate;
 pub mod repeats;
+pub mod steady;
 pub mod trace;
 pub mod verify;
 
@@ -165,7 +166,7 @@ pub const SIZE_PERCENT: Limits<u32> = Limits { least: 1, most: 99 };
 /// Ratios of compression and deduplication, in thousandths.
 pub const RATIO: Limits<u32> = Limits { least: 1000, most: 100_000 };
 /// Longest ramp or window: a week.
-const SPAN_MAX: Nanos = Nanos::secs(7 * 86_400);
+pub(crate) const SPAN_MAX: Nanos = Nanos::secs(7 * 86_400);
 /// Ramp.
 pub const RAMP: Limits<Nanos> = Limits { least: Nanos(0), most: SPAN_MAX };
 /// Window; two intervals of 100 ms at least.
@@ -252,7 +253,7 @@ pub const DEFAULTS: Mapping = Mapping {
     en: "defaults",
     ru: "defaults",
     doc: "Settings of every case that does not have its own.",
-    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE, io_log::KEY, PROBER],
+    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE, io_log::KEY, PROBER, steady::KEY],
 };
 
 /// `fill`.
@@ -274,7 +275,7 @@ pub const FILL: Mapping = Mapping {
 pub const CASE: Mapping = Mapping {
     en: "a case",
     ru: "случай",
-    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend`, `engine`, `io_log` and `prober` win over `defaults`.",
+    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend`, `engine`, `io_log`, `prober` and `steady` win over `defaults`.",
     keys: &[
         required("name", Shape::Name, "Name, unique in the suite."),
         DIRECT,
@@ -284,6 +285,7 @@ pub const CASE: Mapping = Mapping {
         ENGINE,
         io_log::KEY,
         PROBER,
+        steady::KEY,
         required("streams", Shape::List(&STREAM, STREAMS), "Streams that run at the same time."),
     ],
 };

@@ -81,7 +81,7 @@ impl Ladder {
 /// What an outcome means to a search.
 pub fn look(outcome: Outcome) -> Look {
     match outcome {
-        Outcome::Ok | Outcome::Narrow => Look::Held,
+        Outcome::Ok | Outcome::Narrow | Outcome::Steady | Outcome::Paused => Look::Held,
         Outcome::Missed => Look::Missed,
         Outcome::Failed | Outcome::Stalled => Look::Failed,
     }

@@ -4,6 +4,7 @@
 
 pub mod arm;
 mod budget;
+mod course;
 pub mod external;
 pub mod files;
 pub mod fit;
@@ -26,6 +27,7 @@ mod range;
 pub mod rate;
 pub mod region;
 pub mod search;
+pub mod steady;
 pub mod suite;
 pub mod topology;
 pub mod trace;

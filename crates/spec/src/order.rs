@@ -7,12 +7,14 @@ use stend_base::random::{Random, draw};
 const ARM_DRAWS: u64 = 1 << 62;
 const CASE_DRAWS: u64 = 1 << 63;
 
-/// (block, cell) in order of execution. `cells` are those that run, by arm.
+/// (block, cell) in order of execution. `cells` are those that run, by arm, but for those with rounds before them (`settled`), which
+/// come last: one cell after the other with all of its blocks, in the order of the suite, so that none takes another out of its
+/// steady state.
 ///
 /// Blocks come in pairs: a random order, then its mirror, so that a linear drift cancels (method S4); in
 /// each block all cases of one arm come before the next arm, because switching may take long. Where a
 /// person or a reboot switches, arms follow one another as a whole.
-pub fn order(suite: &Suite, cells: &[Vec<u32>], seed: u64) -> Vec<(u32, u32)> {
+pub fn order(suite: &Suite, cells: &[Vec<u32>], settled: &[u32], seed: u64) -> Vec<(u32, u32)> {
     let sequential = suite.is_sequential();
     let mut order = Vec::new();
     if sequential {
@@ -28,6 +30,7 @@ pub fn order(suite: &Suite, cells: &[Vec<u32>], seed: u64) -> Vec<(u32, u32)> {
             order.extend(cases_of(&cells[arm], block, seed).into_iter().map(|cell| (block, cell)));
         }
     }
+    order.extend(settled.iter().flat_map(|&cell| (0..suite.blocks).map(move |block| (block, cell))));
     order
 }
 

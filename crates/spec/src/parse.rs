@@ -17,12 +17,14 @@ mod rate;
 mod repeats;
 mod schedule;
 mod size;
+mod steady;
 mod trace;
 mod verify;
 
 use crate::keys::{self, Choice, Limits, Mapping};
 use crate::pattern::Pattern;
 use crate::prober::ProberKey;
+use crate::steady::Steady;
 use crate::suite::{Fill, JobsOf, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
 use crate::workload::{Backend, Batch, Engine, Sync};
@@ -58,6 +60,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     }
     if !arms.is_empty() {
         rate::no_search(&root, file, &cases)?;
+        steady::not_with_arms(&root, file, &cases)?;
         if until.is_some() {
             return Err(repeats::not_with_arms(&root, file));
         }
@@ -84,6 +87,7 @@ struct Defaults {
     engine: Engine,
     io_log: Option<Bytes>,
     prober: ProberKey,
+    steady: Option<Steady>,
 }
 
 /// Where neither a case nor `defaults` say it.
@@ -94,7 +98,7 @@ impl Default for Defaults {
     fn default() -> Self {
         let (backend, engine) = (Backend::Auto, Engine::Native);
         let prober = ProberKey::Auto;
-        Defaults { direct: true, ramp: None, window: None, backend, engine, io_log: None, prober }
+        Defaults { direct: true, ramp: None, window: None, backend, engine, io_log: None, prober, steady: None }
     }
 }
 
@@ -116,6 +120,7 @@ impl Defaults {
             engine: map.optional("engine", |node, file| word(node, file, keys::ENGINES))?.unwrap_or(self.engine),
             io_log: map.optional("io_log", io_log::io_log)?.unwrap_or(self.io_log),
             prober: map.optional("prober", prober::prober)?.unwrap_or(self.prober),
+            steady: map.optional("steady", steady::steady)?.unwrap_or(self.steady),
         })
     }
 }
@@ -124,7 +129,7 @@ impl Defaults {
 fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
-    let Defaults { direct, ramp, window, backend, engine, io_log, prober } = defaults.overridden(&mut map)?;
+    let Defaults { direct, ramp, window, backend, engine, io_log, prober, steady } = defaults.overridden(&mut map)?;
     let mut streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file, files)).collect())?;
     map.finish()?;
@@ -156,7 +161,10 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     if prober != defaults.prober {
         prober::fits(node, file, prober, backend, &streams)?;
     }
-    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine, io_log, prober })
+    if steady.is_some() {
+        steady::fits(node, file, &streams)?;
+    }
+    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine, io_log, prober, steady })
 }
 
 fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {

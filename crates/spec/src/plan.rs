@@ -4,6 +4,7 @@ mod told;
 
 use crate::arm::Arm;
 use crate::budget::stretch;
+use crate::course::Course;
 use crate::external;
 use crate::files;
 use crate::fit::why_not;
@@ -16,6 +17,7 @@ pub use crate::plan_target::{NullDevice, PlanTarget, Room};
 use crate::prober::{NoProber, Probing, Site, probing};
 use crate::range::{Range, range};
 use crate::rate::Rate;
+use crate::steady::Steady;
 use crate::suite::{StreamSpec, Suite, SuiteCase};
 use crate::topology::{Misplaced, Place};
 use crate::trace::replay::{self, Traced};
@@ -30,7 +32,7 @@ use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 /// Waiting longer for I/O in flight at the end of a trial is recorded as a stalled target.
 const DRAIN_LIMIT: Nanos = Nanos::secs(30);
 /// A case is given up after this many failed trials.
-const FAILURES_PER_CASE: usize = 2;
+pub(crate) const FAILURES_PER_CASE: usize = 2;
 /// Most trials a plan may hold.
 const TRIALS_MAX: usize = 100_000;
 /// Most cells a suite may expand to.
@@ -64,6 +66,8 @@ pub struct Case {
     pub not_run: Option<Say>,
     /// Name of the arm that it is measured in; `None` if the suite has no arms.
     pub arm: Option<String>,
+    /// Rounds of its load until its rate is steady, before it is measured.
+    pub steady: Option<Steady>,
 }
 
 impl Case {
@@ -97,6 +101,15 @@ pub enum Decision {
         /// Seed of this trial.
         seed: u64,
     },
+    /// Run the load of a case for a round, which does not count, before its trials.
+    Round {
+        /// Index into [`Plan::cases`].
+        case: u32,
+        /// Which one, from 0; after a pause they begin anew.
+        round: u32,
+        /// Seed of this round.
+        seed: u64,
+    },
     /// Nothing more to do.
     Stop(StopReason),
 }
@@ -126,6 +139,10 @@ pub enum Outcome {
     Missed,
     /// It did, and its case is now as precise as the suite asks.
     Narrow,
+    /// The round did, and with it the rate of its case is steady.
+    Steady,
+    /// Nothing was done: the run was interrupted before it went on, and whatever state a load had reached is lost.
+    Paused,
 }
 
 /// A suite laid out for one target.
@@ -144,7 +161,7 @@ pub struct Plan {
     pub share: Bytes,
     /// Sizes of the test files to make on each target, in the order of its share; none if the target itself is used.
     pub files: Vec<Bytes>,
-    /// (block, case) in order of execution, searches not included.
+    /// (block, case) in order of execution, searches not included; rounds come before the first trial of their case.
     pub order: Vec<(u32, u32)>,
     /// Searches, which come after everything in `order`, one after the other.
     pub ladders: Vec<Ladder>,
@@ -154,7 +171,7 @@ pub struct Plan {
     pub until: Option<Until>,
     /// Searches that cannot run on the target.
     idle: Vec<Ladder>,
-    seed: u64,
+    pub(crate) seed: u64,
 }
 
 impl Plan {
@@ -194,15 +211,18 @@ impl Plan {
             return Err(nothing_to_run(&cases, &inputs.target));
         }
         let arms = &inputs.suite.arms;
+        let (settled, alternating): (Vec<u32>, Vec<u32>) =
+            runnable.iter().partition(|cell| cases[**cell as usize].steady.is_some());
         let cells: Vec<Vec<u32>> = (0..arms.len().max(1) as u32)
-            .map(|arm| runnable.iter().map(|cell| arm * cases.len() as u32 + cell).collect())
+            .map(|arm| alternating.iter().map(|cell| arm * cases.len() as u32 + cell).collect())
             .collect();
+        let rounds = cases.iter().filter_map(Case::rounds).fold(0, |sum, s: Steady| sum + s.rounds as usize);
         let mut cases = in_arms(cases, arms);
         if let Some(budget) = inputs.time_budget {
             stretch(&mut cases, &ladders, inputs.suite.blocks, budget)?;
         }
         let searching: usize = ladders.iter().map(|ladder| ladder.usual_trials() as usize).sum();
-        if cells.len() * runnable.len() * inputs.suite.blocks as usize + searching > TRIALS_MAX {
+        if cells.len() * runnable.len() * inputs.suite.blocks as usize + searching + rounds > TRIALS_MAX {
             return Err(Error::new(
                 Kind::Spec,
                 say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"),
@@ -211,7 +231,7 @@ impl Plan {
         let fillable = inputs.target.writes.is_ok() && inputs.target.null.is_none();
         let fill = inputs.suite.fill.and(fillable.then_some(region.len));
         Ok(Plan {
-            order: order(&inputs.suite, &cells, inputs.seed),
+            order: order(&inputs.suite, &cells, &settled, inputs.seed),
             cases,
             ladders,
             idle,
@@ -235,18 +255,9 @@ impl Plan {
         if fill_steps == 1 && history[0] != Outcome::Ok || history.last() == Some(&Outcome::Stalled) {
             return Decision::Stop(StopReason::TargetFailed);
         }
-        let (mut failures, mut narrow) = (vec![0usize; self.cases.len()], vec![false; self.cases.len()]);
-        let mut done = history[fill_steps..].iter();
-        for &(block, case) in &self.order {
-            if failures[case as usize] >= FAILURES_PER_CASE || narrow[case as usize] {
-                continue;
-            }
-            match done.next() {
-                Some(Outcome::Ok | Outcome::Missed) => {}
-                Some(Outcome::Narrow) => narrow[case as usize] = true,
-                Some(_) => failures[case as usize] += 1,
-                None => return Decision::Trial { case, block, seed: self.trial_seed(block, case) },
-            }
+        let (mut course, mut done) = (Course::new(self.cases.len()), history[fill_steps..].iter());
+        if let Some(decision) = course.next(self, &mut done) {
+            return decision;
         }
         let mut searched = done.clone();
         for ladder in &self.ladders {
@@ -255,7 +266,7 @@ impl Plan {
                 return Decision::Trial { case, block, seed: self.trial_seed(block, case) };
             }
         }
-        let given_up = self.order.iter().all(|&(_, case)| failures[case as usize] >= FAILURES_PER_CASE);
+        let given_up = self.order.iter().all(|&(_, case)| course.gave_up(case));
         let every_case_failed = given_up && searched.all(|outcome| *outcome == Outcome::Failed);
         Decision::Stop(if every_case_failed { StopReason::AllCasesFailed } else { StopReason::Done })
     }
@@ -280,7 +291,7 @@ impl Plan {
     pub fn arm_after_fill(&self, history: &[Outcome]) -> Option<u32> {
         let filled = if history.is_empty() { &[Outcome::Ok] } else { history };
         match self.next(filled) {
-            Decision::Trial { case, .. } => self.arm_of(case),
+            Decision::Trial { case, .. } | Decision::Round { case, .. } => self.arm_of(case),
             Decision::Fill { .. } | Decision::Stop(_) => None,
         }
     }
@@ -290,7 +301,15 @@ impl Plan {
         Trial { seed, ..self.cases[case as usize].trial.clone() }
     }
 
-    /// Time of all trials, without the fill and the steps between; of a search those that it usually takes.
+    /// What it is asked to do in a round: the same without ramp and log, because nothing of it counts, for as long as a round.
+    pub fn round(&self, case: u32, seed: u64) -> Trial {
+        let trial = self.trial(case, seed);
+        let window = self.cases[case as usize].steady.map_or(trial.window, |steady| steady.round);
+        Trial { ramp: Nanos(0), window, io_log: None, ..trial }
+    }
+
+    /// Time of all trials, without the fill and the steps between; of a search those that it usually takes, and all rounds that
+    /// there may be.
     pub fn trial_time(&self) -> Nanos {
         let time = |&(_, case): &(u32, u32)| {
             let trial = &self.cases[case as usize].trial;
@@ -298,11 +317,12 @@ impl Plan {
         };
         let searching =
             |ladder: &Ladder| ladder.trial_time(&self.cases).0.saturating_mul(u64::from(ladder.usual_trials()));
-        let times = self.order.iter().map(time).chain(self.ladders.iter().map(searching));
+        let rounds = (0..self.cases.len() as u32).map(|case| self.rounds_time(case).0);
+        let times = self.order.iter().map(time).chain(self.ladders.iter().map(searching)).chain(rounds);
         Nanos(times.fold(0, u64::saturating_add))
     }
 
-    /// Trials, of a search those that it usually takes.
+    /// Trials, of a search those that it usually takes; without rounds.
     pub fn usual_trials(&self) -> u32 {
         let searching: u32 = self.ladders.iter().map(Ladder::usual_trials).sum();
         searching.saturating_add(self.order.len() as u32)
@@ -439,7 +459,7 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
     io_log::check(case, &trial)?;
     let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, pieces, target.count));
     let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced).or(parts.err());
-    Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None })
+    Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None, steady: case.steady })
 }
 
 /// Every cell once per arm; without arms as they are.

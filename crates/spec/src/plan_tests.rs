@@ -142,7 +142,7 @@ fn the_same_history_gives_the_same_decision_until_done() {
         match plan.next(&history) {
             Decision::Stop(reason) => break assert_eq!(reason, StopReason::Done),
             Decision::Trial { .. } => trials += 1,
-            Decision::Fill { .. } => {}
+            Decision::Fill { .. } | Decision::Round { .. } => {}
         }
         history.push(Outcome::Ok);
     }

@@ -8,6 +8,7 @@ use crate::prober::ProberKey;
 use crate::rate::Rate;
 use crate::region::Part;
 use crate::search::Search;
+use crate::steady::Steady;
 use crate::topology::Placement;
 use crate::trace::{Pace, Source, TraceSpec};
 use crate::until::Until;
@@ -82,6 +83,8 @@ pub struct SuiteCase {
     pub io_log: Option<Bytes>,
     /// Single I/Os beside the load.
     pub prober: ProberKey,
+    /// Rounds until its rate is steady, before it is measured.
+    pub steady: Option<Steady>,
 }
 
 /// One stream with its axes.

@@ -29,6 +29,7 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
         said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
     found.extend(before);
     found.extend(prober_heavy(cases));
+    found.extend(not_steady(cases));
     found.extend(not_precise(plan, cases));
     found.extend(few_trials(plan, cases));
     found.extend(clock_step(run));
@@ -153,6 +154,19 @@ fn not_precise(plan: &Plan, cases: &[CaseFinding]) -> Option<Caveat> {
         rate: beyond(found.rate, goals.0),
         p99: goals.1.and_then(|goal| beyond(found.p99, goal)),
         no_p99: goals.1.is_some() && found.p99.is_none(),
+    })
+}
+
+/// Cases whose rounds were not enough.
+fn not_steady(cases: &[CaseFinding]) -> Option<Caveat> {
+    let unsteady = || cases.iter().filter_map(|case| Some((case, case.steady.as_ref().filter(|s| !s.reached)?)));
+    let (case, steady) = unsteady().next()?;
+    Some(Caveat::NotSteady {
+        cases: unsteady().count() as u32,
+        case: case.label.clone(),
+        rounds: steady.rounds,
+        range: steady.range,
+        slope: steady.slope,
     })
 }
 

@@ -218,6 +218,14 @@ fn every() -> Vec<Caveat> {
             no_p99: false,
         },
         Caveat::NotPrecise { cases: 1, case: "oltp".into(), rate: None, p99: None, no_p99: true },
+        Caveat::NotSteady {
+            cases: 2,
+            case: "write".into(),
+            rounds: 25,
+            range: Some(Share(0.31)),
+            slope: Some(Share(0.12)),
+        },
+        Caveat::NotSteady { cases: 1, case: "write".into(), rounds: 5, range: None, slope: None },
         Caveat::FewTrials { cases: 2, trials: 1, need: 6 },
     ]
 }

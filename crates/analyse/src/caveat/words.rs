@@ -60,6 +60,9 @@ impl Caveat {
             Caveat::StreamsOverlap { case, first, second } => run::streams_overlap(case, *first, *second),
             Caveat::ProberHeavy { case, share } => run::prober_heavy(case, *share),
             Caveat::TargetsInTurn { cases, targets } => run::targets_in_turn(*cases, *targets),
+            Caveat::NotSteady { cases, case, rounds, range, slope } => {
+                run::not_steady(*cases, (case, *rounds), (*range).zip(*slope))
+            }
             Caveat::FewTrials { cases, trials, need } => run::few_trials(*cases, *trials, *need),
             Caveat::NotPrecise { cases, case, rate, p99, no_p99 } => {
                 run::not_precise(*cases, (case, *rate, *p99), *no_p99)

@@ -9,6 +9,7 @@ mod heat;
 mod matrix;
 mod overview;
 mod resources;
+mod rounds;
 mod scaling;
 mod steady;
 mod sweep;
@@ -33,7 +34,7 @@ const SERIES_MAX: usize = 6;
 /// Room above the largest value of a linear axis.
 const HEADROOM: f64 = 1.05;
 
-/// Charts of a case: its course over time, its latencies over time and by share, its blocks. Those
+/// Charts of a case: its course over time, its latencies over time and by share, its rounds, its blocks. Those
 /// without data are left out.
 pub fn of_case(
     run: &RunRecord,
@@ -46,6 +47,7 @@ pub fn of_case(
         time_series::chart(run, case, headline, run_start).map(caps::merged),
         heat::chart(case, run_start),
         distribution::chart(case.case, latencies),
+        rounds::chart(run, case.case, headline),
         steady::chart(case, headline),
     ];
     charts.into_iter().flatten().collect()

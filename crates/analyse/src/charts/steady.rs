@@ -1,10 +1,12 @@
 //! Whether a case held its rate from block to block: its trials with a band of ± 10 % around their mean
-//! and the line fitted through them. Information only: no verdict of steadiness is made here.
+//! and the line fitted through them. Information only: check H21 judges.
 
 use super::{caps, few, from_zero};
 use crate::chart::{Axis, Chart, Mark, Pane, Point, Quantity, Scale, Series, Unit};
 use crate::findings::Headline;
+use crate::limits::{STEADY_RANGE, STEADY_ROUNDS};
 use crate::phrase::{both, pick};
+use crate::stats::pts::Window;
 use crate::stats::{line, mean};
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
@@ -14,7 +16,7 @@ use stend_spec::workload::Op;
 const TRIALS_MIN: usize = 3;
 /// Half the band around the mean: a range of 20 % in all.
 //= SNIA PTS, steady state: max - min <= 20 % of the mean.
-const BAND: f64 = 0.1;
+const BAND: f64 = STEADY_RANGE / 2.0;
 /// Most values that are drawn; more are a time series.
 const TRIALS_MAX: usize = 600;
 
@@ -33,12 +35,39 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline) -> Option<Chart> {
         .collect();
     let (first, last) = line::ends(&values).filter(|_| values.len() >= TRIALS_MIN)?;
     let mean = mean(&values).filter(|m| *m > 0.0)?;
-    let ends = (1.0, values.len() as f64);
-    let (quantity, label, unit) = match headline {
-        Headline::Iops => (Quantity::Iops, Say::same("IOPS"), Unit::Plain),
-        Headline::Throughput => {
-            (Quantity::Throughput, say!("throughput, MB/s", "пропускная способность, МБ/с"), Unit::BytesPerSecond)
-        }
+    let whole = Window { mean, range: 0.0, ends: (first, last) };
+    let lines = drawn(&values, 1.0, Some((whole, values.len())), say!("trial", "испытание"), headline);
+    let (label, unit) = rate_axis(headline);
+    let range = values.iter().copied().fold(0.0, f64::max) - values.iter().copied().fold(f64::INFINITY, f64::min);
+    Some(Chart {
+        id: format!("case-{}-steady", case.case),
+        title: say!("Rate from block to block", "Скорость от блока к блоку"),
+        summary: caps::left_out(summary(range / mean, (last - first) / mean), &say!("Trials", "Испытания"), more),
+        x: blocks(trials.iter().map(|t| t.record.block)),
+        panes: vec![Pane::lines(from_zero(label, unit, &lines), lines)],
+        bands: Vec::new(),
+        events: Vec::new(),
+    })
+}
+
+/// Name and unit of the axis of a headline rate.
+pub(super) fn rate_axis(headline: Headline) -> (Say, Unit) {
+    match headline {
+        Headline::Iops => (Say::same("IOPS"), Unit::Plain),
+        Headline::Throughput => (say!("throughput, MB/s", "пропускная способность, МБ/с"), Unit::BytesPerSecond),
+    }
+}
+
+/// Values from `first` on, and around the last five what the rule allows, if there are so many.
+pub(super) fn curve(values: &[f64], first: f64, window: Option<Window>, name: Say, headline: Headline) -> Vec<Series> {
+    drawn(values, first, window.map(|window| (window, STEADY_ROUNDS)), name, headline)
+}
+
+/// Values from `first` on, and around the last ones of them a band of ± 10 % and the fitted line.
+fn drawn(values: &[f64], first: f64, window: Option<(Window, usize)>, name: Say, headline: Headline) -> Vec<Series> {
+    let quantity = match headline {
+        Headline::Iops => Quantity::Iops,
+        Headline::Throughput => Quantity::Throughput,
     };
     let point =
         |x: f64, y: f64, half: Option<f64>| Point { x, y: Some(y), envelope: half.map(|half| (y - half, y + half)) };
@@ -50,33 +79,18 @@ pub fn chart(case: &CaseTrials<'_>, headline: Headline) -> Option<Chart> {
         dots,
         labels: Vec::new(),
     };
-    let measured: Vec<Point> = values.iter().enumerate().map(|(i, v)| point(i as f64 + 1.0, *v, None)).collect();
-    let half = Some(BAND * mean);
-    let lines = vec![
-        series(say!("trial", "испытание"), 0, measured.clone(), few(&measured)),
-        series(
-            say!("mean ± 10 %", "среднее ± 10 %"),
-            1,
-            vec![point(ends.0, mean, half), point(ends.1, mean, half)],
-            false,
-        ),
-        series(
-            say!("fitted line", "прямая МНК"),
-            2,
-            vec![point(ends.0, first, None), point(ends.1, last, None)],
-            false,
-        ),
-    ];
-    let range = values.iter().copied().fold(0.0, f64::max) - values.iter().copied().fold(f64::INFINITY, f64::min);
-    Some(Chart {
-        id: format!("case-{}-steady", case.case),
-        title: say!("Rate from block to block", "Скорость от блока к блоку"),
-        summary: caps::left_out(summary(range / mean, (last - first) / mean), &say!("Trials", "Испытания"), more),
-        x: blocks(trials.iter().map(|t| t.record.block)),
-        panes: vec![Pane::lines(from_zero(label, unit, &lines), lines)],
-        bands: Vec::new(),
-        events: Vec::new(),
-    })
+    let measured: Vec<Point> = values.iter().enumerate().map(|(i, v)| point(i as f64 + first, *v, None)).collect();
+    let dots = few(&measured);
+    let mut lines = vec![series(name, 0, measured, dots)];
+    if let Some((Window { mean, ends, .. }, length)) = window {
+        let to = first + values.len() as f64 - 1.0;
+        let (from, half) = (to + 1.0 - length as f64, Some(BAND * mean));
+        let band = vec![point(from, mean, half), point(to, mean, half)];
+        lines.push(series(say!("mean ± 10 %", "среднее ± 10 %"), 1, band, false));
+        let fitted = vec![point(from, ends.0, None), point(to, ends.1, None)];
+        lines.push(series(say!("fitted line", "прямая МНК"), 2, fitted, false));
+    }
+    lines
 }
 
 /// An axis with a place for each block, named by its number.

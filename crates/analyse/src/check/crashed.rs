@@ -19,7 +19,7 @@ pub fn crashed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !case.asked.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.crash)) {
         return check.not_applicable(say!("No ledger was kept.", "Журнал не вёлся."));
     }
-    let of_case = |crash: &&Crash| match run.trials.iter().rev().find(|trial| trial.trial == crash.trial) {
+    let of_case = |crash: &&Crash| match run.trials.iter().chain(&run.rounds).find(|trial| trial.trial == crash.trial) {
         Some(trial) => trial.case == case.case,
         // The last second before a kill may be missing, and with it that its trial had begun.
         None => true,

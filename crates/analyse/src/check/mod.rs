@@ -4,6 +4,7 @@
 
 mod alignment;
 mod arithmetic;
+mod burst;
 mod cache;
 pub mod clock;
 mod crashed;
@@ -15,6 +16,7 @@ mod executed;
 mod first_pass;
 mod foreign;
 mod generator;
+mod idle;
 mod imported;
 mod length;
 mod limiter;
@@ -24,8 +26,10 @@ mod mix;
 mod noise;
 mod offered;
 mod overlap;
+mod preconditioned;
 mod replayed;
 mod reported;
+mod steady;
 mod stretch;
 mod sweep;
 mod telemetry;
@@ -98,8 +102,11 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         drives::bytes(run, case),
         cache::page_cache(run, case),
         first_pass::first_pass(run, case),
+        burst::burst(case),
         overlap::overlap(case),
         written::zeros(run, case),
+        preconditioned::preconditioned(run, case),
+        steady::steady(run, case),
         length::warm_up(case),
         length::long_enough(case),
         foreign::foreign(run, case),
@@ -114,6 +121,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         foreign::io_size(run, case),
         errors::errors(case),
         telemetry::telemetry(run, case),
+        idle::idle(run, case),
         verified::verified(case),
         replayed::replayed(run, case),
         crashed::crashed(run, case),
@@ -184,6 +192,16 @@ fn too_few_samples() -> Say {
         "there are too few readings of the counters of which it is known that the load was running",
         "слишком мало показаний счётчиков, о которых известно, что нагрузка в это время шла"
     )
+}
+
+/// Whether a case lacks what only publishing needs: it was measured and did not hold, which screening is not marked for, or it could
+/// not be told. That a check does not concern a case is no lack.
+pub fn is_unmet(result: &CheckResult) -> bool {
+    match result.status {
+        CheckStatus::Pass => false,
+        CheckStatus::NotApplicable => result.measured != does_not_apply(),
+        CheckStatus::Warn | CheckStatus::Fail | CheckStatus::NotMeasurable => true,
+    }
 }
 
 /// The trial for which `key` is largest, with its key; ties keep the earlier one.

@@ -263,6 +263,19 @@ pub enum Caveat {
         /// Its p99 has no interval: trials are too short.
         no_p99: bool,
     },
+    /// Cases that were measured although their rounds ended without a steady state.
+    NotSteady {
+        /// How many cases.
+        cases: u32,
+        /// Label of the first one.
+        case: String,
+        /// Its rounds.
+        rounds: u32,
+        /// Largest less smallest rate of the last five, relative to their mean; `None`: fewer were whole.
+        range: Option<Share>,
+        /// How far the line fitted through them moves, relative to their mean.
+        slope: Option<Share>,
+    },
     /// Cases with fewer trials than a publishable interval needs.
     FewTrials {
         /// How many cases.

@@ -12,6 +12,7 @@ pub mod mser;
 pub mod order_statistic;
 pub mod paired;
 pub mod plateau;
+pub mod pts;
 pub mod sign_flip;
 pub mod signed_rank;
 pub mod t_interval;

@@ -31,7 +31,7 @@ pub fn glance(path: &Path) -> Result<Glance> {
     let db = open(path).map_err(unreadable)?;
     check_tables(&db).map_err(|why| damaged(path, &why))?;
     let header = schema::get_header(&db).map_err(unreadable)?;
-    let sql = "SELECT COUNT(DISTINCT case_index), COUNT(*) FROM trial";
+    let sql = "SELECT COUNT(DISTINCT case_index), COUNT(*) FROM trial WHERE round = 0";
     let (cases, trials) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).map_err(unreadable)?;
     Ok(Glance {
         header: header.ok_or_else(|| damaged(path, "it has no header"))?,

@@ -123,15 +123,17 @@ impl Reading {
         self.record.state = self.meta(db, key::END).unwrap_or(RunState::Open);
         let sql = "SELECT seq, body, octet_length(body) FROM decision ORDER BY seq";
         self.rows(db, sql, |row| Ok(Entry::Decision { seq: row.get(0)?, decision: json(row, 1)? }));
-        let sql = "SELECT trial, case_index, block, started_ns, asked, octet_length(asked) FROM trial ORDER BY trial";
+        let sql =
+            "SELECT trial, case_index, block, round, started_ns, asked, octet_length(asked) FROM trial ORDER BY trial";
         self.rows(db, sql, |row| {
-            let started: i64 = row.get(3)?;
+            let started: i64 = row.get(4)?;
             Ok(Entry::TrialStart {
                 trial: row.get(0)?,
                 case: row.get(1)?,
                 block: row.get(2)?,
+                round: row.get(3)?,
                 at: Nanos(started.max(0) as u64),
-                asked: json(row, 4)?,
+                asked: json(row, 5)?,
             })
         });
         let sql = "SELECT trial, body, octet_length(body) FROM slice ORDER BY id";

@@ -229,7 +229,7 @@ pub fn event(at: u64) -> Entry {
 }
 
 pub fn trial_start(trial: u32) -> Entry {
-    Entry::TrialStart { trial, case: 3, block: 1, asked: Box::new(self::trial()), at: Nanos(99) }
+    Entry::TrialStart { trial, case: 3, block: 1, round: false, asked: Box::new(self::trial()), at: Nanos(99) }
 }
 
 /// One entry of each kind but the header and the end, in an order that happens.

@@ -20,7 +20,7 @@ pub const TABLES: [&str; 7] = [
     "CREATE TABLE meta (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE decision (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE trial (trial INTEGER PRIMARY KEY, case_index INTEGER NOT NULL, block INTEGER NOT NULL, \
-     started_ns INTEGER NOT NULL, asked TEXT NOT NULL, outcome BLOB)",
+     round INTEGER NOT NULL, started_ns INTEGER NOT NULL, asked TEXT NOT NULL, outcome BLOB)",
     "CREATE TABLE slice (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, body BLOB NOT NULL)",
     "CREATE TABLE io_log (id INTEGER PRIMARY KEY, trial INTEGER NOT NULL, stream INTEGER NOT NULL, \
      job INTEGER NOT NULL, base_ns INTEGER NOT NULL, records BLOB NOT NULL)",
@@ -71,11 +71,12 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
             let sql = "INSERT OR REPLACE INTO decision (seq, body) VALUES (?1, ?2)";
             db.execute(sql, params![seq, json(decision)?]).map(drop)
         }
-        Entry::TrialStart { trial, case, block, asked, at } => {
-            let sql = "INSERT OR REPLACE INTO trial (trial, case_index, block, started_ns, asked) VALUES (?1, ?2, ?3, ?4, ?5)";
+        Entry::TrialStart { trial, case, block, round, asked, at } => {
+            let sql = "INSERT OR REPLACE INTO trial (trial, case_index, block, round, started_ns, asked) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
             // SQLite's integers are signed; 2^63 ns are 292 years after boot.
             let started = i64::try_from(at.0).unwrap_or(i64::MAX);
-            db.execute(sql, params![trial, case, block, started, json(asked)?]).map(drop)
+            db.execute(sql, params![trial, case, block, round, started, json(asked)?]).map(drop)
         }
         Entry::TrialEnd { trial, outcome } => {
             let sql = "UPDATE trial SET outcome = ?2 WHERE trial = ?1";

@@ -52,6 +52,9 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         if let Some(precision) = &case.precision {
             m.line("p", "about", &precision.say());
         }
+        if let Some(steady) = &case.steady {
+            m.line("p", "about", &steady.say());
+        }
         for replay in &case.replays {
             m.line("p", "about", &replay.say());
         }

@@ -47,6 +47,14 @@ fn plan(m: &mut Markup, page: &Page) {
         "The plan: {blocks} interleaved {blocks_en}, each running every case once, in an order drawn from the seed; every second block runs the order of the one before it backwards, so that a steady drift cancels out. {trials} {trials_en} began.",
         "План: {blocks} чередующихся {blocks_ru}, в каждом каждый случай выполняется один раз в порядке, заданном зерном; каждый второй блок повторяет порядок предыдущего в обратную сторону, так что равномерный дрейф взаимно гасится. Начато {trials} {trials_ru}."
     ));
+    let rounds = page.run.rounds.len() as u64;
+    if rounds > 0 {
+        let (en, ru) = (plural_en(rounds, "round", "rounds"), plural_ru(rounds, "раунд", "раунда", "раундов"));
+        m.line("p", "", &say!(
+            "Cases with rounds before them came after all others, one by one, each with all of its trials: {rounds} {en} of their own load ran until its rate was steady, or there were no more.",
+            "Случаи с раундами шли после всех прочих, по одному, каждый сразу со всеми своими испытаниями: {rounds} {ru} их собственной нагрузки — пока режим не установится или раунды не кончатся."
+        ));
+    }
     if let Some(until) = &inputs.suite.until {
         let Say { en, ru } = words::until(until);
         let (en, ru) = (en.trim_start_matches("; "), ru.trim_start_matches("; "));

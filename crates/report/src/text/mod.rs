@@ -81,6 +81,15 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
         least_precise(&findings.cases).map(|(label, said)| ("–".to_string(), format!("{label}: {}", said.get(lang)))),
     ));
     out.push_str(&list(
+        &say!("Before measuring", "Перед измерением"),
+        screen,
+        findings
+            .cases
+            .iter()
+            .filter_map(|case| Some((case, case.steady.as_ref()?)))
+            .map(|(case, steady)| ("–".to_string(), format!("{}: {}", case.label, steady.say().get(lang)))),
+    ));
+    out.push_str(&list(
         &say!("What more in flight buys", "Что даёт глубина и параллельность"),
         screen,
         findings.sweeps.iter().map(|sweep| ("–".to_string(), format!("{}: {}", sweep.label, sweep.say().get(lang)))),

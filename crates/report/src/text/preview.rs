@@ -162,6 +162,15 @@ fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
     };
     let workload = |case: &PlannedCase| {
         let workload = case.workload.get(lang);
+        if let Some(steady) = case.steady {
+            let (most, round) = (steady.rounds, both(|lang| format::duration(steady.round, lang)));
+            let (en, ru) = (round.en, round.ru);
+            let rounds = say!(
+                "before them rounds of {en} until its rate is steady, at most {most}",
+                "перед ними раунды по {ru}, пока режим не установится, не более {most}"
+            );
+            return format!("{workload}; {}", rounds.get(lang));
+        }
         let Some((from, to)) = case.search else { return workload.to_string() };
         let (from, to) = (format::rate(from, lang), format::rate(to, lang));
         let searched = say!("rate searched from {from} to {to}", "частота ищется от {from} до {to}");

@@ -59,7 +59,7 @@ impl FixedRun<'_> {
             let (outcome, slices) =
                 load(&asked, at, self.iops * RATES[case as usize] * (1.0 + 0.01 * f64::from(block)));
             let (trial, asked) = (trial as u32, Box::new(asked));
-            writer.append(Entry::TrialStart { trial, case, block, asked, at });
+            writer.append(Entry::TrialStart { trial, case, block, round: false, asked, at });
             writer.append(Entry::Slices { trial, slices });
             writer.append(Entry::TrialEnd { trial, outcome: Box::new(outcome) });
         }

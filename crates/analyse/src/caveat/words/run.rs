@@ -2,6 +2,7 @@
 
 use super::Words;
 use crate::phrase::{both, pick};
+use crate::steady;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Nanos, Say, Share, format, say};
 use stend_spec::external::Difference;
@@ -278,6 +279,32 @@ pub(super) fn not_precise(cases: u32, what: (&str, Option<Share>, Option<Share>)
         advice: say!(
             "Allow more `blocks` or longer trials; the precision of each case says how many.",
             "Разрешите больше блоков (`blocks`) или более долгие испытания; сколько — сказано при точности каждого случая."
+        ),
+    }
+}
+
+/// `what` is the first case with its rounds, `window` range and slope of the last five.
+pub(super) fn not_steady(cases: u32, what: (&str, u32), window: Option<(Share, Share)>) -> Words {
+    let (case, count) = what;
+    let of = |l: Lang| match window {
+        Some((range, slope)) => pick(l, "the rate spans {r} and moves by {s}", "размах скорости — {r}, сдвиг — {s}")
+            .replace("{r}", &format::percent(range.0, l))
+            .replace("{s}", &format::percent(slope.0, l)),
+        None => pick(l, "too few of them were whole", "целых среди них слишком мало").to_string(),
+    };
+    let (of_en, of_ru) = (of(Lang::En), of(Lang::Ru));
+    let [rounds_en, rounds_ru] = [Lang::En, Lang::Ru].map(|l| steady::rounds(count, l));
+    let en = plural_en(u64::from(cases), "case was", "cases were");
+    let ru = plural_ru(u64::from(cases), "случай измерен", "случая измерено", "случаев измерено");
+    Words {
+        slug: "not-steady",
+        text: say!(
+            "Steady state not reached: {cases} {en} measured in a transient; {case}: after {rounds_en} {of_en}.",
+            "Установившийся режим не достигнут: {cases} {ru} в переходном процессе; {case}: за {rounds_ru} {of_ru}."
+        ),
+        advice: say!(
+            "Allow more or longer rounds (`steady: {{rounds: …, round: …}}`), or publish it with this label and the curve of the rounds.",
+            "Разрешите больше раундов или более длинные (`steady: {{rounds: …, round: …}}`) либо публикуйте с этой пометкой и кривой раундов."
         ),
     }
 }

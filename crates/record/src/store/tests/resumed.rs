@@ -25,7 +25,9 @@ fn early_end() -> RunState {
 fn second_session() -> Vec<Entry> {
     let renumbered = samples::one_of_each().into_iter().map(|entry| match entry {
         Entry::Decision { decision, .. } => Entry::Decision { seq: 1, decision },
-        Entry::TrialStart { case, block, asked, at, .. } => Entry::TrialStart { trial: 1, case, block, asked, at },
+        Entry::TrialStart { case, block, asked, at, .. } => {
+            Entry::TrialStart { trial: 1, case, block, round: true, asked, at }
+        }
         Entry::Slices { slices, .. } => Entry::Slices { trial: 1, slices },
         Entry::TrialEnd { outcome, .. } => Entry::TrialEnd { trial: 1, outcome },
         other => other,

@@ -1,0 +1,109 @@
+//! H15: was a burst measured together with what comes after it? A cache of fast cells takes writes until it is full.
+
+use super::Check;
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{STEP_DOWN, STEP_SECONDS};
+use crate::phrase::{both, pick};
+use crate::rates;
+use crate::series::Cell;
+use crate::stats::{mean, plateau};
+use crate::trials::CaseTrials;
+use stend_base::{Bytes, format, say};
+use stend_spec::workload::{Op, Stream};
+
+/// Intervals of a value of the series: 1 s.
+const SECOND: usize = 10;
+
+/// H15: over the bytes that were written, write throughput does not fall to a lower level.
+pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H15",
+        name: say!("no burst in what was measured", "всплеск не попал в измерение"),
+        limit: both(|l| {
+            pick(l, "no lasting drop > {s}", "нет стойкого падения > {s}")
+                .replace("{s}", &format::percent(1.0 - STEP_DOWN, l))
+        }),
+    };
+    if !case.asked.streams.iter().any(|stream| stream.mix.write > 0) {
+        return check.not_applicable(say!("the case does not write", "случай не пишет"));
+    }
+    if case.asked.streams.iter().any(Stream::is_open) {
+        return check.not_applicable(say!("the rate is the one that was asked for", "скорость та, которую запросили"));
+    }
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let bytes = |cell: &Cell| cell.bytes;
+    let series = case.counting.iter().flat_map(|trial| {
+        let window = rates::window_series(trial, None, &[Op::Write], bytes);
+        window.chunks_exact(SECOND).filter_map(mean).collect::<Vec<f64>>()
+    });
+    let seconds: Vec<f64> = series.collect();
+    if seconds.len() < 2 * STEP_SECONDS {
+        return check
+            .not_measurable(say!("the trials are too short to tell", "испытания слишком коротки, чтобы судить"));
+    }
+    let Some(step) = plateau::step(&seconds, STEP_SECONDS).filter(|step| step.after < STEP_DOWN * step.before) else {
+        return check.pass(say!("no drop", "падения нет"));
+    };
+    let before: f64 = seconds[..step.at].iter().sum();
+    let measured = both(|l| {
+        pick(l, "{a}, then {b} from {n} on", "{a}, затем {b} — после {n}")
+            .replace("{a}", &format::throughput(step.before, l))
+            .replace("{b}", &format::throughput(step.after, l))
+            .replace("{n}", &format::bytes(Bytes(before as u64), l))
+    });
+    check.result(
+        CheckStatus::Fail,
+        measured,
+        say!(
+            "After so many bytes of the case writes became slower and stayed so: a cache was full. The mean is of neither level. Have rounds of the load go first (`steady`), or publish the first level as a burst.",
+            "После стольких байт случая запись замедлилась и такой осталась: кэш заполнился. Среднее не относится ни к одному из уровней. Пустите вперёд раунды нагрузки (`steady`) или публикуйте первый уровень как всплеск."
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, open_case, run_of};
+    use crate::trials::by_case;
+    use stend_base::Nanos;
+    use stend_spec::suite::SuiteCase;
+    use stend_spec::workload::Sync;
+
+    fn check(case: SuiteCase, seconds: u64, shape: fn(u32) -> f64) -> CheckResult {
+        let record = run_of(vec![case]).trial(0).window(Nanos::secs(seconds)).shape(shape).done().record();
+        burst(&by_case(&record)[0])
+    }
+
+    fn writes() -> SuiteCase {
+        case("w", 0, 4, Sync::None)
+    }
+
+    #[test]
+    fn h15_a_cliff_inside_the_windows_fails_and_says_after_how_much() {
+        // 10,000 × 4 KiB per second for 10 s are 391 MiB.
+        let found = check(writes(), 30, |i| if i < 100 { 1.0 } else { 0.3 });
+        let told = (found.status, found.measured.en.as_str());
+        assert_eq!(told, (CheckStatus::Fail, "41.0 MB/s, then 12.3 MB/s from 391 MiB on"));
+        assert!(found.measured.ru.contains("затем 12,3"), "{}", found.measured.ru);
+    }
+
+    #[test]
+    fn h15_a_level_load_a_rise_and_a_small_drop_pass() {
+        for shape in [|_| 1.0, |i| if i < 100 { 0.3 } else { 1.0 }, |i| if i < 100 { 1.0 } else { 0.85 }] {
+            assert_eq!(check(writes(), 30, shape).status, CheckStatus::Pass);
+        }
+    }
+
+    #[test]
+    fn h15_concerns_writes_at_full_speed_and_needs_ten_seconds() {
+        let cliff = |i| if i < 100 { 1.0 } else { 0.3 };
+        assert_eq!(check(case("r", 100, 4, Sync::None), 30, cliff).status, CheckStatus::NotApplicable);
+        let mut open = open_case("open", 1000);
+        open.streams[0].mix = stend_spec::workload::Mix::of_reads(0);
+        assert_eq!(check(open, 30, cliff).status, CheckStatus::NotApplicable);
+        assert_eq!(check(writes(), 2, |_| 1.0).status, CheckStatus::NotMeasurable);
+    }
+}

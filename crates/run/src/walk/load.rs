@@ -1,0 +1,100 @@
+//! Trials, and the rounds before them: how one begins, and what its end means.
+
+use super::Walk;
+use crate::step::{Action, Step};
+use stend_base::{Nanos, say};
+use stend_host::Request;
+use stend_record::observed::Phase;
+use stend_record::{Entry, TrialOutcome};
+use stend_spec::plan::{Outcome, Plan};
+use stend_spec::workload::Trial;
+
+/// Time on top of ramp, window, drain limit and reading back after which a trial is given up.
+const TRIAL_GRACE: Nanos = Nanos::secs(15);
+
+/// Rounds that were not needed, because a case was steady before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spared {
+    /// How many.
+    pub rounds: u32,
+    /// Their planned time.
+    pub time: Nanos,
+}
+
+impl Spared {
+    /// Adds those that would have come after a round.
+    pub fn add(&mut self, plan: &Plan, case: u32, round: u32) {
+        let Some(steady) = plan.cases[case as usize].steady else { return };
+        let left = steady.rounds.saturating_sub(round + 1);
+        self.rounds = self.rounds.saturating_add(left);
+        self.time = Nanos(self.time.0.saturating_add(steady.round.0.saturating_mul(u64::from(left))));
+    }
+}
+
+/// What a step takes by the plan.
+fn planned(plan: &Plan, step: Step) -> Nanos {
+    match step {
+        Step::Trial { case, .. } => {
+            let trial = &plan.cases[case as usize].trial;
+            trial.ramp + trial.window
+        }
+        Step::Round { case, .. } => plan.cases[case as usize].steady.map_or(Nanos(0), |steady| steady.round),
+        _ => Nanos(0),
+    }
+}
+
+impl Walk {
+    /// Has the worker run a trial, or a round, which is one that does not count.
+    pub(super) fn begin(&mut self, step: Step, trial: Trial, now: Nanos) {
+        let (case, block, round) = match step {
+            Step::Trial { case, block } => (case, block, false),
+            Step::Round { case, round } => (case, round, true),
+            _ => return,
+        };
+        if !self.step.is_loaded() {
+            self.phase(Phase::Measure, now);
+        }
+        let ordinal = self.trials;
+        self.trials += 1;
+        self.deadline = now + trial.ramp + trial.window + trial.drain_limit + trial.read_back_limit() + TRIAL_GRACE;
+        let asked = Box::new(trial.clone());
+        self.append(Entry::TrialStart { trial: ordinal, case, block, round, asked, at: now });
+        self.actions.push(Action::Window(true));
+        self.actions.push(Action::Send(Request::Trial { ordinal, trial: Box::new(trial) }));
+        self.step = step;
+    }
+
+    pub(super) fn trial_done(&mut self, ordinal: u32, outcome: TrialOutcome, now: Nanos) {
+        let errors: u64 = outcome.errors.iter().map(|e| e.count).sum();
+        if errors > 0 && self.trial_errors == 0 {
+            self.actions.push(Action::Warn(say!(
+                "the target returned I/O errors; see check H76",
+                "объект вернул ошибки ввода-вывода; см. проверку H76"
+            )));
+        }
+        self.trial_errors += errors;
+        let mismatches = outcome.verification.as_ref().map_or(0, |found| found.all().wrong());
+        if mismatches > 0 && self.mismatches == 0 {
+            self.actions.push(Action::Warn(say!(
+                "the target returned data that are not as written; see check H79",
+                "объект вернул не те данные, что были записаны; см. проверку H79"
+            )));
+        }
+        self.mismatches = self.mismatches.saturating_add(mismatches);
+        if let Some(plan) = &self.plan {
+            self.measured = self.measured + planned(plan, self.step);
+            self.history.extend(match self.step {
+                Step::Trial { case, block } => Some(self.looks.step(plan, (case, block), &outcome)),
+                Step::Round { case, round } => Some(self.looks.round(plan, (case, round), &outcome)),
+                _ => None,
+            });
+            if let (Step::Round { case, round }, Some(Outcome::Steady)) = (self.step, self.history.last()) {
+                self.spared.add(plan, case, round);
+            }
+        }
+        self.append(Entry::TrialEnd { trial: ordinal, outcome: Box::new(outcome) });
+        self.actions.push(Action::Window(false));
+        self.actions.push(Action::Edge);
+        self.decide(now);
+    }
+}
