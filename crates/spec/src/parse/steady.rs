@@ -150,9 +150,9 @@ mod tests {
             "{op: read, pattern: random, block_size: 4KiB, rate: 100/s}",
             expect![[r#"
                 error: s.yaml:4:5: `steady` cannot be used with `rate`
-                hint: its rate is given, and so always steady; give the case `steady: none` and let a closed loop of the same I/Os go first
+                hint: its rate is given, and so always steady; give the case `steady: none` and let a closed loop of similar I/Os go first
                 ошибка: s.yaml:4:5: `steady` нельзя использовать с `rate`
-                совет: скорость задана и потому всегда постоянна; укажите для случая `steady: none` и пустите перед ним замкнутый цикл таких же операций
+                совет: скорость задана и потому всегда постоянна; укажите для случая `steady: none` и пустите перед ним замкнутый цикл похожих операций
             "#]],
         );
         check_error(
@@ -160,11 +160,11 @@ mod tests {
             "",
             "{trace: {file: a.log}}",
             expect![[r#"
-            error: s.yaml:4:5: `steady` cannot be used with `trace`
-            hint: its rate is given, and so always steady; give the case `steady: none` and let a closed loop of the same I/Os go first
-            ошибка: s.yaml:4:5: `steady` нельзя использовать с `trace`
-            совет: скорость задана и потому всегда постоянна; укажите для случая `steady: none` и пустите перед ним замкнутый цикл таких же операций
-        "#]],
+                error: s.yaml:4:5: `steady` cannot be used with `trace`
+                hint: its I/Os change with the trace, not with the storage; give the case `steady: none` and let a closed loop of similar I/Os go first
+                ошибка: s.yaml:4:5: `steady` нельзя использовать с `trace`
+                совет: операции меняются с трассой, а не с хранилищем; укажите для случая `steady: none` и пустите перед ним замкнутый цикл похожих операций
+            "#]],
         );
         check_error(
             "{}",
