@@ -71,7 +71,7 @@ fn rate(headline: Headline, outcome: &TrialOutcome) -> Option<f64> {
 }
 
 /// The rounds that came before trials of a case without a pause between, by the times that they did.
-pub(crate) fn series<'a>(run: &'a RunRecord, case: u32) -> Vec<Vec<&'a TrialRecord>> {
+pub(crate) fn series(run: &RunRecord, case: u32) -> Vec<Vec<&TrialRecord>> {
     let mut found: Vec<Vec<&TrialRecord>> = Vec::new();
     for round in run.rounds.iter().filter(|round| round.case == case) {
         match found.last_mut() {

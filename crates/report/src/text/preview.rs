@@ -239,8 +239,11 @@ fn time(preview: &Preview) -> Say {
     let budget = preview.time_budget;
     let rates = examples(preview, |e, lang| format::duration(e.fill, lang));
     both(|lang| {
+        let rounds = preview.cases.iter().any(|case| case.steady.is_some());
         let trials = format::duration(preview.trial_time, lang);
         let mut text = match (lang, budget.map(|budget| format::duration(budget, lang))) {
+            (Lang::En, None) if rounds => format!("{trials} at most of rounds and trials"),
+            (Lang::Ru, None) if rounds => format!("не более {trials} на раунды и испытания"),
             (Lang::En, None) => format!("{trials} of trials"),
             (Lang::Ru, None) => format!("{trials} на испытания"),
             (Lang::En, Some(budget)) => format!("{trials} of trials (fitted to a budget of {budget})"),
