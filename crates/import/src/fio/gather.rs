@@ -92,7 +92,7 @@ pub(super) fn gather(documents: &[(u32, Document)], files: &[File<'_>]) -> Resul
         let at = trial.started.saturating_sub(first);
         let told = trial::Place { file: trial.file, line: trial.line, version: trial.version };
         let (asked, outcome) = trial::outcome(&trial.group, &told, at);
-        entries.push(Entry::TrialStart { trial: number, case, block, asked: Box::new(asked), at });
+        entries.push(Entry::TrialStart { trial: number, case, block, round: false, asked: Box::new(asked), at });
         entries.push(Entry::TrialEnd { trial: number, outcome: Box::new(outcome) });
     }
     Ok(Gathered {
@@ -221,6 +221,7 @@ impl Cases {
                 trial: trial::asked(group),
                 not_run: None,
                 arm: None,
+                steady: None,
             });
             self.options.push(group.options(&ASIDE));
             self.trials.push(0);
