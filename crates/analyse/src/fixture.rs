@@ -1,23 +1,23 @@
 //! Builder of small run records for tests: a default that passes every check, and the means to spoil it.
 
+mod cases;
 mod told;
 
+pub use cases::{case, open_case, traced_case};
 pub use told::{by_fio, imported};
 
 use stend_base::histogram::{Histogram, Sparse};
-use stend_base::{Bytes, MilliIops, Nanos};
+use stend_base::{Bytes, Nanos};
 use stend_record::observed::{FillOutcome, JobFacts, OpenSlice, OpenTotals};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
-    ArmFacts, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, RunHeader, RunRecord, RunState, Sample,
-    Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
+    ArmFacts, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, Parts, RunHeader, RunRecord, RunState,
+    Sample, Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
 };
 use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
-use stend_spec::rate::{Gaps, Rate};
-use stend_spec::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use stend_spec::trace::{Source, TraceFacts};
-use stend_spec::workload::{Backend, Mix, OPS, Op, Pattern, Sync, Trial};
+use stend_spec::suite::{Fill, Suite, SuiteCase};
+use stend_spec::workload::{OPS, Op, Sync, Trial};
 
 /// A slice of stream 0 with 4 KiB I/Os and no histogram.
 pub fn slice(interval: u32, op: Op, ops: u64) -> Slice {
@@ -66,52 +66,6 @@ fn on_time(due: u64) -> OpenTotals {
     }
 }
 
-/// One case of 4 KiB with a window of 2 s.
-pub fn case(name: &str, read_percent: u8, queue_depth: u32, sync: Sync) -> SuiteCase {
-    SuiteCase {
-        name: name.to_string(),
-        streams: vec![StreamSpec {
-            queue_depth: vec![queue_depth],
-            sync,
-            ..StreamSpec::new(Mix::of_reads(read_percent), Pattern::Random, Bytes::kib(4))
-        }],
-        ramp: Nanos::millis(500),
-        window: Nanos::secs(2),
-        direct: true,
-        backend: Backend::Auto,
-        engine: Default::default(),
-        io_log: None,
-        prober: Default::default(),
-        steady: None,
-    }
-}
-
-/// An open loop of random reads with even gaps. Its trials have half of the latency for waiting, half for service.
-pub fn open_case(name: &str, per_second: u64) -> SuiteCase {
-    let mut case = case(name, 100, 32, Sync::None);
-    case.streams[0].rate = vec![Rate::constant(MilliIops::per_second(per_second), Gaps::Even)];
-    case
-}
-
-/// A case that replays a trace at its own pace for 2 s: two reads, 2 s apart. With `.blkparse` at its end the file says
-/// that each was in flight for 1 ms.
-pub fn traced_case(name: &str, file: &str) -> SuiteCase {
-    let text = format!("suite: x\ncases: [{{name: {name}, trial: 2s, streams: [{{trace: {{file: {file}}}}}]}}]\n");
-    stend_spec::parse::suite(&text, "x").expect("a suite").cases.remove(0)
-}
-
-/// What is known of a trace of [`traced_case`].
-fn traced(source: &Source) -> TraceFacts {
-    let text = match source.file.ends_with(".blkparse") {
-        true => {
-            "8,0 0 1 0.000 1 Q R 0 + 8 [a]\n8,0 0 2 0.001 1 C R 0 + 8 [0]\n\
-             8,0 0 3 2.000 1 Q R 8 + 8 [a]\n8,0 0 4 2.001 1 C R 8 + 8 [0]\n"
-        }
-        false => "fio version 3 iolog\n0 /a read 0 4096\n2000000 /a read 4096 4096\n",
-    };
-    stend_spec::trace::read(text.as_bytes(), "/t", source).expect("a trace").facts
-}
-
 /// A run of one random-read case at depth 32 on a directory, complete and without trials.
 pub fn run() -> RunBuilder {
     run_of(vec![case("rand-read", 100, 32, Sync::None)])
@@ -121,7 +75,7 @@ pub fn run() -> RunBuilder {
 pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
     let suite = Suite { name: "small".into(), fill: Some(Fill::Auto), cases, blocks: 6, ..Suite::default() };
     let inputs = PlanInputs {
-        traces: suite.traces().into_iter().map(traced).collect(),
+        traces: suite.traces().into_iter().map(cases::traced).collect(),
         suite,
         seed: 7,
         target: PlanTarget {
@@ -153,6 +107,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         cpus: 8,
         memory: Bytes::gib(64),
         clock_source: Some("tsc".into()),
+        governor: Some("performance".into()),
         ..HostFacts::default()
     });
     record.targets = vec![target()];
@@ -175,13 +130,19 @@ fn target() -> TargetFacts {
         file_system: Some("ext4".into()),
         mount_options: None,
         devices: vec![
-            Device { name: "sda1".into(), kind: "partition".into(), start: Some(Bytes::mib(1)), ..Device::default() },
-            Device { name: "sda".into(), kind: "disk".into(), depth: 1, ..Device::default() },
+            Device { start: Some(Bytes::mib(1)), ..device("sda1", "partition") },
+            Device { depth: 1, ..device("sda", "disk") },
         ],
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
         busy: None,
     }
+}
+
+/// A device that forgets nothing.
+fn device(name: &str, kind: &str) -> Device {
+    let write_cache = Some("write through".into());
+    Device { name: name.into(), kind: kind.into(), write_cache, ..Device::default() }
 }
 
 /// A first sample: CPU counters are zero, the drives have already moved some data since boot.
@@ -197,6 +158,7 @@ fn sample(at: Nanos) -> Sample {
         cpus: Some((0..8).map(|cpu| CpuTimes { cpu, ..CpuTimes::default() }).collect()),
         disks: vec![disk("sda1"), disk("sda")],
         paging: Some(Paging { swap_in_bytes: Some(0), swap_out_bytes: Some(0), ..Paging::default() }),
+        parts: Some(Box::new(Parts { throttled: Some(0), ..Parts::default() })),
         worker: Some(ProcessCost { cpu_ns: 0, resident_bytes: 64 << 20 }),
         coordinator: Some(ProcessCost { cpu_ns: 0, resident_bytes: 16 << 20 }),
         cost_ns: 200_000,

@@ -5,7 +5,7 @@
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-6";
+pub const LIMITS_VERSION: &str = "2026-7";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -52,6 +52,9 @@ pub const CACHE_GROWTH: f64 = 0.5;
 /// H12: growth of the page cache that is not looked at: other processes read this much any time (by eye).
 pub const CACHE_GROWTH_MIN: Bytes = Bytes::mib(64);
 
+/// H13: part of the reads that the cache of ZFS may answer without a label (method.md, H13).
+pub const ARC_HITS: f64 = 0.05;
+
 /// H14: later trials of reads over the first from which something began to hold what is read (method.md, H14).
 pub const CACHE_WARMED: f64 = 1.10;
 /// H14: the begin of writes over what came later from which a cache took them at first (method.md, H14).
@@ -73,6 +76,17 @@ pub const NEVER_SPLIT: Bytes = Bytes::kib(64);
 
 /// H78: longest time between the load before a trial and the trial (method.md, H78).
 pub const IDLE: Nanos = Nanos::secs(60);
+
+/// H27: difference in use of the file systems that are compared (method.md, H27).
+pub const FILL_DIFFERENCE: f64 = 0.02;
+
+/// H30: fewest syncs from which none with a flush is no chance (by eye).
+pub const SYNCS_JUDGED: f64 = 10.0;
+/// H30: median of syncs below which a cache that calls itself volatile was hardly emptied: drives with protection against a
+/// loss of power take 12 to 60 µs, those without 0.5 ms and more (method.md, H30).
+pub const SYNC_FASTEST: Nanos = Nanos(100_000);
+/// H30: durable writes per second, one at a time, that no disk makes: at 15,000 turns a minute half a turn takes 2 ms.
+pub const SYNC_PER_SECOND_ROTATING: f64 = 500.0;
 
 /// H40: part of the window that a load thread waited for a CPU. Waiting adds to latency directly: at
 /// 5 % it is of the order of the spread between trials (by eye).
@@ -122,6 +136,21 @@ pub const BATCH_SPAN: f64 = 0.02;
 /// H44: clock sources that are read without entering the kernel and do not drift between CPUs.
 pub const CLOCK_SOURCES: [&str; 4] = ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"];
 
+/// H46: interrupts of the drives that one CPU may take, in fair shares of the load threads' CPUs (method.md, H46).
+pub const INTERRUPT_SHARE: f64 = 4.0;
+/// H46: part of a CPU that may go into interrupts (method.md, H46).
+pub const INTERRUPT_CPU_BUSY: f64 = 0.80;
+/// H46: interrupts below which it does not matter who takes them (by eye: a second of a slow disk).
+pub const INTERRUPTS_JUDGED: u64 = 1000;
+
+/// H47: coefficient of variation of the mean frequency of the CPUs under load (method.md, H47).
+pub const FREQUENCY_VARIATION: f64 = 0.05;
+/// H47: fewest readings under load that it is computed from (by eye).
+pub const FREQUENCIES_JUDGED: usize = 3;
+/// H48: loss of rate between the first and the last third of a window that heat is blamed for: above what seconds of a steady load
+/// differ by (by eye).
+pub const THROTTLED_LOSS: f64 = 0.05;
+
 /// H49: mean share of CPU time that the hypervisor took (method.md, H49).
 pub const STEAL_MEAN: f64 = 0.01;
 /// H49: that share in the worst second (method.md, H49).
@@ -129,6 +158,14 @@ pub const STEAL_SECOND: f64 = 0.05;
 
 /// H50: part of the time that some task waited for memory (method.md, H50).
 pub const MEMORY_WAIT: f64 = 0.01;
+
+/// H61: part of the line rate from which a network is the limit (method.md, H61): what Ethernet carries besides data is 5 %.
+pub const LINE_RATE_REACHED: f64 = 0.85;
+/// H61: part of the TCP segments that may be sent again (method.md, H61).
+pub const SENT_AGAIN: f64 = 0.001;
+
+/// H63: deviation of the bytes at the drives from what the layers make of a write (method.md, H63).
+pub const AMPLIFICATION_DEVIATION: f64 = 0.20;
 
 /// H65: ratio of the 95 % to the 50 % quantile of the rates of seconds below which a series is flat (method.md, H65).
 pub const FLAT_TOP: f64 = 1.01;

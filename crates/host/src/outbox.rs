@@ -128,8 +128,12 @@ impl Queue {
         match reply {
             Reply::Slices { ordinal, slices } => self.push_slices(ordinal, slices),
             Reply::Sample(sample) => match self.waiting.back_mut() {
-                // Counters only grow: the later sample says all that the earlier one did, less finely.
-                Some(Reply::Sample(last)) => *last = sample,
+                // Counters only grow: the later sample says all that the earlier one did, less finely. Parts are not in every one.
+                Some(Reply::Sample(last)) => {
+                    let parts = last.parts.take();
+                    *last = sample;
+                    last.parts = last.parts.take().or(parts);
+                }
                 _ => self.keep(Reply::Sample(sample)),
             },
             Reply::Filling { done } => match self.waiting.back_mut() {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use stend_base::Nanos;
 use stend_probe::Probe;
-use stend_record::TargetFacts;
+use stend_record::{Sample, TargetFacts};
 
 /// Reads samples at a fixed pace until dropped, and on demand at the edges of trials.
 pub struct Telemetry {
@@ -37,16 +37,16 @@ impl Telemetry {
         let (probe, outbox, stopped) = (telemetry.probe.clone(), telemetry.outbox.clone(), telemetry.stopped.clone());
         telemetry.thread = Some(std::thread::Builder::new().name("telemetry".into()).spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
-                read(&probe, &outbox);
+                read(&probe, &outbox, Probe::read);
                 std::thread::park_timeout(every.duration());
             }
         })?);
         Ok(telemetry)
     }
 
-    /// Reads one sample now, so that the counters of a trial are bracketed exactly.
+    /// Reads one sample with everything now, so that the counters of a trial are bracketed exactly.
     pub fn mark(&self) {
-        read(&self.probe, &self.outbox);
+        read(&self.probe, &self.outbox, Probe::read_at_edge);
     }
 }
 
@@ -61,9 +61,9 @@ impl Drop for Telemetry {
     }
 }
 
-fn read(probe: &Mutex<Probe>, outbox: &Outbox) {
+fn read(probe: &Mutex<Probe>, outbox: &Outbox, take: fn(&mut Probe, Nanos) -> Sample) {
     // The lock also orders the samples: none may reach the coordinator before an earlier one.
     let mut probe = probe.lock().unwrap_or_else(PoisonError::into_inner);
-    let sample = probe.read(stend_sys::clock::now());
+    let sample = take(&mut probe, stend_sys::clock::now());
     outbox.send(Reply::Sample(Box::new(sample)));
 }

@@ -2,6 +2,7 @@
 //! that was not named.
 
 use crate::parse::field_columns;
+use crate::parts::hardware;
 use std::path::Path;
 use stend_record::sample::{CpuInterrupts, InterruptLine, Interrupts, SoftInterrupts};
 
@@ -25,10 +26,7 @@ impl Owned {
     /// A controller with several drives has its lines counted as a whole: nobody can tell which drive they were for.
     pub fn find(root: &Path, devices: &[String]) -> Owned {
         let mut owned = Owned::default();
-        for device in devices {
-            let Ok(place) = std::fs::canonicalize(root.join("sys/class/block").join(device).join("device")) else {
-                continue;
-            };
+        for place in devices.iter().flat_map(|device| hardware(root, device)) {
             // `virtio1` for its `virtio1-req.0`, `nvme0` for its `nvme0q1`.
             if let Some(name) = place.file_name().and_then(|name| name.to_str()) {
                 let ends = [format!("{name}-"), format!("{name}q")];

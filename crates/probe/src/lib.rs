@@ -6,16 +6,18 @@ mod group;
 mod interrupts;
 mod kernel;
 mod parse;
+mod parts;
 mod source;
 
 use group::Groups;
 use interrupts::Owned;
+use parts::Readers;
 use source::Source;
 use std::path::Path;
 use std::time::Instant;
 use stend_base::Nanos;
-use stend_record::Sample;
 use stend_record::sample::Pressure;
+use stend_record::{Parts, Sample};
 
 /// Readers of one host, with their files kept open: one reading is a few `pread`s and no allocation
 /// beyond the sample itself.
@@ -24,6 +26,7 @@ pub struct Probe {
     devices: Vec<String>,
     owned: Owned,
     groups: Groups,
+    parts: Readers,
     interrupts: Source,
     softirqs: Source,
     networks: Source,
@@ -52,6 +55,7 @@ impl Probe {
         Probe {
             owned: Owned::find(root, &devices),
             groups: Groups::find(root, worker_pid, &devices),
+            parts: Readers::find(root, &devices),
             interrupts: Source::open(&proc.join("interrupts")),
             softirqs: Source::open(&proc.join("softirqs")),
             networks: Source::open(&proc.join("net/dev")),
@@ -70,8 +74,17 @@ impl Probe {
         }
     }
 
-    /// Takes one sample, stamped with the time that the caller read just before.
+    /// Takes one sample of the regular pace, stamped with the time that the caller read just before.
     pub fn read(&mut self, at: Nanos) -> Sample {
+        self.sample(at, |parts| parts.on_time(at))
+    }
+
+    /// The same at an edge of a trial, where everything is asked.
+    pub fn read_at_edge(&mut self, at: Nanos) -> Sample {
+        self.sample(at, |parts| Some(parts.at_edge()))
+    }
+
+    fn sample(&mut self, at: Nanos, parts: impl FnOnce(&mut Readers) -> Option<Box<Parts>>) -> Sample {
         let start = Instant::now();
         let page_bytes = self.page_bytes;
         let mut sample = Sample {
@@ -86,6 +99,7 @@ impl Probe {
             tcp: self.tcp.read().and_then(kernel::tcp),
             paging: self.paging.read().and_then(|text| kernel::paging(text, page_bytes)),
             limits: self.groups.read(),
+            parts: parts(&mut self.parts),
             worker: self.worker.read().and_then(|text| parse::process(text, page_bytes)),
             coordinator: self
                 .coordinator

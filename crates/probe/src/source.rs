@@ -24,6 +24,11 @@ impl Source {
         Source { file: File::open(path).ok(), buffer: vec![0; SIZE_FIRST] }
     }
 
+    /// A file that there is none of.
+    pub fn absent() -> Source {
+        Source { file: None, buffer: Vec::new() }
+    }
+
     /// Whether there is such a file.
     pub fn exists(&self) -> bool {
         self.file.is_some()

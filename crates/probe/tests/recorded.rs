@@ -101,7 +101,8 @@ fn a_kernel_4_18_without_pressure_and_flushes_has_gaps_not_zeros() {
 fn an_empty_root_gives_an_empty_sample() {
     let root = tempfile::tempdir().unwrap();
     let sample = Probe::new(root.path(), vec!["sda".to_string()], 1, Some(2)).read(Nanos(1));
-    assert_eq!(Sample { cost_ns: 0, ..sample }, Sample { at: Nanos(1), ..Sample::default() });
+    let parts = Some(Box::default());
+    assert_eq!(Sample { cost_ns: 0, ..sample }, Sample { at: Nanos(1), parts, ..Sample::default() });
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub struct HostFacts {
     pub hypervisor: Option<String>,
     /// Clock source of the kernel.
     pub clock_source: Option<String>,
-    /// Frequency governor of CPU 0.
+    /// Frequency governors of all CPUs, each once: `performance`, or `performance, powersave` where they differ.
     pub governor: Option<String>,
     /// Boot id: two facts with the same one are from the same boot.
     pub boot_id: String,
@@ -120,6 +120,14 @@ pub struct Device {
     pub rotational: Option<bool>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
+    /// It takes writes that are durable of themselves (FUA), which then need no flush.
+    pub fua: Option<bool>,
+    /// Of an array of md: its level, as the kernel calls it (`raid5`).
+    pub level: Option<String>,
+    /// Of an array of md: drives that it should have.
+    pub members: Option<u32>,
+    /// How it is reached: of NVMe `pcie`, `tcp`, `rdma`, `fc`; `iscsi`; `None` where the kernel does not say.
+    pub transport: Option<String>,
     /// I/O scheduler in use.
     pub scheduler: Option<String>,
     /// It takes discards (TRIM, UNMAP, deallocate).
@@ -130,6 +138,14 @@ pub struct Device {
     pub removable: bool,
     /// Below a hypervisor: its own cache and members are not visible.
     pub is_virtual: bool,
+}
+
+impl Device {
+    /// Level and drives of an array of md, e.g. `raid5 × 4`; `None` of anything else.
+    pub fn array(&self) -> Option<String> {
+        let level = self.level.clone()?;
+        Some(self.members.map_or(level.clone(), |members| format!("{level} × {members}")))
+    }
 }
 
 /// A signature found on a device.

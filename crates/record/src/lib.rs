@@ -8,6 +8,7 @@ pub mod fio_bins;
 pub mod imported;
 pub mod io_log;
 pub mod observed;
+pub mod parts;
 pub mod probes;
 pub mod published;
 pub mod run;
@@ -26,6 +27,7 @@ pub use observed::{
     ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice, TrialOutcome,
     TrialStatus, ZeroSample,
 };
+pub use parts::Parts;
 pub use probes::{Probes, Silence};
 pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
 pub use sample::Sample;

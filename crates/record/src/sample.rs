@@ -1,5 +1,6 @@
 //! One reading of telemetry. A counter the kernel does not offer is `None`: neither zero nor an error.
 
+use crate::parts::Parts;
 use serde::{Deserialize, Serialize};
 use stend_base::Nanos;
 
@@ -28,6 +29,8 @@ pub struct Sample {
     pub paging: Option<Paging>,
     /// What the control group of the worker, and those around it, allow now.
     pub limits: Option<GroupLimits>,
+    /// What parts of the machine say of themselves; `None` in samples that did not ask them.
+    pub parts: Option<Box<Parts>>,
     /// The worker process.
     pub worker: Option<ProcessCost>,
     /// The coordinator process (only when it runs on this host).

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Facts of inventory that an arm may expect to have changed; the conditions of a comparison have the same
 /// names.
-pub const FACTS: [&str; 27] = [
+pub const FACTS: [&str; 28] = [
     "hostname",
     "kernel",
     "kernel_command_line",
@@ -32,6 +32,7 @@ pub const FACTS: [&str; 27] = [
     "device_models",
     "device_firmware",
     "schedulers",
+    "arrays",
     "write_caches",
 ];
 

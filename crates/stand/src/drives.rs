@@ -2,7 +2,7 @@
 
 use crate::devices::{Devices, Node};
 use crate::identity;
-use crate::roots::{Roots, number, text};
+use crate::roots::{Roots, names, number, text};
 use stend_base::Bytes;
 use stend_record::Device;
 
@@ -35,6 +35,11 @@ fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
         start: node.partition.as_ref().map(|slot| Bytes(slot.start)),
         rotational: number(disk.sysfs.join("queue/rotational")).map(|n| n == 1),
         write_cache: of_disk("queue/write_cache"),
+        fua: number(disk.sysfs.join("queue/fua")).map(|n| n == 1),
+        level: text(node.sysfs.join("md/level")),
+        // While it is reshaped: `4 (3)`, what it becomes and what it was.
+        members: text(node.sysfs.join("md/raid_disks")).and_then(|list| list.split(' ').next()?.parse().ok()),
+        transport: transport(disk),
         scheduler: of_disk("queue/scheduler").map(|list| chosen(&list)),
         discards: number(disk.sysfs.join("queue/discard_max_bytes")).map(|bytes| bytes > 0),
         numa_node: numa_node(roots, disk),
@@ -63,6 +68,21 @@ fn kind(node: &Node) -> &'static str {
         () if starts("zd") => "zvol",
         () => "disk",
     }
+}
+
+/// Of NVMe what its controller says, of a drive with several paths the first one; a SCSI disk below a session is of iSCSI.
+fn transport(disk: &Node) -> Option<String> {
+    let device = disk.sysfs.join("device");
+    let first = names(&device).into_iter().filter(|name| name.starts_with("nvme"));
+    let of_path = || first.into_iter().find_map(|name| text(device.join(name).join("transport")));
+    let of_session = || {
+        let below = disk.sysfs.components().any(|part| {
+            let part = part.as_os_str().to_string_lossy();
+            part.strip_prefix("session").is_some_and(|number| number.parse::<u32>().is_ok())
+        });
+        below.then(|| "iscsi".to_string())
+    };
+    text(device.join("transport")).or_else(of_path).or_else(of_session)
 }
 
 /// `[none] mq-deadline` → `none`.

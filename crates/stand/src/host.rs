@@ -2,6 +2,8 @@
 
 use crate::owner::boot_id;
 use crate::roots::{Roots, names, text};
+use std::collections::BTreeSet;
+use std::path::Path;
 use stend_base::Bytes;
 use stend_record::HostFacts;
 use stend_spec::topology;
@@ -29,7 +31,7 @@ pub(crate) fn host_facts_under(roots: &Roots) -> HostFacts {
         memory: memory(roots),
         hypervisor: hypervisor(roots, &cpuinfo),
         clock_source: text(roots.sys.join("devices/system/clocksource/clocksource0/current_clocksource")),
-        governor: text(cpu.join("cpu0/cpufreq/scaling_governor")),
+        governor: governors(&cpu),
         boot_id: boot_id(roots),
         kernel_command_line: text(roots.proc.join("cmdline")).unwrap_or_default(),
         stend_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -96,6 +98,14 @@ fn hypervisor(roots: &Roots, cpuinfo: &str) -> Option<String> {
     }
 }
 
+/// Frequency governors of all CPUs, each once, in the order of their names.
+fn governors(cpus: &Path) -> Option<String> {
+    let is_cpu = |name: &String| name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok());
+    let governor = |name: String| text(cpus.join(name).join("cpufreq/scaling_governor"));
+    let found: BTreeSet<String> = names(cpus).into_iter().filter(is_cpu).filter_map(governor).collect();
+    (!found.is_empty()).then(|| found.into_iter().collect::<Vec<_>>().join(", "))
+}
+
 fn effective_user(roots: &Roots) -> Option<u32> {
     let status = text(roots.proc.join("self/status"))?;
     field(&status, "Uid")?.split_whitespace().nth(1)?.parse().ok()
@@ -138,5 +148,10 @@ mod tests {
         let node = |node, cpus: &[u32]| topology::NumaNode { node, cpus: cpus.to_vec() };
         assert_eq!((facts.memory, facts.numa_nodes), (Bytes::mib(1), vec![node(0, &[0, 1, 4]), node(1, &[])]));
         assert_eq!((facts.hypervisor.as_deref(), facts.governor, facts.root), (Some("QEMU"), None, false));
+        for (cpu, governor) in [(0, "performance\n"), (1, "powersave\n"), (2, "performance\n")] {
+            put(roots.sys.join(format!("devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor")), governor);
+        }
+        put(roots.sys.join("devices/system/cpu/cpufreq/boost"), "1\n");
+        assert_eq!(host_facts_under(&roots).governor.as_deref(), Some("performance, powersave"));
     }
 }

@@ -278,6 +278,27 @@ fn hidden_paths_of_nvme_multipath_are_no_duplicates() {
 }
 
 #[test]
+fn arrays_tell_their_level_and_drives_their_transport_and_fua() {
+    let tree = Tree::new();
+    let over_tcp = [("device/transport", "tcp\n"), ("queue/fua", "1\n"), ("queue/write_cache", "write back\n")];
+    tree.disk("nvme1n1", "259:2", "virtual/nvme-fabrics/ctl/nvme1", &[over_tcp[0], over_tcp[1], over_tcp[2]]);
+    let paths = ("device/nvme0/transport", "pcie\n");
+    tree.disk("nvme0n1", "259:0", "virtual/nvme-subsystem/nvme-subsys0", &[paths, ("queue/fua", "0\n")]);
+    tree.disk("sda", "8:0", "platform/host3/session12/target3:0:0/3:0:0:0", &[]);
+    let md = [("md/level", "raid6\n"), ("md/raid_disks", "5 (4)\n"), ("wwid", "x")];
+    tree.over("md0", "9:0", &["nvme1n1", "nvme0n1", "sda"], &md);
+    tree.put("proc/self/mountinfo", "40 1 9:0 / /srv rw - xfs /dev/md0 rw\n");
+    let devices = Devices::read(&tree.roots);
+    let stack = devices.stack(&[devices.by_name("md0").unwrap()]);
+    let facts = crate::drives::describe(&tree.roots, &devices, &stack);
+    let of = |name: &str| facts.iter().find(|device| device.name == name).unwrap();
+    assert_eq!(of("md0").array().as_deref(), Some("raid6 × 5"));
+    assert_eq!((of("nvme1n1").transport.as_deref(), of("nvme1n1").fua), (Some("tcp"), Some(true)));
+    assert_eq!((of("nvme0n1").transport.as_deref(), of("nvme0n1").fua), (Some("pcie"), Some(false)));
+    assert_eq!((of("sda").transport.as_deref(), of("sda").fua, of("sda").array()), (Some("iscsi"), None, None));
+}
+
+#[test]
 fn a_copied_file_system_is_no_identity() {
     let tree = one_sata_disk();
     tree.disk("sdb", "8:16", "virtual/a/host7", &[]);

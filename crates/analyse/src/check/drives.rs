@@ -79,7 +79,7 @@ pub(super) fn moves_no_data() -> Say {
 }
 
 /// The lowest devices under all targets, each once; none if they are not visible under one of them.
-fn lowest_of_all(targets: &[TargetFacts]) -> Vec<&Device> {
+pub(super) fn lowest_of_all(targets: &[TargetFacts]) -> Vec<&Device> {
     let mut found: Vec<&Device> = Vec::new();
     for drives in targets.iter().map(lowest) {
         if drives.is_empty() {

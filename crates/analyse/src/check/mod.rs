@@ -3,7 +3,10 @@
 //! A check never changes a number. Limits live in [`crate::limits`] only.
 
 mod alignment;
+mod amplification;
+mod arc;
 mod arithmetic;
+mod background;
 mod burst;
 mod cache;
 pub mod clock;
@@ -11,22 +14,29 @@ mod crashed;
 mod depth;
 mod drives;
 mod duplicates;
+mod durability;
 mod errors;
 mod executed;
 mod first_pass;
 mod foreign;
 mod generator;
+mod heat;
 mod idle;
 mod imported;
 mod length;
 mod limiter;
+mod links;
 mod little;
 mod machine;
 mod mix;
+mod network;
 mod noise;
 mod offered;
 mod overlap;
+mod placement;
 mod preconditioned;
+mod readings;
+mod redundancy;
 mod replayed;
 mod reported;
 mod steady;
@@ -37,6 +47,7 @@ mod verified;
 mod written;
 
 pub use crashed::bound;
+pub use durability::{flushes_are_off, is_volatile};
 
 use crate::findings::{CaseFinding, CheckResult, CheckStatus};
 use crate::trials::{CaseTrials, Counting};
@@ -46,7 +57,10 @@ use stend_spec::plan::Plan;
 use stend_spec::workload::Backend;
 
 /// Checks of what happens below the engine: they ask nothing where no storage takes part.
-const OF_STORAGE: [&str; 10] = ["H10", "H11", "H12", "H14", "H18", "H26", "H41", "H62", "H65", "H66"];
+const OF_STORAGE: [&str; 20] = [
+    "H10", "H11", "H12", "H13", "H14", "H18", "H25", "H26", "H30", "H31", "H41", "H45", "H46", "H60", "H61", "H62",
+    "H63", "H64", "H65", "H66",
+];
 
 /// Every check that looks at one case alone, in the order of their numbers.
 pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
@@ -71,13 +85,13 @@ pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
 }
 
 /// Checks that count I/Os by what the kernel's counters of drives say.
-const BY_COUNTERS: [&str; 5] = ["H11", "H12", "H26", "H41", "H66"];
+const BY_COUNTERS: [&str; 7] = ["H11", "H12", "H26", "H30", "H41", "H63", "H66"];
 
 /// A result that does not rest on counters which do not see the I/Os of a case: commands that pass by the block layer are not in
 /// them.
 //= linux, block/blk.h: blk_do_io_stat is false for passthrough requests
 fn without_counters(result: CheckResult) -> CheckResult {
-    match BY_COUNTERS.contains(&result.id.as_str()) {
+    match BY_COUNTERS.contains(&result.id.as_str()) && result.status != CheckStatus::NotApplicable {
         true => CheckResult {
             status: CheckStatus::NotMeasurable,
             measured: say!("the kernel does not count NVMe commands", "команды NVMe ядро не считает"),
@@ -101,6 +115,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         cache::working_set(run, case),
         drives::bytes(run, case),
         cache::page_cache(run, case),
+        arc::arc(run, case),
         first_pass::first_pass(run, case),
         burst::burst(case),
         overlap::overlap(case),
@@ -109,14 +124,25 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         steady::steady(run, case),
         length::warm_up(case),
         length::long_enough(case),
+        background::background(run, case),
         foreign::foreign(run, case),
+        durability::fsync(run, case),
+        durability::unsafe_modes(run, case),
         generator::busy(case),
         depth::depth(run, case),
         offered::offered(case),
         clock::clock(run, case),
+        placement::numa(run, case),
+        placement::interrupts(run, case),
+        heat::frequency(run, case),
+        heat::heat(run, case),
         machine::steal(run, case),
         machine::memory(run, case),
+        links::links(run, case),
+        network::network(run, case),
         alignment::alignment(run, case),
+        amplification::amplification(run, case),
+        redundancy::redundancy(run, case),
         limiter::limiter(run, case),
         foreign::io_size(run, case),
         errors::errors(case),
@@ -257,7 +283,8 @@ mod tests {
         for ((id, plain), (_, by_commands)) in
             status(Backend::IoUring).into_iter().zip(status(Backend::NvmePassthrough))
         {
-            let expected = if BY_COUNTERS.contains(&id.as_str()) { CheckStatus::NotMeasurable } else { plain };
+            let concerned = BY_COUNTERS.contains(&id.as_str()) && plain != CheckStatus::NotApplicable;
+            let expected = if concerned { CheckStatus::NotMeasurable } else { plain };
             assert_eq!(by_commands, expected, "{id}, {plain:?} with io_uring");
         }
     }

@@ -133,6 +133,7 @@ fn devices(targets: &[TargetFacts]) -> Vec<Item> {
         ("device_models", say!("models", "модели"), list(|d| d.model.clone())),
         ("device_firmware", say!("firmware", "прошивки"), list(|d| d.firmware.clone())),
         ("schedulers", say!("schedulers", "планировщики"), list(|d| d.scheduler.clone())),
+        ("arrays", say!("arrays", "массивы"), list(Device::array)),
         ("write_caches", say!("write cache", "кэш записи"), list(|d| d.write_cache.clone())),
     ]
 }
@@ -278,7 +279,7 @@ mod tests {
         let keys: Vec<&str> = found.changed.iter().map(|c| c.key.as_str()).collect();
         assert_eq!(keys, ["kernel", "device_firmware", "suite_text", "seed"]);
         assert_eq!(found.changed[3].values, [Say::same("7"), Say::same("8")]);
-        assert!(found.same.iter().any(|c| c.key == "memory") && found.same.iter().all(|c| c.key != "governor"));
+        assert!(found.same.iter().any(|c| c.key == "memory") && found.same.iter().all(|c| c.key != "hypervisor"));
     }
 
     #[test]

@@ -4,7 +4,9 @@
 mod arms;
 mod conditions;
 mod drift;
+mod durable;
 mod factor;
+mod fill;
 mod floor;
 mod layers;
 mod mean;
@@ -54,6 +56,8 @@ fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Opti
     comparison.means = mean::means(&comparison, pairing);
     comparison.layers = layers::prices(runs, pairing);
     comparison.checks = vec![
+        fill::check(runs),
+        durable::check(runs, &comparison.cases),
         factor::check(&comparison.changed, &options.factors),
         drift::check(&comparison),
         floor::check(&comparison),

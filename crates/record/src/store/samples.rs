@@ -7,6 +7,7 @@ use crate::observed::{
     EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
     TrialStatus, ZeroSample,
 };
+use crate::parts::{ArcCounters, ArrayState, LineRate, Link, LinkState, Parts, PathState, PoolState, Temperature};
 use crate::probes::{Probes, Silence};
 use crate::run::{Entry, RunHeader, RunRecord};
 use crate::sample::{CpuTimes, Sample};
@@ -211,7 +212,35 @@ pub fn target() -> TargetFacts {
 
 pub fn sample(at: u64) -> Sample {
     let cpus = (0..2).map(|cpu| CpuTimes { cpu, user_ns: at, ..CpuTimes::default() }).collect();
-    Sample { at: Nanos(at), cpus: Some(cpus), ..Sample::default() }
+    Sample { at: Nanos(at), cpus: Some(cpus), parts: Some(Box::new(parts())), ..Sample::default() }
+}
+
+/// One of each part.
+fn parts() -> Parts {
+    let array = ArrayState {
+        name: "md0".into(),
+        level: "raid5".into(),
+        state: "clean".into(),
+        disks: 4,
+        degraded: Some(1),
+        action: Some("recover".into()),
+        progress: Some((1, 2)),
+    };
+    let health = Some("ONLINE".into());
+    let link = Link { speed_mt_per_s: 8000, width: 4 };
+    let (device, address) = ("nvme0n1".to_string(), "0000:01:00.0".to_string());
+    let temperature = Temperature { device: device.clone(), milli_celsius: -1, warning: Some(2), critical: None };
+    Parts {
+        arrays: vec![array],
+        pools: vec![PoolState { kind: "zfs".into(), name: "tank".into(), operation: None, health }],
+        paths: vec![PathState { device: device.clone(), path: "nvme1".into(), state: None }],
+        links: vec![LinkState { device, address, now: link, best: link, corrected: Some(1) }],
+        frequencies_khz: vec![2_000_000],
+        throttled: Some(0),
+        temperatures: vec![temperature],
+        line_rates: vec![LineRate { name: "eth0".into(), mbit_per_s: 25_000 }],
+        arc: Some(ArcCounters { demand_hits: 1, demand_misses: 2, size_bytes: 3, size_max_bytes: 4 }),
+    }
 }
 
 /// A part of a log with so many reads, the last of which failed.

@@ -1,0 +1,192 @@
+//! H63: how many bytes the drives wrote for each byte that the application wrote.
+
+use super::drives::{asked, lowest_of_all};
+use super::stretch::{self, stretches};
+use super::{Check, too_few_samples};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::AMPLIFICATION_DEVIATION;
+use crate::phrase::{both, pick};
+use crate::trials::CaseTrials;
+use stend_base::{Say, format, say};
+use stend_record::{Device, RunRecord, TargetFacts, TargetKind};
+use stend_spec::workload::Op;
+
+/// Bytes that drives write per byte of a write: from whole stripes to a single strip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Expected {
+    least: f64,
+    most: f64,
+}
+
+/// H63: bytes at the lowest visible devices per byte of the application, against what the layers below should make of it.
+pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let expected = run.targets.iter().map(expected).reduce(both_or_none).flatten();
+    // Metadata, journals and the page cache write as they like; a device under no file system does not.
+    let bare = run.targets.iter().all(|target| target.kind == TargetKind::BlockDevice) && case.asked.direct;
+    let expected = expected.filter(|_| bare);
+    let check = Check {
+        id: "H63",
+        name: say!("write amplification", "усиление записи"),
+        limit: both(|l| match expected {
+            Some(Expected { least, most }) => pick(l, "{a} to {b}, ± {d}", "от {a} до {b}, ± {d}")
+                .replace("{a}", &format::fixed(least, 2, l))
+                .replace("{b}", &format::fixed(most, 2, l))
+                .replace("{d}", &format::percent(AMPLIFICATION_DEVIATION, l)),
+            None => "–".to_string(),
+        }),
+    };
+    if !asked(case, Op::Write) {
+        return check.not_applicable(say!("The case writes nothing.", "Случай ничего не пишет."));
+    }
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let drives = lowest_of_all(&run.targets);
+    if drives.is_empty() {
+        return check.not_measurable(say!(
+            "no block device below the target is visible",
+            "под объектом не видно ни одного блочного устройства"
+        ));
+    }
+    let stretches = stretches(run, case);
+    let of = |drive: &&Device| stretch::sum(&stretches, |s| s.disk(&drive.name, |disk| disk.write_bytes));
+    let written = drives.iter().map(of).collect::<Option<Vec<u64>>>();
+    let asked = stretch::application_and_prober(&stretches, Op::Write).bytes;
+    let Some(written) = written.filter(|_| asked > 0.0) else { return check.not_measurable(too_few_samples()) };
+    let ratio = written.iter().map(|&bytes| bytes as f64).sum::<f64>() / asked;
+    let names = drives.iter().map(|drive| drive.name.as_str()).collect::<Vec<_>>().join(", ");
+    let measured = both(|l| {
+        pick(l, "{r} bytes at {d} per byte written", "{r} байта на {d} на записанный байт")
+            .replace("{r}", &format::fixed(ratio, 2, l))
+            .replace("{d}", &names)
+    });
+    let Some(Expected { least, most }) = expected else { return check.pass(measured) };
+    if ratio > most * (1.0 + AMPLIFICATION_DEVIATION) {
+        return check.result(CheckStatus::Warn, measured, more());
+    }
+    if ratio < least * (1.0 - AMPLIFICATION_DEVIATION) {
+        return check.result(CheckStatus::Warn, measured, less());
+    }
+    check.pass(measured)
+}
+
+fn more() -> Say {
+    say!(
+        "The drives wrote more than the layers need for this: blocks across strips, metadata, a bitmap or a journal of the array, or somebody else (H26). Look at the alignment and at what the array keeps besides data.",
+        "Накопители записали больше, чем нужно слоям: блоки поперёк полос, метаданные, битовая карта или журнал массива либо кто-то ещё (H26). Проверьте выравнивание и что массив хранит помимо данных."
+    )
+}
+
+fn less() -> Say {
+    say!(
+        "The drives wrote less than the layers need for this: a cache above them holds or merges the writes, and what is measured is that cache.",
+        "Накопители записали меньше, чем нужно слоям: запись держит или сливает кэш над ними, и измерен он."
+    )
+}
+
+fn both_or_none(a: Option<Expected>, b: Option<Expected>) -> Option<Expected> {
+    let (a, b) = (a?, b?);
+    Some(Expected { least: a.least.min(b.least), most: a.most.max(b.most) })
+}
+
+/// What the arrays of md under a target make of a write, one factor for each level; `None` for what writes as it likes.
+fn expected(target: &TargetFacts) -> Option<Expected> {
+    let known = |device: &&Device| matches!(device.kind.as_str(), "disk" | "partition" | "md");
+    if target.devices.is_empty() || !target.devices.iter().all(|device| known(&device)) {
+        return None;
+    }
+    // Of several arrays on one level of the stack each gets a part of the writes.
+    let mut depths: Vec<(u32, Expected)> = Vec::new();
+    for array in target.devices.iter().filter(|device| device.kind == "md") {
+        let factor = of_level(array)?;
+        match depths.iter_mut().find(|(depth, _)| *depth == array.depth) {
+            Some((_, known)) => {
+                *known = Expected { least: known.least.min(factor.least), most: known.most.max(factor.most) };
+            }
+            None => depths.push((array.depth, factor)),
+        }
+    }
+    let all = Expected { least: 1.0, most: 1.0 };
+    Some(
+        depths
+            .into_iter()
+            .fold(all, |all, (_, factor)| Expected { least: all.least * factor.least, most: all.most * factor.most }),
+    )
+}
+
+/// From whole stripes (parity once per stripe) to a strip (parity with each), method.md, 5.2.
+fn of_level(array: &Device) -> Option<Expected> {
+    let members = f64::from(array.members.filter(|&members| members > 0)?);
+    let parity =
+        |drives: f64| (members > drives).then(|| Expected { least: members / (members - drives), most: 1.0 + drives });
+    let even = |factor: f64| Some(Expected { least: factor, most: factor });
+    match array.level.as_deref()? {
+        "raid0" | "linear" => even(1.0),
+        "raid1" => even(members),
+        "raid10" => even(2.0),
+        "raid4" | "raid5" => parity(1.0),
+        "raid6" => parity(2.0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run_of};
+    use crate::trials::by_case;
+    use stend_spec::workload::Sync;
+
+    /// A check of writes to an array of this level and so many drives, whose drives wrote `ratio` bytes for each.
+    fn check(level: &str, members: u32, ratio: f64) -> CheckResult {
+        let builder = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).at_drives(ratio);
+        let mut record = builder.done().record();
+        let disk = Device { depth: 1, ..record.targets[0].devices[1].clone() };
+        let array = Device { name: "md0".into(), kind: "md".into(), level: Some(level.into()), ..Device::default() };
+        record.targets[0].devices = vec![Device { members: Some(members), ..array }, disk];
+        record.targets[0].kind = TargetKind::BlockDevice;
+        amplification(&record, &by_case(&record)[0])
+    }
+
+    #[test]
+    fn an_array_that_writes_as_its_level_says_passes() {
+        let found = check("raid5", 4, 2.0);
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Pass, "2.00 bytes at sda per byte written")
+        );
+        assert_eq!(found.limit.en, "1.33 to 2.00, ± 20.0 %");
+        for (level, members, ratio) in [("raid5", 4, 1.33), ("raid6", 6, 3.0), ("raid10", 4, 2.1), ("raid1", 2, 2.0)] {
+            assert_eq!(check(level, members, ratio).status, CheckStatus::Pass, "{level}");
+        }
+    }
+
+    #[test]
+    fn more_or_less_than_the_level_explains_is_a_warning() {
+        let more = check("raid5", 4, 3.0);
+        assert_eq!((more.status, more.meaning.en.contains("alignment")), (CheckStatus::Warn, true));
+        let less = check("raid10", 4, 1.2);
+        assert_eq!((less.status, less.meaning.ru.contains("кэш")), (CheckStatus::Warn, true));
+        assert_eq!(check("raid0", 4, 1.5).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn through_a_file_system_it_is_printed_and_not_judged() {
+        let record = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).at_drives(1.9).done().record();
+        let found = amplification(&record, &by_case(&record)[0]);
+        assert_eq!(
+            (found.status, found.measured.ru.as_str()),
+            (CheckStatus::Pass, "1,90 байта на sda на записанный байт")
+        );
+        assert_eq!(check("container", 4, 7.0).status, CheckStatus::Pass, "nothing is known of this level");
+    }
+
+    #[test]
+    fn what_reads_does_not_ask_and_what_is_not_seen_is_not_measurable() {
+        let reads = run_of(vec![case("r", 100, 32, Sync::None)]).trial(0).done().record();
+        assert_eq!(amplification(&reads, &by_case(&reads)[0]).status, CheckStatus::NotApplicable);
+        let mut hidden = run_of(vec![case("w", 0, 32, Sync::None)]).trial(0).done().record();
+        hidden.targets[0].devices.clear();
+        assert_eq!(amplification(&hidden, &by_case(&hidden)[0]).status, CheckStatus::NotMeasurable);
+    }
+}

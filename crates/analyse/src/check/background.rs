@@ -1,0 +1,164 @@
+//! H25: did arrays and pools under the target do work of their own while they were measured?
+
+use super::Check;
+use super::readings::{no_readings, readings};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::phrase::{both, pick};
+use crate::trials::CaseTrials;
+use stend_base::{Lang, Say, format, say};
+use stend_record::parts::{ArrayState, PoolState};
+use stend_record::{Parts, RunRecord};
+
+/// What md calls no work: `frozen` is work that somebody holds back.
+const AT_REST: [&str; 2] = ["idle", "frozen"];
+/// What btrfs calls no work: a balance that is paused does not go on.
+const NOTHING: [&str; 2] = ["none", "balance paused"];
+
+/// One kind of work of one part, as the reading said that found it furthest.
+#[derive(Debug, Clone, PartialEq)]
+struct Work {
+    /// `md0: recover`.
+    what: String,
+    /// Part of it that was done.
+    done: Option<f64>,
+    /// Readings that found it.
+    seen: usize,
+}
+
+/// H25: no reading around or during the load found a resync, rebuild, check, reshape, balance or replacement.
+pub fn background(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H25",
+        name: say!("no work in the background", "без фоновой работы"),
+        limit: say!("none in any reading", "ни в одном показании"),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let readings: Vec<&Parts> = readings(run, case).into_iter().flatten().collect();
+    if readings.is_empty() {
+        return check.not_measurable(no_readings());
+    }
+    let telling = |parts: &&Parts| parts.arrays.iter().any(tells) || parts.pools.iter().any(|p| p.operation.is_some());
+    if !readings.iter().any(telling) {
+        return check.not_applicable(say!(
+            "Under the target there is no array of md and no btrfs, whose work the kernel tells.",
+            "Под объектом нет ни массива md, ни btrfs, о работе которых сообщает ядро."
+        ));
+    }
+    let found = works(&readings);
+    if found.is_empty() {
+        return check.pass(both(|l| {
+            pick(l, "nothing in {n} readings", "ничего, показаний: {n}").replace("{n}", &readings.len().to_string())
+        }));
+    }
+    check.result(CheckStatus::Fail, measured(&found, readings.len()), meaning())
+}
+
+fn meaning() -> Say {
+    say!(
+        "The storage shared its drives with work of its own, so this is not its speed at rest. Wait for its end (`cat /proc/mdstat`, `btrfs balance status`) and repeat, or measure it as a case of its own and say so.",
+        "Хранилище делило накопители с собственной работой: это не его скорость в покое. Дождитесь конца (`cat /proc/mdstat`, `btrfs balance status`) и повторите либо меряйте это отдельным случаем и так и назовите."
+    )
+}
+
+fn tells(array: &ArrayState) -> bool {
+    array.action.is_some()
+}
+
+fn works(readings: &[&Parts]) -> Vec<Work> {
+    let mut found: Vec<Work> = Vec::new();
+    for (what, done) in readings.iter().flat_map(|parts| now(parts)) {
+        match found.iter_mut().find(|work| work.what == what) {
+            Some(work) => {
+                work.seen += 1;
+                work.done = work.done.into_iter().chain(done).reduce(f64::max);
+            }
+            None => found.push(Work { what, done, seen: 1 }),
+        }
+    }
+    found
+}
+
+/// What one reading found.
+fn now(parts: &Parts) -> Vec<(String, Option<f64>)> {
+    let array = |array: &ArrayState| {
+        let action = array.action.as_deref().filter(|action| !AT_REST.contains(action))?;
+        let share = array.progress.filter(|(_, all)| *all > 0).map(|(done, all)| done as f64 / all as f64);
+        Some((format!("{}: {action}", array.name), share))
+    };
+    let pool = |pool: &PoolState| {
+        let operation = pool.operation.as_deref().filter(|operation| !NOTHING.contains(operation))?;
+        Some((format!("{} {:.8}: {operation}", pool.kind, pool.name), None))
+    };
+    parts.arrays.iter().filter_map(array).chain(parts.pools.iter().filter_map(pool)).collect()
+}
+
+fn measured(found: &[Work], readings: usize) -> Say {
+    let one = |work: &Work, lang: Lang| {
+        let at = work.done.map(|share| format!(" {}", format::percent(share, lang))).unwrap_or_default();
+        let seen = pick(lang, "in {k} of {n} readings", "показаний: {k} из {n}");
+        let seen = seen.replace("{k}", &work.seen.to_string()).replace("{n}", &readings.to_string());
+        format!("{}{at} ({seen})", work.what)
+    };
+    both(|l| found.iter().map(|work| one(work, l)).collect::<Vec<_>>().join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+
+    /// A check of a run in which the parts are as given in every reading but the third, where they are as given last.
+    fn check(usual: Parts, third: Parts) -> CheckResult {
+        let mut record = run().trial(0).done().record();
+        for (at, sample) in record.samples.iter_mut().enumerate() {
+            sample.parts = Some(Box::new(if at == 2 { third.clone() } else { usual.clone() }));
+        }
+        background(&record, &by_case(&record)[0])
+    }
+
+    fn array(action: &str, progress: Option<(u64, u64)>) -> Parts {
+        let array = ArrayState { name: "md0".into(), action: Some(action.into()), progress, ..ArrayState::default() };
+        Parts { arrays: vec![array], ..Parts::default() }
+    }
+
+    fn btrfs(operation: Option<&str>) -> Parts {
+        let name = "0123456789abcdef".into();
+        let operation = operation.map(String::from);
+        let pool = PoolState { kind: "btrfs".into(), name, operation, ..PoolState::default() };
+        Parts { pools: vec![pool], ..Parts::default() }
+    }
+
+    #[test]
+    fn an_array_at_rest_passes_and_frozen_is_at_rest() {
+        let found = check(array("idle", None), array("frozen", None));
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "nothing in 6 readings"));
+        assert_eq!(check(btrfs(Some("none")), btrfs(Some("balance paused"))).status, CheckStatus::Pass);
+    }
+
+    #[test]
+    fn a_rebuild_in_one_reading_fails_and_is_told_with_its_progress() {
+        let found = check(array("idle", None), array("recover", Some((512, 2048))));
+        assert_eq!(found.status, CheckStatus::Fail);
+        assert_eq!(found.measured.en, "md0: recover 25.0 % (in 1 of 6 readings)");
+        assert_eq!(found.measured.ru, "md0: recover 25,0 % (показаний: 1 из 6)");
+    }
+
+    #[test]
+    fn a_balance_of_btrfs_fails() {
+        let found = check(btrfs(Some("balance")), btrfs(Some("balance")));
+        assert_eq!(found.status, CheckStatus::Fail);
+        assert_eq!(found.measured.en, "btrfs 01234567: balance (in 6 of 6 readings)");
+    }
+
+    #[test]
+    fn without_anything_that_tells_it_does_not_apply_and_without_readings_nobody_knows() {
+        let old_kernel = check(btrfs(None), btrfs(None));
+        assert_eq!(old_kernel.status, CheckStatus::NotApplicable);
+        let mut record = run().trial(0).done().record();
+        record.samples.iter_mut().for_each(|sample| sample.parts = None);
+        assert_eq!(background(&record, &by_case(&record)[0]).status, CheckStatus::NotMeasurable);
+    }
+}

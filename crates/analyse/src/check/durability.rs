@@ -1,0 +1,236 @@
+//! H30 and H31: does what is acknowledged as durable reach the medium, and what of the storage forgets at a loss of power?
+
+use super::drives::{asked, lowest_of_all};
+use super::stretch::{self, Stretch, stretches};
+use super::{Check, too_few_samples};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{SYNC_FASTEST, SYNC_PER_SECOND_ROTATING, SYNCS_JUDGED};
+use crate::phrase::{both, pick};
+use crate::trials::CaseTrials;
+use stend_base::histogram::Histogram;
+use stend_base::{Nanos, Say, Share, format, say};
+use stend_record::{Device, RunRecord, TargetFacts};
+use stend_spec::workload::{Op, Sync};
+
+/// What the kernel calls a drive that may forget what it has acknowledged.
+const VOLATILE: &str = "write back";
+
+/// Mount options that switch flushes off, as file systems print them.
+//= linux, Documentation/filesystems/ext4 ("barrier=<0|1(*)>, barrier(*), nobarrier") and btrfs ("barrier, nobarrier")
+const WITHOUT_FLUSHES: [&str; 2] = ["nobarrier", "barrier=0"];
+
+/// Whether a sync of this kind empties the caches of drives: `sync_file_range` does not.
+fn reaches_the_medium(sync: Sync) -> bool {
+    !matches!(sync, Sync::None | Sync::SyncFileRange(_))
+}
+
+/// Whether each write says for itself that it must be durable.
+fn is_of_the_write(sync: Sync) -> bool {
+    matches!(sync, Sync::Dsync | Sync::ODsync)
+}
+
+/// H30: drives with a volatile cache were told to empty it, and took as long as that takes.
+pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H30",
+        name: say!("syncs reach the medium", "синхронизация доходит до носителя"),
+        limit: both(|l| {
+            pick(l, "flushes where syncs are, median ≥ {p}", "сбросы там, где синхронизация, медиана ≥ {p}")
+                .replace("{p}", &format::latency(SYNC_FASTEST, l))
+        }),
+    };
+    let streams = || case.asked.streams.iter().filter(|s| s.mix.write > 0 && reaches_the_medium(s.sync));
+    if streams().next().is_none() {
+        return check.not_applicable(say!("The case asks for no syncs.", "Случай не просит синхронизации."));
+    }
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let drives = lowest_of_all(&run.targets);
+    if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
+        return check.not_measurable(say!(
+            "it is not visible of every drive below the target whether its cache is volatile",
+            "не у каждого накопителя под объектом видно, сохраняет ли его кэш данные"
+        ));
+    }
+    let volatile: Vec<&Device> =
+        drives.iter().copied().filter(|d| d.write_cache.as_deref() == Some(VOLATILE)).collect();
+    if volatile.is_empty() {
+        return check.pass(say!("no volatile cache, so nothing to flush", "кэш не теряет данных, сбрасывать нечего"));
+    }
+    let by_write = streams().all(|stream| is_of_the_write(stream.sync));
+    let Some(found) = flushes(&stretches(run, case), &volatile, by_write) else {
+        return check.not_measurable(too_few_samples());
+    };
+    let median = median(case, by_write);
+    let fua = by_write && volatile.iter().all(|drive| drive.fua == Some(true));
+    let measured = measured(found, median, fua);
+    if found.syncs >= SYNCS_JUDGED && found.flushes == 0 && !fua {
+        return check.result(CheckStatus::Fail, measured, ignored());
+    }
+    if median.is_some_and(|median| median < SYNC_FASTEST) || too_fast_for_a_disk(case, &volatile, found) {
+        return check.result(CheckStatus::Warn, measured, suspicious(&volatile));
+    }
+    check.pass(measured)
+}
+
+/// Syncs of the application and flushes at the drives, over the stretches of load between two samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Flushes {
+    syncs: f64,
+    flushes: u64,
+    /// Syncs per second.
+    rate: f64,
+}
+
+fn flushes(stretches: &[Stretch<'_>], drives: &[&Device], by_write: bool) -> Option<Flushes> {
+    let of = |drive: &&Device| {
+        let counted = |stretch: &Stretch<'_>| {
+            stretch.growth(|sample| sample.disks.iter().find(|disk| disk.name == drive.name)?.flushes)
+        };
+        stretch::sum(stretches, counted)
+    };
+    let flushes = drives.iter().map(of).collect::<Option<Vec<u64>>>()?.into_iter().fold(0, u64::saturating_add);
+    let syncs = stretch::application(stretches, if by_write { Op::Write } else { Op::Sync }).ops;
+    let seconds = stretch::length(stretches).as_secs();
+    (syncs > 0.0).then(|| Flushes { syncs, flushes, rate: syncs / seconds.max(1e-9) })
+}
+
+/// Median latency of what has to be durable: of the syncs, or of writes that are their own.
+fn median(case: &CaseTrials<'_>, by_write: bool) -> Option<Nanos> {
+    let op = if by_write { Op::Write } else { Op::Sync };
+    let mut all = Histogram::new();
+    for job in case.counting.iter().flat_map(|trial| &trial.outcome.jobs) {
+        let of_stream = case.asked.streams.get(usize::from(job.stream));
+        if of_stream.is_some_and(|stream| reaches_the_medium(stream.sync)) {
+            // In an open loop the latency counts from when an I/O was due; only what it took at the device speaks of it.
+            all.merge_sparse(&job.service.as_ref().unwrap_or(&job.latency)[op.index()]);
+        }
+    }
+    all.quantile(Share(0.5))
+}
+
+/// One durable write at a time, faster than a disk turns.
+fn too_fast_for_a_disk(case: &CaseTrials<'_>, drives: &[&Device], found: Flushes) -> bool {
+    let one_by_one = case.asked.in_flight() == 1;
+    one_by_one && drives.iter().all(|d| d.rotational == Some(true)) && found.rate > SYNC_PER_SECOND_ROTATING
+}
+
+fn measured(found: Flushes, median: Option<Nanos>, fua: bool) -> Say {
+    both(|l| {
+        let median = median.map(|median| format!(", {} {}", pick(l, "median", "медиана"), format::latency(median, l)));
+        let fua = if fua {
+            pick(
+                l,
+                " (the drive takes FUA, which the kernel does not count)",
+                " (накопитель принимает FUA, ядро их не считает)",
+            )
+        } else {
+            ""
+        };
+        pick(l, "{f} flushes for {s} syncs", "сбросов {f} на {s} синхронизаций")
+            .replace("{f}", &format::count(found.flushes))
+            .replace("{s}", &format::count(found.syncs.round() as u64))
+            + fua
+            + &median.unwrap_or_default()
+    })
+}
+
+fn ignored() -> Say {
+    say!(
+        "The drive has a volatile cache, and nobody told it to empty that: what was acknowledged as durable would be lost with the power. Look for `nobarrier`, `sync=disabled` of ZFS, a layer or a library that swallows syncs.",
+        "У накопителя энергозависимый кэш, и никто не велел его сбрасывать: подтверждённое как надёжно записанное пропало бы с питанием. Ищите `nobarrier`, `sync=disabled` у ZFS, слой или библиотеку, глотающие синхронизацию."
+    )
+}
+
+fn suspicious(drives: &[&Device]) -> Say {
+    if drives.iter().any(|drive| drive.is_virtual) {
+        return say!(
+            "So fast a sync means power-loss protection behind this virtual disk, or a host that does not flush (`cache=unsafe`), which cannot be seen from here. Ask for the cache mode, or cut the power under `verify: {{crash: true}}`.",
+            "Столь быстрая синхронизация означает защиту от потери питания за этим виртуальным диском либо хост, который не сбрасывает кэш (`cache=unsafe`); отсюда этого не видно. Узнайте режим кэша или отключите питание под `verify: {{crash: true}}`."
+        );
+    }
+    say!(
+        "So fast a sync needs a cache that survives a loss of power, and the drive calls its own volatile. Make sure that it has power-loss protection, or cut the power under `verify: {{crash: true}}`.",
+        "Столь быстрой синхронизации нужен кэш, переживающий потерю питания, а накопитель называет свой энергозависимым. Убедитесь, что защита есть, или отключите питание под `verify: {{crash: true}}`."
+    )
+}
+
+/// H31: nothing between the application and the medium forgets what it acknowledged, or the case empties it.
+pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H31",
+        name: say!("volatile caches and unsafe modes", "энергозависимые кэши и небезопасные режимы"),
+        limit: say!("none, or emptied by syncs", "нет, или сбрасываются синхронизацией"),
+    };
+    if !asked(case, Op::Write) {
+        return check.not_applicable(say!("The case writes nothing.", "Случай ничего не пишет."));
+    }
+    let unsafe_mounts: Vec<String> = run
+        .targets
+        .iter()
+        .filter_map(|target| Some(format!("{}: {}", target.path, flushes_are_off(target)?)))
+        .collect();
+    if !unsafe_mounts.is_empty() {
+        return check.result(CheckStatus::Warn, Say::same(unsafe_mounts.join("; ")), no_barriers());
+    }
+    let drives = lowest_of_all(&run.targets);
+    if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
+        return check.not_measurable(say!(
+            "it is not visible of every drive below the target whether its cache is volatile",
+            "не у каждого накопителя под объектом видно, сохраняет ли его кэш данные"
+        ));
+    }
+    let volatile = drives.iter().filter(|drive| drive.write_cache.as_deref() == Some(VOLATILE));
+    let names: Vec<&str> = volatile.map(|drive| drive.name.as_str()).collect();
+    let is_virtual = drives.iter().any(|drive| drive.is_virtual);
+    let measured = both(|l| {
+        let hidden = if is_virtual {
+            pick(
+                l,
+                " (virtual: the cache mode of its host is not visible)",
+                " (виртуальный: режим кэша хоста не виден)",
+            )
+        } else {
+            ""
+        };
+        match names.is_empty() {
+            true => pick(l, "no volatile cache", "энергозависимых кэшей нет").to_string() + hidden,
+            false => format!("{} {}{hidden}", pick(l, "volatile cache:", "энергозависимый кэш:"), names.join(", ")),
+        }
+    });
+    let durable = case.asked.streams.iter().filter(|s| s.mix.write > 0).all(|stream| reaches_the_medium(stream.sync));
+    if names.is_empty() || durable {
+        return check.pass(measured);
+    }
+    check.result(CheckStatus::Warn, measured, not_durable())
+}
+
+/// The option by which the file system of a target sends no flushes.
+pub fn flushes_are_off(target: &TargetFacts) -> Option<&str> {
+    target.mount_options.as_deref()?.split(',').find(|option| WITHOUT_FLUSHES.contains(option))
+}
+
+/// Whether any drive below the targets calls its cache volatile; `None` if they do not all say.
+pub fn is_volatile(targets: &[TargetFacts]) -> Option<bool> {
+    let caches: Option<Vec<&str>> = lowest_of_all(targets).into_iter().map(|d| d.write_cache.as_deref()).collect();
+    caches.filter(|caches| !caches.is_empty()).map(|caches| caches.contains(&VOLATILE))
+}
+
+fn no_barriers() -> Say {
+    say!(
+        "The file system is mounted so that it sends no flushes: syncs are fast because they do not make anything durable. Mount it without this option, or say so with the number.",
+        "Файловая система смонтирована так, что не посылает сбросов: синхронизация быстра, потому что ничего не закрепляет. Смонтируйте без этого параметра или укажите это рядом с числом."
+    )
+}
+
+fn not_durable() -> Say {
+    say!(
+        "The writes end in a cache that a loss of power empties, and the case does not sync: do not compare them with durable ones. Add `sync`, or say so with the number.",
+        "Запись кончается в кэше, который пропадает с питанием, а случай не синхронизирует: не сравнивайте с надёжной записью. Добавьте `sync` или укажите это рядом с числом."
+    )
+}
+
+#[cfg(test)]
+#[path = "durability_tests.rs"]
+mod tests;

@@ -1,0 +1,115 @@
+//! Red and green of H30 and H31.
+
+use super::*;
+use crate::fixture::{case, run_of};
+use crate::trials::by_case;
+
+/// A run of writes with these syncs at queue depth 1, 200 a second, over drives that are as `device` makes them, in which the
+/// drives counted so many flushes per sample.
+fn record(sync: Sync, flushes: u64, device: fn(&mut Device)) -> RunRecord {
+    let mut record = run_of(vec![case("log", 0, 1, sync)]).trial(0).iops(200.0).done().record();
+    record.targets[0].devices.iter_mut().for_each(|drive| {
+        drive.write_cache = Some(VOLATILE.into());
+        device(drive);
+    });
+    for (at, sample) in record.samples.iter_mut().enumerate() {
+        sample.disks.iter_mut().for_each(|disk| disk.flushes = Some(at as u64 * flushes));
+    }
+    record
+}
+
+fn h30(record: &RunRecord) -> CheckResult {
+    fsync(record, &by_case(record)[0])
+}
+
+fn h31(record: &RunRecord) -> CheckResult {
+    unsafe_modes(record, &by_case(record)[0])
+}
+
+#[test]
+fn syncs_with_flushes_pass() {
+    let found = h30(&record(Sync::Fdatasync(1), 100, |_| {}));
+    assert_eq!(found.status, CheckStatus::Pass);
+    assert_eq!(found.measured.en, "500 flushes for 500 syncs, median 4.98 ms");
+}
+
+#[test]
+fn syncs_of_which_no_flush_comes_fail() {
+    let found = h30(&record(Sync::Fdatasync(1), 0, |_| {}));
+    assert_eq!((found.status, found.measured.ru.contains("сбросов 0 на 500")), (CheckStatus::Fail, true), "{found:?}");
+    assert_eq!(h30(&record(Sync::ODsync, 0, |_| {})).status, CheckStatus::Fail);
+}
+
+#[test]
+fn writes_with_fua_need_no_flush() {
+    let found = h30(&record(Sync::Dsync, 0, |drive| drive.fua = Some(true)));
+    assert_eq!((found.status, found.measured.en.contains("FUA")), (CheckStatus::Pass, true));
+    assert_eq!(h30(&record(Sync::Fdatasync(1), 0, |drive| drive.fua = Some(true))).status, CheckStatus::Fail);
+}
+
+#[test]
+fn a_sync_faster_than_a_volatile_cache_is_emptied_is_a_warning() {
+    let fast = |device: fn(&mut Device)| {
+        let mut made = run_of(vec![case("log", 0, 1, Sync::ODsync)]).trial(0).iops(20_000.0).done().record();
+        let slow = record(Sync::ODsync, 100, device);
+        (made.targets, made.samples) = (slow.targets, slow.samples);
+        h30(&made)
+    };
+    assert_eq!(fast(|_| {}).status, CheckStatus::Warn);
+    assert!(fast(|drive| drive.is_virtual = true).meaning.en.contains("`cache=unsafe`"));
+}
+
+#[test]
+fn a_disk_that_syncs_faster_than_it_turns_is_a_warning() {
+    let of = |iops: f64| {
+        let mut made = run_of(vec![case("log", 0, 1, Sync::Fdatasync(1))]).trial(0).iops(iops).done().record();
+        let other = record(Sync::Fdatasync(1), 100, |drive| drive.rotational = Some(true));
+        (made.targets, made.samples) = (other.targets, other.samples);
+        h30(&made).status
+    };
+    assert_eq!((of(120.0), of(2_000.0)), (CheckStatus::Pass, CheckStatus::Warn));
+}
+
+#[test]
+fn a_drive_without_a_volatile_cache_has_nothing_to_flush_and_an_unknown_one_is_not_measurable() {
+    let safe = h30(&record(Sync::Fdatasync(1), 0, |drive| drive.write_cache = Some("write through".into())));
+    assert_eq!(safe.status, CheckStatus::Pass);
+    assert_eq!(
+        h30(&record(Sync::Fdatasync(1), 0, |drive| drive.write_cache = None)).status,
+        CheckStatus::NotMeasurable
+    );
+    assert_eq!(h30(&record(Sync::None, 0, |_| {})).status, CheckStatus::NotApplicable);
+    assert_eq!(h30(&record(Sync::SyncFileRange(1), 0, |_| {})).status, CheckStatus::NotApplicable);
+    let mut old_kernel = record(Sync::Fdatasync(1), 0, |_| {});
+    old_kernel.samples.iter_mut().flat_map(|s| &mut s.disks).for_each(|disk| disk.flushes = None);
+    assert_eq!(h30(&old_kernel).status, CheckStatus::NotMeasurable);
+}
+
+#[test]
+fn writes_that_stay_in_a_volatile_cache_are_labelled_and_synced_ones_are_not() {
+    let left = h31(&record(Sync::None, 0, |_| {}));
+    assert_eq!((left.status, left.measured.en.as_str()), (CheckStatus::Warn, "volatile cache: sda"));
+    assert_eq!(h31(&record(Sync::SyncFileRange(1), 0, |_| {})).status, CheckStatus::Warn);
+    assert_eq!(h31(&record(Sync::Fdatasync(1), 0, |_| {})).status, CheckStatus::Pass);
+    let safe = h31(&record(Sync::None, 0, |drive| drive.write_cache = Some("write through".into())));
+    assert_eq!(safe.status, CheckStatus::Pass);
+}
+
+#[test]
+fn a_mount_that_sends_no_flushes_is_told_whatever_the_drives() {
+    let mut mounted = record(Sync::Fdatasync(1), 0, |drive| drive.write_cache = Some("write through".into()));
+    mounted.targets[0].mount_options = Some("rw,relatime,nobarrier".into());
+    let found = h31(&mounted);
+    assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Warn, "/srv: nobarrier"));
+    mounted.targets[0].mount_options = Some("rw,barrier=1".into());
+    assert_eq!(h31(&mounted).status, CheckStatus::Pass);
+}
+
+#[test]
+fn what_a_virtual_disk_hides_is_said_and_an_unknown_cache_is_not_measurable() {
+    let hidden = h31(&record(Sync::Fdatasync(1), 0, |drive| drive.is_virtual = true));
+    assert!(hidden.measured.en.contains("not visible") && hidden.measured.ru.contains("не виден"));
+    assert_eq!(h31(&record(Sync::None, 0, |drive| drive.write_cache = None)).status, CheckStatus::NotMeasurable);
+    let reads = run_of(vec![case("read", 100, 1, Sync::None)]).trial(0).done().record();
+    assert_eq!(h31(&reads).status, CheckStatus::NotApplicable);
+}

@@ -1,0 +1,198 @@
+//! H61: was the network the limit of a target that lies behind one, or did it lose packets?
+
+use super::stretch::{self, Stretch, stretches};
+use super::{Check, too_few_samples};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::limits::{LINE_RATE_REACHED, SENT_AGAIN};
+use crate::phrase::{both, pick};
+use crate::trials::CaseTrials;
+use stend_base::{Lang, Say, format, say};
+use stend_record::sample::{NetworkCounters, TcpCounters};
+use stend_record::{RunRecord, Sample, TargetFacts};
+
+/// File systems that a network is below.
+const FILE_SYSTEMS: [&str; 9] =
+    ["nfs", "nfs4", "cifs", "smb3", "ceph", "fuse.glusterfs", "lustre", "beegfs", "fuse.sshfs"];
+/// Kinds of block devices that a network is below.
+const KINDS: [&str; 3] = ["nbd", "rbd", "drbd"];
+/// Transports of drives that a network of the machine is below; Fibre Channel has one of its own, without interfaces.
+const TRANSPORTS: [&str; 2] = ["tcp", "iscsi"];
+
+/// What the interfaces did in the trials of a case.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Traffic {
+    /// The interface that was nearest to its line rate, and how near; `None` where no rate is known.
+    fullest: Option<(String, f64)>,
+    /// Packets that interfaces had no room for.
+    drops: u64,
+    /// TCP segments sent again, of those sent; `None` if none were sent.
+    again: Option<f64>,
+}
+
+/// H61: line rate, drops and segments sent again.
+pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H61",
+        name: say!("network", "сеть"),
+        limit: both(|l| {
+            pick(
+                l,
+                "≤ {r} of the line rate, no drops, sent again ≤ {a}",
+                "≤ {r} скорости канала, без отброшенных, повторов ≤ {a}",
+            )
+            .replace("{r}", &format::percent(LINE_RATE_REACHED, l))
+            .replace("{a}", &format::percent(SENT_AGAIN, l))
+        }),
+    };
+    if !run.targets.iter().any(is_remote) {
+        return check.not_applicable(say!("No target lies behind a network.", "Ни один объект не находится за сетью."));
+    }
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let Some(found) = traffic(run, &stretches(run, case)) else { return check.not_measurable(too_few_samples()) };
+    let measured = both(|l| in_words(&found, l));
+    if found.fullest.as_ref().is_some_and(|(_, share)| *share > LINE_RATE_REACHED) {
+        return check.result(CheckStatus::Warn, measured, full());
+    }
+    if found.drops > 0 || found.again.is_some_and(|share| share > SENT_AGAIN) {
+        return check.result(CheckStatus::Warn, measured, lost());
+    }
+    if found.fullest.is_none() {
+        return check.not_measurable(both(|l| {
+            let what = pick(
+                l,
+                "the line rate of no interface is known (usual in a virtual machine); besides: ",
+                "скорость канала не известна ни у одного интерфейса (обычно в виртуальной машине); остальное: ",
+            );
+            format!("{what}{}", measured.get(l))
+        }));
+    }
+    check.pass(measured)
+}
+
+fn is_remote(target: &TargetFacts) -> bool {
+    target.file_system.as_deref().is_some_and(|kind| FILE_SYSTEMS.contains(&kind))
+        || target.devices.iter().any(|device| {
+            let transport = device.transport.as_deref();
+            KINDS.contains(&device.kind.as_str()) || transport.is_some_and(|t| TRANSPORTS.contains(&t))
+        })
+}
+
+fn full() -> Say {
+    say!(
+        "The network was the limit: this is its line rate, not the storage behind it. Use a faster or a second link, or publish the number as that of the network.",
+        "Пределом была сеть: это скорость канала, а не хранилища за ним. Возьмите канал быстрее или второй либо публикуйте число как скорость сети."
+    )
+}
+
+fn lost() -> Say {
+    say!(
+        "Packets were lost and sent again, which shows as long latencies. Look at `ethtool -S`, pause frames, the MTU of both ends and the buffers of switches.",
+        "Пакеты терялись и отправлялись заново, а это видно как длинные задержки. Посмотрите `ethtool -S`, кадры паузы, MTU обоих концов и буферы коммутаторов."
+    )
+}
+
+fn traffic(run: &RunRecord, stretches: &[Stretch<'_>]) -> Option<Traffic> {
+    let first = stretches.first()?.samples.first()?;
+    let names: Vec<&str> = first.networks.as_ref()?.iter().map(|network| network.name.as_str()).collect();
+    let of = |name: &str, counter: fn(&NetworkCounters) -> u64| {
+        let name = name.to_string();
+        let one = move |sample: &Sample| Some(counter(sample.networks.as_ref()?.iter().find(|n| n.name == name)?));
+        stretch::sum(stretches, |stretch| stretch.growth(&one))
+    };
+    let seconds = stretch::length(stretches).as_secs();
+    let rates = run.samples.iter().filter_map(|sample| sample.parts.as_deref()).flat_map(|parts| &parts.line_rates);
+    let rates: Vec<(&str, u64)> = rates.map(|rate| (rate.name.as_str(), rate.mbit_per_s)).collect();
+    let share = |name: &&str| {
+        let (_, mbit) = rates.iter().find(|(known, _)| known == name)?;
+        let bytes = of(name, |n| n.received.bytes)?.max(of(name, |n| n.sent.bytes)?);
+        Some((name.to_string(), bytes as f64 * 8.0 / (*mbit as f64 * 1e6 * seconds.max(1e-9))))
+    };
+    let drops = names.iter().filter_map(|name| of(name, |n| n.received.drops.saturating_add(n.sent.drops)));
+    let segments = |counter: fn(&TcpCounters) -> u64| {
+        stretch::sum(stretches, |stretch| stretch.growth(|sample| sample.tcp.as_ref().map(counter)))
+    };
+    let (sent, again) = (segments(|tcp| tcp.sent), segments(|tcp| tcp.sent_again));
+    Some(Traffic {
+        fullest: names.iter().filter_map(share).max_by(|a, b| a.1.total_cmp(&b.1)),
+        drops: drops.fold(0, u64::saturating_add),
+        again: sent.zip(again).filter(|(sent, _)| *sent > 0).map(|(sent, again)| again as f64 / sent as f64),
+    })
+}
+
+fn in_words(found: &Traffic, lang: Lang) -> String {
+    let fullest = found.fullest.as_ref().map(|(name, share)| {
+        pick(lang, "{n} at {s} of its line rate", "{n}: {s} скорости канала")
+            .replace("{n}", name)
+            .replace("{s}", &format::percent(*share, lang))
+    });
+    let drops = pick(lang, "{d} packets dropped", "отброшено пакетов: {d}").replace("{d}", &format::count(found.drops));
+    let again = found.again.map(|share| {
+        pick(lang, "{a} of TCP segments sent again", "повторено {a} сегментов TCP")
+            .replace("{a}", &format::percent(share, lang))
+    });
+    fullest.into_iter().chain([drops]).chain(again).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+    use stend_record::Parts;
+    use stend_record::parts::LineRate;
+
+    /// A run on NFS, in each half second of which so many bytes came in, and packets were dropped and sent again, of 10 000.
+    fn check(bytes: u64, drops: u64, again: u64, rate: Option<u64>) -> CheckResult {
+        let mut record = run().trial(0).done().record();
+        record.targets[0].file_system = Some("nfs4".into());
+        for (at, sample) in record.samples.iter_mut().enumerate() {
+            let at = at as u64;
+            let received = stend_record::sample::Traffic { bytes: at * bytes, drops: at * drops, ..Default::default() };
+            sample.networks = Some(vec![NetworkCounters { name: "eth0".into(), received, ..Default::default() }]);
+            sample.tcp = Some(TcpCounters { sent: at * 10_000, sent_again: at * again });
+            let line_rates = rate.map(|mbit_per_s| LineRate { name: "eth0".into(), mbit_per_s }).into_iter().collect();
+            sample.parts = Some(Box::new(Parts { line_rates, ..Parts::default() }));
+        }
+        network(&record, &by_case(&record)[0])
+    }
+
+    #[test]
+    fn a_link_with_room_and_no_losses_passes() {
+        // 31.25 MB in half a second are 500 Mbit/s.
+        let found = check(31_250_000, 0, 5, Some(1000));
+        assert_eq!(found.status, CheckStatus::Pass);
+        assert_eq!(
+            found.measured.en,
+            "eth0 at 50.0 % of its line rate, 0 packets dropped, 0.1 % of TCP segments sent again"
+        );
+    }
+
+    #[test]
+    fn a_full_link_drops_and_repetitions_are_warnings() {
+        let full = check(57_000_000, 0, 0, Some(1000));
+        assert_eq!((full.status, full.measured.ru.starts_with("eth0: 91,2 %")), (CheckStatus::Warn, true), "{full:?}");
+        assert_eq!(check(1000, 1, 0, Some(1000)).status, CheckStatus::Warn);
+        assert_eq!(check(1000, 0, 30, Some(1000)).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn without_a_line_rate_only_losses_can_be_told() {
+        assert_eq!(check(1000, 0, 0, None).status, CheckStatus::NotMeasurable);
+        assert_eq!(check(1000, 1, 0, None).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn what_lies_behind_a_network_is_known_by_file_system_kind_and_transport() {
+        let status = |change: fn(&mut RunRecord)| {
+            let mut record = run().trial(0).done().record();
+            change(&mut record);
+            network(&record, &by_case(&record)[0]).status
+        };
+        assert_eq!(status(|_| {}), CheckStatus::NotApplicable);
+        assert_eq!(status(|r| r.targets[0].devices[1].transport = Some("pcie".into())), CheckStatus::NotApplicable);
+        assert_eq!(status(|r| r.targets[0].devices[1].transport = Some("tcp".into())), CheckStatus::NotMeasurable);
+        assert_eq!(status(|r| r.targets[0].devices[1].kind = "nbd".into()), CheckStatus::NotMeasurable);
+    }
+}

@@ -1,0 +1,201 @@
+//! H64: had the storage all its drives and ways all the time, as at the start?
+
+use super::Check;
+use super::arc::is_on_zfs;
+use super::readings::{no_readings, readings};
+use crate::findings::{CheckResult, CheckStatus};
+use crate::phrase::{both, pick};
+use crate::trials::CaseTrials;
+use stend_base::{Say, say};
+use stend_record::parts::{ArrayState, PathState, PoolState};
+use stend_record::{Parts, RunRecord};
+
+/// What ZFS calls a pool with everything that it should have.
+const WHOLE: &str = "ONLINE";
+
+/// H64: members, paths and states in every reading are those of the first one, and nothing is missing.
+pub fn redundancy(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H64",
+        name: say!("redundancy and paths", "избыточность и пути"),
+        limit: say!("complete and as at the start", "в полном составе и как в начале"),
+    };
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let readings: Vec<&Parts> = readings(run, case).into_iter().flatten().collect();
+    let Some(planned) = planned(run, &readings) else { return check.not_measurable(no_readings()) };
+    if told(run, planned).is_empty() {
+        return check.not_applicable(say!(
+            "Under the target there is nothing redundant that the kernel tells of: no array of md, no pool of ZFS, no drive with several paths.",
+            "Под объектом нет ничего с избыточностью, о чём сообщает ядро: ни массива md, ни пула ZFS, ни накопителя с несколькими путями."
+        ));
+    }
+    let changed = readings.iter().find(|parts| told(run, parts) != told(run, planned));
+    if let Some(parts) = changed {
+        return check.result(CheckStatus::Fail, differences(&told(run, planned), &told(run, parts)), lost());
+    }
+    let missing: Vec<&str> = missing(run, planned);
+    let measured = Say::same(told(run, planned).iter().map(|(_, state)| state.as_str()).collect::<Vec<_>>().join("; "));
+    if missing.is_empty() {
+        return check.pass(measured);
+    }
+    check.result(CheckStatus::Warn, measured, incomplete())
+}
+
+/// What the rest is held against: the first reading of the run, or, where arms change what is measured, the first of the case.
+fn planned<'a>(run: &'a RunRecord, readings: &[&'a Parts]) -> Option<&'a Parts> {
+    let of_case = readings.first().copied()?;
+    match run.header.inputs.suite.arms.is_empty() {
+        true => run.samples.iter().find_map(|sample| sample.parts.as_deref()).or(Some(of_case)),
+        false => Some(of_case),
+    }
+}
+
+/// (Name, state in words of the kernel) of everything redundant. A state leaves out what changes with the load: md says `clean`
+/// and `active` in turn.
+fn told(run: &RunRecord, parts: &Parts) -> Vec<(String, String)> {
+    let array = |array: &ArrayState| {
+        let lacks = array.degraded?;
+        let state =
+            if matches!(array.state.as_str(), "inactive" | "suspended" | "readonly") { &array.state } else { "" };
+        let text =
+            format!("{} {} {}/{} {state}", array.name, array.level, array.disks.saturating_sub(lacks), array.disks);
+        Some((array.name.clone(), text.trim_end().to_string()))
+    };
+    let pool = |pool: &PoolState| {
+        let health = pool.health.as_ref()?;
+        Some((pool.name.clone(), format!("{} {} {health}", pool.kind, pool.name)))
+    };
+    let path = |path: &PathState| {
+        let state = path.state.as_deref().unwrap_or("–");
+        (format!("{} {}", path.device, path.path), format!("{} {}: {state}", path.device, path.path))
+    };
+    let pools = parts.pools.iter().filter(|_| on_zfs(run)).filter_map(pool);
+    parts.arrays.iter().filter_map(array).chain(pools).chain(parts.paths.iter().map(path)).collect()
+}
+
+/// Whether a target lies on ZFS. Which pool it is in the kernel does not tell, so that all count.
+fn on_zfs(run: &RunRecord) -> bool {
+    run.targets.iter().any(is_on_zfs)
+}
+
+/// Names of what is not complete.
+fn missing<'a>(run: &RunRecord, parts: &'a Parts) -> Vec<&'a str> {
+    let arrays = parts.arrays.iter().filter(|array| array.degraded.is_some_and(|lacks| lacks > 0));
+    let pools = parts.pools.iter().filter(|_| on_zfs(run));
+    let pools = pools.filter(|pool| pool.health.as_deref().is_some_and(|health| health != WHOLE));
+    let paths = parts.paths.iter().filter(|path| !path.is_usable());
+    let arrays = arrays.map(|array| array.name.as_str());
+    arrays.chain(pools.map(|pool| pool.name.as_str())).chain(paths.map(|path| path.path.as_str())).collect()
+}
+
+fn differences(before: &[(String, String)], after: &[(String, String)]) -> Say {
+    let state = |list: &[(String, String)], name: &str| {
+        list.iter().find(|(known, _)| known == name).map_or("–".to_string(), |(_, state)| state.clone())
+    };
+    let names = before.iter().chain(after).map(|(name, _)| name.as_str());
+    let names: std::collections::BTreeSet<&str> = names.collect();
+    let differ = names.into_iter().filter(|name| state(before, name) != state(after, name));
+    let pairs: Vec<(String, String)> = differ.map(|name| (state(before, name), state(after, name))).collect();
+    both(|l| {
+        let one = |(before, after): &(String, String)| format!("{before}{}{after}", pick(l, ", then ", ", затем "));
+        pairs.iter().map(one).collect::<Vec<_>>().join("; ")
+    })
+}
+
+fn lost() -> Say {
+    say!(
+        "Drives or paths were lost or came back while the case was measured: its trials are of two different things. Repair it and repeat; what an outage costs is a case of its own.",
+        "Пока случай измерялся, накопители или пути пропадали или возвращались: испытания относятся к разным вещам. Почините и повторите; цена отказа — отдельный случай."
+    )
+}
+
+fn incomplete() -> Say {
+    say!(
+        "The storage was not complete from the start: this is the speed of a degraded array, pool or path. Say so with the number, or repair it and repeat.",
+        "Хранилище с самого начала было не в полном составе: это скорость массива, пула или пути с отказом. Укажите это рядом с числом или почините и повторите."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run;
+    use crate::trials::by_case;
+
+    /// A check of a run of which the first reading is the first of these, and so on; the last goes on.
+    fn check(readings: &[Parts], change: fn(&mut RunRecord)) -> CheckResult {
+        let mut record = run().trial(0).done().record();
+        for (at, sample) in record.samples.iter_mut().enumerate() {
+            sample.parts = readings.get(at).or(readings.last()).map(|parts| Box::new(parts.clone()));
+        }
+        change(&mut record);
+        redundancy(&record, &by_case(&record)[0])
+    }
+
+    fn array(degraded: u32, state: &str) -> Parts {
+        let (name, level) = ("md0".into(), "raid5".into());
+        let state = state.into();
+        let array = ArrayState { name, level, state, disks: 4, degraded: Some(degraded), ..ArrayState::default() };
+        Parts { arrays: vec![array], ..Parts::default() }
+    }
+
+    fn ways(second: Option<&str>) -> Parts {
+        let way = |path: &str, state: Option<&str>| PathState {
+            device: "dm-0".into(),
+            path: path.into(),
+            state: state.map(String::from),
+        };
+        Parts { paths: vec![way("sda", Some("running")), way("sdb", second)], ..Parts::default() }
+    }
+
+    fn zfs(health: &str) -> Parts {
+        let pool = PoolState { kind: "zfs".into(), name: "tank".into(), health: Some(health.into()), operation: None };
+        Parts { pools: vec![pool], ..Parts::default() }
+    }
+
+    fn on_zfs(record: &mut RunRecord) {
+        record.targets[0].file_system = Some("zfs".into());
+    }
+
+    #[test]
+    fn everything_there_all_the_time_passes_whatever_the_array_does_with_its_load() {
+        let found = check(&[array(0, "clean"), array(0, "active"), array(0, "clean")], |_| {});
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "md0 raid5 4/4"));
+        assert_eq!(check(&[ways(Some("running"))], |_| {}).status, CheckStatus::Pass);
+        assert_eq!(check(&[zfs("ONLINE")], on_zfs).status, CheckStatus::Pass);
+    }
+
+    #[test]
+    fn a_drive_that_is_lost_or_comes_back_fails() {
+        let found = check(&[array(0, "clean"), array(0, "clean"), array(1, "clean")], |_| {});
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Fail, "md0 raid5 4/4, then md0 raid5 3/4")
+        );
+        assert_eq!(check(&[array(1, "clean"), array(0, "clean")], |_| {}).status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn a_path_that_goes_and_a_pool_that_degrades_fail() {
+        let found = check(&[ways(Some("running")), ways(None)], |_| {});
+        assert_eq!(found.measured.ru, "dm-0 sdb: running, затем dm-0 sdb: –");
+        assert_eq!(found.status, CheckStatus::Fail);
+        assert_eq!(check(&[zfs("ONLINE"), zfs("DEGRADED")], on_zfs).status, CheckStatus::Fail);
+    }
+
+    #[test]
+    fn what_is_incomplete_from_the_start_is_a_label() {
+        assert_eq!(check(&[array(1, "clean")], |_| {}).status, CheckStatus::Warn);
+        assert_eq!(check(&[ways(Some("offline"))], |_| {}).status, CheckStatus::Warn);
+        assert_eq!(check(&[zfs("DEGRADED")], on_zfs).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn where_nothing_is_redundant_it_does_not_apply_and_without_readings_nobody_knows() {
+        assert_eq!(check(&[Parts::default()], |_| {}).status, CheckStatus::NotApplicable);
+        assert_eq!(check(&[zfs("DEGRADED")], |_| {}).status, CheckStatus::NotApplicable, "a pool of somebody else");
+        assert_eq!(check(&[], |_| {}).status, CheckStatus::NotMeasurable);
+    }
+}

@@ -1,0 +1,154 @@
+//! State of the parts of the machine below the targets, from sysfs and procfs. Finds the files once and keeps them open;
+//! must not judge, and never asks a drive anything while a load runs on it.
+
+mod arc;
+mod arrays;
+mod heat;
+mod links;
+mod networks;
+mod paths;
+mod pools;
+
+use crate::source::Source;
+use arrays::Array;
+use heat::Heat;
+use links::LinkFiles;
+use networks::LineRates;
+use paths::Paths;
+use pools::Pool;
+use std::path::{Path, PathBuf};
+use stend_base::Nanos;
+use stend_record::Parts;
+
+/// Time between two readings inside a trial: what the method asks of background work (H25), and little beside a sample
+/// every second.
+const EVERY: Nanos = Nanos::secs(5);
+
+/// Most arrays, pools and paths of a kind that are followed: as many as a run may have targets.
+const COUNT_MAX: usize = 64;
+
+/// Readers of all parts.
+#[derive(Debug)]
+pub struct Readers {
+    arrays: Vec<Array>,
+    pools: Vec<Pool>,
+    paths: Paths,
+    links: Vec<LinkFiles>,
+    heat: Heat,
+    line_rates: LineRates,
+    arc: Source,
+    /// When a sample of the regular pace reads them again.
+    next: Nanos,
+}
+
+impl Readers {
+    /// Finds what there is of `devices` (kernel names) below `root`.
+    pub fn find(root: &Path, devices: &[String]) -> Readers {
+        Readers {
+            arrays: arrays::find(root, devices),
+            pools: pools::find(root, devices),
+            paths: Paths::find(root, devices),
+            links: links::find(root, devices),
+            heat: Heat::find(root, devices),
+            line_rates: LineRates::find(root),
+            arc: arc::open(root),
+            next: Nanos(0),
+        }
+    }
+
+    /// A reading, if it is time for one. The first sample after an edge has one, so that also a short trial is looked at
+    /// while its load runs.
+    pub fn on_time(&mut self, at: Nanos) -> Option<Box<Parts>> {
+        if at < self.next {
+            return None;
+        }
+        self.next = at + EVERY;
+        Some(self.read())
+    }
+
+    /// A reading at an edge of a trial.
+    pub fn at_edge(&mut self) -> Box<Parts> {
+        self.next = Nanos(0);
+        let mut parts = self.read();
+        parts.temperatures = self.heat.temperatures();
+        parts.line_rates = self.line_rates.read();
+        parts
+    }
+
+    fn read(&mut self) -> Box<Parts> {
+        Box::new(Parts {
+            arrays: self.arrays.iter_mut().filter_map(Array::read).collect(),
+            pools: self.pools.iter_mut().map(Pool::read).collect(),
+            paths: self.paths.read(),
+            links: self.links.iter_mut().filter_map(LinkFiles::read).collect(),
+            frequencies_khz: self.heat.frequencies(),
+            throttled: self.heat.throttled(),
+            temperatures: Vec::new(),
+            line_rates: Vec::new(),
+            arc: self.arc.read().and_then(arc::counters),
+        })
+    }
+}
+
+/// Places in sysfs of the hardware behind a device: of an NVMe drive with several paths its controllers, else the drive itself.
+pub(crate) fn hardware(root: &Path, device: &str) -> Vec<PathBuf> {
+    let Ok(place) = std::fs::canonicalize(root.join("sys/class/block").join(device).join("device")) else {
+        return Vec::new();
+    };
+    if !is_subsystem(&place) {
+        return vec![place];
+    }
+    let controllers = names(&place).into_iter().filter(|name| is_controller(name));
+    controllers.filter_map(|name| std::fs::canonicalize(place.join(name)).ok()).collect()
+}
+
+/// Whether a place in sysfs is a drive of NVMe with several paths, not one of its controllers.
+fn is_subsystem(place: &Path) -> bool {
+    place.file_name().is_some_and(|name| name.to_string_lossy().starts_with("nvme-subsys"))
+}
+
+/// `nvme1`, and not its namespace `nvme1n1`.
+fn is_controller(name: &str) -> bool {
+    name.strip_prefix("nvme").is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Names in a directory in order; none if it is absent.
+fn names(place: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names.truncate(COUNT_MAX);
+    names
+}
+
+/// A word of the kernel without white space around it; nothing if it is empty.
+fn word(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_read_at_edges_then_at_once_and_then_every_five_seconds() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut readers = Readers::find(dir.path(), &["sda".to_string()]);
+        let mut seen = |seconds: u64| readers.on_time(Nanos::secs(seconds)).is_some();
+        assert_eq!([seen(1), seen(2), seen(5), seen(6), seen(7)], [true, false, false, true, false]);
+        assert_eq!(*readers.at_edge(), Parts::default());
+        assert!(readers.on_time(Nanos::secs(8)).is_some() && readers.on_time(Nanos::secs(9)).is_none());
+    }
+
+    #[test]
+    fn a_drive_is_asked_nothing_while_a_load_runs_on_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let monitor = dir.path().join("sys/class/block/nvme0n1/device/hwmon0");
+        std::fs::create_dir_all(&monitor).unwrap();
+        std::fs::write(monitor.join("temp1_input"), "40000\n").unwrap();
+        let mut readers = Readers::find(dir.path(), &["nvme0n1".to_string()]);
+        assert_eq!(readers.at_edge().temperatures.len(), 1);
+        assert_eq!(readers.on_time(Nanos::secs(1)).unwrap().temperatures, []);
+    }
+}
