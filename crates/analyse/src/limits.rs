@@ -2,6 +2,8 @@
 //!
 //! A change of any value changes [`LIMITS_VERSION`], which every report prints.
 
+pub mod list;
+
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.

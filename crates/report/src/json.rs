@@ -1,6 +1,7 @@
 //! Findings for machines: a stable form of its own, so that findings may change inside. Numbers in base
 //! units whose names say so (ns, bytes, per second), a point for decimals, one schema version.
 
+mod limits;
 mod precision;
 mod prober;
 mod steady;
@@ -45,6 +46,8 @@ struct Document<'a> {
     grade_banner: &'a Say,
     verdict: &'a Say,
     limits_version: &'a str,
+    /// Every limit that a check, an interval or a caveat is decided by.
+    limits: Vec<limits::LimitOut>,
     caveats: Vec<CaveatOut<'a>>,
     searches: Vec<SearchOut<'a>>,
     /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
@@ -253,6 +256,7 @@ fn document(findings: &Findings) -> Document<'_> {
         grade_banner: &findings.grade.banner,
         verdict: &findings.verdict,
         limits_version: &findings.limits_version,
+        limits: limits::limits(),
         caveats: findings.caveats.iter().map(caveat).collect(),
         searches: findings.searches.iter().map(search).collect(),
         sweeps: findings.sweeps.iter().map(sweep::out).collect(),

@@ -87,6 +87,7 @@ fn conditions(m: &mut Markup, comparison: &Comparison) {
             let rows = comparison.same.iter().filter_map(|c| Some((c.name.clone(), c.values.first()?.clone())));
             super::facts(m, &rows.collect::<Vec<_>>());
         });
+        super::limits::folded(m);
     });
 }
 

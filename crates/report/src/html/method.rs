@@ -30,6 +30,7 @@ pub fn section(m: &mut Markup, page: &Page) {
                 say!("Suite file, verbatim", "Файл набора, дословно")
             }
         };
+        super::limits::folded(m);
         m.el("details", "verbatim", |m| {
             m.line("summary", "", &verbatim);
             m.with("pre", &[("tabindex", "0")], |m| m.el("code", "", |m| m.text(&page.run.header.suite_text)));

@@ -7,6 +7,7 @@ mod cases;
 pub mod comparison;
 mod figure;
 mod imported;
+mod limits;
 mod method;
 mod results;
 mod summary;

@@ -153,7 +153,9 @@ fn kind(device: &Device) -> Say {
         (device.removable, say!("removable", "съёмное")),
     ];
     let list = |lang| {
-        let mut parts = vec![device.kind.as_str()];
+        let (array, transport) = (device.array().unwrap_or_default(), device.transport.as_deref().unwrap_or_default());
+        let mut parts = vec![device.kind.as_str(), array.as_str(), transport];
+        parts.retain(|part| !part.is_empty());
         parts.extend(words.iter().filter(|(holds, _)| *holds).map(|(_, word)| word.get(lang)));
         parts.join(", ")
     };

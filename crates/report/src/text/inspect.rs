@@ -92,6 +92,8 @@ fn stack(devices: &[Device], lang: Lang, columns: usize) -> String {
 
 fn describe(device: &Device, lang: Lang) -> String {
     let mut parts = vec![device.kind.clone(), format::bytes(device.size, lang)];
+    parts.extend(device.array());
+    parts.extend(device.transport.clone());
     parts.extend(device.model.clone());
     parts.extend(device.identity.clone());
     let marks = [
