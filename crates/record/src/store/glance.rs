@@ -1,6 +1,6 @@
 //! The few facts of a run file that a list of runs shows, without reading what was measured.
 
-use super::reader::{check_file, check_tables, damaged, open};
+use super::reader::{check_file, check_tables, damaged, open, unreadable};
 use super::schema::{self, key};
 use crate::facts::TargetFacts;
 use crate::run::{RunHeader, RunState};
@@ -27,7 +27,7 @@ pub struct Glance {
 /// Errors as those of [`read`](super::read); damage of anything but the header is not noticed.
 pub fn glance(path: &Path) -> Result<Glance> {
     check_file(path)?;
-    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let unreadable = unreadable(path);
     let db = open(path).map_err(unreadable)?;
     check_tables(&db).map_err(|why| damaged(path, &why))?;
     let header = schema::get_header(&db).map_err(unreadable)?;

@@ -1,7 +1,7 @@
 //! Reads the logs of every I/O back, piece by piece: they may be larger than memory. Must not change the file, and believes
 //! nothing that it says about its own size.
 
-use super::reader::{self, Budget, damaged};
+use super::reader::{self, Budget, damaged, unreadable};
 use super::schema::{self, BODY_MAX, key};
 use super::spool;
 use crate::io_log::{IoChunk, Records};
@@ -22,7 +22,7 @@ pub struct IoLogs {
 /// Opens a run file to read its logs. Errors are those of [`read`](super::read).
 pub fn io_logs(path: &Path) -> Result<IoLogs> {
     let (db, header, spooled, budget) = reader::open_run(path)?;
-    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let unreadable = unreadable(path);
     let spooled = spooled.map(|spool| spool::read(&spool, &header.id)).unwrap_or_default();
     db.execute_batch("BEGIN").map_err(unreadable)?;
     let written = schema::get_meta::<u64>(&db, key::WRITTEN).map_err(unreadable)?.unwrap_or_default();

@@ -55,7 +55,7 @@ pub struct Standing {
 /// As [`read`], but damage anywhere in the file is an error: nothing may be added to it.
 pub fn read_for_writing(path: &Path) -> Result<Standing> {
     let (db, reading) = begin(path)?;
-    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let unreadable = unreadable(path);
     let verdict: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(unreadable)?;
     if verdict != "ok" {
         return Err(damaged(path, &verdict));
@@ -75,7 +75,7 @@ pub fn read_for_writing(path: &Path) -> Result<Standing> {
 /// Reads everything, in one snapshot that the connection still holds.
 fn begin(path: &Path) -> Result<(Connection, Reading)> {
     let (db, header, spooled, budget) = open_run(path)?;
-    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let unreadable = unreadable(path);
     // Before the tables: what moves from the spool into the database meanwhile is then found there.
     let spooled = spooled.map(|spool| spool::read(&spool, &header.id)).unwrap_or_default();
     let mut reading = Reading { record: RunRecord::new(header), damage: Vec::new(), budget };
@@ -92,7 +92,7 @@ fn begin(path: &Path) -> Result<(Connection, Reading)> {
 /// Opens a run file whose header can be read: with the path of its spool, if it has one, and what it can hold at most.
 pub(super) fn open_run(path: &Path) -> Result<(Connection, RunHeader, Option<PathBuf>, Budget)> {
     let budget = check_file(path)?;
-    let unreadable = |error: rusqlite::Error| damaged(path, &error.to_string());
+    let unreadable = unreadable(path);
     let db = open(path).map_err(unreadable)?;
     check_tables(&db).map_err(|why| damaged(path, &why))?;
     let header = schema::get_header(&db).map_err(unreadable)?;
@@ -335,6 +335,35 @@ pub(super) fn check_tables(db: &Connection) -> std::result::Result<(), String> {
     let found: Vec<Option<String>> = rows.collect::<rusqlite::Result<_>>().map_err(text)?;
     let ours = found.iter().map(Option::as_deref).eq(schema::TABLES.iter().map(|&table| Some(table)));
     if ours { Ok(()) } else { Err("its tables are not those of a run file".to_string()) }
+}
+
+/// What a value that cannot be read says of its file: well-formed JSON that lacks what is asked of it is no damage.
+pub(super) fn unreadable(path: &Path) -> impl Fn(rusqlite::Error) -> Box<Error> + Copy + '_ {
+    move |error| match &error {
+        rusqlite::Error::ToSqlConversionFailure(inner) if is_of_another_form(inner.as_ref()) => {
+            another_form(path, inner)
+        }
+        _ => damaged(path, &error.to_string()),
+    }
+}
+
+fn is_of_another_form(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.downcast_ref::<serde_json::Error>().is_some_and(serde_json::Error::is_data)
+}
+
+fn another_form(path: &Path, why: &dyn std::fmt::Display) -> Box<Error> {
+    let shown = path.display();
+    Error::new(
+        Kind::RunFile,
+        say!(
+            "the run file `{shown}` was written by a build of Stend whose form of it is another one: {why}",
+            "файл прогона `{shown}` записан сборкой Stend с другой его формой: {why}"
+        ),
+    )
+    .hint(say!(
+        "nothing is lost: read it with the build that wrote it; forms change until the first release",
+        "ничего не потеряно: прочитайте его той сборкой, которая его записала; до первого выпуска форма меняется"
+    ))
 }
 
 pub(super) fn damaged(path: &Path, why: &str) -> Box<Error> {

@@ -36,7 +36,6 @@ fn numbers(m: &mut Markup, case: &BesideCase) {
     let columns = [
         say!("Published", "Опубликовано"),
         say!("Quantity", "Величина"),
-        say!("As printed", "Как напечатано"),
         say!("Theirs", "У них"),
         say!("Ours", "У нас"),
         say!("Ours of theirs", "Наше от их"),
@@ -46,18 +45,18 @@ fn numbers(m: &mut Markup, case: &BesideCase) {
 }
 
 fn number(m: &mut Markup, row: &BesideRow) {
-    let line = row.row;
+    let (line, printed) = (row.row, &row.printed);
     m.el("tr", "", |m| {
         m.with("th", &[("scope", "row")], |m| {
             m.text(&row.layout);
-            m.line("span", "note", &say!("row {line}", "строка {line}"));
+            m.raw(" ");
+            m.line("span", "note", &say!("row {line}: {printed}", "строка {line}: {printed}"));
         });
         m.line("td", "judged", &row.quantity.name());
-        m.el("td", "", |m| m.text(&row.printed));
         m.line("td", "", &theirs(row));
         m.line("td", "", &ours(row));
         m.line("td", "", &ratio(row));
-        m.line("td", "judged", &notes(row));
+        m.line("td", "told", &notes(row));
     });
 }
 

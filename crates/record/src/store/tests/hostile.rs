@@ -34,6 +34,19 @@ fn damage_after(sql: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_value_of_another_form_is_not_called_damage() {
+    let place = Place::new();
+    finished(&place);
+    let change = |sql: &str| Connection::open(place.file()).unwrap().execute_batch(sql).unwrap();
+    change("UPDATE meta SET body = json_remove(body, '$.suite_text') WHERE key = 'header'");
+    let error = reader::read(&place.file()).unwrap_err();
+    assert!(error.message.en.contains("another one: missing field `suite_text`"), "{}", error.message.en);
+    assert!(error.message.ru.contains("с другой его формой") && super::super::glance(&place.file()).is_err());
+    change("UPDATE meta SET body = '{' WHERE key = 'header'");
+    assert!(reader::read(&place.file()).unwrap_err().message.en.contains("is damaged"));
+}
+
+#[test]
 fn a_whole_file_has_no_damage() {
     assert_eq!(damage_after("SELECT 1"), Vec::<String>::new());
 }
