@@ -55,11 +55,16 @@ pub fn load_start(trial: &TrialRecord) -> Nanos {
 /// The cells that lie inside the measuring window as a whole, padded with zeros to its end. Empty
 /// before the outcome is known.
 pub fn inside_window(trial: &TrialRecord, cells: &[Cell]) -> Vec<Cell> {
-    let Some(outcome) = &trial.outcome else { return Vec::new() };
+    window(trial).map(|index| cells.get(index).copied().unwrap_or_default()).collect()
+}
+
+/// The intervals since the start of load that lie inside the measuring window as a whole; none before the outcome is known.
+pub fn window(trial: &TrialRecord) -> std::ops::Range<usize> {
+    let Some(outcome) = &trial.outcome else { return 0..0 };
     let from = outcome.window_start.saturating_sub(outcome.load_start).0.div_ceil(INTERVAL.0);
     let to = outcome.window_end.saturating_sub(outcome.load_start).0 / INTERVAL.0;
-    let at = |index: u64| cells.get(index as usize).copied().unwrap_or_default();
-    (from..to.min(INTERVALS_MAX as u64)).map(at).collect()
+    let to = to.min(INTERVALS_MAX as u64) as usize;
+    (from.min(to as u64) as usize)..to
 }
 
 /// What completed between two moments since the start of load; parts of intervals in proportion.

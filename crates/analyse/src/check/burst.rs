@@ -4,10 +4,9 @@ use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{STEP_DOWN, STEP_SECONDS};
 use crate::phrase::{both, pick};
-use crate::rates;
-use crate::series::Cell;
-use crate::stats::{mean, plateau};
-use crate::trials::CaseTrials;
+use crate::series;
+use crate::stats::plateau;
+use crate::trials::{CaseTrials, Counting};
 use stend_base::{Bytes, format, say};
 use stend_spec::workload::{Op, Stream};
 
@@ -33,12 +32,7 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let bytes = |cell: &Cell| cell.bytes;
-    let series = case.counting.iter().flat_map(|trial| {
-        let window = rates::window_series(trial, None, &[Op::Write], bytes);
-        window.chunks_exact(SECOND).filter_map(mean).collect::<Vec<f64>>()
-    });
-    let seconds: Vec<f64> = series.collect();
+    let seconds: Vec<f64> = case.counting.iter().flat_map(seconds).collect();
     if seconds.len() < 2 * STEP_SECONDS {
         return check
             .not_measurable(say!("the trials are too short to tell", "испытания слишком коротки, чтобы судить"));
@@ -61,6 +55,17 @@ pub fn burst(case: &CaseTrials<'_>) -> CheckResult {
             "После стольких байт случая запись замедлилась и такой осталась: кэш заполнился. Среднее не относится ни к одному из уровней. Пустите вперёд раунды нагрузки (`steady`) или публикуйте первый уровень как всплеск."
         ),
     )
+}
+
+/// Bytes per second that a trial wrote in each whole second of its window; what was not seen is zero.
+fn seconds(trial: &Counting<'_>) -> Vec<f64> {
+    let cells = series::cells(&trial.record.slices, |slice| slice.op == Op::Write);
+    let window = series::window(trial.record);
+    let of = |second: usize| {
+        let from = (window.start + second * SECOND).min(cells.len());
+        cells[from..(from + SECOND).min(cells.len())].iter().map(|cell| cell.bytes).sum()
+    };
+    (0..window.len() / SECOND).map(of).collect()
 }
 
 #[cfg(test)]

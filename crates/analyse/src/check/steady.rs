@@ -6,8 +6,7 @@ use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{STEADY_PART, STEADY_RANGE, STEADY_ROUNDS, STEADY_SLOPE};
 use crate::phrase::{both, headline, pick};
-use crate::rates;
-use crate::stats::mean;
+use crate::series;
 use crate::stats::pts::Window;
 use crate::steady::judged;
 use crate::trials::CaseTrials;
@@ -69,11 +68,23 @@ fn of_rounds(check: Check, window: Option<Window>) -> CheckResult {
 
 /// Mean rates of five equal parts of all windows, one behind the other in the order of time. `None` if a part is too short.
 fn parts(case: &CaseTrials<'_>) -> Option<Vec<f64>> {
-    let of = |cell: &crate::series::Cell| cell.ops;
-    let series: Vec<f64> =
-        case.counting.iter().flat_map(|trial| rates::window_series(trial, None, &Op::IO, of)).collect();
-    let length = series.len() / STEADY_ROUNDS;
-    (length >= STEADY_PART).then(|| series.chunks_exact(length).take(STEADY_ROUNDS).filter_map(mean).collect())
+    let windows: Vec<_> = case.counting.iter().map(|trial| series::window(trial.record)).collect();
+    let length = windows.iter().map(|window| window.len()).sum::<usize>() / STEADY_ROUNDS;
+    if length < STEADY_PART {
+        return None;
+    }
+    // Added up where something completed: a window may be far longer than what was seen of it.
+    let (mut sums, mut before) = ([0.0; STEADY_ROUNDS], 0);
+    for (trial, window) in case.counting.iter().zip(windows) {
+        let cells = series::cells(&trial.record.slices, |slice| Op::IO.contains(&slice.op));
+        for (at, cell) in cells.iter().enumerate().take(window.end).skip(window.start) {
+            if let Some(sum) = sums.get_mut((before + at - window.start) / length) {
+                *sum += cell.ops;
+            }
+        }
+        before += window.len();
+    }
+    Some(sums.map(|sum| sum / (length as f64 * series::INTERVAL.as_secs())).to_vec())
 }
 
 /// Range and slope in words.
