@@ -84,10 +84,15 @@ fn targets(run: &RunRecord) -> Vec<String> {
 /// Cases of the plan without any trial.
 fn not_run(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<NotRun> {
     let gave_up = matches!(run.decisions.last(), Some(Decision::Stop(StopReason::TargetFailed)));
-    let reason = |planned: &stend_spec::plan::Case| -> Say {
+    let in_rounds = |case: usize| run.rounds.iter().any(|round| round.case as usize == case);
+    let reason = |index: usize, planned: &stend_spec::plan::Case| -> Say {
         match (&planned.not_run, &run.state) {
             (Some(reason), _) => reason.clone(),
             (None, _) if gave_up => say!("the target had failed before its turn", "до него объект уже отказал"),
+            (None, RunState::Open) if in_rounds(index) => say!("its rounds are going on", "идут его раунды"),
+            (None, _) if in_rounds(index) => {
+                say!("its rounds did not come to their end", "его раунды не дошли до конца")
+            }
             (None, RunState::Open) => say!("its turn has not come yet", "его очередь ещё не наступила"),
             (None, _) => say!("the run ended before its turn", "прогон закончился раньше его очереди"),
         }
@@ -99,7 +104,7 @@ fn not_run(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<NotRun> {
             .is_some_and(|(ladder, rung)| rung > 0 || ladder.cells.iter().any(|cell| ran(*cell as usize)))
     };
     let missing = plan.cases.iter().enumerate().filter(|(index, _)| !ran(*index) && !begun(*index));
-    missing.filter_map(|(i, case)| Some(NotRun { label: plan.listed_as(i as u32)?, reason: reason(case) })).collect()
+    missing.filter_map(|(i, case)| Some(NotRun { label: plan.listed_as(i as u32)?, reason: reason(i, case) })).collect()
 }
 
 #[cfg(test)]

@@ -111,7 +111,13 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         ..HostFacts::default()
     });
     record.targets = vec![target()];
-    record.fill = Some(FillOutcome { written: fill, elapsed: Nanos::secs(4) });
+    record.fill = Some(FillOutcome {
+        written: fill,
+        elapsed: Nanos::secs(4),
+        passes: 1,
+        block_size: Bytes::mib(1),
+        ..FillOutcome::default()
+    });
     record.zeros = Some(ZeroSample { sampled: 1000, zero: 0 });
     record.samples.push(sample(Nanos::secs(99)));
     RunBuilder { now: Nanos::secs(100), record }

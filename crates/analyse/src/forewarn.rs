@@ -297,7 +297,7 @@ fn will_write(targets: &[TargetFacts], plan: &Plan) -> Option<Caveat> {
     let rounds =
         (0..plan.cases.len() as u32).filter(|case| writes(*case).is_some()).map(|case| plan.rounds_time(case).0);
     let trials = Nanos(trials.chain(searched).chain(rounds).fold(0, u64::saturating_add));
-    let fill = plan.fill.unwrap_or_default();
+    let fill = plan.fill_bytes();
     let solid = |d: &&Device| d.kind == "disk" && d.rotational == Some(false) && !d.is_virtual;
     let solid: Vec<&Device> = devices(targets).into_iter().filter(solid).collect();
     let drive = match solid.as_slice() {

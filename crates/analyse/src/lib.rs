@@ -53,7 +53,8 @@ pub use forewarn::forewarn;
 pub use history::history;
 pub use live::{LiveFigures, live};
 pub use phrase::{
-    data as data_in_words, files as files_in_words, operations as operations_in_words, pattern as pattern_in_words,
-    place as place_in_words, rate_of as rate_in_words, sizes as sizes_in_words, verified as verified_in_words,
+    conditioned as conditioned_in_words, data as data_in_words, files as files_in_words,
+    operations as operations_in_words, pattern as pattern_in_words, place as place_in_words, rate_of as rate_in_words,
+    sizes as sizes_in_words, verified as verified_in_words,
 };
 pub use precision::Looks;

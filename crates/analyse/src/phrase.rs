@@ -1,8 +1,10 @@
 //! Phrases that several findings share: workloads, operations and rates in words, in both languages.
 
+mod conditioned;
 mod files;
 mod open_loop;
 
+pub use self::conditioned::{conditioned, method};
 pub use self::files::files;
 pub use self::open_loop::rate_of;
 use self::open_loop::{at_most, paced};

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use stend_base::{Bytes, MilliIops, Nanos, Say};
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::plan::{Case, Plan, PlanInputs};
+use stend_spec::precondition::Precondition;
 use stend_spec::steady::Steady;
 use stend_spec::until::Until;
 
@@ -33,6 +34,8 @@ pub struct Preview {
     pub observes: Vec<String>,
     /// Bytes of the fill; `None` if nothing is filled.
     pub fill: Option<Bytes>,
+    /// How it is filled, if not once and plainly.
+    pub precondition: Option<Precondition>,
     /// Passes over all cases; with `until` at most.
     pub blocks: u32,
     /// Precision at which a case is not repeated any more.
@@ -165,7 +168,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
     let writing_time = writing.map(|case| trials(case).saturating_add(rounds(case)));
     let writing_time = Nanos(writing_time.fold(0, u64::saturating_add));
     let not_run = plan.cases.iter().zip(0..).filter_map(|(case, i)| Some((plan.listed_as(i)?, case.not_run.clone()?)));
-    let fill = plan.fill.unwrap_or_default();
+    let fill = plan.fill_bytes();
     Preview {
         suite: inputs.suite.name.clone(),
         seed: inputs.seed,
@@ -175,6 +178,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         arms: plan.arms.iter().map(arm).collect(),
         observes: inputs.suite.observe.iter().map(|o| stend_spec::arm::line(&o.command)).collect(),
         fill: plan.fill,
+        precondition: plan.precondition,
         blocks: inputs.suite.blocks,
         until: plan.until,
         trials: plan.usual_trials(),

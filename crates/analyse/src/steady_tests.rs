@@ -102,3 +102,15 @@ fn large_blocks_are_followed_by_their_bytes() {
     record.header.inputs.suite.cases = vec![case];
     assert_eq!(finding(&record).values[0], 1_000.0 * 4096.0);
 }
+
+#[test]
+fn a_case_whose_rounds_were_cut_short_says_so_instead_of_its_turn() {
+    let mut record = settled(25, &SINKING, &[]);
+    let reason = |record: &RunRecord| analyse(record).unwrap().not_run[0].reason.en.clone();
+    record.state = stend_record::RunState::Open;
+    assert_eq!(reason(&record), "its rounds are going on");
+    record.state = stend_record::RunState::Complete;
+    assert_eq!(reason(&record), "its rounds did not come to their end");
+    record.rounds.clear();
+    assert_eq!(reason(&record), "the run ended before its turn");
+}

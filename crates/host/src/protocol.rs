@@ -10,6 +10,7 @@ use stend_record::{
 };
 use stend_spec::arm::{Observation, Switch};
 use stend_spec::external::FioNeed;
+use stend_spec::precondition::Precondition;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Region, Trial};
 use stend_stand::{Permission, Rehearsal};
@@ -30,12 +31,14 @@ pub enum Request {
     Prepare(Prepare),
     /// Compare the target with the ledger that a crash of the run left behind, if there is one. Changes nothing.
     Judge(Judge),
-    /// Write a range once, in order.
+    /// Write a range in order, once or as its preconditioning says.
     Fill {
         /// What to write.
         region: Region,
         /// Equal parts of it that are written at the same time, one for each target.
         parts: u32,
+        /// How, if not once and plainly.
+        how: Option<Precondition>,
         /// Seed of the data.
         seed: u64,
     },

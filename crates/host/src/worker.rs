@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
-use stend_load::{Control, Marks, Sinks};
+use stend_load::{Control, FILL_BLOCK, Marks, Sinks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
+use stend_spec::precondition::Precondition;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
 use stend_stand::{Entered, Need, Owner, Permission, PreparedAll};
@@ -142,7 +143,7 @@ impl Session {
                 let found = books::judge(&judge, target, &self.control, &self.outbox)?;
                 self.outbox.send(Reply::Judged(found.map(Box::new)));
             }
-            Request::Fill { region, parts, seed } => self.fill((region, parts), seed)?,
+            Request::Fill { region, parts, how, seed } => self.fill((region, parts), how, seed)?,
             Request::SampleZeros { region, seed } => {
                 let file = self.open(false, true)?;
                 let zeros = stend_load::sample_zeros(&file, region, seed)?;
@@ -189,17 +190,21 @@ impl Session {
         Ok(ArmFacts { host: stend_stand::host_facts(), targets, observed })
     }
 
-    fn fill(&mut self, what: (Region, u32), seed: u64) -> Result<()> {
+    fn fill(&mut self, what: (Region, u32), how: Option<Precondition>, seed: u64) -> Result<()> {
         let file = self.open(true, true)?;
         self.ready.iter_mut().try_for_each(|ready| ready.books.close())?;
         let mut last = Nanos(0);
-        let outcome = stend_load::fill_parts(&file, what, seed, &self.control, &mut |done| {
+        let mut progress = |done| {
             let now = stend_sys::clock::now();
             if now.saturating_sub(last) >= FILL_REPORT {
                 last = now;
                 self.outbox.send(Reply::Filling { done });
             }
-        })?;
+        };
+        let outcome = match how {
+            Some(how) => stend_load::precondition(&file, what, &how, seed, &self.control, &mut progress)?,
+            None => stend_load::fill_parts(&file, what, FILL_BLOCK, seed, &self.control, &mut progress)?,
+        };
         self.outbox.send(Reply::Filled(outcome));
         Ok(())
     }

@@ -15,7 +15,7 @@ use stend_spec::workload::{Mix, Op, Pattern, Region, Stream, Trial};
 use stend_sys::{IoFile, clock};
 
 /// Bytes per write: large enough for any device's full throughput, small enough to be sent whole.
-const BLOCK: Bytes = Bytes::mib(1);
+pub const BLOCK: Bytes = Bytes::mib(1);
 /// The end of a region that is not a multiple of [`BLOCK`] is written in these.
 const TAIL_BLOCK: Bytes = Bytes::kib(4);
 /// Writes of [`BLOCK`] in flight; of smaller ones as many more as are as many bytes, up to [`DEPTH_MAX`].
@@ -45,13 +45,15 @@ pub fn fill(
     control: &Control,
     progress: &mut dyn FnMut(Bytes),
 ) -> Result<FillOutcome> {
-    fill_parts(file, (region, 1), seed, control, progress)
+    fill_parts(file, (region, 1), BLOCK, seed, control, progress)
 }
 
-/// The same of a region of so many equal parts, which are written at the same time: the shares of several targets.
+/// The same of a region of so many equal parts, which are written at the same time: the shares of several targets; in writes of
+/// `block` bytes, a power of two from 4 KiB to 1 MiB.
 pub fn fill_parts(
     file: &IoFile,
     (region, parts): (Region, u32),
+    block: Bytes,
     seed: u64,
     control: &Control,
     progress: &mut dyn FnMut(Bytes),
@@ -59,7 +61,7 @@ pub fn fill_parts(
     let file = share(file)?;
     let started = clock::now();
     // No write crosses from one file into the next.
-    let block = Bytes(file.grain().map_or(BLOCK.0, |grain| grain.min(BLOCK.0)));
+    let block = Bytes(file.grain().map_or(block.0, |grain| grain.min(block.0)));
     let whole = region.len.align_down(block);
     let tail = Region { start: region.start + whole, len: Bytes(region.len.0 - whole.0).align_down(TAIL_BLOCK) };
     let mut written = Bytes(0);
@@ -76,7 +78,8 @@ pub fn fill_parts(
     if !control.stopped() {
         make_durable(&file, control)?;
     }
-    Ok(FillOutcome { written, elapsed: clock::now() - started })
+    let passes = u32::from(!control.stopped());
+    Ok(FillOutcome { written, elapsed: clock::now() - started, passes, block_size: block, ..FillOutcome::default() })
 }
 
 /// Writes all parts of a region in blocks of one size; returns the bytes written.

@@ -24,6 +24,7 @@ mod part;
 mod payload;
 mod placement;
 mod places;
+mod precondition;
 mod prober;
 mod queue_lane;
 mod recorder;
@@ -41,8 +42,9 @@ mod zeros;
 
 pub use backend::{Choice, Lane, choose_backend};
 pub use control::Control;
-pub use fill::{fill, fill_parts};
+pub use fill::{BLOCK as FILL_BLOCK, fill, fill_parts};
 pub use fio::{Fio, probe_fio, remove_dead_scratches, run_trial_by_fio};
+pub use precondition::precondition;
 pub use replay::Traces;
 pub use trial::{Sinks, foresee, run_trial, run_trial_of};
 pub use verify::Marks;

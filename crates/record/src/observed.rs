@@ -418,11 +418,34 @@ pub enum Phase {
     CleanUp,
 }
 
-/// Size of the slice of target that was filled, and how long it took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How a range was emptied before it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PurgeMethod {
+    /// It was not.
+    #[default]
+    None,
+    /// A device was told that it is not needed any more (TRIM, UNMAP, deallocate).
+    Discard,
+    /// Holes were punched into test files.
+    Holes,
+    /// The kernel was asked to make it read as zeroes, because the target takes no discards.
+    Zeroes,
+}
+
+/// What was done to the range before measuring, and how long it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FillOutcome {
-    /// Bytes written.
+    /// Bytes written, all passes together.
     pub written: Bytes,
-    /// Time it took.
+    /// Time it took, purging included.
     pub elapsed: Nanos,
+    /// Passes that came to their end.
+    pub passes: u32,
+    /// Bytes per write.
+    pub block_size: Bytes,
+    /// How it was emptied first.
+    pub purge: PurgeMethod,
+    /// Time that this took.
+    pub purge_elapsed: Nanos,
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use stend_analyse::preview::{PlannedArm, PlannedCase, Preview, Writes};
 use stend_base::Say;
 use stend_record::TargetFacts;
+use stend_spec::precondition::Purge;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
@@ -29,8 +30,10 @@ struct Document<'a> {
     arms: Vec<ArmOut<'a>>,
     /// Commands that look at the host in every arm.
     observes: &'a [String],
-    /// Bytes written once, in order, before measuring; `null` if nothing is filled.
+    /// Bytes of the range that is written in order before measuring; `null` if nothing is filled.
     fill_bytes: Option<u64>,
+    /// How, if not once and plainly.
+    precondition: Option<PreconditionOut>,
     /// Passes over all cases.
     /// With `until` at most.
     blocks: u32,
@@ -63,6 +66,15 @@ enum WritesOut<'a> {
         signatures: &'a [String],
     },
     Nothing {},
+}
+
+#[derive(Serialize)]
+struct PreconditionOut {
+    /// The range is discarded first, or zeroed where the target takes no discards.
+    discards: bool,
+    /// How often it is then written.
+    passes: u32,
+    block_size_bytes: u64,
 }
 
 /// Half-widths of 95 % intervals, relative to their values.
@@ -172,6 +184,11 @@ fn document(preview: &Preview) -> Document<'_> {
         arms: preview.arms.iter().map(arm).collect(),
         observes: &preview.observes,
         fill_bytes: preview.fill.map(|fill| fill.0),
+        precondition: preview.precondition.map(|how| PreconditionOut {
+            discards: how.purge == Purge::Discard,
+            passes: how.passes,
+            block_size_bytes: how.block_size.0,
+        }),
         blocks: preview.blocks,
         until: preview
             .until

@@ -116,8 +116,8 @@ impl Progress {
             done,
             eta: self.eta(walk, now),
             live: (walk.step.is_loaded() && !slices.is_empty()).then(|| stend_analyse::live(&slices, LIVE_SPAN)),
-            fill: match (walk.step, walk.plan.as_ref().and_then(|p| p.fill)) {
-                (Step::Filling, Some(len)) => Some((walk.filled, len)),
+            fill: match (walk.step, &walk.plan) {
+                (Step::Filling, Some(plan)) => Some((walk.filled, plan.fill_bytes())),
                 _ => None,
             },
             silent: now.saturating_sub(self.heard),
@@ -161,7 +161,7 @@ pub(crate) fn share_of_trials(ended: u32, steps: u32) -> f64 {
 
 /// The fill counts as a tenth of the work, the trials as the rest.
 fn done_share(walk: &Walk, steps: u32) -> f64 {
-    let fill = walk.plan.as_ref().and_then(|p| p.fill);
+    let fill = walk.plan.as_ref().filter(|p| p.fill.is_some()).map(Plan::fill_bytes);
     let filled = fill.map_or(1.0, |len| (walk.filled.0 as f64 / len.0.max(1) as f64).min(1.0));
     let trials = share_of_trials(walk.trials.saturating_sub(1), steps);
     match (walk.step, fill) {

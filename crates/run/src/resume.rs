@@ -63,10 +63,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         ));
     };
     let plan = Plan::new(&run.header.inputs)?;
-    let filled = match (plan.fill, run.fill) {
-        (Some(len), Some(fill)) => fill.written >= len,
-        _ => false,
-    };
+    let filled = plan.fill.is_some() && run.fill.is_some_and(|fill| fill.written >= plan.fill_bytes());
     let suspended = match run.state {
         RunState::Suspended { arm, .. } => Some(arm),
         _ => None,

@@ -315,8 +315,8 @@ impl Walk {
         match decision {
             Decision::Fill { len } => {
                 let region = Region { start: stend_base::Bytes(0), len };
-                let (parts, seed) = (plan.targets, self.asked.seed);
-                self.actions.push(Action::Send(Request::Fill { region, parts, seed }));
+                let (parts, how, seed) = (plan.targets, plan.precondition, self.asked.seed);
+                self.actions.push(Action::Send(Request::Fill { region, parts, how, seed }));
                 self.phase(Phase::Fill, now);
                 self.step = Step::Filling;
                 self.deadline = now + SILENCE_LIMIT;
@@ -350,7 +350,7 @@ impl Walk {
     }
 
     fn filled(&mut self, outcome: FillOutcome, now: Nanos) {
-        let wanted = self.plan.as_ref().and_then(|p| p.fill).unwrap_or_default();
+        let wanted = self.plan.as_ref().map(Plan::fill_bytes).unwrap_or_default();
         self.append(Entry::Fill(outcome));
         let result = if outcome.written >= wanted { Outcome::Ok } else { Outcome::Failed };
         match std::mem::take(&mut self.refill) {

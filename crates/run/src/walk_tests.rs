@@ -108,7 +108,7 @@ fn say_to(walk: &mut Walk, reply: Reply) -> Vec<String> {
 }
 
 fn filled(written: Bytes) -> Reply {
-    Reply::Filled(FillOutcome { written, elapsed: Nanos(1) })
+    Reply::Filled(FillOutcome { written, elapsed: Nanos(1), passes: 1, ..FillOutcome::default() })
 }
 
 /// A walk whose target is ready and filled, with its first trial going on.

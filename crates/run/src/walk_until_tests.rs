@@ -75,7 +75,13 @@ fn begun(inputs: PlanInputs, seen: &Facts) -> RunRecord {
     });
     record.host = Some(seen.host.clone());
     record.targets = seen.targets.clone();
-    record.fill = Some(FillOutcome { written: Bytes::mib(64), elapsed: Nanos(1) });
+    record.fill = Some(FillOutcome {
+        written: Bytes::mib(64),
+        elapsed: Nanos(1),
+        passes: 1,
+        block_size: Bytes::mib(1),
+        ..FillOutcome::default()
+    });
     record
 }
 

@@ -34,7 +34,7 @@ pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
         eta: stend_analyse::eta(measured, plan.trial_time().saturating_sub(spared.time), since),
         live: (!slices.is_empty()).then(|| stend_analyse::live(slices, LIVE_SPAN)),
         // The file keeps a fill only when it has ended.
-        fill: (phase == Phase::Fill).then_some((Bytes(0), plan.fill.unwrap_or_default())),
+        fill: (phase == Phase::Fill).then_some((Bytes(0), plan.fill_bytes())),
         silent: now.saturating_sub(heard),
         warnings: Vec::new(),
     }

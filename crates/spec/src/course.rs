@@ -2,7 +2,9 @@
 
 use crate::plan::{Case, Decision, FAILURES_PER_CASE, Outcome, Plan};
 use crate::steady::{self, Next};
+use crate::workload::Trial;
 use stend_base::random::draw;
+use stend_base::{Bytes, Nanos};
 
 /// Draws for the seeds of rounds are taken from here on, those of trials below.
 const ROUND_DRAWS: u64 = 1 << 61;
@@ -65,16 +67,29 @@ impl Course {
 }
 
 impl Plan {
+    /// What it is asked to do in a round: the same without ramp and log, because nothing of it counts, for as long as a round.
+    pub fn round(&self, case: u32, seed: u64) -> Trial {
+        let trial = self.trial(case, seed);
+        let window = self.cases[case as usize].steady.map_or(trial.window, |steady| steady.round);
+        Trial { ramp: Nanos(0), window, io_log: None, ..trial }
+    }
+
     /// The seed of a round: none of a trial.
     pub fn round_seed(&self, round: u32, case: u32) -> u64 {
         let cells = self.cases.len() as u64;
         draw(self.seed, ROUND_DRAWS | (u64::from(round) * cells + u64::from(case)))
     }
 
+    /// Bytes written before measuring, all passes together; 0 if nothing is.
+    pub fn fill_bytes(&self) -> Bytes {
+        let passes = self.precondition.map_or(1, |how| u64::from(how.passes));
+        Bytes(self.fill.map_or(0, |len| len.0.saturating_mul(passes)))
+    }
+
     /// Most time that the rounds of a case take.
-    pub fn rounds_time(&self, case: u32) -> stend_base::Nanos {
+    pub fn rounds_time(&self, case: u32) -> Nanos {
         let steady = self.cases.get(case as usize).and_then(Case::rounds);
-        steady.map_or(stend_base::Nanos(0), |steady| steady.longest())
+        steady.map_or(Nanos(0), |steady| steady.longest())
     }
 
     /// Most rounds of all cases.
@@ -85,7 +100,7 @@ impl Plan {
 
 impl Case {
     /// The rounds before it is measured, if it is measured and has any.
-    pub fn rounds(&self) -> Option<crate::steady::Steady> {
+    pub fn rounds(&self) -> Option<steady::Steady> {
         self.steady.filter(|_| self.not_run.is_none())
     }
 }

@@ -13,6 +13,7 @@ pub mod machine;
 pub mod operation;
 pub mod pattern;
 pub mod place;
+pub mod precondition;
 pub mod prober;
 pub mod rate;
 pub mod repeats;
@@ -221,6 +222,7 @@ pub const SUITE: Mapping = Mapping {
             Shape::Either(&[Shape::Word(|| vec![("none", "nothing is written before the trials")]), Shape::Map(&FILL)]),
             "How much of the target is written once, in order, with incompressible data, before the first trial.",
         ),
+        precondition::KEY,
         optional(
             "files",
             "absent",

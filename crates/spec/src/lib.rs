@@ -22,6 +22,7 @@ pub mod pattern;
 mod per_target;
 pub mod plan;
 mod plan_target;
+pub mod precondition;
 pub mod prober;
 mod range;
 pub mod rate;

@@ -12,6 +12,7 @@ mod machine;
 mod operation;
 mod pattern;
 mod place;
+mod precondition;
 mod prober;
 mod rate;
 mod repeats;
@@ -45,6 +46,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let name = map.required("suite", name)?;
     let defaults = map.optional("defaults", Defaults::parse)?.unwrap_or_default();
     let fill = map.optional("fill", fill)?.flatten();
+    let precondition = map.optional("precondition", |node, file| precondition::precondition(node, file, fill))?;
     let files = map.optional("files", |node, file| files::files(node, file, fill))?;
     let count = files.as_ref().map_or(1, |files| files.count);
     let (blocks, until) = map.optional("repeats", repeats::repeats)?.unwrap_or((6, None));
@@ -74,7 +76,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
             return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
-    Ok(Suite { name, fill, files, cases, told: Vec::new(), blocks, until, arms, observe })
+    Ok(Suite { name, fill, precondition, files, cases, told: Vec::new(), blocks, until, arms, observe })
 }
 
 #[derive(Debug, Clone)]

@@ -14,6 +14,7 @@ use crate::ladder::Ladder;
 use crate::order::order;
 use crate::per_target;
 pub use crate::plan_target::{NullDevice, PlanTarget, Room};
+use crate::precondition::Precondition;
 use crate::prober::{NoProber, Probing, Site, probing};
 use crate::range::{Range, range};
 use crate::rate::Rate;
@@ -87,7 +88,7 @@ impl Case {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Write the region once, in order.
+    /// Write the region in order, once or as its preconditioning says.
     Fill {
         /// Bytes from the start of the region.
         len: Bytes,
@@ -155,6 +156,8 @@ pub struct Plan {
     pub arms: Vec<Arm>,
     /// Bytes written before measuring; `None` if nothing is.
     pub fill: Option<Bytes>,
+    /// How that is done, if not once and plainly.
+    pub precondition: Option<Precondition>,
     /// How many targets there are, at least 1. They form the range one behind the other.
     pub targets: u32,
     /// Bytes of the range on each target.
@@ -237,6 +240,7 @@ impl Plan {
             idle,
             arms: arms.clone(),
             until: inputs.suite.until,
+            precondition: inputs.suite.precondition.filter(|_| fill.is_some()),
             fill,
             targets: inputs.target.count.max(1),
             share,
@@ -299,13 +303,6 @@ impl Plan {
     /// What the engine is asked to do in a trial.
     pub fn trial(&self, case: u32, seed: u64) -> Trial {
         Trial { seed, ..self.cases[case as usize].trial.clone() }
-    }
-
-    /// What it is asked to do in a round: the same without ramp and log, because nothing of it counts, for as long as a round.
-    pub fn round(&self, case: u32, seed: u64) -> Trial {
-        let trial = self.trial(case, seed);
-        let window = self.cases[case as usize].steady.map_or(trial.window, |steady| steady.round);
-        Trial { ramp: Nanos(0), window, io_log: None, ..trial }
     }
 
     /// Time of all trials, without the fill and the steps between; of a search those that it usually takes, and all rounds that

@@ -4,6 +4,7 @@ use crate::arm::{Arm, Observation};
 use crate::external::FioNeed;
 use crate::files::Files;
 use crate::plan::Case;
+use crate::precondition::Precondition;
 use crate::prober::ProberKey;
 use crate::rate::Rate;
 use crate::region::Part;
@@ -23,6 +24,8 @@ pub struct Suite {
     pub name: String,
     /// Whether and how much of the target is written once before measuring.
     pub fill: Option<Fill>,
+    /// What comes before the trials instead of one plain fill; only with `fill`.
+    pub precondition: Option<Precondition>,
     /// The test files, if they are several.
     pub files: Option<Files>,
     /// Cases in the order of the file.

@@ -76,3 +76,25 @@ fn a_run_that_is_interrupted_within_its_rounds_goes_on_with_rounds_from_the_firs
     let case = findings["cases"].as_array().expect("cases").iter().find(|c| c["label"] == "settled").expect("the case");
     assert_eq!(case["steady"]["rounds"], 5, "{case}");
 }
+
+#[test]
+fn a_range_is_purged_and_written_twice_and_the_method_is_told() {
+    let scratch = Scratch::new();
+    let text = SUITE
+        .replace("ROUNDS", "5")
+        .replace("fill: {size: 16MiB}", "fill: {size: 16MiB}\nprecondition: {purge: discard}");
+    let (suite, target) = (scratch.file("s.yaml", &text), scratch.directory("target"));
+    let file = scratch.join("r.stend");
+    let path = file.to_string_lossy().into_owned();
+    let (ahead, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
+    let flat = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("purge: discard 16 MiB") && flat.contains("in blocks of 128 KiB, 2 passes"), "{ahead}");
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "-o", &path]), 0);
+    let fill = stend_record::store::read(&file).expect("the file opens").fill.expect("a fill");
+    assert_eq!((fill.written, fill.passes), (stend_base::Bytes::mib(32), 2));
+    assert_eq!(fill.purge, stend_record::observed::PurgeMethod::Holes);
+    let page = scratch.join("r.html");
+    expect_exit(&mut stend(&scratch, &["report", &path, "-o", &page.to_string_lossy(), "--lang", "ru"]), 0);
+    let html = std::fs::read_to_string(&page).expect("a report");
+    assert!(html.contains("дыры в тестовом файле; проходов: 2"), "the method is in the report");
+}

@@ -105,7 +105,13 @@ mod tests {
         let start = record.trials[0].outcome.as_ref().unwrap().load_start;
         record.events.push(Event { at: start.saturating_sub(Nanos::secs(90)), kind: EventKind::Phase(Phase::Fill) });
         let mut of = |elapsed| {
-            record.fill = Some(FillOutcome { written: Bytes::mib(1), elapsed: Nanos::secs(elapsed) });
+            record.fill = Some(FillOutcome {
+                written: Bytes::mib(1),
+                elapsed: Nanos::secs(elapsed),
+                passes: 1,
+                block_size: Bytes::mib(1),
+                ..FillOutcome::default()
+            });
             check(&record).status
         };
         assert_eq!((of(80), of(10)), (CheckStatus::Pass, CheckStatus::Warn));

@@ -90,7 +90,13 @@ mod tests {
     fn check(fills: u64, change: impl FnOnce(&mut RunRecord)) -> CheckResult {
         let mut record = run_of(vec![case("w", 0, 4, Sync::None)]).trial(0).done().record();
         let range = record.trials[0].asked.region.len;
-        record.fill = Some(FillOutcome { written: Bytes(range.0 * fills), elapsed: Nanos(1) });
+        record.fill = Some(FillOutcome {
+            written: Bytes(range.0 * fills),
+            elapsed: Nanos(1),
+            passes: 1,
+            block_size: Bytes::mib(1),
+            ..FillOutcome::default()
+        });
         let target = &mut record.targets[0];
         target.kind = TargetKind::BlockDevice;
         target.devices.iter_mut().for_each(|device| device.rotational = Some(false));

@@ -3,7 +3,7 @@
 
 use super::{ArmCondition, Condition};
 use crate::findings::Findings;
-use crate::phrase::both;
+use crate::phrase::{both, method, pick};
 use stend_base::{Bytes, Nanos, Say, format, say};
 use stend_record::{ArmFacts, Device, HostFacts, RunRecord, TargetFacts, TargetKind, TrialOutcome};
 
@@ -158,12 +158,27 @@ fn asked(record: &RunRecord) -> Vec<Item> {
         ("seed", say!("seed", "зерно"), Say::same(inputs.seed.to_string())),
         ("time_budget", say!("time budget", "бюджет времени"), budget),
         ("fill", say!("filled before measuring", "заполнено до измерения"), size(record.fill.map(|f| f.written))),
+        ("precondition", say!("preconditioned", "подготовка"), record.fill.map_or_else(unknown, |fill| method(&fill))),
+        ("rounds", say!("rounds before trials", "раунды перед испытаниями"), rounds(record)),
         ("files", say!("test files", "тестовые файлы"), files),
         ("working_set", say!("working set", "рабочий набор"), working_set),
         ("traces", say!("traces with their SHA-256", "трассы с их SHA-256"), traces),
         ("ramp", say!("ramp", "разгон"), distinct(|t| t.ramp)),
         ("window", say!("window", "окно"), distinct(|t| t.window)),
     ]
+}
+
+/// The rounds that cases may have.
+fn rounds(record: &RunRecord) -> Say {
+    let cases = record.header.inputs.suite.cases.iter();
+    let asked: Vec<(u32, Nanos)> = cases.filter_map(|case| case.steady.map(|s| (s.rounds, s.round))).collect();
+    if asked.is_empty() {
+        return say!("none", "нет");
+    }
+    each(asked.into_iter(), |(most, round), l| {
+        let (most, round) = (most.to_string(), format::duration(*round, l));
+        pick(l, "at most {n} × {t}", "не более {n} × {t}").replace("{n}", &most).replace("{t}", &round)
+    })
 }
 
 fn tool(record: &RunRecord, findings: &Findings) -> Vec<Item> {

@@ -267,7 +267,13 @@ pub fn one_of_each() -> Vec<Entry> {
         Entry::Event(Event { at: Nanos(1), kind: EventKind::Phase(Phase::Preflight) }),
         Entry::Host(Box::new(HostFacts { hostname: "h".to_string(), ..HostFacts::default() })),
         Entry::Targets(vec![target()]),
-        Entry::Fill(FillOutcome { written: Bytes::gib(1), elapsed: Nanos::secs(4) }),
+        Entry::Fill(FillOutcome {
+            written: Bytes::gib(1),
+            elapsed: Nanos::secs(4),
+            passes: 1,
+            block_size: Bytes::mib(1),
+            ..FillOutcome::default()
+        }),
         Entry::Zeros(ZeroSample { sampled: 1000, zero: 1 }),
         Entry::Decision { seq: 0, decision: Decision::Trial { case: 3, block: 1, seed: u64::MAX } },
         trial_start(0),

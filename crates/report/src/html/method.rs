@@ -80,13 +80,7 @@ fn fill(run: &RunRecord) -> Say {
             "ничего не записывалось; область использована как есть"
         );
     };
-    let written = both(|lang| format::bytes(fill.written, lang));
-    let elapsed = both(|lang| format::duration(fill.elapsed, lang));
-    let (en, ru, time_en, time_ru) = (written.en, written.ru, elapsed.en, elapsed.ru);
-    say!(
-        "{en} written once, in order, with incompressible data, in {time_en}",
-        "{ru} записаны один раз подряд несжимаемыми данными за {time_ru}"
-    )
+    stend_analyse::conditioned_in_words(&fill)
 }
 
 /// What was asked of the engine, for every case that began.
@@ -269,8 +263,8 @@ fn errors(m: &mut Markup, page: &Page) {
         (
             say!("Not bounded here", "Здесь не ограничено"),
             say!(
-                "Steady state, wear and fill of the medium, other machines, other days.",
-                "Установившийся режим, износ и заполнение носителя, другие машины, другие дни."
+                "Wear and fill of the medium, other machines, other days.",
+                "Износ и заполнение носителя, другие машины, другие дни."
             ),
         ),
     ];

@@ -10,6 +10,7 @@ use stend_analyse::preview::{PlannedArm, PlannedCase, Preview, Writes};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::targets::{in_line, names};
+use stend_spec::precondition::{Precondition, Purge};
 
 /// A preview for a person, at most `width` columns wide (40 at least). Steps stay as the run records them.
 pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -> String {
@@ -99,11 +100,7 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
 fn steps(preview: &Preview, screen: &Screen) -> String {
     let (lang, ahead) = (screen.lang, &preview.ahead);
     let mut lines: Vec<String> = ahead.steps.iter().map(|step| clean(step)).collect();
-    if let Some(fill) = preview.fill {
-        let size = both(|lang| format::bytes(fill, lang));
-        let (en, ru) = (size.en, size.ru);
-        lines.push(say!("write {en} once, in order", "один раз подряд записать {ru}").get(lang).to_string());
-    }
+    lines.extend(preview.fill.iter().flat_map(|fill| filling(*fill, preview.precondition, lang)));
     if ahead.samples_zeros {
         let sample =
             say!("read a few blocks to see whether they hold data", "прочитать немного блоков: есть ли в них данные");
@@ -129,6 +126,28 @@ fn steps(preview: &Preview, screen: &Screen) -> String {
         }
     }
     out
+}
+
+/// What is done to the range before it is measured.
+fn filling(fill: Bytes, how: Option<Precondition>, lang: Lang) -> Vec<String> {
+    let size = both(|lang| format::bytes(fill, lang));
+    let (en, ru) = (size.en, size.ru);
+    let Some(how) = how else {
+        return vec![say!("write {en} once, in order", "один раз подряд записать {ru}").get(lang).to_string()];
+    };
+    let purge = (how.purge == Purge::Discard).then(|| {
+        say!(
+            "purge: discard {en}, or zero them where the target takes no discards",
+            "очистка: освободить {ru} (discard) или обнулить, если объект не принимает discard"
+        )
+    });
+    let (passes, block) = (how.passes, both(|lang| format::bytes(how.block_size, lang)));
+    let (block_en, block_ru, times) = (block.en, block.ru, plural_en(u64::from(passes), "pass", "passes"));
+    let written = say!(
+        "precondition: write {en} in order in blocks of {block_en}, {passes} {times}",
+        "подготовка: записать {ru} подряд блоками по {block_ru}, проходов: {passes}"
+    );
+    purge.into_iter().chain([written]).map(|line| line.get(lang).to_string()).collect()
 }
 
 /// How each arm is switched to, and what looks at it.

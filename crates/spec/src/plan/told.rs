@@ -21,6 +21,7 @@ pub(super) fn plan(inputs: &PlanInputs) -> Result<Plan> {
         cases,
         arms: Vec::new(),
         fill: None,
+        precondition: None,
         targets: inputs.target.count.max(1),
         share: Bytes(0),
         files: Vec::new(),

@@ -1,0 +1,63 @@
+//! What was done to the range before measuring, in words.
+
+use super::{both, pick};
+use stend_base::{Lang, Say, format};
+use stend_record::observed::{FillOutcome, PurgeMethod};
+
+/// All of it, with its time.
+pub fn conditioned(fill: &FillOutcome) -> Say {
+    let (method, Say { en, ru }) = (method(fill), both(|l| format::bytes(fill.written, l)));
+    let [time_en, time_ru] = [Lang::En, Lang::Ru].map(|l| format::duration(fill.elapsed, l));
+    Say {
+        en: format!("{en} written in order with incompressible data in {time_en}; {}", method.en),
+        ru: format!("{ru} записаны подряд несжимаемыми данными за {time_ru}; {}", method.ru),
+    }
+}
+
+/// The method of preconditioning as SNIA's PTS has it reported: purge, passes, block size.
+pub fn method(fill: &FillOutcome) -> Say {
+    both(|l| {
+        pick(l, "purge method: {p}; passes: {n}, blocks of {b}", "метод очистки: {p}; проходов: {n}, блоки по {b}")
+            .replace("{p}", purged(fill.purge, l))
+            .replace("{n}", &fill.passes.to_string())
+            .replace("{b}", &format::bytes(fill.block_size, l))
+    })
+}
+
+fn purged(method: PurgeMethod, l: Lang) -> &'static str {
+    match method {
+        PurgeMethod::None => pick(l, "none", "нет"),
+        PurgeMethod::Discard => "discard (TRIM, UNMAP, deallocate)",
+        PurgeMethod::Holes => pick(l, "holes punched into the test file", "дыры в тестовом файле"),
+        PurgeMethod::Zeroes => {
+            pick(l, "zeroed, because the target takes no discards", "обнуление, так как объект не принимает discard")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stend_base::{Bytes, Nanos};
+
+    #[test]
+    fn the_method_is_told_whole_in_both_languages() {
+        let fill = FillOutcome {
+            written: Bytes::gib(2),
+            elapsed: Nanos::secs(9),
+            passes: 2,
+            block_size: Bytes::kib(128),
+            purge: PurgeMethod::Zeroes,
+            purge_elapsed: Nanos::secs(1),
+        };
+        let said = conditioned(&fill);
+        assert_eq!(
+            said.en,
+            "2 GiB written in order with incompressible data in 9 s; purge method: zeroed, because the target takes no \
+             discards; passes: 2, blocks of 128 KiB"
+        );
+        assert!(said.ru.contains("проходов: 2, блоки по 128 КиБ"), "{}", said.ru);
+        let plain = method(&FillOutcome { passes: 1, purge: PurgeMethod::None, ..fill });
+        assert_eq!(plain.en, "purge method: none; passes: 1, blocks of 128 KiB");
+    }
+}

@@ -1,0 +1,53 @@
+//! The keys of `precondition`. Data only; must not parse.
+
+use super::{BLOCK_UNIT, Choice, Key, Limits, Mapping, Shape, optional, words};
+use crate::precondition::Purge;
+use stend_base::Bytes;
+
+/// Passes over the range; more wear a drive out without telling more.
+pub const PASSES: Limits<u32> = Limits { least: 1, most: 100 };
+/// Passes, if none are named.
+//= SNIA SSS PTS, WIPC: twice the user capacity
+pub const PASSES_DEFAULT: u32 = 2;
+/// Bytes per write: what direct I/O takes everywhere, and what a fill keeps in flight at most.
+pub const BLOCK_SIZE: Limits<Bytes> = Limits { least: Bytes::kib(4), most: Bytes::mib(1) };
+/// The same, if none are named.
+//= SNIA SSS PTS, WIPC: sequential writes of 128 KiB
+pub const BLOCK_DEFAULT: Bytes = Bytes::kib(128);
+/// How the range is emptied.
+pub const PURGES: &[Choice<Purge>] = &[
+    ("none", "it is not: whatever the target held counts as part of its state, and the result says so", Purge::None),
+    (
+        "discard",
+        "the target is told that the range is not needed any more (TRIM, UNMAP, deallocate; of a test file, holes are punched into it); where it knows nothing of the kind the range is zeroed, and the result says which",
+        Purge::Discard,
+    ),
+];
+
+/// `precondition`.
+pub const PRECONDITION: Mapping = Mapping {
+    en: "precondition",
+    ru: "precondition",
+    doc: "What comes before the trials instead of one plain fill: purge, then passes over the range (SNIA SSS PTS: workload-independent preconditioning). All data of the range are lost, as by any fill; secure erase and format are not done.",
+    keys: &[
+        optional("purge", "none", Shape::Word(|| words(PURGES)), "How the range is emptied first."),
+        optional(
+            "passes",
+            "2",
+            Shape::Whole(PASSES),
+            "How often the range is then written, in order, with incompressible data.",
+        ),
+        optional("block_size", "128KiB", Shape::Size(BLOCK_SIZE, BLOCK_SIZE_UNIT), "Bytes per write, a power of two."),
+    ],
+};
+
+/// Sizes are multiples of the smallest one.
+const BLOCK_SIZE_UNIT: u64 = BLOCK_UNIT * 8;
+
+/// As a key of the suite.
+pub const KEY: Key = optional(
+    "precondition",
+    "absent",
+    Shape::Map(&PRECONDITION),
+    "How the range that `fill` names is brought to a known state before the first trial. Needs `fill`; for the preconditioning of a whole drive name its size there.",
+);

@@ -1,0 +1,129 @@
+//! `precondition`: purge and passes before the trials.
+
+use super::{Map, bytes, whole, word};
+use crate::keys::precondition as keys;
+use crate::precondition::{Precondition, Purge};
+use crate::suite::Fill;
+use crate::yaml::Node;
+use stend_base::{Bytes, Result, say};
+
+/// What comes before the trials of a suite with this fill.
+pub(super) fn precondition(node: &Node, file: &str, fill: Option<Fill>) -> Result<Precondition> {
+    let mut map = Map::of(node, file, &keys::PRECONDITION)?;
+    let found = Precondition {
+        purge: map.optional("purge", |n, f| word(n, f, keys::PURGES))?.unwrap_or(Purge::None),
+        passes: map.optional("passes", |n, f| whole(n, f, keys::PASSES))?.unwrap_or(keys::PASSES_DEFAULT),
+        block_size: map.optional("block_size", block_size)?.unwrap_or(keys::BLOCK_DEFAULT),
+    };
+    map.finish()?;
+    if fill.is_none() {
+        let message = say!("`precondition` needs `fill`", "`precondition` требует `fill`");
+        return Err(node.error(file, message).hint(say!(
+            "say how much there is to precondition, e.g. `fill: {{size: auto}}`",
+            "укажите, сколько подготовить, например `fill: {{size: auto}}`"
+        )));
+    }
+    Ok(found)
+}
+
+fn block_size(node: &Node, file: &str) -> Result<Bytes> {
+    let size = bytes(node, file)?;
+    if !keys::BLOCK_SIZE.hold(&size) || !size.0.is_power_of_two() {
+        return Err(node.error(
+            file,
+            say!(
+                "a preconditioning write has 4 KiB to 1 MiB, a power of two",
+                "запись при подготовке — от 4 КиБ до 1 МиБ, степень двойки"
+            ),
+        ));
+    }
+    Ok(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture;
+    use crate::parse::suite;
+    use crate::plan::{Plan, PlanInputs};
+    use crate::precondition::{Precondition, Purge};
+    use expect_test::{Expect, expect};
+    use stend_base::{Bytes, Lang, say};
+
+    fn text(head: &str) -> String {
+        format!("suite: x\n{head}cases:\n  - {{name: a, streams: [{{op: read, pattern: random, block_size: 4KiB}}]}}\n")
+    }
+
+    fn check_error(head: &str, expected: Expect) {
+        let error = suite(&text(head), "s.yaml").unwrap_err();
+        expected.assert_eq(&format!("{}\n{}\n", error.render(Lang::En), error.render(Lang::Ru)));
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_standard() {
+        let of = |words: &str| {
+            suite(&text(&format!("fill: {{size: auto}}\nprecondition: {words}\n")), "s.yaml").unwrap().precondition
+        };
+        let (purge, passes, block_size) = (Purge::None, 2, Bytes::kib(128));
+        assert_eq!(of("{}"), Some(Precondition { purge, passes, block_size }));
+        let (purge, passes, block_size) = (Purge::Discard, 1, Bytes::mib(1));
+        assert_eq!(
+            of("{purge: discard, passes: 1, block_size: 1MiB}"),
+            Some(Precondition { purge, passes, block_size })
+        );
+        assert_eq!(suite(&text(""), "s.yaml").unwrap().precondition, None);
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused() {
+        check_error(
+            "precondition: {}\n",
+            expect![[r#"
+            error: s.yaml:2:15: `precondition` needs `fill`
+            hint: say how much there is to precondition, e.g. `fill: {size: auto}`
+            ошибка: s.yaml:2:15: `precondition` требует `fill`
+            совет: укажите, сколько подготовить, например `fill: {size: auto}`
+        "#]],
+        );
+        check_error(
+            "fill: {size: auto}\nprecondition: {passes: 0}\n",
+            expect![[r#"
+            error: s.yaml:3:24: 0 is outside 1 to 100
+            ошибка: s.yaml:3:24: 0 вне пределов от 1 до 100
+        "#]],
+        );
+        check_error(
+            "fill: {size: auto}\nprecondition: {purge: secure_erase}\n",
+            expect![[r#"
+            error: s.yaml:3:23: `secure_erase` is not one of `none`, `discard`
+            ошибка: s.yaml:3:23: `secure_erase` — не одно из `none`, `discard`
+        "#]],
+        );
+        check_error(
+            "fill: {size: auto}\nprecondition: {block_size: 96KiB}\n",
+            expect![[r#"
+            error: s.yaml:3:28: a preconditioning write has 4 KiB to 1 MiB, a power of two
+            ошибка: s.yaml:3:28: запись при подготовке — от 4 КиБ до 1 МиБ, степень двойки
+        "#]],
+        );
+        check_error(
+            "fill: {size: auto}\nprecondition: {rounds: 2}\n",
+            expect![[r#"
+            error: s.yaml:3:16: precondition: unknown key `rounds`
+            hint: known keys: `purge`, `passes`, `block_size`
+            ошибка: s.yaml:3:16: precondition: неизвестный ключ `rounds`
+            совет: известные ключи: `purge`, `passes`, `block_size`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_plan_writes_the_range_as_often_as_asked_and_never_without_permission() {
+        let parsed = suite(&text("fill: {size: 64MiB}\nprecondition: {passes: 3}\n"), "s.yaml").unwrap();
+        let mut inputs: PlanInputs = fixture::inputs(parsed);
+        let plan = Plan::new(&inputs).unwrap();
+        assert_eq!((plan.fill, plan.fill_bytes()), (Some(Bytes::mib(64)), Bytes::mib(192)));
+        inputs.target.writes = Err(say!("needs --confirm", "нужен --confirm"));
+        let plan = Plan::new(&inputs).unwrap();
+        assert_eq!((plan.fill, plan.precondition, plan.fill_bytes()), (None, None, Bytes(0)));
+    }
+}
