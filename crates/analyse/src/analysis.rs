@@ -70,7 +70,8 @@ fn targets(run: &RunRecord) -> Vec<String> {
         return stend_record::targets::names(&run.targets);
     }
     if let Some(imported) = &run.header.imported {
-        return imported.targets.clone();
+        let unknown = || vec!["?".to_string()];
+        return if imported.targets.is_empty() { unknown() } else { imported.targets.clone() };
     }
     let words = &run.header.command_line;
     let mut found = Vec::new();

@@ -117,6 +117,11 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
 pub fn operations(stream: &Stream, lang: Lang) -> String {
     let random = stream.pattern.is_scattered();
     let shares: Vec<(Op, u8)> = stream.mix.shares().collect();
+    // Of an imported run whose options are not told the order is not known either.
+    if stream.queue_depth == 0 {
+        let parts = shares.into_iter().map(|(op, share)| format!("{share} % {}", of_mix(op, lang)));
+        return parts.collect::<Vec<_>>().join(", ");
+    }
     if let Some(traced) = traced(stream, &shares, lang) {
         return traced;
     }
@@ -310,6 +315,14 @@ mod tests {
     use crate::fixture::{case, run_of};
     use expect_test::expect;
     use stend_spec::workload::Mix;
+
+    #[test]
+    fn order_and_depth_that_are_not_known_are_not_told() {
+        let known = Stream { queue_depth: 8, ..Stream::new(Mix::of_reads(70), Pattern::Sequential, Bytes::kib(4)) };
+        let unknown = Stream { queue_depth: 0, ..known.clone() };
+        assert_eq!(stream(&known, Lang::En), "sequential, 70 % reads and 30 % writes, 4 KiB, 8 in flight");
+        assert_eq!(stream(&unknown, Lang::En), "70 % reads, 30 % writes, 4 KiB, ? in flight");
+    }
 
     #[test]
     fn data_are_told_where_they_can_be_reduced() {

@@ -65,3 +65,31 @@ fn what_is_no_result_is_refused_in_the_users_language_and_makes_no_file() {
     expect_exit(&mut stend(&scratch, &["import", &good, "-o", to.to_str().unwrap()]), 12);
     assert_eq!(std::fs::read_to_string(&to).unwrap(), "mine");
 }
+
+#[test]
+fn logs_of_fio_become_a_run_with_intervals() {
+    let scratch = Scratch::new();
+    let logs = ["fio-3.33-logged_lat.1.log", "fio-3.33-logged_clat_hist.1.log"];
+    let (run, shown) = imported(&scratch, &logs, "logs.stend");
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("fio-3.33-logged") && words.contains("another log of the job says more"), "{shown}");
+    assert!(words.contains("? in flight") && !words.contains("Sequential"), "what is not known is not told: {shown}");
+    let page = scratch.join("report.html");
+    expect_exit(&mut stend(&scratch, &["report", &run, "-o", page.to_str().unwrap()]), 0);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("<svg"), "charts of intervals");
+    let (both, to) = (fixture("fio-2.21.json"), scratch.join("both.stend"));
+    let log = fixture(logs[0]);
+    expect_exit(&mut stend(&scratch, &["import", &log, &both, "-o", to.to_str().unwrap()]), 2);
+    assert!(!to.exists());
+}
+
+#[test]
+fn a_log_that_is_wrong_in_the_middle_leaves_no_file() {
+    let scratch = Scratch::new();
+    let (log, to) = (scratch.file("r_lat.1.log", "1, 5, 0, 4096\n2, oops, 0, 4096\n"), scratch.join("x.stend"));
+    let (_, error) =
+        expect_exit(&mut stend(&scratch, &["import", &log, "-o", to.to_str().unwrap(), "--lang", "ru"]), 3);
+    assert!(error.contains("r_lat.1.log:2"), "{error}");
+    let left: Vec<_> = std::fs::read_dir(scratch.join("")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("x.stend")), "{left:?}");
+}

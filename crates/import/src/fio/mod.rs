@@ -5,6 +5,7 @@
 
 mod document;
 mod gather;
+pub mod log;
 mod options;
 mod trial;
 mod unit;
@@ -48,6 +49,25 @@ pub struct FioRun {
     pub entries: Vec<Entry>,
 }
 
+impl FioRun {
+    /// A run of which nothing has been read yet.
+    pub fn nothing_yet() -> FioRun {
+        FioRun {
+            imported: Imported { tool: "fio".to_string(), ..Imported::default() },
+            inputs: PlanInputs {
+                suite: Suite { name: "fio".to_string(), ..Suite::default() },
+                seed: 0,
+                target: unknown_target(),
+                time_budget: None,
+                traces: Vec::new(),
+            },
+            job_file: String::new(),
+            started_unix_ns: None,
+            entries: Vec::new(),
+        }
+    }
+}
+
 /// Reads results of fio. Several files, and several documents in a file, are trials of the same case where their options are the same.
 ///
 /// Errors are of kind `Spec`: no results of fio at all, JSON that is wrong in the middle, the same results twice, or more than fits.
@@ -79,6 +99,8 @@ pub fn read(files: &[File<'_>]) -> Result<FioRun> {
     }
     let gathered = gather::gather(&documents, files)?;
     dropped.extend(gathered.dropped);
+    let mut inputs = FioRun::nothing_yet().inputs;
+    (inputs.suite.told, inputs.suite.blocks) = (gathered.cases, gathered.blocks);
     Ok(FioRun {
         imported: Imported {
             tool: "fio".to_string(),
@@ -88,13 +110,7 @@ pub fn read(files: &[File<'_>]) -> Result<FioRun> {
             dropped,
         },
         job_file: gathered.job_file,
-        inputs: PlanInputs {
-            suite: Suite { name: "fio".to_string(), told: gathered.cases, blocks: gathered.blocks, ..Suite::default() },
-            seed: 0,
-            target: unknown_target(),
-            time_budget: None,
-            traces: Vec::new(),
-        },
+        inputs,
         started_unix_ns: gathered.started_unix_ns,
         entries: gathered.entries,
     })

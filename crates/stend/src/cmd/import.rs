@@ -1,4 +1,4 @@
-//! `stend import FILE…`: results of fio as a run file like any other.
+//! `stend import FILE…`: results or logs of fio as a run file like any other.
 
 use crate::out::Out;
 use clap::ArgMatches;
@@ -6,9 +6,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::{Error, Kind, Result, say};
-use stend_import::fio::{self, File, RESULTS_MAX};
+use stend_import::fio::{self, File, FioRun, RESULTS_MAX, log};
 use stend_record::store::{self, Options};
-use stend_record::{RunHeader, RunState};
+use stend_record::{Entry, RunHeader, RunState};
 
 /// Bytes of results that are held at a time: 1 GiB.
 const ALL_MAX: usize = 1 << 30;
@@ -16,36 +16,95 @@ const ALL_MAX: usize = 1 << 30;
 /// Reads the results, writes the run file, and shows what is in it.
 pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let names = super::many(arguments, "FILE");
-    let texts = read(&names)?;
-    let files: Vec<File<'_>> = names.iter().zip(&texts).map(|(name, bytes)| File { name, bytes }).collect();
-    let run = fio::read(&files)?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    let began = run.started_unix_ns.unwrap_or(now.as_nanos() as i64);
-    let id = store::new_run_id((began / 1_000_000_000).max(0) as u64, stend_base::random::mix(now.as_nanos() as u64));
-    let path = match arguments.get_one::<String>("output") {
-        Some(path) => PathBuf::from(path),
-        None => {
-            let directory = store::directory()?;
-            store::make_directory(&directory)?;
-            directory.join(format!("{id}.{}", store::EXTENSION))
+    let output = arguments.get_one::<String>("output").map(PathBuf::from);
+    let path = match names.iter().filter(|name| log::is_log(name)).count() {
+        0 => results(&names, output)?,
+        logs if logs == names.len() => logged(&names, output)?,
+        _ => {
+            let message = say!("logs and JSON are imported apart", "журналы и JSON импортируются отдельно");
+            return Err(Error::new(Kind::Usage, message).hint(say!(
+                "one `stend import` for each; `stend compare` takes both runs",
+                "по одному `stend import` на каждое; `stend compare` берёт оба прогона"
+            )));
         }
     };
-    let header = RunHeader {
-        id,
-        started_unix: began / 1_000_000_000,
-        stend_version: env!("CARGO_PKG_VERSION").to_string(),
-        command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
-        inputs: run.inputs,
-        suite_text: run.job_file,
-        realtime_offset_ns: began,
-        imported: Some(run.imported),
-    };
-    let writer = store::create(&path, header, Options::default())?;
-    for entry in run.entries {
-        writer.append(entry);
-    }
-    writer.close(RunState::Complete)?;
     shown(&path, out)
+}
+
+/// A run of results in JSON.
+fn results(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
+    let texts = read(names)?;
+    let files: Vec<File<'_>> = names.iter().zip(&texts).map(|(name, bytes)| File { name, bytes }).collect();
+    let mut run = fio::read(&files)?;
+    let entries = std::mem::take(&mut run.entries);
+    let begun = Begun::now(run.started_unix_ns);
+    let path = begun.path(output)?;
+    let writer = store::create(&path, begun.header(run), Options::default())?;
+    entries.into_iter().for_each(|entry| writer.append(entry));
+    writer.close(RunState::Complete)
+}
+
+/// A run of logs, whose slices are written while they are read.
+fn logged(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
+    let open = |name: &str| -> Result<Box<dyn Read>> {
+        Ok(Box::new(std::fs::File::open(name).map_err(|e| unreadable(name, &e))?))
+    };
+    let begun = Begun::now(None);
+    let path = begun.path(output)?;
+    let writer = store::create(&path, begun.header(FioRun::nothing_yet()), Options::default())?;
+    let read = log::read(names, &open, &mut |entry| writer.append(entry));
+    let mut run = match read {
+        Ok(run) => run,
+        Err(error) => {
+            drop(writer);
+            crate::save::take_back(&path)?;
+            return Err(error);
+        }
+    };
+    let entries = std::mem::take(&mut run.entries);
+    writer.append(Entry::Header(Box::new(begun.header(run))));
+    entries.into_iter().for_each(|entry| writer.append(entry));
+    writer.close(RunState::Complete)
+}
+
+/// What every imported run is given: its time, and by that its name.
+struct Begun {
+    id: String,
+    /// ns since 1970.
+    at: i64,
+}
+
+impl Begun {
+    /// At the time that the results tell, else now.
+    fn now(told: Option<i64>) -> Begun {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let at = told.unwrap_or(now.as_nanos() as i64);
+        let entropy = stend_base::random::mix(now.as_nanos() as u64);
+        Begun { id: store::new_run_id((at / 1_000_000_000).max(0) as u64, entropy), at }
+    }
+
+    /// Where the run file goes.
+    fn path(&self, output: Option<PathBuf>) -> Result<PathBuf> {
+        if let Some(path) = output {
+            return Ok(path);
+        }
+        let directory = store::directory()?;
+        store::make_directory(&directory)?;
+        Ok(directory.join(format!("{}.{}", self.id, store::EXTENSION)))
+    }
+
+    fn header(&self, run: FioRun) -> RunHeader {
+        RunHeader {
+            id: self.id.clone(),
+            started_unix: self.at / 1_000_000_000,
+            stend_version: env!("CARGO_PKG_VERSION").to_string(),
+            command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+            inputs: run.inputs,
+            suite_text: run.job_file,
+            realtime_offset_ns: self.at,
+            imported: Some(run.imported),
+        }
+    }
 }
 
 /// Prints the findings as `stend show` does, and where the file is.
@@ -71,9 +130,7 @@ fn read(names: &[String]) -> Result<Vec<Vec<u8>>> {
     let one = |name: &String| {
         let mut bytes = Vec::new();
         let read = std::fs::File::open(name).and_then(|file| file.take(RESULTS_MAX as u64 + 1).read_to_end(&mut bytes));
-        read.map_err(|e| {
-            Error::new(Kind::Usage, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}"))
-        })?;
+        read.map_err(|e| unreadable(name, &e))?;
         all += bytes.len();
         if all > ALL_MAX {
             let message = say!("the files are longer than 1 GiB together", "файлы вместе длиннее 1 ГиБ");
@@ -84,4 +141,8 @@ fn read(names: &[String]) -> Result<Vec<Vec<u8>>> {
         Ok(bytes)
     };
     names.iter().map(one).collect()
+}
+
+fn unreadable(name: &str, e: &std::io::Error) -> Box<Error> {
+    Error::new(Kind::Usage, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}"))
 }

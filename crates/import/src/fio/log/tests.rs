@@ -1,0 +1,189 @@
+//! Logs of the real fio 3.33, and made-up ones for what it rarely writes.
+
+use super::*;
+use stend_base::{Histogram, Lang, Share};
+use stend_record::observed::TrialOutcome;
+use stend_spec::workload::Trial;
+
+const PLUS: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged.json");
+const LAT: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged_lat.1.log");
+const CLAT: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged_clat.1.log");
+const HISTOGRAMS: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged_clat_hist.1.log");
+
+/// Reads files with these names and texts: the run, and the slices of its trials.
+fn import(files: &[(&str, &[u8])]) -> Result<(FioRun, Vec<(u32, Slice)>)> {
+    let (names, mut slices) = (files.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>(), Vec::new());
+    let texts: BTreeMap<String, Vec<u8>> = files.iter().map(|(name, text)| (name.to_string(), text.to_vec())).collect();
+    let open = |name: &str| -> Result<Box<dyn Read>> { Ok(Box::new(std::io::Cursor::new(texts[name].clone()))) };
+    let run = read(&names, &open, &mut |entry| {
+        if let Entry::Slices { trial, slices: more } = entry {
+            slices.extend(more.into_iter().map(|slice| (trial, slice)));
+        }
+    })?;
+    Ok((run, slices))
+}
+
+fn good(files: &[(&str, &[u8])]) -> (FioRun, Vec<(u32, Slice)>) {
+    import(files).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
+}
+
+fn refused(name: &str, text: &str) -> String {
+    import(&[(name, text.as_bytes())]).unwrap_err().render(Lang::En)
+}
+
+fn trial(run: &FioRun, number: usize) -> (&Trial, &TrialOutcome) {
+    match &run.entries[2 * number..2 * number + 2] {
+        [Entry::TrialStart { asked, .. }, Entry::TrialEnd { outcome, .. }] => (asked, outcome),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn dropped(run: &FioRun) -> Vec<&str> {
+    run.imported.dropped.iter().map(|say| say.en.as_str()).collect()
+}
+
+/// What the summary of the same run of fio says: I/Os, bytes and p99 of clat by kind.
+fn summary() -> Vec<(Op, u64, u64, u64)> {
+    let run = crate::fio::read(&[crate::fio::File { name: "x", bytes: PLUS }]).unwrap();
+    let Entry::TrialEnd { outcome, .. } = &run.entries[1] else { panic!("a trial") };
+    let ops = &outcome.told.as_ref().unwrap().ops;
+    let of = |told: &stend_record::ToldOp| {
+        let (ios, bytes) = outcome.jobs[0].done[told.op.index()];
+        let p99 = told.percentiles.iter().find(|(share, _)| *share == 990_000).map_or(0, |(_, at)| *at);
+        (told.op, ios, bytes, p99)
+    };
+    ops.iter().map(of).collect()
+}
+
+#[test]
+fn a_log_of_each_i_o_has_what_the_summary_of_the_same_run_has() {
+    for (name, text) in [("d/r_lat.1.log", LAT), ("d/r_clat.1.log", CLAT)] {
+        let (run, slices) = good(&[(name, text)]);
+        let (asked, outcome) = trial(&run, 0);
+        for (op, ios, bytes, p99) in summary() {
+            let job = &outcome.jobs[0];
+            assert_eq!(job.done[op.index()], (ios, bytes), "{name} {op:?}");
+            let own = || slices.iter().filter(|(_, slice)| slice.op == op).map(|(_, slice)| slice);
+            assert_eq!((own().map(|s| s.ops).sum::<u64>(), own().map(|s| s.bytes).sum::<u64>()), (ios, bytes));
+            let latencies = own().filter_map(|slice| slice.latency.as_ref()).map(|l| l.count()).sum::<u64>();
+            assert_eq!((latencies, job.latency[op.index()].count()), (ios, ios));
+            if name.contains("clat") {
+                let found = job.latency[op.index()].dense().quantile(Share(0.99)).unwrap().0 as f64;
+                assert!((found / p99 as f64 - 1.0).abs() < 0.04, "{op:?}: {found} and {p99}");
+            }
+        }
+        assert_eq!((asked.streams[0].jobs, asked.streams[0].queue_depth, run.imported.dropped.len()), (1, 0, 0));
+        assert_eq!(asked.streams[0].block_size, Bytes(4096));
+        assert!(outcome.told.as_ref().unwrap().sizes_known);
+    }
+}
+
+#[test]
+fn a_log_of_histograms_is_differences_that_add_up() {
+    let (run, slices) = good(&[("r_clat_hist.1.log", HISTOGRAMS)]);
+    let (_, outcome) = trial(&run, 0);
+    let all = slices.iter().map(|(_, slice)| slice.ops).sum::<u64>();
+    let done: u64 = outcome.jobs[0].done.iter().map(|(ops, _)| ops).sum();
+    assert!(all == done && done > 0);
+    // The last interval is often missing in such a log, so there may be fewer than in the summary.
+    assert!(done <= summary().iter().map(|(_, ios, ..)| ios).sum::<u64>());
+    assert!(!outcome.told.as_ref().unwrap().sizes_known && slices.iter().all(|(_, slice)| slice.latency.is_some()));
+}
+
+#[test]
+fn the_log_that_says_most_is_read_and_the_others_are_told() {
+    let files: [(&str, &[u8]); 4] =
+        [("a/r_bw.1.log", b"x"), ("a/r_clat.1.log", CLAT), ("a/r_lat.1.log", LAT), ("a/r_clat_hist.1.log", HISTOGRAMS)];
+    let (run, _) = good(&files);
+    assert_eq!(run.imported.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["a/r_lat.1.log"]);
+    let said = dropped(&run);
+    assert!(said.len() == 3 && said.iter().all(|say| say.contains("says more")), "{said:?}");
+}
+
+#[test]
+fn jobs_of_a_run_are_one_trial_and_other_directories_other_trials() {
+    let line: &[u8] = b"5, 100, 0, 4096, 0, 0\n";
+    let files = [("a/r_lat.1.log", line), ("a/r_lat.2.log", line), ("b/r_lat.1.log", line), ("b/s_lat.log", line)];
+    let (run, slices) = good(&files);
+    let cases: Vec<&str> = run.inputs.suite.told.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!((cases, run.inputs.suite.blocks), (vec!["r", "s"], 2));
+    assert_eq!([0, 1, 2].map(|number| trial(&run, number).1.jobs.len()), [2, 1, 1]);
+    assert_eq!(slices.iter().map(|(trial, _)| *trial).collect::<Vec<_>>(), [0, 0, 1, 2]);
+}
+
+#[test]
+fn intervals_are_where_their_times_say_and_histograms_come_at_the_end_of_a_second() {
+    let text = "10, 1000, 0, 4096\n20, 2000, 1, 512\n150, 3000, 0, 4096\n1500, 4000, 0, 4096\n1501, 5000, 0, 4096\n";
+    let (_, slices) = good(&[("r_lat.1.log", text.as_bytes())]);
+    let told: Vec<_> = slices
+        .iter()
+        .map(|(_, s)| (s.interval, s.op, s.ops, s.bytes, s.latency_max_ns, s.latency.as_ref().map(|l| l.count())))
+        .collect();
+    let (read, write) = (Op::Read, Op::Write);
+    let expected = [
+        (0, read, 1, 4096, 1000, None),
+        (0, write, 1, 512, 2000, None),
+        (1, read, 1, 4096, 3000, Some(2)),
+        (1, write, 0, 0, 0, Some(1)),
+        (15, read, 2, 8192, 5000, Some(2)),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn times_that_go_back_count_where_they_say_and_are_told() {
+    let text = "1500, 1, 0, 4096\n300, 2, 0, 4096\n1600, 3, 0, 4096\n1600, 4, 0, 4096\n";
+    let (run, slices) = good(&[("r_lat.1.log", text.as_bytes())]);
+    assert_eq!(
+        dropped(&run),
+        ["r_lat.1.log: 1 lines whose time is before that of an earlier line; their I/Os count where their time says"]
+    );
+    let latencies: u64 = slices.iter().filter_map(|(_, slice)| slice.latency.as_ref()).map(|l| l.count()).sum();
+    assert_eq!((slices.iter().map(|(_, slice)| slice.ops).sum::<u64>(), latencies), (4, 4));
+    assert!(slices.iter().any(|(_, slice)| slice.interval == 3 && slice.ops == 1));
+}
+
+#[test]
+fn dates_count_from_the_first() {
+    let text = "1795379512000, 7, 0, 4096\n1795379512250, 9, 0, 4096\n";
+    let (run, slices) = good(&[("r_lat.1.log", text.as_bytes())]);
+    assert_eq!(slices.iter().map(|(_, slice)| slice.interval).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(trial(&run, 0).0.window, stend_base::Nanos::millis(250));
+}
+
+#[test]
+fn a_log_that_was_cut_is_read_to_its_last_whole_line() {
+    let (run, slices) = good(&[("r_lat.1.log", &LAT[..LAT.len() - 5])]);
+    let whole = LAT.iter().filter(|byte| **byte == b'\n').count() as u64;
+    assert_eq!(slices.iter().map(|(_, slice)| slice.ops).sum::<u64>(), whole - 1);
+    assert_eq!(dropped(&run), [format!("r_lat.1.log: the last line, after {}, has no end", whole - 1)]);
+}
+
+#[test]
+fn what_cannot_be_imported_is_refused_with_its_line() {
+    let name = "r_lat.1.log";
+    for (text, why) in [
+        ("5, 100, 0, 4096\n5, x, 0, 4096\n", "error: r_lat.1.log:2: not `time, value, kind, size`"),
+        ("5, 100, 0, 0, 0, 0\n", "error: r_lat.1.log:1: a size of 0: lines are averages"),
+        ("5, 100, 0, 4096\n5, 100, 0, 0\n", "error: r_lat.1.log:2: a size of 0"),
+        ("5, 100, 7, 4096\n", "error: r_lat.1.log:1: 7 is no kind of I/O"),
+        ("5, 100, 0, 4096\n999999999999, 1, 0, 4096\n", "error: r_lat.1.log:2: a time more than 58 hours"),
+    ] {
+        let error = refused(name, text);
+        assert!(error.starts_with(why) && error.contains("hint: "), "{text}: {error}");
+    }
+    assert!(refused("r_bw.1.log", "").contains("holds no latencies of I/Os"));
+    assert!(refused("results.log", "").contains("does not say what the log is of"));
+    assert!(refused("r_clat_hist.1.log", "5, 0, 4096, 1, 2\n").starts_with("error: r_clat_hist.1.log:1: 2 counts"));
+}
+
+#[test]
+fn an_empty_log_is_a_trial_without_i_os() {
+    let (run, slices) = good(&[("r_lat.1.log", b"")]);
+    let (_, outcome) = trial(&run, 0);
+    assert!(
+        slices.is_empty()
+            && outcome.window_start == outcome.window_end
+            && outcome.jobs[0].latency[0].dense() == Histogram::new()
+    );
+}
