@@ -7,7 +7,7 @@ pub mod list;
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-7";
+pub const LIMITS_VERSION: &str = "2026-8";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -84,6 +84,9 @@ pub const FILL_DIFFERENCE: f64 = 0.02;
 
 /// H30: fewest syncs from which none with a flush is no chance (by eye).
 pub const SYNCS_JUDGED: f64 = 10.0;
+/// H30: flushes per sync that come one by one; each needs one of its own, and at the edges of a stretch one or two are counted
+/// beside it (by eye).
+pub const FLUSHES_PER_SYNC: f64 = 0.5;
 /// H30: median of syncs below which a cache that calls itself volatile was hardly emptied: drives with protection against a
 /// loss of power take 12 to 60 µs, those without 0.5 ms and more (method.md, H30).
 pub const SYNC_FASTEST: Nanos = Nanos(100_000);

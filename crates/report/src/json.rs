@@ -7,6 +7,7 @@ mod prober;
 mod steady;
 mod sweep;
 
+pub use limits::{LimitOut, limits};
 use serde::Serialize;
 use stend_analyse::findings::{
     Basis, CaseFinding, Caveat, CheckResult, CheckStatus, Estimate, Headline, IoLogFinding, NotRun, OpFinding,
@@ -47,7 +48,7 @@ struct Document<'a> {
     verdict: &'a Say,
     limits_version: &'a str,
     /// Every limit that a check, an interval or a caveat is decided by.
-    limits: Vec<limits::LimitOut>,
+    limits: Vec<LimitOut>,
     caveats: Vec<CaveatOut<'a>>,
     searches: Vec<SearchOut<'a>>,
     /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
@@ -256,7 +257,7 @@ fn document(findings: &Findings) -> Document<'_> {
         grade_banner: &findings.grade.banner,
         verdict: &findings.verdict,
         limits_version: &findings.limits_version,
-        limits: limits::limits(),
+        limits: limits(),
         caveats: findings.caveats.iter().map(caveat).collect(),
         searches: findings.searches.iter().map(search).collect(),
         sweeps: findings.sweeps.iter().map(sweep::out).collect(),

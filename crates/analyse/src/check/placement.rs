@@ -49,8 +49,8 @@ pub fn numa(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         CheckStatus::Warn,
         measured,
         say!(
-            "A part of the I/Os crossed the link between sockets, which costs latency and throughput. Place the load beside the drives (`place` in the suite), and publish the near and the far number together.",
-            "Часть операций шла через канал между сокетами: это стоит задержки и пропускной способности. Поместите нагрузку рядом с накопителями (`place` в наборе) и публикуйте ближнее и дальнее числа вместе."
+            "A part of the I/Os crossed the link between sockets, which costs latency and throughput. Place the load beside the drives (`numa: local` in the suite), and publish the near and the far number together.",
+            "Часть операций шла через канал между сокетами: это стоит задержки и пропускной способности. Поместите нагрузку рядом с накопителями (`numa: local` в наборе) и публикуйте ближнее и дальнее числа вместе."
         ),
     )
 }

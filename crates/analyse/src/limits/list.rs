@@ -133,6 +133,7 @@ fn of_storage() -> Vec<Limit> {
         limit!(Size NEVER_SPLIT, "H26", "largest block that devices take as one", "наибольший блок, который устройства принимают целиком"),
         limit!(Share FILL_DIFFERENCE, "H27", "difference in use of the file systems compared", "различие занятости сравниваемых файловых систем"),
         limit!(Number SYNCS_JUDGED, "H30", "syncs from which none with a flush is no chance", "синхронизаций, с которых отсутствие сброса не случайно"),
+        limit!(Number FLUSHES_PER_SYNC, "H30", "flushes per sync that come one by one, at least", "сбросов на синхронизацию, идущую по одной, не меньше"),
         limit!(Time SYNC_FASTEST, "H30", "median of syncs of a volatile cache, at least", "медиана синхронизации энергозависимого кэша, не меньше"),
         limit!(Rate SYNC_PER_SECOND_ROTATING, "H30", "durable writes of a rotating disk, one by one", "надёжных записей на диск по одной"),
     ]

@@ -51,6 +51,8 @@ struct Document<'a> {
     layers: Vec<LayerOut<'a>>,
     /// Checks of the comparison as a whole.
     checks: Vec<crate::json::Check<'a>>,
+    /// Every limit that a check, an interval or a caveat is decided by.
+    limits: Vec<crate::json::LimitOut>,
     /// What `--gate` says; `null` without one.
     gate: Option<GateOut<'a>>,
 }
@@ -236,6 +238,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         geometric_means: comparison.means.iter().map(mean).collect(),
         layers: comparison.layers.iter().map(layer).collect(),
         checks: comparison.checks.iter().map(crate::json::check).collect(),
+        limits: crate::json::limits(),
         gate: comparison.gate.as_ref().map(gate),
     })
 }
