@@ -98,3 +98,17 @@ fn a_range_is_purged_and_written_twice_and_the_method_is_told() {
     let html = std::fs::read_to_string(&page).expect("a report");
     assert!(html.contains("дыры в тестовом файле; проходов: 2"), "the method is in the report");
 }
+
+#[test]
+fn the_suite_for_drives_says_how_long_it_takes_at_most_and_needs_that_much() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("drive.yaml", include_str!("../../../suites/drive/suite.yaml"));
+    let target = scratch.directory("target");
+    let (ahead, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run"]), 0);
+    let flat = ahead.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Five cases of 25 rounds of a minute, and six trials of 70 s.
+    assert!(flat.contains("2 h 40 min at most of rounds and trials"), "{ahead}");
+    let short = ["run", &suite, "--on", &target, "--dry-run", "--time-budget", "1h"];
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &short), 2);
+    assert!(stderr.contains("--time-budget is too small"), "{stderr}");
+}
