@@ -103,7 +103,7 @@ impl Stend {
     }
 
     fn fill(&mut self, range: Bytes) -> Outcome<()> {
-        let fill = Request::Fill { region: Region { start: Bytes(0), len: range }, parts: 1, seed: 1 };
+        let fill = Request::Fill { region: Region { start: Bytes(0), len: range }, parts: 1, how: None, seed: 1 };
         self.ask(&fill, |reply| matches!(reply, Reply::Filled(_)).then_some(()))
     }
 

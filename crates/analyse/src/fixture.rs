@@ -11,8 +11,8 @@ use stend_base::{Bytes, Nanos};
 use stend_record::observed::{FillOutcome, JobFacts, OpenSlice, OpenTotals};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
-    ArmFacts, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, Parts, RunHeader, RunRecord, RunState,
-    Sample, Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
+    ArmFacts, Contents, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, Parts, RunHeader, RunRecord,
+    RunState, Sample, Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
 };
 use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
@@ -118,7 +118,8 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         block_size: Bytes::mib(1),
         ..FillOutcome::default()
     });
-    record.zeros = Some(ZeroSample { sampled: 1000, zero: 0 });
+    let whole = Contents { compressed: Bytes(1000 * 4096), repeated: 0 };
+    record.zeros = Some(ZeroSample { sampled: 1000, zero: 0, contents: Some(whole) });
     record.samples.push(sample(Nanos::secs(99)));
     RunBuilder { now: Nanos::secs(100), record }
 }

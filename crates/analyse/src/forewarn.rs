@@ -234,7 +234,7 @@ fn layers(target: &TargetFacts) -> Vec<Caveat> {
 }
 
 /// btrfs `compress=zstd:3`, `compress-force=…`; f2fs `compress_algorithm=…`; bcachefs `compression=…`.
-fn compresses(option: &str) -> bool {
+pub(crate) fn compresses(option: &str) -> bool {
     let (name, value) = option.split_once('=').unwrap_or((option, ""));
     matches!(name, "compress" | "compress-force" | "compress_algorithm" | "compression")
         && !matches!(value, "no" | "none" | "off")

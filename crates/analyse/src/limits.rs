@@ -67,6 +67,11 @@ pub const CACHE_FILLING: Nanos = Nanos::secs(10);
 /// H16: part of the bytes of all areas that only one job works on (method.md, H16).
 pub const AREAS_UNIQUE: f64 = 0.9;
 
+/// H17: bytes over bytes after zstd at level 1 from which data are compressible (method.md, H17).
+pub const COMPRESSIBLE: f64 = 1.05;
+/// H17: share of sampled blocks that repeat another one (method.md, H17).
+pub const REPEATED: f64 = 0.01;
+
 /// H18: share of sampled blocks that hold only zeros.
 pub const NEVER_WRITTEN: f64 = 0.01;
 

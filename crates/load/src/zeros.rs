@@ -1,9 +1,11 @@
-//! Looks whether a range was ever written: blocks of only zeros are often answered without the medium.
-//! Must not judge; it counts.
+//! Looks whether a range was ever written, and how far storage could make what is there smaller: blocks of only zeros are often
+//! answered without the medium, and repeated or compressible ones from less of it. Must not judge; it counts.
 
+use std::collections::HashSet;
+use std::hash::Hasher;
 use stend_base::random::Random;
 use stend_base::{Error, Kind, Result, say};
-use stend_record::observed::ZeroSample;
+use stend_record::observed::{Contents, ZeroSample};
 use stend_spec::workload::Region;
 use stend_sys::IoFile;
 use stend_sys::buffer::Pool;
@@ -13,7 +15,10 @@ const SAMPLES: u32 = 1000;
 /// Bytes per block.
 const BLOCK: usize = 4096;
 
-/// Reads 1000 blocks of 4 KiB at random places of `region` and counts those that hold only zeros. A
+/// Level of zstd: as fast as what storage compresses with.
+const LEVEL: i32 = 1;
+
+/// Reads 1000 blocks of 4 KiB at random places of `region`, counts those that hold only zeros, and looks into the others. A
 /// region without a whole block yields an empty sample. A failed read is an error of kind `TargetIo`.
 pub fn sample_zeros(file: &IoFile, region: Region, seed: u64) -> Result<ZeroSample> {
     let blocks = region.len.0 / BLOCK as u64;
@@ -24,13 +29,27 @@ pub fn sample_zeros(file: &IoFile, region: Region, seed: u64) -> Result<ZeroSamp
         .map_err(|e| Error::new(Kind::Preflight, say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}")))?;
     let mut random = Random::new(seed);
     let mut sample = ZeroSample::default();
+    let (mut contents, mut known, mut places) = (Contents::default(), HashSet::new(), HashSet::new());
     for _ in 0..SAMPLES {
         let offset = region.start.0 + random.below(blocks) * BLOCK as u64;
         let memory = pool.slot_mut(0);
         read_block(file, memory, offset)?;
         sample.sampled += 1;
-        sample.zero += u32::from(memory.iter().all(|&byte| byte == 0));
+        if memory.iter().all(|&byte| byte == 0) {
+            sample.zero += 1;
+            continue;
+        }
+        let compressed = zstd::bulk::compress(memory, LEVEL)
+            .map_err(|e| Error::new(Kind::Bug, say!("zstd failed: {e}", "сбой zstd: {e}")))?;
+        contents.compressed.0 += compressed.len().min(BLOCK) as u64;
+        let mut hasher = std::hash::DefaultHasher::new();
+        hasher.write(memory);
+        // The same place may be drawn twice, which is no repetition.
+        if places.insert(offset) && !known.insert(hasher.finish()) {
+            contents.repeated += 1;
+        }
     }
+    sample.contents = Some(contents);
     Ok(sample)
 }
 

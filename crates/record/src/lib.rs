@@ -24,8 +24,8 @@ pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, Target
 pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
-    ArmFacts, Censored, Chosen, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice, TrialOutcome,
-    TrialStatus, ZeroSample,
+    ArmFacts, Censored, Chosen, Contents, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice,
+    TrialOutcome, TrialStatus, ZeroSample,
 };
 pub use parts::Parts;
 pub use probes::{Probes, Silence};

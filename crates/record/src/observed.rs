@@ -310,6 +310,17 @@ pub struct ZeroSample {
     pub sampled: u32,
     /// Blocks that held only zero bytes.
     pub zero: u32,
+    /// What is in the others; `None` if nobody looked.
+    pub contents: Option<Contents>,
+}
+
+/// How far storage could make sampled blocks smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Contents {
+    /// Bytes that they take when each is compressed by zstd at level 1, at most its own size.
+    pub compressed: Bytes,
+    /// Blocks that equal one sampled before.
+    pub repeated: u32,
 }
 
 /// Something that happened at a time.

@@ -228,7 +228,7 @@ proptest! {
             kept.cost_ns = bytes;
             kept.clone()
         }).collect();
-        record.zeros = zeros.map(|(sampled, zero)| ZeroSample { sampled, zero });
+        record.zeros = zeros.map(|(sampled, zero)| ZeroSample { sampled, zero, contents: None });
         record.events.push(Event { at: Nanos(merged), kind: EventKind::IntervalsMerged { count: merged } });
         let findings = analyse(&record).unwrap();
         for case in &findings.cases {

@@ -68,7 +68,7 @@ fn a_case_without_storage_beside_others_is_named_and_does_not_speak_for_the_run(
 
 #[test]
 fn zeros_in_the_range_are_told_with_their_share() {
-    let found = after(|r| r.zeros = Some(ZeroSample { sampled: 1000, zero: 500 }));
+    let found = after(|r| r.zeros = Some(ZeroSample { sampled: 1000, zero: 500, contents: None }));
     assert_eq!(found, [Caveat::NeverWritten { share: Share(0.5) }]);
 }
 

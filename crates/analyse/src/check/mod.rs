@@ -36,6 +36,7 @@ mod overlap;
 mod placement;
 mod preconditioned;
 mod readings;
+mod reducible;
 mod redundancy;
 mod replayed;
 mod reported;
@@ -57,9 +58,9 @@ use stend_spec::plan::Plan;
 use stend_spec::workload::Backend;
 
 /// Checks of what happens below the engine: they ask nothing where no storage takes part.
-const OF_STORAGE: [&str; 20] = [
-    "H10", "H11", "H12", "H13", "H14", "H18", "H25", "H26", "H30", "H31", "H41", "H45", "H46", "H60", "H61", "H62",
-    "H63", "H64", "H65", "H66",
+const OF_STORAGE: [&str; 21] = [
+    "H10", "H11", "H12", "H13", "H14", "H17", "H18", "H25", "H26", "H30", "H31", "H41", "H45", "H46", "H60", "H61",
+    "H62", "H63", "H64", "H65", "H66",
 ];
 
 /// Every check that looks at one case alone, in the order of their numbers.
@@ -119,6 +120,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         first_pass::first_pass(run, case),
         burst::burst(case),
         overlap::overlap(case),
+        reducible::reducible(run, case),
         written::zeros(run, case),
         preconditioned::preconditioned(run, case),
         steady::steady(run, case),

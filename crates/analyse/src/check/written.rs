@@ -55,14 +55,14 @@ mod tests {
 
     #[test]
     fn a_written_range_passes_and_an_empty_one_fails() {
-        assert_eq!(check(Some(ZeroSample { sampled: 1000, zero: 10 })), CheckStatus::Pass);
-        assert_eq!(check(Some(ZeroSample { sampled: 1000, zero: 11 })), CheckStatus::Fail);
+        assert_eq!(check(Some(ZeroSample { sampled: 1000, zero: 10, contents: None })), CheckStatus::Pass);
+        assert_eq!(check(Some(ZeroSample { sampled: 1000, zero: 11, contents: None })), CheckStatus::Fail);
     }
 
     #[test]
     fn no_sample_is_not_measurable_and_a_case_that_only_writes_is_not_concerned() {
         assert_eq!(check(None), CheckStatus::NotMeasurable);
-        assert_eq!(check(Some(ZeroSample { sampled: 0, zero: 0 })), CheckStatus::NotMeasurable);
+        assert_eq!(check(Some(ZeroSample { sampled: 0, zero: 0, contents: None })), CheckStatus::NotMeasurable);
         let record = run_of(vec![case("write", 0, 1, Sync::None)]).trial(0).done().record();
         assert_eq!(super::zeros(&record, &by_case(&record)[0]).status, CheckStatus::NotApplicable);
     }

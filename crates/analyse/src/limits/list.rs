@@ -123,6 +123,8 @@ fn of_storage() -> Vec<Limit> {
         limit!(Number CACHE_FILLED, "H14", "begin of writes over what comes later", "начало записи к остальному"),
         limit!(Time CACHE_FILLING, "H14", "the begin of a load that is held against its rest", "начало нагрузки, которое сравнивают с остальным"),
         limit!(Share AREAS_UNIQUE, "H16", "part of all areas that one job has alone, at least", "часть областей, где задание одно, не меньше"),
+        limit!(Number COMPRESSIBLE, "H17", "compression of what is read, at most", "сжимаемость читаемого, не больше"),
+        limit!(Share REPEATED, "H17", "blocks that repeat another one, at most", "блоков, повторяющих другой, не больше"),
         limit!(Share NEVER_WRITTEN, "H18", "blocks of zeros among those sampled", "блоков из нулей среди взятых на пробу"),
         limit!(Number PRECONDITIONED, "H20", "times that the range of a solid-state drive is written first", "раз область твердотельного накопителя записана до измерения"),
         limit!(Count STEADY_ROUNDS, "H21", "values that the steady-state rule looks at", "значений, на которые смотрит правило установившегося режима"),

@@ -263,6 +263,24 @@ fn a_fill_writes_every_block_once_and_leaves_no_zeros() {
 }
 
 #[test]
+fn what_is_sampled_tells_how_far_it_shrinks_and_repeats() {
+    let region = Region { start: Bytes(0), len: Bytes(64 * 4096) };
+    let file = scratch(false);
+    // Half of the blocks are one and the same text, half are texts of their own.
+    for block in 0..64u64 {
+        let text = format!("{:>16}", if block % 2 == 0 { 0 } else { block }).repeat(256);
+        assert_eq!(file.write_at(text.as_bytes(), block * 4096).unwrap(), 4096);
+    }
+    let texts = sample_zeros(&file, region, 3).unwrap().contents.unwrap();
+    assert!(texts.compressed.0 * 10 < 1000 * 4096, "{texts:?}");
+    // 1000 draws of 64 places meet nearly all of the 32 equal ones.
+    assert!((25..=31).contains(&texts.repeated), "{texts:?}");
+    fill(&file, region, 5, &Control::new(), &mut |_| {}).unwrap();
+    let filled = sample_zeros(&file, region, 4).unwrap().contents.unwrap();
+    assert_eq!((filled.compressed, filled.repeated), (Bytes(1000 * 4096), 0));
+}
+
+#[test]
 fn a_stopped_fill_says_what_was_written() {
     let control = Control::new();
     let file = IoFile::create_scratch(Path::new(DISK), 1 << 34, true).unwrap();

@@ -4,7 +4,7 @@ use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use crate::imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 use crate::io_log::{IoChunk, IoLogTotals, Logged, Records};
 use crate::observed::{
-    EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
+    Contents, EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
     TrialStatus, ZeroSample,
 };
 use crate::parts::{ArcCounters, ArrayState, LineRate, Link, LinkState, Parts, PathState, PoolState, Temperature};
@@ -274,7 +274,11 @@ pub fn one_of_each() -> Vec<Entry> {
             block_size: Bytes::mib(1),
             ..FillOutcome::default()
         }),
-        Entry::Zeros(ZeroSample { sampled: 1000, zero: 1 }),
+        Entry::Zeros(ZeroSample {
+            sampled: 1000,
+            zero: 1,
+            contents: Some(Contents { compressed: Bytes(4_091_904), repeated: 2 }),
+        }),
         Entry::Decision { seq: 0, decision: Decision::Trial { case: 3, block: 1, seed: u64::MAX } },
         trial_start(0),
         Entry::Slices { trial: 0, slices: vec![slice(0, None), slice(1, Some(latency(3)))] },
