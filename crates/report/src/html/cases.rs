@@ -5,7 +5,9 @@ use super::{Page, figure, table, targets};
 use crate::figures::{self, NONE, both};
 use crate::markup::Markup;
 use crate::words;
-use stend_analyse::findings::{CaseFinding, CheckResult, Headline, ProberFinding, Quantile, QuantileValue, Service};
+use stend_analyse::findings::{
+    CaseFinding, CheckResult, CheckStatus, Headline, ProberFinding, Quantile, QuantileValue, Service,
+};
 use stend_analyse::io_log::in_words;
 use stend_base::{Say, format, say};
 
@@ -184,8 +186,28 @@ pub(super) fn quantile_cell(m: &mut Markup, page: &Page, quantile: &Quantile) {
     }
 }
 
-/// Every check with its result and what it means.
+/// Every check with its result and what it means; those that do not concern the case are folded.
 pub(super) fn check_table(m: &mut Markup, checks: &[CheckResult]) {
+    let (aside, asked): (Vec<&CheckResult>, Vec<&CheckResult>) =
+        checks.iter().partition(|check| check.status == CheckStatus::NotApplicable);
+    check_rows(m, &asked);
+    if !aside.is_empty() {
+        let count = aside.len();
+        m.el("details", "data", |m| {
+            m.line(
+                "summary",
+                "",
+                &say!(
+                    "{count} that do not concern this case, or only a published number",
+                    "{count}: не относятся к этому случаю или нужны лишь для публикации"
+                ),
+            );
+            check_rows(m, &aside);
+        });
+    }
+}
+
+fn check_rows(m: &mut Markup, checks: &[&CheckResult]) {
     if checks.is_empty() {
         return;
     }
