@@ -2,7 +2,9 @@
 
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
-use crate::{case, caveat, charts, check, cost, grade, precision, search, series, steady, sweeps, trials, verdict};
+use crate::{
+    case, caveat, ceilings, charts, check, cost, grade, precision, search, series, steady, sweeps, trials, verdict,
+};
 use stend_base::{Nanos, Result, Say, say};
 use stend_record::{RunRecord, RunState};
 use stend_spec::plan::{Decision, Plan, StopReason};
@@ -19,6 +21,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     precision::insert(&plan, &trials, &mut cases);
     steady::insert(run, &plan, &mut cases);
     check::insert(&plan, &trials, &mut cases);
+    ceilings::insert(run, &plan, &trials, &mut cases);
     let caveats = caveat::all(run, &plan, &cases);
     let searches = search::findings(run, &plan);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };

@@ -47,6 +47,7 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         steady: None,
         ops: latencies.iter().map(|latency| op_finding(case, latency)).collect(),
         targets: by_target::findings(run, case),
+        ceiling: None,
         replays: fidelity::of_case(run, case),
         io_logs: io_log::of_case(case),
         prober: prober::of_case(case),

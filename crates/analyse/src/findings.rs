@@ -4,6 +4,7 @@ mod caveat;
 
 pub use caveat::Caveat;
 
+pub use crate::ceilings::{Bound, CeilingDoubt, CeilingFinding, CeilingUse, Doubled, Resource, UnknownCeiling};
 use crate::chart::Chart;
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;
@@ -136,6 +137,8 @@ pub struct CaseFinding {
     pub ops: Vec<OpFinding>,
     /// By target, in their order, where every job works on one of several alone; else empty.
     pub targets: Vec<TargetFinding>,
+    /// What bounds it and how near it is; `None` where nothing was calibrated and nothing is clearly the bound.
+    pub ceiling: Option<CeilingFinding>,
     /// How faithful the replay of each trace was; empty if there is none at a pace.
     pub replays: Vec<ReplayFinding>,
     /// Logs of every I/O, one per trial; empty if none is kept.

@@ -8,6 +8,7 @@ mod by_target;
 pub mod by_trial;
 mod case;
 mod caveat;
+mod ceilings;
 pub mod chart;
 mod charts;
 mod check;

@@ -7,7 +7,7 @@ pub mod list;
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-8";
+pub const LIMITS_VERSION: &str = "2026-9";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -26,6 +26,9 @@ pub const MIX_SIGMA: f64 = 4.0;
 
 /// H05: fewest expected coincidences at which an equal value says nothing (method.md, H05).
 pub const COINCIDENCES_EXPECTED: f64 = 0.2;
+
+/// H07: part of a measured ceiling above which the data did not come from what was measured (method.md, H07).
+pub const ABOVE_CEILING: f64 = 1.03;
 
 /// H08: relative difference of two sums of the same I/Os.
 pub const SUM_DEVIATION: f64 = 0.01;
@@ -109,6 +112,9 @@ pub const THREAD_BUSY: f64 = 0.90;
 
 /// H41: mean number in flight at the device over that asked for (method.md, H41).
 pub const DEPTH_REACHED: f64 = 0.8;
+
+/// H42: rate of the engine against nothing, over that of the case, below which the engine is a part of it (method.md, H42).
+pub const ENGINE_HEADROOM: f64 = 2.0;
 
 /// H43: deviation of the served rate from the offered one (method.md, H43).
 pub const OFFERED_DEVIATION: f64 = 0.01;
@@ -264,3 +270,19 @@ pub const USL_DEVIATION: f64 = 0.10;
 pub const USL_SPREAD: f64 = 0.01;
 /// Sweeps: below the largest rate by at most this, a rate does not grow any more: the margin of comparisons.
 pub const SWEEP_LEVEL: f64 = MARGIN;
+
+/// Ceilings: part of a ceiling from which it is what bounds a rate (method §5.1).
+pub const BOUND_AT: f64 = 0.85;
+/// Ceilings: two whose parts differ by at most this bound a rate together (method §5.1).
+pub const BOUND_TOGETHER: f64 = 0.05;
+/// Ceilings: below this part of all of them a rate may be bound by latency (method §5.1).
+pub const LATENCY_BOUND_BELOW: f64 = 0.70;
+/// Ceilings: rate over in flight / latency of one alone, from which each I/O takes as long as alone (by eye: two trials
+/// differ by less than this tenth).
+pub const LATENCY_BOUND_REACHED: f64 = 0.90;
+/// Ceilings: part of what the lanes of a PCIe link carry that is left for data (method §5.2: 85 to 90 %).
+pub const LINK_USABLE: f64 = 0.87;
+/// Ceilings: gain of twice the queue depth below which a rate does not grow any more (method §5.3).
+pub const DOUBLED_SATURATED: f64 = 0.03;
+/// Ceilings: gain of twice the queue depth from which nothing was used up (method §5.3).
+pub const DOUBLED_GROWS: f64 = 0.05;

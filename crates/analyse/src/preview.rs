@@ -5,7 +5,9 @@ use crate::findings::{Caveat, NotRun};
 use crate::{forewarn, phrase};
 use std::collections::BTreeSet;
 use stend_base::{Bytes, MilliIops, Nanos, Say};
+use stend_record::targets::members;
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
+use stend_spec::calibration::{Calibrate, engine_trials, time};
 use stend_spec::plan::{Case, Plan, PlanInputs};
 use stend_spec::precondition::Precondition;
 use stend_spec::steady::Steady;
@@ -32,6 +34,8 @@ pub struct Preview {
     pub arms: Vec<PlannedArm>,
     /// Commands that look at the host in every arm.
     pub observes: Vec<String>,
+    /// Ceilings that are measured first; `None` if none is.
+    pub calibration: Option<PlannedCalibration>,
     /// Bytes of the fill; `None` if nothing is filled.
     pub fill: Option<Bytes>,
     /// How it is filled, if not once and plainly.
@@ -58,6 +62,17 @@ pub struct Preview {
     pub io_log: Option<Bytes>,
     /// What is said before measuring, most serious first.
     pub caveats: Vec<Caveat>,
+}
+
+/// Ceilings that are measured before anything is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedCalibration {
+    /// Drives that are read, by kernel name; empty if none is visible.
+    pub drives: Vec<String>,
+    /// Loads that are run with nothing behind them.
+    pub engine: u32,
+    /// Time of all readings.
+    pub time: Nanos,
 }
 
 /// What whoever runs the plan knows of it.
@@ -177,6 +192,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         ahead,
         arms: plan.arms.iter().map(arm).collect(),
         observes: inputs.suite.observe.iter().map(|o| stend_spec::arm::line(&o.command)).collect(),
+        calibration: calibration(plan, targets),
         fill: plan.fill,
         precondition: plan.precondition,
         blocks: inputs.suite.blocks,
@@ -191,6 +207,15 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         io_log: io_log(&running, trials_of),
         caveats: forewarn(host, targets, plan),
     }
+}
+
+fn calibration(plan: &Plan, targets: &[TargetFacts]) -> Option<PlannedCalibration> {
+    let drives: Vec<String> = members(targets).iter().map(|drive| drive.name.clone()).collect();
+    (plan.calibrate != Calibrate::None).then(|| PlannedCalibration {
+        engine: engine_trials(plan).len() as u32,
+        time: time(plan, drives.len() as u32),
+        drives,
+    })
 }
 
 /// Sizes of the logs of all trials together.
@@ -277,6 +302,14 @@ mod tests {
         assert_eq!(of(|_| {}).io_log, None);
         let found = of(|record| record.header.inputs.suite.cases[1].io_log = Some(Bytes::mib(64)));
         assert_eq!(found.io_log, Some(Bytes::mib(64 * u64::from(found.cases[1].trials))));
+    }
+
+    #[test]
+    fn ceilings_are_told_with_their_drives_and_their_time() {
+        assert_eq!(of(|_| {}).calibration, None);
+        let found = of(|record| record.header.inputs.suite.calibrate = Calibrate::Members).calibration.unwrap();
+        assert_eq!((found.drives, found.engine), (vec!["sda".to_string()], 2));
+        assert_eq!(found.time, Nanos::millis(2 * 3_500 + 2 * 1_200));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod books;
+mod calibrate;
 pub mod link;
 mod outbox;
 pub mod protocol;

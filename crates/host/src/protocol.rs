@@ -42,6 +42,13 @@ pub enum Request {
         /// Seed of the data.
         seed: u64,
     },
+    /// Measure ceilings: read every drive under the targets, and run these loads with nothing behind them. Writes nothing.
+    Calibrate {
+        /// Loads of cases, without a target.
+        engine: Vec<Trial>,
+        /// Seed of the offsets.
+        seed: u64,
+    },
     /// Read blocks at random and count those that hold only zeros.
     SampleZeros {
         /// Where.
@@ -164,6 +171,8 @@ pub enum Reply {
     Switched(Box<ArmFacts>),
     /// End of a fill.
     Filled(FillOutcome),
+    /// End of `Calibrate`, whose readings came as events.
+    Calibrated,
     /// Answer to `SampleZeros`.
     Zeros(ZeroSample),
     /// Intervals of the trial in progress.

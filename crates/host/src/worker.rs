@@ -4,6 +4,7 @@
 //! given up and the process ends. Nothing here decides what to do next.
 
 use crate::books::{self, Books};
+use crate::calibrate;
 use crate::outbox::Outbox;
 use crate::protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello};
 use crate::telemetry::Telemetry;
@@ -144,6 +145,11 @@ impl Session {
                 self.outbox.send(Reply::Judged(found.map(Box::new)));
             }
             Request::Fill { region, parts, how, seed } => self.fill((region, parts), how, seed)?,
+            Request::Calibrate { engine, seed } => {
+                let (targets, _) = seen.as_ref().ok_or_else(|| out_of_order("calibrate"))?;
+                let drives = calibrate::open(&stend_record::targets::members(targets));
+                self.calibrate(drives, engine, seed);
+            }
             Request::SampleZeros { region, seed } => {
                 let file = self.open(false, true)?;
                 let zeros = stend_load::sample_zeros(&file, region, seed)?;
@@ -207,6 +213,15 @@ impl Session {
         };
         self.outbox.send(Reply::Filled(outcome));
         Ok(())
+    }
+
+    fn calibrate(&mut self, drives: Vec<calibrate::Drive>, engine: Vec<Trial>, seed: u64) {
+        let (control, outbox) = (self.control.clone(), self.outbox.clone());
+        let mut tell = |calibration| send_event(&outbox, EventKind::Calibrated(Box::new(calibration)));
+        calibrate::read_drives(drives, seed, &control, &mut tell);
+        let mut open = |trial: &Trial| self.open(trial.writes(), trial.direct);
+        calibrate::run_engine(engine, &control, &mut open, &mut tell);
+        self.outbox.send(Reply::Calibrated);
     }
 
     /// Adds I/Os to a trace, which is the last that there is, or the one after it.

@@ -1,6 +1,7 @@
 //! Everything recorded: what was observed, what was decided, what others claimed. No statistic of ours.
 #![forbid(unsafe_code)]
 
+pub mod calibration;
 pub mod checkup;
 pub mod crash;
 pub mod facts;
@@ -18,6 +19,7 @@ pub mod store;
 pub mod targets;
 pub mod verification;
 
+pub use calibration::{Calibration, Subject};
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use crash::{Aftermath, Crash};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};

@@ -1,5 +1,6 @@
 //! What the load engine observed during one trial.
 
+use crate::calibration::Calibration;
 use crate::crash::Aftermath;
 use crate::facts::{HostFacts, TargetFacts};
 use crate::imported::Told;
@@ -332,6 +333,18 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+impl Event {
+    /// Moves its times by `by_ns` on the run's axis.
+    pub fn shift(&mut self, by_ns: i64) {
+        self.at = self.at.shifted(by_ns);
+        if let EventKind::Calibrated(calibration) = &mut self.kind
+            && let Ok(outcome) = &mut calibration.found
+        {
+            outcome.shift(by_ns);
+        }
+    }
+}
+
 /// Kinds of events; data only, worded by `analyse` and the binary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -364,6 +377,8 @@ pub enum EventKind {
     },
     /// A session that goes on after a crash has looked at the target.
     Crash(Aftermath),
+    /// A ceiling was measured.
+    Calibrated(Box<Calibration>),
     /// The worker's stream ended without a goodbye.
     HostLost {
         /// What the coordinator saw.
@@ -419,6 +434,8 @@ pub enum Phase {
     Preflight,
     /// Creating the test file.
     Provision,
+    /// Measuring ceilings.
+    Calibrate,
     /// Writing the range once.
     Fill,
     /// Switching to another arm.

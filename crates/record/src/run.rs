@@ -1,5 +1,6 @@
 //! A run as a whole: what is appended while it goes on, and what a reader gets back.
 
+use crate::calibration::Calibration;
 use crate::crash::{Aftermath, Crash};
 use crate::facts::{HostFacts, TargetFacts};
 use crate::imported::Imported;
@@ -129,7 +130,7 @@ impl Entry {
             Entry::TrialEnd { outcome, .. } => outcome.shift(by_ns),
             Entry::IoLog { chunk, .. } => shift(&mut chunk.base),
             Entry::Sample(sample) => shift(&mut sample.at),
-            Entry::Event(event) => shift(&mut event.at),
+            Entry::Event(event) => event.shift(by_ns),
             Entry::Header(_)
             | Entry::Host(_)
             | Entry::Targets(_)
@@ -260,6 +261,14 @@ impl RunRecord {
     pub fn arms_entered(&self) -> impl Iterator<Item = (Nanos, u32, &ArmFacts)> {
         self.events.iter().filter_map(|event| match &event.kind {
             EventKind::Arm { arm, facts } => Some((event.at, *arm, facts.as_ref())),
+            _ => None,
+        })
+    }
+
+    /// Every ceiling that was measured, in order. A session that goes on may have measured one again: the last one counts.
+    pub fn calibrations(&self) -> impl Iterator<Item = &Calibration> {
+        self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Calibrated(calibration) => Some(calibration.as_ref()),
             _ => None,
         })
     }

@@ -17,6 +17,37 @@ pub fn devices(targets: &[TargetFacts]) -> Vec<&Device> {
     found
 }
 
+/// The lowest devices under all targets, each once; none if they are not visible under one of them.
+pub fn drives(targets: &[TargetFacts]) -> Vec<&Device> {
+    let mut found: Vec<&Device> = Vec::new();
+    for drives in targets.iter().map(lowest) {
+        if drives.is_empty() {
+            return Vec::new();
+        }
+        let new = |drive: &&Device| !found.iter().any(|known| known.name == drive.name);
+        let more: Vec<&Device> = drives.into_iter().filter(new).collect();
+        found.extend(more);
+    }
+    found
+}
+
+/// What a calibration reads: loop devices where there are any, because the file behind one is no member of anything; else the
+/// lowest devices.
+pub fn members(targets: &[TargetFacts]) -> Vec<&Device> {
+    let loops: Vec<&Device> = devices(targets).into_iter().filter(|device| device.kind == "loop").collect();
+    if loops.is_empty() { drives(targets) } else { loops }
+}
+
+/// The lowest devices that are visible: the disks, or whatever is deepest.
+fn lowest(target: &TargetFacts) -> Vec<&Device> {
+    let disks: Vec<&Device> = target.devices.iter().filter(|d| d.kind == "disk").collect();
+    if !disks.is_empty() {
+        return disks;
+    }
+    let depth = target.devices.iter().map(|d| d.depth).max();
+    target.devices.iter().filter(|d| Some(d.depth) == depth).collect()
+}
+
 /// The targets as the user named them.
 pub fn names(targets: &[TargetFacts]) -> Vec<String> {
     targets.iter().map(|target| target.named.clone()).collect()
@@ -62,6 +93,28 @@ mod tests {
         let names: Vec<&str> = devices(&both).iter().map(|device| device.name.as_str()).collect();
         assert_eq!(names, ["dm-0", "sda", "dm-1"]);
         assert_eq!(in_line(&super::names(&both)), "/dev/dm-0, /dev/dm-1");
+    }
+
+    #[test]
+    fn drives_are_the_disks_below_or_whatever_is_deepest() {
+        let device =
+            |name: &str, kind: &str, depth| Device { name: name.into(), kind: kind.into(), depth, ..Device::default() };
+        let stack = |devices: Vec<Device>| TargetFacts { devices, ..on("/t", &[]) };
+        let array = stack(vec![
+            device("md0", "md", 0),
+            device("sda1", "partition", 1),
+            device("sda", "disk", 2),
+            device("sdb", "disk", 1),
+        ]);
+        let names = |targets: &[TargetFacts]| drives(targets).iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&[array.clone(), array.clone()]), ["sda", "sdb"]);
+        assert_eq!(names(&[stack(vec![device("dm-0", "dm", 0), device("zram0", "zram", 1)])]), ["zram0"]);
+        assert_eq!(names(&[array.clone(), stack(Vec::new())]), Vec::<String>::new());
+        let file = stack(vec![device("loop0", "loop", 0), device("sda1", "partition", 1), device("sda", "disk", 2)]);
+        let members = |targets: &[TargetFacts]| members(targets).iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+        let file = [file];
+        assert_eq!((names(&file), members(&file)), (vec!["sda".to_string()], vec!["loop0".to_string()]));
+        assert_eq!(members(&[array]), ["sda", "sdb"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Findings for machines: a stable form of its own, so that findings may change inside. Numbers in base
 //! units whose names say so (ns, bytes, per second), a point for decimals, one schema version.
 
+mod ceiling;
 mod limits;
 mod precision;
 mod prober;
@@ -134,6 +135,9 @@ struct Case<'a> {
     /// `null` if the case has no rounds.
     steady: Option<steady::SteadyOut<'a>>,
     operations: Vec<Operation>,
+    /// What bounds it and how near it is, where ceilings were measured or one is clearly reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ceiling: Option<ceiling::CeilingOut<'a>>,
     /// By target, in the order of `targets` of the run, where every job works on one of several alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     targets: Vec<TargetOut<'a>>,
@@ -341,6 +345,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         precision: case.precision.as_ref().map(precision::out),
         steady: case.steady.as_ref().map(steady::out),
         operations: case.ops.iter().map(operation).collect(),
+        ceiling: case.ceiling.as_ref().map(ceiling::out),
         targets: case.targets.iter().map(target).collect(),
         replays: case.replays.iter().map(replay).collect(),
         io_logs: &case.io_logs,

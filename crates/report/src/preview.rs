@@ -30,6 +30,9 @@ struct Document<'a> {
     arms: Vec<ArmOut<'a>>,
     /// Commands that look at the host in every arm.
     observes: &'a [String],
+    /// Ceilings that are measured before anything is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<CalibrationOut<'a>>,
     /// Bytes of the range that is written in order before measuring; `null` if nothing is filled.
     fill_bytes: Option<u64>,
     /// How, if not once and plainly.
@@ -46,6 +49,16 @@ struct Document<'a> {
     time: TimeOut,
     run_file: RunFileOut<'a>,
     caveats: Vec<CaveatOut<'a>>,
+}
+
+/// Ceilings that are measured first.
+#[derive(Serialize)]
+struct CalibrationOut<'a> {
+    /// Kernel names of the drives that are read.
+    drives: &'a [String],
+    /// Loads that are run with nothing behind them.
+    engine: u32,
+    time_ns: u64,
 }
 
 /// What is written to, apart from the run file and the report.
@@ -183,6 +196,11 @@ fn document(preview: &Preview) -> Document<'_> {
         samples_zeros: ahead.samples_zeros,
         arms: preview.arms.iter().map(arm).collect(),
         observes: &preview.observes,
+        calibration: preview.calibration.as_ref().map(|found| CalibrationOut {
+            drives: &found.drives,
+            engine: found.engine,
+            time_ns: found.time.0,
+        }),
         fill_bytes: preview.fill.map(|fill| fill.0),
         precondition: preview.precondition.map(|how| PreconditionOut {
             discards: how.purge == Purge::Discard,

@@ -137,6 +137,7 @@ fn phase(step: Step) -> Phase {
     match step {
         Step::Inspecting | Step::Judging => Phase::Preflight,
         Step::Preparing => Phase::Provision,
+        Step::Calibrating => Phase::Calibrate,
         Step::Filling => Phase::Fill,
         Step::Switching { .. } => Phase::Arm,
         Step::Sampling(_) | Step::Trial { .. } | Step::Round { .. } => Phase::Measure,

@@ -32,6 +32,8 @@ pub struct Progressed {
     pub mismatches: u64,
     /// The last trial kept a ledger, and its end is not recorded.
     pub cut_ledger: bool,
+    /// Ceilings were measured, and something came after them.
+    pub calibrated: bool,
     /// Zeros were sampled.
     pub zeros_sampled: bool,
     /// The targets as they were.
@@ -105,6 +107,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         trials: all.last().map_or(0, |t| t.trial + 1),
         measured,
         filled,
+        calibrated: run.calibrations().next().is_some() && !run.decisions.is_empty(),
         zeros_sampled: run.zeros.is_some(),
         targets: run.arms_entered().last().map_or(&run.targets, |(.., facts)| &facts.targets).clone(),
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),

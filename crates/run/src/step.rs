@@ -94,6 +94,8 @@ pub enum Step {
     Judging,
     /// Waiting for the target to be ready.
     Preparing,
+    /// Waiting for ceilings.
+    Calibrating,
     /// Waiting for the fill.
     Filling,
     /// Waiting for the switch to an arm; the decision to carry out then.

@@ -1,6 +1,7 @@
 //! What to do next, given what just happened. No clock, no I/O: tests feed any order of events.
 
 mod aftermath;
+mod calibrate;
 mod load;
 
 use crate::ahead;
@@ -51,6 +52,8 @@ pub struct Walk {
     /// The arm before which a person is waited for.
     suspended: Option<u32>,
     refill: bool,
+    /// Ceilings were measured, or are being.
+    calibrated: bool,
     created: bool,
     /// The host was restarted since the last session.
     rebooted: bool,
@@ -79,6 +82,7 @@ impl Walk {
         let (trials, decisions) = earlier.map_or((0, 0), |e| (e.trials, e.decisions));
         let (refill, zeros_sampled) = earlier.map_or((false, false), |e| (e.filled, e.zeros_sampled));
         let measured = earlier.map_or(Nanos(0), |e| e.measured);
+        let calibrated = earlier.is_some_and(|e| e.calibrated);
         // What is wrong with a target does not become right by a pause.
         let earlier_faults = earlier.map_or((0, 0), |e| (e.errors, e.mismatches));
         let suite = earlier.map_or(&asked.suite, |e| &e.inputs.suite);
@@ -98,6 +102,7 @@ impl Walk {
             decisions,
             zeros_sampled,
             refill,
+            calibrated,
             created: false,
             rebooted: false,
             deadline: now + INSPECT_LIMIT,
@@ -149,7 +154,7 @@ impl Walk {
             Reply::Rehearsed(_) | Reply::Clock(_) => {}
             Reply::Judging { .. } => self.deadline = now + SILENCE_LIMIT,
             Reply::Judged(found) => self.judged(found.map(|found| *found), now),
-            Reply::Prepared | Reply::Taken => self.prepared(now),
+            Reply::Prepared | Reply::Taken | Reply::Calibrated => self.prepared(now),
             Reply::Filling { done } => {
                 self.filled = done;
                 self.deadline = now + SILENCE_LIMIT;
@@ -167,7 +172,7 @@ impl Walk {
             Reply::Log { ordinal, chunk } => self.append(Entry::IoLog { trial: ordinal, chunk }),
             Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
             Reply::Sample(sample) => self.append(Entry::Sample(sample)),
-            Reply::Event(event) => self.append(Entry::Event(event)),
+            Reply::Event(event) => self.noticed(event, now),
             Reply::Failed(error) => self.failed(error, now),
             Reply::Released => self.over(),
         }
@@ -228,6 +233,9 @@ impl Walk {
         if let (Some(request), None) = (self.courier.next(), &self.ending) {
             self.actions.push(Action::Send(request));
             self.deadline = now + SILENCE_LIMIT;
+            return;
+        }
+        if self.is_calibrating(now) {
             return;
         }
         match self.plan.as_ref().and_then(|p| p.fill) {

@@ -40,6 +40,7 @@ fn going_on() -> Asked {
         errors: 0,
         mismatches: 0,
         cut_ledger: true,
+        calibrated: false,
         zeros_sampled: false,
         targets: seen.targets.clone(),
         boot_id: "A".into(),

@@ -3,7 +3,7 @@
 use super::*;
 
 /// What the person asks for who goes on after the reboot of [`UPGRADE`]; `mismatches` blocks were wrong before it.
-fn going_on(mismatches: u64) -> Asked {
+pub(super) fn going_on(mismatches: u64) -> Asked {
     let Reply::Switched(old) = in_arm("6.1") else { unreachable!() };
     let Reply::Facts(seen) = facts() else { unreachable!() };
     let inputs = PlanInputs {
@@ -24,6 +24,7 @@ fn going_on(mismatches: u64) -> Asked {
         errors: 0,
         mismatches,
         cut_ledger: false,
+        calibrated: false,
         zeros_sampled: false,
         targets: seen.targets.clone(),
         boot_id: "6.1".into(),
@@ -91,4 +92,11 @@ fn new_errors_are_warned_of_although_there_were_some_before() {
     walk.apply(Input::Host(FromHost::Reply(Reply::TrialDone { ordinal, outcome })), Nanos(1));
     let warned = |action: &Action| matches!(action, Action::Warn(text) if text.en.contains("H79"));
     assert!(walk.take_actions().iter().any(warned));
+}
+
+#[test]
+fn a_reboot_suspends_the_run_without_an_error() {
+    let walk = suspended();
+    let told = RunState::Suspended { arm: 1, instruction: "boot 6.2".into() };
+    assert_eq!((walk.step, walk.ending, walk.state), (Step::Over, None, told));
 }

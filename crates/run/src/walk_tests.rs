@@ -8,6 +8,8 @@ use stend_record::{HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, T
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 
+#[path = "walk_calibrate_tests.rs"]
+mod calibrated;
 #[path = "walk_crash_tests.rs"]
 mod crashed;
 #[path = "walk_resume_tests.rs"]
@@ -89,6 +91,7 @@ fn requests(walk: &mut Walk) -> Vec<String> {
         Action::Send(Request::Inspect(_)) => Some("inspect"),
         Action::Send(Request::Judge(_)) => Some("judge"),
         Action::Send(Request::Prepare(_)) => Some("prepare"),
+        Action::Send(Request::Calibrate { .. }) => Some("calibrate"),
         Action::Send(Request::Fill { .. }) => Some("fill"),
         Action::Send(Request::SampleZeros { .. }) => Some("zeros"),
         Action::Send(Request::Switch(_)) => Some("switch"),
@@ -490,11 +493,4 @@ fn suspended() -> Walk {
     assert_eq!(sent, ["switch", "trial", "trial", "release"]);
     say_to(&mut walk, Reply::Released);
     walk
-}
-
-#[test]
-fn a_reboot_suspends_the_run_without_an_error() {
-    let walk = suspended();
-    let told = RunState::Suspended { arm: 1, instruction: "boot 6.2".into() };
-    assert_eq!((walk.step, walk.ending, walk.state), (Step::Over, None, told));
 }

@@ -6,6 +6,7 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
 pub mod arm;
 pub mod batch;
+pub mod calibrate;
 pub mod files;
 pub mod gate;
 pub mod io_log;
@@ -229,6 +230,7 @@ pub const SUITE: Mapping = Mapping {
             Shape::Map(&files::FILES),
             "Several test files instead of one, which form one range, one behind the other; for a target that is a directory. Blocks must divide the files; not for mixtures of block sizes, syncs after several writes, traces and `engine: fio`. A sync is of the file that the write before it went to.",
         ),
+        calibrate::KEY,
         optional("repeats", "{blocks: 6}", Shape::Map(&repeats::REPEATS), "How often cases are repeated."),
         optional(
             "arms",

@@ -4,6 +4,7 @@
 
 pub mod arm;
 mod budget;
+pub mod calibration;
 mod course;
 pub mod external;
 pub mod files;

@@ -49,6 +49,8 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let precondition = map.optional("precondition", |node, file| precondition::precondition(node, file, fill))?;
     let files = map.optional("files", |node, file| files::files(node, file, fill))?;
     let count = files.as_ref().map_or(1, |files| files.count);
+    let calibrate = map.optional("calibrate", |node, file| word(node, file, keys::calibrate::CHOICES))?;
+    let calibrate = calibrate.unwrap_or_default();
     let (blocks, until) = map.optional("repeats", repeats::repeats)?.unwrap_or((6, None));
     let one = |item: &Node, file: &str| case(item, file, &defaults, count);
     let cases: Vec<SuiteCase> =
@@ -76,7 +78,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
             return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
-    Ok(Suite { name, fill, precondition, files, cases, told: Vec::new(), blocks, until, arms, observe })
+    Ok(Suite { name, fill, precondition, files, calibrate, cases, told: Vec::new(), blocks, until, arms, observe })
 }
 
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@ mod told;
 
 use crate::arm::Arm;
 use crate::budget::stretch;
+use crate::calibration::Calibrate;
 use crate::course::Course;
 use crate::external;
 use crate::files;
@@ -149,8 +150,7 @@ pub enum Outcome {
 /// A suite laid out for one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Cells of the matrix, those that do not run included; with arms all cells of the first one, then all
-    /// of the next.
+    /// Cells of the matrix, those that do not run included; with arms all of the first one, then all of the next.
     pub cases: Vec<Case>,
     /// Arms, as in the suite.
     pub arms: Vec<Arm>,
@@ -172,6 +172,8 @@ pub struct Plan {
     pub traces: Vec<TraceFacts>,
     /// Precision at which a case is not repeated any more.
     pub until: Option<Until>,
+    /// Ceilings that are measured first.
+    pub calibrate: Calibrate,
     /// Searches that cannot run on the target.
     idle: Vec<Ladder>,
     pub(crate) seed: u64,
@@ -231,8 +233,7 @@ impl Plan {
                 say!("the plan has more than {TRIALS_MAX} trials", "в плане более {TRIALS_MAX} испытаний"),
             ));
         }
-        let fillable = inputs.target.writes.is_ok() && inputs.target.null.is_none();
-        let fill = inputs.suite.fill.and(fillable.then_some(region.len));
+        let fill = inputs.suite.fill.and(inputs.target.is_fillable().then_some(region.len));
         Ok(Plan {
             order: order(&inputs.suite, &cells, &settled, inputs.seed),
             cases,
@@ -241,6 +242,7 @@ impl Plan {
             arms: arms.clone(),
             until: inputs.suite.until,
             precondition: inputs.suite.precondition.filter(|_| fill.is_some()),
+            calibrate: inputs.suite.calibrate,
             fill,
             targets: inputs.target.count.max(1),
             share,

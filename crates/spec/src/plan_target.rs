@@ -25,6 +25,13 @@ pub struct PlanTarget {
     pub writes: std::result::Result<(), Say>,
 }
 
+impl PlanTarget {
+    /// Whether it may be written and keeps what is written.
+    pub(crate) fn is_fillable(&self) -> bool {
+        self.writes.is_ok() && self.null.is_none()
+    }
+}
+
 /// Space of the file system in which a test file is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Room {

@@ -1,6 +1,7 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
 use crate::arm::{Arm, Observation};
+use crate::calibration::Calibrate;
 use crate::external::FioNeed;
 use crate::files::Files;
 use crate::plan::Case;
@@ -28,6 +29,8 @@ pub struct Suite {
     pub precondition: Option<Precondition>,
     /// The test files, if they are several.
     pub files: Option<Files>,
+    /// Ceilings that are measured first.
+    pub calibrate: Calibrate,
     /// Cases in the order of the file.
     pub cases: Vec<SuiteCase>,
     /// Cells that another tool ran, of an imported run; then there are no `cases` and nothing is planned.

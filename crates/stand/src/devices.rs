@@ -145,7 +145,7 @@ impl Devices {
     }
 }
 
-fn device_path(roots: &Roots, name: &str) -> PathBuf {
+pub(crate) fn device_path(roots: &Roots, name: &str) -> PathBuf {
     // Kernel names write `!` for the `/` of names such as `cciss/c0d0`.
     roots.dev.join(name.replace('!', "/"))
 }

@@ -208,6 +208,7 @@ fn phase_name(phase: Phase) -> Say {
     match phase {
         Phase::Preflight => say!("looking at the target", "осмотр объекта"),
         Phase::Provision => say!("preparing", "подготовка"),
+        Phase::Calibrate => say!("measuring ceilings", "измерение потолков"),
         Phase::Fill => say!("filling", "заполнение"),
         Phase::Arm => say!("switching to another arm", "переход к другому варианту"),
         Phase::Measure => say!("measuring", "измерение"),

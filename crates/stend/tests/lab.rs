@@ -265,3 +265,25 @@ fn commands_write_what_the_block_device_reads_and_only_after_confirmation() {
     assert_eq!(code, 5, "without a confirmation: {stderr}");
     assert!(run.is_none(), "nothing was done");
 }
+
+#[test]
+fn a_drive_with_a_limit_is_named_as_the_bound_of_its_reads() {
+    let scratch = Scratch::new();
+    if !lab(&scratch, "a_drive_with_a_limit_is_named_as_the_bound_of_its_reads") {
+        return;
+    }
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let machine = Machine::new(&scratch, 9, "", ", iops: 400");
+    let suite = "suite: c\ncalibrate: members\ndefaults: {ramp: 300ms, trial: 2s}\nrepeats: {blocks: 2}\ncases:\n  \
+                 - {name: r, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 16}]}\n";
+    let (code, stderr, _) = machine.run_with(&scratch, suite, &[]);
+    assert_eq!(code, 0, "{stderr}");
+    let case = &show_json(&scratch, &scratch.join("run.stend"))["cases"][0];
+    let ceiling = &case["ceiling"];
+    assert_eq!((&ceiling["bound"], &ceiling["uses"][0]["unit"]), (&"limited".into(), &"iops".into()), "{ceiling}");
+    assert_eq!(ceiling["uses"][0]["resource"]["drives"]["devices"][0], "nvme0n1");
+    let limit = ceiling["uses"][0]["ceiling_per_s"].as_f64().expect("a rate");
+    assert!((380.0..=420.0).contains(&limit), "{ceiling}");
+    let checks = case["checks"].as_array().expect("a list");
+    assert_eq!(checks.iter().find(|check| check["id"] == "H07").expect("H07")["status"], "pass");
+}

@@ -17,6 +17,8 @@ mod thin;
 mod time_series;
 mod tint;
 
+pub(crate) use overview::busy;
+
 use crate::case::OpLatency;
 use crate::chart::{Axis, Chart, Point, Scale, Series, Unit};
 use crate::findings::{CaseFinding, Headline, SearchFinding};

@@ -9,7 +9,7 @@ use stend_record::observed::Phase;
 use stend_record::sample::CpuTimes;
 use stend_record::{EventKind, RunRecord, Sample};
 
-/// There are five phases; a damaged file may hold more.
+/// There are seven phases, of which some may alternate; a damaged file may hold more.
 const PHASES_MAX: usize = 24;
 
 /// Busy share of all CPUs, and the worker's part of it. `None` without samples of the CPUs.
@@ -110,6 +110,7 @@ fn phase_name(phase: Phase) -> Say {
     match phase {
         Phase::Preflight => say!("preflight", "проверка"),
         Phase::Provision => say!("provision", "подготовка"),
+        Phase::Calibrate => say!("ceilings", "потолки"),
         Phase::Fill => say!("fill", "заполнение"),
         Phase::Arm => say!("arm", "вариант"),
         Phase::Measure => say!("measure", "измерение"),

@@ -1,6 +1,6 @@
 //! H63: how many bytes the drives wrote for each byte that the application wrote.
 
-use super::drives::{asked, lowest_of_all};
+use super::drives::asked;
 use super::stretch::{self, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
@@ -8,6 +8,7 @@ use crate::limits::AMPLIFICATION_DEVIATION;
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
+use stend_record::targets::drives;
 use stend_record::{Device, RunRecord, TargetFacts, TargetKind};
 use stend_spec::workload::Op;
 
@@ -41,7 +42,7 @@ pub fn amplification(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let drives = lowest_of_all(&run.targets);
+    let drives = drives(&run.targets);
     if drives.is_empty() {
         return check.not_measurable(say!(
             "no block device below the target is visible",

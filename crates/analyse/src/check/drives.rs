@@ -7,7 +7,8 @@ use crate::limits::BYTES_AT_DRIVES;
 use crate::phrase::{both, op as op_name, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
-use stend_record::{Device, RunRecord, TargetFacts};
+use stend_record::targets::drives;
+use stend_record::{Device, RunRecord};
 use stend_spec::workload::Op;
 
 /// Bytes of one operation, over the stretches of load that lie between two samples.
@@ -27,7 +28,7 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let drives = lowest_of_all(&run.targets);
+    let drives = drives(&run.targets);
     if drives.is_empty() {
         return check.not_measurable(say!(
             "no block device below the target is visible",
@@ -76,30 +77,6 @@ pub(super) fn asked(case: &CaseTrials<'_>, op: Op) -> bool {
 /// Why what compares data at two places does not concern a case.
 pub(super) fn moves_no_data() -> Say {
     say!("the case moves no data", "случай не передаёт данных")
-}
-
-/// The lowest devices under all targets, each once; none if they are not visible under one of them.
-pub(super) fn lowest_of_all(targets: &[TargetFacts]) -> Vec<&Device> {
-    let mut found: Vec<&Device> = Vec::new();
-    for drives in targets.iter().map(lowest) {
-        if drives.is_empty() {
-            return Vec::new();
-        }
-        let new = |drive: &&Device| !found.iter().any(|known| known.name == drive.name);
-        let more: Vec<&Device> = drives.into_iter().filter(new).collect();
-        found.extend(more);
-    }
-    found
-}
-
-/// The lowest devices that are visible: the disks, or whatever is deepest.
-fn lowest(target: &TargetFacts) -> Vec<&Device> {
-    let disks: Vec<&Device> = target.devices.iter().filter(|d| d.kind == "disk").collect();
-    if !disks.is_empty() {
-        return disks;
-    }
-    let depth = target.devices.iter().map(|d| d.depth).max();
-    target.devices.iter().filter(|d| Some(d.depth) == depth).collect()
 }
 
 /// Bytes over all stretches; `None` if there are none or a counter is missing.

@@ -1,6 +1,6 @@
 //! H30 and H31: does what is acknowledged as durable reach the medium, and what of the storage forgets at a loss of power?
 
-use super::drives::{asked, lowest_of_all};
+use super::drives::asked;
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
@@ -9,6 +9,7 @@ use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::histogram::Histogram;
 use stend_base::{Nanos, Say, Share, format, say};
+use stend_record::targets::drives;
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Op, Sync};
 
@@ -46,7 +47,7 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let drives = lowest_of_all(&run.targets);
+    let drives = drives(&run.targets);
     if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
         return check.not_measurable(say!(
             "it is not visible of every drive below the target whether its cache is volatile",
@@ -177,7 +178,7 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !unsafe_mounts.is_empty() {
         return check.result(CheckStatus::Warn, Say::same(unsafe_mounts.join("; ")), no_barriers());
     }
-    let drives = lowest_of_all(&run.targets);
+    let drives = drives(&run.targets);
     if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
         return check.not_measurable(say!(
             "it is not visible of every drive below the target whether its cache is volatile",
@@ -216,7 +217,7 @@ pub fn flushes_are_off(target: &TargetFacts) -> Option<&str> {
 
 /// Whether any drive below the targets calls its cache volatile; `None` if they do not all say.
 pub fn is_volatile(targets: &[TargetFacts]) -> Option<bool> {
-    let caches: Option<Vec<&str>> = lowest_of_all(targets).into_iter().map(|d| d.write_cache.as_deref()).collect();
+    let caches: Option<Vec<&str>> = drives(targets).into_iter().map(|d| d.write_cache.as_deref()).collect();
     caches.filter(|caches| !caches.is_empty()).map(|caches| caches.contains(&VOLATILE))
 }
 

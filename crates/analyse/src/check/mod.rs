@@ -9,6 +9,7 @@ mod arithmetic;
 mod background;
 mod burst;
 mod cache;
+mod ceilings;
 pub mod clock;
 mod crashed;
 mod depth;
@@ -41,7 +42,7 @@ mod redundancy;
 mod replayed;
 mod reported;
 mod steady;
-mod stretch;
+pub(crate) mod stretch;
 mod sweep;
 mod telemetry;
 mod verified;
@@ -58,9 +59,9 @@ use stend_spec::plan::Plan;
 use stend_spec::workload::Backend;
 
 /// Checks of what happens below the engine: they ask nothing where no storage takes part.
-const OF_STORAGE: [&str; 21] = [
-    "H10", "H11", "H12", "H13", "H14", "H17", "H18", "H25", "H26", "H30", "H31", "H41", "H45", "H46", "H60", "H61",
-    "H62", "H63", "H64", "H65", "H66",
+const OF_STORAGE: [&str; 22] = [
+    "H07", "H10", "H11", "H12", "H13", "H14", "H17", "H18", "H25", "H26", "H30", "H31", "H41", "H45", "H46", "H60",
+    "H61", "H62", "H63", "H64", "H65", "H66",
 ];
 
 /// Every check that looks at one case alone, in the order of their numbers.
@@ -112,6 +113,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         little::in_flight(case),
         mix::mix(case),
         executed::executed(case),
+        ceilings::above(run, case),
         arithmetic::sums(case),
         cache::working_set(run, case),
         drives::bytes(run, case),
@@ -132,6 +134,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         durability::unsafe_modes(run, case),
         generator::busy(case),
         depth::depth(run, case),
+        ceilings::headroom(run, case),
         offered::offered(case),
         clock::clock(run, case),
         placement::numa(run, case),

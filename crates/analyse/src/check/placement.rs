@@ -1,6 +1,5 @@
 //! H45 and H46: were threads and memory near the drives, and did more than one CPU take their completions?
 
-use super::drives::lowest_of_all;
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
@@ -9,6 +8,7 @@ use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
 use stend_base::{Lang, format, say};
+use stend_record::targets::drives;
 use stend_record::{RunRecord, Sample};
 use stend_spec::topology::NumaNode;
 
@@ -56,7 +56,7 @@ pub fn numa(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 }
 
 fn found(run: &RunRecord, case: &CaseTrials<'_>, nodes: &[NumaNode]) -> Option<Nodes> {
-    let drives = lowest_of_all(&run.targets);
+    let drives = drives(&run.targets);
     let of_drives = drives.iter().map(|drive| u32::try_from(drive.numa_node?).ok()).collect::<Option<_>>();
     let node_of = |cpu: &u32| nodes.iter().find(|node| node.cpus.contains(cpu)).map(|node| node.node);
     let cpus = case.counting.iter().flat_map(|trial| &trial.outcome.engine.cpus);

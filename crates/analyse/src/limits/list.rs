@@ -92,6 +92,7 @@ pub fn all() -> Vec<Limit> {
     list.extend(of_the_engine());
     list.extend(of_the_machine());
     list.extend(of_intervals());
+    list.extend(of_ceilings());
     list.extend(of_caveats());
     list
 }
@@ -204,6 +205,20 @@ fn of_intervals() -> Vec<Limit> {
         limit!(Share USL_DEVIATION, "", "deviation of a sweep from the Universal Scalability Law that still follows it", "отклонение ряда от универсального закона масштабируемости, при котором он ему следует"),
         limit!(Share USL_SPREAD, "", "what a rate of a sweep counts as known by, at best", "точность, с которой скорость ряда считается известной, в лучшем случае"),
         limit!(Share SWEEP_LEVEL, "", "distance from the largest rate of a sweep at which it does not grow any more", "расстояние до наибольшей скорости ряда, на котором рост кончился"),
+    ]
+}
+
+fn of_ceilings() -> Vec<Limit> {
+    vec![
+        limit!(Share ABOVE_CEILING, "H07", "rate over what the drives gave when they were read", "скорость к той, что дали накопители при чтении"),
+        limit!(Number ENGINE_HEADROOM, "H42", "rate of the engine against nothing over that of the case, at least", "скорость генератора без объекта к скорости случая, не меньше"),
+        limit!(Share BOUND_AT, "", "part of a ceiling from which it is what bounds a rate", "часть потолка, с которой предел — он"),
+        limit!(Share BOUND_TOGETHER, "", "difference of two ceilings that bound a rate together", "разница потолков, при которой пределов два"),
+        limit!(Share LATENCY_BOUND_BELOW, "", "part of every ceiling below which latency may be the bound", "часть каждого потолка, ниже которой пределом может быть задержка"),
+        limit!(Share LATENCY_BOUND_REACHED, "", "rate over in flight / latency alone from which it is", "скорость к глубине, делённой на задержку в одиночку, с которой это так"),
+        limit!(Share LINK_USABLE, "", "part of a PCIe link that is left for data", "часть канала PCIe, остающаяся данным"),
+        limit!(Share DOUBLED_SATURATED, "", "gain of twice the queue depth below which something is used up", "прибавка от удвоения глубины, ниже которой насыщение"),
+        limit!(Share DOUBLED_GROWS, "", "the same from which nothing is", "то же, с которой насыщения нет"),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Made-up entries for the tests of this module: one of each kind, and runs of any length.
 
+use crate::calibration::{Calibration, Subject};
 use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use crate::imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 use crate::io_log::{IoChunk, IoLogTotals, Logged, Records};
@@ -261,12 +262,23 @@ pub fn trial_start(trial: u32) -> Entry {
     Entry::TrialStart { trial, case: 3, block: 1, round: false, asked: Box::new(self::trial()), at: Nanos(99) }
 }
 
+/// A drive as it was read.
+fn calibration() -> Calibration {
+    Calibration {
+        subject: Subject::Drives(vec!["sda".to_string()]),
+        asked: trial(),
+        found: Ok(Box::new(outcome())),
+        zeros: Some(ZeroSample { sampled: 1000, zero: 2, ..ZeroSample::default() }),
+    }
+}
+
 /// One entry of each kind but the header and the end, in an order that happens.
 pub fn one_of_each() -> Vec<Entry> {
     vec![
         Entry::Event(Event { at: Nanos(1), kind: EventKind::Phase(Phase::Preflight) }),
         Entry::Host(Box::new(HostFacts { hostname: "h".to_string(), ..HostFacts::default() })),
         Entry::Targets(vec![target()]),
+        Entry::Event(Event { at: Nanos(2), kind: EventKind::Calibrated(Box::new(calibration())) }),
         Entry::Fill(FillOutcome {
             written: Bytes::gib(1),
             elapsed: Nanos::secs(4),

@@ -57,6 +57,9 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         if let Some(steady) = &case.steady {
             m.line("p", "about", &steady.say());
         }
+        if let Some(ceiling) = &case.ceiling {
+            m.line("p", "about", &ceiling.say());
+        }
         for replay in &case.replays {
             m.line("p", "about", &replay.say());
         }

@@ -80,6 +80,12 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
         screen,
         least_precise(&findings.cases).map(|(label, said)| ("–".to_string(), format!("{label}: {}", said.get(lang)))),
     ));
+    let bounds = findings.cases.iter().filter_map(|case| Some((case, case.ceiling.as_ref()?)));
+    out.push_str(&list(
+        &say!("What bounds it", "Чем ограничено"),
+        screen,
+        bounds.map(|(case, ceiling)| ("–".to_string(), format!("{}: {}", case.label, ceiling.say().get(lang)))),
+    ));
     out.push_str(&list(
         &say!("Before measuring", "Перед измерением"),
         screen,

@@ -6,7 +6,7 @@ use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::figures::both;
 use crate::words;
 use stend_analyse::findings::Caveat;
-use stend_analyse::preview::{PlannedArm, PlannedCase, Preview, Writes};
+use stend_analyse::preview::{PlannedArm, PlannedCalibration, PlannedCase, Preview, Writes};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::targets::{in_line, names};
@@ -97,9 +97,29 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
     }
 }
 
+/// What is measured first, and for how long.
+fn ceilings(calibration: &PlannedCalibration, lang: Lang) -> String {
+    let (drives, engine) = (clean(&in_line(&calibration.drives)), calibration.engine);
+    let time = format::duration(calibration.time, lang);
+    let text = match calibration.drives.is_empty() {
+        true => say!(
+            "measure ceilings: {engine} loads with nothing behind them ({time})",
+            "измерить потолки: нагрузок без объекта — {engine} ({time})"
+        ),
+        false => say!(
+            "measure ceilings: read {drives}, and run {engine} loads with nothing behind them ({time})",
+            "измерить потолки: прочитать {drives} и выполнить нагрузок без объекта — {engine} ({time})"
+        ),
+    };
+    text.get(lang).to_string()
+}
+
 fn steps(preview: &Preview, screen: &Screen) -> String {
     let (lang, ahead) = (screen.lang, &preview.ahead);
     let mut lines: Vec<String> = ahead.steps.iter().map(|step| clean(step)).collect();
+    if let Some(calibration) = &preview.calibration {
+        lines.push(ceilings(calibration, lang));
+    }
     lines.extend(preview.fill.iter().flat_map(|fill| filling(*fill, preview.precondition, lang)));
     if ahead.samples_zeros {
         let sample =

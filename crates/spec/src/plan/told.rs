@@ -1,6 +1,7 @@
 //! The plan of a run that another tool made: its cells as they were told, and nothing left to decide.
 
 use super::{CASES_MAX, Plan, PlanInputs};
+use crate::calibration::Calibrate;
 use crate::label;
 use stend_base::{Bytes, Error, Kind, Result, say};
 
@@ -29,6 +30,7 @@ pub(super) fn plan(inputs: &PlanInputs) -> Result<Plan> {
         ladders: Vec::new(),
         traces: Vec::new(),
         until: None,
+        calibrate: Calibrate::None,
         idle: Vec::new(),
         seed: inputs.seed,
     })

@@ -12,3 +12,4 @@ mod checks;
 mod claims;
 mod devices;
 mod files;
+mod members;

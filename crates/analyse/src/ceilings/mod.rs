@@ -1,0 +1,417 @@
+//! How near a case is to what bounds it: which ceilings are known, how much of each it used, and which one it is.
+//! `docs/method/ceilings.md` has the rules.
+
+#[cfg(test)]
+pub(crate) mod fixture;
+pub(crate) mod measured;
+mod model;
+mod words;
+
+pub use measured::CeilingDoubt;
+
+use crate::charts::busy;
+use crate::check::stretch::{length, stretches};
+use crate::findings::{CaseFinding, Headline};
+use crate::limits::{ABOVE_CEILING, DOUBLED_GROWS, DOUBLED_SATURATED, LINK_USABLE};
+use crate::phrase::{both, pick};
+use crate::stats::mean;
+use crate::trials::CaseTrials;
+use measured::{OfDrives, is_calibrated, is_random, of_drives, of_engine};
+use model::Decision;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use stend_base::{Say, Share, format, say};
+use stend_record::targets::members;
+use stend_record::{RunRecord, TargetKind};
+use stend_spec::calibration::Reading;
+use stend_spec::plan::Plan;
+use stend_spec::workload::{Backend, Stream, Trial};
+
+/// How near a case is to its ceilings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CeilingFinding {
+    /// What bounds it.
+    pub bound: Bound,
+    /// Ceilings that are known, the one that is used most first.
+    pub uses: Vec<CeilingUse>,
+    /// What is not known, and why.
+    pub unknown: Vec<UnknownCeiling>,
+    /// I/Os in flight that the case asks for.
+    pub in_flight: u64,
+    /// Rate over in flight / latency of one alone: 1 where each I/O takes as long as alone. `None` without a case at depth 1.
+    pub alone: Option<f64>,
+    /// What twice the queue depth does; `None` where the suite does not have that case.
+    pub doubled: Option<Doubled>,
+    /// I/Os in flight at which the nearest ceiling would be reached if each took as long as alone.
+    pub needed: Option<u64>,
+}
+
+/// What bounds a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// The first ceiling.
+    Limited,
+    /// The first two alike.
+    Together,
+    /// Too few I/Os in flight.
+    Latency,
+    /// The rate that was asked for.
+    Asked,
+    /// Nothing that is known.
+    Unexplained,
+}
+
+/// One ceiling and how much of it was used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CeilingUse {
+    /// Of what.
+    pub resource: Resource,
+    /// Part of it that was used.
+    pub used: Share,
+    /// Rate that the case would have at it.
+    pub ceiling: f64,
+    /// What that rate counts.
+    pub unit: Headline,
+    /// Why it may not be what it seems.
+    pub doubt: Option<CeilingDoubt>,
+}
+
+/// The same case at twice the queue depth.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Doubled {
+    /// That depth.
+    pub queue_depth: u32,
+    /// How much the rate grows, relative.
+    pub gain: f64,
+    /// It hardly grows, so that only latency does; `false`: it grows; `None`: neither is clear.
+    pub saturated: Option<bool>,
+}
+
+/// What has a ceiling.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// Drives under the targets, as they were read.
+    Drives {
+        /// Kernel names.
+        devices: Vec<String>,
+        /// How they were read.
+        reading: Reading,
+        /// All at the same time; else each alone, summed.
+        together: bool,
+    },
+    /// PCIe links of the drives, by what a link of their speed and width carries.
+    Link {
+        /// Kernel names.
+        devices: Vec<String>,
+    },
+    /// All CPUs of the machine.
+    Cpus,
+    /// The busiest load thread.
+    Thread,
+    /// The engine: the same load with nothing behind it.
+    Engine,
+}
+
+/// A ceiling that is not known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnknownCeiling {
+    /// Of what.
+    pub what: Say,
+    /// Why.
+    pub why: Say,
+}
+
+/// Rate of a case.
+struct Rate {
+    case: u32,
+    iops: f64,
+    /// Half of its interval, relative to it.
+    half_width: Option<f64>,
+}
+
+/// Puts into each case how near it is to its ceilings. Without calibration only what is clearly the bound is told.
+pub(crate) fn insert(run: &RunRecord, plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {
+    let calibrated = is_calibrated(run);
+    let of = |case: &CaseFinding| Rate {
+        case: case.case,
+        iops: case.total.iops.value,
+        half_width: case.total.iops.half_width(),
+    };
+    let rates: Vec<Rate> = cases.iter().map(of).collect();
+    for (case, found) in trials.iter().zip(cases) {
+        // That a search misses a rate is what it looks for.
+        if case.counting.is_empty() || plan.rung(case.case).is_some() {
+            continue;
+        }
+        let doubled = doubled(plan, case, &of(found), &rates);
+        let ceiling = CeilingFinding { doubled, ..finding(run, case, found, alone(plan, case, &rates)) };
+        found.ceiling = Some(ceiling).filter(|c| calibrated || matches!(c.bound, Bound::Limited | Bound::Together));
+    }
+}
+
+fn finding(run: &RunRecord, case: &CaseTrials<'_>, found: &CaseFinding, alone_seconds: Option<f64>) -> CeilingFinding {
+    let (mut uses, mut unknown) = (Vec::new(), Vec::new());
+    if is_calibrated(run) {
+        of_storage(run, case, found, (&mut uses, &mut unknown));
+        match of_engine(run, case) {
+            Ok(ceiling) => uses.extend(of_rate(Resource::Engine, ceiling, found)),
+            Err(why) => unknown.push(UnknownCeiling {
+                what: say!("the engine alone", "генератор без объекта"), why
+            }),
+        }
+    }
+    let polls = case
+        .counting
+        .iter()
+        .any(|t| ["io_uring_iopoll", "io_uring_sqpoll"].contains(&t.outcome.engine.backend.as_str()));
+    if !polls {
+        uses.extend(share(Resource::Cpus, cpus(run, case), found));
+        uses.extend(share(Resource::Thread, thread(case), found));
+    }
+    uses.sort_by(|a, b| b.used.0.total_cmp(&a.used.0));
+    let rate = found.total.iops.value;
+    let in_flight = case.asked.in_flight();
+    let reached = alone_seconds.map(|seconds| rate * seconds / in_flight.max(1) as f64);
+    let nearest = uses.first().filter(|first| first.used.0 > 0.0);
+    CeilingFinding {
+        bound: bound(case, &uses, reached),
+        needed: nearest.zip(alone_seconds).map(|(first, alone)| model::needed_in_flight(rate / first.used.0, alone)),
+        alone: reached,
+        doubled: None,
+        in_flight,
+        uses,
+        unknown,
+    }
+}
+
+/// The verdict: the generator's thread and the engine alone are the same thing by two measures, and so are drives and their link.
+fn bound(case: &CaseTrials<'_>, uses: &[CeilingUse], alone: Option<f64>) -> Bound {
+    let mut shares: Vec<(u8, f64)> = Vec::new();
+    for one in uses {
+        let class = one.resource.class();
+        if !shares.iter().any(|(known, _)| *known == class) {
+            shares.push((class, one.used.0));
+        }
+    }
+    let shares: Vec<f64> = shares.into_iter().map(|(_, share)| share).collect();
+    let open = case.asked.streams.iter().any(|s| s.is_open() || s.think.is_some());
+    match model::decide(&shares, alone) {
+        Decision::Limited => Bound::Limited,
+        Decision::Together => Bound::Together,
+        _ if open => Bound::Asked,
+        Decision::Latency => Bound::Latency,
+        Decision::Unexplained => Bound::Unexplained,
+    }
+}
+
+impl Resource {
+    /// Measures of the same thing have the same number.
+    fn class(&self) -> u8 {
+        match self {
+            Resource::Drives { .. } => 0,
+            Resource::Link { .. } => 1,
+            Resource::Cpus => 2,
+            Resource::Thread | Resource::Engine => 3,
+        }
+    }
+}
+
+impl CeilingFinding {
+    /// The first ceiling after the nearest that is of something else.
+    pub fn second(&self) -> Option<&CeilingUse> {
+        let first = self.uses.first()?.resource.class();
+        self.uses.iter().find(|other| other.resource.class() != first)
+    }
+}
+
+/// Latency of one I/O alone, s: from the case that differs in queue depth and jobs only, of which it has one each.
+fn alone(plan: &Plan, case: &CaseTrials<'_>, rates: &[Rate]) -> Option<f64> {
+    let (_, other) = related(plan, case, rates).find(|(trial, _)| trial.in_flight() == 1)?;
+    Some(1.0 / other.iops)
+}
+
+/// What twice the queue depth does with as many jobs, where the suite has that case: the test of method §5.3.
+fn doubled(plan: &Plan, case: &CaseTrials<'_>, mine: &Rate, rates: &[Rate]) -> Option<Doubled> {
+    let of = |trial: &Trial| trial.streams.first().map(|s| (s.queue_depth, s.jobs));
+    let (queue_depth, jobs) = of(case.asked)?;
+    let wanted = (queue_depth.checked_mul(2)?, jobs);
+    let (_, other) = related(plan, case, rates).find(|(trial, _)| of(trial) == Some(wanted))?;
+    let gain = other.iops / mine.iops - 1.0;
+    // Without intervals, or with wide ones, the gain is chance.
+    let noise = mine.half_width.zip(other.half_width).map(|(a, b)| a.hypot(b));
+    let saturated = noise.and_then(|noise| match gain {
+        gain if gain < DOUBLED_SATURATED && gain + noise < DOUBLED_GROWS => Some(true),
+        gain if gain >= DOUBLED_GROWS && gain > noise => Some(false),
+        _ => None,
+    });
+    (mine.iops > 0.0).then_some(Doubled { queue_depth: wanted.0, gain, saturated })
+}
+
+/// Cases of the same closed loop that differ in queue depth and jobs only, with their rates.
+fn related<'a>(
+    plan: &'a Plan,
+    case: &'a CaseTrials<'_>,
+    rates: &'a [Rate],
+) -> impl Iterator<Item = (&'a Trial, &'a Rate)> {
+    rates.iter().filter_map(move |rate| {
+        let other = &plan.cases.get(rate.case as usize)?.trial;
+        let [mine, theirs] = [case.asked, other].map(|trial| match trial.streams.as_slice() {
+            [one] if !one.is_open() && one.think.is_none() => Some(one),
+            _ => None,
+        });
+        let (mine, theirs) = mine.zip(theirs)?;
+        let like = Stream { queue_depth: mine.queue_depth, jobs: mine.jobs, ..theirs.clone() };
+        let around = |t: &Trial| (t.direct, t.backend, t.engine, t.region);
+        let same_arm = plan.arm_of(rate.case) == plan.arm_of(case.case);
+        (rate.iops > 0.0 && same_arm && like == *mine && around(other) == around(case.asked)).then_some((other, rate))
+    })
+}
+
+/// Drives and their links.
+fn of_storage(
+    run: &RunRecord,
+    case: &CaseTrials<'_>,
+    found: &CaseFinding,
+    (uses, unknown): (&mut Vec<CeilingUse>, &mut Vec<UnknownCeiling>),
+) {
+    let nowhere = run.targets.iter().any(|target| target.kind == TargetKind::NullDevice);
+    if nowhere || case.asked.backend == Backend::Null {
+        return;
+    }
+    let mut missing: Vec<(Reading, Say)> = Vec::new();
+    for (reading, ceiling) in bounding(run, case) {
+        match ceiling {
+            Ok(of) => match of_drives_use(reading, of, found) {
+                // What a case is faster than does not bound it; H07 asks why.
+                above if above.used.0 > ABOVE_CEILING => missing.push((reading, faster(above.used))),
+                held => uses.push(held),
+            },
+            Err(why) => missing.push((reading, why)),
+        }
+    }
+    let of = |what, why| UnknownCeiling { what, why };
+    unknown.extend(match missing.as_slice() {
+        [(_, why), (_, same)] if why == same => vec![of(say!("the drives", "накопители"), why.clone())],
+        _ => missing.into_iter().map(|(reading, why)| of(way(reading), why)).collect(),
+    });
+    uses.extend(links(run, case, found));
+}
+
+fn faster(used: Share) -> Say {
+    both(|l| {
+        let text = pick(
+            l,
+            "the case is faster than they were when they were read, {used} of it: see check H07",
+            "случай быстрее, чем они были при чтении, {used} от него: см. проверку H07",
+        );
+        text.replace("{used}", &format::percent(used.0, l))
+    })
+}
+
+/// A way of reading drives, in words.
+fn way(reading: Reading) -> Say {
+    match reading {
+        Reading::Random => say!("the drives at random", "накопители вразброс"),
+        Reading::Sequential => say!("the drives in order", "накопители подряд"),
+    }
+}
+
+/// Readings that a case may be held against, each with its ceiling or why it is none.
+pub(crate) fn bounding(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<(Reading, Result<OfDrives, Say>)> {
+    let wanted = Reading::ALL.into_iter().filter(|reading| *reading == Reading::Sequential || is_random(case));
+    let held = |reading: Reading| {
+        let of = of_drives(run, reading)?;
+        of.why_not(run, reading, case).map_or(Ok(of), Err)
+    };
+    wanted.map(|reading| (reading, held(reading))).collect()
+}
+
+fn of_drives_use(reading: Reading, of: OfDrives, found: &CaseFinding) -> CeilingUse {
+    let (rate, unit) = match reading {
+        Reading::Random => (found.total.iops.value, Headline::Iops),
+        Reading::Sequential => (found.total.throughput.value, Headline::Throughput),
+    };
+    CeilingUse {
+        used: Share(if of.per_second > 0.0 { rate / of.per_second } else { 0.0 }),
+        ceiling: of.per_second,
+        unit,
+        doubt: of.doubt,
+        resource: Resource::Drives { devices: of.names, reading, together: of.together },
+    }
+}
+
+/// What the links of all drives carry, as slow as they were under this load. `None` where it is not certain that all drives are
+/// on these links, and below a hypervisor, whose links say nothing.
+fn links(run: &RunRecord, case: &CaseTrials<'_>, found: &CaseFinding) -> Option<CeilingUse> {
+    let drives = members(&run.targets);
+    let mut slowest: BTreeMap<&str, (&str, f64)> = BTreeMap::new();
+    for link in
+        stretches(run, case).iter().flat_map(|s| s.samples).filter_map(|s| s.parts.as_deref()).flat_map(|p| &p.links)
+    {
+        let carries = model::pcie_bytes_per_second(link.now.speed_mt_per_s, link.now.width)?;
+        let known = slowest.entry(&link.address).or_insert((&link.device, carries));
+        known.1 = known.1.min(carries);
+    }
+    // One for each drive, or one controller for all of them.
+    let told = !slowest.is_empty() && (slowest.len() == drives.len() || slowest.len() == 1);
+    let ceiling = slowest.values().map(|(_, carries)| carries).sum::<f64>() * LINK_USABLE;
+    let real = !drives.is_empty() && drives.iter().all(|drive| drive.kind == "disk" && !drive.is_virtual);
+    (told && real && ceiling > 0.0).then(|| CeilingUse {
+        resource: Resource::Link { devices: slowest.values().map(|(device, _)| device.to_string()).collect() },
+        used: Share(found.total.throughput.value / ceiling),
+        ceiling,
+        unit: Headline::Throughput,
+        doubt: None,
+    })
+}
+
+/// A ceiling of a rate, by what the case is known by.
+fn of_rate(resource: Resource, (iops, bytes): (f64, f64), found: &CaseFinding) -> Option<CeilingUse> {
+    let (rate, ceiling) = match found.headline {
+        Headline::Iops => (found.total.iops.value, iops),
+        Headline::Throughput => (found.total.throughput.value, bytes),
+    };
+    (ceiling > 0.0).then(|| CeilingUse {
+        resource,
+        used: Share(rate / ceiling),
+        ceiling,
+        unit: found.headline,
+        doubt: None,
+    })
+}
+
+/// A ceiling by the part of it that was used: the rate that the whole would give.
+fn share(resource: Resource, used: Option<f64>, found: &CaseFinding) -> Option<CeilingUse> {
+    let used = used.filter(|used| *used > 0.0)?;
+    let rate = match found.headline {
+        Headline::Iops => found.total.iops.value,
+        Headline::Throughput => found.total.throughput.value,
+    };
+    Some(CeilingUse { resource, used: Share(used), ceiling: rate / used, unit: found.headline, doubt: None })
+}
+
+/// Busy part of all CPUs while the load ran, whoever used them.
+fn cpus(run: &RunRecord, case: &CaseTrials<'_>) -> Option<f64> {
+    let stretches = stretches(run, case);
+    let whole = length(&stretches).as_secs();
+    let parts = stretches.iter().map(|stretch| match stretch.samples {
+        [first, .., last] => Some(busy(first.cpus.as_ref()?, last.cpus.as_ref()?)? * stretch.length().as_secs()),
+        _ => None,
+    });
+    let sum: f64 = parts.collect::<Option<Vec<f64>>>()?.into_iter().sum();
+    (whole > 0.0).then(|| sum / whole)
+}
+
+/// Part of a CPU that the busiest load thread used, in the mean over trials.
+fn thread(case: &CaseTrials<'_>) -> Option<f64> {
+    let of = |trial: &crate::trials::Counting<'_>| {
+        let most = trial.outcome.jobs.iter().filter_map(|job| job.cpu_max_ns).max()?;
+        Some(most as f64 / trial.window.0 as f64)
+    };
+    mean(&case.counting.iter().map(of).collect::<Option<Vec<f64>>>()?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! How near a case is to its ceilings, in words. Must not judge.
+
+use super::{Bound, CeilingDoubt, CeilingFinding, CeilingUse, Resource, UnknownCeiling};
+use crate::findings::Headline;
+use crate::phrase::{both, pick};
+use stend_base::{Lang, Say, format};
+use stend_spec::calibration::Reading;
+
+/// Most drives that are named one by one.
+const NAMED_MOST: usize = 3;
+
+impl CeilingFinding {
+    /// What bounds the case, how near it is, what comes next, and what is not known.
+    pub fn say(&self) -> Say {
+        both(|l| self.bound_in_words(l) + &self.doubled_in_words(l) + &self.not_known(l))
+    }
+
+    fn bound_in_words(&self, l: Lang) -> String {
+        let Some(first) = self.uses.first() else {
+            return pick(
+                l,
+                "Nothing that could bound it is known.",
+                "О том, что могло бы её ограничить, ничего не известно.",
+            )
+            .to_string();
+        };
+        let text = match self.bound {
+            Bound::Limited => pick(
+                l,
+                "Limited by {first}: {used} of {ceiling}.{next} Headroom {room}.",
+                "Предел — {first}: {used} от {ceiling}.{next} Запас {room}.",
+            ),
+            Bound::Together => pick(
+                l,
+                "Limited by {first}, {used} of {ceiling}, and as much by {second}.",
+                "Пределов два: {first}, {used} от {ceiling}, и {second}.",
+            ),
+            Bound::Latency => pick(
+                l,
+                "Bound by latency: with {depth} in flight each I/O takes about as long as alone. Nearest ceiling: {first}, {used} of {ceiling}{needed}.",
+                "Предел — задержка: при глубине {depth} каждая операция длится почти как в одиночку. Ближайший потолок: {first}, {used} от {ceiling}{needed}.",
+            ),
+            Bound::Asked => pick(
+                l,
+                "The rate is what the load asks for. Nearest ceiling: {first}, {used} of {ceiling}.{next}",
+                "Скорость задана самой нагрузкой. Ближайший потолок: {first}, {used} от {ceiling}.{next}",
+            ),
+            Bound::Unexplained => pick(
+                l,
+                "No known ceiling explains the rate. Nearest ceiling: {first}, {used} of {ceiling}.{next}",
+                "Ни один из известных потолков скорость не объясняет. Ближайший потолок: {first}, {used} от {ceiling}.{next}",
+            ),
+        };
+        let second = self.second().map(|other| other.in_short(l)).unwrap_or_default();
+        let next = pick(l, " Next: {second}.", " Затем {second}.").replace("{second}", &second);
+        text.replace("{first}", &first.resource.name(l))
+            .replace("{used}", &format::percent(first.used.0, l))
+            .replace("{ceiling}", &first.ceiling_in_words(l))
+            .replace("{next}", if second.is_empty() { "" } else { &next })
+            .replace("{second}", &second)
+            .replace("{room}", &format::percent((1.0 - first.used.0).max(0.0), l))
+            .replace("{depth}", &format::count(self.in_flight))
+            .replace("{needed}", &self.needed_in_words(l))
+    }
+
+    fn needed_in_words(&self, l: Lang) -> String {
+        let Some(needed) = self.needed.filter(|needed| *needed > self.in_flight) else { return String::new() };
+        pick(l, ", which would take about {n} in flight", ", для этого нужна глубина около {n}")
+            .replace("{n}", &format::count(needed))
+    }
+
+    fn doubled_in_words(&self, l: Lang) -> String {
+        let Some(doubled) = self.doubled else { return String::new() };
+        let text = match doubled.saturated {
+            Some(true) => pick(
+                l,
+                " Twice the depth ({depth}) confirms that it is used up: the rate changes by {gain}, and latency doubles.",
+                " Вдвое большая глубина ({depth}) подтверждает насыщение: скорость меняется на {gain}, а задержка удваивается.",
+            ),
+            Some(false) => pick(
+                l,
+                " Twice the depth ({depth}) denies that anything is used up: the rate changes by {gain}.",
+                " Вдвое большая глубина ({depth}) насыщения не подтверждает: скорость меняется на {gain}.",
+            ),
+            None => pick(
+                l,
+                " Twice the depth ({depth}) changes the rate by {gain}, which is not enough to tell whether anything is used up.",
+                " Вдвое большая глубина ({depth}) меняет скорость на {gain}: этого мало, чтобы судить о насыщении.",
+            ),
+        };
+        text.replace("{depth}", &format::count(u64::from(doubled.queue_depth)))
+            .replace("{gain}", &signed(doubled.gain, l))
+    }
+
+    fn not_known(&self, l: Lang) -> String {
+        let one = |u: &UnknownCeiling| format!("{} ({})", u.what.get(l), u.why.get(l));
+        let all: Vec<String> = self.unknown.iter().map(one).collect();
+        match all.is_empty() {
+            true => String::new(),
+            false => pick(l, " Not known: {all}.", " Неизвестно: {all}.").replace("{all}", &all.join("; ")),
+        }
+    }
+}
+
+impl Resource {
+    /// What it is.
+    fn name(&self, l: Lang) -> String {
+        match self {
+            Resource::Drives { devices, .. } if devices.len() == 1 => {
+                pick(l, "the drive {d}", "накопитель {d}").replace("{d}", &list(devices))
+            }
+            Resource::Drives { devices, .. } => {
+                pick(l, "the drives {d}", "накопители {d}").replace("{d}", &list(devices))
+            }
+            Resource::Link { devices } => {
+                pick(l, "the PCIe link of {d}", "канал PCIe у {d}").replace("{d}", &list(devices))
+            }
+            Resource::Cpus => pick(l, "the CPUs of the machine", "процессоры машины").to_string(),
+            Resource::Thread => pick(l, "the busiest load thread", "самый занятый поток нагрузки").to_string(),
+            Resource::Engine => pick(l, "the engine itself", "сам генератор нагрузки").to_string(),
+        }
+    }
+}
+
+impl CeilingUse {
+    fn rate(&self, l: Lang) -> String {
+        match self.unit {
+            Headline::Iops => format!("{} IOPS", format::iops(self.ceiling, l)),
+            Headline::Throughput => format::throughput(self.ceiling, l),
+        }
+    }
+
+    /// The ceiling with how it is known.
+    fn ceiling_in_words(&self, l: Lang) -> String {
+        let how = match &self.resource {
+            Resource::Drives { devices, reading, together } => {
+                let reads = match reading {
+                    Reading::Random => {
+                        pick(l, "4 KiB at random, 32 in flight each", "4 КиБ вразброс, глубина 32 на каждый")
+                    }
+                    Reading::Sequential => {
+                        pick(l, "1 MiB in order, 8 in flight each", "1 МиБ подряд, глубина 8 на каждый")
+                    }
+                };
+                let whose = match (devices.len(), together) {
+                    (1, _) => pick(l, "its own ceiling, read alone", "его собственный потолок при чтении"),
+                    (_, true) => pick(l, "read together", "при одновременном чтении"),
+                    (_, false) => pick(l, "each read alone, summed", "сумма при чтении по одному"),
+                };
+                format!("{whose}: {reads}")
+            }
+            Resource::Link { .. } => {
+                pick(l, "what its lanes leave for data", "сколько его линии оставляют данным").to_string()
+            }
+            Resource::Cpus => {
+                pick(l, "at full use, whoever uses them", "при полной занятости, кем бы то ни было").to_string()
+            }
+            Resource::Thread => pick(l, "at full use", "при полной занятости").to_string(),
+            Resource::Engine => {
+                pick(l, "the same load with nothing behind it", "та же нагрузка без объекта").to_string()
+            }
+        };
+        let doubt = match self.doubt {
+            Some(CeilingDoubt::NeverWritten { share }) => pick(
+                l,
+                "; {share} of the blocks sampled were never written, so it may be too high",
+                "; {share} просмотренных блоков никогда не записывались, так что он может быть завышен",
+            )
+            .replace("{share}", &format::percent(share.0, l)),
+            None => String::new(),
+        };
+        format!("{} ({how}{doubt})", self.rate(l))
+    }
+
+    /// In few words.
+    fn in_short(&self, l: Lang) -> String {
+        format!("{} {}", self.resource.name(l), format::percent(self.used.0, l))
+    }
+}
+
+/// A change in percent; what is rounded to nothing has no sign.
+fn signed(share: f64, l: Lang) -> String {
+    let tenths = (share * 1000.0).round() / 1000.0;
+    format::percent(if tenths == 0.0 { 0.0 } else { tenths }, l)
+}
+
+/// Names, the first and the last of many.
+fn list(names: &[String]) -> String {
+    match names {
+        [first, _, _, .., last] if names.len() > NAMED_MOST => format!("{first} … {last} ({})", names.len()),
+        _ => names.join(", "),
+    }
+}

@@ -1,0 +1,135 @@
+//! H07 and H42: is the rate more than the drives gave, and had the engine room to spare?
+
+use super::Check;
+use crate::ceilings::bounding;
+use crate::ceilings::measured::{is_calibrated, of_engine};
+use crate::findings::{CheckResult, CheckStatus, Estimate, Headline};
+use crate::limits::{ABOVE_CEILING, ENGINE_HEADROOM};
+use crate::phrase::{self, both, pick};
+use crate::rates;
+use crate::trials::CaseTrials;
+use stend_base::{Lang, Say, format, say};
+use stend_record::RunRecord;
+use stend_spec::calibration::{Reading, engine_trial};
+use stend_spec::workload::Op;
+
+/// H07: rate of a case against what its drives gave when they were read.
+pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H07",
+        name: say!("below the ceiling", "ниже потолка"),
+        limit: both(|l| format!("≤ {}", format::percent(ABOVE_CEILING, l))),
+    };
+    if !is_calibrated(run) {
+        return check.not_applicable(nothing_calibrated());
+    }
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let rates = rates::rates(case, None, &Op::IO);
+    let (mut held, mut why) = (Vec::new(), Say::same(""));
+    for (reading, ceiling) in bounding(run, case) {
+        let estimate = if reading == Reading::Random { &rates.iops } else { &rates.throughput };
+        match ceiling {
+            Ok(of) if of.per_second > 0.0 => held.push((reading, estimate, of.per_second)),
+            Ok(_) => {}
+            Err(reason) => why = reason,
+        }
+    }
+    let part = |&(_, estimate, ceiling): &(Reading, &Estimate, f64)| estimate.value / ceiling;
+    let Some(highest) = held.into_iter().max_by(|a, b| part(a).total_cmp(&part(b))) else {
+        return check.not_measurable(why);
+    };
+    let (reading, estimate, ceiling) = highest;
+    let measured = both(|l| told(reading, (estimate.value, ceiling), l));
+    if part(&highest) <= ABOVE_CEILING {
+        return check.pass(measured);
+    }
+    // A rate whose interval reaches below the limit may be above it by chance.
+    let sure = estimate.interval.is_none_or(|(low, _)| low / ceiling > ABOVE_CEILING);
+    if !(sure && case.asked.direct) {
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "It is more than the drives gave: a cache may have answered, or the drives were slower when they were read. Measure longer, and calibrate again.",
+                "Это больше, чем дали накопители: мог ответить кэш, или при калибровке они были медленнее. Измерьте дольше и повторите калибровку."
+            ),
+        );
+    }
+    check.result(
+        CheckStatus::Fail,
+        measured,
+        say!(
+            "It is more than the drives can give, so a part came from a cache. Use a larger range, or find and name that cache.",
+            "Это больше, чем накопители могут дать, значит, часть пришла из кэша. Увеличьте область или найдите и назовите этот кэш."
+        ),
+    )
+}
+
+fn told(reading: Reading, (rate, ceiling): (f64, f64), l: Lang) -> String {
+    let value = |rate: f64| match reading {
+        Reading::Random => format!("{} IOPS", format::iops(rate, l)),
+        Reading::Sequential => format::throughput(rate, l),
+    };
+    let text = pick(l, "{part} of the ceiling ({rate} of {ceiling})", "{part} потолка ({rate} от {ceiling})");
+    text.replace("{part}", &format::percent(rate / ceiling, l))
+        .replace("{rate}", &value(rate))
+        .replace("{ceiling}", &value(ceiling))
+}
+
+/// H42: the same load against nothing, over the rate of the case.
+pub fn headroom(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    let check = Check {
+        id: "H42",
+        name: say!("engine headroom", "запас генератора"),
+        limit: both(|l| {
+            pick(l, "≥ {n} times the rate", "≥ {n} скорости").replace("{n}", &format::fixed(ENGINE_HEADROOM, 1, l))
+        }),
+    };
+    if !is_calibrated(run) {
+        return check.not_applicable(nothing_calibrated());
+    }
+    if engine_trial(case.asked).is_none() {
+        return check.not_applicable(say!(
+            "a load that waits, is verified, replays or has nothing behind it anyway is not run against nothing",
+            "нагрузка с ожиданием, сверкой или воспроизведением и нагрузка без объекта без него не повторяется"
+        ));
+    }
+    if case.counting.is_empty() {
+        return check.no_trials();
+    }
+    let (iops, bytes) = match of_engine(run, case) {
+        Ok(found) => found,
+        Err(why) => return check.not_measurable(why),
+    };
+    let rates = rates::rates(case, None, &Op::IO);
+    let (rate, ceiling) = match phrase::headline(case.asked) {
+        Headline::Iops => (rates.iops.value, iops),
+        Headline::Throughput => (rates.throughput.value, bytes),
+    };
+    if rate <= 0.0 {
+        return check.not_measurable(say!("the case did no I/O", "случай не выполнил ни одной операции"));
+    }
+    let times = ceiling / rate;
+    let measured = both(|l| pick(l, "{n} times", "в {n} раза больше").replace("{n}", &format::fixed(times, 1, l)));
+    if times >= ENGINE_HEADROOM {
+        return check.pass(measured);
+    }
+    check.result(
+        CheckStatus::Warn,
+        measured,
+        say!(
+            "With nothing behind it the same load is hardly faster: the engine and its CPUs are a part of this rate. Use more jobs or CPUs, or larger blocks, or read the rate as a lower bound.",
+            "Без объекта та же нагрузка почти не быстрее: генератор и его процессоры составляют часть этой скорости. Возьмите больше заданий, процессоров или крупнее блоки либо считайте скорость нижней границей."
+        ),
+    )
+}
+
+fn nothing_calibrated() -> Say {
+    say!("The suite does not calibrate (`calibrate: members`).", "Набор не задаёт калибровку (`calibrate: members`).")
+}
+
+#[cfg(test)]
+#[path = "ceilings_tests.rs"]
+mod tests;

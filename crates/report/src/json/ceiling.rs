@@ -1,0 +1,59 @@
+//! How near a case is to what bounds it, for machines.
+
+use serde::Serialize;
+use stend_analyse::findings::{
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Doubled, Headline, Resource, UnknownCeiling,
+};
+use stend_base::Say;
+
+/// What bounds a case.
+#[derive(Serialize)]
+pub(super) struct CeilingOut<'a> {
+    bound: Bound,
+    /// Known ceilings, the one that is used most first.
+    uses: Vec<CeilingUseOut<'a>>,
+    unknown: &'a [UnknownCeiling],
+    in_flight: u64,
+    /// 1 where each I/O takes as long as alone; `null` without a case at depth 1.
+    rate_of_latency_alone: Option<f64>,
+    /// The same case at twice the queue depth; `null` where the suite does not have it.
+    doubled: Option<Doubled>,
+    /// I/Os in flight that the nearest ceiling would take.
+    in_flight_needed: Option<u64>,
+    text: Say,
+}
+
+#[derive(Serialize)]
+struct CeilingUseOut<'a> {
+    resource: &'a Resource,
+    /// Part of the ceiling that was used.
+    used: f64,
+    ceiling_per_s: f64,
+    /// Whether the ceiling counts I/Os or bytes.
+    unit: Headline,
+    doubt: Option<CeilingDoubt>,
+}
+
+/// In the form for machines.
+pub(super) fn out(ceiling: &CeilingFinding) -> CeilingOut<'_> {
+    CeilingOut {
+        bound: ceiling.bound,
+        uses: ceiling.uses.iter().map(one).collect(),
+        unknown: &ceiling.unknown,
+        in_flight: ceiling.in_flight,
+        rate_of_latency_alone: ceiling.alone,
+        doubled: ceiling.doubled,
+        in_flight_needed: ceiling.needed,
+        text: ceiling.say(),
+    }
+}
+
+fn one(found: &CeilingUse) -> CeilingUseOut<'_> {
+    CeilingUseOut {
+        resource: &found.resource,
+        used: found.used.0,
+        ceiling_per_s: found.ceiling,
+        unit: found.unit,
+        doubt: found.doubt,
+    }
+}

@@ -1,0 +1,35 @@
+//! Ceilings, measured once the target is ready and before anything is written to it: when, and what is asked for.
+
+use super::{SILENCE_LIMIT, Walk};
+use crate::step::{Action, Step};
+use stend_base::Nanos;
+use stend_base::random::draw;
+use stend_host::Request;
+use stend_record::observed::Phase;
+use stend_record::{Entry, Event, EventKind};
+use stend_spec::calibration::{Calibrate, engine_trials};
+
+impl Walk {
+    /// Whether ceilings are measured now, before the fill; at the first call this begins.
+    pub(super) fn is_calibrating(&mut self, now: Nanos) -> bool {
+        let Some(plan) = &self.plan else { return false };
+        if plan.calibrate == Calibrate::None || self.calibrated || self.ending.is_some() {
+            return false;
+        }
+        self.calibrated = true;
+        let (engine, seed) = (engine_trials(plan), draw(self.asked.seed, u64::MAX - 1));
+        self.phase(Phase::Calibrate, now);
+        self.actions.push(Action::Send(Request::Calibrate { engine, seed }));
+        self.step = Step::Calibrating;
+        self.deadline = now + SILENCE_LIMIT;
+        true
+    }
+
+    /// Something happened on the host; a ceiling that was measured is progress.
+    pub(super) fn noticed(&mut self, event: Event, now: Nanos) {
+        if self.step == Step::Calibrating && matches!(event.kind, EventKind::Calibrated(_)) {
+            self.deadline = now + SILENCE_LIMIT;
+        }
+        self.append(Entry::Event(event));
+    }
+}
