@@ -9,14 +9,17 @@ use stend_base::{Error, Kind, Lang, Nanos, Result, Say, format, say};
 use stend_record::Entry;
 use stend_spec::plan::Case;
 
-/// Options that say nothing of the load.
-const ASIDE: [&str; 11] = [
+/// Options that say nothing of the load: repetitions with other seeds are repetitions.
+const ASIDE: [&str; 14] = [
+    "allrandrepeat",
     "description",
     "group_reporting",
     "log_avg_msec",
     "log_hist_msec",
     "new_group",
     "per_job_logs",
+    "randrepeat",
+    "randseed",
     "stonewall",
     "write_bw_log",
     "write_hist_log",

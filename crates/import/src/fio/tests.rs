@@ -66,6 +66,19 @@ fn files_of_the_same_jobs_are_trials_of_the_same_cases() {
 }
 
 #[test]
+fn repetitions_with_other_seeds_are_trials_of_one_case() {
+    let seeded = |file: &[u8], seed: &str| {
+        let text = std::str::from_utf8(file).unwrap();
+        let option = format!("\"job options\" : {{\n        \"randseed\" : \"{seed}\",");
+        assert!(text.contains("\"job options\" : {"));
+        text.replace("\"job options\" : {", &option)
+    };
+    let (first, second) = (seeded(PLUS[0], "1"), seeded(PLUS[1], "2"));
+    let run = imported(&[first.as_bytes(), second.as_bytes()]);
+    assert_eq!((labels(&run), run.inputs.suite.blocks), (vec!["rand-read".to_string(), "mix".to_string()], 2));
+}
+
+#[test]
 fn what_was_asked_for_follows_from_the_options() {
     let run = imported(&PLUS[..1]);
     let [(.., read, _), (.., mix, _)] = &trials(&run)[..] else { panic!("two trials") };
