@@ -10,7 +10,7 @@ ifeq ($(ARCH),x86_64)
 STATIC += -C target-cpu=x86-64-v2
 endif
 
-.PHONY: help setup build test demo gen lab-setup lab-test agree coverage speed truth clean
+.PHONY: help setup build test demo gen lab-setup lab-test agree analysis coverage speed truth clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -43,6 +43,10 @@ lab-test: ## the tests that run in virtual machines; part of `test`, too
 agree: ## Stend against fio on this machine: over an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- agree
+
+analysis: ## what looking at a run of ten hours and at 1000 runs costs, and importing logs: two minutes, half a gigabyte (ON=/directory, FIOLOGPARSER=/path, ONLY=part of a name)
+	@$(MAKE) --no-print-directory build
+	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- analysis
 
 coverage: ## do intervals hold the truth: ten minutes of simulations, needs no storage (SIMULATIONS=1000 prints a rough page)
 	@SIMULATIONS="$(SIMULATIONS)" cargo run --locked --offline --quiet --release -p stend-bench -- coverage

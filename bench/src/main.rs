@@ -1,9 +1,10 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
-//! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth?
+//! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth? `make analysis`: what does looking at runs cost?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
 mod agree;
+mod analysis;
 mod coverage;
 mod cpu;
 mod fio;
@@ -33,6 +34,8 @@ pub struct Settings {
     t_io_uring: Option<PathBuf>,
     /// elbencho (`ELBENCHO`).
     elbencho: Option<PathBuf>,
+    /// fio's `tools/fiologparser.py` (`FIOLOGPARSER`).
+    log_parser: Option<PathBuf>,
     /// Directory on the real disk (`ON`).
     directory: PathBuf,
     /// Interleaved blocks per row (`BLOCKS`).
@@ -60,6 +63,7 @@ impl Settings {
             fio: path("FIO", "fio"),
             t_io_uring: text("T_IO_URING").map(PathBuf::from),
             elbencho: text("ELBENCHO").map(PathBuf::from),
+            log_parser: text("FIOLOGPARSER").map(PathBuf::from),
             directory: path("ON", "/var/tmp"),
             blocks: number("BLOCKS")?.map(|blocks| blocks as usize),
             window: number("WINDOW_MS")?.map(|ms| Duration::from_millis(ms.max(500))),
@@ -80,10 +84,11 @@ fn main() -> ExitCode {
     let wanted = std::env::args().nth(1).unwrap_or_default();
     let result = Settings::from_environment().and_then(|settings| match wanted.as_str() {
         "agree" => agree::compare(&settings),
+        "analysis" => analysis::measure(&settings),
         "speed" => speed::compare(&settings),
         "truth" => truth::compare(&settings),
         "coverage" => coverage::simulate(&settings),
-        _ => Err("say which bench: agree, coverage, speed or truth".to_string()),
+        _ => Err("say which bench: agree, analysis, coverage, speed or truth".to_string()),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -119,8 +119,11 @@ pub fn operations(stream: &Stream, lang: Lang) -> String {
     let shares: Vec<(Op, u8)> = stream.mix.shares().collect();
     // Of an imported run whose options are not told the order is not known either.
     if stream.queue_depth == 0 {
-        let parts = shares.into_iter().map(|(op, share)| format!("{share} % {}", of_mix(op, lang)));
-        return parts.collect::<Vec<_>>().join(", ");
+        let part = |(op, share): &(Op, u8)| format!("{share} % {}", of_mix(*op, lang));
+        return match shares.as_slice() {
+            [(op, _)] => self::op(*op).get(lang).to_string(),
+            parts => parts.iter().map(part).collect::<Vec<_>>().join(", "),
+        };
     }
     if let Some(traced) = traced(stream, &shares, lang) {
         return traced;
@@ -322,6 +325,8 @@ mod tests {
         let unknown = Stream { queue_depth: 0, ..known.clone() };
         assert_eq!(stream(&known, Lang::En), "sequential, 70 % reads and 30 % writes, 4 KiB, 8 in flight");
         assert_eq!(stream(&unknown, Lang::En), "70 % reads, 30 % writes, 4 KiB, ? in flight");
+        let writes = Stream { mix: Mix::of_reads(0), ..unknown };
+        assert_eq!(stream(&writes, Lang::Ru), "запись, 4 КиБ, ? в очереди");
     }
 
     #[test]

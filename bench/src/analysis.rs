@@ -1,0 +1,208 @@
+//! `make analysis`: what does it cost to look at long runs, and at many of them? The released binary over made-up run files of the size
+//! that real ones have; processor time, because a busy machine stretches the clock, and the largest memory.
+
+mod logs;
+mod synthesize;
+
+use crate::{Outcome, Settings, cpu, page, say};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use synthesize::Shape;
+
+/// Times that each command runs; the middle one counts.
+const ROUNDS: usize = 3;
+/// Ten hours of 64 jobs in two streams.
+const LONG: Shape = Shape { trials: 10, seconds: 3600, jobs: 32, seed: 1 };
+/// One of many.
+const SMALL: Shape = Shape { trials: 6, seconds: 3, jobs: 4, seed: 1 };
+/// How many.
+const MANY: u64 = 1000;
+/// I/Os of a log.
+const LOGGED: u64 = 5_000_000;
+/// Lines of a log of histograms.
+const HISTOGRAMS: u64 = 10_000;
+/// A log of I/Os is read at this rate at least, bytes per second of processor time.
+const LOG_RATE: f64 = 0.6e9;
+/// A day.
+const DAY: i64 = 86_400;
+/// The run file that an import makes, in the directory of the bench; it must not be there before.
+const IMPORTED: &str = "imported.stend";
+
+/// A command and what it may cost.
+struct Row {
+    /// What is done, for people.
+    what: &'static str,
+    /// Another program than Stend.
+    program: Option<PathBuf>,
+    /// Verb and options; the files come behind.
+    arguments: Vec<String>,
+    /// Files.
+    files: Vec<PathBuf>,
+    /// Processor time that it may take.
+    goal: Option<Duration>,
+    /// Memory that it may take, MiB.
+    memory_goal: Option<u64>,
+}
+
+/// What a command took.
+struct Took {
+    /// User and system time.
+    cpu: Duration,
+    /// By the clock.
+    wall: Duration,
+    /// Largest resident memory, MiB.
+    memory: u64,
+}
+
+/// Makes the files, looks at them, and writes the page.
+pub fn measure(settings: &Settings) -> Outcome<()> {
+    let directory = settings.directory.join(format!("stend-analysis-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|e| format!("cannot make `{}`: {e}", directory.display()))?;
+    let rows = rows(&directory).and_then(|rows| {
+        let wanted = |row: &Row| settings.only.as_ref().is_none_or(|only| row.what.contains(only));
+        let rows = rows.into_iter().chain(imports(settings, &directory)?);
+        rows.filter(wanted).map(|row| Ok((took(settings, &row)?, row))).collect::<Outcome<Vec<_>>>()
+    });
+    std::fs::remove_dir_all(&directory).map_err(|e| format!("cannot remove `{}`: {e}", directory.display()))?;
+    let text = text(settings, &rows?);
+    match settings.only {
+        Some(_) => {
+            say(&text);
+            Ok(())
+        }
+        None => page::write(&settings.page("analysis.md"), &text),
+    }
+}
+
+fn rows(directory: &Path) -> Outcome<Vec<Row>> {
+    let long = directory.join("long.stend");
+    say("making a run of 10 h");
+    synthesize::write(&long, LONG, 1_795_296_000)?;
+    say(&format!("making {MANY} small runs"));
+    let mut many = Vec::new();
+    for index in 0..MANY {
+        let path = directory.join(format!("small-{index:04}.stend"));
+        synthesize::write(&path, Shape { seed: index, ..SMALL }, 1_700_000_000 + index as i64 * DAY)?;
+        many.push(path);
+    }
+    let out = directory.join("out.html").display().to_string();
+    let row = |what, arguments: &[&str], files: &[PathBuf], seconds, memory_goal| Row {
+        what,
+        arguments: arguments.iter().map(ToString::to_string).collect(),
+        files: files.to_vec(),
+        goal: Some(Duration::from_secs(seconds)),
+        program: None,
+        memory_goal,
+    };
+    let long = std::slice::from_ref(&long);
+    Ok(vec![
+        row("show a run of 10 h, 64 jobs", &["show"], long, 5, Some(500)),
+        row("report of a run of 10 h, 64 jobs", &["report", "-o", &out], long, 5, Some(500)),
+        row("history of 1000 runs", &["compare", "--history"], &many, 10, None),
+    ])
+}
+
+/// Logs of fio, and fio's own script over one of them if it is there (`FIOLOGPARSER`).
+fn imports(settings: &Settings, directory: &Path) -> Outcome<Vec<Row>> {
+    say("making logs");
+    let (each, histograms) = (directory.join("made_lat.1.log"), directory.join("made_clat_hist.1.log"));
+    let bytes = logs::each_io(&each, LOGGED)?;
+    logs::histograms(&histograms, HISTOGRAMS)?;
+    let out = directory.join(IMPORTED).display().to_string();
+    let import = |what, file: &PathBuf, goal| Row {
+        what,
+        program: None,
+        arguments: ["import", "-o", &out].map(String::from).to_vec(),
+        files: vec![file.clone()],
+        goal,
+        memory_goal: Some(100),
+    };
+    let goal = Duration::from_secs_f64(bytes as f64 / LOG_RATE);
+    let mut rows = vec![
+        import("import a log of 5 M I/Os", &each, Some(goal)),
+        import("import a log of 10 000 histograms", &histograms, None),
+    ];
+    rows.extend(settings.log_parser.as_ref().map(|script| Row {
+        what: "the log of 5 M I/Os with fiologparser.py -a -i 1000",
+        program: Some(PathBuf::from("python3")),
+        arguments: [&script.display().to_string(), "-a", "-i", "1000"].map(ToString::to_string).to_vec(),
+        files: vec![each],
+        goal: None,
+        memory_goal: None,
+    }));
+    Ok(rows)
+}
+
+/// The command several times; the middle one by processor time.
+fn took(settings: &Settings, row: &Row) -> Outcome<Took> {
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        say(row.what);
+        rounds.push(once(settings, row)?);
+    }
+    rounds.sort_by_key(|took| took.cpu);
+    Ok(rounds.swap_remove(ROUNDS / 2))
+}
+
+fn once(settings: &Settings, row: &Row) -> Outcome<Took> {
+    let program = row.program.as_ref().unwrap_or(&settings.stend);
+    let cannot = |e: std::io::Error| format!("cannot run `{}`: {e}", program.display());
+    if let Some(left) = row.arguments.iter().find(|word| word.ends_with(IMPORTED)) {
+        // There is none before the first time.
+        drop(std::fs::remove_file(left));
+    }
+    let (before, begin) = (cpu::of_children()?, Instant::now());
+    let mut command = Command::new(program);
+    command.args(&row.arguments).args(&row.files).env("LC_ALL", "C").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(cannot)?;
+    let mut memory = 0;
+    let status = loop {
+        // The peak stays readable until the process is waited for; reading it costs it nothing.
+        memory = memory.max(peak(child.id()));
+        match child.try_wait().map_err(cannot)? {
+            Some(status) => break status,
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let wall = begin.elapsed();
+    if !status.success() {
+        return Err(format!("`{}` of {} files ended with {status}", row.arguments.join(" "), row.files.len()));
+    }
+    Ok(Took { cpu: cpu::of_children()? - before, wall, memory })
+}
+
+/// Largest resident memory so far, MiB (`VmHWM`, proc(5)); 0 if it is gone.
+fn peak(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+fn text(settings: &Settings, rows: &[(Took, Row)]) -> String {
+    let version = Command::new(&settings.stend).arg("--version").output();
+    let version = version.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string()).unwrap_or_default();
+    let mut text = format!(
+        "# What looking at runs costs\n\nWritten by `make analysis`; everything above \"Notes\" is replaced by the next run.\n\n\
+         {version} over made-up run files as it would have stored them: ten hours of 64 jobs in two streams (ten trials of one hour; counters of each stream \
+         every 100 ms, a histogram of each stream every second, one of each job and trial, telemetry every second), and {MANY} runs of six trials. \
+         Logs of fio of {LOGGED} I/Os (five columns; the goal is 0.6 GB/s) and of {HISTOGRAMS} histograms are imported with all that follows: run file, analysis, screen. Each command {ROUNDS} times, the middle one. Processor time is user and system time; by the clock it takes longer while others use the machine.\n\n\
+         | what | CPU time, s | by the clock, s | memory, MiB | goal | reached |\n|---|---|---|---|---|---|\n"
+    );
+    for (took, row) in rows {
+        let memory = row.memory_goal.map_or(String::new(), |most| format!(", ≤ {most} MiB"));
+        let held =
+            row.goal.is_none_or(|most| took.cpu <= most) && row.memory_goal.is_none_or(|most| took.memory <= most);
+        let (cpu, wall) = (took.cpu.as_secs_f64(), took.wall.as_secs_f64());
+        let goal = row.goal.map_or("–".to_string(), |most| format!("≤ {:.2} s", most.as_secs_f64()));
+        let reached = match row.goal {
+            None => "–",
+            Some(_) if held => "yes",
+            Some(_) => "**no**",
+        };
+        let name = row.what;
+        text += &format!("| {name} | {cpu:.2} | {wall:.2} | {} | {goal}{memory} | {reached} |\n", took.memory);
+    }
+    text.push('\n');
+    text
+}
