@@ -330,11 +330,13 @@ impl TrialBuilder {
                     bytes,
                     latency_max_ns: latency.0 * 3 / 2,
                     latency: full_second.then(|| spread(ops * 10, latency)),
-                    open: stream.is_open().then(|| OpenSlice {
-                        due: ops,
-                        begun: ops,
-                        service: full_second.then(|| spread(ops * 10, Nanos(latency.0 / 2))),
-                        ..OpenSlice::default()
+                    open: stream.is_open().then(|| {
+                        Box::new(OpenSlice {
+                            due: ops,
+                            begun: ops,
+                            service: full_second.then(|| spread(ops * 10, Nanos(latency.0 / 2))),
+                            ..OpenSlice::default()
+                        })
                     }),
                     ..slice(0, op, ops)
                 });

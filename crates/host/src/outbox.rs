@@ -221,13 +221,13 @@ mod tests {
             errors: 0,
             latency_max_ns: u64::from(interval) + 1,
             latency: Some(latency.sparse()),
-            open: Some(OpenSlice {
+            open: Some(Box::new(OpenSlice {
                 due: 2,
                 begun: 1,
                 late_sum_ns: 3,
                 late_max_ns: u64::from(interval),
                 service: Some(latency.sparse()),
-            }),
+            })),
         }
     }
 

@@ -183,12 +183,14 @@ impl<'a> Collector<'a> {
         // From the end, so that the latest slice of each stream and operation takes the latencies.
         for ((interval, span, stream, op), counter) in std::mem::take(&mut self.pending).into_iter().rev() {
             let (latency, service) = latency.remove(&(stream, op)).map_or((None, None), |(l, s)| (Some(l), s));
-            let open = self.streams[stream as usize].is_open().then_some(OpenSlice {
-                due: counter.due,
-                begun: counter.begun,
-                late_sum_ns: counter.late_sum_ns,
-                late_max_ns: counter.late_max_ns,
-                service,
+            let open = self.streams[stream as usize].is_open().then(|| {
+                Box::new(OpenSlice {
+                    due: counter.due,
+                    begun: counter.begun,
+                    late_sum_ns: counter.late_sum_ns,
+                    late_max_ns: counter.late_max_ns,
+                    service,
+                })
             });
             slices.push(Slice {
                 interval,

@@ -37,8 +37,8 @@ pub struct Slice {
     /// Latencies of the completed I/Os. Present once per second: it then covers every interval since
     /// the last slice that had one. In an open loop they count from the time when an I/O was due (response).
     pub latency: Option<Sparse>,
-    /// What only an open loop has; `None` in a closed one.
-    pub open: Option<OpenSlice>,
+    /// What only an open loop has; `None` in a closed one. Elsewhere, because a long run has millions of slices without it.
+    pub open: Option<Box<OpenSlice>>,
 }
 
 /// Arrivals of an open-loop stream in one interval. The backlog at its end is the sum of `due` less the sum of

@@ -108,13 +108,13 @@ prop_compose! {
         numbers in [number(), number(), number(), number()], latency in prop::option::of(sparse()),
     ) -> Slice {
         let [ops, bytes, errors, latency_max_ns] = numbers;
-        let open = (span > 1).then(|| OpenSlice {
+        let open = (span > 1).then(|| Box::new(OpenSlice {
             due: bytes,
             begun: ops,
             late_sum_ns: errors,
             late_max_ns: latency_max_ns,
             service: latency.clone(),
-        });
+        }));
         Slice { interval: interval.min(100_000), span, stream, op, ops, bytes, errors, latency_max_ns, latency, open }
     }
 }

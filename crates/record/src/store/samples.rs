@@ -80,12 +80,14 @@ pub fn slice(interval: u32, latency: Option<Sparse>) -> Slice {
         bytes: 8_192_000,
         errors: 0,
         latency_max_ns: 460_000,
-        open: latency.as_ref().map(|latency| OpenSlice {
-            due: 2010,
-            begun: 2001,
-            late_sum_ns: 9_000,
-            late_max_ns: 70,
-            service: Some(latency.clone()),
+        open: latency.as_ref().map(|latency| {
+            Box::new(OpenSlice {
+                due: 2010,
+                begun: 2001,
+                late_sum_ns: 9_000,
+                late_max_ns: 70,
+                service: Some(latency.clone()),
+            })
         }),
         latency,
     }
