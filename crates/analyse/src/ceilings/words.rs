@@ -12,7 +12,28 @@ const NAMED_MOST: usize = 3;
 impl CeilingFinding {
     /// What bounds the case, how near it is, what comes next, and what is not known.
     pub fn say(&self) -> Say {
-        both(|l| self.bound_in_words(l) + &self.doubled_in_words(l) + &self.not_known(l))
+        both(|l| {
+            let (known, not_known) = (self.known(), self.not_known());
+            let parts = [known.get(l), not_known.get(l)];
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        })
+    }
+
+    /// The same without what is not known, which is often the same for many cases.
+    pub fn known(&self) -> Say {
+        both(|l| self.bound_in_words(l) + &self.doubled_in_words(l))
+    }
+
+    /// What is not known, as a sentence; empty if all is.
+    pub fn not_known(&self) -> Say {
+        both(|l| {
+            let one = |u: &UnknownCeiling| format!("{} ({})", u.what.get(l), u.why.get(l));
+            let all: Vec<String> = self.unknown.iter().map(one).collect();
+            match all.is_empty() {
+                true => String::new(),
+                false => pick(l, "Not known: {all}.", "Неизвестно: {all}.").replace("{all}", &all.join("; ")),
+            }
+        })
     }
 
     fn bound_in_words(&self, l: Lang) -> String {
@@ -90,15 +111,6 @@ impl CeilingFinding {
         };
         text.replace("{depth}", &format::count(u64::from(doubled.queue_depth)))
             .replace("{gain}", &signed(doubled.gain, l))
-    }
-
-    fn not_known(&self, l: Lang) -> String {
-        let one = |u: &UnknownCeiling| format!("{} ({})", u.what.get(l), u.why.get(l));
-        let all: Vec<String> = self.unknown.iter().map(one).collect();
-        match all.is_empty() {
-            true => String::new(),
-            false => pick(l, " Not known: {all}.", " Неизвестно: {all}.").replace("{all}", &all.join("; ")),
-        }
     }
 }
 
@@ -181,7 +193,8 @@ impl CeilingUse {
 /// A change in percent; what is rounded to nothing has no sign.
 fn signed(share: f64, l: Lang) -> String {
     let tenths = (share * 1000.0).round() / 1000.0;
-    format::percent(if tenths == 0.0 { 0.0 } else { tenths }, l)
+    let sign = if tenths < 0.0 { "−" } else { "" };
+    format!("{sign}{}", format::percent(tenths.abs(), l))
 }
 
 /// Names, the first and the last of many.

@@ -17,7 +17,8 @@ pub use layout::clean;
 use layout::paragraph;
 use stend_analyse::Findings;
 use stend_analyse::findings::{
-    CaseFinding, CheckResult, CheckStatus, OpFinding, ProberFinding, Quantile, QuantileValue, TargetFinding,
+    CaseFinding, CeilingFinding, CheckResult, CheckStatus, OpFinding, ProberFinding, Quantile, QuantileValue,
+    TargetFinding,
 };
 use stend_analyse::io_log::in_words;
 use stend_base::{Lang, Say, format, say};
@@ -80,12 +81,7 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
         screen,
         least_precise(&findings.cases).map(|(label, said)| ("–".to_string(), format!("{label}: {}", said.get(lang)))),
     ));
-    let bounds = findings.cases.iter().filter_map(|case| Some((case, case.ceiling.as_ref()?)));
-    out.push_str(&list(
-        &say!("What bounds it", "Чем ограничено"),
-        screen,
-        bounds.map(|(case, ceiling)| ("–".to_string(), format!("{}: {}", case.label, ceiling.say().get(lang)))),
-    ));
+    out.push_str(&list(&say!("What bounds it", "Чем ограничено"), screen, bounds(&findings.cases, lang).into_iter()));
     out.push_str(&list(
         &say!("Before measuring", "Перед измерением"),
         screen,
@@ -125,6 +121,31 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
             .map(|(case, said)| ("–".to_string(), format!("{}: {}", case.label, said.get(lang)))),
     ));
     out
+}
+
+/// What bounds each case; what is not known of several for the same reason is said once.
+fn bounds(cases: &[CaseFinding], lang: Lang) -> Vec<(String, String)> {
+    let told: Vec<(&str, &CeilingFinding, Say)> = cases
+        .iter()
+        .filter_map(|case| Some((case, case.ceiling.as_ref()?)))
+        .map(|(c, f)| (&*c.label, f, f.not_known()))
+        .collect();
+    let alike = |text: &Say| told.iter().filter(|(.., other)| other == text).count();
+    let line = |(label, found, not_known): &(&str, &CeilingFinding, Say)| {
+        let text = if alike(not_known) > 1 { found.known() } else { found.say() };
+        ("–".to_string(), format!("{label}: {}", text.get(lang)))
+    };
+    let mut lines: Vec<(String, String)> = told.iter().map(line).collect();
+    let mut shared: Vec<&Say> = Vec::new();
+    for (.., text) in told.iter().filter(|(.., text)| !text.en.is_empty() && alike(text) > 1) {
+        if !shared.contains(&text) {
+            shared.push(text);
+            let n = alike(text);
+            let of = say!("In {n} cases alike.", "Одинаково в нескольких случаях ({n}).");
+            lines.push(("–".to_string(), format!("{} {}", of.get(lang), text.get(lang))));
+        }
+    }
+    lines
 }
 
 /// The case that is farthest from being as precise as it should, if any is not; the others are in the report.

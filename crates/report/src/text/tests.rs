@@ -1,7 +1,7 @@
 //! Screens as people see them.
 
 use super::layout::width;
-use super::{inspect::inspect_text, text};
+use super::{bounds, inspect::inspect_text, text};
 use crate::fixture;
 use expect_test::expect_file;
 use stend_base::{Bytes, Lang};
@@ -107,4 +107,17 @@ fn inspect_says_what_it_is_and_how_it_may_be_written() {
 #[test]
 fn inspect_fits_a_narrow_terminal() {
     assert_fits(&inspect_text(&refused(), Lang::Ru, 40), 40);
+}
+
+#[test]
+fn what_is_not_known_of_several_cases_is_said_once() {
+    let mut findings = fixture::findings();
+    let ceiling = findings.cases.iter().find_map(|case| case.ceiling.clone()).expect("a case with a ceiling");
+    let alone = bounds(&findings.cases, Lang::En);
+    assert!(alone.len() == 1 && alone[0].1.contains("Not known: drives in order"), "{alone:?}");
+    findings.cases.iter_mut().for_each(|case| case.ceiling = Some(ceiling.clone()));
+    let lines = bounds(&findings.cases, Lang::En);
+    let told = lines.iter().filter(|(_, line)| line.contains("Not known")).collect::<Vec<_>>();
+    assert_eq!((told.len(), lines.len()), (1, findings.cases.len() + 1), "{lines:?}");
+    assert!(told[0].1.starts_with("In ") && told[0].1.contains("cases alike. Not known: drives in order"), "{told:?}");
 }
