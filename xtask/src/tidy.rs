@@ -16,8 +16,17 @@ const EXCEPTIONS: [&str; 3] = ["rule", "file", "because"];
 
 /// A rule looks at one file.
 type Rule = fn(&Source, &mut Vec<Finding>);
-const RULES: [Rule; 8] =
-    [first_line, file_length, function_length, words, commented_out, trailing_space, translations, machine_paths];
+const RULES: [Rule; 9] = [
+    first_line,
+    file_length,
+    function_length,
+    words,
+    commented_out,
+    trailing_space,
+    merge_marks,
+    translations,
+    machine_paths,
+];
 
 /// Applies every rule to every file, less the exceptions of the table; an exception that excepts nothing is a finding.
 pub fn check(document: &Source, sources: &[Source]) -> Vec<Finding> {
@@ -118,6 +127,15 @@ fn trailing_space(source: &Source, findings: &mut Vec<Finding>) {
     for (i, line) in source.text.lines().enumerate() {
         if line.ends_with([' ', '\t', '\r']) {
             findings.push(Finding::new(&source.path, i + 1, "trailing-space", "white space at the end of the line"));
+        }
+    }
+}
+
+/// A merge that was not finished: Markdown with its marks still looks like Markdown, but a table ends there.
+fn merge_marks(source: &Source, findings: &mut Vec<Finding>) {
+    for (i, line) in source.text.lines().enumerate() {
+        if ["<", ">"].iter().any(|mark| line.starts_with(&(mark.repeat(7) + " "))) {
+            findings.push(Finding::new(&source.path, i + 1, "merge-mark", "both sides of a merge are here: choose"));
         }
     }
 }

@@ -82,6 +82,13 @@ fn white_space_at_the_end_is_found_in_every_text() {
 }
 
 #[test]
+fn a_merge_that_was_not_finished_is_found() {
+    let text = format!("a\n{} ours\nb\n=======\nc\n{} theirs\n", "<".repeat(7), ">".repeat(7));
+    assert_eq!(broken("docs/a.md", &text), ["merge-mark:2", "merge-mark:6"]);
+    assert_eq!(broken("docs/a.md", "a\n=======\n<<<<<<<<< b\n"), [""; 0]);
+}
+
+#[test]
 fn a_text_that_was_not_translated_is_found() {
     for text in [
         "fn g() { say!(\"yes\", \"yes\") }\n",
