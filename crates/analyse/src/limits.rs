@@ -7,11 +7,14 @@ pub mod list;
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-9";
+pub const LIMITS_VERSION: &str = "2026-10";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
 pub const BANDWIDTH_DEVIATION: f64 = 0.01;
+
+/// H01: how near the deviation of a published number must be to a slip of units to be called that: three printed digits (by eye).
+pub const SLIP_NEAR: f64 = 0.006;
 
 /// H02: in-flight above the asked one by more than this factor is impossible in a closed loop.
 pub const IN_FLIGHT_IMPOSSIBLE: f64 = 1.05;
@@ -26,6 +29,17 @@ pub const MIX_SIGMA: f64 = 4.0;
 
 /// H05: fewest expected coincidences at which an equal value says nothing (method.md, H05).
 pub const COINCIDENCES_EXPECTED: f64 = 0.2;
+/// H05: digits that a published number needs so that an equal one means something (method.md, H05).
+pub const DUPLICATE_DIGITS: u32 = 4;
+/// H05: published numbers within this share of one are its neighbours: how they lie tells what chance does there (by eye).
+pub const NEIGHBOURS: f64 = 0.01;
+
+/// H06: units of the last digit by which a published percentage may be off, either way together (method.md, H06).
+pub const PERCENT_STEPS: f64 = 1.0;
+/// H06: so many misses against one baseline are looked at for another one (by eye).
+pub const BASELINE_MISSES: usize = 3;
+/// H06: another baseline is named if it explains this share of them (by eye).
+pub const BASELINE_EXPLAINS: f64 = 0.8;
 
 /// H07: part of a measured ceiling above which the data did not come from what was measured (method.md, H07).
 pub const ABOVE_CEILING: f64 = 1.03;
@@ -34,6 +48,11 @@ pub const ABOVE_CEILING: f64 = 1.03;
 pub const SUM_DEVIATION: f64 = 0.01;
 /// H08: relative deviation of the window from the planned one.
 pub const WINDOW_DEVIATION: f64 = 0.02;
+
+/// H09: fewer points of a sweep have no shape.
+pub const SWEEP_POINTS: usize = 3;
+/// H09: a step back of a published sweep, which has no intervals, that noise explains (by eye).
+pub const SWEEP_STEP_BACK: f64 = 0.05;
 
 /// H10: how much a cache may raise a rate before the working set counts as too small (method.md, H10).
 pub const CACHE_INFLATION: f64 = 0.05;

@@ -1,14 +1,10 @@
 //! H01: I/Os per second times block size is throughput. Where it is not, which slip of units would explain it.
 
 use super::{Found, Gravity, doubt, groups, off};
+use crate::limits::{BANDWIDTH_DEVIATION, SLIP_NEAR};
 use crate::phrase::{both, pick};
 use stend_base::{Say, say};
 use stend_record::published::Claim;
-
-/// Deviation that is let pass besides rounding: means of several runs are rounded before they are published.
-const ALLOWED: f64 = 0.01;
-/// How near a deviation must be to a slip to be called that: three printed digits.
-const NEAR: f64 = 0.006;
 
 /// A slip, by what it multiplies a throughput with.
 struct Slip {
@@ -46,10 +42,10 @@ pub(super) fn bandwidth(rows: &[Claim]) -> Found {
         places += 1;
         let ratio = throughput.value / expected;
         let rounding = throughput.half / expected + rate.half / rate.value;
-        if (ratio - 1.0).abs() <= ALLOWED.max(rounding) {
+        if (ratio - 1.0).abs() <= BANDWIDTH_DEVIATION.max(rounding) {
             continue;
         }
-        let slip = SLIPS.iter().find(|slip| (ratio / slip.factor - 1.0).abs() <= NEAR);
+        let slip = SLIPS.iter().find(|slip| (ratio / slip.factor - 1.0).abs() <= SLIP_NEAR);
         let why = why(ratio, slip);
         let found = doubt("H01", Gravity::Wrong, throughput.claim, &[rate.claim], why);
         doubts.push(found.right(throughput.claim, expected));

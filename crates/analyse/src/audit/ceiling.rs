@@ -2,12 +2,11 @@
 //! member; with any load it cannot exceed all members together. What is above came from a cache, or is no measurement.
 
 use super::{Cell, Found, Gravity, cell, doubt, off};
+use crate::limits::ABOVE_CEILING;
 use crate::phrase::{both, pick};
 use stend_base::say;
 use stend_record::published::{Claim, Dimension};
 
-/// Allowed above a ceiling: the spread between specimens of a drive (method: 3 %).
-const ALLOWED: f64 = 0.03;
 /// The experiment that measures drives one by one.
 const MEMBERS: &str = "member-drives";
 
@@ -23,7 +22,7 @@ pub(super) fn ceiling(rows: &[Claim]) -> Found {
         let alone = claim.queue_depth == Some(1) && claim.jobs == Some(1);
         let sum: f64 = members.iter().map(|member| member.value).sum();
         let most = if alone { fastest.value } else { sum };
-        if measured.value <= most * (1.0 + ALLOWED) {
+        if measured.value <= most * ABOVE_CEILING {
             continue;
         }
         let count = members.len();

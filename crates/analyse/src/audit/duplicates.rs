@@ -1,19 +1,14 @@
 //! H05: the same digits in two cells. With so many digits that chance does not explain it, one was copied.
 
 use super::{Found, Gravity, doubt};
+use crate::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
 use crate::phrase::{both, pick};
 use stend_base::{format, say};
 use stend_record::published::{Claim, Dimension};
 
-/// Digits that a number needs so that coincidence means something.
-const DIGITS_LEAST: u32 = 4;
-/// Coincidences expected by chance in all of the table below which one is doubted.
-const EXPECTED_MOST: f64 = 0.2;
 /// Measured numbers; settings and relative numbers repeat for good reasons.
 const MEASURED: [Dimension; 3] = [Dimension::Throughput, Dimension::Rate, Dimension::Time];
 
-/// Numbers within this share of one are its neighbours: how they lie tells what chance does here.
-const NEAR: f64 = 0.01;
 /// What a number in thousands is multiplied with by those who count in powers of two; the digits that come of it are no
 /// measurement.
 const KILO: f64 = 1.024;
@@ -24,14 +19,14 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
     let (mut places, mut doubts) = (0, Vec::new());
     for (i, claim) in measured.iter().enumerate() {
         let digits = digits(claim);
-        if digits < DIGITS_LEAST {
+        if digits < DUPLICATE_DIGITS {
             continue;
         }
         places += 1;
         let twin = measured[..i].iter().find(|other| comparable(claim, other) && value(claim) == value(other));
         let Some(twin) = twin.filter(|other| !same_place(claim, other)) else { continue };
         let expected = by_chance(claim, digits, &measured);
-        if expected >= EXPECTED_MOST {
+        if expected >= COINCIDENCES_EXPECTED {
             continue;
         }
         let row = twin.row;
@@ -55,10 +50,11 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
 /// of one model measure nearly the same.
 fn by_chance(claim: &Claim, digits: u32, measured: &[&Claim]) -> f64 {
     let is = value(claim).unwrap_or_default();
-    let near = |other: &&&Claim| comparable(claim, other) && value(other).is_some_and(|v| (v / is - 1.0).abs() <= NEAR);
+    let near =
+        |other: &&&Claim| comparable(claim, other) && value(other).is_some_and(|v| (v / is - 1.0).abs() <= NEIGHBOURS);
     let neighbours: Vec<f64> = measured.iter().filter(near).filter_map(|other| value(other)).collect();
     let (low, high) = neighbours.iter().fold((is, is), |(low, high), v| (low.min(*v), high.max(*v)));
-    let span = if high > low { high - low } else { 2.0 * NEAR * is };
+    let span = if high > low { high - low } else { 2.0 * NEIGHBOURS * is };
     let step = 10f64.powi(is.log10().floor() as i32 + 1 - digits as i32);
     let pairs = |count: usize| count as f64 * (count as f64 - 1.0) / 2.0;
     let alike = measured.iter().filter(|other| comparable(claim, other) && self::digits(other) == digits).count();

@@ -2,14 +2,10 @@
 //! there, or the latency is of something else.
 
 use super::{Found, Gravity, Group, doubt, groups, times};
+use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
 use crate::phrase::{both, pick};
 use stend_base::{format, say};
 use stend_record::published::{Claim, Dimension};
-
-/// More in flight than this share of what was asked for is impossible in a closed loop.
-const MOST: f64 = 1.05;
-/// Fewer than this share were in flight only if the queue was not filled.
-const LEAST: f64 = 0.9;
 
 /// I/Os that a test keeps in flight, and the claims that say so.
 struct Asked<'a> {
@@ -27,8 +23,8 @@ pub(super) fn little(rows: &[Claim]) -> Found {
         let share = rate * latency.value / asked.depth;
         let rounding = half / rate + latency.half / latency.value;
         let gravity = match share {
-            _ if share * (1.0 - rounding) > MOST => Gravity::Wrong,
-            _ if share * (1.0 + rounding) < LEAST => Gravity::Warn,
+            _ if share * (1.0 - rounding) > IN_FLIGHT_IMPOSSIBLE => Gravity::Wrong,
+            _ if share * (1.0 + rounding) < IN_FLIGHT_REACHED => Gravity::Warn,
             _ => continue,
         };
         let (flying, depth) = (rate * latency.value, asked.depth);

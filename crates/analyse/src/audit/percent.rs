@@ -2,21 +2,15 @@
 //! baseline that was really used.
 
 use super::{Doubt, Found, Gravity, doubt};
+use crate::limits::{BASELINE_EXPLAINS, BASELINE_MISSES, PERCENT_STEPS};
 use crate::phrase::{both, pick};
 use std::collections::BTreeMap;
 use stend_base::{Say, say};
 use stend_record::published::{Claim, Dimension};
 
-/// Steps of the last printed digit that are let pass: half for rounding, and as much again for a base that was rounded
-/// before it was used.
-const STEPS: f64 = 1.0;
-/// So many misses against one baseline are looked at for another one.
-const MISSES_LEAST: usize = 3;
 /// Misses that are looked at for it, and layouts that are tried.
 const MISSES_MOST: usize = 50;
 const LAYOUTS_MOST: usize = 200;
-/// Another baseline is named if it explains this share of them.
-const EXPLAINED: f64 = 0.8;
 
 /// A relative number that could be computed anew.
 struct Anew<'a> {
@@ -79,7 +73,7 @@ fn value(claim: &Claim) -> f64 {
 
 fn fits(claim: &Claim, right: f64) -> bool {
     let Some(number) = claim.value else { return true };
-    (number.value - right).abs() <= number.step * STEPS / 2.0 + 1e-9
+    (number.value - right).abs() <= number.step * PERCENT_STEPS / 2.0 + 1e-9
 }
 
 fn of(anew: &Anew<'_>, other: Option<String>) -> Doubt {
@@ -133,7 +127,7 @@ fn why(sign: bool, near: bool, other: Option<String>) -> Say {
 fn other_baseline(rows: &[Claim], missed: &[&Anew<'_>], baseline: &str) -> Option<String> {
     let misses: Vec<_> =
         missed.iter().filter(|a| !baseline.is_empty() && a.claim.baseline == baseline).take(MISSES_MOST).collect();
-    if misses.len() < MISSES_LEAST {
+    if misses.len() < BASELINE_MISSES {
         return None;
     }
     let mut layouts: Vec<&str> =
@@ -150,7 +144,7 @@ fn other_baseline(rows: &[Claim], missed: &[&Anew<'_>], baseline: &str) -> Optio
     };
     let (count, layout) =
         layouts.into_iter().map(|layout| (explained(layout), layout)).max_by_key(|(count, _)| *count)?;
-    (count as f64 >= EXPLAINED * misses.len() as f64).then(|| layout.to_string())
+    (count as f64 >= BASELINE_EXPLAINS * misses.len() as f64).then(|| layout.to_string())
 }
 
 #[cfg(test)]

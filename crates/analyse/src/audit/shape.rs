@@ -2,14 +2,10 @@
 //! the other way is a typing error or the edge of a cache.
 
 use super::{Cell, Found, Gravity, cell, doubt, off};
+use crate::limits::{SWEEP_POINTS, SWEEP_STEP_BACK};
 use crate::phrase::{both, pick};
 use stend_base::say;
 use stend_record::published::{Claim, Dimension};
-
-/// Fewer points have no shape.
-const POINTS_LEAST: usize = 3;
-/// A step the other way that noise explains.
-const ALLOWED: f64 = 0.05;
 
 pub(super) fn shape(rows: &[Claim]) -> Found {
     let (mut places, mut doubts) = (0, Vec::new());
@@ -22,7 +18,7 @@ pub(super) fn shape(rows: &[Claim]) -> Found {
                     Dimension::Throughput => 1.0 - large.value / small.value,
                     _ => large.value / small.value - 1.0,
                 };
-                if step > ALLOWED {
+                if step > SWEEP_STEP_BACK {
                     let why = why(step, dimension);
                     doubts.push(doubt("H09", Gravity::Warn, large.claim, &[small.claim], why));
                 }
@@ -65,7 +61,7 @@ fn sweeps(rows: &[Claim], dimension: Dimension) -> Vec<Vec<Cell<'_>>> {
         sweep.sort_by_key(|cell| cell.claim.block_size);
         sweep.dedup_by_key(|cell| cell.claim.block_size);
     }
-    sweeps.retain(|sweep| sweep.len() >= POINTS_LEAST);
+    sweeps.retain(|sweep| sweep.len() >= SWEEP_POINTS);
     sweeps
 }
 

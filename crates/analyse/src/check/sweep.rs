@@ -4,6 +4,7 @@
 use super::Check;
 use crate::charts::family::{Family, Kind, Member, families};
 use crate::findings::{CaseFinding, CheckResult, CheckStatus, Estimate};
+use crate::limits::SWEEP_POINTS;
 use crate::phrase::{both, pick};
 use std::collections::BTreeMap;
 use stend_base::{Say, format, say};
@@ -24,7 +25,7 @@ pub fn sweeps(plan: &Plan, cases: &[CaseFinding]) -> Vec<CheckResult> {
     let mut found: BTreeMap<u32, Option<Break>> = BTreeMap::new();
     for family in &families {
         for (index, parameter) in family.parameters.iter().enumerate() {
-            for (_, members) in family.lines(&[index]).iter().filter(|(_, members)| members.len() > 2) {
+            for (_, members) in family.lines(&[index]).iter().filter(|(_, members)| members.len() >= SWEEP_POINTS) {
                 for (case, broken) in line(parameter.kind, members) {
                     let worst = found.entry(case).or_default();
                     let further = |known: &Option<Break>, new: &Break| known.as_ref().is_none_or(|k| k.by < new.by);

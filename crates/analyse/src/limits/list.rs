@@ -100,13 +100,21 @@ pub fn all() -> Vec<Limit> {
 fn of_arithmetic() -> Vec<Limit> {
     vec![
         limit!(Share BANDWIDTH_DEVIATION, "H01", "bytes against I/Os × block size", "байты против операций × размер блока"),
+        limit!(Share SLIP_NEAR, "H01", "how near a published number is to a slip of units to be called that", "насколько число близко к ошибке единиц, чтобы так её назвать"),
         limit!(Number IN_FLIGHT_IMPOSSIBLE, "H02", "I/Os in flight over those asked for, impossible above", "операций в полёте к запрошенным, выше невозможно"),
         limit!(Number IN_FLIGHT_REACHED, "H02", "I/Os in flight over those asked for, queue not full below", "операций в полёте к запрошенным, ниже очередь неполна"),
         limit!(Share MIX_DEVIATION, "H03", "share of an operation against the one asked for", "доля вида операций против запрошенной"),
         limit!(Number MIX_SIGMA, "H01 H03", "standard deviations that chance may add", "стандартных отклонений на случайность"),
         limit!(Number COINCIDENCES_EXPECTED, "H05", "expected coincidences from which an equal value says nothing", "ожидаемых совпадений, с которых равенство ни о чём не говорит"),
+        limit!(Count DUPLICATE_DIGITS, "H05", "digits of a published number, fewer are equal by chance", "цифр в опубликованном числе, меньше — равны случайно"),
+        limit!(Share NEIGHBOURS, "H05", "distance at which published numbers are neighbours", "расстояние, на котором опубликованные числа — соседи"),
+        limit!(Number PERCENT_STEPS, "H06", "units of the last digit that a percentage may be off", "единиц последней цифры, на которые может ошибаться процент"),
+        limit!(Count BASELINE_MISSES, "H06", "misses against one baseline, another is looked for from", "промахов против одной базы, с которых ищется другая"),
+        limit!(Share BASELINE_EXPLAINS, "H06", "part of the misses that another baseline explains", "часть промахов, которую объясняет другая база"),
         limit!(Share SUM_DEVIATION, "H08", "sums of the same I/Os against each other", "суммы одних и тех же операций между собой"),
         limit!(Share WINDOW_DEVIATION, "H08", "length of the window against the plan", "длина окна против плана"),
+        limit!(Count SWEEP_POINTS, "H09", "points of a sweep, fewer have no shape", "точек зависимости, у меньшего числа нет вида"),
+        limit!(Share SWEEP_STEP_BACK, "H09", "a step back of a published sweep", "шаг назад в опубликованной зависимости"),
     ]
 }
 

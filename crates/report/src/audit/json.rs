@@ -17,6 +17,9 @@ struct Document<'a> {
     checks: Vec<CheckOut<'a>>,
     findings: Vec<FindingOut<'a>>,
     unread: Vec<UnreadOut<'a>>,
+    /// Version of the limits, and each of them.
+    limits_version: &'static str,
+    limits: Vec<crate::json::LimitOut>,
 }
 
 #[derive(Serialize)]
@@ -79,6 +82,8 @@ pub fn audit_json(audit: &Audit) -> String {
         checks: checks.collect(),
         findings: findings.collect(),
         unread: unread.collect(),
+        limits_version: stend_analyse::limits::LIMITS_VERSION,
+        limits: crate::json::limits(),
     })
 }
 

@@ -25,6 +25,7 @@ pub fn audit_html(audit: &Audit, published: &Published, lang: Lang) -> String {
             doubts(m, audit);
             numbers(m, audit, published);
             unread(m, audit);
+            section(m, "limits", &say!("Limits", "Пределы"), super::limits::folded);
         });
     })
 }
