@@ -42,7 +42,9 @@ pub fn verdict(trials: &[CaseTrials<'_>], cases: &[CaseFinding], caveats: &[Cave
         Some(at) => (Some(caveats[at].say()), &[&caveats[..at], &caveats[at + 1..]].concat()[..]),
         None => (None, caveats),
     };
-    let told = match (failed(&cases), doubt(&cases, caveats)) {
+    let (of_told, others): (Vec<CaseFinding>, Vec<CaseFinding>) =
+        cases.iter().cloned().partition(|case| telling.is_empty() || telling.iter().any(|told| told.case == case.case));
+    let told = match (failed(&cases), doubt(&of_told, &others, caveats)) {
         (Some(failed), _) => join(failed, numbers),
         (None, Some(doubt)) => join(numbers, doubt),
         (None, None) => numbers,
@@ -104,11 +106,22 @@ fn failed(cases: &[CaseFinding]) -> Option<Say> {
     }))
 }
 
-/// The most serious reason to doubt: a caveat about missing data, a check that warns, any other caveat.
-fn doubt(cases: &[CaseFinding], caveats: &[Caveat]) -> Option<Say> {
+/// The most serious reason to doubt: a caveat about missing data, a check that warns of the numbers that were told, one that
+/// warns of others, which are then named, any other caveat.
+fn doubt(told: &[CaseFinding], others: &[CaseFinding], caveats: &[Caveat]) -> Option<Say> {
     let worst = caveats.first();
-    let warned = || most_frequent(cases, CheckStatus::Warn).map(|(_, check)| check.meaning.clone());
-    worst.filter(|c| c.is_about_data()).map(Caveat::say).or_else(warned).or_else(|| worst.map(Caveat::say))
+    let warned = || most_frequent(told, CheckStatus::Warn).map(|(_, check)| check.meaning.clone());
+    let elsewhere = || {
+        let (_, found) = most_frequent(others, CheckStatus::Warn)?;
+        let has = |case: &&CaseFinding| {
+            case.checks.iter().any(|check| check.status == CheckStatus::Warn && check.id == found.id)
+        };
+        let label = &others.iter().find(has)?.label;
+        let (en, ru) = (&found.meaning.en, &found.meaning.ru);
+        Some(say!("Of {label}: {en}", "О случае {label}: {ru}"))
+    };
+    let about_data = worst.filter(|c| c.is_about_data()).map(Caveat::say);
+    about_data.or_else(warned).or_else(elsewhere).or_else(|| worst.map(Caveat::say))
 }
 
 /// How many cases have a check of this status most often, and its first result; ties keep the lower number.
@@ -204,6 +217,27 @@ mod tests {
             Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс.
         "#]],
         );
+    }
+
+    #[test]
+    fn a_warning_of_numbers_that_were_not_told_names_its_case() {
+        use stend_base::Nanos;
+        let cases = ["a", "b", "c"].map(|name| case(name, 100, 32, Sync::None));
+        let verdict = |waiting: u32| {
+            let wait = move |o: &mut stend_record::TrialOutcome, _: &mut Vec<stend_record::Slice>| {
+                o.jobs[0].run_delay_ns = Some(Nanos::millis(500).0);
+            };
+            let mut run = run_of(cases.to_vec());
+            for index in 0..3 {
+                let trial = run.trial(index).iops(10_000.0 + f64::from(index) * 10.0);
+                run = if index == waiting { trial.change(wait).done() } else { trial.done() };
+            }
+            analyse(&run.record()).unwrap().verdict.en
+        };
+        // Of three alike the first is told.
+        let (told, other) = (verdict(0), verdict(2));
+        assert!(told.contains("Engine-bound") && !told.contains("Of "), "{told}");
+        assert!(other.contains("Of c: Engine-bound"), "{other}");
     }
 
     #[test]
