@@ -3,8 +3,9 @@
 
 use crate::audit::Audit;
 use crate::compare::{ArmCondition, arm_conditions};
-use crate::findings::{CaseFinding, Estimate, Findings, OpFinding, Quantile, QuantileValue};
+use crate::findings::{CaseFinding, Estimate, Findings, OpFinding, Quantile};
 use crate::phrase::both;
+use std::collections::BTreeSet;
 use stend_base::{Nanos, Result, Say, Share, format, say};
 use stend_record::published::{Claim, Dimension, Published};
 use stend_record::{ArmFacts, RunRecord};
@@ -105,17 +106,21 @@ pub fn beside(
     let plan = Plan::new(&run.header.inputs)?;
     let wanted = |claim: &&Claim| layout.is_none_or(|text| claim.layout.to_lowercase().contains(&text.to_lowercase()));
     let claims: Vec<&Claim> = table.rows.iter().filter(wanted).filter(|claim| quantity(claim).is_some()).collect();
-    let (mut cases, mut unmatched, mut used) = (Vec::new(), Vec::new(), 0);
+    let (mut cases, mut unmatched, mut used) = (Vec::new(), Vec::new(), BTreeSet::new());
     for found in findings.cases.iter().filter(|case| case.trials > 0) {
         let Some(asked) = plan.cases.get(found.case as usize).map(|case| &case.trial) else { continue };
         let rows = match load(asked) {
-            Ok((name, stream)) => rows(&claims, (found, asked), (name, stream), audit),
+            Ok((name, stream)) => {
+                let near = near(&claims, name, stream);
+                // A number may be the nearest to several cases.
+                used.extend(near.iter().copied().map(std::ptr::from_ref));
+                rows(&near, (found, asked), stream, audit)
+            }
             Err(why) => {
                 unmatched.push((found.label.clone(), why));
                 continue;
             }
         };
-        used += rows.len();
         match rows.is_empty() {
             true => unmatched
                 .push((found.label.clone(), say!("the table has no such load", "такой нагрузки в таблице нет"))),
@@ -132,7 +137,7 @@ pub fn beside(
         theirs,
         cases,
         unmatched,
-        left: claims.len().saturating_sub(used),
+        left: claims.len() - used.len(),
     })
 }
 
@@ -178,13 +183,13 @@ fn load(asked: &Trial) -> std::result::Result<(&'static str, &Stream), Say> {
     }
 }
 
-fn rows(
-    claims: &[&Claim],
-    (found, asked): (&CaseFinding, &Trial),
-    (name, stream): (&str, &Stream),
-    audit: &Audit,
-) -> Vec<BesideRow> {
+/// Published numbers of the load, of which those with as much in flight count, or the nearest.
+fn near<'a>(claims: &[&'a Claim], name: &str, stream: &Stream) -> Vec<&'a Claim> {
     let same = |claim: &&&Claim| claim.pattern == name && claim.block_size == Some(stream.block_size);
+    nearest(claims.iter().filter(same).copied().collect(), stream)
+}
+
+fn rows(near: &[&Claim], (found, asked): (&CaseFinding, &Trial), stream: &Stream, audit: &Audit) -> Vec<BesideRow> {
     let one = |claim: &&Claim| {
         let quantity = quantity(claim)?;
         let of = |doubt: &&crate::audit::Doubt| doubt.row == claim.row && doubt.what == claim.name();
@@ -202,14 +207,15 @@ fn rows(
             doubts,
         })
     };
-    nearest(claims.iter().filter(same).copied().collect(), stream).iter().filter_map(one).collect()
+    near.iter().filter_map(one).collect()
 }
 
 /// Of what is called alike, the tests with as much in flight as ours, or nearest to it. Where it is not told it may be.
 fn nearest<'a>(claims: Vec<&'a Claim>, stream: &Stream) -> Vec<&'a Claim> {
     let ours = f64::from(stream.queue_depth) * f64::from(stream.jobs);
     let distance = |claim: &Claim| match (claim.queue_depth, claim.jobs) {
-        (Some(depth), jobs) => (f64::from(depth) * f64::from(jobs.unwrap_or(1)) / ours).ln().abs(),
+        (Some(depth), Some(jobs)) => (f64::from(depth) * f64::from(jobs) / ours).ln().abs(),
+        (Some(depth), None) => (f64::from(depth) / f64::from(stream.queue_depth)).ln().abs(),
         (None, _) => 0.0,
     };
     let alike = |a: &Claim, b: &Claim| {
@@ -232,11 +238,9 @@ fn value(found: &CaseFinding, quantity: Quantity) -> Option<Estimate> {
         Quantity::Iops => Some(found.total.iops.clone()),
         Quantity::Throughput => Some(found.total.throughput.clone()),
         Quantity::Mean => Some(alone(op.latency_mean_ns / 1e9, None)),
-        Quantity::P99 => op.quantiles.iter().find(|q| q.q == Share(0.99)).and_then(|q: &Quantile| match q.value {
-            QuantileValue::At(at) => {
-                Some(alone(seconds(at), q.interval.map(|(low, high)| (seconds(low), seconds(high)))))
-            }
-            _ => None,
+        Quantity::P99 => op.quantiles.iter().find(|q| q.q == Share(0.99)).and_then(|q: &Quantile| {
+            let interval = q.interval.map(|(low, high)| (seconds(low), seconds(high)));
+            Some(alone(seconds(q.value.single()?), interval))
         }),
     }
 }
@@ -252,7 +256,7 @@ fn differences(claim: &Claim, asked: &Trial, stream: &Stream) -> Vec<Say> {
     };
     number(stream.queue_depth, claim.queue_depth, ["queue depth", "глубина очереди"]);
     number(stream.jobs, claim.jobs, ["jobs", "заданий"]);
-    if stream.sync.every() > 0 {
+    if stream.mix.share(Op::Write) > 0 && stream.sync.is_durable() {
         found.push(say!("ours are durable, theirs not told", "у нас записи стойкие, у них не указано"));
     }
     if !asked.direct {
@@ -304,79 +308,5 @@ impl Quantity {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analyse;
-    use crate::audit::audit;
-    use crate::fixture::{case, open_case, run_of};
-    use stend_base::Bytes;
-    use stend_record::published::Number;
-    use stend_spec::workload::Sync;
-
-    fn claim(row: u32, layout: &str, (metric, dimension): (&str, Dimension), value: f64, depth: Option<u32>) -> Claim {
-        Claim {
-            row,
-            layout: layout.into(),
-            test: "rand-read".into(),
-            stand: "their server".into(),
-            pattern: "randread".into(),
-            block_size: Some(Bytes::kib(4)),
-            queue_depth: depth,
-            jobs: Some(1),
-            metric: metric.into(),
-            printed: format!("{value}"),
-            value: Some(Number { value, step: 1.0, digits: 5, dimension, factor: 1.0 }),
-            ..Claim::default()
-        }
-    }
-
-    fn table() -> Published {
-        let (iops, mean) = (("iops", Dimension::Rate), ("latency", Dimension::Time));
-        let rows = vec![
-            claim(2, "md raid0", iops, 20_000.0, Some(32)),
-            claim(3, "md raid5", iops, 8_000.0, Some(128)),
-            claim(4, "md raid5", mean, 0.004, None),
-            claim(7, "md raid5", iops, 1_000.0, Some(1)),
-            Claim { pattern: "randwrite".into(), ..claim(5, "md raid5", iops, 1.0, Some(1)) },
-            Claim { block_size: Some(Bytes::kib(8)), ..claim(6, "md raid5", iops, 1.0, Some(1)) },
-        ];
-        Published { file: "t.csv".into(), rows }
-    }
-
-    fn found(layout: Option<&str>) -> Beside {
-        let run = run_of(vec![case("rand-read", 100, 32, Sync::None), open_case("open", 500)]);
-        let record = run.six_blocks(&[10_000.0, 500.0]).record();
-        let findings = analyse(&record).unwrap();
-        let table = table();
-        beside((&record, &findings), &table, &audit(&table, Vec::new(), &[]), layout).unwrap()
-    }
-
-    #[test]
-    fn a_case_meets_the_numbers_of_its_own_load_and_no_others() {
-        let found = found(None);
-        let rows = &found.cases[0].rows;
-        assert_eq!(rows.iter().map(|row| row.row).collect::<Vec<_>>(), [2, 3, 4]);
-        assert!((rows[0].ratio().unwrap() - 0.5).abs() < 1e-3 && rows[0].differences.is_empty(), "{:?}", rows[0]);
-        let (low, high) = rows[1].interval().unwrap();
-        assert!(low < 1.25 && 1.25 < high && high < 1.27, "{low} {high}");
-        assert_eq!(rows[1].differences[0].en, "queue depth 32, theirs 128");
-        assert_eq!(rows[2].differences[0].ru, "глубина очереди 32, у них не указано");
-        // 32 in flight at 10,000 per second take 3.2 ms.
-        assert!((rows[2].ratio().unwrap() - 0.8).abs() < 0.01, "{:?}", rows[2]);
-        assert_eq!(found.left, 3, "another load, another size, and a depth further from ours");
-        assert_eq!(found.theirs, ["their server"]);
-        let open = &found.unmatched[0];
-        assert_eq!((open.0.as_str(), open.1.en.as_str()), ("open", "its rate is given, not found"));
-        assert_eq!(
-            found.summary().en,
-            "1 of 2 cases have their load in the table: 3 of its numbers; 3 belong to no case."
-        );
-    }
-
-    #[test]
-    fn only_the_layouts_that_are_asked_for_count() {
-        let found = found(Some("RAID0"));
-        assert_eq!((found.cases[0].rows.len(), found.left), (1, 0));
-        assert!(found.ours.iter().any(|condition| condition.key == "memory"));
-    }
-}
+#[path = "beside_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@ use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{format, say};
 use stend_record::RunRecord;
-use stend_spec::workload::{Op, Stream};
+use stend_spec::workload::{Op, Stream, Sync};
 
 /// H41: as many I/Os are in flight at the device as the case keeps in flight.
 pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
@@ -26,7 +26,7 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let asked: f64 = case.asked.streams.iter().map(|s| f64::from(s.queue_depth) * f64::from(s.jobs)).sum();
     let full = |stream: &Stream| {
         let transfers = Op::TRANSFERS.iter().map(|op| u32::from(stream.mix.share(*op))).sum::<u32>() == 100;
-        transfers && !stream.is_open() && stream.think.is_none() && stream.sync.every() == 0 && stream.replay.is_none()
+        transfers && !stream.is_open() && stream.think.is_none() && stream.sync == Sync::None && stream.replay.is_none()
     };
     if asked < 2.0 || !case.asked.direct || !case.asked.streams.iter().all(full) {
         return check.not_applicable(say!(
@@ -76,7 +76,6 @@ mod tests {
     use super::*;
     use crate::fixture::{case, run, run_of};
     use crate::trials::by_case;
-    use stend_spec::workload::Sync;
 
     /// With this part of the time of all I/Os at the device.
     fn with(share: f64) -> CheckResult {
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn one_io_at_a_time_and_durable_writes_have_no_depth_to_reach() {
-        for (depth_asked, sync) in [(1, Sync::None), (32, Sync::Fdatasync(1))] {
+        for (depth_asked, sync) in [(1, Sync::None), (32, Sync::Fdatasync(1)), (32, Sync::Dsync), (32, Sync::ODsync)] {
             let record = run_of(vec![case("c", 0, depth_asked, sync)]).trial(0).done().record();
             assert_eq!(depth(&record, &by_case(&record)[0]).status, CheckStatus::NotApplicable);
         }

@@ -4,17 +4,22 @@ use super::Comparison;
 use crate::findings::{CheckResult, CheckStatus, Findings};
 use std::collections::BTreeMap;
 use stend_base::{Say, say};
+use stend_record::RunRecord;
+use stend_spec::plan::Plan;
 
 /// Most omissions that are named.
 const NAMED_MAX: usize = 3;
 
-/// H73: every cell that any of the runs planned is in the table, for all of them.
-pub(super) fn check(comparison: &Comparison, runs: &[&Findings]) -> CheckResult {
+/// H73: every cell that any of the runs planned is in the table, for all of them. Which rates a search tries depends on what it
+/// finds, so its rungs are no such cells.
+pub(super) fn check(comparison: &Comparison, runs: &[(&RunRecord, &Findings)]) -> CheckResult {
     let shown =
         |label: &str| comparison.cases.iter().any(|case| case.label == label && case.sides.iter().all(Option::is_some));
     let mut planned: BTreeMap<&str, Say> = BTreeMap::new();
-    for found in runs {
-        for case in &found.cases {
+    for (run, found) in runs {
+        let plan = Plan::new(&run.header.inputs).ok();
+        let rung = |case: u32| plan.as_ref().is_some_and(|plan| plan.rung(case).is_some());
+        for case in found.cases.iter().filter(|case| !rung(case.case)) {
             let lacks = || say!("another run does not have it", "в другом прогоне его нет");
             planned.entry(&case.label).or_insert_with(lacks);
         }

@@ -61,7 +61,7 @@ fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Opti
         factor::check(&comparison.changed, &options.factors),
         drift::check(&comparison),
         floor::check(&comparison),
-        missing::check(&comparison, &runs.iter().map(|(_, findings)| *findings).collect::<Vec<_>>()),
+        missing::check(&comparison, runs),
         mean::check(&comparison.means),
     ];
     comparison

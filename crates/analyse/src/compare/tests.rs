@@ -215,6 +215,26 @@ fn a_run_that_drifted_is_told_and_one_that_varies_is_not() {
 }
 
 #[test]
+fn rates_that_only_one_search_tried_are_not_missing() {
+    use stend_base::{MilliIops, Millionths, Nanos};
+    let mut searched = case("oltp", 100, 32, Sync::None);
+    searched.streams[0].search = Some(stend_spec::search::Search {
+        from: MilliIops::per_second(1000),
+        to: MilliIops::per_second(16_000),
+        gaps: stend_spec::rate::Gaps::Even,
+        quantile: Millionths::percent(99),
+        limit: Nanos::millis(50),
+        precision: Millionths::percent(10),
+        curve: Vec::new(),
+    });
+    let tried = |rung: u32| run_of(vec![searched.clone()]).trial(0).done().trial(rung).done().record();
+    let found = compared(&[tried(1), tried(2)]);
+    assert!(found.cases.len() == 1, "{:?}", found.cases.iter().map(|case| &case.label).collect::<Vec<_>>());
+    let told = found.checks.iter().find(|check| check.id == "H73").unwrap();
+    assert!(!told.measured.en.contains("missing"), "{told:?}");
+}
+
+#[test]
 fn a_case_that_one_run_lacks_is_told_with_its_reason() {
     use crate::findings::CheckStatus::{Pass, Warn};
     let cases = || run_of(vec![case("a", 100, 32, Sync::None), case("b", 100, 8, Sync::None)]);
