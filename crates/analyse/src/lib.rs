@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+pub mod as_fio;
 pub mod audit;
 pub mod beside;
 mod by_target;
@@ -44,6 +45,7 @@ mod trials;
 mod verdict;
 
 pub use analysis::analyse;
+pub use as_fio::as_fio;
 pub use beside::beside;
 pub use by_trial::by_trial;
 pub use chart::Chart;

@@ -51,6 +51,16 @@ fn range(case: &CaseTrials<'_>, key: (u16, Op), q: Share) -> Option<(Nanos, Nano
     found
 }
 
+/// Smallest latency that was printed, ns; 0 if none was.
+pub fn least(case: &CaseTrials<'_>, key: (u16, Op)) -> u64 {
+    of(case, key).filter(|told| told.count > 0).map(|told| told.min_ns).min().unwrap_or(0)
+}
+
+/// Whether another tool told latencies without the submission (fio's `clat`) of some job.
+pub fn is_without_submission(case: &CaseTrials<'_>, key: (u16, Op)) -> bool {
+    of(case, key).any(|told| told.latency == "clat")
+}
+
 /// Sum of the times from before the submission to the end, ns, of all kinds of I/O of a stream; `None` if one is not told.
 pub fn occupied(trial: &Counting<'_>, stream: u16) -> Option<u128> {
     let told = trial.outcome.told.as_ref()?;

@@ -1,5 +1,6 @@
 //! The command line: verbs, flags and their help in both languages. Only words; `cmd` does the work.
 
+mod export;
 mod import;
 
 use clap::builder::StyledStr;
@@ -55,7 +56,7 @@ pub fn command(lang: Lang) -> Command {
             compare(lang),
             audit(lang),
             report(lang),
-            export(lang),
+            export::export(lang),
             import::import(lang),
             inspect(lang),
             doctor(lang),
@@ -248,31 +249,6 @@ fn audit(lang: Lang) -> Command {
         option("output", "FILE", output, lang).short('o'),
     ];
     verb("audit", about, examples, "TABLE", arguments, lang)
-}
-
-fn export(lang: Lang) -> Command {
-    let about = say!(
-        "write a run for other programs: all of it (json), the figures of its trials (csv), or every I/O (--ios)",
-        "выгрузить прогон для других программ: целиком (json), показатели испытаний (csv) или каждую операцию (--ios)"
-    );
-    let examples = "stend export last --format csv -o trials.csv\n\
-                    stend export before.stend --format json -o before.json\n\
-                    stend export last --ios -o ios.csv\n\
-                    stend export last --ios --trial 3 --format fio -o lat.log";
-    let ios = say!(
-        "the log of every I/O, if the suite keeps one (`io_log`): csv, or fio as fio writes its latency logs",
-        "журнал операций, если он заказан в наборе (`io_log`): csv или fio — как журналы задержек fio"
-    );
-    let trial = say!("only the log of this trial of the run", "только журнал этого испытания прогона");
-    let output = say!("file to write (default: the standard output)", "файл (по умолчанию — стандартный вывод)");
-    let arguments = vec![
-        run_argument(lang),
-        flag("ios", None, ios, lang),
-        option("trial", "N", trial, lang).requires("ios").value_parser(clap::value_parser!(u32)),
-        choice("format", "FORMAT", &["json", "csv", "fio"], lang),
-        option("output", "FILE", output, lang).short('o'),
-    ];
-    verb("export", about, examples, "RUN --format FORMAT", arguments, lang)
 }
 
 fn completions(lang: Lang) -> Command {

@@ -24,12 +24,14 @@ fn ends_well(scratch: &Scratch, what: &str, bytes: &[u8], codes: &[i32]) {
     std::fs::write(&path, bytes).expect("a file");
     let (file, good) = (path.to_string_lossy().into_owned(), scratch.join("good.stend").to_string_lossy().into_owned());
     let page = scratch.join("page.html").to_string_lossy().into_owned();
-    let verbs: [(&[&str], &[i32]); 8] = [
+    let verbs: [(&[&str], &[i32]); 10] = [
         (&["show", &file], codes),
         (&["report", &file, "-o", &page], codes),
         (&["compare", &good, &file], codes),
         (&["export", &file, "--format", "json"], codes),
         (&["export", &file, "--format", "csv"], codes),
+        (&["export", &file, "--format", "csv-trials"], codes),
+        (&["export", &file, "--format", "fio-json"], codes),
         (&["watch", &file, "--progress", "none"], &[0, 8, 12]),
         // A run that is complete is not resumed either.
         (&["run", "--resume", &file, "--progress", "none"], &[12]),

@@ -36,7 +36,7 @@ fn results_of_fio_become_a_run_that_show_report_compare_and_export_take() {
     assert!(compared.contains("rand-read") && compared.contains("mix"), "{compared}");
     let (exported, _) = expect_exit(&mut stend(&scratch, &["export", &both, "--format", "json"]), 0);
     assert!(exported.contains("clat_ns.percentile.99.000000") && exported.contains("iodepth=8"));
-    let (rows, _) = expect_exit(&mut stend(&scratch, &["export", &old, "--format", "csv"]), 0);
+    let (rows, _) = expect_exit(&mut stend(&scratch, &["export", &old, "--format", "csv-trials"]), 0);
     assert!(rows.lines().count() >= 4 && !rows.contains("NaN"), "{rows}");
 }
 

@@ -75,9 +75,9 @@ fn an_export_holds_every_trial_and_its_histograms() {
 
     let file = scratch.join("trials.csv").to_string_lossy().into_owned();
     let (stdout, _) =
-        expect_exit(&mut stend(&scratch, &["export", A, "--format", "csv", "-o", &file, "--lang", "ru"]), 0);
+        expect_exit(&mut stend(&scratch, &["export", A, "--format", "csv-trials", "-o", &file, "--lang", "ru"]), 0);
     assert_eq!(stdout.trim(), file);
-    let (printed, _) = expect_exit(&mut stend(&scratch, &["export", A, "--format", "csv"]), 0);
+    let (printed, _) = expect_exit(&mut stend(&scratch, &["export", A, "--format", "csv-trials"]), 0);
     assert_eq!(std::fs::read_to_string(file).expect("the file"), printed, "the language changes nothing");
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines.len(), 1 + 4);

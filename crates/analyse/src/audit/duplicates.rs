@@ -14,7 +14,9 @@ const MEASURED: [Dimension; 3] = [Dimension::Throughput, Dimension::Rate, Dimens
 const KILO: f64 = 1.024;
 
 pub(super) fn duplicates(rows: &[Claim]) -> Found {
-    let is_measured = |claim: &&Claim| claim.value.is_some_and(|number| MEASURED.contains(&number.dimension));
+    let is_measured = |claim: &&Claim| {
+        claim.value.is_some_and(|number| MEASURED.contains(&number.dimension)) && !is_percentile(&claim.metric)
+    };
     let measured: Vec<&Claim> = rows.iter().filter(is_measured).collect();
     let (mut places, mut doubts) = (0, Vec::new());
     for (i, claim) in measured.iter().enumerate() {
@@ -61,6 +63,12 @@ fn by_chance(claim: &Claim, digits: u32, measured: &[&Claim]) -> f64 {
     pairs(alike) * 10f64.powi(1 - digits as i32) + pairs(neighbours.len()) * (step / span).min(1.0)
 }
 
+/// Percentiles of histograms lie on the edges of buckets, of which there are few: equal ones are no copies.
+fn is_percentile(metric: &str) -> bool {
+    let is_share = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+    metric.split('_').any(|word| word.strip_prefix('p').is_some_and(is_share))
+}
+
 fn value(claim: &Claim) -> Option<f64> {
     claim.value.map(|number| number.value)
 }
@@ -95,6 +103,16 @@ mod tests {
         let found = duplicates(&[original.clone(), copy]);
         assert_eq!((found.doubts.len(), found.doubts[0].row, found.doubts[0].against.as_slice()), (1, 3, &[2][..]));
         assert!(duplicates(&[original.clone(), Claim { row: 9, ..original }]).doubts.is_empty());
+    }
+
+    #[test]
+    fn equal_percentiles_are_edges_of_buckets_and_equal_means_are_doubted() {
+        let pair = |metric: &str| {
+            let one = claim(2, "rr", metric, "ms", "4751.359");
+            duplicates(&[one.clone(), of_layout("lvm", Claim { row: 3, ..one })]).doubts.len()
+        };
+        assert_eq!(["latency_p99", "latency_p99_9", "clat_p99.9"].map(pair), [0; 3]);
+        assert_eq!(["latency", "latency_max", "latency_peak"].map(pair), [1; 3]);
     }
 
     #[test]

@@ -1,37 +1,94 @@
-//! `stend export RUN --format json|csv`: a run for other programs; with `--ios` the log of every I/O.
+//! `stend export RUN --format FORMAT`: a run for other programs; with `--ios` the log of every I/O.
 
 use crate::out::Out;
 use clap::ArgMatches;
+use std::collections::BTreeSet;
 use std::io::{Result as IoResult, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use stend_analyse::as_fio::{GroupAsFio, Trials};
+use stend_analyse::{analyse, as_fio, by_trial};
 use stend_base::{Error, Kind, Result, say};
+use stend_record::RunRecord;
+use stend_report::{Dialect, ResultsCsv};
 
 /// Writes the export to a file, or to the standard output.
 pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if arguments.get_flag("ios") {
         return super::export_ios::export(arguments, out);
     }
-    if super::required(arguments, "format") == "fio" {
+    let format = super::required(arguments, "format");
+    if format == "fio" {
         let message = say!("`--format fio` is for `--ios`", "`--format fio` — только для `--ios`");
-        return Err(Error::new(Kind::Usage, message));
+        return Err(Error::new(Kind::Usage, message).hint(say!(
+            "results as fio prints them are `--format fio-json`",
+            "результаты в виде, как их печатает fio, — `--format fio-json`"
+        )));
     }
     let run = super::read_run(arguments)?;
-    let csv = super::required(arguments, "format") == "csv";
-    let trials = if csv { stend_analyse::by_trial(&run)? } else { Vec::new() };
-    let write = |to: &mut dyn Write| -> IoResult<()> {
-        match csv {
-            true => stend_report::trials_csv(&run.header.id, &trials, to),
-            false => stend_report::record_json(&run, to),
-        }
+    let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
+    let results = |dialect| -> Result<()> {
+        let findings = analyse(&run)?;
+        let table = ResultsCsv::new(&run, &findings, dialect)?;
+        one_file(file, out, |to| table.write(to))
     };
-    match arguments.get_one::<String>("output").filter(|file| *file != "-") {
-        None => out.stream(write),
-        Some(file) => {
-            crate::save::save(Path::new(file), &say!("the export", "экспорт"), write)?;
-            match out.json {
-                true => out.result(&serde_json::json!({"export": file}).to_string()),
-                false => out.result(file),
-            }
+    match format {
+        "csv" => results(Dialect::Plain),
+        "csv-ru" => results(Dialect::Russian),
+        "csv-trials" => {
+            let trials = by_trial(&run)?;
+            one_file(file, out, |to| stend_report::trials_csv(&run.header.id, &trials, to))
         }
+        "fio-json" => match file.filter(|file| is_folder(file)) {
+            Some(folder) => fio_folder(&run, Path::new(folder), out),
+            None => {
+                let groups = as_fio(&run, Trials::Each)?;
+                one_file(file, out, |to| stend_report::fio_json(&run, &groups, to))
+            }
+        },
+        _ => one_file(file, out, |to| stend_report::record_json(&run, to)),
     }
+}
+
+/// Writes to the file, and says where it is; without one to the standard output.
+fn one_file(file: Option<&str>, out: &Out, write: impl FnOnce(&mut dyn Write) -> IoResult<()>) -> Result<()> {
+    let Some(file) = file else { return out.stream(write) };
+    crate::save::save(Path::new(file), &say!("the export", "экспорт"), write)?;
+    match out.json {
+        true => out.result(&serde_json::json!({"export": file}).to_string()),
+        false => out.result(file),
+    }
+}
+
+/// Whether a folder is meant: one that is there, or a name that ends as one.
+fn is_folder(name: &str) -> bool {
+    name.ends_with('/') || Path::new(name).is_dir()
+}
+
+/// A document of fio for each case, which tools find by folder and name.
+fn fio_folder(run: &RunRecord, folder: &Path, out: &Out) -> Result<()> {
+    let groups = as_fio(run, Trials::Together)?;
+    let mut taken = BTreeSet::new();
+    let mut written = Vec::new();
+    for group in &groups {
+        let path = place(folder, group, &mut taken);
+        crate::save::directory(path.parent().unwrap_or(folder))?;
+        let one = std::slice::from_ref(group);
+        crate::save::save(&path, &say!("the export", "экспорт"), |to| stend_report::fio_json(run, one, to))?;
+        written.push(path.display().to_string());
+    }
+    match out.json {
+        true => out.result(&serde_json::json!({"exports": written}).to_string()),
+        false => out.result(&written.join("\n")),
+    }
+}
+
+/// Where the document of a case goes: none takes the place of another.
+fn place(folder: &Path, group: &GroupAsFio, taken: &mut BTreeSet<PathBuf>) -> PathBuf {
+    let mut parts = stend_report::fio_json_place(group);
+    let file = parts.pop().unwrap_or_default();
+    let path: PathBuf = parts.iter().fold(folder.to_path_buf(), |path, part| path.join(part));
+    let numbered = (2..).map(|n| path.join(format!("{}-{n}.json", file.trim_end_matches(".json"))));
+    let mut candidates = std::iter::once(path.join(&file)).chain(numbered);
+    // Endless, so that one of them is free.
+    candidates.find(|path| taken.insert(path.clone())).unwrap_or_default()
 }

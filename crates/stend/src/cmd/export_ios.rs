@@ -62,11 +62,12 @@ fn format(arguments: &ArgMatches) -> Result<IoFormat> {
     let named = arguments.value_source("format") == Some(ValueSource::CommandLine);
     match super::required(arguments, "format") {
         "fio" => Ok(IoFormat::Fio),
-        "json" if named => Err(usage(say!(
-            "`--ios` is written as `csv` or `fio`, not as `json`",
-            "`--ios` записывается как `csv` или `fio`, но не как `json`"
+        "csv" => Ok(IoFormat::Csv),
+        _ if !named => Ok(IoFormat::Csv),
+        other => Err(usage(say!(
+            "`--ios` is written as `csv` or `fio`, not as `{other}`",
+            "`--ios` записывается как `csv` или `fio`, но не как `{other}`"
         ))),
-        _ => Ok(IoFormat::Csv),
     }
 }
 

@@ -1,0 +1,143 @@
+//! A stream in options of fio, as far as fio has words for it, and what it has none for.
+//!
+//! Source: fio 3.33, HOWTO.rst, "Parameters list".
+
+use stend_analyse::as_fio::GroupAsFio;
+use stend_base::{Bytes, Lang, Nanos, Say, say};
+use stend_record::{RunRecord, TargetKind};
+use stend_spec::external::per_job;
+use stend_spec::pattern::Pattern;
+use stend_spec::rate::Gaps;
+use stend_spec::workload::{Stream, Sync};
+
+/// What its I/Os do and in which order: `randread`. What a stream does besides that is in [`left_out`].
+pub fn kinds(stream: &Stream) -> &'static str {
+    let mix = stream.mix;
+    let in_order = matches!(stream.pattern, Pattern::Sequential | Pattern::SharedSequential | Pattern::Append)
+        || matches!(stream.pattern, Pattern::Reverse | Pattern::Strided { .. });
+    match (mix.read > 0, mix.write > 0, mix.erases(), in_order) {
+        (false, false, _, true) => "trim",
+        (false, false, _, false) => "randtrim",
+        (true, false, _, true) => "read",
+        (true, false, _, false) => "randread",
+        (false, true, _, true) => "write",
+        (false, true, _, false) => "randwrite",
+        (true, true, _, true) => "rw",
+        (true, true, _, false) => "randrw",
+    }
+}
+
+/// The options of a stream, all jobs of it reported as one.
+pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(String, String)> {
+    let trial = &group.asked;
+    let Some(stream) = trial.streams.get(usize::from(stream)) else { return Vec::new() };
+    let micros = |time: Nanos| format!("{}us", time.0.div_ceil(1000));
+    let mut out: Vec<(String, String)> = Vec::new();
+    let mut put = |name: &str, value: String| out.push((name.to_string(), value));
+    put("rw", kinds(stream).to_string());
+    if stream.mix.read > 0 && stream.mix.write > 0 {
+        put("rwmixread", stream.mix.read.to_string());
+    }
+    put("bs", size(stream.block_size));
+    if !stream.block_mix.is_empty() {
+        let shares = stream.block_mix.iter().map(|share| format!("{}/{}", size(share.size), share.percent));
+        put("bssplit", shares.collect::<Vec<_>>().join(":"));
+    }
+    put("ioengine", engine(&group.backend).to_string());
+    // Of imported results it may not be known; fio has no word for that.
+    if stream.queue_depth > 0 {
+        put("iodepth", stream.queue_depth.to_string());
+    }
+    put("numjobs", stream.jobs.to_string());
+    put("group_reporting", "1".to_string());
+    put("direct", u8::from(trial.direct).to_string());
+    match &stream.pattern {
+        Pattern::Uniform => put("norandommap", "1".to_string()),
+        Pattern::Zipf { theta_thousandths } => {
+            put("random_distribution", format!("zipf:{}", f64::from(*theta_thousandths) / 1000.0));
+        }
+        _ => {}
+    }
+    match stream.sync {
+        Sync::Fdatasync(n) => put("fdatasync", n.to_string()),
+        Sync::Fsync(n) => put("fsync", n.to_string()),
+        Sync::ODsync => put("sync", "dsync".to_string()),
+        Sync::None | Sync::Dsync | Sync::SyncFileRange(_) => {}
+    }
+    if let (Some(rate), Some([reads, writes])) = (&stream.rate, per_job(stream)) {
+        put("rate_iops", format!("{reads},{writes}"));
+        if rate.gaps == Gaps::Poisson {
+            put("rate_process", "poisson".to_string());
+        }
+    }
+    if let Some(think) = stream.think {
+        put("thinktime", micros(think.time));
+        put("thinktime_blocks", think.every.to_string());
+    }
+    if trial.ramp > Nanos(0) {
+        put("ramp_time", micros(trial.ramp));
+    }
+    put("time_based", "1".to_string());
+    put("runtime", micros(trial.window));
+    if let Some(target) = run.targets.first() {
+        let name = if target.kind == TargetKind::Directory { "directory" } else { "filename" };
+        put(name, stend_record::targets::names(&run.targets).join(":"));
+    } else if let Some(named) = run.header.imported.as_ref().filter(|imported| !imported.targets.is_empty()) {
+        put("filename", named.targets.join(":"));
+    }
+    out
+}
+
+/// Bytes as people write them for fio, whose `k` is 1024.
+fn size(bytes: Bytes) -> String {
+    match bytes.0 {
+        n if n > 0 && n % (1 << 20) == 0 => format!("{}m", n >> 20),
+        n if n > 0 && n % (1 << 10) == 0 => format!("{}k", n >> 10),
+        n => n.to_string(),
+    }
+}
+
+/// fio's name of a way of submitting.
+fn engine(backend: &str) -> &str {
+    match backend {
+        "nvme_passthrough" => "io_uring_cmd",
+        "none" => "null",
+        // Polling is a switch of the engine.
+        other => other.split_once("_sqpoll").or(other.split_once("_iopoll")).map_or(other, |(engine, _)| engine),
+    }
+}
+
+/// What of a stream has no option of fio, so that whoever reads the options does not see it.
+pub(super) fn left_out(stream: &Stream) -> Vec<Say> {
+    let mut out = Vec::new();
+    match &stream.pattern {
+        Pattern::Sequential | Pattern::Random | Pattern::Uniform | Pattern::Zipf { .. } => {}
+        other => {
+            let [en, ru] = [Lang::En, Lang::Ru].map(|lang| stend_analyse::pattern_in_words(other, lang));
+            out.push(say!("this order of offsets: {en}", "порядок смещений «{ru}»"));
+        }
+    }
+    match stream.sync {
+        Sync::Dsync => {
+            out.push(say!("writes that are durable one by one (RWF_DSYNC)", "надёжность каждой записи (RWF_DSYNC)"))
+        }
+        Sync::SyncFileRange(_) => out.push(say!("this use of sync_file_range", "такие вызовы sync_file_range")),
+        _ => {}
+    }
+    if stream.mix.write_zeroes > 0 {
+        out.push(say!("writes of zeroes, which are not in the numbers", "запись нулей, в числа она не входит"));
+    }
+    if stream.mix.discard > 0 && (stream.mix.read > 0 || stream.mix.write > 0) {
+        out.push(say!("discards among reads and writes", "освобождения вперемешку с чтениями и записями"));
+    }
+    if stream.rate.is_some() && per_job(stream).is_none() {
+        out.push(say!(
+            "a rate that changes, or is not whole for each job",
+            "частота, которая меняется или не делится на задания нацело"
+        ));
+    }
+    if stream.replay.is_some() {
+        out.push(say!("the trace that is replayed", "воспроизводимая трасса"));
+    }
+    out
+}

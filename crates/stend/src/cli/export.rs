@@ -1,0 +1,36 @@
+//! The words of `stend export`.
+
+use super::{choice, flag, option, run_argument, verb};
+use clap::Command;
+use stend_base::{Lang, say};
+
+/// Forms of an export, the default first. `docs/formats/export.md` says what is in each.
+pub const FORMATS: [&str; 6] = ["json", "csv", "csv-ru", "csv-trials", "fio-json", "fio"];
+
+pub(super) fn export(lang: Lang) -> Command {
+    let about = say!(
+        "write a run for other programs: all of it (json), its results (csv, csv-ru, fio-json), its trials (csv-trials) or every I/O (--ios)",
+        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, fio-json), испытания (csv-trials) или каждую операцию (--ios)"
+    );
+    let examples = "stend export last --format csv -o results.csv\n\
+                    stend export before.stend --format json -o before.json\n\
+                    stend export last --format fio-json -o plots/\n\
+                    stend export last --ios --trial 3 --format fio -o lat.log";
+    let ios = say!(
+        "the log of every I/O, if the suite keeps one (`io_log`): csv, or fio as fio writes its latency logs",
+        "журнал операций, если он заказан в наборе (`io_log`): csv или fio — как журналы задержек fio"
+    );
+    let trial = say!("only the log of this trial of the run", "только журнал этого испытания прогона");
+    let output = say!(
+        "file to write (default: the standard output); of fio-json also a folder, with a file for each case",
+        "файл (по умолчанию — стандартный вывод); для fio-json можно каталог, тогда на каждый случай свой файл"
+    );
+    let arguments = vec![
+        run_argument(lang),
+        flag("ios", None, ios, lang),
+        option("trial", "N", trial, lang).requires("ios").value_parser(clap::value_parser!(u32)),
+        choice("format", "FORMAT", &FORMATS, lang),
+        option("output", "FILE", output, lang).short('o'),
+    ];
+    verb("export", about, examples, "RUN --format FORMAT", arguments, lang)
+}
