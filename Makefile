@@ -44,7 +44,7 @@ agree: ## Stend against fio on this machine: over an hour, needs root and fio (F
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- agree
 
-analysis: ## what looking at a run of ten hours and at 1000 runs costs, and importing logs: two minutes, half a gigabyte (ON=/directory, FIOLOGPARSER=/path, ONLY=part of a name)
+analysis: ## what looking at a run of ten hours and at 1000 runs costs, and importing logs: two minutes, half a gigabyte (ON=/directory, FIOLOGPARSER=/path, FIOLOGPARSER_HIST=/path, PYTHON=/path, ONLY=part of a name)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- analysis
 

@@ -103,7 +103,7 @@ fn rows(directory: &Path) -> Outcome<Vec<Row>> {
     ])
 }
 
-/// Logs of fio, and fio's own script over one of them if it is there (`FIOLOGPARSER`).
+/// Logs of fio, and fio's own scripts over them if they are there (`FIOLOGPARSER`, `FIOLOGPARSER_HIST`).
 fn imports(settings: &Settings, directory: &Path) -> Outcome<Vec<Row>> {
     say("making logs");
     let (each, histograms) = (directory.join("made_lat.1.log"), directory.join("made_clat_hist.1.log"));
@@ -123,14 +123,20 @@ fn imports(settings: &Settings, directory: &Path) -> Outcome<Vec<Row>> {
         import("import a log of 5 M I/Os", &each, Some(goal)),
         import("import a log of 10 000 histograms", &histograms, None),
     ];
-    rows.extend(settings.log_parser.as_ref().map(|script| Row {
-        what: "the log of 5 M I/Os with fiologparser.py -a -i 1000",
-        program: Some(PathBuf::from("python3")),
-        arguments: [&script.display().to_string(), "-a", "-i", "1000"].map(ToString::to_string).to_vec(),
-        files: vec![each],
+    let peer = |what, script: &PathBuf, options: &[&str], file| Row {
+        what,
+        program: Some(settings.python.clone()),
+        arguments: std::iter::once(script.display().to_string())
+            .chain(options.iter().map(ToString::to_string))
+            .collect(),
+        files: vec![file],
         goal: None,
         memory_goal: None,
-    }));
+    };
+    let means = "the log of 5 M I/Os with fiologparser.py -a -i 1000";
+    rows.extend(settings.log_parser.as_ref().map(|script| peer(means, script, &["-a", "-i", "1000"], each)));
+    let tails = "the log of 10 000 histograms with fiologparser_hist.py";
+    rows.extend(settings.histogram_parser.as_ref().map(|script| peer(tails, script, &[], histograms)));
     Ok(rows)
 }
 

@@ -34,6 +34,10 @@ pub struct Settings {
     t_io_uring: Option<PathBuf>,
     /// elbencho (`ELBENCHO`).
     elbencho: Option<PathBuf>,
+    /// The Python that runs fio's scripts (`PYTHON`); `fiologparser_hist.py` needs one with numpy and pandas.
+    pub python: PathBuf,
+    /// fio's `tools/hist/fiologparser_hist.py` (`FIOLOGPARSER_HIST`).
+    pub histogram_parser: Option<PathBuf>,
     /// fio's `tools/fiologparser.py` (`FIOLOGPARSER`).
     log_parser: Option<PathBuf>,
     /// Directory on the real disk (`ON`).
@@ -63,6 +67,8 @@ impl Settings {
             fio: path("FIO", "fio"),
             t_io_uring: text("T_IO_URING").map(PathBuf::from),
             elbencho: text("ELBENCHO").map(PathBuf::from),
+            python: text("PYTHON").unwrap_or_else(|| "python3".into()).into(),
+            histogram_parser: text("FIOLOGPARSER_HIST").map(PathBuf::from),
             log_parser: text("FIOLOGPARSER").map(PathBuf::from),
             directory: path("ON", "/var/tmp"),
             blocks: number("BLOCKS")?.map(|blocks| blocks as usize),
