@@ -21,6 +21,9 @@ pub struct Histogram {
     sum_ns: u128,
     min: u64,
     max: u64,
+    /// First and last used bucket beyond those of `min` and `max`: only a histogram that another tool rounded, or that lies, has any.
+    /// So recording needs nothing beside `min` and `max`, and whoever reads looks at the used part only.
+    stray: Option<(usize, usize)>,
 }
 
 /// The non-empty buckets of a histogram, as it is stored and sent.
@@ -70,7 +73,14 @@ pub fn lower_edge(bucket: usize) -> u64 {
 impl Histogram {
     /// An empty histogram; allocates about 60 KB once, recording never allocates.
     pub fn new() -> Self {
-        Histogram { counts: vec![0; BUCKETS].into_boxed_slice(), count: 0, sum_ns: 0, min: u64::MAX, max: 0 }
+        Histogram {
+            counts: vec![0; BUCKETS].into_boxed_slice(),
+            count: 0,
+            sum_ns: 0,
+            min: u64::MAX,
+            max: 0,
+            stray: None,
+        }
     }
 
     /// Adds one value.
@@ -93,24 +103,49 @@ impl Histogram {
 
     /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Histogram) {
-        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
-            *mine += theirs;
+        let used = other.used();
+        for (mine, theirs) in self.counts[used.clone()].iter_mut().zip(&other.counts[used]) {
+            *mine = mine.saturating_add(*theirs);
         }
         self.add_totals(other.count, other.sum_ns, other.min, other.max);
+        if let Some((first, last)) = other.stray {
+            self.reach(first, last);
+        }
     }
 
     /// Adds all values of a stored histogram. Buckets beyond the range are ignored (hostile file).
     pub fn merge_sparse(&mut self, other: &Sparse) {
-        let (mut index, mut count) = (0usize, 0u64);
+        let (mut index, mut last, mut count) = (0usize, 0, 0u64);
         for &(gap, n) in &other.buckets {
             index = index.saturating_add(gap as usize);
             let Some(slot) = self.counts.get_mut(index) else { break };
             *slot = slot.saturating_add(n);
             count = count.saturating_add(n);
+            last = index;
         }
         if count > 0 {
             self.add_totals(count, other.sum_ns, other.min_ns, other.max_ns);
+            self.reach(other.buckets[0].0 as usize, last);
         }
+    }
+
+    /// Keeps what is beyond the buckets of `min` and `max`.
+    fn reach(&mut self, first: usize, last: usize) {
+        let inner = (bucket(self.min), bucket(self.max));
+        if first < inner.0 || last > inner.1 {
+            let (from, to) = self.stray.unwrap_or((first, last));
+            self.stray = Some((from.min(first), to.max(last)));
+        }
+    }
+
+    /// The buckets outside which all are empty.
+    fn used(&self) -> std::ops::Range<usize> {
+        if self.count == 0 {
+            return 0..0;
+        }
+        let (first, last) = self.stray.unwrap_or((BUCKETS, 0));
+        let last = last.max(bucket(self.max));
+        bucket(self.min).min(first).min(last)..last + 1
     }
 
     fn add_totals(&mut self, count: u64, sum_ns: u128, min: u64, max: u64) {
@@ -124,7 +159,7 @@ impl Histogram {
     pub fn sparse(&self) -> Sparse {
         let mut last = 0;
         let mut buckets = Vec::new();
-        for (index, &n) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+        for (index, n) in self.filled() {
             buckets.push(((index - last) as u32, n));
             last = index;
         }
@@ -133,8 +168,9 @@ impl Histogram {
 
     /// Forgets everything, keeps the memory.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
-        (self.count, self.sum_ns, self.min, self.max) = (0, 0, u64::MAX, 0);
+        let used = self.used();
+        self.counts[used].fill(0);
+        (self.count, self.sum_ns, self.min, self.max, self.stray) = (0, 0, u64::MAX, 0, None);
     }
 
     /// Number of recorded values.
@@ -177,7 +213,7 @@ impl Histogram {
             return None;
         }
         let mut seen = 0u64;
-        for (index, &n) in self.counts.iter().enumerate() {
+        for (index, n) in self.filled() {
             seen = seen.saturating_add(n);
             if seen >= rank {
                 return Some(Nanos(upper_edge(index).min(self.max)));
@@ -188,11 +224,12 @@ impl Histogram {
 
     /// Non-empty buckets as (lower edge, upper edge, count), ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (Nanos, Nanos, u64)> + '_ {
-        self.counts
-            .iter()
-            .enumerate()
-            .filter(|(_, n)| **n > 0)
-            .map(|(index, &n)| (Nanos(lower_edge(index)), Nanos(upper_edge(index)), n))
+        self.filled().map(|(index, n)| (Nanos(lower_edge(index)), Nanos(upper_edge(index)), n))
+    }
+
+    /// Index and count of every bucket that is not empty, ascending.
+    fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.used().map(|index| (index, self.counts[index])).filter(|(_, n)| *n > 0)
     }
 }
 
@@ -248,6 +285,34 @@ mod tests {
         let hostile =
             Sparse { buckets: vec![(u32::MAX, 1), (u32::MAX, u64::MAX)], sum_ns: u128::MAX, min_ns: 9, max_ns: 1 };
         assert_eq!(hostile.dense().count(), 0);
+    }
+
+    #[test]
+    fn counts_beyond_the_told_minimum_and_maximum_are_found_and_forgotten() {
+        let (low, high) = (bucket(1_000), bucket(9_000_000));
+        let lying = Sparse {
+            buckets: vec![(low as u32, 3), ((high - low) as u32, 4)],
+            sum_ns: 7,
+            min_ns: 50_000,
+            max_ns: 60_000,
+        };
+        let mut found = lying.dense();
+        assert_eq!(found.sparse().buckets, lying.buckets);
+        assert_eq!((found.at_rank(7).is_some(), found.buckets().count()), (true, 2));
+        let mut sum = Histogram::new();
+        sum.record(Nanos(55_000));
+        sum.merge(&found);
+        assert_eq!((sum.buckets().map(|(_, _, n)| n).sum::<u64>(), sum.count()), (8, 8));
+        found.clear();
+        assert_eq!(found, Histogram::new());
+        // A maximum below the minimum, and counts that do not fit.
+        let mut hostile =
+            Sparse { buckets: vec![(5, u64::MAX), (5, u64::MAX)], sum_ns: u128::MAX, min_ns: 9, max_ns: 1 }.dense();
+        let twice = hostile.clone();
+        hostile.merge(&twice);
+        assert_eq!((hostile.count(), hostile.buckets().count()), (u64::MAX, 2));
+        hostile.clear();
+        assert_eq!(hostile, Histogram::new());
     }
 
     proptest! {
