@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_the_file_lacks_of_what_was_handed_over_counts_as_dropped() {
-        let totals = IoLogTotals { recorded: 1_000, dropped: 5, beyond: 7, failed: 0 };
+        let totals = IoLogTotals { recorded: 1_000, dropped: 5, beyond: 7, ..IoLogTotals::default() };
         let found = of_case(&by_case(&logged(totals, 996))[0]);
         assert_eq!(found, [IoLogFinding { trial: 0, recorded: 996, dropped: 9, beyond: 7 }]);
         let said = in_words(&found).unwrap();
@@ -108,7 +108,8 @@ mod tests {
         let of = |off: u64, status| {
             let plain = run().trial(0).done().record();
             let done: u64 = plain.trials[0].outcome.as_ref().unwrap().jobs[0].done.iter().map(|done| done.0).sum();
-            let totals = IoLogTotals { recorded: done - 10, dropped: 4, beyond: 9 - off, failed: 3 };
+            let totals =
+                IoLogTotals { recorded: done - 10, dropped: 4, beyond: 9 - off, failed: 3, ..IoLogTotals::default() };
             let mut record = logged(totals, done - 10);
             record.trials[0].outcome.as_mut().unwrap().status = status;
             contradiction(&by_case(&record)[0].counting[0]).map(|(log, all)| all - log)

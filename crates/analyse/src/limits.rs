@@ -7,7 +7,7 @@ pub mod list;
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-10";
+pub const LIMITS_VERSION: &str = "2026-11";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -142,6 +142,11 @@ pub const OFFERED_DEVIATION: f64 = 0.01;
 pub const OFFERED_SIGMA: f64 = 2.0;
 /// H43: part of a latency that may be our own lateness (by eye: below what trials differ by).
 pub const OWN_LATENESS: f64 = 0.10;
+
+/// H19: part of the places that chance would give which may be missing (by eye: one job of a hundred that repeats another one).
+pub const PLACES_SHORTFALL: f64 = 0.01;
+/// H19: square roots of the places to expect that chance may take away as well; their number varies by less than its root.
+pub const PLACES_SIGMA: f64 = 4.0;
 
 /// H20: how often the range of a solid-state drive is written before it is measured (SNIA SSS PTS, WIPC).
 pub const PRECONDITIONED: f64 = 2.0;

@@ -6,7 +6,7 @@ use crate::shared::Shared;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use stend_base::{Bytes, Nanos};
-use stend_record::io_log::{END_MAX, IoChunk, IoLogTotals, Logged, RECORD_BYTES, Records};
+use stend_record::io_log::{END_MAX, IoChunk, IoLogTotals, Logged, PLACES_MAX, RECORD_BYTES, Records};
 use stend_spec::workload::{Op, Stream};
 
 /// Records of a chunk: 64 KiB, far more than the cost of handing it over, and a part of a second-level cache.
@@ -177,12 +177,14 @@ pub(crate) struct Keeper {
     room: u64,
     recorded: u64,
     beyond: u64,
+    /// First bytes of the first of them, at most [`PLACES_MAX`].
+    places: Vec<u64>,
 }
 
 impl Keeper {
     /// A log of so many bytes.
     pub fn new(size: Bytes) -> Keeper {
-        Keeper { room: size.0 / RECORD_BYTES as u64, recorded: 0, beyond: 0 }
+        Keeper { room: size.0 / RECORD_BYTES as u64, recorded: 0, beyond: 0, places: Vec::new() }
     }
 
     /// What is kept of a chunk, if anything; and whether the log is full now.
@@ -191,6 +193,9 @@ impl Keeper {
         self.room -= kept;
         self.recorded += kept;
         self.beyond += chunk.len as u64 - kept;
+        let ios = chunk.records[..kept as usize].iter().filter_map(|words| Logged::unpack(*words));
+        let placed = ios.filter(|io| !io.failed && io.op != Op::Sync).map(|io| io.offset);
+        self.places.extend(placed.take(PLACES_MAX - self.places.len()));
         let records = || Records::of(&chunk.records[..kept as usize]);
         let kept = (kept > 0).then(|| IoChunk { stream, job, base: Nanos(chunk.base), records: records() });
         (kept, self.room == 0)
@@ -198,7 +203,17 @@ impl Keeper {
 
     /// What became of all I/Os, with what the threads missed and what failed.
     pub fn totals(&self, missed: impl Iterator<Item = Missed>, failed: u64) -> IoLogTotals {
-        let totals = IoLogTotals { recorded: self.recorded, dropped: 0, beyond: self.beyond, failed };
+        let mut places = self.places.clone();
+        places.sort_unstable();
+        places.dedup();
+        let totals = IoLogTotals {
+            recorded: self.recorded,
+            dropped: 0,
+            beyond: self.beyond,
+            failed,
+            placed: self.places.len() as u64,
+            places: places.len() as u64,
+        };
         missed.fold(totals, |sum, missed| IoLogTotals {
             dropped: sum.dropped + missed.dropped,
             beyond: sum.beyond + missed.beyond,

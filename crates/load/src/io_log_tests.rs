@@ -78,7 +78,10 @@ fn what_comes_when_the_size_is_used_up_is_told_apart_from_what_was_dropped() {
     let late = chunks(&inbox);
     assert_eq!((late.len(), keeper.take(&late[0], 1, 2)), (1, (None, true)));
     let totals = keeper.totals([log.finish()].into_iter(), 3);
-    assert_eq!(totals, IoLogTotals { recorded: 5000, dropped: 0, beyond: 3192 + 10 + 7, failed: 3 });
+    assert_eq!(
+        totals,
+        IoLogTotals { recorded: 5000, dropped: 0, beyond: 3192 + 10 + 7, failed: 3, placed: 5000, places: 1 }
+    );
 }
 
 #[test]

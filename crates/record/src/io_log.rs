@@ -31,6 +31,9 @@ pub const END_MAX: u64 = mask(END_BITS);
 /// Largest latency, ns, 68.7 s: a longer one is stored as this.
 pub const LATENCY_MAX: u64 = mask(LATENCY_BITS);
 
+/// Most I/Os of a trial whose places are counted.
+pub const PLACES_MAX: usize = 1 << 20;
+
 const fn mask(bits: u32) -> u64 {
     (1 << bits) - 1
 }
@@ -183,6 +186,10 @@ pub struct IoLogTotals {
     pub beyond: u64,
     /// I/Os of the window that failed; in whichever of the others they are, too.
     pub failed: u64,
+    /// Recorded I/Os whose places were counted: the first that are neither failed nor syncs, at most [`PLACES_MAX`].
+    pub placed: u64,
+    /// Different first bytes that they had.
+    pub places: u64,
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use stend_base::{Histogram, Nanos};
 use stend_record::store;
@@ -57,6 +57,11 @@ fn a_log_of_every_io_is_kept_told_and_exported() {
     for trial in kept.clone() {
         let outcome = trial.outcome.as_ref().expect("an outcome");
         assert_eq!(outcome.io_log.map(|log| (log.recorded, log.beyond, log.failed)), Some((trial.logged, 0, 0)));
+        let rows = table[1..].iter().filter(|row| row[0] == trial.trial.to_string());
+        let offsets: Vec<&String> = rows.map(|row| &row[7]).collect();
+        let places = offsets.iter().collect::<BTreeSet<_>>().len();
+        let placed = outcome.io_log.map(|log| (log.placed, log.places));
+        assert_eq!(placed, Some((offsets.len() as u64, places as u64)));
         for (job, (op, name)) in outcome.jobs.iter().flat_map(|job| [(job, (0, "read")), (job, (1, "write"))]) {
             let key = (trial.trial.to_string(), job.job.to_string(), name.to_string());
             assert_eq!(histograms.remove(&key).map(|found| found.sparse()), Some(job.latency[op].clone()), "{key:?}");

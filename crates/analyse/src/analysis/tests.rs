@@ -160,7 +160,7 @@ prop_compose! {
         probes in prop::option::of(probes()),
     ) -> TrialOutcome {
         let [(recorded, dropped, beyond), (failed, ..)] = clocks;
-        let log = IoLogTotals { recorded, dropped, beyond, failed };
+        let log = IoLogTotals { recorded, dropped, beyond, failed, ..IoLogTotals::default() };
         TrialOutcome {
             status,
             load_start: Nanos(times[0]),

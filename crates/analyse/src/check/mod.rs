@@ -35,6 +35,7 @@ mod noise;
 mod offered;
 mod overlap;
 mod placement;
+mod places;
 mod preconditioned;
 mod readings;
 mod reducible;
@@ -59,9 +60,9 @@ use stend_spec::plan::Plan;
 use stend_spec::workload::Backend;
 
 /// Checks of what happens below the engine: they ask nothing where no storage takes part.
-const OF_STORAGE: [&str; 22] = [
-    "H07", "H10", "H11", "H12", "H13", "H14", "H17", "H18", "H25", "H26", "H30", "H31", "H41", "H45", "H46", "H60",
-    "H61", "H62", "H63", "H64", "H65", "H66",
+const OF_STORAGE: [&str; 23] = [
+    "H07", "H10", "H11", "H12", "H13", "H14", "H17", "H18", "H19", "H25", "H26", "H30", "H31", "H41", "H45", "H46",
+    "H60", "H61", "H62", "H63", "H64", "H65", "H66",
 ];
 
 /// Every check that looks at one case alone, in the order of their numbers.
@@ -124,6 +125,7 @@ fn each(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
         overlap::overlap(case),
         reducible::reducible(run, case),
         written::zeros(run, case),
+        places::places(case),
         preconditioned::preconditioned(run, case),
         steady::steady(run, case),
         length::warm_up(case),

@@ -135,6 +135,8 @@ fn of_storage() -> Vec<Limit> {
         limit!(Number COMPRESSIBLE, "H17", "compression of what is read, at most", "сжимаемость читаемого, не больше"),
         limit!(Share REPEATED, "H17", "blocks that repeat another one, at most", "блоков, повторяющих другой, не больше"),
         limit!(Share NEVER_WRITTEN, "H18", "blocks of zeros among those sampled", "блоков из нулей среди взятых на пробу"),
+        limit!(Share PLACES_SHORTFALL, "H19", "different places fewer than by chance, at most", "разных мест меньше случайного, не больше чем на"),
+        limit!(Number PLACES_SIGMA, "H19", "roots of that number that chance may take away", "корней из этого числа на случайность"),
         limit!(Number PRECONDITIONED, "H20", "times that the range of a solid-state drive is written first", "раз область твердотельного накопителя записана до измерения"),
         limit!(Count STEADY_ROUNDS, "H21", "values that the steady-state rule looks at", "значений, на которые смотрит правило установившегося режима"),
         limit!(Share STEADY_RANGE, "H21", "largest less smallest of them, of their mean", "размах между ними от их среднего"),

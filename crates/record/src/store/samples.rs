@@ -188,7 +188,7 @@ pub fn outcome() -> TrialOutcome {
         errors: Vec::new(),
         probes: Some(probes()),
         verification: Some(verification()),
-        io_log: Some(IoLogTotals { recorded: 3, dropped: 1, beyond: 2, failed: 1 }),
+        io_log: Some(IoLogTotals { recorded: 3, dropped: 1, beyond: 2, failed: 1, placed: 2, places: 1 }),
         told: Some(told()),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],
     }
