@@ -13,6 +13,7 @@ pub mod fit;
 mod fixture;
 pub mod gate;
 pub mod io_log;
+pub mod jobs;
 pub mod keys;
 mod label;
 pub mod ladder;

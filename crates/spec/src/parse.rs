@@ -473,7 +473,7 @@ impl<'a> Map<'a> {
 }
 
 /// Edit distance, for hints; long keys (hostile files) count as far away.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     if a.len() > 40 {
         return usize::MAX;
     }

@@ -1,23 +1,38 @@
 //! The words of `stend import`.
 
-use super::{option, positional, verb};
+use super::{flag, option, positional, verb};
 use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
 pub(super) fn import(lang: Lang) -> Command {
     let about = say!(
-        "make a run of results of fio (--output-format=json or json+) or of its logs: several files of one job are its trials",
-        "сделать прогон из результатов fio (--output-format=json или json+) или его журналов: несколько файлов одного задания — его испытания"
+        "make a run of results of fio (--output-format=json or json+) or of its logs: several files of one job are its trials; with --suite, a suite of job definitions of other tools",
+        "сделать прогон из результатов fio (--output-format=json или json+) или его журналов: несколько файлов одного задания — его испытания; с --suite — набор из заданий других программ"
     );
     let examples = "stend import result.json\nstend import run1.json run2.json run3.json -o before.stend\n\
-                    stend import job_lat.1.log job_lat.2.log -o intervals.stend";
+                    stend import job_lat.1.log job_lat.2.log -o intervals.stend\n\
+                    stend import --suite jobs.fio -o suite.yaml\n\
+                    stend import --suite -- fio --name=a --filename=/dev/sdb --rw=randread --runtime=60";
     let file = say!(
-        "results as fio prints them, see docs/formats/import.md",
-        "результаты, как их печатает fio, см. docs/formats/import.md"
+        "results as fio prints them (docs/formats/import.md); with --suite, job files, or a command line behind `--` (docs/formats/jobs.md)",
+        "результаты, как их печатает fio (docs/formats/import.md); с --suite — файлы заданий или команда после `--` (docs/formats/jobs.md)"
     );
-    let output = say!("run file to write", "файл прогона");
+    let suite = say!(
+        "make a suite of job definitions, not a run of results",
+        "сделать набор из заданий, а не прогон из результатов"
+    );
+    let lenient = say!(
+        "with --suite: what means something else here is listed in the suite instead of refused",
+        "с --suite: что здесь значит другое, перечисляется в наборе, а не отвергается"
+    );
+    let output = say!(
+        "file to write (with --suite by default the standard output)",
+        "файл результата (с --suite по умолчанию — стандартный вывод)"
+    );
     let arguments = vec![
         positional("FILE", file, lang).num_args(1..).action(ArgAction::Append),
+        flag("suite", None, suite, lang),
+        flag("lenient", None, lenient, lang).requires("suite"),
         option("output", "FILE", output, lang).short('o'),
     ];
     verb("import", about, examples, "FILE…", arguments, lang)

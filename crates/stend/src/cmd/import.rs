@@ -15,6 +15,9 @@ const ALL_MAX: usize = 1 << 30;
 
 /// Reads the results, writes the run file, and shows what is in it.
 pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    if arguments.get_flag("suite") {
+        return super::import_suite::import(arguments, out);
+    }
     let names = super::many(arguments, "FILE");
     let output = arguments.get_one::<String>("output").map(PathBuf::from);
     let path = match names.iter().filter(|name| log::is_log(name)).count() {

@@ -9,6 +9,7 @@ pub mod export;
 mod export_ios;
 mod history;
 pub mod import;
+mod import_suite;
 pub mod inspect;
 pub mod lab;
 pub mod list;

@@ -237,7 +237,14 @@ pub fn read_suite(name: &str) -> Result<(Suite, String, PathBuf)> {
     let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
     file.take(limit).read_to_string(&mut text).map_err(unreadable)?;
     let directory = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
-    Ok((stend_spec::parse::suite(&text, name)?, text, directory))
+    match stend_spec::parse::suite(&text, name) {
+        Ok(suite) => Ok((suite, text, directory)),
+        Err(error) if stend_spec::jobs::is_jobs(&text) => Err(error.hint(say!(
+            "this looks like a job file of another tool: `stend import --suite {name} -o suite.yaml` makes a suite of it",
+            "похоже на файл заданий другой программы: набор из него сделает `stend import --suite {name} -o suite.yaml`"
+        ))),
+        Err(error) => Err(error),
+    }
 }
 
 fn budget(text: &str) -> Result<Nanos> {

@@ -1,0 +1,93 @@
+//! Jobs of any tool on their way to a suite: what each asks for, and the suite that they make together. Must not know whose
+//! jobs they were.
+
+use super::told::Told;
+use super::{Imported, not_ours};
+use crate::files::Files;
+use crate::prober::ProberKey;
+use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
+use crate::workload::{Backend, BlockShare, Engine};
+use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, say};
+
+/// Where jobs name no length: fio and others end by volume then, and a trial ends by the clock.
+pub(super) const WINDOW: Nanos = Nanos::secs(30);
+/// Longest name of a suite or case.
+const NAME_MAX: usize = 200;
+
+/// What becomes a suite.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub name: String,
+    /// What was read, for the first line of the file.
+    pub from: String,
+    /// Bytes written before anything is measured.
+    pub fill: Option<Fill>,
+    /// Test files, how many and how large each.
+    pub files: Option<(u32, Bytes)>,
+    pub cases: Vec<DraftCase>,
+    /// Paths in the order of the range.
+    pub targets: Vec<String>,
+}
+
+/// A case whose name need not be the only one of its kind yet.
+#[derive(Debug)]
+pub(super) struct DraftCase {
+    pub name: String,
+    pub streams: Vec<StreamSpec>,
+    pub ramp: Nanos,
+    pub window: Nanos,
+    pub direct: bool,
+    pub backend: Backend,
+}
+
+impl Draft {
+    /// The suite, read back by the parser that reads those of users.
+    pub fn imported(self, told: Told) -> Result<Imported> {
+        let mut cases: Vec<SuiteCase> = Vec::new();
+        for case in self.cases {
+            let mut name = named(&case.name);
+            for count in 2.. {
+                if cases.iter().all(|earlier| earlier.name != name) {
+                    break;
+                }
+                name = format!("{} ({count})", named(&case.name));
+            }
+            cases.push(SuiteCase {
+                name,
+                streams: case.streams,
+                ramp: case.ramp,
+                window: case.window,
+                direct: case.direct,
+                backend: case.backend,
+                engine: Engine::Native,
+                io_log: None,
+                prober: ProberKey::Off,
+                steady: None,
+            });
+        }
+        let sizes = |size| vec![BlockShare { size, percent: 100 }];
+        let suite = Suite {
+            name: named(&self.name),
+            fill: self.fill,
+            files: self.files.map(|(count, size)| Files { count, sizes: sizes(size) }),
+            cases,
+            blocks: 6,
+            ..Suite::default()
+        };
+        let imported = Imported { suite, targets: self.targets, notes: told.done(), from: self.from };
+        let read = crate::parse::suite(&imported.text(Lang::En), "suite.yaml").map_err(|e| not_ours(&e))?;
+        if read != imported.suite {
+            return Err(Error::new(
+                Kind::Bug,
+                say!("the suite reads otherwise than it was written", "набор читается не так, как был записан"),
+            ));
+        }
+        Ok(imported)
+    }
+}
+
+/// A name as ours may be: one line, not empty, not too long; room is left for a number.
+fn named(text: &str) -> String {
+    let kept = super::told::in_one_line(text).chars().take(NAME_MAX - 10).collect::<String>();
+    if kept.trim().is_empty() { "jobs".to_string() } else { kept.trim().to_string() }
+}

@@ -1,0 +1,179 @@
+//! Command lines of fio: words to sections, also several commands one after the other (`fio … && sleep 10 && fio …`). Must not
+//! execute anything.
+
+use super::super::told::{Told, shown};
+use super::super::{Imported, Place, World};
+use super::job::Job;
+use super::lines::{self, Section};
+use super::{job, names, suite};
+use stend_base::{Result, say};
+
+/// Options of the program, not of a job, that tell how it prints; and whether a value follows.
+const PROGRAM: &[(&str, bool)] = &[
+    ("output", true),
+    ("output-format", true),
+    ("bandwidth-log", false),
+    ("minimal", false),
+    ("append-terse", false),
+    ("terse-version", true),
+    ("eta", true),
+    ("eta-newline", true),
+    ("eta-interval", true),
+    ("status-interval", true),
+    ("parse-only", false),
+    ("readonly", false),
+    ("warnings-fatal", false),
+    ("max-jobs", true),
+    ("idle-prof", true),
+    ("debug", true),
+    ("aux-path", true),
+    ("alloc-size", true),
+];
+
+/// The suite of a command line, as words or as one quoted text. The place of a word is its number, from 1 for `fio` itself.
+pub fn command(words: &[String], world: &World) -> Result<Imported> {
+    let mut told = Told::new(world.lenient);
+    let words = split(words)?;
+    let mut jobs: Vec<Job> = Vec::new();
+    for (first, part) in parts(&words) {
+        if let Some(found) = part.first().filter(|word| word.as_str() == "sleep") {
+            let (found, place) = (shown(found), place(first));
+            told.decided(&place, say!("`{found}` between commands is left out", "`{found}` между командами опущена"));
+            continue;
+        }
+        let case = jobs.last().map_or(0, |job| job.case + 1);
+        jobs.extend(job::jobs(&of_fio(first, part, world, &mut told)?, case, &mut told)?);
+    }
+    if jobs.is_empty() {
+        return Err(place(0).error(say!("the command has no job", "в команде нет ни одного задания")).hint(say!(
+            "a job begins with `--name=…`; files of jobs are named without `fio`",
+            "задание начинается с `--name=…`; файлы заданий указывают без `fio`"
+        )));
+    }
+    suite(jobs, "fio command line", told)
+}
+
+fn place(index: usize) -> Place {
+    Place::new("command", index as u32 + 1)
+}
+
+/// Commands that follow one another, each with the number of its first word.
+fn parts(words: &[String]) -> Vec<(usize, &[String])> {
+    let ends = |word: &String| matches!(word.as_str(), "&&" | ";" | "||");
+    let mut at = 0;
+    let mut found = Vec::new();
+    for part in words.split(ends) {
+        if !part.is_empty() {
+            found.push((at, part));
+        }
+        at += part.len() + 1;
+    }
+    found
+}
+
+fn of_fio(first: usize, words: &[String], world: &World, told: &mut Told) -> Result<Vec<Section>> {
+    let skipped = usize::from(words.first().is_some_and(|word| word == "sudo"));
+    let program = words.get(skipped).map_or("", |word| word.rsplit('/').next().unwrap_or(word));
+    if program != "fio" {
+        let program = shown(program);
+        return Err(place(first + skipped)
+            .error(say!("`{program}` is not fio", "`{program}` — не fio"))
+            .hint(say!("a command begins with `fio`", "команда начинается с `fio`")));
+    }
+    let global = |index| Section { name: "global".into(), place: place(index), options: Vec::new() };
+    let mut sections = vec![global(first)];
+    let mut index = skipped + 1;
+    while index < words.len() {
+        let at = first + index;
+        let Some(word) = words[index].strip_prefix("--").or_else(|| words[index].strip_prefix('-')) else {
+            let word = shown(&words[index]);
+            return Err(place(at)
+                .error(say!(
+                    "`{word}` is a file of jobs, or a value without its option",
+                    "`{word}` — файл заданий или значение без опции"
+                ))
+                .hint(say!(
+                    "import files of jobs on their own: `stend import --suite FILE`",
+                    "файлы заданий импортируйте отдельно: `stend import --suite ФАЙЛ`"
+                )));
+        };
+        index += 1;
+        let mut text = word.to_string();
+        // A value may be a word of its own, where the option is none that goes without.
+        let bare = !word.contains('=');
+        if bare && words.get(index).is_some_and(|next| !next.starts_with('-')) && takes_value(word) {
+            text = format!("{word}={}", words[index]);
+            index += 1;
+        }
+        if let Some((name, _)) = PROGRAM.iter().find(|(name, _)| text.split('=').next() == Some(name)) {
+            told.harmless(&place(at), name);
+            continue;
+        }
+        let option = lines::option(&text, &place(at), world, told)?;
+        if option.name == "name" {
+            let name = option.text()?.to_string();
+            sections.push(Section { name, place: place(at), options: Vec::new() });
+        } else if let Some(section) = sections.last_mut() {
+            section.options.push(option);
+        }
+    }
+    Ok(sections)
+}
+
+/// Whether a bare word such as `--bs` is followed by its value; flags are not.
+fn takes_value(name: &str) -> bool {
+    const FLAGS: [&str; 12] = [
+        "group_reporting",
+        "time_based",
+        "stonewall",
+        "wait_for_previous",
+        "thread",
+        "norandommap",
+        "new_group",
+        "exitall",
+        "hipri",
+        "sqthread_poll",
+        "fixedbufs",
+        "gtod_reduce",
+    ];
+    match PROGRAM.iter().find(|(program, _)| *program == name) {
+        Some((_, value)) => *value,
+        None => !FLAGS.contains(&names::canonical(name)) && !FLAGS.contains(&name),
+    }
+}
+
+/// One quoted text as words; several words as they are.
+fn split(words: &[String]) -> Result<Vec<String>> {
+    let [text] = words else { return Ok(words.to_vec()) };
+    let (mut found, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            (c, Some(q)) if c == q => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            ('\\', None) => {
+                // A line that goes on in the next one, as pages print it, leaves nothing.
+                if let Some(next) = letters.next().filter(|next| *next != '\n') {
+                    word.get_or_insert_default().push(next);
+                }
+            }
+            (';', None) => {
+                found.extend(word.take());
+                found.push(";".into());
+            }
+            (c, None) if c.is_whitespace() => found.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err(place(found.len())
+            .error(say!("a quote has no end", "кавычка не закрыта"))
+            .hint(say!("close it", "закройте её")));
+    }
+    found.extend(word);
+    Ok(found)
+}

@@ -1,0 +1,382 @@
+//! Where jobs of fio go to, as parts of one range: files and devices are its equal slots, side by side. Must not know what the
+//! jobs do there, except whether it is in order.
+
+use super::super::told::{Told, shown};
+use super::job::Job;
+use super::value::Amount;
+use crate::keys::FILL_SIZE;
+use crate::pattern::Pattern;
+use crate::region::{Extent, Part};
+use crate::suite::Fill;
+use stend_base::{Bytes, Error, Millionths, Result, say};
+
+/// Where one job goes to, as it says.
+#[derive(Debug)]
+pub(super) struct Area {
+    /// Files and devices by name; none: files of its own.
+    paths: Vec<String>,
+    /// Files of its own for each clone.
+    files: u64,
+    /// Clones of the job.
+    pub clones: u32,
+    size: Option<Amount>,
+    filesize: Option<Bytes>,
+    offset: Amount,
+    step: Bytes,
+}
+
+/// The range that all jobs share.
+#[derive(Debug)]
+pub(super) struct Range {
+    pub targets: Vec<String>,
+    pub fill: Option<Fill>,
+    pub files: Option<(u32, Bytes)>,
+    /// Length of a slot, of files.
+    slot: Option<Bytes>,
+    slots: u64,
+}
+
+const WHOLE: u64 = Millionths::ALL.0 as u64;
+
+impl Area {
+    pub fn of(job: &Job) -> Result<Area> {
+        let base = job.kb_base()?;
+        let paths = match job.get("filename") {
+            Some(option) => split(option.text()?),
+            None => Vec::new(),
+        };
+        let clones = job.get("numjobs").map_or(Ok(1), |option| option.small())?;
+        if let Some(option) = job.get("numjobs").filter(|_| !(1..=1024).contains(&clones)) {
+            return Err(option.wrong(&clones.to_string(), "1 to 1024", "от 1 до 1024"));
+        }
+        let bytes = |name: &str| job.get(name).map(|option| option.bytes(option.text()?, base)).transpose();
+        let files = job.get("nrfiles").map_or(Ok(1), |option| option.small())?;
+        if let Some(option) = job.get("nrfiles").filter(|_| !(1..=10_000).contains(&files)) {
+            return Err(option.wrong(&files.to_string(), "1 to 10000", "от 1 до 10000"));
+        }
+        let filesize = match job.get("filesize") {
+            Some(option) if option.text()?.contains(['-', ',']) => {
+                return Err(option.wrong(option.text()?, "one size for all files", "один размер для всех файлов"));
+            }
+            _ => bytes("filesize")?,
+        };
+        Ok(Area {
+            paths,
+            files: u64::from(files),
+            clones,
+            size: job.get("size").map(|option| option.amount(base)).transpose()?,
+            filesize,
+            offset: job.get("offset").map_or(Ok(Amount::Bytes(Bytes(0))), |option| option.amount(base))?,
+            step: bytes("offset_increment")?.unwrap_or(Bytes(0)),
+        })
+    }
+
+    /// Files that fio would make for the job alone.
+    pub fn own_files(&self) -> u64 {
+        if self.paths.is_empty() { self.files * u64::from(self.clones) } else { 0 }
+    }
+
+    /// Bytes of each of its files, if they are told.
+    fn file(&self) -> Option<Bytes> {
+        let count = if self.paths.is_empty() { self.files } else { self.paths.len() as u64 };
+        let told = self.filesize.or(match self.size {
+            Some(Amount::Bytes(size)) => Some(Bytes(size.0 / count.max(1))),
+            _ => None,
+        })?;
+        let offset = if let Amount::Bytes(offset) = self.offset { offset } else { Bytes(0) };
+        // What is before the offset has to be there, too, and before that of the last clone.
+        let steps = self.step.0.saturating_mul(u64::from(self.clones) - 1);
+        Some(whole_blocks(Bytes((told + offset).0.saturating_add(steps))))
+    }
+}
+
+fn whole_blocks(size: Bytes) -> Bytes {
+    Bytes(size.0.checked_next_multiple_of(4096).unwrap_or(size.0))
+}
+
+/// Names with `:` between them; `\:` is a colon of a name.
+fn split(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters.peek() == Some(&':') => names.last_mut().into_iter().for_each(|name| name.push(':')),
+            ':' if !names.last().is_some_and(|name| name.ends_with(':') || name.is_empty()) => {
+                names.push(String::new())
+            }
+            ':' => {}
+            letter => names.last_mut().into_iter().for_each(|name| name.push(letter)),
+        }
+        if letter == '\\' && letters.peek() == Some(&':') {
+            letters.next();
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+fn device(path: &str) -> bool {
+    path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
+}
+
+/// The range of all jobs together.
+pub(super) fn range(jobs: &[(Job, Area)], told: &mut Told) -> Result<Range> {
+    let named = |area: &Area| !area.paths.is_empty();
+    if !jobs.iter().any(|(_, area)| named(area)) {
+        return own_files(jobs, told);
+    }
+    if let Some((job, _)) = jobs.iter().find(|(_, area)| !named(area)) {
+        let name = shown(&job.name);
+        let message = say!(
+            "the job `{name}` has no `filename`, and others have one; fio would make a file `{name}.0.0` in the current directory",
+            "у задания `{name}` нет `filename`, а у других есть; fio создал бы файл `{name}.0.0` в текущем каталоге"
+        );
+        return Err(job.place.error(message).hint(say!(
+            "name the file or device that is meant; if it is to be another one, import that job on its own",
+            "укажите нужный файл или устройство; если объект другой, импортируйте это задание отдельно"
+        )));
+    }
+    let mut targets: Vec<String> = Vec::new();
+    for path in jobs.iter().flat_map(|(_, area)| &area.paths) {
+        if !targets.contains(path) {
+            targets.push(path.clone());
+        }
+    }
+    let slots = targets.len() as u64;
+    let devices = targets.iter().filter(|path| device(path)).count();
+    if devices == targets.len() {
+        return Ok(Range { targets, fill: None, files: None, slot: None, slots });
+    }
+    if devices > 0 {
+        let (job, _) = &jobs[0];
+        return Err(job
+            .place
+            .error(say!("some jobs name devices and others files", "одни задания называют устройства, другие файлы"))
+            .hint(say!("import them apart", "импортируйте их отдельно")));
+    }
+    files(jobs, slots, targets, told)
+}
+
+fn own_files(jobs: &[(Job, Area)], told: &mut Told) -> Result<Range> {
+    let of_case = |case| -> u64 {
+        let areas = jobs.iter().filter(|(job, _)| job.case == case).map(|(_, area)| area);
+        areas.map(Area::own_files).sum()
+    };
+    let slots = jobs.iter().map(|(job, _)| of_case(job.case)).max().unwrap_or(1);
+    files(jobs, slots, Vec::new(), told)
+}
+
+fn files(jobs: &[(Job, Area)], slots: u64, targets: Vec<String>, told: &mut Told) -> Result<Range> {
+    let mut slot = Bytes(0);
+    for (job, area) in jobs {
+        let Some(size) = area.file() else {
+            let option = job.get("size");
+            let place = option.map_or(&job.place, |option| &option.place);
+            let message = match option {
+                Some(_) => say!(
+                    "`size` is a share of a file that is not known here",
+                    "`size` — доля файла, который здесь неизвестен"
+                ),
+                None => say!("no `size`: how long the file is cannot be known", "нет `size`: длина файла неизвестна"),
+            };
+            return Err(place.error(message).hint(say!("write `size=1g`", "напишите `size=1g`")));
+        };
+        slot = slot.max(size);
+    }
+    if slots > 10_000 || slot.0 > u64::MAX / 10_000 {
+        let (job, _) = &jobs[0];
+        return Err(job
+            .place
+            .error(say!("{slots} files are too many or too large", "{slots} файлов — слишком много или слишком велики"))
+            .hint(say!("import the jobs in parts", "импортируйте задания по частям")));
+    }
+    if slots == 1 {
+        // A shorter file is a part of the shortest that is filled.
+        slot = slot.max(FILL_SIZE.least);
+    }
+    let (job, _) = &jobs[0];
+    told.decided(
+        &job.place,
+        say!(
+            "test files are made in the directory that `--on` names and written once before measuring; fio writes a file beforehand only if it is read",
+            "тестовые файлы создаются в каталоге из `--on` и один раз записываются до измерений; fio заранее пишет файл, только если его читает"
+        ),
+    );
+    let (fill, files) = match slots {
+        1 => (Some(Fill::Size(slot)), None),
+        _ => (Some(Fill::Auto), Some((slots as u32, slot))),
+    };
+    Ok(Range { targets, fill, files, slot: Some(slot), slots })
+}
+
+impl Range {
+    /// The part of the range for each stream that a job becomes, and how many jobs each of those has. `own` counts files of the
+    /// case's jobs before it. `None`: all of the range.
+    pub fn parts(
+        &self,
+        job: &Job,
+        area: &Area,
+        own: u64,
+        pattern: &Pattern,
+        room: usize,
+        told: &mut Told,
+    ) -> Result<Vec<(Option<Part>, u32)>> {
+        if area.paths.is_empty() {
+            return Ok(vec![(self.slots_from(job, own, area.own_files())?, area.clones)]);
+        }
+        let part = |clone: u64| self.of_paths(job, area, clone, pattern);
+        let clones = u64::from(area.clones);
+        if area.step.0 > 0 {
+            return (0..clones).map(|clone| Ok((part(clone)?, 1))).collect();
+        }
+        if clones == 1 {
+            return Ok(vec![(part(0)?, 1)]);
+        }
+        let place = job.get("numjobs").map_or(&job.place, |option| &option.place);
+        if *pattern == Pattern::Sequential && area.clones as usize <= room {
+            told.decided(
+                place,
+                say!(
+                    "all {clones} jobs go over the same blocks in order, as in fio, so that a cache may answer all but one of them; offsets of their own: `offset_increment`",
+                    "все {clones} заданий идут по одним и тем же блокам, как в fio, и кэш может ответить всем, кроме одного; разные места: `offset_increment`"
+                ),
+            );
+            let all = part(0)?.unwrap_or(Part { start: Extent::Share(Millionths(0)), size: None });
+            return Ok(vec![(Some(all), 1); area.clones as usize]);
+        }
+        told.decided(
+            place,
+            say!(
+                "each of {clones} jobs has a part of its own; in fio all go over all of it, so that a cache may answer what another job has read",
+                "у каждого из {clones} заданий своя часть; у fio все идут по всей области, и кэш может ответить тем, что прочло другое"
+            ),
+        );
+        Ok(vec![(part(0)?, area.clones)])
+    }
+
+    /// So many whole slots from the one numbered `first`.
+    fn slots_from(&self, job: &Job, first: u64, count: u64) -> Result<Option<Part>> {
+        if first == 0 && count == self.slots {
+            return Ok(None);
+        }
+        Ok(Some(match self.slot {
+            Some(slot) => Part {
+                start: Extent::Size(Bytes(first.saturating_mul(slot.0))),
+                size: Some(Extent::Size(Bytes(count.saturating_mul(slot.0)))),
+            },
+            None => Part {
+                start: Extent::Share(self.share(job, first)?),
+                size: Some(Extent::Share(self.share(job, count)?)),
+            },
+        }))
+    }
+
+    /// What so many devices of equal length are of all.
+    fn share(&self, job: &Job, slots: u64) -> Result<Millionths> {
+        if !(WHOLE * slots).is_multiple_of(self.slots) {
+            let count = self.slots;
+            return Err(self.apart(
+                job,
+                say!(
+                    "a job on some of {count} devices: its share has more than four decimals",
+                    "задание на части из {count} устройств: в его доле больше четырёх знаков"
+                ),
+            ));
+        }
+        Ok(Millionths((WHOLE * slots / self.slots) as u32))
+    }
+
+    fn apart(&self, job: &Job, text: stend_base::Say) -> Box<Error> {
+        job.place.error(text).hint(say!(
+            "import the jobs of each device on their own",
+            "импортируйте задания каждого устройства отдельно"
+        ))
+    }
+
+    fn of_paths(&self, job: &Job, area: &Area, clone: u64, pattern: &Pattern) -> Result<Option<Part>> {
+        let slot = |path: &String| self.targets.iter().position(|known| known == path).unwrap_or(0) as u64;
+        let slots: Vec<u64> = area.paths.iter().map(slot).collect();
+        let (first, count) = (slots[0], slots.len() as u64);
+        let (whole, offset) = (self.slots_from(job, first, count)?, area.offset);
+        if count > 1 {
+            let in_row = slots.windows(2).all(|pair| pair[1] == pair[0] + 1);
+            let part = area.offset != Amount::Bytes(Bytes(0))
+                || area.step.0 > 0
+                || (self.slot.is_none() && area.size.is_some());
+            if !in_row || part || *pattern == Pattern::Sequential {
+                return Err(self.apart(job, say!(
+                    "fio goes round its files; a stream goes over them as one range, which is the same only at random and over all of each",
+                    "fio обходит свои файлы по кругу; поток идёт по ним как по одной области — это одно и то же лишь при случайном порядке и целиком"
+                )));
+            }
+            return Ok(whole);
+        }
+        match self.slot {
+            Some(slot) => Ok(in_file(slot, first, area, clone, whole)),
+            None => self.in_device(job, area, clone, first, offset, whole),
+        }
+    }
+
+    fn in_device(
+        &self,
+        job: &Job,
+        area: &Area,
+        clone: u64,
+        first: u64,
+        offset: Amount,
+        whole: Option<Part>,
+    ) -> Result<Option<Part>> {
+        let (unit, base) = (u64::from(self.share(job, 1)?.0), self.share(job, first)?);
+        let percent = |n: u32| Millionths((unit * u64::from(n) / 100) as u32);
+        let size = area.size;
+        if offset == Amount::Bytes(Bytes(0)) && area.step.0 == 0 && matches!(size, None | Some(Amount::Percent(100))) {
+            return Ok(whole);
+        }
+        let start = match offset {
+            Amount::Percent(n) if area.step.0 == 0 => Extent::Share(Millionths(base.0 + percent(n).0)),
+            Amount::Bytes(Bytes(0)) if area.step.0 == 0 => Extent::Share(base),
+            Amount::Bytes(bytes) if first == 0 => {
+                Extent::Size(Bytes(bytes.0.saturating_add(area.step.0.saturating_mul(clone))))
+            }
+            _ => {
+                return Err(self.apart(
+                    job,
+                    say!(
+                        "an offset in bytes on another device than the first",
+                        "смещение в байтах не на первом устройстве"
+                    ),
+                ));
+            }
+        };
+        let before = if let Amount::Percent(n) = offset { n } else { 0 };
+        let size = match size {
+            Some(Amount::Bytes(bytes)) => Some(Extent::Size(bytes)),
+            Some(Amount::Percent(n)) => Some(Extent::Share(percent(n.min(100 - before)))),
+            None if matches!(start, Extent::Share(_)) => Some(Extent::Share(percent(100 - before))),
+            None if self.slots == 1 => None,
+            None => {
+                return Err(self.apart(
+                    job,
+                    say!("a rest of a device after so many bytes", "остаток устройства после стольких байт"),
+                ));
+            }
+        };
+        Ok(Some(Part { start, size }))
+    }
+}
+
+/// A part of a file, all of whose bytes are known.
+fn in_file(slot: Bytes, first: u64, area: &Area, clone: u64, whole: Option<Part>) -> Option<Part> {
+    let of = |amount: Amount| match amount {
+        Amount::Bytes(bytes) => bytes,
+        Amount::Percent(n) => Bytes(slot.0 / 100 * u64::from(n)).align_down(Bytes::kib(4)),
+    };
+    let offset = Bytes(of(area.offset).0.saturating_add(area.step.0.saturating_mul(clone)));
+    let size = area.size.map_or(Bytes(slot.0.saturating_sub(offset.0)), of);
+    let size = size.min(Bytes(slot.0.saturating_sub(offset.0)));
+    if offset.0 == 0 && size == slot {
+        return whole;
+    }
+    let start = Bytes(first.saturating_mul(slot.0).saturating_add(offset.0));
+    Some(Part { start: Extent::Size(start), size: Some(Extent::Size(size)) })
+}

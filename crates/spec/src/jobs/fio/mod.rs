@@ -1,0 +1,162 @@
+//! Job files and command lines of fio as suites. What is read is [`lines`], [`names`] and [`value`]; what it means, [`access`],
+//! [`load`] and [`layout`]; what becomes of several jobs is here. Must never run fio or open what a job names.
+
+mod access;
+mod command;
+mod engine;
+mod job;
+mod layout;
+mod lines;
+mod load;
+mod names;
+mod value;
+mod writes;
+
+use super::draft::{Draft, DraftCase};
+use super::told::Told;
+use super::{Imported, World};
+use crate::keys::STREAMS;
+use crate::region::{Extent, Part};
+use job::Job;
+use layout::{Area, Range};
+use lines::Section;
+use load::Load;
+use stend_base::{Error, Kind, Millionths, Result, say};
+
+pub use command::command;
+
+/// The suite of the jobs of these files, of which each begins a case of its own. Names of files with their bytes; errors have
+/// kind `Spec` and begin with file and line.
+pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
+    let mut told = Told::new(world.lenient);
+    let mut jobs: Vec<Job> = Vec::new();
+    for (name, bytes) in sources {
+        let sections = lines::sections(name, bytes, world, &mut told)?;
+        let first = jobs.last().map_or(0, |job| job.case + 1);
+        jobs.extend(of_file(name, &sections, first, &mut told)?);
+    }
+    let names: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
+    suite(jobs, &names.join(", "), told)
+}
+
+fn of_file(file: &str, sections: &[Section], first: usize, told: &mut Told) -> Result<Vec<Job>> {
+    let jobs = job::jobs(sections, first, told)?;
+    if jobs.is_empty() {
+        let place = super::Place::new(file, 1);
+        return Err(place.error(say!("there is no job in it", "в нём нет ни одного задания")).hint(say!(
+            "a job is a section whose name does not begin with `global`",
+            "задание — это раздел, имя которого не начинается с `global`"
+        )));
+    }
+    Ok(jobs)
+}
+
+/// All jobs as one suite.
+fn suite(jobs: Vec<Job>, from: &str, mut told: Told) -> Result<Imported> {
+    let placed: Vec<(Job, Area)> = jobs
+        .into_iter()
+        .map(|job| {
+            let area = Area::of(&job)?;
+            Ok((job, area))
+        })
+        .collect::<Result<_>>()?;
+    if placed.is_empty() {
+        return Err(Error::new(Kind::Spec, say!("{from}: there is no job", "{from}: нет ни одного задания")));
+    }
+    let range = layout::range(&placed, &mut told)?;
+    let mut cases: Vec<DraftCase> = Vec::new();
+    for of_case in placed.chunk_by(|(a, _), (b, _)| a.case == b.case) {
+        cases.push(case(of_case, &range, &mut told)?);
+    }
+    let file = from.split(", ").next().unwrap_or(from);
+    let stem = file.rsplit('/').next().unwrap_or(file);
+    let name = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_string();
+    let Range { targets, fill, files, .. } = range;
+    Draft { name, from: from.to_string(), fill, files, cases, targets }.imported(told)
+}
+
+/// Jobs that run at the same time.
+fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCase> {
+    let mut streams = Vec::new();
+    let mut common: Option<Load> = None;
+    let mut own = 0;
+    let clones: usize = jobs.iter().map(|(_, area)| area.clones as usize).sum();
+    for (job, area) in jobs {
+        let load = load::load(job, told)?;
+        if let Some(first) = &common {
+            alike(job, first, &load, told)?;
+        }
+        // All clones of the case can be streams of their own, or none.
+        let room = if clones <= STREAMS.most { STREAMS.most } else { 0 };
+        for (region, jobs) in range.parts(job, area, own, &load.spec.pattern, room, told)? {
+            let mut spec = load.spec.clone();
+            spec.region = region;
+            spec.jobs = vec![jobs];
+            for rate in &mut spec.rate {
+                // fio's is of each clone, ours of all.
+                for step in &mut rate.steps {
+                    step.rate.0 = step.rate.0.saturating_mul(u64::from(jobs));
+                }
+            }
+            streams.push(spec);
+        }
+        own += area.own_files();
+        common = common.or(Some(load));
+    }
+    if streams.len() > 1 {
+        let all = Part { start: Extent::Share(Millionths(0)), size: None };
+        streams.iter_mut().for_each(|stream| stream.region = stream.region.or(Some(all)));
+    }
+    if streams.len() > STREAMS.most {
+        let (count, most) = (streams.len(), STREAMS.most);
+        return Err(jobs[0]
+            .0
+            .place
+            .error(say!(
+                "{count} streams run at once, and {most} is the most",
+                "потоков одновременно {count}, а предел — {most}"
+            ))
+            .hint(say!(
+                "put `stonewall` between jobs, or import them in parts",
+                "поставьте между заданиями `stonewall` или импортируйте их по частям"
+            )));
+    }
+    let Some(Load { ramp, window, direct, backend, .. }) = common else {
+        return Err(Error::new(Kind::Bug, say!("a case without jobs", "случай без заданий")));
+    };
+    let name = match jobs {
+        [(job, _)] => job.name.clone(),
+        [(job, _), rest @ ..] => format!("{} +{}", job.name, rest.len()),
+        [] => String::new(),
+    };
+    Ok(DraftCase { name, streams, ramp, window, direct, backend })
+}
+
+/// What all streams of a case have in common.
+fn alike(job: &Job, first: &Load, load: &Load, told: &mut Told) -> Result<()> {
+    let differing = [
+        ("direct", first.direct != load.direct),
+        ("ioengine", first.backend != load.backend),
+        ("runtime", first.window != load.window),
+        ("ramp_time", first.ramp != load.ramp),
+    ];
+    for (name, _) in differing.iter().filter(|(_, differs)| *differs) {
+        let place = job.get(name).map_or(&job.place, |option| &option.place);
+        told.changed(
+            place,
+            say!(
+                "`{name}` differs from the jobs beside it, and streams of a case have one",
+                "`{name}` не такая, как у заданий рядом, а у потоков случая она общая"
+            ),
+            say!(
+                "put `stonewall` between them, or give them the same",
+                "поставьте между ними `stonewall` или задайте одинаковую"
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,257 @@
+//! Names of fio's options, each in exactly one class. Data only; must not read values.
+//! Facts: `options.c` and the engines of fio 3.33 to 3.42, and its HOWTO.
+
+use stend_base::{Say, say};
+
+/// What becomes of an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Its value is read.
+    Understood,
+    /// It changes no I/O of ours.
+    Harmless,
+    /// It means something that a suite does not express so.
+    Unsupported(Why),
+}
+
+/// Why an option is not taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    Verify,
+    Trace,
+    Zoned,
+    Steady,
+    Search,
+    Commands,
+    Numa,
+    Contents,
+    Sharing,
+    Priority,
+    FileLayout,
+    Ending,
+    Submission,
+    Order,
+    Engine,
+}
+
+impl Why {
+    /// Why it is not, and what there is instead.
+    pub fn say(self) -> (Say, Say) {
+        let own = || say!("leave it out, or write the suite by hand", "уберите её или напишите набор сами");
+        match self {
+            Why::Verify => (
+                say!("marks of fio are not made here", "метки fio здесь не делаются"),
+                say!(
+                    "write `verify: {{after: true}}` into the suite, which tells more",
+                    "впишите в набор `verify: {{after: true}}` — она сообщает больше"
+                ),
+            ),
+            Why::Trace => (
+                say!("a replay has a key of its own", "у повтора записи есть свой ключ"),
+                say!("write `trace: {{file: …}}` into the suite", "впишите в набор `trace: {{file: …}}`"),
+            ),
+            Why::Zoned => {
+                (say!("zones of a zoned device are not known here", "зоны зонных устройств здесь не известны"), own())
+            }
+            Why::Steady => (
+                say!("the rule for a steady state is another here", "правило устойчивого состояния здесь другое"),
+                say!("write `steady: {{rounds: 25}}` into the case", "впишите в случай `steady: {{rounds: 25}}`"),
+            ),
+            Why::Search => (
+                say!("a limit of latency is not searched so here", "предел задержки здесь ищется иначе"),
+                say!("write `rate: {{search: …}}` into the stream", "впишите в поток `rate: {{search: …}}`"),
+            ),
+            Why::Commands => (
+                say!("commands of a job file are never executed", "команды из файла заданий не выполняются"),
+                say!(
+                    "write them as `arms` of the suite, or run them yourself",
+                    "впишите их в набор как `arms` или выполните сами"
+                ),
+            ),
+            Why::Numa => (
+                say!("nodes are placed by a key of their own", "узлы задаются отдельным ключом"),
+                say!(
+                    "write `numa: {{cpu: 0, memory: 0}}` into the stream",
+                    "впишите в поток `numa: {{cpu: 0, memory: 0}}`"
+                ),
+            ),
+            Why::Contents => (
+                say!(
+                    "data would be written that the suite cannot ask for",
+                    "записывались бы данные, каких набор не задаёт"
+                ),
+                say!(
+                    "write `data: {{compress: …, dedup: …}}` into the stream",
+                    "впишите в поток `data: {{compress: …, dedup: …}}`"
+                ),
+            ),
+            Why::Sharing => {
+                (say!("jobs do not hold each other back here", "задания здесь друг друга не сдерживают"), own())
+            }
+            Why::Priority => {
+                (say!("I/Os and threads have no priorities here", "приоритетов у операций и потоков здесь нет"), own())
+            }
+            Why::FileLayout => (say!("test files are laid out by Stend", "тестовые файлы раскладывает Stend"), own()),
+            Why::Ending => (
+                say!("a trial ends by the clock, and by errors", "испытание кончается по часам и по ошибкам"),
+                say!("write `trial: 60s` into the case", "впишите в случай `trial: 60s`"),
+            ),
+            Why::Submission => (say!("I/Os are not submitted so here", "операции здесь так не подаются"), own()),
+            Why::Order => (
+                say!(
+                    "offsets would come in an order that the suite does not have",
+                    "смещения шли бы в порядке, которого в наборе нет"
+                ),
+                own(),
+            ),
+            Why::Engine => (
+                say!(
+                    "it belongs to a way of doing I/O that Stend does not have",
+                    "она относится к способу ввода-вывода, которого у Stend нет"
+                ),
+                say!(
+                    "mount or attach the storage, and name it with `--on`",
+                    "подключите хранилище и укажите его в `--on`"
+                ),
+            ),
+        }
+    }
+}
+
+/// Another name of an option, and the one that it is listed by.
+const ALIASES: &[(&str, &str)] = &[
+    ("readwrite", "rw"),
+    ("blocksize", "bs"),
+    ("blockalign", "ba"),
+    ("blocksize_range", "bsrange"),
+    ("blocksize_unaligned", "bs_unaligned"),
+    ("iodepth_batch_submit", "iodepth_batch"),
+    ("iodepth_batch_complete", "iodepth_batch_complete_min"),
+    ("io_limit", "io_size"),
+    ("fill_fs", "fill_device"),
+    ("fileoffset", "offset"),
+    ("allrandrepeat", "randrepeat"),
+    ("nr_files", "nrfiles"),
+    ("timeout", "runtime"),
+    ("iomem", "mem"),
+    ("mem_align", "iomem_align"),
+    ("ratemin", "rate_min"),
+    ("ratecycle", "rate_cycle"),
+    ("wait_for_previous", "stonewall"),
+    ("ss", "steadystate"),
+    ("ss_dur", "steadystate_duration"),
+    ("ss_ramp", "steadystate_ramp_time"),
+    ("ss_interval", "steadystate_check_interval"),
+    ("disable_bw", "disable_bw_measurement"),
+];
+
+const UNDERSTOOD: &str = "name filename directory rw bs bsrange bssplit ba bs_unaligned ioengine iodepth iodepth_batch \
+    iodepth_batch_complete_min size io_size filesize offset offset_increment nrfiles number_ios loops norandommap \
+    random_distribution percentage_random fsync fdatasync direct buffered numjobs runtime time_based ramp_time \
+    rwmixread rwmixwrite thinktime thinktime_spin thinktime_blocks rate rate_iops rate_process sync cpus_allowed \
+    cpus_allowed_policy stonewall zero_buffers buffer_compress_percentage dedupe_percentage kb_base hipri sqthread_poll \
+    startdelay random_generator";
+
+const HARMLESS: &str = "description filename_format unique_filename opendir randrepeat randseed softrandommap openfiles \
+    fallocate fadvise_hint overwrite clocksource mem iomem_align hugepage-size lockmem invalidate write_hint \
+    create_serialize create_fsync create_on_open create_only allow_file_create allow_mounted_write end_fsync fsync_on_close \
+    end_syncfs unlink unlink_each_loop exitall exit_what exitall_on_error new_group thread per_job_logs write_bw_log \
+    write_lat_log write_iops_log write_hist_log write_iolog bwavgtime iopsavgtime log_entries log_avg_msec log_hist_msec \
+    log_hist_coarseness log_max_value log_window_value log_offset log_prio log_issue_time log_compression \
+    log_compression_cpus log_store_compressed log_unix_epoch log_alternate_epoch log_alternate_epoch_clock_id \
+    job_start_clock_id block_error_percentiles group_reporting stats refill_buffers scramble_buffers buffer_compress_chunk \
+    clat_percentiles lat_percentiles slat_percentiles percentile_list significant_figures disk_util gtod_reduce disable_lat \
+    disable_clat disable_slat disable_bw_measurement gtod_cpu unified_rw_reporting error_dump unit_base fixedbufs \
+    registerfiles nonvectored sqthread_poll_cpu userspace_reap libaio_vectored iodepth_batch_complete_max comm \
+    readonly eta warnings-fatal max-jobs idle-prof";
+
+const UNSUPPORTED: &[(Why, &str)] = &[
+    (
+        Why::Verify,
+        "verify do_verify verify_interval verify_offset verify_pattern verify_pattern_interval verify_fatal verify_dump \
+         verify_async verify_async_cpus verify_backlog verify_backlog_batch experimental_verify verify_state_load \
+         verify_state_save verify_write_sequence verify_header_seed verify_only verify_policy verifysort verifysort_nr \
+         trim_percentage trim_verify_zero trim_backlog trim_backlog_batch verify_mode",
+    ),
+    (
+        Why::Trace,
+        "read_iolog read_iolog_chunked replay_no_stall replay_redirect replay_scale replay_align replay_time_scale \
+         replay_skip merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters",
+    ),
+    (
+        Why::Zoned,
+        "zonemode zonesize zonecapacity zonerange zoneskip read_beyond_wp max_open_zones job_max_open_zones \
+         ignore_zone_limits zone_reset_threshold zone_reset_frequency recover_zbd_write_error write_zone_remainder",
+    ),
+    (Why::Steady, "steadystate steadystate_duration steadystate_ramp_time steadystate_check_interval"),
+    (Why::Search, "latency_target latency_window latency_percentile latency_run max_latency"),
+    (Why::Commands, "exec_prerun exec_postrun profile ioscheduler cpuload cpumode cpuchunks exit_on_io_done"),
+    (Why::Numa, "numa_cpu_nodes numa_mem_policy cpumask"),
+    (
+        Why::Contents,
+        "buffer_pattern dedupe_mode dedupe_working_set_percentage dedupe_global sprandom spr_num_regions spr_op spr_cs",
+    ),
+    (Why::Sharing, "flow flow_id flow_sleep flow_watermark wait_for io_submit_mode serialize_overlap rate_cycle"),
+    (
+        Why::Priority,
+        "prio prioclass priohint nice cgroup cgroup_weight cgroup_nodelete uid gid cmdprio_percentage cmdprio_class \
+         cmdprio_hint cmdprio cmdprio_bssplit",
+    ),
+    (Why::FileLayout, "filetype lockfile file_append fill_device pre_read file_service_type offset_align num_range"),
+    (Why::Ending, "rate_min rate_iops_min continue_on_error ignore_error ramp_size"),
+    (
+        Why::Submission,
+        "iodepth_low thinktime_blocks_type thinktime_iotime thinkcycles rate_ignore_thinktime atomic write_barrier \
+         sync_file_range uncached nowait force_async hipri_percentage readfua writefua cmd_type md_per_io_size pi_act pi_chk \
+         apptag apptag_mask deac fdp dataplacement plid_select plids dp_scheme write_mode read_mode thp",
+    ),
+    (Why::Order, "rw_sequencer percentage_sequential random_sequence_stride bs_is_seq_rand rwmixcycle"),
+    (
+        Why::Engine,
+        "clustername rbdname pool clientname busy_poll rbd_encryption_format rbd_encryption_passphrase hostname port \
+         protocol nodelay listen pingpong interface ttl window_size mss netsplice https http_host http_user http_pass \
+         http_s3_key http_s3_keyid http_s3_security_token http_swift_auth_token http_s3_region http_s3_sse_customer_key \
+         http_s3_sse_customer_algorithm http_s3_storage_class http_mode http_verbose http_object_mode conf touch_objects \
+         sg_write_mode stream_id nfs_url namenode hdfsdirectory chunk_size single_instance hdfs_use_direct volume brick \
+         skip_bad donorname inplace verb bindname cdb_len verify_bytchk gpu_dev_ids gpu_dev_id cuda_io uri \
+         libblkio_driver libblkio_path",
+    ),
+];
+
+/// The name by which an option is listed.
+pub(super) fn canonical(name: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name)
+}
+
+/// The class of an option by its canonical name; `None` if fio has none of that name.
+pub(super) fn class(name: &str) -> Option<Class> {
+    let holds = |names: &str| names.split_whitespace().any(|known| known == name);
+    if holds(UNDERSTOOD) {
+        return Some(Class::Understood);
+    }
+    if holds(HARMLESS) {
+        return Some(Class::Harmless);
+    }
+    UNSUPPORTED.iter().find(|(_, names)| holds(names)).map(|(why, _)| Class::Unsupported(*why))
+}
+
+/// All names, for the nearest one to a mistyped one.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    let lists = [UNDERSTOOD, HARMLESS].into_iter().chain(UNSUPPORTED.iter().map(|(_, names)| *names));
+    lists.flat_map(str::split_whitespace).chain(ALIASES.iter().map(|(alias, _)| *alias))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_is_in_one_class_only_and_every_alias_leads_to_one() {
+        let mut seen: Vec<&str> = all().collect();
+        seen.sort_unstable();
+        let twice: Vec<_> = seen.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+        assert!(ALIASES.iter().all(|(_, name)| class(name).is_some()));
+        assert_eq!((class("no_such"), class(canonical("blocksize"))), (None, Some(Class::Understood)));
+    }
+}

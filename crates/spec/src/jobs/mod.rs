@@ -1,0 +1,112 @@
+//! Job definitions of other tools as suites: text in, the text of a suite out, with everything that was decided on the way.
+//! Pure: whoever calls reads the files; must never run or open what a job names.
+
+mod draft;
+mod fio;
+mod told;
+mod write;
+
+pub use told::{Note, Place, Weight};
+
+use crate::suite::Suite;
+use stend_base::{Error, Kind, Lang, Result, say};
+
+/// Largest file of jobs, in bytes; one of a person has a few thousand.
+pub const SIZE_MAX: usize = 1 << 20;
+/// Longest line, in bytes.
+const LINE_MAX: usize = 16_384;
+
+/// What an import may ask for of the machine that it happens on.
+pub struct World<'a> {
+    /// The bytes of a file that another includes, by the path that leads there from the current directory.
+    pub read: &'a dyn Fn(&str) -> Result<Vec<u8>>,
+    /// A variable of the environment, if it is set.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether what means something else here, or nothing, is listed and not refused.
+    pub lenient: bool,
+}
+
+/// A suite that was made of jobs.
+#[derive(Debug)]
+pub struct Imported {
+    /// What our parser reads in the text.
+    pub suite: Suite,
+    /// Paths that the jobs name, in the order in which `--on` has to name them; never part of the suite.
+    pub targets: Vec<String>,
+    /// What was decided, left out, or means something else, in the order of the file.
+    pub notes: Vec<Note>,
+    /// Names of the files or the command.
+    from: String,
+}
+
+impl Imported {
+    /// The suite as a file, with all notes as comments in `lang`.
+    pub fn text(&self, lang: Lang) -> String {
+        write::text(self, lang)
+    }
+}
+
+/// The text of a file, or where and why it is none.
+fn decoded<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str> {
+    let line_of = |at: usize| bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
+    let refuse = |line, message, hint| Err(Place::new(file, line).error(message).hint(hint));
+    let saved = || say!("save it as plain text in UTF-8", "сохраните его как простой текст в UTF-8");
+    if bytes.len() > SIZE_MAX {
+        let message = say!("the file is larger than 1 MiB", "файл больше 1 МиБ");
+        return refuse(1, message, say!("name a file of jobs", "укажите файл заданий"));
+    }
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
+        Err(e) => {
+            let message = say!("the line is not UTF-8", "строка не в UTF-8");
+            return refuse(line_of(e.valid_up_to()), message, saved());
+        }
+    };
+    if let Some(at) = text.find(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+        let line = text[..at].matches('\n').count() as u32 + 1;
+        return refuse(line, say!("the line has control characters", "в строке управляющие символы"), saved());
+    }
+    if let Some((index, _)) = text.lines().enumerate().find(|(_, line)| line.len() > LINE_MAX) {
+        let message = say!("the line is longer than {LINE_MAX} bytes", "строка длиннее {LINE_MAX} байт");
+        return refuse(index as u32 + 1, message, say!("name a file of jobs", "укажите файл заданий"));
+    }
+    Ok(text)
+}
+
+/// The suite of files of jobs, whatever tool they are for. Names with their bytes; all files are of one tool. Errors have kind `Spec`
+/// and begin with the place.
+pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
+    fio::files(sources, world)
+}
+
+/// The suite of a command line, as its words or as one quoted text.
+pub fn command(words: &[String], world: &World) -> Result<Imported> {
+    fio::command(words, world)
+}
+
+/// Whether words from a command line are a command of another tool and not names of files.
+pub fn is_command(words: &[String]) -> bool {
+    let mut inside = words.iter().flat_map(|word| word.split_whitespace());
+    let program = inside.find(|word| *word != "sudo").map(|word| word.rsplit('/').next().unwrap_or(word));
+    inside.next().is_some() && program == Some("fio")
+}
+
+/// Whether a text that is no suite looks like jobs of another tool.
+pub fn is_jobs(text: &str) -> bool {
+    text.lines()
+        .map(str::trim)
+        .any(|line| line.len() > 2 && line.starts_with('[') && line.ends_with(']') && !line.contains([',', ':']))
+}
+
+/// What is ours to answer for: a suite that we wrote and do not read.
+fn not_ours(why: &Error) -> Box<Error> {
+    let (en, ru) = (&why.message.en, &why.message.ru);
+    Error::new(
+        Kind::Spec,
+        say!("what these jobs ask for together is no suite: {en}", "вместе эти задания набором не становятся: {ru}"),
+    )
+    .hint(say!(
+        "import the jobs one by one, or write the suite by hand (docs/formats/suite.md)",
+        "импортируйте задания по одному или напишите набор сами (docs/formats/suite.md)"
+    ))
+}
