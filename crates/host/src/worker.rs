@@ -269,6 +269,13 @@ impl Session {
                 let mut note = |kind| send_event(&self.outbox, kind);
                 stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut note)
             }
+            Engine::Other => Err(Error::new(
+                Kind::Bug,
+                say!(
+                    "asked for the load of a program that nobody can run",
+                    "запрошена нагрузка программы, которую некому запустить"
+                ),
+            )),
         }?;
         ready.books.ended(trial, &outcome);
         ready.telemetry.mark();

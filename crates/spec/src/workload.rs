@@ -328,6 +328,8 @@ pub enum Engine {
     Native,
     /// The fio that is installed on the host; what it means by a workload is in [`crate::external`].
     Fio,
+    /// Another program, of which only the results were imported. No suite can ask for it.
+    Other,
 }
 
 /// Operation kinds that are counted and timed apart.

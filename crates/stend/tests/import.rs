@@ -1,4 +1,4 @@
-//! `stend import`: results of fio become runs that every other verb takes, by the real binary.
+//! `stend import`: results of other tools become runs that every other verb takes, by the real binary.
 
 mod support;
 
@@ -92,4 +92,29 @@ fn a_log_that_is_wrong_in_the_middle_leaves_no_file() {
     assert!(error.contains("r_lat.1.log:2"), "{error}");
     let left: Vec<_> = std::fs::read_dir(scratch.join("")).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("x.stend")), "{left:?}");
+}
+
+#[test]
+fn results_of_other_tools_become_runs_by_what_is_in_the_files() {
+    let scratch = Scratch::new();
+    for (file, tool, case, number) in
+        [("../corpus/elbencho/3.1-10.csv", "elbencho 3.1-10", "before READ", "IOPS [last]")]
+    {
+        let (run, shown) = imported(&scratch, &[file], &format!("{}.stend", tool.replace(' ', "-")));
+        assert!(shown.contains(case) && shown.contains(&format!("Imported from what {tool} printed")), "{shown}");
+        let page = scratch.join(&format!("{case}.html"));
+        expect_exit(&mut stend(&scratch, &["report", &run, "-o", page.to_str().unwrap()]), 0);
+        let html = std::fs::read_to_string(&page).unwrap();
+        assert!(html.contains(number) && !html.contains("NaN"), "{tool}");
+        let (compared, _) = expect_exit(&mut stend(&scratch, &["compare", &run, &run, "--lang", "ru"]), 0);
+        assert!(compared.contains(case), "{compared}");
+    }
+}
+
+#[test]
+fn an_unknown_file_is_described_and_the_known_forms_are_named() {
+    let scratch = Scratch::new();
+    let page = scratch.file("x.html", "<html>hello</html>");
+    let (_, error) = expect_exit(&mut stend(&scratch, &["import", &page, "--lang", "en"]), 3);
+    assert!(error.contains("begins with `<html>hello</html>`") && error.contains("elbencho CSV"), "{error}");
 }

@@ -48,6 +48,17 @@ mod tests {
     }
 
     #[test]
+    fn advice_about_fio_is_given_for_fio_alone() {
+        let advice = |tool: &str| {
+            let mut record = imported(run().six_blocks(&[9_870.0]).record(), false);
+            let told = record.header.imported.as_mut().unwrap();
+            told.files.iter_mut().for_each(|file| file.version = tool.to_string());
+            analyse(&record).unwrap().caveats[0].advice().get(Lang::En).to_string()
+        };
+        assert!(advice("fio-3.33").contains("json+") && !advice("elbencho 3.1-10").contains("fio"));
+    }
+
+    #[test]
     fn what_is_missing_comes_first() {
         let found = said(true, true);
         assert!(found[0].0.contains("a.json:9: cut") && found[0].1, "{found:?}");

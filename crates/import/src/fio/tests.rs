@@ -1,6 +1,7 @@
 //! Results of the real fio 3.33, and one in the form of 2.21 (by hand, after `add_ddir_status_json` in its stat.c).
 
-use super::{File, FioRun, RESULTS_MAX, read};
+use super::read;
+use crate::build::{File, ImportedRun, RESULTS_MAX};
 use proptest::prelude::*;
 use stend_base::{Bytes, Histogram, Lang, Nanos, Share};
 use stend_record::observed::{TrialOutcome, TrialStatus};
@@ -17,13 +18,13 @@ const STATUS: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33-status.json"
 const CLIENT: &[u8] = include_bytes!("../../tests/fixtures/fio-3.33-client.json");
 const OLD: &[u8] = include_bytes!("../../tests/fixtures/fio-2.21.json");
 
-fn files(texts: &[&[u8]]) -> stend_base::Result<FioRun> {
+fn files(texts: &[&[u8]]) -> stend_base::Result<ImportedRun> {
     const NAMES: [&str; 3] = ["a.json", "b.json", "c.json"];
     let files: Vec<File<'_>> = NAMES.iter().zip(texts).map(|(name, bytes)| File { name, bytes }).collect();
     read(&files)
 }
 
-fn imported(texts: &[&[u8]]) -> FioRun {
+fn imported(texts: &[&[u8]]) -> ImportedRun {
     files(texts).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
 }
 
@@ -31,7 +32,7 @@ fn refused(text: &str) -> String {
     files(&[text.as_bytes()]).unwrap_err().render(Lang::En)
 }
 
-fn trials(run: &FioRun) -> Vec<(u32, u32, Trial, TrialOutcome)> {
+fn trials(run: &ImportedRun) -> Vec<(u32, u32, Trial, TrialOutcome)> {
     let mut found = Vec::new();
     for pair in run.entries.chunks(2) {
         let [Entry::TrialStart { case, block, asked, .. }, Entry::TrialEnd { outcome, .. }] = pair else {
@@ -42,7 +43,7 @@ fn trials(run: &FioRun) -> Vec<(u32, u32, Trial, TrialOutcome)> {
     found
 }
 
-fn labels(run: &FioRun) -> Vec<String> {
+fn labels(run: &ImportedRun) -> Vec<String> {
     run.inputs.suite.told.iter().map(|case| case.label()).collect()
 }
 
@@ -90,7 +91,7 @@ fn what_was_asked_for_follows_from_the_options() {
         (stream.mix.read, stream.queue_depth, stream.block_size, stream.sync),
         (70, 8, Bytes::kib(16), Sync::Fsync(32))
     );
-    assert!(mix.direct && run.job_file.contains("[mix]\n") && run.job_file.contains("iodepth=8\n"));
+    assert!(mix.direct && run.asked_text.contains("[mix]\n") && run.asked_text.contains("iodepth=8\n"));
 }
 
 #[test]

@@ -52,11 +52,6 @@ impl<'d> Group<'d> {
         self.sections.iter().flat_map(|section| section.jobs.iter().copied())
     }
 
-    /// How many reports there are.
-    pub fn jobs(&self) -> usize {
-        self.each().count()
-    }
-
     /// From the start of the first to the end of the last.
     pub fn lasted(&self) -> Nanos {
         self.each().map(Job::lasted).max().unwrap_or_default()
@@ -97,14 +92,6 @@ impl<'d> Group<'d> {
     /// The longest of its jobs, ms: rates are over this.
     fn runtime(&self) -> Nanos {
         Nanos::millis(self.each().map(Job::runtime_ms).max().unwrap_or(0))
-    }
-}
-
-impl Job {
-    /// Its numbers as printed.
-    pub fn printed(&self) -> impl Iterator<Item = &str> {
-        let sides = self.sides.iter().flat_map(|(_, side)| &side.numbers);
-        self.numbers.iter().chain(sides).map(|number| number.printed.as_str())
     }
 }
 
@@ -170,8 +157,8 @@ pub fn asked(group: &Group<'_>) -> Trial {
     }
 }
 
-/// What was asked for and what came of it, from `at` on.
-pub fn outcome(group: &Group<'_>, place: &Place<'_>, at: Nanos) -> (Trial, TrialOutcome) {
+/// What was asked for and what came of it; times count from the start of the trial.
+pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
     let asked = asked(group);
     let (mut jobs, mut ops, mut errors, mut short) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (stream, section) in (0u16..).zip(&group.sections) {
@@ -190,7 +177,7 @@ pub fn outcome(group: &Group<'_>, place: &Place<'_>, at: Nanos) -> (Trial, Trial
     let ended = group.each().any(|job| job.error != 0 && job.failed == 0);
     errors.extend(short);
     let known = |of: fn(&Options) -> bool| group.sections.iter().all(|section| of(section.options));
-    let start = at + asked.ramp;
+    let start = asked.ramp;
     let outcome = TrialOutcome {
         status: if ended { TrialStatus::Failed } else { TrialStatus::Complete },
         // Of the ramp nothing is told, so the load begins with the window for whoever looks at it.

@@ -23,11 +23,44 @@ pub(super) fn origin(m: &mut Markup, page: &Page, imported: &Imported) {
     };
     facts(m, &imported.files.iter().map(of).collect::<Vec<_>>());
     m.line("h3", "", &say!("As {tool} printed it", "Как напечатал {tool}"));
-    let columns = [
-        say!("Case", "Случай"),
-        say!("Trial", "Испытание"),
-        say!("Job", "Задание"),
-        say!("Operation", "Операция"),
+    let rows = || page.run.trials.iter().flat_map(|trial| of_trial(trial).map(move |told| (trial, told)));
+    let rest = match tool.as_str() {
+        "fio" => {
+            let shown = || rows().take(ROWS_MAX);
+            table(m, "numbers", &of_fio(), |m| shown().for_each(|(trial, told)| row(m, page, trial, told)));
+            rows().count().saturating_sub(ROWS_MAX)
+        }
+        // What other tools print differs too much for columns: a row for each number.
+        _ => {
+            let each = || rows().flat_map(|(trial, told)| told.numbers.iter().map(move |number| (trial, told, number)));
+            table(m, "numbers", &of_others(), |m| {
+                for (trial, told, number) in each().take(ROWS_MAX) {
+                    m.el("tr", "", |m| {
+                        first_cells(m, page, trial, told);
+                        m.el("td", "", |m| m.text(&number.name));
+                        m.el("td", "", |m| m.text(&printed(number)));
+                    });
+                }
+            });
+            each().count().saturating_sub(ROWS_MAX)
+        }
+    };
+    if rest > 0 {
+        m.line("p", "note", &say!("and {rest} more rows in the run file", "и ещё строк в файле прогона: {rest}"));
+    }
+}
+
+/// What a row begins with.
+fn places() -> [Say; 4] {
+    [say!("Case", "Случай"), say!("Trial", "Испытание"), say!("Job", "Задание"), say!("Operation", "Операция")]
+}
+
+fn of_others() -> Vec<Say> {
+    places().into_iter().chain([say!("Number", "Число"), say!("as printed", "как напечатано")]).collect()
+}
+
+fn of_fio() -> Vec<Say> {
+    let own = [
         Say::same("total_ios"),
         Say::same("runtime"),
         Say::same("iops"),
@@ -35,12 +68,7 @@ pub(super) fn origin(m: &mut Markup, page: &Page, imported: &Imported) {
         say!("latency, mean", "задержка, средняя"),
         Say::same("p99"),
     ];
-    let rows = || page.run.trials.iter().flat_map(|trial| of_trial(trial).map(move |told| (trial, told)));
-    table(m, "numbers", &columns, |m| rows().take(ROWS_MAX).for_each(|(trial, told)| row(m, page, trial, told)));
-    let rest = rows().count().saturating_sub(ROWS_MAX);
-    if rest > 0 {
-        m.line("p", "note", &say!("and {rest} more rows in the run file", "и ещё строк в файле прогона: {rest}"));
-    }
+    places().into_iter().chain(own).collect()
 }
 
 fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = &ToldOp> {
@@ -48,7 +76,6 @@ fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = &ToldOp> {
 }
 
 fn row(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToldOp) {
-    let label = page.findings.cases.iter().find(|case| case.case == trial.case).map_or("", |case| &case.label);
     let named = |names: &[&str]| {
         let of = |name: &&str| told.numbers.iter().find(|number| number.name == **name);
         names.iter().find_map(of).map_or(String::new(), printed)
@@ -69,12 +96,17 @@ fn row(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToldOp) {
         either(&p99),
     ];
     m.el("tr", "", |m| {
-        m.with("th", &[("scope", "row")], |m| m.text(label));
-        m.el("td", "", |m| m.text(&(trial.block + 1).to_string()));
-        m.el("td", "", |m| m.text(&format!("{}.{}", told.stream + 1, told.job + 1)));
-        m.line("td", "", &crate::words::op(told.op));
+        first_cells(m, page, trial, told);
         numbers.iter().for_each(|number| m.el("td", "", |m| m.text(number)));
     });
+}
+
+fn first_cells(m: &mut Markup, page: &Page, trial: &TrialRecord, told: &ToldOp) {
+    let label = page.findings.cases.iter().find(|case| case.case == trial.case).map_or("", |case| &case.label);
+    m.with("th", &[("scope", "row")], |m| m.text(label));
+    m.el("td", "", |m| m.text(&(trial.block + 1).to_string()));
+    m.el("td", "", |m| m.text(&format!("{}.{}", told.stream + 1, told.job + 1)));
+    m.line("td", "", &crate::words::op(told.op));
 }
 
 fn printed(number: &ToldNumber) -> String {
@@ -124,6 +156,11 @@ mod tests {
             ["10108.891109 1/s", "clat 96295.301314 ns", "clat 152576 ns", "a&lt;b&gt;.json", "As fio printed it"]
         {
             assert!(page.contains(shown), "{shown}");
+        }
+        run.header.imported.as_mut().unwrap().tool = "elbencho".into();
+        let other = crate::html(&findings, &run, Lang::En);
+        for shown in ["<td>clat_ns.mean</td>", "<td>96295.301314 ns</td>", "As elbencho printed it"] {
+            assert!(other.contains(shown) && !page.contains(shown), "{shown}");
         }
         assert!(own.contains("interleaved blocks") && !page.contains("interleaved blocks"));
         assert!(!own.contains("as it was printed"));

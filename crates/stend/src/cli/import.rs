@@ -6,16 +6,16 @@ use stend_base::{Lang, say};
 
 pub(super) fn import(lang: Lang) -> Command {
     let about = say!(
-        "make a run of results of fio (--output-format=json or json+) or of its logs: several files of one job are its trials; with --suite, a suite of job definitions of other tools",
-        "сделать прогон из результатов fio (--output-format=json или json+) или его журналов: несколько файлов одного задания — его испытания; с --suite — набор из заданий других программ"
+        "make a run of results of another tool (fio, elbencho) or of logs of fio: several files of one load are its trials; with --suite, a suite of job definitions of other tools",
+        "сделать прогон из результатов другого инструмента (fio, elbencho) или журналов fio: несколько файлов одной нагрузки — её испытания; с --suite — набор из заданий других программ"
     );
     let examples = "stend import result.json\nstend import run1.json run2.json run3.json -o before.stend\n\
-                    stend import job_lat.1.log job_lat.2.log -o intervals.stend\n\
+                    stend import job_lat.1.log job_lat.2.log -o intervals.stend\nstend import elbencho.csv\n\
                     stend import --suite jobs.fio -o suite.yaml\n\
                     stend import --suite -- fio --name=a --filename=/dev/sdb --rw=randread --runtime=60";
     let file = say!(
-        "results as fio prints them (docs/formats/import.md); with --suite, job files, or a command line behind `--` (docs/formats/jobs.md)",
-        "результаты, как их печатает fio (docs/formats/import.md); с --suite — файлы заданий или команда после `--` (docs/formats/jobs.md)"
+        "results as the tool prints them, recognised by their content (docs/formats/import.md); with --suite, job files, or a command line behind `--` (docs/formats/jobs.md)",
+        "результаты, как их печатает инструмент; вид узнаётся по содержимому (docs/formats/import.md); с --suite — файлы заданий или команда после `--` (docs/formats/jobs.md)"
     );
     let suite = say!(
         "make a suite of job definitions, not a run of results",

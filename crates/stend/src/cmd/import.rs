@@ -1,4 +1,4 @@
-//! `stend import FILE…`: results or logs of fio as a run file like any other.
+//! `stend import FILE…`: results of another tool, or logs of fio, as a run file like any other.
 
 use crate::out::Out;
 use clap::ArgMatches;
@@ -6,12 +6,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::{Error, Kind, Result, say};
-use stend_import::fio::{self, File, FioRun, RESULTS_MAX, log};
+use stend_import::fio::log;
+use stend_import::{File, ImportedRun, RESULTS_MAX};
 use stend_record::store::{self, Options};
 use stend_record::{Entry, RunHeader, RunState};
 
 /// Bytes of results that are held at a time: 1 GiB.
 const ALL_MAX: usize = 1 << 30;
+/// Bytes by which a log is recognised: a line, which of histograms is some thousand long.
+const HEAD: u64 = 1 << 12;
 
 /// Reads the results, writes the run file, and shows what is in it.
 pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -20,11 +23,15 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     }
     let names = super::many(arguments, "FILE");
     let output = arguments.get_one::<String>("output").map(PathBuf::from);
-    let path = match names.iter().filter(|name| log::is_log(name)).count() {
+    let mut logs = 0;
+    for name in &names {
+        logs += usize::from(log::is_log(name, &head(name)?));
+    }
+    let path = match logs {
         0 => results(&names, output)?,
         logs if logs == names.len() => logged(&names, output)?,
         _ => {
-            let message = say!("logs and JSON are imported apart", "журналы и JSON импортируются отдельно");
+            let message = say!("logs and results are imported apart", "журналы и результаты импортируются отдельно");
             return Err(Error::new(Kind::Usage, message).hint(say!(
                 "one `stend import` for each; `stend compare` takes both runs",
                 "по одному `stend import` на каждое; `stend compare` берёт оба прогона"
@@ -34,11 +41,11 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     shown(&path, out)
 }
 
-/// A run of results in JSON.
+/// A run of results.
 fn results(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
     let texts = read(names)?;
     let files: Vec<File<'_>> = names.iter().zip(&texts).map(|(name, bytes)| File { name, bytes }).collect();
-    let mut run = fio::read(&files)?;
+    let mut run = stend_import::results(&files)?;
     let entries = std::mem::take(&mut run.entries);
     let begun = Begun::now(run.started_unix_ns);
     let path = begun.path(output)?;
@@ -54,7 +61,7 @@ fn logged(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
     };
     let begun = Begun::now(None);
     let path = begun.path(output)?;
-    let writer = store::create(&path, begun.header(FioRun::nothing_yet()), Options::default())?;
+    let writer = store::create(&path, begun.header(ImportedRun::nothing_yet("fio")), Options::default())?;
     let read = log::read(names, &open, &mut |entry| writer.append(entry));
     let mut run = match read {
         Ok(run) => run,
@@ -96,14 +103,14 @@ impl Begun {
         Ok(directory.join(format!("{}.{}", self.id, store::EXTENSION)))
     }
 
-    fn header(&self, run: FioRun) -> RunHeader {
+    fn header(&self, run: ImportedRun) -> RunHeader {
         RunHeader {
             id: self.id.clone(),
             started_unix: self.at / 1_000_000_000,
             stend_version: env!("CARGO_PKG_VERSION").to_string(),
             command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
             inputs: run.inputs,
-            suite_text: run.job_file,
+            suite_text: run.asked_text,
             realtime_offset_ns: self.at,
             imported: Some(run.imported),
         }
@@ -125,6 +132,14 @@ fn shown(path: &Path, out: &Out) -> Result<()> {
     );
     out.note(places.get(out.lang));
     Ok(())
+}
+
+/// The beginning of a file, by which a log is told from results.
+fn head(name: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(name).and_then(|file| file.take(HEAD).read_to_end(&mut bytes));
+    read.map_err(|e| unreadable(name, &e))?;
+    Ok(bytes)
 }
 
 /// The files, each at most so much longer than it may be that it is refused.

@@ -38,10 +38,15 @@ pub(super) fn imported(by: &str, (after_submission, printed): (bool, bool), snap
         };
         whole + if after_submission { clat } else { "" } + if printed { percentiles } else { "" } + &superseded
     });
-    let advice = say!(
+    let of_fio = say!(
         "Let Stend measure where the difference matters (`stend run --engine fio` keeps the engine); with fio, print `json+` and `--lat_percentiles=1`, so that histograms of the whole latency come along.",
         "Где различие важно, измеряйте с помощью Stend (`stend run --engine fio` сохранит генератор); от fio берите `json+` с `--lat_percentiles=1`, тогда придут и гистограммы полной задержки."
     );
+    let of_others = say!(
+        "Let Stend measure where the difference matters. Compare an import with imports of the same tool first: tools differ in what they call latency, and over which time they count.",
+        "Где различие важно, измеряйте с помощью Stend. Сравнивайте импорт прежде всего с импортом того же инструмента: что считать задержкой и за какое время вести счёт, инструменты понимают по-разному."
+    );
+    let advice = if by.starts_with("fio") { of_fio } else { of_others };
     Words { slug: "imported", text, advice }
 }
 

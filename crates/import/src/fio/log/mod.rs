@@ -8,7 +8,7 @@ mod scan;
 mod totals;
 mod trial;
 
-use super::FioRun;
+use crate::build::ImportedRun;
 use scan::{Bad, LatencyLines, Scanned};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -23,6 +23,8 @@ use trial::{Gathered, JobLog};
 const CHUNK: usize = 64;
 /// Most files.
 const FILES_MAX: usize = 10_000;
+/// Columns of a log: time, value, kind of I/O, size.
+const COLUMNS_MIN: usize = 4;
 /// Slices of latencies are 100 ms.
 const INTERVAL_MS: u64 = 100;
 
@@ -51,9 +53,13 @@ struct Named {
     job: u32,
 }
 
-/// Whether a name is that of a log of fio.
-pub fn is_log(name: &str) -> bool {
-    name.ends_with(".log")
+/// Whether a file is a log of fio, by its beginning: a line of four numbers or more. One with the name of such a log is, whatever is in it:
+/// fio leaves those empty whose kind of I/O did not occur.
+pub fn is_log(name: &str, head: &[u8]) -> bool {
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let columns = line.split(|byte| *byte == b',').map(|column| column.trim_ascii());
+    let numbers = columns.take_while(|column| !column.is_empty() && column.iter().all(u8::is_ascii_digit));
+    numbers.count() >= COLUMNS_MIN || (name.ends_with(".log") && named(name).is_ok())
 }
 
 /// Reads logs, and hands slices of their trials to `emit` while it goes on; the trials themselves are in the result.
@@ -63,7 +69,7 @@ pub fn read(
     names: &[String],
     open: &dyn Fn(&str) -> Result<Box<dyn Read>>,
     emit: &mut dyn FnMut(Entry),
-) -> Result<FioRun> {
+) -> Result<ImportedRun> {
     if names.len() > FILES_MAX {
         let message = say!("more than {FILES_MAX} logs", "больше {FILES_MAX} журналов");
         return Err(Error::new(Kind::Usage, message));

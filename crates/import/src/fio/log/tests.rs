@@ -11,7 +11,7 @@ const CLAT: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged_clat
 const HISTOGRAMS: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged_clat_hist.1.log");
 
 /// Reads files with these names and texts: the run, and the slices of its trials.
-fn import(files: &[(&str, &[u8])]) -> Result<(FioRun, Vec<(u32, Slice)>)> {
+fn import(files: &[(&str, &[u8])]) -> Result<(ImportedRun, Vec<(u32, Slice)>)> {
     let (names, mut slices) = (files.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>(), Vec::new());
     let texts: BTreeMap<String, Vec<u8>> = files.iter().map(|(name, text)| (name.to_string(), text.to_vec())).collect();
     let open = |name: &str| -> Result<Box<dyn Read>> { Ok(Box::new(std::io::Cursor::new(texts[name].clone()))) };
@@ -23,7 +23,7 @@ fn import(files: &[(&str, &[u8])]) -> Result<(FioRun, Vec<(u32, Slice)>)> {
     Ok((run, slices))
 }
 
-fn good(files: &[(&str, &[u8])]) -> (FioRun, Vec<(u32, Slice)>) {
+fn good(files: &[(&str, &[u8])]) -> (ImportedRun, Vec<(u32, Slice)>) {
     import(files).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
 }
 
@@ -31,14 +31,14 @@ fn refused(name: &str, text: &str) -> String {
     import(&[(name, text.as_bytes())]).unwrap_err().render(Lang::En)
 }
 
-fn trial(run: &FioRun, number: usize) -> (&Trial, &TrialOutcome) {
+fn trial(run: &ImportedRun, number: usize) -> (&Trial, &TrialOutcome) {
     match &run.entries[2 * number..2 * number + 2] {
         [Entry::TrialStart { asked, .. }, Entry::TrialEnd { outcome, .. }] => (asked, outcome),
         other => panic!("{other:?}"),
     }
 }
 
-fn dropped(run: &FioRun) -> Vec<&str> {
+fn dropped(run: &ImportedRun) -> Vec<&str> {
     run.imported.dropped.iter().map(|say| say.en.as_str()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::Of;
 use super::totals::{SumOf, Sums};
-use crate::fio::FioRun;
+use crate::build::ImportedRun;
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say};
 use stend_record::observed::{EngineFacts, External, JobTotals, TrialOutcome, TrialStatus};
@@ -63,9 +63,9 @@ impl Gathered {
     }
 
     /// The run. Logs do not tell when they were written.
-    pub(super) fn finish(self, dropped: Vec<Say>) -> FioRun {
+    pub(super) fn finish(self, dropped: Vec<Say>) -> ImportedRun {
         let blocks = self.blocks.iter().copied().max().unwrap_or(0);
-        let mut run = FioRun::nothing_yet();
+        let mut run = ImportedRun::nothing_yet("fio");
         (run.inputs.suite.told, run.inputs.suite.blocks) = (self.cases, blocks);
         (run.imported.files, run.imported.dropped) = (self.files, dropped);
         run.entries = self.entries;

@@ -1,0 +1,72 @@
+//! Dates as tools print them, where they say of which time zone they are. Pure.
+
+use stend_base::Nanos;
+
+/// `2026-11-23T01:02:03.456+0000`, with or without a fraction, in ns since 1970; `None` without a zone, or before 1970.
+pub fn iso(text: &str) -> Option<Nanos> {
+    let (date, time) = text.trim().split_once(['T', ' '])?;
+    let mut parts = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
+    let days = days(parts.next()??, parts.next()??, parts.next()??)?;
+    let at = time.find(['+', '-', 'Z'])?;
+    let (clock, zone) = time.split_at(at);
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
+    let mut parts = clock.splitn(3, ':').map(|part| part.parse::<i64>().ok());
+    let (hours, minutes, seconds) = (parts.next()??, parts.next()??, parts.next()??);
+    if !(0..24).contains(&hours) || !(0..60).contains(&minutes) || !(0..61).contains(&seconds) {
+        return None;
+    }
+    let digits: String = fraction.chars().chain(std::iter::repeat('0')).take(9).collect();
+    let nanos: u64 = digits.parse().ok()?;
+    let seconds = days * 86_400 + hours * 3600 + minutes * 60 + seconds - offset(zone)?;
+    let seconds = u64::try_from(seconds).ok()?;
+    seconds.checked_mul(1_000_000_000)?.checked_add(nanos).map(Nanos)
+}
+
+/// Seconds east of Greenwich: `Z`, `+0300`, `-05:30`.
+fn offset(zone: &str) -> Option<i64> {
+    if zone == "Z" {
+        return Some(0);
+    }
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let digits: String = zone.chars().skip(1).filter(|c| *c != ':').collect();
+    let (hours, minutes) = (digits.get(..2)?.parse::<i64>().ok()?, digits.get(2..)?);
+    let minutes = if minutes.is_empty() { 0 } else { minutes.parse::<i64>().ok()? };
+    (hours <= 14 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+/// Days from 1970-01-01 to a day of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    if !(1970..3000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years begin in March, so that the day which comes every four years is their last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leaps = year / 4 - year / 100 + year / 400;
+    // Months from March on have 31, 30, 31, 30, 31 days, twice and a half.
+    Some(year * 365 + leaps + (month * 153 + 2) / 5 + day - 1 - 719_468)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::iso;
+
+    #[test]
+    fn dates_with_a_zone_are_known_and_others_are_not() {
+        let seconds = |text| iso(text).map(|at| at.0 / 1_000_000_000);
+        assert_eq!(seconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(seconds("2024-02-29T12:00:00.5+0300"), Some(1_709_197_200));
+        assert_eq!(seconds("2026-11-23T00:58:01.123-05:30"), Some(1_795_415_281));
+        assert_eq!(iso("2026-11-23T00:58:01.123Z").map(|at| at.0 % 1_000_000_000), Some(123_000_000));
+        for none in [
+            "2026-11-23T00:58:01",
+            "2026-13-01T00:00:00Z",
+            "1969-12-31T23:59:59Z",
+            "",
+            "T",
+            "yesterday",
+            "2026-11-23T+",
+        ] {
+            assert_eq!(iso(none), None, "{none}");
+        }
+    }
+}

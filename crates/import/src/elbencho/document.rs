@@ -1,0 +1,173 @@
+//! elbencho's JSON (`--jsonfile`): a document for each phase, one behind the other. Pure.
+
+use super::Found;
+use super::phase::{self, Phase};
+use crate::json::{self, Value};
+use crate::printed::{Latency, Side, number};
+use std::collections::BTreeMap;
+use stend_base::{Nanos, Say, say};
+use stend_record::ToldNumber;
+use stend_spec::workload::Op;
+
+/// Documents of a file.
+const DOCUMENTS_MAX: usize = 10_000;
+/// Where what is told of the reads of a mixed phase stands.
+const READS: &str = "rwmix_read";
+/// Percentiles that follow from the buckets, in millionths.
+const SHARES: [u32; 5] = [500_000, 900_000, 990_000, 999_000, 999_900];
+
+/// The phases of a file, and what is left out of it; or why it cannot be read, and at which line.
+pub fn phases(text: &str) -> Result<Found, (u32, Say)> {
+    let (values, broken) = json::documents(text);
+    let (mut found, mut dropped) = (Vec::new(), Vec::new());
+    for value in values.iter().take(DOCUMENTS_MAX) {
+        let operation = value.get("phase_type").and_then(Value::text).unwrap_or_default();
+        match phase(value, operation)? {
+            Some(phase) if phase.lasted == Nanos(0) => dropped.push((value.line, phase::too_short(operation))),
+            Some(phase) => found.push(phase),
+            None => dropped.push((value.line, phase::no_io(operation))),
+        }
+    }
+    if values.len() > DOCUMENTS_MAX {
+        let line = values[DOCUMENTS_MAX].line;
+        return Err((line, say!("more than {DOCUMENTS_MAX} phases", "больше {DOCUMENTS_MAX} фаз")));
+    }
+    match broken {
+        // What was cut off by a full disk or a kill is no reason to lose what came before it.
+        Some(broken) if broken.truncated && !found.is_empty() => dropped.push((broken.line, broken.why)),
+        Some(broken) => return Err((broken.line, broken.why)),
+        None => {}
+    }
+    Ok((found, dropped))
+}
+
+fn phase<'v, 't>(value: &'v Value<'t>, operation: &str) -> Result<Option<Phase>, (u32, Say)> {
+    let Some(done) = value.get("last_done") else { return Ok(None) };
+    let config = value.get("config").map(Value::pairs).unwrap_or_default();
+    let mut options: BTreeMap<String, String> =
+        config.iter().map(|(name, value)| (name.to_string(), value.text().unwrap_or_default().to_string())).collect();
+    let command = options.remove("command").unwrap_or_default();
+    let version = options.remove("version").unwrap_or_default();
+    let block = options.get("block_size").and_then(|size| size.parse().ok()).unwrap_or(0);
+    let ms = whole(done, "elapsed_time_ms")?.unwrap_or(0);
+    let own = if operation.starts_with("READ") { Op::Read } else { Op::Write };
+    let latency = done.get("latency").and_then(|kinds| kinds.get("IO"));
+    let buckets = latency.and_then(|told| told.get("histogram"));
+    let main = side(done, (latency, buckets), own, (block, ms))?;
+    // Of a mixed phase the reads stand inside of what is told of the writes.
+    let inner = |value: Option<&'v Value<'t>>| value.and_then(|value| value.get(READS));
+    let mixed = match done.get(READS) {
+        Some(read) => side(read, (inner(latency), inner(buckets)), Op::Read, (block, ms))?,
+        None => None,
+    };
+    let sides: Vec<Side> = mixed.into_iter().chain(main).collect();
+    if sides.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Phase {
+        line: value.line,
+        version: format!("elbencho {version}").trim_end().to_string(),
+        command,
+        label: value.get("label").and_then(Value::text).unwrap_or_default().to_string(),
+        operation: operation.to_string(),
+        started: value.get("iso_start_date").and_then(Value::text).and_then(phase::started),
+        options,
+        lasted: Nanos::millis(ms),
+        sides,
+    }))
+}
+
+/// One kind of I/O; `None` if there was none. Bytes are told, I/Os follow from them and from the size of one.
+fn side(
+    done: &Value<'_>,
+    (latency, histogram): (Option<&Value<'_>>, Option<&Value<'_>>),
+    op: Op,
+    (block, ms): (u64, u64),
+) -> Result<Option<Side>, (u32, Say)> {
+    let (Some(bytes), Some(iops)) = (whole(done, "bytes")?, whole(done, "iops")?) else { return Ok(None) };
+    let by_rate = (iops as f64 * ms as f64 / 1000.0).round() as u64;
+    let ios = if block > 0 && bytes % block == 0 { bytes / block } else { by_rate };
+    let mut numbers = Vec::new();
+    collect(done, "last_done", &mut numbers);
+    let latency = match latency {
+        Some(told) => {
+            collect(told, "latency", &mut numbers);
+            Some(latencies(told, histogram)?)
+        }
+        None => None,
+    };
+    Ok(Some(Side { op, ios, bytes, latency, numbers }))
+}
+
+fn latencies(told: &Value<'_>, histogram: Option<&Value<'_>>) -> Result<Latency, (u32, Say)> {
+    let us = |name: &str| Ok::<u64, (u32, Say)>(whole(told, name)?.unwrap_or(0));
+    let mut counts: Vec<(u64, u64)> = Vec::new();
+    let buckets = histogram.and_then(|histogram| histogram.get("buckets"));
+    for bucket in buckets.map(Value::items).unwrap_or_default() {
+        let range = bucket.get("range").and_then(Value::text).unwrap_or_default();
+        let upper =
+            range.strip_suffix("us").and_then(|range| range.split_once('-')).and_then(|(_, to)| to.parse().ok());
+        let upper: f64 = upper.filter(|upper: &f64| upper.is_finite() && *upper >= 0.0).ok_or_else(|| {
+            (bucket.line, say!("`{range}` is no range of latencies", "`{range}` — не диапазон задержек"))
+        })?;
+        counts.push(((upper * 1000.0).round() as u64, whole(bucket, "count")?.unwrap_or(0)));
+    }
+    Ok(Latency {
+        mean_ns: us("avg_us")? as f64 * 1000.0,
+        // Cut to whole microseconds.
+        step_ns: 1000.0,
+        min_ns: us("min_us")?.saturating_mul(1000),
+        max_ns: us("max_us")?.saturating_mul(1000),
+        percentiles: percentiles(&counts),
+    })
+}
+
+/// Upper edges of the buckets in which these shares lie, as elbencho itself tells percentiles. A bucket is a quarter of an octave, so
+/// they are never too low and at most 19 % too high: too wide to be merged as if they were the latencies themselves.
+fn percentiles(counts: &[(u64, u64)]) -> Vec<(u32, u64)> {
+    let all = counts.iter().fold(0u128, |sum, (_, count)| sum + u128::from(*count));
+    let of = |share: &u32| {
+        let wanted = (all * u128::from(*share)).div_ceil(1_000_000).max(1);
+        let mut passed = 0u128;
+        let at = counts.iter().find(|(_, count)| {
+            passed += u128::from(*count);
+            passed >= wanted
+        })?;
+        Some((*share, at.0))
+    };
+    if all == 0 { Vec::new() } else { SHARES.iter().filter_map(of).collect() }
+}
+
+/// A whole number, which elbencho prints as a text; `None` if it is not there.
+fn whole(value: &Value<'_>, name: &str) -> Result<Option<u64>, (u32, Say)> {
+    let Some(told) = value.get(name) else { return Ok(None) };
+    let text = told.text().unwrap_or_default();
+    text.parse().map(Some).map_err(|_| {
+        (told.line, say!("`{text}` of `{name}` is no whole number", "`{text}` в `{name}` — не целое число"))
+    })
+}
+
+/// Every number below a value but the buckets, names of levels joined by dots.
+fn collect(value: &Value<'_>, name: &str, into: &mut Vec<ToldNumber>) {
+    for (key, inner) in value.pairs().iter().filter(|(key, _)| !["latency", "histogram", READS].contains(&key.as_ref()))
+    {
+        let name = format!("{name}.{key}");
+        match inner.text() {
+            Some(text) => into.push(number(&name, unit(key), text)),
+            None => collect(inner, &name, into),
+        }
+    }
+}
+
+/// Unit of a number, by its name.
+fn unit(name: &str) -> &'static str {
+    match name {
+        "elapsed_time_ms" => "ms",
+        "bytes" => "B",
+        "bytes/s" => "B/s",
+        "iops" | "entries/s" => "1/s",
+        "cpu%" => "%",
+        _ if name.ends_with("_us") => "us",
+        _ => "",
+    }
+}

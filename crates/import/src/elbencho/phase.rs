@@ -1,0 +1,136 @@
+//! A phase of elbencho as a trial, whichever form told it. Pure.
+
+use crate::date;
+use crate::printed::{Printed, Side, mix_of};
+use std::collections::BTreeMap;
+use stend_base::{Bytes, Nanos, Say, say};
+use stend_spec::pattern::Pattern;
+use stend_spec::workload::{Op, Stream};
+
+/// Bytes are cut to whole MiB in tables: from 1000 of them on, that is less than a thousandth.
+const SURE_MIB: u64 = 1000;
+
+/// A phase that read or wrote data.
+#[derive(Debug)]
+pub struct Phase {
+    /// Line at which it is told.
+    pub line: u32,
+    /// `elbencho` and its version.
+    pub version: String,
+    /// The command line, as it is repeated.
+    pub command: String,
+    /// Label given by the user; may be empty.
+    pub label: String,
+    /// Name of the phase: `READ`, `WRITE`, `RWMIX30`, …
+    pub operation: String,
+    /// When it began.
+    pub started: Option<Nanos>,
+    /// What it was asked for, by elbencho's names.
+    pub options: BTreeMap<String, String>,
+    /// From the start to the end of the slowest thread.
+    pub lasted: Nanos,
+    /// Kinds of I/O.
+    pub sides: Vec<Side>,
+}
+
+/// What elbencho was asked for, under the names of one of its forms.
+pub struct Names {
+    /// Threads of a host.
+    pub threads: &'static str,
+    /// Hosts.
+    pub hosts: &'static str,
+    /// I/Os in flight of a thread.
+    pub depth: &'static str,
+    /// Bytes of an I/O.
+    pub block: &'static str,
+    /// Order of offsets.
+    pub random: &'static str,
+    /// Around the page cache.
+    pub direct: &'static str,
+}
+
+/// Kinds of phases that do something else than reading or writing data.
+pub fn no_io(operation: &str) -> Say {
+    say!(
+        "phase `{operation}` reads and writes no data, so it was left out",
+        "фаза `{operation}` не читает и не пишет данных, она пропущена"
+    )
+}
+
+/// A phase whose time elbencho tells as 0 ms has no rate.
+pub fn too_short(operation: &str) -> Say {
+    say!(
+        "phase `{operation}` took less than a millisecond, so it was left out",
+        "фаза `{operation}` заняла меньше миллисекунды, она пропущена"
+    )
+}
+
+/// When a phase began.
+pub fn started(text: &str) -> Option<Nanos> {
+    date::iso(text)
+}
+
+impl Phase {
+    /// As a trial of the file with this index.
+    pub fn printed(self, file: u32) -> Printed {
+        let names = if self.options.contains_key("IO depth") { &TABLE } else { &JSON };
+        let word = |name: &str| self.options.get(name).map(|value| value.trim()).unwrap_or_default();
+        let count = |name: &str| word(name).parse::<u32>().ok();
+        let yes = |name: &str| ["1", "true"].contains(&word(name));
+        let block = word(names.block).parse::<u64>().unwrap_or(0);
+        let ios = |op: Op| self.sides.iter().filter(|side| side.op == op).map(|side| side.ios).sum::<u64>();
+        let pattern = if yes(names.random) { Pattern::Uniform } else { Pattern::Sequential };
+        let jobs = count(names.threads).unwrap_or(1).max(1).saturating_mul(count(names.hosts).unwrap_or(1).max(1));
+        let stream = Stream {
+            queue_depth: count(names.depth).unwrap_or(0),
+            jobs,
+            ..Stream::new(mix_of(ios(Op::Read), ios(Op::Write)), pattern, Bytes(block))
+        };
+        // One size, and counts that are told to better than they must agree.
+        let sure = |side: &Side| side.bytes >= SURE_MIB << 20 || side.bytes == side.ios.saturating_mul(block);
+        let sizes_known = block > 0 && self.sides.iter().all(sure);
+        let name = match self.label.trim() {
+            "" => self.operation.clone(),
+            label => format!("{label} {}", self.operation),
+        };
+        Printed {
+            file,
+            line: self.line,
+            direct: yes(names.direct),
+            // elbencho's --limitread and --limitwrite.
+            paced: self.command.contains("--limit"),
+            version: self.version,
+            command: self.command,
+            name,
+            options: self.options,
+            started: self.started,
+            ramp: Nanos(0),
+            window: self.lasted,
+            stream,
+            sizes_known,
+            failed: false,
+            errors: 0,
+            sides: self.sides,
+            slices: Vec::new(),
+        }
+    }
+}
+
+/// Names in tables.
+const TABLE: Names = Names {
+    threads: "threads",
+    hosts: "hosts",
+    depth: "IO depth",
+    block: "block size",
+    random: "random",
+    direct: "direct IO",
+};
+/// Names in JSON.
+const JSON: Names = Names {
+    threads: "threads",
+    hosts: "hosts",
+    depth: "io_depth",
+    block: "block_size",
+    random: "random_offsets",
+    direct: "direct_io",
+};

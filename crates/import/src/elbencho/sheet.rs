@@ -1,0 +1,178 @@
+//! elbencho's table (`--csvfile`): a row for each phase. Columns are found by their names, because versions differ. Pure.
+
+use super::Found;
+use super::phase::{self, Phase};
+use crate::printed::{Latency, Side, number};
+use std::collections::BTreeMap;
+use stend_base::{Nanos, Say, say};
+use stend_record::ToldNumber;
+use stend_spec::workload::Op;
+
+/// Columns that say what was asked for.
+const ASKED: [&str; 13] = [
+    "path type",
+    "paths",
+    "hosts",
+    "threads",
+    "dirs",
+    "files",
+    "file size",
+    "block size",
+    "direct IO",
+    "random",
+    "random aligned",
+    "IO depth",
+    "shared paths",
+];
+/// Rows of a file.
+const ROWS_MAX: usize = 10_000;
+
+/// The phases of a table, and what is left out of it; or why it cannot be read, and at which line.
+pub fn phases(text: &str) -> Result<Found, (u32, Say)> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let head = reader.headers().map_err(broken)?.clone();
+    let (mut found, mut dropped) = (Vec::new(), Vec::new());
+    let mut rows = reader.records().peekable();
+    while let Some(record) = rows.next() {
+        let record = record.map_err(broken)?;
+        let line = record.position().map_or(0, |at| at.line() as u32);
+        if record.len() < head.len() || (record.len() > head.len() && head.iter().next_back() != Some("command")) {
+            let why = uneven(record.len(), head.len());
+            // A last row that is too short was cut off while it was written.
+            if record.len() < head.len() && !text.ends_with('\n') && !found.is_empty() && rows.peek().is_none() {
+                dropped.push((line, why));
+                break;
+            }
+            return Err((line, why));
+        }
+        let row = Row { head: &head, record: &record, line };
+        // elbencho writes its head again where tables are put together.
+        if row.text("operation") == "operation" {
+            continue;
+        }
+        if found.len() >= ROWS_MAX {
+            return Err((line, say!("more than {ROWS_MAX} rows", "больше {ROWS_MAX} строк")));
+        }
+        match row.phase()? {
+            Some(phase) if phase.lasted == Nanos(0) => dropped.push((line, phase::too_short(&phase.operation))),
+            Some(phase) => found.push(phase),
+            None => dropped.push((line, phase::no_io(row.text("operation")))),
+        }
+    }
+    Ok((found, dropped))
+}
+
+fn broken(error: csv::Error) -> (u32, Say) {
+    let line = error.position().map_or(1, |at| at.line() as u32);
+    (line, say!("no table of values between commas: {error}", "не таблица значений через запятую: {error}"))
+}
+
+fn uneven(columns: usize, expected: usize) -> Say {
+    say!("{columns} columns, where the head has {expected}", "столбцов {columns}, а в заголовке {expected}")
+}
+
+/// One row with its head.
+struct Row<'a> {
+    head: &'a csv::StringRecord,
+    record: &'a csv::StringRecord,
+    line: u32,
+}
+
+impl Row<'_> {
+    /// The value of a column; empty if there is none.
+    fn text(&self, name: &str) -> &str {
+        let at = self.head.iter().position(|own| own.trim() == name);
+        at.and_then(|at| self.record.get(at)).unwrap_or_default().trim()
+    }
+
+    /// A number; `None` where the column is empty or not there.
+    fn number(&self, name: &str) -> Result<Option<f64>, (u32, Say)> {
+        let text = self.text(name);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let parsed = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+        parsed.map(Some).ok_or_else(|| {
+            let why = say!("`{text}` in column `{name}` is no number", "`{text}` в столбце `{name}` — не число");
+            (self.line, why)
+        })
+    }
+
+    /// The command line, the last column. elbencho quotes its words one by one, so that commas in them look like columns.
+    fn command(&self) -> String {
+        let from = self.head.iter().position(|own| own.trim() == "command").unwrap_or(self.record.len());
+        self.record.iter().skip(from).collect::<Vec<_>>().join(",").trim().to_string()
+    }
+
+    fn phase(&self) -> Result<Option<Phase>, (u32, Say)> {
+        let operation = self.text("operation");
+        let ms = self.number("time ms [last]")?.unwrap_or(0.0);
+        let own = if operation.starts_with("READ") { Op::Read } else { Op::Write };
+        let main = self.side("", own, ms)?;
+        let mixed = self.side("rwmix read ", Op::Read, ms)?;
+        let sides: Vec<Side> = mixed.into_iter().chain(main).collect();
+        if sides.is_empty() {
+            return Ok(None);
+        }
+        let told = ASKED.iter().filter(|name| self.head.iter().any(|own| own.trim() == **name));
+        let options: BTreeMap<String, String> =
+            told.map(|name| (name.to_string(), self.text(name).to_string())).collect();
+        Ok(Some(Phase {
+            line: self.line,
+            version: format!("elbencho {}", self.text("version")).trim_end().to_string(),
+            command: self.command(),
+            label: self.text("label").to_string(),
+            operation: operation.to_string(),
+            started: phase::started(self.text("ISO date")),
+            options,
+            lasted: Nanos((ms * 1e6) as u64),
+            sides,
+        }))
+    }
+
+    /// One kind of I/O; `None` if there was none. Of I/Os the rate is told, of bytes the whole MiB.
+    fn side(&self, prefix: &str, op: Op, ms: f64) -> Result<Option<Side>, (u32, Say)> {
+        let named = |name: &str| self.number(&format!("{prefix}{name}"));
+        let Some(iops) = named("IOPS [last]")? else { return Ok(None) };
+        let ios = (iops * ms / 1000.0).round() as u64;
+        let bytes = named("MiB [last]")?.unwrap_or(0.0) * 1_048_576.0;
+        let us = |value: f64| (value * 1000.0).round() as u64;
+        let latency = match named("IO lat us [avg]")? {
+            Some(mean) => Some(Latency {
+                mean_ns: mean * 1000.0,
+                // Cut to whole microseconds.
+                step_ns: 1000.0,
+                min_ns: us(named("IO lat us [min]")?.unwrap_or(0.0)),
+                max_ns: us(named("IO lat us [max]")?.unwrap_or(0.0)),
+                percentiles: Vec::new(),
+            }),
+            None => None,
+        };
+        Ok(Some(Side { op, ios, bytes: bytes as u64, latency, numbers: self.numbers(prefix) }))
+    }
+
+    /// Every number of one kind of I/O, and with the main one those of the phase.
+    fn numbers(&self, prefix: &str) -> Vec<ToldNumber> {
+        let of_kind = |name: &str| match prefix {
+            "" => !name.starts_with("rwmix read "),
+            prefix => name.starts_with(prefix),
+        };
+        let is_result = |name: &str| name.contains('[');
+        let pairs = self.head.iter().zip(self.record.iter());
+        let own = pairs.filter(|(name, value)| is_result(name) && of_kind(name) && !value.trim().is_empty());
+        own.map(|(name, value)| number(name.trim(), unit(name), value.trim())).collect()
+    }
+}
+
+/// Unit of a column, by its name.
+fn unit(name: &str) -> &'static str {
+    match () {
+        () if name.contains("time ms") => "ms",
+        () if name.contains("lat us") => "us",
+        () if name.contains("MiB/s") => "MiB/s",
+        () if name.contains("MiB") => "MiB",
+        () if name.contains("CPU%") => "%",
+        () if name.contains("IOPS") || name.contains("/s") => "1/s",
+        () => "",
+    }
+}

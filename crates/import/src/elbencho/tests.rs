@@ -1,0 +1,139 @@
+//! Results of the real elbencho 3.1-10.
+
+use super::{read_json, read_tables};
+use crate::build::{File, ImportedRun};
+use stend_base::{Bytes, Lang, Nanos, Result};
+use stend_record::observed::TrialOutcome;
+use stend_record::{Entry, ToldOp};
+use stend_spec::workload::{Op, Trial};
+
+const TABLE: &str = include_str!("../../tests/corpus/elbencho/3.1-10.csv");
+const JSON: &str = include_str!("../../tests/corpus/elbencho/3.1-10.json");
+
+fn table(text: &str) -> Result<ImportedRun> {
+    read_tables(&[File { name: "e.csv", bytes: text.as_bytes() }])
+}
+
+fn json(text: &str) -> Result<ImportedRun> {
+    read_json(&[File { name: "e.json", bytes: text.as_bytes() }])
+}
+
+fn trials(run: &ImportedRun) -> Vec<(Trial, TrialOutcome)> {
+    let asked = run.entries.iter().filter_map(|entry| match entry {
+        Entry::TrialStart { asked, .. } => Some(asked.as_ref().clone()),
+        _ => None,
+    });
+    let ended = run.entries.iter().filter_map(|entry| match entry {
+        Entry::TrialEnd { outcome, .. } => Some(outcome.as_ref().clone()),
+        _ => None,
+    });
+    asked.zip(ended).collect()
+}
+
+fn labels(run: &ImportedRun) -> Vec<String> {
+    run.inputs.suite.told.iter().map(|case| case.label()).collect()
+}
+
+fn op(outcome: &TrialOutcome, op: Op) -> &ToldOp {
+    outcome.told.as_ref().unwrap().ops.iter().find(|told| told.op == op).unwrap()
+}
+
+fn why(result: Result<ImportedRun>) -> String {
+    result.unwrap_err().render(Lang::En)
+}
+
+#[test]
+fn phases_of_one_label_and_load_are_trials_of_one_case() {
+    for run in [table(TABLE).unwrap(), json(JSON).unwrap()] {
+        assert!(
+            labels(&run).starts_with(&["before WRITE".into(), "before READ".into(), "mix RWMIX70".into()]),
+            "{run:?}"
+        );
+        assert_eq!(run.inputs.suite.blocks, 2);
+        assert_eq!(run.imported.files[0].version, "elbencho 3.1-10");
+        assert_eq!(run.started_unix_ns, Some(1_795_395_436_190_000_000));
+        let dropped = |why: &str| run.imported.dropped.iter().any(|what| what.en.contains(why));
+        assert!(dropped("`MKDIRS` reads and writes no data") && dropped("`READ` took less than a millisecond"));
+    }
+}
+
+#[test]
+fn numbers_of_a_table_are_those_of_the_slowest_thread_and_kept_as_printed() {
+    let run = table(TABLE).unwrap();
+    let (asked, outcome) = &trials(&run)[1];
+    let stream = &asked.streams[0];
+    assert_eq!((stream.jobs, stream.queue_depth, stream.block_size), (2, 4, Bytes::kib(4)));
+    assert!(asked.direct && stream.pattern.is_scattered());
+    assert_eq!(asked.window, Nanos::millis(502));
+    // 32589 I/Os a second for 502 ms.
+    assert_eq!(outcome.jobs[0].done[Op::Read.index()], (16_360, 64 << 20));
+    let read = op(outcome, Op::Read);
+    assert_eq!((read.min_ns, read.max_ns, read.latency.as_str()), (38_000, 9_225_000, "lat"));
+    let printed = |name: &str| read.numbers.iter().find(|number| number.name == name).unwrap();
+    assert_eq!((printed("IOPS [last]").printed.as_str(), printed("MiB/s [first]").unit.as_str()), ("32589", "MiB/s"));
+    assert!(outcome.engine.external.as_ref().unwrap().job_file.contains("--iodepth"));
+    // A mean of whole microseconds is good enough from 100 on.
+    assert!(read.occupied_ns.is_some() && !read.mergeable && read.percentiles.is_empty());
+}
+
+#[test]
+fn the_two_kinds_of_a_mixed_phase_are_told_apart() {
+    for run in [table(TABLE).unwrap(), json(JSON).unwrap()] {
+        let (asked, outcome) = trials(&run).into_iter().find(|(asked, _)| asked.streams[0].mix.read == 70).unwrap();
+        assert_eq!(asked.streams[0].mix.write, 30);
+        let (reads, writes) = (outcome.jobs[0].done[0].0, outcome.jobs[0].done[1].0);
+        assert!(reads > 2 * writes && reads + writes > 16_000, "{reads} {writes}");
+    }
+}
+
+#[test]
+fn json_has_bytes_exactly_and_percentiles_by_the_edges_of_buckets() {
+    let run = json(JSON).unwrap();
+    let (_, outcome) = &trials(&run)[1];
+    assert_eq!(outcome.jobs[0].done[Op::Read.index()], (16_384, 64 << 20));
+    let read = op(outcome, Op::Read);
+    // 16216 of the 16384 are below 4096 µs, 21 more in 4871-5793us, and p99 is the 16221st.
+    assert_eq!(
+        read.percentiles,
+        [(500_000, 152_000), (900_000, 215_000), (990_000, 5_793_000), (999_000, 9_742_000), (999_900, 9_742_000)]
+    );
+    assert!(!read.mergeable);
+}
+
+#[test]
+fn a_mean_that_was_cut_too_much_says_nothing_of_the_queue() {
+    let run = table(&TABLE.replace(",38,227,9225,", ",1,22,9225,")).unwrap();
+    assert_eq!(op(&trials(&run)[1].1, Op::Read).occupied_ns, None);
+}
+
+#[test]
+fn commas_in_the_command_are_no_columns() {
+    let run = table(&TABLE.replacen("\"--nolive\" \"-w\"", "\"--nolive\" \"-w\" \"--hosts\" \"a,b\"", 1)).unwrap();
+    let (_, outcome) = &trials(&run)[0];
+    let told = &outcome.engine.external.as_ref().unwrap().job_file;
+    assert!(told.contains("\"a,b\"") && told.contains("--jsonfile"), "{told}");
+}
+
+#[test]
+fn what_lacks_its_end_is_told_and_the_rest_is_kept() {
+    let cut = table(&TABLE[..TABLE.find("RMDIRS").unwrap()]).unwrap();
+    assert!(cut.imported.dropped.last().unwrap().en.starts_with("e.csv:10: 17 columns"), "{:?}", cut.imported.dropped);
+    let cut = json(&JSON[..JSON.find("\"RMFILES\"").unwrap()]).unwrap();
+    assert!(cut.imported.dropped.last().unwrap().en.contains("the file ends"), "{:?}", cut.imported.dropped);
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_its_place() {
+    let broken = why(table(&TABLE.replace("36235,32589", "36235,many")));
+    assert!(broken.contains("e.csv:3: `many` in column `IOPS [last]` is no number"), "{broken}");
+    let short = why(table(&TABLE.replacen(",502,", ",", 1)));
+    assert!(short.contains("e.csv:3: 54 columns, where the head has 55"), "{short}");
+    let twice = why(table(&format!("{TABLE}{}", TABLE.lines().nth(2).unwrap())));
+    assert!(twice.contains("e.csv:12 holds the same results as e.csv:3"), "{twice}");
+    let none: String = TABLE.lines().take(1).map(|line| format!("{line}\n")).collect();
+    assert!(why(table(&none)).contains("holds no phase that reads or writes data"));
+    let word = why(json(&JSON.replacen("\"67108864\",\"cpu%\"", "\"much\",\"cpu%\"", 1)));
+    assert!(word.contains("e.json:1: `much` of `bytes` is no whole number"), "{word}");
+    let range = why(json(&JSON.replacen("32-38us", "32us", 1)));
+    assert!(range.contains("e.json:2: `32us` is no range of latencies"), "{range}");
+}

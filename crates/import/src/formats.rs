@@ -1,0 +1,127 @@
+//! The results that can be imported, recognised by what is in a file, not by its name. A new tool is a row here and a module of its
+//! own. Pure.
+
+use crate::build::{File, ImportedRun, RESULTS_MAX};
+use crate::{elbencho, fio};
+use encoding_rs::UTF_8;
+use std::borrow::Cow;
+use stend_base::{Error, Kind, Result, Say, say};
+
+/// Characters of a line that a refusal shows.
+const SHOWN: usize = 60;
+
+/// What one tool prints in one form.
+struct Format {
+    /// The tool.
+    tool: &'static str,
+    /// What its file is, as users call it.
+    form: &'static str,
+    /// Whether a text is one.
+    looks: fn(&str) -> bool,
+    /// Reads files of this form.
+    read: fn(&[File<'_>]) -> Result<ImportedRun>,
+}
+
+/// Every form, in the order in which they are looked for: none of these texts is two of them.
+const FORMATS: [Format; 3] = [
+    Format { tool: "elbencho", form: "CSV", looks: elbencho::is_table, read: elbencho::read_tables },
+    Format { tool: "elbencho", form: "JSON", looks: elbencho::is_json, read: elbencho::read_json },
+    Format { tool: "fio", form: "JSON", looks: is_fio, read: fio::read },
+];
+
+/// Reads results of whichever tool made them: all files together are one run, so they must be of one tool and form.
+///
+/// Errors are of kind `Spec`: a form that is not known, which is described; files of different forms; or what the reader of
+/// the form says.
+pub fn results(files: &[File<'_>]) -> Result<ImportedRun> {
+    let mut found: Option<(&File<'_>, &Format)> = None;
+    for file in files {
+        let text = text(file)?;
+        let format = FORMATS.iter().find(|format| (format.looks)(&text)).ok_or_else(|| unknown(file, &text))?;
+        match found {
+            Some((first, one)) if (one.tool, one.form) != (format.tool, format.form) => {
+                return Err(different((first, one), (file, format)));
+            }
+            Some(_) => {}
+            None => found = Some((file, format)),
+        }
+    }
+    match found {
+        Some((_, format)) => (format.read)(files),
+        None => Err(Error::new(Kind::Usage, say!("no file to import", "нет файла для импорта"))),
+    }
+}
+
+/// A file as text. A mark at the beginning decides: what a Windows shell redirects is UTF-16.
+pub(crate) fn text<'a>(file: &File<'a>) -> Result<Cow<'a, str>> {
+    if file.bytes.len() > RESULTS_MAX {
+        let (name, most) = (file.name, RESULTS_MAX >> 20);
+        return Err(Error::new(Kind::Spec, say!("`{name}` is longer than {most} MiB", "`{name}` длиннее {most} МиБ")));
+    }
+    Ok(UTF_8.decode(file.bytes).0)
+}
+
+fn is_fio(text: &str) -> bool {
+    starts_json(text) && ["\"fio version\"", "\"jobs\"", "\"client_stats\""].iter().any(|name| text.contains(name))
+}
+
+/// Whether a line begins as a JSON document does.
+fn starts_json(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with(['{', '[']))
+}
+
+fn different((one, as_one): (&File<'_>, &Format), (other, as_other): (&File<'_>, &Format)) -> Box<Error> {
+    let of = |file: &File<'_>, format: &Format| format!("`{}` ({} {})", file.name, format.tool, format.form);
+    let (one, other) = (of(one, as_one), of(other, as_other));
+    Error::new(
+        Kind::Spec,
+        say!("{one} and {other} are results of different kinds", "{one} и {other} — результаты разного вида"),
+    )
+    .hint(say!(
+        "import each kind into a run of its own; `stend compare` takes several runs",
+        "импортируйте каждый вид в отдельный прогон; `stend compare` берёт несколько прогонов"
+    ))
+}
+
+fn unknown(file: &File<'_>, text: &str) -> Box<Error> {
+    let (name, Say { en, ru }) = (file.name, described(file.bytes, text));
+    let known: Vec<String> = FORMATS.iter().map(|format| format!("{} {}", format.tool, format.form)).collect();
+    let known = known.join(", ");
+    Error::new(
+        Kind::Spec,
+        say!("`{name}` holds no results that are known: it is {en}", "в `{name}` нет знакомых результатов: это {ru}"),
+    )
+    .hint(say!(
+        "known are {known} and logs of fio; see docs/formats/import.md",
+        "знакомы {known} и журналы fio; см. docs/formats/import.md"
+    ))
+}
+
+/// What a file looks like to somebody who expected results.
+fn described(bytes: &[u8], text: &str) -> Say {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    let shown: String = first.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
+    match () {
+        () if text.trim().is_empty() => say!("empty", "пустой файл"),
+        () if bytes.starts_with(b"SQLite format 3\0") => say!(
+            "a SQLite database, perhaps a run file, which needs no import",
+            "база SQLite; если это файл прогона, импорт не нужен"
+        ),
+        () if bytes.starts_with(&[0x1f, 0x8b]) || bytes.starts_with(b"PK\x03\x04") => {
+            say!("compressed; unpack it first", "сжатый файл; сначала распакуйте его")
+        }
+        () if text.contains('\0') => say!("binary", "двоичный файл"),
+        () if first.starts_with(['{', '[']) => say!("JSON of something else", "JSON, но чего-то другого"),
+        () if first.starts_with("<?xml") => say!("XML of something else", "XML, но чего-то другого"),
+        () if first.starts_with('<') => {
+            say!("a page or XML that begins with `{shown}`", "страница или XML с началом `{shown}`")
+        }
+        () if first.matches([',', ';']).count() > 1 => {
+            say!("a table that begins with `{shown}`", "таблица с началом `{shown}`")
+        }
+        () => say!("a text that begins with `{shown}`", "текст с началом `{shown}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
