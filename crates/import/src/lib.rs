@@ -12,6 +12,7 @@ mod number;
 mod printed;
 mod table;
 mod unit;
+mod vdbench;
 
 pub use build::{File, ImportedRun, RESULTS_MAX};
 pub use formats::results;

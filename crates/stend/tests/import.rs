@@ -97,9 +97,10 @@ fn a_log_that_is_wrong_in_the_middle_leaves_no_file() {
 #[test]
 fn results_of_other_tools_become_runs_by_what_is_in_the_files() {
     let scratch = Scratch::new();
-    for (file, tool, case, number) in
-        [("../corpus/elbencho/3.1-10.csv", "elbencho 3.1-10", "before READ", "IOPS [last]")]
-    {
+    for (file, tool, case, number) in [
+        ("../corpus/elbencho/3.1-10.csv", "elbencho 3.1-10", "before READ", "IOPS [last]"),
+        ("../corpus/vdbench/5.04.06-flatfile.html", "vdbench", "run1, threads 8", "bytes/io"),
+    ] {
         let (run, shown) = imported(&scratch, &[file], &format!("{}.stend", tool.replace(' ', "-")));
         assert!(shown.contains(case) && shown.contains(&format!("Imported from what {tool} printed")), "{shown}");
         let page = scratch.join(&format!("{case}.html"));
@@ -109,6 +110,25 @@ fn results_of_other_tools_become_runs_by_what_is_in_the_files() {
         let (compared, _) = expect_exit(&mut stend(&scratch, &["compare", &run, &run, "--lang", "ru"]), 0);
         assert!(compared.contains(case), "{compared}");
     }
+}
+
+#[test]
+fn a_folder_of_bench_fio_is_one_run_whose_cases_follow_from_the_options() {
+    let scratch = Scratch::new();
+    let one = std::fs::read_to_string(fixture("fio-2.21.json")).unwrap();
+    let deep = one.replace("\"iodepth\" : \"16\"", "\"iodepth\" : \"64\"").replace("1500000010", "1500000030");
+    // The names of folders and files lie: nothing may follow from them.
+    std::fs::create_dir_all(scratch.join("sdx/randread/4k")).unwrap();
+    for (name, text) in
+        [("randread-1-1.json", one), ("randread-2-1.json", deep), ("randread-1-1_bw.1.log", String::new())]
+    {
+        std::fs::write(scratch.join("sdx/randread/4k").join(name), text).unwrap();
+    }
+    let (folder, to) = (scratch.join("sdx").display().to_string(), scratch.join("run.stend").display().to_string());
+    let (shown, _) = expect_exit(&mut stend(&scratch, &["import", &folder, "-o", &to, "--lang", "en"]), 0);
+    assert!(shown.contains("randwrite, queue_depth 16") && shown.contains("randwrite, queue_depth 64"), "{shown}");
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("1 files that are no `.json` were not read"), "{shown}");
 }
 
 #[test]

@@ -26,6 +26,10 @@ fn what_is_unknown_is_described_and_the_refusal_names_what_is_known() {
         (b"abc\0def", "binary"),
         (b"{\"a\": 1}", "JSON of something else"),
         (b"<?xml version=\"1.0\"?><a/>", "XML of something else"),
+        (
+            include_bytes!("../../tests/corpus/vdbench/5.04.06-summary.html"),
+            "import `flatfile.html` from the same directory",
+        ),
         (b"<html>", "begins with `<html>`"),
         (b"a,b,c\n1,2,3\n", "a table that begins with `a,b,c`"),
         (b"hello\x1b[31m\n", "a text that begins with `hello[31m`"),

@@ -6,11 +6,11 @@ use stend_base::{Lang, say};
 
 pub(super) fn import(lang: Lang) -> Command {
     let about = say!(
-        "make a run of results of another tool (fio, elbencho) or of logs of fio: several files of one load are its trials; with --suite, a suite of job definitions of other tools",
-        "сделать прогон из результатов другого инструмента (fio, elbencho) или журналов fio: несколько файлов одной нагрузки — её испытания; с --suite — набор из заданий других программ"
+        "make a run of results of another tool (fio, elbencho, vdbench) or of logs of fio: several files of one load are its trials; with --suite, a suite of job definitions of other tools",
+        "сделать прогон из результатов другого инструмента (fio, elbencho, vdbench) или журналов fio: несколько файлов одной нагрузки — её испытания; с --suite — набор из заданий других программ"
     );
     let examples = "stend import result.json\nstend import run1.json run2.json run3.json -o before.stend\n\
-                    stend import job_lat.1.log job_lat.2.log -o intervals.stend\nstend import elbencho.csv\n\
+                    stend import job_lat.1.log job_lat.2.log -o intervals.stend\nstend import elbencho.csv\nstend import bench-fio-folder/\n\
                     stend import --suite jobs.fio -o suite.yaml\n\
                     stend import --suite -- fio --name=a --filename=/dev/sdb --rw=randread --runtime=60";
     let file = say!(

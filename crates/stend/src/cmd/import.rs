@@ -1,11 +1,13 @@
 //! `stend import FILE…`: results of another tool, or logs of fio, as a run file like any other.
 
+mod folders;
+
 use crate::out::Out;
 use clap::ArgMatches;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_import::fio::log;
 use stend_import::{File, ImportedRun, RESULTS_MAX};
 use stend_record::store::{self, Options};
@@ -21,14 +23,14 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if arguments.get_flag("suite") {
         return super::import_suite::import(arguments, out);
     }
-    let names = super::many(arguments, "FILE");
+    let (names, aside) = folders::expanded(super::many(arguments, "FILE"))?;
     let output = arguments.get_one::<String>("output").map(PathBuf::from);
     let mut logs = 0;
     for name in &names {
         logs += usize::from(log::is_log(name, &head(name)?));
     }
     let path = match logs {
-        0 => results(&names, output)?,
+        0 => results(&names, aside, output)?,
         logs if logs == names.len() => logged(&names, output)?,
         _ => {
             let message = say!("logs and results are imported apart", "журналы и результаты импортируются отдельно");
@@ -42,10 +44,11 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
 }
 
 /// A run of results.
-fn results(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
+fn results(names: &[String], aside: Vec<Say>, output: Option<PathBuf>) -> Result<PathBuf> {
     let texts = read(names)?;
     let files: Vec<File<'_>> = names.iter().zip(&texts).map(|(name, bytes)| File { name, bytes }).collect();
     let mut run = stend_import::results(&files)?;
+    run.imported.dropped.extend(aside);
     let entries = std::mem::take(&mut run.entries);
     let begun = Begun::now(run.started_unix_ns);
     let path = begun.path(output)?;

@@ -1,0 +1,110 @@
+//! A flatfile of the real vdbench 5.04.06: two loops over threads, two over sizes.
+
+use super::read;
+use crate::build::{File, ImportedRun};
+use stend_base::{Bytes, Lang, Nanos, Result};
+use stend_record::Entry;
+use stend_record::observed::{Slice, TrialOutcome};
+use stend_spec::workload::{Op, Trial};
+
+const FLATFILE: &str = include_str!("../../tests/corpus/vdbench/5.04.06-flatfile.html");
+
+fn flatfile(text: &str) -> Result<ImportedRun> {
+    read(&[File { name: "flatfile.html", bytes: text.as_bytes() }])
+}
+
+fn why(text: &str) -> String {
+    flatfile(text).unwrap_err().render(Lang::En)
+}
+
+fn trials(run: &ImportedRun) -> Vec<(Trial, TrialOutcome, Vec<Slice>)> {
+    let mut found: Vec<(Trial, TrialOutcome, Vec<Slice>)> = Vec::new();
+    let (mut trial, mut own) = (None, Vec::new());
+    for entry in &run.entries {
+        match entry {
+            Entry::TrialStart { asked, .. } => trial = Some(asked.as_ref().clone()),
+            Entry::Slices { slices, .. } => own = slices.clone(),
+            Entry::TrialEnd { outcome, .. } => {
+                found.push((trial.take().unwrap(), outcome.as_ref().clone(), std::mem::take(&mut own)));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    found
+}
+
+#[test]
+fn each_loop_is_a_case_and_its_label_says_in_what_it_differs() {
+    let run = flatfile(FLATFILE).unwrap();
+    let labels: Vec<String> = run.inputs.suite.told.iter().map(|case| case.label()).collect();
+    assert_eq!(labels, ["run1, threads 2", "run1, threads 8", "run2, block_size 4 KiB", "run2, block_size 16 KiB"]);
+}
+
+#[test]
+fn numbers_are_means_over_the_intervals_that_vdbench_names() {
+    let run = flatfile(FLATFILE).unwrap();
+    let (asked, outcome, slices) = &trials(&run)[0];
+    // avg_3-6 of intervals of a second, but the numbers are the means of 2 to 6.
+    assert_eq!((asked.ramp, asked.window), (Nanos::secs(1), Nanos::secs(5)));
+    assert!(outcome.told.as_ref().unwrap().ops[0].numbers.iter().any(|number| number.printed == "avg_3-6"));
+    assert_eq!((asked.streams[0].block_size, asked.streams[0].mix.read), (Bytes::kib(4), 70));
+    let told = outcome.told.as_ref().unwrap();
+    assert!(!told.paced && told.sizes_known && !told.depth_known, "threads of how many drives is not told");
+    let printed = |name: &str| told.ops[0].numbers.iter().find(|number| number.name == name).unwrap().printed.clone();
+    let rate: f64 = printed("rate").parse().unwrap();
+    let ios: u64 = outcome.jobs[0].done.iter().map(|(ios, _)| ios).sum();
+    assert!((ios as f64 / 5.0 - rate).abs() < 1.0, "{ios} {rate}");
+    let bytes: u64 = outcome.jobs[0].done.iter().map(|(_, bytes)| bytes).sum();
+    let mib: f64 = printed("MB/sec").parse().unwrap();
+    assert!((bytes as f64 / 5.0 / 1_048_576.0 - mib).abs() < 0.01, "{bytes} {mib}");
+    assert!(told.ops[0].percentiles.is_empty() && told.ops[0].occupied_ns.is_some());
+    // Of the seconds that count, with both kinds.
+    assert_eq!((slices.len(), slices[0].interval, slices[9].interval, slices[0].span), (10, 0, 40, 10));
+    assert_eq!(slices.iter().map(|slice| slice.ops).sum::<u64>(), ios);
+}
+
+#[test]
+fn a_requested_rate_holds_the_load_back() {
+    let paced = |(_, outcome, _): &(Trial, TrialOutcome, Vec<Slice>)| outcome.told.as_ref().unwrap().paced;
+    assert_eq!(trials(&flatfile(FLATFILE).unwrap()).iter().map(paced).collect::<Vec<_>>(), [false, false, true, true]);
+}
+
+#[test]
+fn midnight_and_decimal_commas_do_not_matter() {
+    let late = FLATFILE.replace("00:51:5", "23:59:5").replace("00:52:0", "00:00:0");
+    assert_eq!(trials(&flatfile(&late).unwrap())[0].0.window, Nanos::secs(5));
+    let rows: String = FLATFILE
+        .lines()
+        .map(|line| if line.starts_with("00:5") { line.replace('.', ",") } else { line.to_string() } + "\n")
+        .collect();
+    let (own, comma) = (trials(&flatfile(FLATFILE).unwrap()), trials(&flatfile(&rows).unwrap()));
+    assert_eq!(own[0].1.jobs, comma[0].1.jobs);
+    assert_eq!(own[0].1.jobs[0].done[Op::Read.index()].0, comma[0].1.jobs[0].done[Op::Read.index()].0);
+}
+
+#[test]
+fn a_load_without_means_is_left_out_and_told() {
+    let at = FLATFILE.rfind("avg_").unwrap();
+    let end = FLATFILE[..at].rfind('\n').unwrap() + 1;
+    let run = flatfile(&FLATFILE[..end]).unwrap();
+    assert_eq!(trials(&run).len(), 3);
+    assert!(run.imported.dropped[0].en.contains("`run2` has no row of means"), "{:?}", run.imported.dropped);
+    let cut = flatfile(&FLATFILE[..at + 40]).unwrap();
+    assert!(cut.imported.dropped[0].en.contains("columns, where the head has"), "{:?}", cut.imported.dropped);
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_its_place() {
+    let head = FLATFILE.lines().position(super::flatfile::is_head).unwrap() + 1;
+    let missing = why(&FLATFILE.replace(" bytes/io ", " bytes "));
+    assert!(missing.contains(&format!("flatfile.html:{head}: there is no column `bytes/io`")), "{missing}");
+    let first = FLATFILE.lines().find(|line| line.starts_with("00:5")).unwrap();
+    let word = why(&FLATFILE.replacen(first, &first.replace("4748.0000", "n/a"), 1));
+    assert!(word.contains(&format!("flatfile.html:{}: `n/a` in column `rate` is no number", head + 1)), "{word}");
+    let short = why(&FLATFILE.replacen(first, "00:51:56.808 x run1 1", 1));
+    assert!(short.contains("4 columns, where the head has"), "{short}");
+    let other = flatfile(&FLATFILE.replacen("14796.0000", "24796.0000", 1)).unwrap();
+    assert!(other.imported.dropped[0].en.ends_with("its row of means is not the mean of its intervals"));
+    let none: String = FLATFILE.lines().take(head).map(|line| format!("{line}\n")).collect();
+    assert!(why(&none).contains("holds no run that ended"));
+}
