@@ -9,7 +9,7 @@ use stend_base::Bytes;
 pub struct Precondition {
     /// Whether and how the range is emptied first.
     pub purge: Purge,
-    /// How often the range is then written, in order, at least once.
+    /// How often the range is then written, in order; 0 leaves it as the purge did.
     pub passes: u32,
     /// Bytes per write.
     pub block_size: Bytes,

@@ -52,6 +52,7 @@ pub fn command(lang: Lang) -> Command {
             watch(lang),
             stop(lang),
             list(lang),
+            suites(lang),
             show(lang),
             compare(lang),
             audit(lang),
@@ -74,7 +75,10 @@ fn run(lang: Lang) -> Command {
                     stend run quick --on /mnt/test --time-budget 1min -o before.stend\n\
                     stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
                     stend run --resume last";
-    let suite = say!("`quick` or a suite file", "`quick` или файл набора (YAML)");
+    let suite = say!(
+        "a suite that `stend suites` lists, such as `quick`, or a suite file",
+        "набор из списка `stend suites`, например `quick`, или файл набора (YAML)"
+    );
     let on = say!(
         "directory, file or block device (by path or identity); several of one kind are loaded at the same time; with --resume only where the next arm replaces the target",
         "каталог, файл или блочное устройство (путь или идентичность); несколько одного вида нагружаются одновременно; с --resume — только если следующий вариант заменяет объект"
@@ -167,6 +171,17 @@ fn report(lang: Lang) -> Command {
 fn list(lang: Lang) -> Command {
     let about = say!("list the runs on this machine, newest first", "показать прогоны на этой машине, новые сверху");
     verb("list", about, "stend list\nstend list --json", "", Vec::new(), lang)
+}
+
+fn suites(lang: Lang) -> Command {
+    let about =
+        say!("list the suites that are built in, or print one", "показать встроенные наборы или текст одного из них");
+    let examples = "stend suites\nstend suites block-sweep > my-sweep.yaml";
+    let suite = say!(
+        "print the file of this suite, to be copied and changed",
+        "показать файл этого набора, чтобы взять его за основу"
+    );
+    verb("suites", about, examples, "[SUITE]", vec![positional("SUITE", suite, lang).required(false)], lang)
 }
 
 fn compare(lang: Lang) -> Command {

@@ -7,6 +7,7 @@ mod cmd;
 mod out;
 mod progress;
 mod save;
+mod suites;
 mod traces;
 
 use clap::ArgMatches;
@@ -37,6 +38,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("watch", arguments)) => cmd::watch::watch(arguments, out),
         Some(("stop", arguments)) => cmd::stop::stop(arguments, out),
         Some(("list", _)) => cmd::list::list(out),
+        Some(("suites", arguments)) => cmd::suites::suites(arguments, out),
         Some(("show", arguments)) => cmd::show::show(arguments, out),
         Some(("audit", arguments)) => cmd::audit::audit(arguments, out),
         Some(("compare", arguments)) => cmd::compare::compare(arguments, out),

@@ -6,10 +6,11 @@ use crate::tree::Source;
 use serde_json::json;
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 11] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 12] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
     ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
     ("list", "`stend list --json`", "crates/report/src/listing.rs", "Document"),
+    ("suites", "`stend suites --json`", "crates/report/src/suites.rs", "Document"),
     ("comparison", "`stend compare --json`", "crates/report/src/comparison/json.rs", "Document"),
     ("history", "`stend compare --history --json`", "crates/report/src/history.rs", "Document"),
     ("audit", "`stend audit --json`", "crates/report/src/audit/json.rs", "Document"),

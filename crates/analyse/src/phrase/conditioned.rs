@@ -1,11 +1,14 @@
 //! What was done to the range before measuring, in words.
 
 use super::{both, pick};
-use stend_base::{Lang, Say, format};
+use stend_base::{Bytes, Lang, Say, format};
 use stend_record::observed::{FillOutcome, PurgeMethod};
 
 /// All of it, with its time.
 pub fn conditioned(fill: &FillOutcome) -> Say {
+    if fill.written == Bytes(0) {
+        return method(fill);
+    }
     let (method, Say { en, ru }) = (method(fill), both(|l| format::bytes(fill.written, l)));
     let [time_en, time_ru] = [Lang::En, Lang::Ru].map(|l| format::duration(fill.elapsed, l));
     Say {
@@ -16,6 +19,12 @@ pub fn conditioned(fill: &FillOutcome) -> Say {
 
 /// The method of preconditioning as SNIA's PTS has it reported: purge, passes, block size.
 pub fn method(fill: &FillOutcome) -> Say {
+    if fill.passes == 0 && fill.written == Bytes(0) {
+        return both(|l| {
+            pick(l, "purge method: {p}; not written after that", "метод очистки: {p}; после неё не записывалось")
+                .replace("{p}", purged(fill.purge, l))
+        });
+    }
     both(|l| {
         pick(l, "purge method: {p}; passes: {n}, blocks of {b}", "метод очистки: {p}; проходов: {n}, блоки по {b}")
             .replace("{p}", purged(fill.purge, l))
@@ -38,7 +47,7 @@ fn purged(method: PurgeMethod, l: Lang) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_base::{Bytes, Nanos};
+    use stend_base::Nanos;
 
     #[test]
     fn the_method_is_told_whole_in_both_languages() {
@@ -57,6 +66,9 @@ mod tests {
              discards; passes: 2, blocks of 128 KiB"
         );
         assert!(said.ru.contains("проходов: 2, блоки по 128 КиБ"), "{}", said.ru);
+        let untouched = conditioned(&FillOutcome { written: Bytes(0), passes: 0, ..fill });
+        let zeroed = "purge method: zeroed, because the target takes no discards";
+        assert_eq!(untouched.en, format!("{zeroed}; not written after that"));
         let plain = method(&FillOutcome { passes: 1, purge: PurgeMethod::None, ..fill });
         assert_eq!(plain.en, "purge method: none; passes: 1, blocks of 128 KiB");
     }

@@ -161,6 +161,11 @@ fn filling(fill: Bytes, how: Option<Precondition>, lang: Lang) -> Vec<String> {
             "очистка: освободить {ru} (discard) или обнулить, если объект не принимает discard"
         )
     });
+    if how.passes == 0 {
+        let untouched =
+            say!("write nothing: the drive stays as purged", "ничего не записывать: накопитель остаётся очищенным");
+        return purge.into_iter().chain([untouched]).map(|line| line.get(lang).to_string()).collect();
+    }
     let (passes, block) = (how.passes, both(|lang| format::bytes(how.block_size, lang)));
     let (block_en, block_ru, times) = (block.en, block.ru, plural_en(u64::from(passes), "pass", "passes"));
     let written = say!(

@@ -4,8 +4,8 @@ use super::{BLOCK_UNIT, Choice, Key, Limits, Mapping, Shape, optional, words};
 use crate::precondition::Purge;
 use stend_base::Bytes;
 
-/// Passes over the range; more wear a drive out without telling more.
-pub const PASSES: Limits<u32> = Limits { least: 1, most: 100 };
+/// Passes over the range; more wear a drive out without telling more, and none leave it as the purge did.
+pub const PASSES: Limits<u32> = Limits { least: 0, most: 100 };
 /// Passes, if none are named.
 //= SNIA SSS PTS, WIPC: twice the user capacity
 pub const PASSES_DEFAULT: u32 = 2;
@@ -35,7 +35,7 @@ pub const PRECONDITION: Mapping = Mapping {
             "passes",
             "2",
             Shape::Whole(PASSES),
-            "How often the range is then written, in order, with incompressible data.",
+            "How often the range is then written, in order, with incompressible data. With 0 it stays as the purge left it, which needs one: what a fresh drive does until it is full (SNIA SSS PTS: write saturation).",
         ),
         optional("block_size", "128KiB", Shape::Size(BLOCK_SIZE, BLOCK_SIZE_UNIT), "Bytes per write, a power of two."),
     ],

@@ -23,6 +23,13 @@ pub(super) fn precondition(node: &Node, file: &str, fill: Option<Fill>) -> Resul
             "укажите, сколько подготовить, например `fill: {{size: auto}}`"
         )));
     }
+    if found.passes == 0 && found.purge == Purge::None {
+        let message = say!("`passes: 0` without `purge` does nothing", "`passes: 0` без `purge` ничего не делает");
+        return Err(node.error(file, message).hint(say!(
+            "say `purge: discard`, or leave `precondition` out",
+            "укажите `purge: discard` или уберите `precondition`"
+        )));
+    }
     Ok(found)
 }
 
@@ -85,10 +92,19 @@ mod tests {
         "#]],
         );
         check_error(
+            "fill: {size: auto}\nprecondition: {passes: 101}\n",
+            expect![[r#"
+            error: s.yaml:3:24: 101 is outside 0 to 100
+            ошибка: s.yaml:3:24: 101 вне пределов от 0 до 100
+        "#]],
+        );
+        check_error(
             "fill: {size: auto}\nprecondition: {passes: 0}\n",
             expect![[r#"
-            error: s.yaml:3:24: 0 is outside 1 to 100
-            ошибка: s.yaml:3:24: 0 вне пределов от 1 до 100
+            error: s.yaml:3:15: `passes: 0` without `purge` does nothing
+            hint: say `purge: discard`, or leave `precondition` out
+            ошибка: s.yaml:3:15: `passes: 0` без `purge` ничего не делает
+            совет: укажите `purge: discard` или уберите `precondition`
         "#]],
         );
         check_error(
@@ -122,6 +138,10 @@ mod tests {
         let mut inputs: PlanInputs = fixture::inputs(parsed);
         let plan = Plan::new(&inputs).unwrap();
         assert_eq!((plan.fill, plan.fill_bytes()), (Some(Bytes::mib(64)), Bytes::mib(192)));
+        let purged =
+            suite(&text("fill: {size: 64MiB}\nprecondition: {purge: discard, passes: 0}\n"), "s.yaml").unwrap();
+        let plan = Plan::new(&fixture::inputs(purged)).unwrap();
+        assert_eq!((plan.fill, plan.fill_bytes()), (Some(Bytes::mib(64)), Bytes(0)), "it is purged and not written");
         inputs.target.writes = Err(say!("needs --confirm", "нужен --confirm"));
         let plan = Plan::new(&inputs).unwrap();
         assert_eq!((plan.fill, plan.precondition, plan.fill_bytes()), (None, None, Bytes(0)));

@@ -18,6 +18,7 @@ pub mod report;
 pub mod run;
 pub mod show;
 pub mod stop;
+pub mod suites;
 pub mod watch;
 pub mod worker;
 

@@ -18,9 +18,6 @@ use stend_spec::arm::Switch;
 use stend_spec::keys::ENGINES;
 use stend_spec::suite::Suite;
 
-/// Suites inside the binary, by name.
-const BUILT_IN: [(&str, &str); 1] = [("quick", include_str!("../../../../suites/quick/suite.yaml"))];
-
 /// Executes a run and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let stoppers = watch_signals()?;
@@ -222,13 +219,13 @@ fn permission(arguments: &ArgMatches) -> Permission {
 
 /// A built-in suite by name, else a file; with its text, and the directory where its relative paths begin.
 pub fn read_suite(name: &str) -> Result<(Suite, String, PathBuf)> {
-    if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        return Ok((stend_spec::parse::suite(text, &format!("{name}.yaml"))?, text.to_string(), PathBuf::new()));
+    if let Some(known) = crate::suites::find(name) {
+        let suite = stend_spec::parse::suite(known.text, &format!("{name}.yaml"))?;
+        return Ok((suite, known.text.to_string(), PathBuf::new()));
     }
     let unreadable = |e: std::io::Error| {
-        let known = BUILT_IN.map(|(name, _)| name).join(", ");
         Error::new(Kind::Spec, say!("cannot read the suite `{name}`: {e}", "не удаётся прочитать набор `{name}`: {e}"))
-            .hint(say!("built-in suites: {known}", "встроенные наборы: {known}"))
+            .hint(say!("`stend suites` lists those that are built in", "встроенные наборы покажет `stend suites`"))
     };
     use std::io::Read;
     let mut text = String::new();

@@ -1,0 +1,26 @@
+//! `stend suites [SUITE]`: which suites are built in, or the file of one.
+
+use crate::out::Out;
+use crate::suites::{ALL, find};
+use clap::ArgMatches;
+use stend_base::{Error, Kind, Result, say};
+use stend_report::ListedSuite;
+
+/// Prints the list, or the file of the suite that is named, as it is.
+pub fn suites(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let named = arguments.get_one::<String>("SUITE").map(|name| find(name).ok_or_else(|| unknown(name))).transpose()?;
+    let shown = ALL.iter().filter(|suite| named.is_none_or(|one| one.name == suite.name));
+    let shown: Vec<ListedSuite> = shown
+        .map(|suite| ListedSuite { name: suite.name.into(), about: (suite.about)(), text: suite.text.into() })
+        .collect();
+    out.result(&match (out.json, named) {
+        (true, _) => stend_report::suites_json(&shown),
+        (false, Some(one)) => one.text.to_string(),
+        (false, None) => stend_report::suites_text(&shown, out.lang, out.width(), out.colour()),
+    })
+}
+
+fn unknown(name: &str) -> Box<Error> {
+    Error::new(Kind::Usage, say!("no suite `{name}` is built in", "встроенного набора `{name}` нет"))
+        .hint(say!("`stend suites` lists those that there are", "какие есть, покажет `stend suites`"))
+}

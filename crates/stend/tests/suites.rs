@@ -1,0 +1,175 @@
+//! The suites that are built in: each lays out the plan that was read, and each runs to its end.
+//! `UPDATE_EXPECT=1 CI=true cargo test -p stend --test suites` writes the plans anew; read the difference.
+
+mod support;
+
+use expect_test::expect_file;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Mutex;
+use support::*;
+
+/// (name, text) of every suite.
+fn built_in(scratch: &Scratch) -> Vec<(String, String)> {
+    let (stdout, _) = expect_exit(&mut stend(scratch, &["suites", "--json"]), 0);
+    let document: Value = serde_json::from_str(&stdout).expect("JSON");
+    let text = |value: &Value| value.as_str().expect("a text").to_string();
+    let suites = document["suites"].as_array().expect("a list").iter();
+    suites.map(|suite| (text(&suite["name"]), text(&suite["text"]))).collect()
+}
+
+#[test]
+fn suites_are_listed_and_printed_and_an_unknown_one_is_refused() {
+    let scratch = Scratch::new();
+    let (list, _) = expect_exit(&mut stend(&scratch, &["suites"]), 0);
+    let (russian, _) = expect_exit(&mut stend(&scratch, &["suites", "--lang", "ru"]), 0);
+    let suites = built_in(&scratch);
+    assert!(suites.len() > 20);
+    for (name, text) in &suites {
+        assert!(list.contains(&format!("\n{name}\n")) || list.starts_with(&format!("{name}\n")), "{name}: {list}");
+        assert!(russian.contains(name.as_str()));
+        assert_eq!(&expect_exit(&mut stend(&scratch, &["suites", name]), 0).0, text);
+    }
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["suites", "fsink"]), 2);
+    assert!(stderr.contains("no suite `fsink` is built in") && stderr.contains("hint: `stend suites`"), "{stderr}");
+}
+
+/// What a dry run says of steps, time and bytes: the same on every machine and in every run.
+fn laid_out(preview: &str, scratch: &Scratch) -> String {
+    const OWN: &str = ".stend-R-";
+    let preview = preview.replace(&*scratch.path().to_string_lossy(), "SCRATCH");
+    let mut parts = preview.split(OWN);
+    let first = parts.next().unwrap_or_default().to_string();
+    // The id of a run: time and four letters.
+    let preview =
+        parts.fold(first, |text, part| text + OWN + "ID" + part.get("20261123T010057Z-ttum".len()..).unwrap_or(part));
+    let lines = preview.lines().skip_while(|line| *line != "Steps");
+    lines.take_while(|line| !line.starts_with("run file")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn every_suite_lays_out_the_plan_that_was_read() {
+    if !root("every_suite_lays_out_the_plan_that_was_read") {
+        return;
+    }
+    let scratch = Scratch::new();
+    // Sparse: nothing is written to it.
+    let device = Loop::new(&scratch, "disk.img", 64 << 30);
+    let identity = device.identity(&scratch);
+    let memory = Mount::new(&["-t", "tmpfs", "-o", "size=512g", "tmpfs"], scratch.join("files"));
+    let memory = memory.0.to_string_lossy();
+    for (name, text) in built_in(&scratch) {
+        // Several files are made in a directory.
+        let on: &[&str] = match text.contains("\nfiles:") {
+            true => &["--on", &memory],
+            false => &["--on", &device.device, "--confirm", &identity],
+        };
+        let words = [&["run", &name, "--dry-run", "--seed", "1"], on].concat();
+        let (preview, _) = expect_exit(&mut stend(&scratch, &words), 0);
+        let laid_out = laid_out(&preview, &scratch);
+        assert!(laid_out.contains("measure:"), "{preview}");
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/suites").join(name.replace('/', "."));
+        expect_file![golden.with_file_name(format!("{}.txt", name.replace('/', ".")))].assert_eq(&laid_out);
+    }
+}
+
+/// A suite as small as it gets: shortest trials and rounds, one block, a small range, of every axis both ends.
+fn scaled(text: &str) -> String {
+    let mut small = text.to_string();
+    for (key, value) in [
+        ("ramp", "0s"),
+        ("trial", "200ms"),
+        ("round", "200ms"),
+        ("rounds", "5"),
+        ("blocks", "1"),
+        ("passes", "1"),
+        ("count", "8"),
+    ] {
+        small = with(&small, key, value);
+    }
+    let small = small.replace("size: auto", "size: 128MiB").replace("size: 20GiB", "size: 16MiB");
+    // What memory does not take, as long as it is one part of a mixture.
+    let small = small.replace("512B: 22, 1KiB: 15, 2KiB: 8, 4KiB: 23", "4KiB: 68");
+    small.lines().map(|line| ends(line) + "\n").collect()
+}
+
+/// Every value of a key replaced.
+fn with(text: &str, key: &str, value: &str) -> String {
+    let mut parts = text.split(&format!("{key}: ")).map(String::from).collect::<Vec<_>>().into_iter();
+    let mut out = parts.next().unwrap_or_default();
+    for part in parts {
+        let is_key = out.ends_with([' ', '{', '\n']);
+        let rest = part.find([',', '}', '\n']).map_or("", |end| &part[end..]);
+        out += &format!("{key}: {}", if is_key { format!("{value}{rest}") } else { part.clone() });
+    }
+    out
+}
+
+/// A plain list of more than three values: the first and the last.
+fn ends(line: &str) -> String {
+    let found = line.find('[').and_then(|start| Some((start, start + line[start..].find(']')?)));
+    let inner = found.map(|(start, end)| (start, end, line[start + 1..end].split(", ").collect::<Vec<_>>()));
+    match inner {
+        Some((start, end, values)) if values.len() > 3 && !line[start..end].contains('{') => {
+            format!("{}[{}, {}{}", &line[..start], values[0], values[values.len() - 1], &line[end..])
+        }
+        Some((start, ..)) => format!("{}[{}", &line[..start], ends(&line[start + 1..])),
+        None => line.to_string(),
+    }
+}
+
+#[test]
+fn a_scaled_suite_has_the_ends_of_its_axes_and_short_trials() {
+    let text =
+        "defaults: {ramp: 7min, trial: 1h, steady: {rounds: 25, round: 1min}}\n  - s: [{a: [1, 2, 3, 4], q: 1}]\n";
+    let small = "defaults: {ramp: 0s, trial: 200ms, steady: {rounds: 5, round: 200ms}}\n  - s: [{a: [1, 4], q: 1}]\n";
+    assert_eq!(scaled(text), small);
+}
+
+/// Runs a scaled suite in a directory of its own below `memory`; a person is there at once.
+fn run(scratch: &Scratch, memory: &Path, name: &str, text: &str) {
+    let slug = name.replace('/', ".");
+    let (suite, target) = (scratch.file(&format!("{slug}.yaml"), &scaled(text)), memory.join(&slug));
+    std::fs::create_dir(&target).expect("a directory");
+    let target = target.to_string_lossy();
+    let file = scratch.join(&format!("{slug}.stend"));
+    let path = file.to_string_lossy();
+    let measure = |words: &[&str]| {
+        let words = [&["run", "--json", "--progress", "none"], words].concat();
+        let (stdout, _) = expect_exit(&mut stend(scratch, &words), 0);
+        serde_json::from_str::<Value>(&stdout).expect("JSON")
+    };
+    let mut found = measure(&[&suite, "--on", &target, "-o", &path]);
+    if found["state"]["state"] == "suspended" {
+        found = measure(&["--resume", &path]);
+    }
+    assert_eq!(found["state"]["state"], "complete", "{name}");
+    // Memory takes blocks of 4 KiB at least.
+    for idle in found["not_run"].as_array().into_iter().flatten() {
+        let reason = idle["reason"]["en"].as_str().unwrap_or_default();
+        assert!(reason.contains("multiples of 4096 B"), "{name}: {idle}");
+    }
+    let cases = found["cases"].as_array().expect("cases");
+    assert!(!cases.is_empty(), "{name}");
+    // On a machine that is busy with other tests nothing may complete in so short a window: no rate is asked for.
+    for case in cases {
+        let (label, trials) = (&case["label"], case["trials"].as_u64());
+        assert!(trials > Some(0) && case["trials_left_out"] == 0, "{name}, {label}: {trials:?}");
+    }
+    std::fs::remove_file(&file).expect("the run file");
+}
+
+#[test]
+fn every_suite_runs_to_its_end_on_small_files() {
+    let scratch = Scratch::new();
+    // In memory: a slow disk would make this take as long as it likes to.
+    let memory = tempfile::Builder::new().prefix("stend-e2e-").tempdir_in("/dev/shm").expect("a directory in memory");
+    let left = Mutex::new(built_in(&scratch));
+    let next = || left.lock().expect("nobody panicked").pop();
+    // What is measured does not matter here, so that several may run at the same time.
+    std::thread::scope(|scope| {
+        let work = || std::iter::from_fn(&next).for_each(|(name, text)| run(&scratch, memory.path(), &name, &text));
+        let workers: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().for_each(|worker| worker.join().expect("every suite runs"));
+    });
+}
