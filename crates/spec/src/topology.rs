@@ -204,4 +204,26 @@ mod tests {
         let memory_only = machine(&[(0, &[0, 1]), (1, &[])], Some(0));
         assert_eq!(placed(&[], Some(Numa::Remote), &memory_only), "not run: no other NUMA node has CPUs");
     }
+
+    #[test]
+    fn the_suite_for_numa_has_each_load_near_and_far_and_near_alone_on_one_node() {
+        let suite = crate::parse::suite(include_str!("../../../suites/numa-placement/suite.yaml"), "s.yaml").unwrap();
+        let places = |topology: Topology| -> Vec<String> {
+            let mut inputs = crate::fixture::inputs(suite.clone());
+            inputs.target.topology = topology;
+            let cases = crate::plan::Plan::new(&inputs).unwrap().cases;
+            let told = |case: &crate::plan::Case| match &case.not_run {
+                Some(why) => why.en.clone(),
+                None => {
+                    let place = &case.trial.streams[0].place;
+                    format!("{} {:?}", ranges(&place.cpus), place.memory)
+                }
+            };
+            cases.iter().map(told).collect()
+        };
+        let two = machine(&[(0, &[0, 1]), (1, &[2, 3])], Some(1));
+        assert_eq!(places(two), ["2-3 Some(1)", "0-1 Some(0)"].repeat(4));
+        let one = machine(&[(0, &[0, 1])], None);
+        assert_eq!(places(one), ["0-1 Some(0)", "this machine has one NUMA node"].repeat(4));
+    }
 }

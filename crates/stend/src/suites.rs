@@ -104,6 +104,12 @@ pub const ALL: &[BuiltIn] = &[
         "файлы заданий 2021 года для ядра 5.4: по 40 минут, до 16 384 операций в очереди на восьми томах"
     ),
     suite!(
+        "numa-placement",
+        "numa-placement/suite",
+        "what a far NUMA node costs: four loads with threads and memory beside the drive, and on another node",
+        "чего стоит дальний узел NUMA: четыре нагрузки с потоками и памятью рядом с накопителем и на другом узле"
+    ),
+    suite!(
         "numa-placement/as-published",
         "numa-placement/as-published",
         "32 threads per target with 32 in flight each, not placed on NUMA nodes, as published",

@@ -68,6 +68,10 @@ fn every_suite_lays_out_the_plan_that_was_read() {
         let (preview, _) = expect_exit(&mut stend(&scratch, &words), 0);
         let laid_out = laid_out(&preview, &scratch);
         assert!(laid_out.contains("measure:"), "{preview}");
+        // Nodes and CPUs are those of the machine; a test of `stend-spec` places such a suite on a machine with two nodes.
+        if text.contains("numa: ") {
+            continue;
+        }
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/suites").join(name.replace('/', "."));
         expect_file![golden.with_file_name(format!("{}.txt", name.replace('/', ".")))].assert_eq(&laid_out);
     }
@@ -144,10 +148,11 @@ fn run(scratch: &Scratch, memory: &Path, name: &str, text: &str) {
         found = measure(&["--resume", &path]);
     }
     assert_eq!(found["state"]["state"], "complete", "{name}");
-    // Memory takes blocks of 4 KiB at least.
+    // Memory takes blocks of 4 KiB at least, and machines may have one node.
     for idle in found["not_run"].as_array().into_iter().flatten() {
         let reason = idle["reason"]["en"].as_str().unwrap_or_default();
-        assert!(reason.contains("multiples of 4096 B"), "{name}: {idle}");
+        let known = ["multiples of 4096 B", "one NUMA node", "NUMA node of the target's device"];
+        assert!(known.iter().any(|words| reason.contains(words)), "{name}: {idle}");
     }
     let cases = found["cases"].as_array().expect("cases");
     assert!(!cases.is_empty(), "{name}");
