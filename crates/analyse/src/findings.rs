@@ -4,7 +4,10 @@ mod caveat;
 
 pub use caveat::Caveat;
 
-pub use crate::ceilings::{Bound, CeilingDoubt, CeilingFinding, CeilingUse, Doubled, Resource, UnknownCeiling};
+pub use crate::ceilings::{
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Demand, DemandFinding, Doubled, LayoutFrom, RateFrom, Resource,
+    UnknownCeiling,
+};
 use crate::chart::Chart;
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;

@@ -306,6 +306,8 @@ pub const LATENCY_BOUND_BELOW: f64 = 0.70;
 pub const LATENCY_BOUND_REACHED: f64 = 0.90;
 /// Ceilings: part of what the lanes of a PCIe link carry that is left for data (method §5.2: 85 to 90 %).
 pub const LINK_USABLE: f64 = 0.87;
+/// Ceilings: part of what a network is stated to carry that is left for data (method §5.2: 94 to 95 % at an MTU of 1500).
+pub const NETWORK_USABLE: f64 = 0.94;
 /// Ceilings: gain of twice the queue depth below which a rate does not grow any more (method §5.3).
 pub const DOUBLED_SATURATED: f64 = 0.03;
 /// Ceilings: gain of twice the queue depth from which nothing was used up (method §5.3).

@@ -213,6 +213,22 @@ pub fn parse_rate(text: &str) -> Result<MilliIops, String> {
     }
 }
 
+/// Reads a throughput such as `2GB/s`, `1.5 GiB/s` or `25Gbit/s`, in bytes per second. Bits have SI prefixes, as networks count.
+pub fn parse_throughput(text: &str) -> Result<Bytes, String> {
+    let Some(amount) = text.trim().strip_suffix("/s") else {
+        return Err(format!("`{text}` is not per second; write, for example, `2GB/s` or `25Gbit/s`"));
+    };
+    let (number, unit) = split_unit(amount)?;
+    let bits_in_bytes: u64 = match unit {
+        "kbit" => 125,
+        "Mbit" => 125_000,
+        "Gbit" => 125_000_000,
+        "Tbit" => 125_000_000_000,
+        _ => return parse_bytes(amount),
+    };
+    scaled(number, bits_in_bytes).map(Bytes)
+}
+
 fn split_unit(text: &str) -> Result<(&str, &str), String> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
@@ -271,6 +287,17 @@ mod tests {
         assert_eq!(parse_rate("0.5 /s"), Ok(MilliIops(500)));
         assert!(parse_rate("5000").unwrap_err().contains("no unit"));
         assert!(parse_rate("5000/min").unwrap_err().contains("`5000/s`"));
+    }
+
+    #[test]
+    fn a_throughput_is_of_bytes_or_of_bits() {
+        assert_eq!(parse_throughput("2GB/s"), Ok(Bytes(2_000_000_000)));
+        assert_eq!(parse_throughput("1.5 GiB/s"), Ok(Bytes(3 << 29)));
+        assert_eq!(parse_throughput("25Gbit/s"), Ok(Bytes(3_125_000_000)));
+        for (text, why) in [("2GB", "per second"), ("10G/s", "not a unit of size"), ("/s", "positive number")] {
+            assert!(parse_throughput(text).unwrap_err().contains(why), "{text}");
+        }
+        assert!(parse_throughput("999999999999Tbit/s").is_err());
     }
 
     #[test]

@@ -126,6 +126,10 @@ pub struct Device {
     pub level: Option<String>,
     /// Of an array of md: drives that it should have.
     pub members: Option<u32>,
+    /// Of an array of md: bytes on one drive before the next one follows; `None` of levels that have none.
+    pub chunk: Option<Bytes>,
+    /// Of a RAID 10 of md: drives that hold a block.
+    pub copies: Option<u32>,
     /// How it is reached: of NVMe `pcie`, `tcp`, `rdma`, `fc`; `iscsi`; `None` where the kernel does not say.
     pub transport: Option<String>,
     /// I/O scheduler in use.

@@ -7,6 +7,7 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 pub mod arm;
 pub mod batch;
 pub mod calibrate;
+pub mod ceilings;
 pub mod files;
 pub mod gate;
 pub mod io_log;
@@ -71,6 +72,8 @@ pub enum Shape {
     Thousandths(Limits<u32>),
     /// A number of I/Os per second with its unit, to a thousandth.
     Rate(Limits<MilliIops>),
+    /// Bytes or bits per second with their unit; the limits are in bytes.
+    Throughput(Limits<Bytes>),
     /// One of some words, each with its meaning.
     Word(fn() -> Vec<Word>),
     /// A mapping of at least two sizes to shares in percent, which add up to 100; sizes are multiples of the
@@ -231,6 +234,7 @@ pub const SUITE: Mapping = Mapping {
             "Several test files instead of one, which form one range, one behind the other; for a target that is a directory. Blocks must divide the files; not for mixtures of block sizes, syncs after several writes, traces and `engine: fio`. A sync is of the file that the write before it went to.",
         ),
         calibrate::KEY,
+        ceilings::KEY,
         optional("repeats", "{blocks: 6}", Shape::Map(&repeats::REPEATS), "How often cases are repeated."),
         optional(
             "arms",
@@ -471,4 +475,13 @@ pub const ALL: &[&Mapping] = &[
     &rate::SHAPE,
     &rate::SINE,
     &rate::BURST,
+    &ceilings::CEILINGS,
+    &ceilings::LAYOUT,
+    &ceilings::OF_DRIVES,
+    &ceilings::STRIPE,
+    &ceilings::RAID10,
+    &ceilings::PARITY,
+    &ceilings::REPLICATION,
+    &ceilings::ERASURE,
+    &ceilings::DRIVE,
 ];

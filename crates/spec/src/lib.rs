@@ -5,6 +5,7 @@
 pub mod arm;
 mod budget;
 pub mod calibration;
+pub mod ceilings;
 mod course;
 pub mod external;
 pub mod files;

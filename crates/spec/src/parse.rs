@@ -4,6 +4,7 @@ mod append;
 mod arms;
 mod backend;
 mod batch;
+mod ceilings;
 mod data;
 mod files;
 mod gate;
@@ -51,6 +52,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let count = files.as_ref().map_or(1, |files| files.count);
     let calibrate = map.optional("calibrate", |node, file| word(node, file, keys::calibrate::CHOICES))?;
     let calibrate = calibrate.unwrap_or_default();
+    let ceilings = map.optional("ceilings", ceilings::ceilings)?;
     let (blocks, until) = map.optional("repeats", repeats::repeats)?.unwrap_or((6, None));
     let one = |item: &Node, file: &str| case(item, file, &defaults, count);
     let cases: Vec<SuiteCase> =
@@ -78,7 +80,8 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
             return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
-    Ok(Suite { name, fill, precondition, files, calibrate, cases, told: Vec::new(), blocks, until, arms, observe })
+    let before = Suite { name, fill, precondition, files, calibrate, ceilings, ..Suite::default() };
+    Ok(Suite { cases, blocks, until, arms, observe, ..before })
 }
 
 #[derive(Debug, Clone)]

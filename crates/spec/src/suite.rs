@@ -2,6 +2,7 @@
 
 use crate::arm::{Arm, Observation};
 use crate::calibration::Calibrate;
+use crate::ceilings::Ceilings;
 use crate::external::FioNeed;
 use crate::files::Files;
 use crate::plan::Case;
@@ -31,6 +32,8 @@ pub struct Suite {
     pub files: Option<Files>,
     /// Ceilings that are measured first.
     pub calibrate: Calibrate,
+    /// What is stated of the storage besides.
+    pub ceilings: Option<Ceilings>,
     /// Cases in the order of the file.
     pub cases: Vec<SuiteCase>,
     /// Cells that another tool ran, of an imported run; then there are no `cases` and nothing is planned.

@@ -39,6 +39,8 @@ fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
         level: text(node.sysfs.join("md/level")),
         // While it is reshaped: `4 (3)`, what it becomes and what it was.
         members: text(node.sysfs.join("md/raid_disks")).and_then(|list| list.split(' ').next()?.parse().ok()),
+        chunk: number(node.sysfs.join("md/chunk_size")).filter(|bytes| *bytes > 0).map(Bytes),
+        copies: copies(node),
         transport: transport(disk),
         scheduler: of_disk("queue/scheduler").map(|list| chosen(&list)),
         discards: number(disk.sysfs.join("queue/discard_max_bytes")).map(|bytes| bytes > 0),
@@ -47,6 +49,14 @@ fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
         is_virtual: VIRTUAL.iter().any(|word| place.contains(word) || named.contains(word)),
         model,
     }
+}
+
+/// Near copies times far ones of a RAID 10: the lowest two bytes of its layout. While it is reshaped: `258 (259)`.
+//= linux, drivers/md/raid10.c, setup_geo(): "nc = layout & 255; fc = (layout >> 8) & 255"
+fn copies(node: &Node) -> Option<u32> {
+    text(node.sysfs.join("md/level")).filter(|level| level == "raid10")?;
+    let layout: u32 = text(node.sysfs.join("md/layout"))?.split(' ').next()?.parse().ok()?;
+    Some((layout & 255) * (layout >> 8 & 255)).filter(|copies| *copies > 0)
 }
 
 fn kind(node: &Node) -> &'static str {

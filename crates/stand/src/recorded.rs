@@ -8,6 +8,7 @@ use crate::inspect::inspect_under;
 use crate::roots::Roots;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
+use stend_base::Bytes;
 use stend_record::{Refusal, WriteAccess};
 
 struct Tree {
@@ -285,7 +286,13 @@ fn arrays_tell_their_level_and_drives_their_transport_and_fua() {
     let paths = ("device/nvme0/transport", "pcie\n");
     tree.disk("nvme0n1", "259:0", "virtual/nvme-subsystem/nvme-subsys0", &[paths, ("queue/fua", "0\n")]);
     tree.disk("sda", "8:0", "platform/host3/session12/target3:0:0/3:0:0:0", &[]);
-    let md = [("md/level", "raid6\n"), ("md/raid_disks", "5 (4)\n"), ("wwid", "x")];
+    let md = [
+        ("md/level", "raid6\n"),
+        ("md/raid_disks", "5 (4)\n"),
+        ("md/chunk_size", "524288\n"),
+        ("md/layout", "2\n"),
+        ("wwid", "x"),
+    ];
     tree.over("md0", "9:0", &["nvme1n1", "nvme0n1", "sda"], &md);
     tree.put("proc/self/mountinfo", "40 1 9:0 / /srv rw - xfs /dev/md0 rw\n");
     let devices = Devices::read(&tree.roots);
@@ -293,9 +300,29 @@ fn arrays_tell_their_level_and_drives_their_transport_and_fua() {
     let facts = crate::drives::describe(&tree.roots, &devices, &stack);
     let of = |name: &str| facts.iter().find(|device| device.name == name).unwrap();
     assert_eq!(of("md0").array().as_deref(), Some("raid6 × 5"));
+    assert_eq!((of("md0").chunk, of("md0").copies), (Some(Bytes::kib(512)), None));
     assert_eq!((of("nvme1n1").transport.as_deref(), of("nvme1n1").fua), (Some("tcp"), Some(true)));
     assert_eq!((of("nvme0n1").transport.as_deref(), of("nvme0n1").fua), (Some("pcie"), Some(false)));
     assert_eq!((of("sda").transport.as_deref(), of("sda").fua, of("sda").array()), (Some("iscsi"), None, None));
+}
+
+#[test]
+fn copies_of_a_raid_10_are_near_times_far_and_a_mirror_has_no_chunk() {
+    let tree = one_sata_disk();
+    // 2 near; 1 near and 2 far, offset; 2 near and 2 far.
+    for (name, number, level, layout, chunk, copies) in [
+        ("md1", "9:1", "raid10", "258", "65536", Some(2)),
+        ("md2", "9:2", "raid10", "66049", "65536", Some(2)),
+        ("md3", "9:3", "raid10", "514 (258)", "65536", Some(4)),
+        ("md4", "9:4", "raid10", "0", "65536", None),
+        ("md5", "9:5", "raid1", "0", "0", None),
+    ] {
+        tree.over(name, number, &["sda"], &[("md/level", level), ("md/layout", layout), ("md/chunk_size", chunk)]);
+        let devices = Devices::read(&tree.roots);
+        let facts = crate::drives::describe(&tree.roots, &devices, &devices.stack(&[devices.by_name(name).unwrap()]));
+        assert_eq!(facts[0].copies, copies, "{name}");
+        assert_eq!(facts[0].chunk.is_some(), level == "raid10");
+    }
 }
 
 #[test]

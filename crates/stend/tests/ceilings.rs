@@ -43,6 +43,23 @@ fn a_run_that_calibrates_says_what_bounds_it() {
 }
 
 #[test]
+fn what_a_suite_states_is_a_ceiling_and_its_source_is_told() {
+    let scratch = Scratch::new();
+    let stated = "ceilings: {network: 10TB/s, layout: {raid5: {drives: 6, chunk: 64KiB}}, source: the data sheet}";
+    let suite = scratch.file("s.yaml", &SUITE.replace("calibrate: members", stated));
+    let (directory, file) = (scratch.directory("on"), scratch.join("r.stend"));
+    let path = file.to_string_lossy().into_owned();
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &directory, "-o", &path]), 0);
+    let ceiling = &show_json(&scratch, &file)["cases"][0]["ceiling"];
+    let uses = ceiling["uses"].as_array().expect("a list");
+    let network = uses.iter().find(|one| !one["resource"]["network"].is_null()).expect("the network");
+    assert_eq!(network["resource"]["network"]["source"], "the data sheet", "{ceiling}");
+    assert!(network["used"].as_f64().expect("a share") < 0.5, "{ceiling}");
+    // Nothing was calibrated, so the engine has no ceiling.
+    assert!(!uses.iter().any(|one| one["resource"] == "engine"), "{ceiling}");
+}
+
+#[test]
 fn a_dry_run_tells_which_drives_are_read_and_how_long_it_takes() {
     let scratch = Scratch::new();
     let (suite, directory) = (scratch.file("s.yaml", SUITE), scratch.directory("on"));

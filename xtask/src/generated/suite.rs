@@ -45,6 +45,7 @@ const END: &str = "<!-- end of keys -->";
 /// Sizes, rates and durations as the parser reads them.
 const SIZE: &str = r"^\s*[0-9]*\.?[0-9]+\s*(B|KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB)\s*$";
 const RATE: &str = r"^\s*[0-9]*\.?[0-9]+\s*/s\s*$";
+const THROUGHPUT: &str = r"^\s*[0-9]*\.?[0-9]+\s*(kB|KB|KiB|MB|MiB|GB|GiB|TB|TiB|B|kbit|Mbit|Gbit|Tbit)/s\s*$";
 const SPAN: &str = r"^\s*[0-9]*\.?[0-9]+\s*(ns|us|µs|ms|s|m|min|h|d)\s*$";
 
 const SHARE: &str = r"^\s*[0-9]*\.?[0-9]+\s*%\s*$";
@@ -98,6 +99,7 @@ fn value(shape: &Shape) -> Value {
             json!({"type": "number", "minimum": f64::from(*least) / 1e3, "maximum": f64::from(*most) / 1e3})
         }
         Shape::Rate(_) => json!({"type": "string", "pattern": RATE}),
+        Shape::Throughput(_) => json!({"type": "string", "pattern": THROUGHPUT}),
         Shape::Word(words) => {
             let words: Vec<Value> =
                 words().iter().map(|(word, doc)| json!({"const": word, "description": doc})).collect();
@@ -175,6 +177,10 @@ fn words(shape: &Shape, apart: &str) -> String {
         Shape::Rate(Limits { least, most }) => {
             let [least, most] = [least, most].map(|rate| format!("{}/s", rate.as_iops()));
             format!("I/Os per second, {least} to {most}")
+        }
+        Shape::Throughput(Limits { least, most }) => {
+            let (least, most) = (least.0 as f64 / 1e6, most.0 as f64 / 1e12);
+            format!("bytes or bits per second, {least} MB/s to {most} TB/s")
         }
         Shape::Whole(Limits { least, most }) => format!("whole number, {least} to {most}"),
         Shape::Share(Limits { least, most }) => {

@@ -1,6 +1,7 @@
 //! Ceilings from what was measured before the first case, and whether one can be held against a case. Must not decide what
 //! bounds a rate.
 
+use super::work::{SMALLEST, is_far};
 use crate::limits::{NEVER_WRITTEN, THREAD_BUSY};
 use crate::trials::CaseTrials;
 use serde::{Deserialize, Serialize};
@@ -132,12 +133,8 @@ fn bytes_in_flight(trial: &Trial) -> u64 {
 }
 
 impl OfDrives {
-    /// Why the ceiling does not bound a case; `None`: it does.
-    pub fn why_not(&self, run: &RunRecord, reading: Reading, case: &CaseTrials<'_>) -> Option<Say> {
-        let streams = &case.asked.streams;
-        if streams.iter().any(|s| s.mix.share(Op::Read) < 100) {
-            return Some(say!("no ceiling of writes was measured", "потолок записи не измерялся"));
-        }
+    /// Why the ceiling does not bound a case each I/O of which keeps `spread` drives busy at the same time; `None`: it does.
+    pub fn why_not(&self, run: &RunRecord, reading: Reading, case: &CaseTrials<'_>, spread: f64) -> Option<Say> {
         let spinning = |name: &String| {
             let spins = |d: &&Device| d.kind == "disk" && d.rotational == Some(true) && !d.is_virtual;
             members(&run.targets).into_iter().filter(spins).any(|d| d.name == *name)
@@ -147,17 +144,19 @@ impl OfDrives {
                 "on a disk that spins a small range is faster than the whole disk that was read",
                 "на вращающемся диске небольшая область быстрее целого диска, который читался"
             )),
-            Reading::Random if case.asked.in_flight() > self.in_flight => {
-                let (asked, had) = (case.asked.in_flight(), self.in_flight);
+            Reading::Random if spread * case.asked.in_flight() as f64 > self.in_flight as f64 => {
+                let (asked, had) = ((spread * case.asked.in_flight() as f64).ceil(), self.in_flight);
                 Some(say!(
                     "the case has {asked} I/Os in flight, the reading had {had}",
                     "в случае в очереди {asked} операций, при чтении накопителей было {had}"
                 ))
             }
-            Reading::Sequential if bytes_in_flight(case.asked) > self.bytes_in_flight => Some(say!(
-                "the case has more bytes in flight than the reading had",
-                "в случае в очереди больше байт, чем было при чтении накопителей"
-            )),
+            Reading::Sequential if spread * bytes_in_flight(case.asked) as f64 > self.bytes_in_flight as f64 => {
+                Some(say!(
+                    "the case has more bytes in flight than the reading had",
+                    "в случае в очереди больше байт, чем было при чтении накопителей"
+                ))
+            }
             Reading::Random | Reading::Sequential => None,
         }
     }
@@ -165,22 +164,7 @@ impl OfDrives {
 
 /// Whether a reading of 4 KiB at random can bound the I/Os of a case: neighbours in order are merged and read ahead.
 pub(crate) fn is_random(case: &CaseTrials<'_>) -> bool {
-    let far = |pattern: &Pattern| match pattern {
-        Pattern::Random
-        | Pattern::Uniform
-        | Pattern::Zipf { .. }
-        | Pattern::Pareto { .. }
-        | Pattern::Normal { .. }
-        | Pattern::Zones(_) => true,
-        Pattern::Sequential
-        | Pattern::SharedSequential
-        | Pattern::Append
-        | Pattern::Reverse
-        | Pattern::Strided { .. }
-        | Pattern::Mixed { .. }
-        | Pattern::Traced => false,
-    };
-    case.asked.streams.iter().all(|s| far(&s.pattern) && s.block_size_min().0 >= 4096)
+    case.asked.streams.iter().all(|s| is_far(&s.pattern) && s.block_size_min() >= SMALLEST)
 }
 
 /// What the engine does with the load of a case and nothing behind it: (I/Os, bytes) per second.

@@ -1,31 +1,37 @@
 //! How near a case is to what bounds it: which ceilings are known, how much of each it used, and which one it is.
 //! `docs/method/ceilings.md` has the rules.
 
+mod demand;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub(crate) mod layout;
 pub(crate) mod measured;
 mod model;
+pub(crate) mod storage;
 mod words;
+pub(crate) mod work;
 
+pub use demand::Demand;
+pub use layout::LayoutFrom;
 pub use measured::CeilingDoubt;
+pub use storage::RateFrom;
+pub use work::DemandFinding;
 
 use crate::charts::busy;
 use crate::check::stretch::{length, stretches};
 use crate::findings::{CaseFinding, Headline};
-use crate::limits::{ABOVE_CEILING, DOUBLED_GROWS, DOUBLED_SATURATED, LINK_USABLE};
-use crate::phrase::{both, pick};
+use crate::limits::{DOUBLED_GROWS, DOUBLED_SATURATED};
 use crate::stats::mean;
 use crate::trials::CaseTrials;
-use measured::{OfDrives, is_calibrated, is_random, of_drives, of_engine};
+use measured::{is_calibrated, of_engine};
 use model::Decision;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use stend_base::{Say, Share, format, say};
-use stend_record::targets::members;
-use stend_record::{RunRecord, TargetKind};
+use stend_base::{Say, Share, say};
+use stend_record::RunRecord;
 use stend_spec::calibration::Reading;
 use stend_spec::plan::Plan;
-use stend_spec::workload::{Backend, Stream, Trial};
+use stend_spec::workload::{Stream, Trial};
+use storage::of_storage;
 
 /// How near a case is to its ceilings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +50,8 @@ pub struct CeilingFinding {
     pub doubled: Option<Doubled>,
     /// I/Os in flight at which the nearest ceiling would be reached if each took as long as alone.
     pub needed: Option<u64>,
+    /// What an I/O takes of the drives; `None` without drives, and where no ceiling of them was measured or stated.
+    pub demand: Option<DemandFinding>,
 }
 
 /// What bounds a case.
@@ -92,19 +100,28 @@ pub struct Doubled {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// Drives under the targets, as they were read.
+    /// Drives under the targets, as they were read, or as it is stated.
     Drives {
-        /// Kernel names.
+        /// Kernel names; none if they cannot be seen.
         devices: Vec<String>,
-        /// How they were read.
+        /// By which load.
         reading: Reading,
-        /// All at the same time; else each alone, summed.
-        together: bool,
+        /// How it is known what they read; `None`: the case makes them read nothing.
+        read: Option<RateFrom>,
+        /// The same of writes.
+        written: Option<RateFrom>,
     },
     /// PCIe links of the drives, by what a link of their speed and width carries.
     Link {
         /// Kernel names.
         devices: Vec<String>,
+    },
+    /// The network below a remote target.
+    Network {
+        /// The interface that is nearest to its line rate; `None`: what it carries is stated.
+        interface: Option<String>,
+        /// Where the suite has that number from.
+        source: Option<String>,
     },
     /// All CPUs of the machine.
     Cpus,
@@ -133,7 +150,7 @@ struct Rate {
 
 /// Puts into each case how near it is to its ceilings. Without calibration only what is clearly the bound is told.
 pub(crate) fn insert(run: &RunRecord, plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {
-    let calibrated = is_calibrated(run);
+    let known = is_known(run);
     let of = |case: &CaseFinding| Rate {
         case: case.case,
         iops: case.total.iops.value,
@@ -147,14 +164,23 @@ pub(crate) fn insert(run: &RunRecord, plan: &Plan, trials: &[CaseTrials<'_>], ca
         }
         let doubled = doubled(plan, case, &of(found), &rates);
         let ceiling = CeilingFinding { doubled, ..finding(run, case, found, alone(plan, case, &rates)) };
-        found.ceiling = Some(ceiling).filter(|c| calibrated || matches!(c.bound, Bound::Limited | Bound::Together));
+        found.ceiling = Some(ceiling).filter(|c| known || matches!(c.bound, Bound::Limited | Bound::Together));
     }
+}
+
+/// Whether any ceiling of storage was measured or stated.
+pub(crate) fn is_known(run: &RunRecord) -> bool {
+    is_calibrated(run) || run.header.inputs.suite.ceilings.is_some()
 }
 
 fn finding(run: &RunRecord, case: &CaseTrials<'_>, found: &CaseFinding, alone_seconds: Option<f64>) -> CeilingFinding {
     let (mut uses, mut unknown) = (Vec::new(), Vec::new());
+    let mut demand = None;
+    if is_known(run) {
+        let work = of_storage(run, case, found, (&mut uses, &mut unknown));
+        demand = work.map(|work| work.finding);
+    }
     if is_calibrated(run) {
-        of_storage(run, case, found, (&mut uses, &mut unknown));
         match of_engine(run, case) {
             Ok(ceiling) => uses.extend(of_rate(Resource::Engine, ceiling, found)),
             Err(why) => unknown.push(UnknownCeiling {
@@ -180,6 +206,7 @@ fn finding(run: &RunRecord, case: &CaseTrials<'_>, found: &CaseFinding, alone_se
         needed: nearest.zip(alone_seconds).map(|(first, alone)| model::needed_in_flight(rate / first.used.0, alone)),
         alone: reached,
         doubled: None,
+        demand,
         in_flight,
         uses,
         unknown,
@@ -214,6 +241,7 @@ impl Resource {
             Resource::Link { .. } => 1,
             Resource::Cpus => 2,
             Resource::Thread | Resource::Engine => 3,
+            Resource::Network { .. } => 4,
         }
     }
 }
@@ -269,104 +297,6 @@ fn related<'a>(
     })
 }
 
-/// Drives and their links.
-fn of_storage(
-    run: &RunRecord,
-    case: &CaseTrials<'_>,
-    found: &CaseFinding,
-    (uses, unknown): (&mut Vec<CeilingUse>, &mut Vec<UnknownCeiling>),
-) {
-    let nowhere = run.targets.iter().any(|target| target.kind == TargetKind::NullDevice);
-    if nowhere || case.asked.backend == Backend::Null {
-        return;
-    }
-    let mut missing: Vec<(Reading, Say)> = Vec::new();
-    for (reading, ceiling) in bounding(run, case) {
-        match ceiling {
-            Ok(of) => match of_drives_use(reading, of, found) {
-                // What a case is faster than does not bound it; H07 asks why.
-                above if above.used.0 > ABOVE_CEILING => missing.push((reading, faster(above.used))),
-                held => uses.push(held),
-            },
-            Err(why) => missing.push((reading, why)),
-        }
-    }
-    let of = |what, why| UnknownCeiling { what, why };
-    unknown.extend(match missing.as_slice() {
-        [(_, why), (_, same)] if why == same => vec![of(say!("the drives", "накопители"), why.clone())],
-        _ => missing.into_iter().map(|(reading, why)| of(way(reading), why)).collect(),
-    });
-    uses.extend(links(run, case, found));
-}
-
-fn faster(used: Share) -> Say {
-    both(|l| {
-        let text = pick(
-            l,
-            "the case is faster than they were when they were read, {used} of it: see check H07",
-            "случай быстрее, чем они были при чтении, {used} от него: см. проверку H07",
-        );
-        text.replace("{used}", &format::percent(used.0, l))
-    })
-}
-
-/// A way of reading drives, in words.
-fn way(reading: Reading) -> Say {
-    match reading {
-        Reading::Random => say!("the drives at random", "накопители вразброс"),
-        Reading::Sequential => say!("the drives in order", "накопители подряд"),
-    }
-}
-
-/// Readings that a case may be held against, each with its ceiling or why it is none.
-pub(crate) fn bounding(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<(Reading, Result<OfDrives, Say>)> {
-    let wanted = Reading::ALL.into_iter().filter(|reading| *reading == Reading::Sequential || is_random(case));
-    let held = |reading: Reading| {
-        let of = of_drives(run, reading)?;
-        of.why_not(run, reading, case).map_or(Ok(of), Err)
-    };
-    wanted.map(|reading| (reading, held(reading))).collect()
-}
-
-fn of_drives_use(reading: Reading, of: OfDrives, found: &CaseFinding) -> CeilingUse {
-    let (rate, unit) = match reading {
-        Reading::Random => (found.total.iops.value, Headline::Iops),
-        Reading::Sequential => (found.total.throughput.value, Headline::Throughput),
-    };
-    CeilingUse {
-        used: Share(if of.per_second > 0.0 { rate / of.per_second } else { 0.0 }),
-        ceiling: of.per_second,
-        unit,
-        doubt: of.doubt,
-        resource: Resource::Drives { devices: of.names, reading, together: of.together },
-    }
-}
-
-/// What the links of all drives carry, as slow as they were under this load. `None` where it is not certain that all drives are
-/// on these links, and below a hypervisor, whose links say nothing.
-fn links(run: &RunRecord, case: &CaseTrials<'_>, found: &CaseFinding) -> Option<CeilingUse> {
-    let drives = members(&run.targets);
-    let mut slowest: BTreeMap<&str, (&str, f64)> = BTreeMap::new();
-    for link in
-        stretches(run, case).iter().flat_map(|s| s.samples).filter_map(|s| s.parts.as_deref()).flat_map(|p| &p.links)
-    {
-        let carries = model::pcie_bytes_per_second(link.now.speed_mt_per_s, link.now.width)?;
-        let known = slowest.entry(&link.address).or_insert((&link.device, carries));
-        known.1 = known.1.min(carries);
-    }
-    // One for each drive, or one controller for all of them.
-    let told = !slowest.is_empty() && (slowest.len() == drives.len() || slowest.len() == 1);
-    let ceiling = slowest.values().map(|(_, carries)| carries).sum::<f64>() * LINK_USABLE;
-    let real = !drives.is_empty() && drives.iter().all(|drive| drive.kind == "disk" && !drive.is_virtual);
-    (told && real && ceiling > 0.0).then(|| CeilingUse {
-        resource: Resource::Link { devices: slowest.values().map(|(device, _)| device.to_string()).collect() },
-        used: Share(found.total.throughput.value / ceiling),
-        ceiling,
-        unit: Headline::Throughput,
-        doubt: None,
-    })
-}
-
 /// A ceiling of a rate, by what the case is known by.
 fn of_rate(resource: Resource, (iops, bytes): (f64, f64), found: &CaseFinding) -> Option<CeilingUse> {
     let (rate, ceiling) = match found.headline {
@@ -413,5 +343,7 @@ fn thread(case: &CaseTrials<'_>) -> Option<f64> {
     mean(&case.counting.iter().map(of).collect::<Option<Vec<f64>>>()?)
 }
 
+#[cfg(test)]
+mod storage_tests;
 #[cfg(test)]
 mod tests;

@@ -128,8 +128,8 @@ fn writes_and_drives_that_could_not_be_read_are_not_known() {
         &Ceilings::default().on(writes.record()),
         Bound::Unexplained,
         expect![[r#"
-            No known ceiling explains the rate. Nearest ceiling: the CPUs of the machine, 25.0 % of 40 000 IOPS (at full use, whoever uses them). Next: the busiest load thread 10.0 %. Not known: the drives (no ceiling of writes was measured).
-            Ни один из известных потолков скорость не объясняет. Ближайший потолок: процессоры машины, 25,0 % от 40 000 IOPS (при полной занятости, кем бы то ни было). Затем самый занятый поток нагрузки 10,0 %. Неизвестно: накопители (потолок записи не измерялся).
+            No known ceiling explains the rate. Nearest ceiling: the CPUs of the machine, 25.0 % of 40 000 IOPS (at full use, whoever uses them). Next: the busiest load thread 10.0 %. Not known: the drives (what drives write is never measured; `ceilings: {drive: …}` of the suite can state it).
+            Ни один из известных потолков скорость не объясняет. Ближайший потолок: процессоры машины, 25,0 % от 40 000 IOPS (при полной занятости, кем бы то ни было). Затем самый занятый поток нагрузки 10,0 %. Неизвестно: накопители (запись на накопители никогда не измеряется; её потолок можно указать в наборе: `ceilings: {drive: …}`).
         "#]],
     );
     let mut record = Ceilings::default().on(trials(18_400.0).record());

@@ -1,6 +1,10 @@
 //! How near a case is to its ceilings, in words. Must not judge.
 
-use super::{Bound, CeilingDoubt, CeilingFinding, CeilingUse, Resource, UnknownCeiling};
+use super::layout::in_words;
+use super::{
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Demand, DemandFinding, LayoutFrom, RateFrom, Resource,
+    UnknownCeiling,
+};
 use crate::findings::Headline;
 use crate::phrase::{both, pick};
 use stend_base::{Lang, Say, format};
@@ -21,7 +25,7 @@ impl CeilingFinding {
 
     /// The same without what is not known, which is often the same for many cases.
     pub fn known(&self) -> Say {
-        both(|l| self.bound_in_words(l) + &self.doubled_in_words(l))
+        both(|l| self.bound_in_words(l) + &self.doubled_in_words(l) + &self.demand_in_words(l))
     }
 
     /// What is not known, as a sentence; empty if all is.
@@ -84,6 +88,53 @@ impl CeilingFinding {
             .replace("{needed}", &self.needed_in_words(l))
     }
 
+    /// What an I/O takes of the drives, where that is more than one I/O of one drive or not what was counted.
+    fn demand_in_words(&self, l: Lang) -> String {
+        // One I/O of one drive for each is what everybody expects.
+        let single = |demand: &DemandFinding| demand.modelled.is_some_and(|model| model.reads + model.writes <= 1.0);
+        let worth = |demand: &DemandFinding| demand.differs || demand.layout.is_some() && !single(demand);
+        let Some(demand) = self.demand.filter(worth) else { return String::new() };
+        let pair = |of: &Demand| {
+            let number = |count: f64| format::fixed(count, 2, l);
+            let text = match (of.reads > 0.0, of.writes > 0.0) {
+                (true, false) => pick(l, "{r} reads", "чтений {r}"),
+                (false, true) => pick(l, "{w} writes", "записей {w}"),
+                _ => pick(l, "{r} reads and {w} writes", "чтений {r} и записей {w}"),
+            };
+            text.replace("{r}", &number(of.reads)).replace("{w}", &number(of.writes))
+        };
+        let layout = demand.layout.map(|layout| {
+            let from = match demand.from {
+                LayoutFrom::Host => pick(l, "as the host shows it", "как показывает хост"),
+                LayoutFrom::Suite => pick(l, "as the suite states", "как указано в наборе"),
+            };
+            format!(" {} ({from}):", in_words(layout, l))
+        });
+        let modelled = demand.modelled.as_ref().map(|model| {
+            pick(l, " an I/O takes {pair} of drives by the model", " на операцию по модели у накопителей {pair}")
+                .replace("{pair}", &pair(model))
+        });
+        let counted = demand.counted.as_ref().map(|counted| {
+            let text = match &modelled {
+                Some(_) => pick(l, "; counted: {pair}", "; сосчитано: {pair}"),
+                None => {
+                    pick(l, " {pair} of drives were counted per I/O", " на операцию у накопителей сосчитано: {pair}")
+                }
+            };
+            text.replace("{pair}", &pair(counted))
+        });
+        let doubt = demand.differs.then(|| {
+            pick(
+                l,
+                " By bytes that is not what the layout makes of it: caches, journals, copies elsewhere or somebody else have a part in it.",
+                " По байтам это не то, что следует из схемы: сказываются кэши, журналы, запись в другое место или чужая нагрузка.",
+            )
+            .to_string()
+        });
+        let told: String = [layout, modelled, counted].into_iter().flatten().collect();
+        format!("{}.{}", told, doubt.unwrap_or_default())
+    }
+
     fn needed_in_words(&self, l: Lang) -> String {
         let Some(needed) = self.needed.filter(|needed| *needed > self.in_flight) else { return String::new() };
         pick(l, ", which would take about {n} in flight", ", для этого нужна глубина около {n}")
@@ -118,6 +169,7 @@ impl Resource {
     /// What it is.
     fn name(&self, l: Lang) -> String {
         match self {
+            Resource::Drives { devices, .. } if devices.is_empty() => pick(l, "the drives", "накопители").to_string(),
             Resource::Drives { devices, .. } if devices.len() == 1 => {
                 pick(l, "the drive {d}", "накопитель {d}").replace("{d}", &list(devices))
             }
@@ -127,6 +179,10 @@ impl Resource {
             Resource::Link { devices } => {
                 pick(l, "the PCIe link of {d}", "канал PCIe у {d}").replace("{d}", &list(devices))
             }
+            Resource::Network { interface: Some(name), .. } => {
+                pick(l, "the network interface {n}", "сетевой интерфейс {n}").replace("{n}", name)
+            }
+            Resource::Network { .. } => pick(l, "the network", "сеть").to_string(),
             Resource::Cpus => pick(l, "the CPUs of the machine", "процессоры машины").to_string(),
             Resource::Thread => pick(l, "the busiest load thread", "самый занятый поток нагрузки").to_string(),
             Resource::Engine => pick(l, "the engine itself", "сам генератор нагрузки").to_string(),
@@ -145,22 +201,12 @@ impl CeilingUse {
     /// The ceiling with how it is known.
     fn ceiling_in_words(&self, l: Lang) -> String {
         let how = match &self.resource {
-            Resource::Drives { devices, reading, together } => {
-                let reads = match reading {
-                    Reading::Random => {
-                        pick(l, "4 KiB at random, 32 in flight each", "4 КиБ вразброс, глубина 32 на каждый")
-                    }
-                    Reading::Sequential => {
-                        pick(l, "1 MiB in order, 8 in flight each", "1 МиБ подряд, глубина 8 на каждый")
-                    }
-                };
-                let whose = match (devices.len(), together) {
-                    (1, _) => pick(l, "its own ceiling, read alone", "его собственный потолок при чтении"),
-                    (_, true) => pick(l, "read together", "при одновременном чтении"),
-                    (_, false) => pick(l, "each read alone, summed", "сумма при чтении по одному"),
-                };
-                format!("{whose}: {reads}")
+            Resource::Drives { devices, reading, read, written } => {
+                let one = devices.len() == 1;
+                drives_in_words((*reading, one), read.as_ref(), written.as_ref(), l)
             }
+            Resource::Network { interface: None, source } => stated_in_words(source.as_deref().unwrap_or_default(), l),
+            Resource::Network { .. } => pick(l, "at its line rate", "при полной скорости канала").to_string(),
             Resource::Link { .. } => {
                 pick(l, "what its lanes leave for data", "сколько его линии оставляют данным").to_string()
             }
@@ -188,6 +234,40 @@ impl CeilingUse {
     fn in_short(&self, l: Lang) -> String {
         format!("{} {}", self.resource.name(l), format::percent(self.used.0, l))
     }
+}
+
+/// How it is known what drives give.
+fn drives_in_words(of: (Reading, bool), read: Option<&RateFrom>, written: Option<&RateFrom>, l: Lang) -> String {
+    let (reading, one) = of;
+    let source = |from: Option<&RateFrom>| match from {
+        Some(RateFrom::Stated { source }) => Some(stated_in_words(source, l)),
+        _ => None,
+    };
+    let measured = read.filter(|from| !matches!(from, RateFrom::Stated { .. })).map(|from| {
+        let whose = match from {
+            _ if one => pick(l, "its own ceiling, read alone", "его собственный потолок при чтении"),
+            RateFrom::Summed => pick(l, "each read alone, summed", "сумма при чтении по одному"),
+            _ => pick(l, "read together", "при одновременном чтении"),
+        };
+        let reads = match reading {
+            Reading::Random => pick(l, "4 KiB at random, 32 in flight each", "4 КиБ вразброс, глубина 32 на каждый"),
+            Reading::Sequential => pick(l, "1 MiB in order, 8 in flight each", "1 МиБ подряд, глубина 8 на каждый"),
+        };
+        format!("{whose}: {reads}")
+    });
+    match (measured, source(written), source(read)) {
+        (Some(measured), Some(written), _) => pick(l, "{read}; writes {written}", "{read}; запись — {written}")
+            .replace("{read}", &measured)
+            .replace("{written}", &written),
+        (Some(measured), None, _) => measured,
+        (None, Some(stated), _) | (None, None, Some(stated)) => stated,
+        (None, None, None) => String::new(),
+    }
+}
+
+fn stated_in_words(source: &str, l: Lang) -> String {
+    pick(l, "as the suite states from `{source}`", "как указано в наборе, источник — `{source}`")
+        .replace("{source}", source)
 }
 
 /// A change in percent; what is rounded to nothing has no sign.

@@ -1,8 +1,10 @@
 //! H07 and H42: is the rate more than the drives gave, and had the engine room to spare?
 
 use super::Check;
-use crate::ceilings::bounding;
+use crate::ceilings::is_known;
 use crate::ceilings::measured::{is_calibrated, of_engine};
+use crate::ceilings::storage::{Held, bounding};
+use crate::ceilings::work::work;
 use crate::findings::{CheckResult, CheckStatus, Estimate, Headline};
 use crate::limits::{ABOVE_CEILING, ENGINE_HEADROOM};
 use crate::phrase::{self, both, pick};
@@ -13,14 +15,14 @@ use stend_record::RunRecord;
 use stend_spec::calibration::{Reading, engine_trial};
 use stend_spec::workload::Op;
 
-/// H07: rate of a case against what its drives gave when they were read.
+/// H07: rate of a case against what its drives gave when they were read, or are stated to give.
 pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: "H07",
         name: say!("below the ceiling", "ниже потолка"),
         limit: both(|l| format!("≤ {}", format::percent(ABOVE_CEILING, l))),
     };
-    if !is_calibrated(run) {
+    if !is_known(run) {
         return check.not_applicable(nothing_calibrated());
     }
     if case.counting.is_empty() {
@@ -28,22 +30,34 @@ pub fn above(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let rates = rates::rates(case, None, &Op::IO);
     let (mut held, mut why) = (Vec::new(), Say::same(""));
-    for (reading, ceiling) in bounding(run, case) {
+    let work = work(run, case);
+    for (reading, ceiling) in bounding(run, case, &work, &work.modelled()) {
         let estimate = if reading == Reading::Random { &rates.iops } else { &rates.throughput };
         match ceiling {
-            Ok(of) if of.per_second > 0.0 => held.push((reading, estimate, of.per_second)),
-            Ok(_) => {}
+            Ok(of) => held.push((reading, estimate, of)),
             Err(reason) => why = reason,
         }
     }
-    let part = |&(_, estimate, ceiling): &(Reading, &Estimate, f64)| estimate.value / ceiling;
+    let part = |(_, estimate, of): &(Reading, &Estimate, Held)| estimate.value / of.per_second;
     let Some(highest) = held.into_iter().max_by(|a, b| part(a).total_cmp(&part(b))) else {
         return check.not_measurable(why);
     };
-    let (reading, estimate, ceiling) = highest;
+    let above = part(&highest) > ABOVE_CEILING;
+    let (reading, estimate, held) = highest;
+    let ceiling = held.per_second;
     let measured = both(|l| told(reading, (estimate.value, ceiling), l));
-    if part(&highest) <= ABOVE_CEILING {
+    if !above {
         return check.pass(measured);
+    }
+    if held.is_stated() {
+        return check.result(
+            CheckStatus::Warn,
+            measured,
+            say!(
+                "It is more than the numbers that the suite states allow: they are too low, the layout is not what it is said to be, or a cache answered. Correct `ceilings`, or measure longer.",
+                "Это больше, чем позволяют указанные в наборе числа: они занижены, схема накопителей не та или ответил кэш. Исправьте `ceilings` или измерьте дольше."
+            ),
+        );
     }
     // A rate whose interval reaches below the limit may be above it by chance.
     let sure = estimate.interval.is_none_or(|(low, _)| low / ceiling > ABOVE_CEILING);

@@ -51,6 +51,7 @@ mod written;
 
 pub use crashed::bound;
 pub use durability::{flushes_are_off, is_volatile};
+pub(crate) use network::{fullest_interface, is_over_network};
 
 use crate::findings::{CaseFinding, CheckResult, CheckStatus};
 use crate::trials::{CaseTrials, Counting};

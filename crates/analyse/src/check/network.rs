@@ -44,7 +44,7 @@ pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             .replace("{a}", &format::percent(SENT_AGAIN, l))
         }),
     };
-    if !run.targets.iter().any(is_remote) {
+    if !is_over_network(run) {
         return check.not_applicable(say!("No target lies behind a network.", "Ни один объект не находится за сетью."));
     }
     if case.counting.is_empty() {
@@ -69,6 +69,19 @@ pub fn network(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         }));
     }
     check.pass(measured)
+}
+
+/// Whether a target lies behind a network of the machine.
+pub(crate) fn is_over_network(run: &RunRecord) -> bool {
+    run.targets.iter().any(is_remote)
+}
+
+/// Below a remote target: the interface that was nearest to its line rate while the load of a case ran, and how near.
+pub(crate) fn fullest_interface(run: &RunRecord, case: &CaseTrials<'_>) -> Option<(String, f64)> {
+    if !is_over_network(run) {
+        return None;
+    }
+    traffic(run, &stretches(run, case))?.fullest
 }
 
 fn is_remote(target: &TargetFacts) -> bool {

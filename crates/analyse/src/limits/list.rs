@@ -227,6 +227,7 @@ fn of_ceilings() -> Vec<Limit> {
         limit!(Share LATENCY_BOUND_BELOW, "", "part of every ceiling below which latency may be the bound", "часть каждого потолка, ниже которой пределом может быть задержка"),
         limit!(Share LATENCY_BOUND_REACHED, "", "rate over in flight / latency alone from which it is", "скорость к глубине, делённой на задержку в одиночку, с которой это так"),
         limit!(Share LINK_USABLE, "", "part of a PCIe link that is left for data", "часть канала PCIe, остающаяся данным"),
+        limit!(Share NETWORK_USABLE, "", "part of a network as it is stated that is left for data", "часть указанной пропускной способности сети, остающаяся данным"),
         limit!(Share DOUBLED_SATURATED, "", "gain of twice the queue depth below which something is used up", "прибавка от удвоения глубины, ниже которой насыщение"),
         limit!(Share DOUBLED_GROWS, "", "the same from which nothing is", "то же, с которой насыщения нет"),
     ]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stend_analyse::findings::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Doubled, Headline, Resource, UnknownCeiling,
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, Headline, Resource, UnknownCeiling,
 };
 use stend_base::Say;
 
@@ -20,6 +20,8 @@ pub(super) struct CeilingOut<'a> {
     doubled: Option<Doubled>,
     /// I/Os in flight that the nearest ceiling would take.
     in_flight_needed: Option<u64>,
+    /// What an I/O of the case takes of the drives; `null` where that is not known.
+    demand: Option<&'a DemandFinding>,
     text: Say,
 }
 
@@ -44,6 +46,7 @@ pub(super) fn out(ceiling: &CeilingFinding) -> CeilingOut<'_> {
         rate_of_latency_alone: ceiling.alone,
         doubled: ceiling.doubled,
         in_flight_needed: ceiling.needed,
+        demand: ceiling.demand.as_ref(),
         text: ceiling.say(),
     }
 }
