@@ -15,13 +15,16 @@ use stend_spec::plan::{Decision, Plan, StopReason};
 pub fn analyse(run: &RunRecord) -> Result<Findings> {
     let plan = Plan::new(&run.header.inputs)?;
     let (start, end) = span(run);
-    let trials = trials::by_case(run);
+    let mut trials = trials::by_case(run);
     let mut cases: Vec<CaseFinding> =
         trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
     precision::insert(&plan, &trials, &mut cases);
     steady::insert(run, &plan, &mut cases);
     check::insert(&plan, &trials, &mut cases);
     ceilings::insert(run, &plan, &trials, &mut cases);
+    // What was run to test the cause of another case has said it there, and is no result of its own.
+    trials.retain(|case| plan.confirming(case.case).is_none());
+    cases.retain(|case| plan.confirming(case.case).is_none());
     let caveats = caveat::all(run, &plan, &cases);
     let searches = search::findings(run, &plan);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
@@ -36,7 +39,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         verdict: verdict::verdict(&trials, &cases, &caveats, &searched),
         searches: searches.clone(),
         sweeps: sweeps::findings(&plan, &cases),
-        not_run: not_run(run, &plan, &cases),
+        not_run: not_run(run, &plan),
         across: charts::across(&plan, &cases, &searches),
         charts: charts::of_run(run, &trials, &cases, (start, end)),
         cases,
@@ -86,7 +89,7 @@ fn targets(run: &RunRecord) -> Vec<String> {
 }
 
 /// Cases of the plan without any trial.
-fn not_run(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<NotRun> {
+fn not_run(run: &RunRecord, plan: &Plan) -> Vec<NotRun> {
     let gave_up = matches!(run.decisions.last(), Some(Decision::Stop(StopReason::TargetFailed)));
     let in_rounds = |case: usize| run.rounds.iter().any(|round| round.case as usize == case);
     let reason = |index: usize, planned: &stend_spec::plan::Case| -> Say {
@@ -101,7 +104,7 @@ fn not_run(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<NotRun> {
             (None, _) => say!("the run ended before its turn", "прогон закончился раньше его очереди"),
         }
     };
-    let ran = |index: usize| cases.iter().any(|case| case.case as usize == index);
+    let ran = |index: usize| run.trials.iter().any(|trial| trial.case as usize == index);
     // A search tries what it needs: a rung that it left out is missing only if none was tried.
     let begun = |index: usize| {
         plan.rung(index as u32)

@@ -5,8 +5,8 @@ mod caveat;
 pub use caveat::Caveat;
 
 pub use crate::ceilings::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Demand, DemandFinding, Doubled, LayoutFrom, RateFrom, Resource,
-    UnknownCeiling,
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Demand, DemandFinding, Doubled, LayoutFrom, RateFrom, Relieved,
+    Resource, UnknownCeiling,
 };
 use crate::chart::Chart;
 pub use crate::fidelity::ReplayFinding;

@@ -198,6 +198,12 @@ impl RunBuilder {
         }
     }
 
+    /// Changes what the plan follows from, before the first trial.
+    pub fn inputs(mut self, change: impl FnOnce(&mut PlanInputs)) -> RunBuilder {
+        change(&mut self.record.header.inputs);
+        self
+    }
+
     /// The same cases in arms, each entered once, in which the kernel is as named.
     pub fn arms(mut self, arms: &[(&str, Switch, &str)]) -> RunBuilder {
         for (index, (name, switch, kernel)) in arms.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! Whether a case fits its target: permission, size, block sizes, what the target can do. Pure.
 
-use crate::plan::{NullDevice, PlanTarget};
+use crate::plan::{Case, NullDevice, PlanTarget};
 use crate::workload::{Backend, Pattern, Region, Stream, Trial};
 use std::ops::Range;
-use stend_base::{Bytes, Lang, Millionths, Say, format, say};
+use stend_base::{Bytes, Error, Kind, Lang, Millionths, Say, format, say};
 
 /// The reason why a case cannot run on a target, if there is one.
 pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
@@ -184,6 +184,24 @@ fn least_of_a_job(trial: &Trial, stream: &Stream) -> u64 {
         Some(region) => region.len.0 / jobs(stream).max(1),
         // The others share the range equally.
         None => trial.free_region().len.0 / trial.streams.iter().map(jobs).sum::<u64>().max(1),
+    }
+}
+
+/// Refusal when no case is left: as unsafe if only permission to write is missing.
+pub(crate) fn nothing_to_run(cases: &[Case], target: &PlanTarget) -> Box<Error> {
+    match &target.writes {
+        Err(reason) if cases.iter().all(|c| c.trial.writes()) => {
+            let (en, ru) = (&reason.en, &reason.ru);
+            Error::new(Kind::Unsafe, say!("every case of the suite writes: {en}", "каждый случай набора пишет: {ru}"))
+        }
+        _ => {
+            let reason = cases.iter().find_map(|c| c.not_run.clone()).unwrap_or_else(|| Say::same(""));
+            let (en, ru) = (reason.en, reason.ru);
+            Error::new(
+                Kind::Preflight,
+                say!("no case of the suite can run: {en}", "ни один случай набора не может быть выполнен: {ru}"),
+            )
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod arm;
 pub mod batch;
 pub mod calibrate;
 pub mod ceilings;
+pub mod confirm;
 pub mod files;
 pub mod gate;
 pub mod io_log;
@@ -235,6 +236,7 @@ pub const SUITE: Mapping = Mapping {
         ),
         calibrate::KEY,
         ceilings::KEY,
+        confirm::KEY,
         optional("repeats", "{blocks: 6}", Shape::Map(&repeats::REPEATS), "How often cases are repeated."),
         optional(
             "arms",

@@ -6,6 +6,7 @@ pub mod arm;
 mod budget;
 pub mod calibration;
 pub mod ceilings;
+pub mod confirm;
 mod course;
 pub mod external;
 pub mod files;

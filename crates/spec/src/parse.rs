@@ -50,9 +50,9 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let precondition = map.optional("precondition", |node, file| precondition::precondition(node, file, fill))?;
     let files = map.optional("files", |node, file| files::files(node, file, fill))?;
     let count = files.as_ref().map_or(1, |files| files.count);
-    let calibrate = map.optional("calibrate", |node, file| word(node, file, keys::calibrate::CHOICES))?;
-    let calibrate = calibrate.unwrap_or_default();
+    let calibrate = map.optional("calibrate", ceilings::calibrate)?.unwrap_or_default();
     let ceilings = map.optional("ceilings", ceilings::ceilings)?;
+    let confirm = map.optional("confirm", ceilings::confirm)?.unwrap_or_default();
     let (blocks, until) = map.optional("repeats", repeats::repeats)?.unwrap_or((6, None));
     let one = |item: &Node, file: &str| case(item, file, &defaults, count);
     let cases: Vec<SuiteCase> =
@@ -80,7 +80,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
             return Err(root.error(file, say!("two cases are named `{name}`", "два случая названы `{name}`")));
         }
     }
-    let before = Suite { name, fill, precondition, files, calibrate, ceilings, ..Suite::default() };
+    let before = Suite { name, fill, precondition, files, calibrate, ceilings, confirm, ..Suite::default() };
     Ok(Suite { cases, blocks, until, arms, observe, ..before })
 }
 

@@ -5,10 +5,11 @@ mod told;
 use crate::arm::Arm;
 use crate::budget::stretch;
 use crate::calibration::Calibrate;
+use crate::confirm::{self, Confirming};
 use crate::course::Course;
 use crate::external;
 use crate::files;
-use crate::fit::why_not;
+use crate::fit::{nothing_to_run, why_not};
 use crate::io_log;
 use crate::label;
 use crate::ladder::Ladder;
@@ -176,6 +177,8 @@ pub struct Plan {
     pub calibrate: Calibrate,
     /// Searches that cannot run on the target.
     idle: Vec<Ladder>,
+    /// Cells that test the cause of what others show, by index in an arm.
+    pub(crate) confirming: Vec<(u32, Confirming)>,
     pub(crate) seed: u64,
 }
 
@@ -191,15 +194,7 @@ impl Plan {
             let first = cases.len();
             for cell in expand(case, &inputs.traces, inputs.target.count)? {
                 cases.push(lay_out(case, cell, (region, &pieces), inputs)?);
-                if cases.len() * inputs.suite.arms.len().max(1) > CASES_MAX {
-                    return Err(Error::new(
-                        Kind::Spec,
-                        say!(
-                            "the suite expands to more than {CASES_MAX} cases",
-                            "набор разворачивается более чем в {CASES_MAX} случаев"
-                        ),
-                    ));
-                }
+                cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;
             }
             let cells = |runs: bool| {
                 let cells = (first as u32..).zip(&cases[first..]);
@@ -208,6 +203,14 @@ impl Plan {
             ladders.extend(cells(true));
             idle.extend(cells(false));
         }
+        let fits = |trial: &Trial| {
+            let target = &inputs.target;
+            why_not(trial, target).or_else(|| files::why_not(trial, &pieces, target.count)).is_none()
+        };
+        let tests = confirm::cells(&inputs.suite.confirm, &cases, &inputs.target.topology, &fits);
+        let confirming = (cases.len() as u32..).zip(&tests).map(|(cell, (_, test))| (cell, *test)).collect();
+        cases.extend(tests.into_iter().map(|(case, _)| case));
+        cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;
         label::unique(&cases)?;
         let rungs: BTreeSet<u32> = ladders.iter().flat_map(|ladder| ladder.cells.iter().copied()).collect();
         let runs = |i: &u32| cases[*i as usize].not_run.is_none() && !rungs.contains(i);
@@ -239,6 +242,7 @@ impl Plan {
             cases,
             ladders,
             idle,
+            confirming,
             arms: arms.clone(),
             until: inputs.suite.until,
             precondition: inputs.suite.precondition.filter(|_| fill.is_some()),
@@ -284,7 +288,7 @@ impl Plan {
     }
 
     /// Cells of one arm.
-    fn cells(&self) -> u32 {
+    pub(crate) fn cells(&self) -> u32 {
         (self.cases.len() / self.arms.len().max(1)) as u32
     }
 
@@ -340,6 +344,20 @@ impl Plan {
             None => self.cases.get(case as usize).map(Case::label),
         }
     }
+}
+
+/// Whether a plan may have so many cells.
+fn cases_fit(cells: usize) -> Result<()> {
+    if cells <= CASES_MAX {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Spec,
+        say!(
+            "the suite expands to more than {CASES_MAX} cases",
+            "набор разворачивается более чем в {CASES_MAX} случаев"
+        ),
+    ))
 }
 
 /// One combination of axis values: the concrete streams and the axes that vary.
@@ -471,24 +489,6 @@ fn in_arms(cells: Vec<Case>, arms: &[Arm]) -> Vec<Case> {
         cells.iter().map(move |cell| Case { arm: Some(name.clone()), ..cell.clone() }).collect::<Vec<_>>()
     };
     arms.iter().flat_map(in_arm).collect()
-}
-
-/// Refusal when no case is left: as unsafe if only permission to write is missing.
-fn nothing_to_run(cases: &[Case], target: &PlanTarget) -> Box<Error> {
-    match &target.writes {
-        Err(reason) if cases.iter().all(|c| c.trial.writes()) => {
-            let (en, ru) = (&reason.en, &reason.ru);
-            Error::new(Kind::Unsafe, say!("every case of the suite writes: {en}", "каждый случай набора пишет: {ru}"))
-        }
-        _ => {
-            let reason = cases.iter().find_map(|c| c.not_run.clone()).unwrap_or_else(|| Say::same(""));
-            let (en, ru) = (reason.en, reason.ru);
-            Error::new(
-                Kind::Preflight,
-                say!("no case of the suite can run: {en}", "ни один случай набора не может быть выполнен: {ru}"),
-            )
-        }
-    }
 }
 
 #[cfg(test)]

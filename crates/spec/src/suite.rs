@@ -3,6 +3,7 @@
 use crate::arm::{Arm, Observation};
 use crate::calibration::Calibrate;
 use crate::ceilings::Ceilings;
+use crate::confirm::Test;
 use crate::external::FioNeed;
 use crate::files::Files;
 use crate::plan::Case;
@@ -34,6 +35,8 @@ pub struct Suite {
     pub calibrate: Calibrate,
     /// What is stated of the storage besides.
     pub ceilings: Option<Ceilings>,
+    /// Tests of cause that are run beside the cases, each once.
+    pub confirm: Vec<Test>,
     /// Cases in the order of the file.
     pub cases: Vec<SuiteCase>,
     /// Cells that another tool ran, of an imported run; then there are no `cases` and nothing is planned.

@@ -1,7 +1,7 @@
 //! Ceilings from what was measured before the first case, and whether one can be held against a case. Must not decide what
 //! bounds a rate.
 
-use super::work::{SMALLEST, is_far};
+use super::work::SMALLEST;
 use crate::limits::{NEVER_WRITTEN, THREAD_BUSY};
 use crate::trials::CaseTrials;
 use serde::{Deserialize, Serialize};
@@ -164,7 +164,7 @@ impl OfDrives {
 
 /// Whether a reading of 4 KiB at random can bound the I/Os of a case: neighbours in order are merged and read ahead.
 pub(crate) fn is_random(case: &CaseTrials<'_>) -> bool {
-    case.asked.streams.iter().all(|s| is_far(&s.pattern) && s.block_size_min() >= SMALLEST)
+    case.asked.streams.iter().all(|s| s.pattern.is_scattered() && s.block_size_min() >= SMALLEST)
 }
 
 /// What the engine does with the load of a case and nothing behind it: (I/Os, bytes) per second.

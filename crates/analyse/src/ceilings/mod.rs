@@ -7,6 +7,7 @@ pub(crate) mod fixture;
 pub(crate) mod layout;
 pub(crate) mod measured;
 mod model;
+mod related;
 pub(crate) mod storage;
 mod words;
 pub(crate) mod work;
@@ -14,23 +15,23 @@ pub(crate) mod work;
 pub use demand::Demand;
 pub use layout::LayoutFrom;
 pub use measured::CeilingDoubt;
+pub use related::{Doubled, Relieved};
 pub use storage::RateFrom;
 pub use work::DemandFinding;
 
 use crate::charts::busy;
 use crate::check::stretch::{length, stretches};
 use crate::findings::{CaseFinding, Headline};
-use crate::limits::{DOUBLED_GROWS, DOUBLED_SATURATED};
 use crate::stats::mean;
 use crate::trials::CaseTrials;
 use measured::{is_calibrated, of_engine};
 use model::Decision;
+use related::{Rate, alone, doubled, relieved};
 use serde::{Deserialize, Serialize};
 use stend_base::{Say, Share, say};
 use stend_record::RunRecord;
 use stend_spec::calibration::Reading;
 use stend_spec::plan::Plan;
-use stend_spec::workload::{Stream, Trial};
 use storage::of_storage;
 
 /// How near a case is to its ceilings.
@@ -46,8 +47,10 @@ pub struct CeilingFinding {
     pub in_flight: u64,
     /// Rate over in flight / latency of one alone: 1 where each I/O takes as long as alone. `None` without a case at depth 1.
     pub alone: Option<f64>,
-    /// What twice the queue depth does; `None` where the suite does not have that case.
+    /// What twice the queue depth does; `None` where the run does not have that case.
     pub doubled: Option<Doubled>,
+    /// What other tests of cause do that the suite asked for (`confirm`).
+    pub relieved: Vec<Relieved>,
     /// I/Os in flight at which the nearest ceiling would be reached if each took as long as alone.
     pub needed: Option<u64>,
     /// What an I/O takes of the drives; `None` without drives, and where no ceiling of them was measured or stated.
@@ -83,17 +86,6 @@ pub struct CeilingUse {
     pub unit: Headline,
     /// Why it may not be what it seems.
     pub doubt: Option<CeilingDoubt>,
-}
-
-/// The same case at twice the queue depth.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Doubled {
-    /// That depth.
-    pub queue_depth: u32,
-    /// How much the rate grows, relative.
-    pub gain: f64,
-    /// It hardly grows, so that only latency does; `false`: it grows; `None`: neither is clear.
-    pub saturated: Option<bool>,
 }
 
 /// What has a ceiling.
@@ -140,30 +132,18 @@ pub struct UnknownCeiling {
     pub why: Say,
 }
 
-/// Rate of a case.
-struct Rate {
-    case: u32,
-    iops: f64,
-    /// Half of its interval, relative to it.
-    half_width: Option<f64>,
-}
-
 /// Puts into each case how near it is to its ceilings. Without calibration only what is clearly the bound is told.
 pub(crate) fn insert(run: &RunRecord, plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFinding]) {
-    let known = is_known(run);
-    let of = |case: &CaseFinding| Rate {
-        case: case.case,
-        iops: case.total.iops.value,
-        half_width: case.total.iops.half_width(),
-    };
-    let rates: Vec<Rate> = cases.iter().map(of).collect();
+    let known = is_known(run) || !run.header.inputs.suite.confirm.is_empty();
+    let rates: Vec<Rate> = cases.iter().map(Rate::of).collect();
     for (case, found) in trials.iter().zip(cases) {
         // That a search misses a rate is what it looks for.
         if case.counting.is_empty() || plan.rung(case.case).is_some() {
             continue;
         }
-        let doubled = doubled(plan, case, &of(found), &rates);
-        let ceiling = CeilingFinding { doubled, ..finding(run, case, found, alone(plan, case, &rates)) };
+        let mine = Rate::of(found);
+        let (doubled, relieved) = (doubled(plan, case, &mine, &rates), relieved(plan, &mine, &rates));
+        let ceiling = CeilingFinding { doubled, relieved, ..finding(run, case, found, alone(plan, case, &rates)) };
         found.ceiling = Some(ceiling).filter(|c| known || matches!(c.bound, Bound::Limited | Bound::Together));
     }
 }
@@ -206,6 +186,7 @@ fn finding(run: &RunRecord, case: &CaseTrials<'_>, found: &CaseFinding, alone_se
         needed: nearest.zip(alone_seconds).map(|(first, alone)| model::needed_in_flight(rate / first.used.0, alone)),
         alone: reached,
         doubled: None,
+        relieved: Vec::new(),
         demand,
         in_flight,
         uses,
@@ -252,49 +233,6 @@ impl CeilingFinding {
         let first = self.uses.first()?.resource.class();
         self.uses.iter().find(|other| other.resource.class() != first)
     }
-}
-
-/// Latency of one I/O alone, s: from the case that differs in queue depth and jobs only, of which it has one each.
-fn alone(plan: &Plan, case: &CaseTrials<'_>, rates: &[Rate]) -> Option<f64> {
-    let (_, other) = related(plan, case, rates).find(|(trial, _)| trial.in_flight() == 1)?;
-    Some(1.0 / other.iops)
-}
-
-/// What twice the queue depth does with as many jobs, where the suite has that case: the test of method §5.3.
-fn doubled(plan: &Plan, case: &CaseTrials<'_>, mine: &Rate, rates: &[Rate]) -> Option<Doubled> {
-    let of = |trial: &Trial| trial.streams.first().map(|s| (s.queue_depth, s.jobs));
-    let (queue_depth, jobs) = of(case.asked)?;
-    let wanted = (queue_depth.checked_mul(2)?, jobs);
-    let (_, other) = related(plan, case, rates).find(|(trial, _)| of(trial) == Some(wanted))?;
-    let gain = other.iops / mine.iops - 1.0;
-    // Without intervals, or with wide ones, the gain is chance.
-    let noise = mine.half_width.zip(other.half_width).map(|(a, b)| a.hypot(b));
-    let saturated = noise.and_then(|noise| match gain {
-        gain if gain < DOUBLED_SATURATED && gain + noise < DOUBLED_GROWS => Some(true),
-        gain if gain >= DOUBLED_GROWS && gain > noise => Some(false),
-        _ => None,
-    });
-    (mine.iops > 0.0).then_some(Doubled { queue_depth: wanted.0, gain, saturated })
-}
-
-/// Cases of the same closed loop that differ in queue depth and jobs only, with their rates.
-fn related<'a>(
-    plan: &'a Plan,
-    case: &'a CaseTrials<'_>,
-    rates: &'a [Rate],
-) -> impl Iterator<Item = (&'a Trial, &'a Rate)> {
-    rates.iter().filter_map(move |rate| {
-        let other = &plan.cases.get(rate.case as usize)?.trial;
-        let [mine, theirs] = [case.asked, other].map(|trial| match trial.streams.as_slice() {
-            [one] if !one.is_open() && one.think.is_none() => Some(one),
-            _ => None,
-        });
-        let (mine, theirs) = mine.zip(theirs)?;
-        let like = Stream { queue_depth: mine.queue_depth, jobs: mine.jobs, ..theirs.clone() };
-        let around = |t: &Trial| (t.direct, t.backend, t.engine, t.region);
-        let same_arm = plan.arm_of(rate.case) == plan.arm_of(case.case);
-        (rate.iops > 0.0 && same_arm && like == *mine && around(other) == around(case.asked)).then_some((other, rate))
-    })
 }
 
 /// A ceiling of a rate, by what the case is known by.

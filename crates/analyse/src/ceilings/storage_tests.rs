@@ -161,10 +161,29 @@ fn what_drives_counted_stands_beside_the_model_and_wins_where_it_differs() {
     check(
         &record,
         expect![[r#"
-            No known ceiling explains the rate. Nearest ceiling: the drives sda … sdf (6), 44.0 % of 75 000 IOPS (as the suite states from `data sheet`). Next: the CPUs of the machine 25.0 %. RAID 5 × 6, chunk 512 KiB (as the host shows it): an I/O takes 2.00 reads and 2.00 writes of drives by the model; counted: 1.20 writes. By bytes that is not what the layout makes of it: caches, journals, copies elsewhere or somebody else have a part in it.
-            Ни один из известных потолков скорость не объясняет. Ближайший потолок: накопители sda … sdf (6), 44,0 % от 75 000 IOPS (как указано в наборе, источник — `data sheet`). Затем процессоры машины 25,0 %. RAID 5 × 6, чанк 512 КиБ (как показывает хост): на операцию по модели у накопителей чтений 2,00 и записей 2,00; сосчитано: записей 1,20. По байтам это не то, что следует из схемы: сказываются кэши, журналы, запись в другое место или чужая нагрузка.
+            No known ceiling explains the rate. Nearest ceiling: the drives sda … sdf (6), 44.0 % of 75 000 IOPS (as the suite states from `data sheet`). Next: the CPUs of the machine 25.0 %. RAID 5 × 6, chunk 512 KiB (as the host shows it): an I/O takes 2.00 reads and 2.00 writes of drives by the model; counted: 1.20 writes. By bytes that is something else: caches, journals, copies elsewhere or somebody else have a part in it.
+            Ни один из известных потолков скорость не объясняет. Ближайший потолок: накопители sda … sdf (6), 44,0 % от 75 000 IOPS (как указано в наборе, источник — `data sheet`). Затем процессоры машины 25,0 %. RAID 5 × 6, чанк 512 КиБ (как показывает хост): на операцию по модели у накопителей чтений 2,00 и записей 2,00; сосчитано: записей 1,20. По байтам это не одно и то же: сказываются кэши, журналы, запись в другое место или чужая нагрузка.
         "#]],
     );
+}
+
+#[test]
+fn a_few_reads_of_somebody_else_do_not_hide_the_ceiling_of_writes() {
+    let ceiling = |reads: f64| {
+        let mut record = on_raid5(0, 33_000.0);
+        record.targets[0].devices.remove(0);
+        counters(&mut record, reads, 1.5);
+        state(&mut record, |stated| stated.drive.random_write = Some(MilliIops::per_second(15_000)));
+        let found = of(&record);
+        let drives = found.uses.iter().find(|u| matches!(u.resource, Resource::Drives { .. }));
+        (drives.map(|u| (u.ceiling / 1e3).round()), found.say())
+    };
+    // What they read is neither measured nor stated; 90 000 writes at 1.5 each.
+    let (few, said) = ceiling(0.01);
+    assert_eq!((few, ceiling(0.1).0), (Some(60.0), None));
+    let en = ". An I/O should take 1.00 writes of drives; counted: 0.01 reads and 1.50 writes.";
+    assert!(said.en.contains(en), "{}", said.en);
+    assert!(said.ru.contains(". На операцию у накопителей ожидается записей 1,00; сосчитано:"), "{}", said.ru);
 }
 
 #[test]

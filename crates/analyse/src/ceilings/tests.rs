@@ -8,6 +8,8 @@ use expect_test::{Expect, expect};
 use stend_base::Nanos;
 use stend_record::parts::{Link, LinkState};
 use stend_record::{Device, Parts, TrialOutcome};
+use stend_spec::confirm::Test;
+use stend_spec::topology::{NumaNode, Topology};
 use stend_spec::workload::Sync;
 
 /// Two trials of the default case at so many reads per second.
@@ -93,6 +95,56 @@ fn twice_the_depth_confirms_or_denies() {
     };
     assert_eq!(doubled([10_000.0, 18_000.0, 18_400.0]), [Some(false), Some(true), None]);
     assert_eq!(doubled([17_700.0, 18_400.0, 18_500.0]), [None, Some(true), None]);
+}
+
+/// A case of depth 8, what `confirm` makes of it at these rates, and everything that the run says.
+fn confirmed(tests: &[Test], rates: &[f64]) -> crate::Findings {
+    let mut spec = case("rand-read", 100, 1, Sync::None);
+    spec.streams[0].queue_depth = vec![8];
+    let builder = run_of(vec![spec]).inputs(|inputs| {
+        inputs.suite.confirm = tests.to_vec();
+        inputs.target.topology = two_nodes();
+    });
+    let all = [0.999, 1.001].into_iter().flat_map(|part| (0u32..).zip(rates).map(move |(i, rate)| (i, part * rate)));
+    analyse(&all.fold(builder, |run, (i, rate)| run.trial(i).iops(rate).done()).record()).unwrap()
+}
+
+fn two_nodes() -> Topology {
+    let node = |node: u32| NumaNode { node, cpus: vec![node] };
+    Topology { nodes: vec![node(0), node(1)], device: Some(0) }
+}
+
+#[test]
+fn what_was_run_to_confirm_is_told_with_its_case_and_is_no_case_itself() {
+    let found = confirmed(&[Test::Depth, Test::Threads, Test::Node], &[10_000.0, 10_050.0, 12_000.0, 8_000.0]);
+    assert_eq!((found.cases.len(), found.not_run.len()), (1, 0));
+    let ceiling = found.cases[0].ceiling.as_ref().unwrap();
+    assert_eq!(ceiling.doubled.unwrap().saturated, Some(true));
+    let tests: Vec<_> = ceiling.relieved.iter().map(|r| (r.test, r.matters)).collect();
+    assert_eq!(tests, [(Test::Threads, Some(true)), (Test::Node, Some(true))]);
+    let said = ceiling.known();
+    assert!(said.en.contains("change the rate by 20.0 %: load threads bounded it."), "{}", said.en);
+    assert!(said.ru.contains("меняется на −20,0 %: место потоков и памяти важно."), "{}", said.ru);
+}
+
+#[test]
+fn a_test_of_cause_may_deny_it_and_may_not_tell() {
+    let of = |threads: f64, node: f64| {
+        let found = confirmed(&[Test::Threads, Test::Node], &[10_000.0, threads, node]);
+        let ceiling = found.cases[0].ceiling.clone().unwrap();
+        ceiling.relieved.iter().map(|r| r.matters).collect::<Vec<_>>()
+    };
+    assert_eq!(of(10_050.0, 9_950.0), [Some(false), Some(false)]);
+    // More jobs that are slower are no sign of a thread that was the limit.
+    assert_eq!(of(8_000.0, 10_400.0), [Some(false), None]);
+    assert_eq!(of(10_400.0, 10_900.0), [None, Some(true)]);
+}
+
+#[test]
+fn a_test_of_cause_that_was_not_run_is_named() {
+    let found = confirmed(&[Test::Depth], &[10_000.0]);
+    assert_eq!(found.not_run[0].label, "rand-read, confirm queue_depth 16");
+    assert_eq!(found.cases[0].ceiling.as_ref().unwrap().doubled, None);
 }
 
 #[test]

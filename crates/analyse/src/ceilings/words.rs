@@ -2,13 +2,14 @@
 
 use super::layout::in_words;
 use super::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Demand, DemandFinding, LayoutFrom, RateFrom, Resource,
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, Demand, DemandFinding, LayoutFrom, RateFrom, Relieved, Resource,
     UnknownCeiling,
 };
 use crate::findings::Headline;
 use crate::phrase::{both, pick};
 use stend_base::{Lang, Say, format};
 use stend_spec::calibration::Reading;
+use stend_spec::confirm::Test;
 
 /// Most drives that are named one by one.
 const NAMED_MOST: usize = 3;
@@ -25,7 +26,10 @@ impl CeilingFinding {
 
     /// The same without what is not known, which is often the same for many cases.
     pub fn known(&self) -> Say {
-        both(|l| self.bound_in_words(l) + &self.doubled_in_words(l) + &self.demand_in_words(l))
+        both(|l| {
+            let tests: String = self.relieved.iter().map(|test| test.in_words(l)).collect();
+            self.bound_in_words(l) + &self.doubled_in_words(l) + &tests + &self.demand_in_words(l)
+        })
     }
 
     /// What is not known, as a sentence; empty if all is.
@@ -111,8 +115,15 @@ impl CeilingFinding {
             format!(" {} ({from}):", in_words(layout, l))
         });
         let modelled = demand.modelled.as_ref().map(|model| {
-            pick(l, " an I/O takes {pair} of drives by the model", " на операцию по модели у накопителей {pair}")
-                .replace("{pair}", &pair(model))
+            let text = match demand.layout {
+                Some(_) => pick(
+                    l,
+                    " an I/O takes {pair} of drives by the model",
+                    " на операцию по модели у накопителей {pair}",
+                ),
+                None => pick(l, " An I/O should take {pair} of drives", " На операцию у накопителей ожидается {pair}"),
+            };
+            text.replace("{pair}", &pair(model))
         });
         let counted = demand.counted.as_ref().map(|counted| {
             let text = match &modelled {
@@ -126,8 +137,8 @@ impl CeilingFinding {
         let doubt = demand.differs.then(|| {
             pick(
                 l,
-                " By bytes that is not what the layout makes of it: caches, journals, copies elsewhere or somebody else have a part in it.",
-                " По байтам это не то, что следует из схемы: сказываются кэши, журналы, запись в другое место или чужая нагрузка.",
+                " By bytes that is something else: caches, journals, copies elsewhere or somebody else have a part in it.",
+                " По байтам это не одно и то же: сказываются кэши, журналы, запись в другое место или чужая нагрузка.",
             )
             .to_string()
         });
@@ -162,6 +173,47 @@ impl CeilingFinding {
         };
         text.replace("{depth}", &format::count(u64::from(doubled.queue_depth)))
             .replace("{gain}", &signed(doubled.gain, l))
+    }
+}
+
+impl Relieved {
+    /// What was changed, and what that says.
+    fn in_words(&self, l: Lang) -> String {
+        let text = match (self.test, self.matters) {
+            // Twice the depth has words of its own.
+            (Test::Depth, _) => "",
+            (Test::Threads, Some(true)) => pick(
+                l,
+                " Twice the jobs with as much in flight change the rate by {gain}: load threads bounded it.",
+                " Вдвое больше заданий при той же общей глубине меняют скорость на {gain}: её ограничивали потоки нагрузки.",
+            ),
+            (Test::Threads, Some(false)) => pick(
+                l,
+                " Twice the jobs with as much in flight change the rate by {gain}: load threads did not bound it.",
+                " Вдвое больше заданий при той же общей глубине меняют скорость на {gain}: потоки нагрузки её не ограничивали.",
+            ),
+            (Test::Threads, None) => pick(
+                l,
+                " Twice the jobs with as much in flight change the rate by {gain}, which is not enough to tell whether load threads bounded it.",
+                " Вдвое больше заданий при той же общей глубине меняют скорость на {gain}: этого мало, чтобы судить о потоках нагрузки.",
+            ),
+            (Test::Node, Some(true)) => pick(
+                l,
+                " On another NUMA node than that of the device the rate changes by {gain}: where threads and memory are matters.",
+                " На другом узле NUMA, не на узле устройства, скорость меняется на {gain}: место потоков и памяти важно.",
+            ),
+            (Test::Node, Some(false)) => pick(
+                l,
+                " On another NUMA node than that of the device the rate changes by {gain}: where threads and memory are does not matter.",
+                " На другом узле NUMA, не на узле устройства, скорость меняется на {gain}: место потоков и памяти не важно.",
+            ),
+            (Test::Node, None) => pick(
+                l,
+                " On another NUMA node than that of the device the rate changes by {gain}, which is not enough to tell whether that matters.",
+                " На другом узле NUMA, не на узле устройства, скорость меняется на {gain}: этого мало, чтобы судить, важно ли это.",
+            ),
+        };
+        text.replace("{gain}", &signed(self.gain, l))
     }
 }
 

@@ -10,7 +10,7 @@ use stend_base::{Bytes, Say, say};
 use stend_record::targets::members;
 use stend_record::{RunRecord, TargetFacts};
 use stend_spec::ceilings::Layout;
-use stend_spec::workload::{Op, Pattern, Stream};
+use stend_spec::workload::{Op, Stream};
 
 /// What an I/O of a case takes of the drives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -166,7 +166,7 @@ fn model(shape: Option<Layout>, case: &CaseTrials<'_>, start: u64) -> Option<Dem
                     block,
                     step: stream.block_size_min().0.max(1),
                     start,
-                    in_order: !is_far(&stream.pattern),
+                    in_order: !stream.pattern.is_scattered(),
                 };
                 sum = sum.plus(demand(shape, &io)?.times(ops / all * part));
             }
@@ -180,25 +180,6 @@ fn blocks(stream: &Stream, mean: u64) -> Vec<(u64, f64)> {
     match stream.replay {
         Some(_) => vec![(mean.max(1), 1.0)],
         None => stream.sizes().map(|share| (share.size.0, f64::from(share.percent) / 100.0)).collect(),
-    }
-}
-
-/// Whether the next I/O of a pattern is somewhere else, so that nothing is merged or read ahead.
-pub(crate) fn is_far(pattern: &Pattern) -> bool {
-    match pattern {
-        Pattern::Random
-        | Pattern::Uniform
-        | Pattern::Zipf { .. }
-        | Pattern::Pareto { .. }
-        | Pattern::Normal { .. }
-        | Pattern::Zones(_) => true,
-        Pattern::Sequential
-        | Pattern::SharedSequential
-        | Pattern::Append
-        | Pattern::Reverse
-        | Pattern::Strided { .. }
-        | Pattern::Mixed { .. }
-        | Pattern::Traced => false,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use stend_analyse::findings::{
-    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, Headline, Resource, UnknownCeiling,
+    Bound, CeilingDoubt, CeilingFinding, CeilingUse, DemandFinding, Doubled, Headline, Relieved, Resource,
+    UnknownCeiling,
 };
 use stend_base::Say;
 
@@ -16,8 +17,10 @@ pub(super) struct CeilingOut<'a> {
     in_flight: u64,
     /// 1 where each I/O takes as long as alone; `null` without a case at depth 1.
     rate_of_latency_alone: Option<f64>,
-    /// The same case at twice the queue depth; `null` where the suite does not have it.
+    /// The same case at twice the queue depth; `null` where the run does not have it.
     doubled: Option<Doubled>,
+    /// What other tests of cause did that the suite asked for (`confirm`).
+    relieved: &'a [Relieved],
     /// I/Os in flight that the nearest ceiling would take.
     in_flight_needed: Option<u64>,
     /// What an I/O of the case takes of the drives; `null` where that is not known.
@@ -45,6 +48,7 @@ pub(super) fn out(ceiling: &CeilingFinding) -> CeilingOut<'_> {
         in_flight: ceiling.in_flight,
         rate_of_latency_alone: ceiling.alone,
         doubled: ceiling.doubled,
+        relieved: &ceiling.relieved,
         in_flight_needed: ceiling.needed,
         demand: ceiling.demand.as_ref(),
         text: ceiling.say(),

@@ -1,12 +1,24 @@
-//! `ceilings`: what is stated of the storage.
+//! `calibrate`, `ceilings` and `confirm`: what is measured and stated of the storage, and tests of cause.
 
-use super::{Map, bytes, name, rate, text, whole};
+use super::{Map, axis, bytes, name, rate, text, whole, word};
+use crate::calibration::Calibrate;
 use crate::ceilings::{Ceilings, DriveRates, Layout};
+use crate::confirm::Test;
 use crate::keys::Limits;
 use crate::keys::ceilings as keys;
 use crate::yaml::Node;
 use stend_base::units::parse_throughput;
 use stend_base::{Bytes, Result, say};
+
+/// What a suite has measured first.
+pub(super) fn calibrate(node: &Node, file: &str) -> Result<Calibrate> {
+    word(node, file, crate::keys::calibrate::CHOICES)
+}
+
+/// Tests of cause, each once.
+pub(super) fn confirm(node: &Node, file: &str) -> Result<Vec<Test>> {
+    axis(node, file, |node, file| word(node, file, crate::keys::confirm::TESTS))
+}
 
 /// What a suite states.
 pub(super) fn ceilings(node: &Node, file: &str) -> Result<Ceilings> {
@@ -220,6 +232,22 @@ mod tests {
         ] {
             assert_eq!(layout(text), expected);
             assert!(expected.drives() > 0);
+        }
+    }
+
+    #[test]
+    fn tests_of_cause_are_named_each_once() {
+        let parsed = |confirm: &str| {
+            let case = "{name: a, streams: [{op: read, pattern: random, block_size: 4KiB}]}";
+            suite(&format!("suite: x\nconfirm: {confirm}\ncases: [{case}]\n"), "s.yaml")
+        };
+        assert_eq!(parsed("[threads, depth]").unwrap().confirm, [Test::Threads, Test::Depth]);
+        assert_eq!(parsed("node").unwrap().confirm, [Test::Node]);
+        for (text, told) in
+            [("[depth, depth]", "s.yaml:2:18: "), ("[]", "s.yaml:2:10: "), ("cause", "`cause` is not one of `depth`")]
+        {
+            let error = parsed(text).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
         }
     }
 

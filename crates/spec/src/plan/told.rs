@@ -31,6 +31,7 @@ pub(super) fn plan(inputs: &PlanInputs) -> Result<Plan> {
         traces: Vec::new(),
         until: None,
         calibrate: Calibrate::None,
+        confirming: Vec::new(),
         idle: Vec::new(),
         seed: inputs.seed,
     })

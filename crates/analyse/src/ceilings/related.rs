@@ -1,0 +1,110 @@
+//! Cases that differ from one in a single thing, and what that thing does to the rate: the tests of cause of method §5.3. Must
+//! not say what bounds a case.
+
+use crate::findings::CaseFinding;
+use crate::limits::{DOUBLED_GROWS, DOUBLED_SATURATED};
+use crate::trials::CaseTrials;
+use serde::{Deserialize, Serialize};
+use stend_spec::confirm::Test;
+use stend_spec::plan::Plan;
+use stend_spec::workload::{Stream, Trial};
+
+/// The same case at twice the queue depth.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Doubled {
+    /// That depth.
+    pub queue_depth: u32,
+    /// How much the rate grows, relative.
+    pub gain: f64,
+    /// It hardly grows, so that only latency does; `false`: it grows; `None`: neither is clear.
+    pub saturated: Option<bool>,
+}
+
+/// The same case with one thing changed that may be its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Relieved {
+    /// What was changed.
+    pub test: Test,
+    /// How much the rate grows, relative.
+    pub gain: f64,
+    /// It makes a difference: of threads more, of a node any; `false`: it makes none; `None`: neither is clear.
+    pub matters: Option<bool>,
+}
+
+/// Rate of a case.
+pub(super) struct Rate {
+    case: u32,
+    iops: f64,
+    /// Half of its interval, relative to it.
+    half_width: Option<f64>,
+}
+
+impl Rate {
+    pub(super) fn of(case: &CaseFinding) -> Rate {
+        Rate { case: case.case, iops: case.total.iops.value, half_width: case.total.iops.half_width() }
+    }
+}
+
+/// How much another rate is higher, and how much of that may be chance; without intervals nobody knows.
+fn gain(mine: &Rate, other: &Rate) -> Option<(f64, Option<f64>)> {
+    let noise = mine.half_width.zip(other.half_width).map(|(a, b)| a.hypot(b));
+    (mine.iops > 0.0).then(|| (other.iops / mine.iops - 1.0, noise))
+}
+
+/// What the tests did that the suite asked for, but for twice the depth.
+pub(super) fn relieved(plan: &Plan, mine: &Rate, rates: &[Rate]) -> Vec<Relieved> {
+    let one = |rate: &Rate| {
+        let test = plan.confirming(rate.case).filter(|c| c.of == mine.case && c.test != Test::Depth)?.test;
+        let (gain, noise) = gain(mine, rate)?;
+        // More jobs may also get in each other's way; another node is no better or worse by itself.
+        let change = if test == Test::Node { gain.abs() } else { gain };
+        let matters = noise.and_then(|noise| match change {
+            change if change >= DOUBLED_GROWS && change > noise => Some(true),
+            change if change < DOUBLED_SATURATED && change + noise < DOUBLED_GROWS => Some(false),
+            _ => None,
+        });
+        Some(Relieved { test, gain, matters })
+    };
+    rates.iter().filter_map(one).collect()
+}
+
+/// Latency of one I/O alone, s: from the case that differs in queue depth and jobs only, of which it has one each.
+pub(super) fn alone(plan: &Plan, case: &CaseTrials<'_>, rates: &[Rate]) -> Option<f64> {
+    let (_, other) = related(plan, case, rates).find(|(trial, _)| trial.in_flight() == 1)?;
+    Some(1.0 / other.iops)
+}
+
+/// What twice the queue depth does with as many jobs, where the run has that case.
+pub(super) fn doubled(plan: &Plan, case: &CaseTrials<'_>, mine: &Rate, rates: &[Rate]) -> Option<Doubled> {
+    let of = |trial: &Trial| trial.streams.first().map(|s| (s.queue_depth, s.jobs));
+    let (queue_depth, jobs) = of(case.asked)?;
+    let wanted = (queue_depth.checked_mul(2)?, jobs);
+    let (_, other) = related(plan, case, rates).find(|(trial, _)| of(trial) == Some(wanted))?;
+    let (gain, noise) = gain(mine, other)?;
+    let saturated = noise.and_then(|noise| match gain {
+        gain if gain < DOUBLED_SATURATED && gain + noise < DOUBLED_GROWS => Some(true),
+        gain if gain >= DOUBLED_GROWS && gain > noise => Some(false),
+        _ => None,
+    });
+    Some(Doubled { queue_depth: wanted.0, gain, saturated })
+}
+
+/// Cases of the same closed loop that differ in queue depth and jobs only, with their rates.
+fn related<'a>(
+    plan: &'a Plan,
+    case: &'a CaseTrials<'_>,
+    rates: &'a [Rate],
+) -> impl Iterator<Item = (&'a Trial, &'a Rate)> {
+    rates.iter().filter_map(move |rate| {
+        let other = &plan.cases.get(rate.case as usize)?.trial;
+        let [mine, theirs] = [case.asked, other].map(|trial| match trial.streams.as_slice() {
+            [one] if !one.is_open() && one.think.is_none() => Some(one),
+            _ => None,
+        });
+        let (mine, theirs) = mine.zip(theirs)?;
+        let like = Stream { queue_depth: mine.queue_depth, jobs: mine.jobs, ..theirs.clone() };
+        let around = |t: &Trial| (t.direct, t.backend, t.engine, t.region);
+        let same_arm = plan.arm_of(rate.case) == plan.arm_of(case.case);
+        (rate.iops > 0.0 && same_arm && like == *mine && around(other) == around(case.asked)).then_some((other, rate))
+    })
+}

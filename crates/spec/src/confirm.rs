@@ -1,0 +1,184 @@
+//! Tests of cause: what is run beside a case, so that the result can say whether what seems to bound it does. Pure; must not
+//! judge.
+
+use crate::keys::{DEPTH, JOBS};
+use crate::parse::IN_FLIGHT_MAX;
+use crate::plan::{Case, Plan};
+use crate::topology::{Numa, Placement, Topology};
+use crate::workload::{Backend, Stream, Trial};
+use serde::{Deserialize, Serialize};
+
+/// One kind of test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    /// Twice the queue depth: what is used up does not give more.
+    Depth,
+    /// As much in flight over twice the jobs: a load thread that was the limit gives more.
+    Threads,
+    /// The same on another NUMA node than that of the device.
+    Node,
+}
+
+/// A cell of a plan that is there for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Confirming {
+    /// Index of the cell that it is a test of.
+    pub of: u32,
+    /// Which test.
+    pub test: Test,
+}
+
+impl Plan {
+    /// What a cell is a test of, if it is there for another one.
+    pub fn confirming(&self, cell: u32) -> Option<Confirming> {
+        let in_arm = cell % self.cells().max(1);
+        let (_, found) = self.confirming.iter().find(|(known, _)| *known == in_arm)?;
+        Some(Confirming { of: cell - in_arm + found.of, ..*found })
+    }
+}
+
+/// The cells that test these, each behind all of them with what it is a test of. A test that a case cannot have, or that its suite
+/// has anyway, is left out.
+pub(crate) fn cells(
+    tests: &[Test],
+    cases: &[Case],
+    topology: &Topology,
+    fits: &dyn Fn(&Trial) -> bool,
+) -> Vec<(Case, Confirming)> {
+    let mut found: Vec<(Case, Confirming)> = Vec::new();
+    for (of, case) in (0u32..).zip(cases) {
+        for &test in tests {
+            let Some(trial) = trial(test, case, topology) else { continue };
+            if fits(&trial) && !cases.iter().any(|other| other.trial == trial) {
+                let axis = ("confirm".to_string(), label(test, &trial));
+                let axes = case.axes.iter().cloned().chain([axis]).collect();
+                found.push((Case { axes, trial, ..case.clone() }, Confirming { of, test }));
+            }
+        }
+    }
+    found
+}
+
+fn label(test: Test, trial: &Trial) -> String {
+    let stream = &trial.streams[0];
+    match test {
+        Test::Depth => format!("queue_depth {}", stream.queue_depth),
+        Test::Threads => format!("jobs {}", stream.jobs),
+        Test::Node => "numa remote".to_string(),
+    }
+}
+
+/// The test of a closed loop of one stream, without anything in it that depends on depth or jobs.
+fn trial(test: Test, case: &Case, topology: &Topology) -> Option<Trial> {
+    let [stream] = case.trial.streams.as_slice() else { return None };
+    let plain = !stream.is_open() && stream.think.is_none() && stream.verify.is_none() && stream.replay.is_none();
+    let idle = case.not_run.is_some() || case.steady.is_some() || case.trial.backend == Backend::Null;
+    if !plain || idle || stream.batch.is_any() {
+        return None;
+    }
+    let changed = match test {
+        Test::Depth => {
+            let queue_depth = stream.queue_depth.checked_mul(2).filter(|depth| DEPTH.hold(depth))?;
+            Stream { queue_depth, ..stream.clone() }
+        }
+        Test::Threads => {
+            // Jobs that go through their parts in order are another load if they are more.
+            let halves = stream.queue_depth.is_multiple_of(2) && stream.pattern.is_scattered();
+            let jobs = stream.jobs.checked_mul(2).filter(|jobs| halves && JOBS.hold(jobs))?;
+            Stream { jobs, queue_depth: stream.queue_depth / 2, ..stream.clone() }
+        }
+        Test::Node => {
+            let other = Placement { cpus: Vec::new(), numa: Some(Numa::Remote) };
+            let place = other.on(topology).ok().filter(|place| *place != stream.place)?;
+            Stream { place, ..stream.clone() }
+        }
+    };
+    let trial = Trial { streams: vec![changed], ..case.trial.clone() };
+    (trial.in_flight() <= IN_FLIGHT_MAX).then_some(trial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::plan::{Decision, Outcome};
+    use crate::topology::NumaNode;
+
+    fn plan(confirm: &str, cases: &str, nodes: u32) -> Plan {
+        let text = format!("suite: x\nrepeats: {{blocks: 2}}\n{confirm}\ncases:\n{cases}");
+        let mut inputs = fixture::inputs(crate::parse::suite(&text, "x").unwrap());
+        let node = |node: u32| NumaNode { node, cpus: vec![node] };
+        inputs.target.topology = Topology { nodes: (0..nodes).map(node).collect(), device: Some(0) };
+        Plan::new(&inputs).unwrap()
+    }
+
+    fn labels(plan: &Plan) -> Vec<String> {
+        plan.cases.iter().map(Case::label).collect()
+    }
+
+    const ONE: &str = "  - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 32}]}\n";
+
+    #[test]
+    fn each_test_is_a_cell_of_its_own_that_says_what_it_is_for() {
+        let found = plan("confirm: [depth, threads, node]", ONE, 2);
+        assert_eq!(labels(&found), ["a", "a, confirm queue_depth 64", "a, confirm jobs 2", "a, confirm numa remote"]);
+        let tests: Vec<_> = (0..4).map(|cell| found.confirming(cell)).collect();
+        let of = |test| Some(Confirming { of: 0, test });
+        assert_eq!(tests, [None, of(Test::Depth), of(Test::Threads), of(Test::Node)]);
+        assert_eq!(found.cases[2].trial.in_flight(), 32, "as much in flight");
+        assert_eq!(found.cases[3].trial.streams[0].place.cpus, [1]);
+        assert_eq!(labels(&plan("", ONE, 2)), ["a"]);
+    }
+
+    #[test]
+    fn tests_run_in_the_blocks_of_their_cases_and_a_file_gives_the_same_decisions_again() {
+        let found = plan("confirm: [depth]", ONE, 1);
+        let run = || {
+            let (mut history, mut decisions) = (Vec::new(), Vec::new());
+            while let decision @ (Decision::Trial { .. } | Decision::Fill { .. }) = found.next(&history) {
+                decisions.push(decision);
+                history.push(Outcome::Ok);
+            }
+            decisions
+        };
+        let blocks: Vec<u32> = run()
+            .iter()
+            .filter_map(|d| if let Decision::Trial { block, .. } = d { Some(*block) } else { None })
+            .collect();
+        assert_eq!((blocks.as_slice(), run() == run()), (&[0, 0, 1, 1][..], true));
+        // The case has the places that it would have had without its test.
+        assert_eq!(found.cases[0].trial, plan("", ONE, 1).cases[0].trial);
+    }
+
+    #[test]
+    fn what_a_suite_measures_anyway_or_a_case_cannot_have_is_left_out() {
+        let cases = "\
+            \x20 - {name: depths, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 2, 4096]}]}\n\
+            \x20 - {name: open, streams: [{op: read, pattern: random, block_size: 4KiB, rate: 10/s}]}\n\
+            \x20 - {name: rests, streams: [{op: read, pattern: random, block_size: 4KiB, think: {time: 1ms}}]}\n\
+            \x20 - {name: order, streams: [{op: read, pattern: sequential, block_size: 4KiB, queue_depth: 8}]}\n\
+            \x20 - {name: nothing, backend: none, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 8}]}\n\
+            \x20 - {name: two, streams: [{op: read, pattern: random, block_size: 4KiB}, {op: read, pattern: random, block_size: 8KiB}]}\n";
+        let found = plan("confirm: [depth, threads, node]", cases, 1);
+        let confirming: Vec<String> =
+            (0u32..).zip(labels(&found)).filter(|(cell, _)| found.confirming(*cell).is_some()).map(|c| c.1).collect();
+        assert_eq!(
+            confirming,
+            [
+                "depths, queue_depth 2, confirm queue_depth 4",
+                "depths, queue_depth 2, confirm jobs 2",
+                "depths, queue_depth 4096, confirm jobs 2",
+                "order, confirm queue_depth 16",
+            ]
+        );
+    }
+
+    #[test]
+    fn in_arms_each_test_is_of_the_case_in_its_own_arm() {
+        let arms = "arms: [{name: x}, {name: y}]";
+        let found = plan(&format!("confirm: [depth]\n{arms}"), ONE, 1);
+        let of: Vec<Option<u32>> = (0..4).map(|cell| found.confirming(cell).map(|c| c.of)).collect();
+        assert_eq!(of, [None, Some(0), None, Some(2)]);
+    }
+}
