@@ -24,6 +24,7 @@ mod svg;
 mod text;
 mod typography;
 mod words;
+mod xlsx;
 
 pub use audit::json::audit_json;
 pub use beside::json::beside_json;
@@ -54,6 +55,7 @@ pub use text::inspect::inspect_text;
 pub use text::list::list_text;
 pub use text::preview::preview_text;
 pub use text::text;
+pub use xlsx::{Book, xlsx};
 
 #[cfg(test)]
 mod fixture;

@@ -127,6 +127,27 @@ fn a_table_for_excel_in_russian_has_the_same_numbers_in_its_own_dress() {
 }
 
 #[test]
+fn a_workbook_is_written_of_one_run_and_of_several() {
+    let scratch = Scratch::new();
+    two_runs(&scratch);
+    let book = scratch.join("book.xlsx").to_string_lossy().into_owned();
+    for lang in ["en", "ru"] {
+        for runs in [&[A][..], &[A, B]] {
+            let words = [&["export"], runs, &["--format", "xlsx", "-o", &book, "--lang", lang]].concat();
+            let (stdout, _) = expect_exit(&mut stend(&scratch, &words), 0);
+            assert_eq!(stdout.trim(), book);
+            assert!(std::fs::read(&book).expect("a workbook").starts_with(b"PK\x03\x04"));
+        }
+    }
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["export", A, "--format", "xlsx"]), 2);
+    assert!(stderr.contains("needs a file"), "{stderr}");
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &["export", A, B, "--format", "csv"]), 2);
+    assert!(stderr.contains("`--format xlsx` alone"), "{stderr}");
+    let seven = [&["export"][..], &[A; 7], &["--format", "xlsx", "-o", &book]].concat();
+    expect_exit(&mut stend(&scratch, &seven), 2);
+}
+
+#[test]
 fn a_format_that_needs_another_word_says_so() {
     let scratch = Scratch::new();
     two_runs(&scratch);

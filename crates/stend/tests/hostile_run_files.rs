@@ -24,7 +24,8 @@ fn ends_well(scratch: &Scratch, what: &str, bytes: &[u8], codes: &[i32]) {
     std::fs::write(&path, bytes).expect("a file");
     let (file, good) = (path.to_string_lossy().into_owned(), scratch.join("good.stend").to_string_lossy().into_owned());
     let page = scratch.join("page.html").to_string_lossy().into_owned();
-    let verbs: [(&[&str], &[i32]); 10] = [
+    let sheet = scratch.join("book.xlsx").to_string_lossy().into_owned();
+    let verbs: [(&[&str], &[i32]); 11] = [
         (&["show", &file], codes),
         (&["report", &file, "-o", &page], codes),
         (&["compare", &good, &file], codes),
@@ -32,6 +33,7 @@ fn ends_well(scratch: &Scratch, what: &str, bytes: &[u8], codes: &[i32]) {
         (&["export", &file, "--format", "csv"], codes),
         (&["export", &file, "--format", "csv-trials"], codes),
         (&["export", &file, "--format", "fio-json"], codes),
+        (&["export", &file, "--format", "xlsx", "-o", &sheet], codes),
         (&["watch", &file, "--progress", "none"], &[0, 8, 12]),
         // A run that is complete is not resumed either.
         (&["run", "--resume", &file, "--progress", "none"], &[12]),

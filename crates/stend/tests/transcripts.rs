@@ -57,7 +57,7 @@ fn wrong_command_lines_in_both_languages() {
         &["show"],
         &["compare", "a.stend"],
         &["compare", "a.stend", "b.stend"],
-        &["export", "last", "--format", "xlsx"],
+        &["export", "last", "--format", "pdf"],
         &["completions", "csh"],
         &["man"],
         &["list", "extra"],

@@ -134,7 +134,7 @@ pub fn means(comparison: &Comparison) -> Vec<Line> {
 }
 
 /// `p99, read`; with its stream where a case has several.
-fn operation(of: &LatencySide, several: bool) -> Say {
+pub fn operation(of: &LatencySide, several: bool) -> Say {
     let Say { en, ru } = words::op(of.op);
     let number = u32::from(of.stream) + 1;
     match several {
@@ -312,5 +312,7 @@ pub fn describe(run: &stend_analyse::compare::ComparedRun) -> Say {
     say!("{id}: {suite} on {target}, {began}{en}", "{id}: {suite} на {target}, {began}{ru}")
 }
 
+#[cfg(test)]
+pub use tests::two as fixture;
 #[cfg(test)]
 mod tests;

@@ -77,7 +77,7 @@ fn at(micros: u64) -> QuantileValue {
 }
 
 /// Two runs: an interval without 100 %, one with it, a bound, a side that failed a check, a case of one run only.
-fn two() -> Comparison {
+pub fn two() -> Comparison {
     let case = |label: &str, headline, sides: [Side; 2]| CaseComparison {
         label: label.into(),
         headline,

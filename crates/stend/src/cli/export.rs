@@ -1,18 +1,20 @@
 //! The words of `stend export`.
 
 use super::{choice, flag, option, run_argument, verb};
-use clap::Command;
+use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
 /// Forms of an export, the default first. `docs/formats/export.md` says what is in each.
-pub const FORMATS: [&str; 6] = ["json", "csv", "csv-ru", "csv-trials", "fio-json", "fio"];
+pub const FORMATS: [&str; 7] = ["json", "csv", "csv-ru", "csv-trials", "xlsx", "fio-json", "fio"];
 
 pub(super) fn export(lang: Lang) -> Command {
     let about = say!(
-        "write a run for other programs: all of it (json), its results (csv, csv-ru, fio-json), its trials (csv-trials) or every I/O (--ios)",
-        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, fio-json), испытания (csv-trials) или каждую операцию (--ios)"
+        "write a run for other programs: all of it (json), its results (csv, csv-ru, xlsx, fio-json), its trials (csv-trials) or every I/O (--ios)",
+        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials) или каждую операцию (--ios)"
     );
-    let examples = "stend export last --format csv -o results.csv\n\
+    let examples = "stend export last --format xlsx -o results.xlsx\n\
+                    stend export before.stend after.stend --format xlsx -o compared.xlsx\n\
+                    stend export last --format csv -o results.csv\n\
                     stend export before.stend --format json -o before.json\n\
                     stend export last --format fio-json -o plots/\n\
                     stend export last --ios --trial 3 --format fio -o lat.log";
@@ -26,7 +28,7 @@ pub(super) fn export(lang: Lang) -> Command {
         "файл (по умолчанию — стандартный вывод); для fio-json можно каталог, тогда на каждый случай свой файл"
     );
     let arguments = vec![
-        run_argument(lang),
+        run_argument(lang).num_args(1..).action(ArgAction::Append),
         flag("ios", None, ios, lang),
         option("trial", "N", trial, lang).requires("ios").value_parser(clap::value_parser!(u32)),
         choice("format", "FORMAT", &FORMATS, lang),

@@ -87,18 +87,10 @@ fn gate(file: &str) -> Result<Gate> {
 }
 
 /// A run with what it says.
-type Judged = (RunRecord, Findings);
+pub type Judged = (RunRecord, Findings);
 
 fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
     let names = super::many(arguments, "RUN");
-    let given = names.len();
-    if !(1..=RUNS_MAX).contains(&given) {
-        return Err(usage(say!(
-            "`compare` takes 1 to {RUNS_MAX} runs, {given} given",
-            "`compare` принимает от 1 до {RUNS_MAX} прогонов, указано: {given}"
-        ))
-        .hint(say!("`stend list` shows the runs there are", "`stend list` покажет, какие прогоны есть")));
-    }
     let asked = arguments.get_one::<String>("margin").map(|text| margin(text)).transpose()?;
     let declared = gate.and_then(|gate| gate.margin).map(Millionths::as_share);
     if asked.is_some() && declared.is_some() {
@@ -106,7 +98,7 @@ fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
             .hint(say!("leave `--margin` out", "уберите `--margin`")));
     }
     let margin = asked.or(declared);
-    let mut runs: Vec<Judged> = names.iter().map(|name| judged(name)).collect::<Result<_>>()?;
+    let mut runs = judged_all(&names)?;
     let baseline = arguments.get_one::<String>("baseline");
     if let (Some(baseline), 2..) = (baseline, runs.len()) {
         let place = place(baseline, &names, &runs)?;
@@ -124,6 +116,21 @@ fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
     };
     known(&options.factors, &comparison)?;
     Ok(comparison)
+}
+
+/// Runs that are compared with the first of them, by name.
+///
+/// Errors: `Usage` if there are too many; those of reading a run.
+pub fn judged_all(names: &[String]) -> Result<Vec<Judged>> {
+    let given = names.len();
+    if !(1..=RUNS_MAX).contains(&given) {
+        return Err(usage(say!(
+            "1 to {RUNS_MAX} runs can be compared, {given} given",
+            "сравнить можно от 1 до {RUNS_MAX} прогонов, указано: {given}"
+        ))
+        .hint(say!("`stend list` shows the runs there are", "`stend list` покажет, какие прогоны есть")));
+    }
+    names.iter().map(|name| judged(name)).collect()
 }
 
 fn judged(name: &str) -> Result<Judged> {

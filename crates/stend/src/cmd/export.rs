@@ -6,23 +6,33 @@ use std::collections::BTreeSet;
 use std::io::{Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 use stend_analyse::as_fio::{GroupAsFio, Trials};
+use stend_analyse::compare::Options;
 use stend_analyse::{analyse, as_fio, by_trial};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::RunRecord;
-use stend_report::{Dialect, ResultsCsv};
+use stend_report::{Book, Dialect, ResultsCsv};
 
 /// Writes the export to a file, or to the standard output.
 pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let format = super::required(arguments, "format");
+    let names = super::many(arguments, "RUN");
+    if names.len() > 1 && format != "xlsx" {
+        let message =
+            say!("several runs go into `--format xlsx` alone", "несколько прогонов принимает только `--format xlsx`");
+        return Err(Error::new(Kind::Usage, message).hint(say!("export them one by one", "выгрузите их по одному")));
+    }
     if arguments.get_flag("ios") {
         return super::export_ios::export(arguments, out);
     }
-    let format = super::required(arguments, "format");
     if format == "fio" {
         let message = say!("`--format fio` is for `--ios`", "`--format fio` — только для `--ios`");
         return Err(Error::new(Kind::Usage, message).hint(say!(
             "results as fio prints them are `--format fio-json`",
             "результаты в виде, как их печатает fio, — `--format fio-json`"
         )));
+    }
+    if format == "xlsx" {
+        return workbook(arguments, &names, out);
     }
     let run = super::read_run(arguments)?;
     let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
@@ -47,6 +57,27 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
         },
         _ => one_file(file, out, |to| stend_report::record_json(&run, to)),
     }
+}
+
+/// A workbook of one run, or of several with the first as the baseline.
+fn workbook(arguments: &ArgMatches, names: &[String], out: &Out) -> Result<()> {
+    let Some(file) = arguments.get_one::<String>("output") else {
+        let message = say!("`--format xlsx` needs a file", "для `--format xlsx` нужен файл");
+        return Err(
+            Error::new(Kind::Usage, message).hint(say!("name it: `-o results.xlsx`", "укажите его: `-o results.xlsx`"))
+        );
+    };
+    let runs = super::compare::judged_all(names)?;
+    let comparison = match &runs[..] {
+        [(run, findings)] => stend_analyse::compare_arms(run, findings, &Options::default())?,
+        _ => Some(stend_analyse::compare(&runs.iter().map(|(r, f)| (r, f)).collect::<Vec<_>>(), &Options::default())),
+    };
+    let runs = runs.iter().map(|(run, findings)| (run, findings)).collect();
+    let book = Book { runs, comparison: comparison.as_ref(), lang: out.lang };
+    let bytes = stend_report::xlsx(&book).map_err(|why| {
+        Error::new(Kind::Bug, say!("cannot make the workbook: {why}", "не удаётся составить книгу: {why}"))
+    })?;
+    one_file(Some(file.as_str()).filter(|file| *file != "-"), out, |to| to.write_all(&bytes))
 }
 
 /// Writes to the file, and says where it is; without one to the standard output.

@@ -1,0 +1,56 @@
+//! The page of conditions: host, target and command, the suite word by word, and every limit that something was held against.
+
+use super::page::Page;
+use crate::words;
+use rust_xlsxwriter::XlsxError;
+use stend_analyse::Findings;
+use stend_analyse::limits::list;
+use stend_base::{Say, format, say};
+use stend_record::RunRecord;
+
+pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) -> Result<(), XlsxError> {
+    page.widths(&[34.0, 90.0])?;
+    let lang = page.lang;
+    let row = |page: &mut Page<'_>, name: Say, value: &str| -> Result<(), XlsxError> {
+        if !value.is_empty() {
+            page.text(0, name.get(lang))?;
+            page.text(1, value)?;
+            page.next();
+        }
+        Ok(())
+    };
+    row(page, say!("run", "прогон"), &findings.run)?;
+    row(page, say!("command", "команда"), &run.header.command_line.join(" "))?;
+    row(page, say!("seed", "зерно"), &run.header.inputs.seed.to_string())?;
+    if let Some(host) = &run.host {
+        row(page, say!("host", "машина"), &host.hostname)?;
+        row(page, say!("kernel", "ядро"), &host.kernel)?;
+        row(page, say!("system", "система"), &host.os)?;
+        row(page, say!("CPU", "процессор"), &format!("{} × {}", host.cpus, host.cpu_model))?;
+        row(page, say!("memory", "память"), &format::bytes(host.memory, lang))?;
+        row(page, say!("hypervisor", "гипервизор"), host.hypervisor.as_deref().unwrap_or_default())?;
+    }
+    for target in &run.targets {
+        let kind = words::target_kind(target.kind);
+        let file_system = target.file_system.as_ref().map_or(String::new(), |name| format!(", {name}"));
+        let size = format::bytes(target.size, lang);
+        row(page, say!("target", "объект"), &format!("{}: {}{file_system}, {size}", target.named, kind.get(lang)))?;
+        for device in &target.devices {
+            let parts = [Some(&device.name), Some(&device.kind), device.model.as_ref(), device.firmware.as_ref()];
+            let parts = parts.into_iter().flatten().map(String::as_str).chain(device.identity.as_deref());
+            row(page, say!("device", "устройство"), &parts.collect::<Vec<_>>().join(", "))?;
+        }
+    }
+    page.next();
+    for limit in list::all() {
+        let (checks, Say { en, ru }) = (limit.checks, limit.meaning);
+        let name = if checks.is_empty() { say!("{en}", "{ru}") } else { say!("{checks}: {en}", "{checks}: {ru}") };
+        row(page, name, limit.value.say().get(lang))?;
+    }
+    page.next();
+    for line in run.header.suite_text.lines() {
+        page.text(1, line)?;
+        page.next();
+    }
+    Ok(())
+}
