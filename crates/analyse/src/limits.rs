@@ -7,7 +7,7 @@ pub mod list;
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-11";
+pub const LIMITS_VERSION: &str = "2026-12";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).

@@ -1,12 +1,15 @@
 //! Tests of cause: what is run beside a case, so that the result can say whether what seems to bound it does. Pure; must not
 //! judge.
 
+use crate::files;
+use crate::fit::why_not;
 use crate::keys::{DEPTH, JOBS};
 use crate::parse::IN_FLIGHT_MAX;
-use crate::plan::{Case, Plan};
+use crate::plan::{Case, Plan, PlanTarget};
 use crate::topology::{Numa, Placement, Topology};
 use crate::workload::{Backend, Stream, Trial};
 use serde::{Deserialize, Serialize};
+use stend_base::Bytes;
 
 /// One kind of test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,16 +43,12 @@ impl Plan {
 
 /// The cells that test these, each behind all of them with what it is a test of. A test that a case cannot have, or that its suite
 /// has anyway, is left out.
-pub(crate) fn cells(
-    tests: &[Test],
-    cases: &[Case],
-    topology: &Topology,
-    fits: &dyn Fn(&Trial) -> bool,
-) -> Vec<(Case, Confirming)> {
+pub(crate) fn cells(tests: &[Test], cases: &[Case], target: &PlanTarget, pieces: &[Bytes]) -> Vec<(Case, Confirming)> {
+    let fits = |trial: &Trial| why_not(trial, target).or_else(|| files::why_not(trial, pieces, target.count)).is_none();
     let mut found: Vec<(Case, Confirming)> = Vec::new();
     for (of, case) in (0u32..).zip(cases) {
         for &test in tests {
-            let Some(trial) = trial(test, case, topology) else { continue };
+            let Some(trial) = trial(test, case, &target.topology) else { continue };
             if fits(&trial) && !cases.iter().any(|other| other.trial == trial) {
                 let axis = ("confirm".to_string(), label(test, &trial));
                 let axes = case.axes.iter().cloned().chain([axis]).collect();

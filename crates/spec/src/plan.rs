@@ -203,11 +203,7 @@ impl Plan {
             ladders.extend(cells(true));
             idle.extend(cells(false));
         }
-        let fits = |trial: &Trial| {
-            let target = &inputs.target;
-            why_not(trial, target).or_else(|| files::why_not(trial, &pieces, target.count)).is_none()
-        };
-        let tests = confirm::cells(&inputs.suite.confirm, &cases, &inputs.target.topology, &fits);
+        let tests = confirm::cells(&inputs.suite.confirm, &cases, &inputs.target, &pieces);
         let confirming = (cases.len() as u32..).zip(&tests).map(|(cell, (_, test))| (cell, *test)).collect();
         cases.extend(tests.into_iter().map(|(case, _)| case));
         cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;

@@ -6,7 +6,7 @@ mod fio;
 mod told;
 mod write;
 
-pub use told::{Note, Place, Weight};
+pub use told::{Note, Position, Weight};
 
 use crate::suite::Suite;
 use stend_base::{Error, Kind, Lang, Result, say};
@@ -49,7 +49,7 @@ impl Imported {
 /// The text of a file, or where and why it is none.
 fn decoded<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str> {
     let line_of = |at: usize| bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
-    let refuse = |line, message, hint| Err(Place::new(file, line).error(message).hint(hint));
+    let refuse = |line, message, hint| Err(Position::new(file, line).error(message).hint(hint));
     let saved = || say!("save it as plain text in UTF-8", "сохраните его как простой текст в UTF-8");
     if bytes.len() > SIZE_MAX {
         let message = say!("the file is larger than 1 MiB", "файл больше 1 МиБ");

@@ -57,28 +57,7 @@ pub(super) fn kinds(job: &Job, told: &mut Told) -> Result<Kinds> {
         _ => return Err(rw.wrong(word, "a kind of I/O such as `randread`", "вид операций, например `randread`")),
     };
     if let Some(modifier) = modifier.filter(|modifier| !matches!(modifier.trim(), "0" | "1") || !random) {
-        let modifier = super::super::told::shown(modifier);
-        let text = match random {
-            true => say!(
-                "with `:{modifier}` fio goes on in order for so many I/Os and then jumps",
-                "с `:{modifier}` fio идёт подряд столько операций, затем прыгает"
-            ),
-            false => say!(
-                "with `:{modifier}` fio leaves holes or goes backwards",
-                "с `:{modifier}` fio оставляет пропуски или идёт назад"
-            ),
-        };
-        let hint = match random {
-            true => say!(
-                "write `pattern: {{sequential: 87.5%}}` for runs of eight",
-                "для серий по восемь напишите `pattern: {{sequential: 87.5%}}`"
-            ),
-            false => say!(
-                "write `pattern: {{strided: …}}` or `pattern: reverse`",
-                "напишите `pattern: {{strided: …}}` или `pattern: reverse`"
-            ),
-        };
-        told.changed(&rw.place, text, hint)?;
+        modified(rw, random, modifier, told)?;
     }
     if !random && mix.shares().count() > 1 && mix.discard == 0 {
         told.changed(
@@ -94,6 +73,32 @@ pub(super) fn kinds(job: &Job, told: &mut Told) -> Result<Kinds> {
         )?;
     }
     Ok(Kinds { mix, random })
+}
+
+/// What stands behind the colon of `rw`: how many I/Os go on in order, or how far apart they are.
+fn modified(rw: &Opt, random: bool, modifier: &str, told: &mut Told) -> Result<()> {
+    let modifier = super::super::told::shown(modifier);
+    let text = match random {
+        true => say!(
+            "with `:{modifier}` fio goes on in order for so many I/Os and then jumps",
+            "с `:{modifier}` fio идёт подряд столько операций, затем прыгает"
+        ),
+        false => say!(
+            "with `:{modifier}` fio leaves holes or goes backwards",
+            "с `:{modifier}` fio оставляет пропуски или идёт назад"
+        ),
+    };
+    let hint = match random {
+        true => say!(
+            "write `pattern: {{sequential: 87.5%}}` for runs of eight",
+            "для серий по восемь напишите `pattern: {{sequential: 87.5%}}`"
+        ),
+        false => say!(
+            "write `pattern: {{strided: …}}` or `pattern: reverse`",
+            "напишите `pattern: {{strided: …}}` или `pattern: reverse`"
+        ),
+    };
+    told.changed(&rw.place, text, hint)
 }
 
 /// Percent of reads in a mix; of `rwmixread` and `rwmixwrite` the last one counts.

@@ -2,7 +2,7 @@
 //! execute anything.
 
 use super::super::told::{Told, shown};
-use super::super::{Imported, Place, World};
+use super::super::{Imported, Position, World};
 use super::job::Job;
 use super::lines::{self, Section};
 use super::{job, names, suite};
@@ -53,8 +53,8 @@ pub fn command(words: &[String], world: &World) -> Result<Imported> {
     suite(jobs, "fio command line", told)
 }
 
-fn place(index: usize) -> Place {
-    Place::new("command", index as u32 + 1)
+fn place(index: usize) -> Position {
+    Position::new("command", index as u32 + 1)
 }
 
 /// Commands that follow one another, each with the number of its first word.

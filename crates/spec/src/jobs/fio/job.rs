@@ -1,6 +1,6 @@
 //! Jobs of fio: sections with what they inherit, each option by its class. Must not know what a value means.
 
-use super::super::Place;
+use super::super::Position;
 use super::super::told::Told;
 use super::lines::{Opt, Section};
 use super::names::{self, Class};
@@ -11,7 +11,7 @@ use stend_base::{Result, Say, say};
 pub(super) struct Job {
     pub name: String,
     /// Where its section begins.
-    pub place: Place,
+    pub place: Position,
     /// Which case it belongs to: one begins at each `stonewall` and with each file.
     pub case: usize,
     options: Vec<Opt>,

@@ -42,7 +42,7 @@ pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
 fn of_file(file: &str, sections: &[Section], first: usize, told: &mut Told) -> Result<Vec<Job>> {
     let jobs = job::jobs(sections, first, told)?;
     if jobs.is_empty() {
-        let place = super::Place::new(file, 1);
+        let place = super::Position::new(file, 1);
         return Err(place.error(say!("there is no job in it", "в нём нет ни одного задания")).hint(say!(
             "a job is a section whose name does not begin with `global`",
             "задание — это раздел, имя которого не начинается с `global`"

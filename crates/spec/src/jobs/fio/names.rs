@@ -37,83 +37,77 @@ pub(super) enum Why {
 impl Why {
     /// Why it is not, and what there is instead.
     pub fn say(self) -> (Say, Say) {
-        let own = || say!("leave it out, or write the suite by hand", "уберите её или напишите набор сами");
+        (self.reason(), self.instead())
+    }
+
+    fn reason(self) -> Say {
         match self {
-            Why::Verify => (
-                say!("marks of fio are not made here", "метки fio здесь не делаются"),
-                say!(
-                    "write `verify: {{after: true}}` into the suite, which tells more",
-                    "впишите в набор `verify: {{after: true}}` — она сообщает больше"
-                ),
-            ),
-            Why::Trace => (
-                say!("a replay has a key of its own", "у повтора записи есть свой ключ"),
-                say!("write `trace: {{file: …}}` into the suite", "впишите в набор `trace: {{file: …}}`"),
-            ),
-            Why::Zoned => {
-                (say!("zones of a zoned device are not known here", "зоны зонных устройств здесь не известны"), own())
+            Why::Verify => say!("marks of fio are not made here", "метки fio здесь не делаются"),
+            Why::Trace => say!("a replay has a key of its own", "у повтора записи есть свой ключ"),
+            Why::Zoned => say!("zones of a zoned device are not known here", "зоны зонных устройств здесь не известны"),
+            Why::Steady => {
+                say!("the rule for a steady state is another here", "правило устойчивого состояния здесь другое")
             }
-            Why::Steady => (
-                say!("the rule for a steady state is another here", "правило устойчивого состояния здесь другое"),
-                say!("write `steady: {{rounds: 25}}` into the case", "впишите в случай `steady: {{rounds: 25}}`"),
-            ),
-            Why::Search => (
-                say!("a limit of latency is not searched so here", "предел задержки здесь ищется иначе"),
-                say!("write `rate: {{search: …}}` into the stream", "впишите в поток `rate: {{search: …}}`"),
-            ),
-            Why::Commands => (
-                say!("commands of a job file are never executed", "команды из файла заданий не выполняются"),
-                say!(
-                    "write them as `arms` of the suite, or run them yourself",
-                    "впишите их в набор как `arms` или выполните сами"
-                ),
-            ),
-            Why::Numa => (
-                say!("nodes are placed by a key of their own", "узлы задаются отдельным ключом"),
-                say!(
-                    "write `numa: {{cpu: 0, memory: 0}}` into the stream",
-                    "впишите в поток `numa: {{cpu: 0, memory: 0}}`"
-                ),
-            ),
-            Why::Contents => (
-                say!(
-                    "data would be written that the suite cannot ask for",
-                    "записывались бы данные, каких набор не задаёт"
-                ),
-                say!(
-                    "write `data: {{compress: …, dedup: …}}` into the stream",
-                    "впишите в поток `data: {{compress: …, dedup: …}}`"
-                ),
-            ),
-            Why::Sharing => {
-                (say!("jobs do not hold each other back here", "задания здесь друг друга не сдерживают"), own())
+            Why::Search => say!("a limit of latency is not searched so here", "предел задержки здесь ищется иначе"),
+            Why::Commands => {
+                say!("commands of a job file are never executed", "команды из файла заданий не выполняются")
             }
+            Why::Numa => say!("nodes are placed by a key of their own", "узлы задаются отдельным ключом"),
+            Why::Contents => say!(
+                "data would be written that the suite cannot ask for",
+                "записывались бы данные, каких набор не задаёт"
+            ),
+            Why::Sharing => say!("jobs do not hold each other back here", "задания здесь друг друга не сдерживают"),
             Why::Priority => {
-                (say!("I/Os and threads have no priorities here", "приоритетов у операций и потоков здесь нет"), own())
+                say!("I/Os and threads have no priorities here", "приоритетов у операций и потоков здесь нет")
             }
-            Why::FileLayout => (say!("test files are laid out by Stend", "тестовые файлы раскладывает Stend"), own()),
-            Why::Ending => (
-                say!("a trial ends by the clock, and by errors", "испытание кончается по часам и по ошибкам"),
-                say!("write `trial: 60s` into the case", "впишите в случай `trial: 60s`"),
+            Why::FileLayout => say!("test files are laid out by Stend", "тестовые файлы раскладывает Stend"),
+            Why::Ending => {
+                say!("a trial ends by the clock, and by errors", "испытание кончается по часам и по ошибкам")
+            }
+            Why::Submission => say!("I/Os are not submitted so here", "операции здесь так не подаются"),
+            Why::Order => say!(
+                "offsets would come in an order that the suite does not have",
+                "смещения шли бы в порядке, которого в наборе нет"
             ),
-            Why::Submission => (say!("I/Os are not submitted so here", "операции здесь так не подаются"), own()),
-            Why::Order => (
-                say!(
-                    "offsets would come in an order that the suite does not have",
-                    "смещения шли бы в порядке, которого в наборе нет"
-                ),
-                own(),
+            Why::Engine => say!(
+                "it belongs to a way of doing I/O that Stend does not have",
+                "она относится к способу ввода-вывода, которого у Stend нет"
             ),
-            Why::Engine => (
-                say!(
-                    "it belongs to a way of doing I/O that Stend does not have",
-                    "она относится к способу ввода-вывода, которого у Stend нет"
-                ),
-                say!(
-                    "mount or attach the storage, and name it with `--on`",
-                    "подключите хранилище и укажите его в `--on`"
-                ),
+        }
+    }
+
+    fn instead(self) -> Say {
+        match self {
+            Why::Verify => say!(
+                "write `verify: {{after: true}}` into the suite, which tells more",
+                "впишите в набор `verify: {{after: true}}` — она сообщает больше"
             ),
+            Why::Trace => say!("write `trace: {{file: …}}` into the suite", "впишите в набор `trace: {{file: …}}`"),
+            Why::Steady => {
+                say!("write `steady: {{rounds: 25}}` into the case", "впишите в случай `steady: {{rounds: 25}}`")
+            }
+            Why::Search => say!("write `rate: {{search: …}}` into the stream", "впишите в поток `rate: {{search: …}}`"),
+            Why::Commands => say!(
+                "write them as `arms` of the suite, or run them yourself",
+                "впишите их в набор как `arms` или выполните сами"
+            ),
+            Why::Numa => say!(
+                "write `numa: {{cpu: 0, memory: 0}}` into the stream",
+                "впишите в поток `numa: {{cpu: 0, memory: 0}}`"
+            ),
+            Why::Contents => say!(
+                "write `data: {{compress: …, dedup: …}}` into the stream",
+                "впишите в поток `data: {{compress: …, dedup: …}}`"
+            ),
+            Why::Ending => say!("write `trial: 60s` into the case", "впишите в случай `trial: 60s`"),
+            Why::Engine => say!(
+                "mount or attach the storage, and name it with `--on`",
+                "подключите хранилище и укажите его в `--on`"
+            ),
+            Why::Zoned | Why::Sharing | Why::Priority | Why::FileLayout | Why::Submission | Why::Order => {
+                say!("leave it out, or write the suite by hand", "уберите её или напишите набор сами")
+            }
         }
     }
 }

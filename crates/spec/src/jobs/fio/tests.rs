@@ -1,3 +1,5 @@
+//! Jobs of fio as suites: what is understood, what is listed, what is refused and where. Must not run anything.
+
 use super::*;
 use crate::jobs::told::Weight;
 use expect_test::{Expect, expect};
