@@ -204,3 +204,28 @@ fn jobs_are_printed_written_or_refused_in_the_users_language() {
     let (_, error) = expect_exit(&mut stend(&scratch, &["run", &jobs, "--on", &scratch.directory("t")]), 3);
     assert!(error.contains("stend import --suite"), "{error}");
 }
+
+#[test]
+fn a_suite_that_is_exported_runs_in_fio_and_every_tool_is_known_by_its_files() {
+    let scratch = Scratch::new();
+    let suite = "suite: x\ndefaults: {trial: 200ms, ramp: 0s, backend: psync}\ncases:\n\
+                 - {name: a, streams: [{op: read, pattern: random, block_size: [4KiB, 8KiB]}]}\n\
+                 - {name: b, streams: [{op: write, pattern: reverse, block_size: 4KiB}]}\n";
+    let (suite, jobs) = (scratch.file("s.yaml", suite), scratch.join("x.fio").to_string_lossy().into_owned());
+    let (said, note) = expect_exit(&mut stend(&scratch, &["export", &suite, "--format", "fio-job", "-o", &jobs]), 0);
+    assert!(said.contains("x.fio") && note.contains("2 things are not in it"), "{said}{note}");
+    let text = std::fs::read_to_string(&jobs).expect("jobs");
+    assert!(text.contains(";   `b` is left out: fio has nothing that means `reverse`"), "{text}");
+    if Command::new("fio").arg("--version").output().is_ok() {
+        let file = scratch.file("data", &"x".repeat(1 << 20));
+        let out = output(Command::new("fio").env("TARGET", file).arg(&jobs));
+        let (code, stdout, stderr) = texts(&out);
+        assert!(code == 0 && stdout.contains("a bs4096") && stdout.contains("a bs8192"), "{stdout}{stderr}");
+    }
+    let vdbench = "sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=5\n";
+    let (text, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", &scratch.file("v.txt", vdbench)]), 0);
+    assert!(text.contains("queue_depth: 8") && text.contains("name: \"rd1\""), "{text}");
+    let (text, _) =
+        expect_exit(&mut stend(&scratch, &["import", "--suite", "--", "diskspd", "-b4K", "-r", "-o4", "/dev/sdb"]), 0);
+    assert!(text.contains("pattern: uniform, block_size: 4KiB, queue_depth: 4"), "{text}");
+}

@@ -1,15 +1,23 @@
 //! Job definitions of other tools as suites: text in, the text of a suite out, with everything that was decided on the way.
 //! Pure: whoever calls reads the files; must never run or open what a job names.
 
+mod diskspd;
 mod draft;
+pub mod export;
 mod fio;
+mod iometer;
 mod told;
+mod tool;
+mod vdbench;
+mod words;
 mod write;
 
-pub use told::{Note, Position, Weight};
+pub use told::{JobPlace, Note, Weight};
 
 use crate::suite::Suite;
 use stend_base::{Error, Kind, Lang, Result, say};
+use told::Told;
+use tool::Tool;
 
 /// Largest file of jobs, in bytes; one of a person has a few thousand.
 pub const SIZE_MAX: usize = 1 << 20;
@@ -49,7 +57,7 @@ impl Imported {
 /// The text of a file, or where and why it is none.
 fn decoded<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str> {
     let line_of = |at: usize| bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
-    let refuse = |line, message, hint| Err(Position::new(file, line).error(message).hint(hint));
+    let refuse = |line, message, hint| Err(JobPlace::new(file, line).error(message).hint(hint));
     let saved = || say!("save it as plain text in UTF-8", "сохраните его как простой текст в UTF-8");
     if bytes.len() > SIZE_MAX {
         let message = say!("the file is larger than 1 MiB", "файл больше 1 МиБ");
@@ -76,26 +84,61 @@ fn decoded<'a>(bytes: &'a [u8], file: &str) -> Result<&'a str> {
 /// The suite of files of jobs, whatever tool they are for. Names with their bytes; all files are of one tool. Errors have kind `Spec`
 /// and begin with the place.
 pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
-    fio::files(sources, world)
+    let tool = |(name, bytes): &(String, Vec<u8>)| decoded(bytes, name).map(Tool::of_text);
+    let tools: Vec<Option<Tool>> = sources.iter().map(tool).collect::<Result<_>>()?;
+    if let Some(other) = tools.iter().position(|tool| *tool != tools[0]) {
+        let place = JobPlace::new(&sources[other].0, 1);
+        return Err(place
+            .error(say!(
+                "it is for another tool than the files before it",
+                "он для другой программы, чем файлы до него"
+            ))
+            .hint(say!("import the files of each tool on their own", "импортируйте файлы каждой программы отдельно")));
+    }
+    match tools.first().copied().flatten() {
+        Some(Tool::Vdbench) => vdbench::files(sources, world),
+        Some(Tool::Iometer) => iometer::files(sources, world),
+        Some(Tool::Fio | Tool::Diskspd) | None => fio::files(sources, world),
+    }
 }
 
-/// The suite of a command line, as its words or as one quoted text.
+/// The suite of a command line of fio or diskspd, as its words or as one quoted text. The place of a word is its number, from 1
+/// for the program itself.
 pub fn command(words: &[String], world: &World) -> Result<Imported> {
-    fio::command(words, world)
+    let words = words::split(words)?;
+    let mut told = Told::new(world.lenient);
+    let commands = words::commands(&words, &mut told);
+    let mut tools = commands.iter().map(|(first, words)| {
+        let (skipped, name) = words::program(words);
+        Tool::of_program(name).ok_or_else(|| {
+            let name = told::shown(name);
+            words::place(first + skipped)
+                .error(say!("`{name}` is not a tool whose commands are read", "команды `{name}` не читаются"))
+                .hint(say!("a command begins with `fio` or `diskspd`", "команда начинается с `fio` или `diskspd`"))
+        })
+    });
+    let first = tools.next().transpose()?;
+    for tool in tools {
+        if Some(tool?) != first {
+            let message = say!("commands of two tools", "команды двух программ");
+            return Err(words::place(0).error(message).hint(say!("import them apart", "импортируйте их отдельно")));
+        }
+    }
+    match first {
+        Some(Tool::Diskspd) => diskspd::commands(&commands, told),
+        _ => fio::commands(&commands, world, told),
+    }
 }
 
 /// Whether words from a command line are a command of another tool and not names of files.
 pub fn is_command(words: &[String]) -> bool {
-    let mut inside = words.iter().flat_map(|word| word.split_whitespace());
-    let program = inside.find(|word| *word != "sudo").map(|word| word.rsplit('/').next().unwrap_or(word));
-    inside.next().is_some() && program == Some("fio")
+    let inside: Vec<String> = words.iter().flat_map(|word| word.split_whitespace()).map(String::from).collect();
+    inside.len() > 1 && Tool::of_program(words::program(&inside).1).is_some()
 }
 
 /// Whether a text that is no suite looks like jobs of another tool.
 pub fn is_jobs(text: &str) -> bool {
-    text.lines()
-        .map(str::trim)
-        .any(|line| line.len() > 2 && line.starts_with('[') && line.ends_with(']') && !line.contains([',', ':']))
+    Tool::of_text(text).is_some()
 }
 
 /// What is ours to answer for: a suite that we wrote and do not read.
@@ -110,3 +153,6 @@ fn not_ours(why: &Error) -> Box<Error> {
         "импортируйте задания по одному или напишите набор сами (docs/formats/suite.md)"
     ))
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,15 +9,15 @@ const SHOWN_MAX: usize = 60;
 
 /// A line of a file, or a word of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Position {
+pub struct JobPlace {
     file: Rc<str>,
     line: u32,
 }
 
-impl Position {
+impl JobPlace {
     /// `line` counts from 1.
-    pub fn new(file: &str, line: u32) -> Position {
-        Position { file: file.into(), line }
+    pub fn new(file: &str, line: u32) -> JobPlace {
+        JobPlace { file: file.into(), line }
     }
 
     /// The name of the file.
@@ -32,7 +32,7 @@ impl Position {
     }
 }
 
-impl std::fmt::Display for Position {
+impl std::fmt::Display for JobPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", shown(&self.file), self.line)
     }
@@ -53,7 +53,7 @@ pub enum Weight {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Where it is about.
-    pub place: Position,
+    pub place: JobPlace,
     /// How much it matters.
     pub weight: Weight,
     /// What it says.
@@ -72,16 +72,16 @@ impl Told {
         Told { lenient, notes: Vec::new() }
     }
 
-    pub fn harmless(&mut self, place: &Position, name: &str) {
+    pub fn harmless(&mut self, place: &JobPlace, name: &str) {
         self.add(place, Weight::Harmless, Say::same(name));
     }
 
-    pub fn decided(&mut self, place: &Position, text: Say) {
+    pub fn decided(&mut self, place: &JobPlace, text: Say) {
         self.add(place, Weight::Decided, text);
     }
 
     /// Refuses what cannot be taken over as it is meant, or lists it when that is allowed.
-    pub fn changed(&mut self, place: &Position, text: Say, hint: Say) -> Result<()> {
+    pub fn changed(&mut self, place: &JobPlace, text: Say, hint: Say) -> Result<()> {
         if !self.lenient {
             return Err(place.error(text).hint(hint));
         }
@@ -90,7 +90,7 @@ impl Told {
     }
 
     /// A name that the other tool does not have either, as far as we know; the nearest of `known` is offered.
-    pub fn unknown(&mut self, place: &Position, name: &str, known: impl Iterator<Item = &'static str>) -> Result<()> {
+    pub fn unknown(&mut self, place: &JobPlace, name: &str, known: impl Iterator<Item = &'static str>) -> Result<()> {
         let near = known.min_by_key(|k| distance(name, k)).filter(|k| distance(name, k) <= 2);
         let name = shown(name);
         let hint = match near {
@@ -103,7 +103,7 @@ impl Told {
         self.changed(place, say!("unknown option `{name}`", "неизвестная опция `{name}`"), hint)
     }
 
-    fn add(&mut self, place: &Position, weight: Weight, text: Say) {
+    fn add(&mut self, place: &JobPlace, weight: Weight, text: Say) {
         let note = Note { place: place.clone(), weight, text };
         if !self.notes.contains(&note) {
             self.notes.push(note);

@@ -6,7 +6,7 @@ use super::told::{Note, Weight, in_one_line};
 use crate::pattern::Pattern;
 use crate::rate::{Gaps, Rate};
 use crate::region::{Extent, Part};
-use crate::suite::{Fill, StreamSpec, SuiteCase};
+use crate::suite::{Fill, JobsOf, StreamSpec, SuiteCase};
 use crate::workload::{Backend, Data, Mix, Sync};
 use std::fmt::Write;
 use stend_base::{Bytes, Lang, MilliIops, Millionths, Nanos, Say, say};
@@ -32,13 +32,14 @@ pub(super) fn text(imported: &Imported, lang: Lang) -> String {
     {
         line(format!("files: {{count: {}, size: {}}}", files.count, bytes(one.size)));
     }
+    let files = suite.files.as_ref().map_or(1, |files| files.count);
     line("cases:".into());
     for case in &suite.cases {
         line(format!("  - name: {}", quoted(&case.name)));
         line(format!("    {}", settings(case)));
         line("    streams:".into());
         for stream in &case.streams {
-            line(format!("      - {{{}}}", keys(stream).join(", ")));
+            line(format!("      - {{{}}}", keys(stream, files).join(", ")));
         }
     }
     out
@@ -107,7 +108,8 @@ fn settings(case: &SuiteCase) -> String {
     lines.join("\n    ")
 }
 
-fn keys(stream: &StreamSpec) -> Vec<String> {
+/// The keys of a stream of a suite with so many files.
+fn keys(stream: &StreamSpec, files: u32) -> Vec<String> {
     let mut keys = vec![format!("op: {}", op(stream.mix)), format!("pattern: {}", pattern(&stream.pattern))];
     keys.push(match stream.block_mix.as_slice() {
         [] => format!("block_size: {}", list(stream.block_size.iter().map(|size| bytes(*size)).collect())),
@@ -117,8 +119,12 @@ fn keys(stream: &StreamSpec) -> Vec<String> {
         }
     });
     keys.push(format!("queue_depth: {}", list(stream.queue_depth.iter().map(u32::to_string).collect())));
-    if stream.jobs != [1] {
-        keys.push(format!("jobs: {}", list(stream.jobs.iter().map(u32::to_string).collect())));
+    let each = |per: u32| list(stream.jobs.iter().map(|jobs| (jobs / per.max(1)).to_string()).collect());
+    match stream.jobs_of {
+        JobsOf::Files => keys.push(format!("jobs: {{per_file: {}}}", each(files))),
+        JobsOf::Target => keys.push(format!("jobs: {{per_target: {}}}", each(1))),
+        JobsOf::Range if stream.jobs != [1] => keys.push(format!("jobs: {}", each(1))),
+        JobsOf::Range => {}
     }
     keys.extend(sync(stream.sync).map(|sync| format!("sync: {sync}")));
     let data = stream.data;

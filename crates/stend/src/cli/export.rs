@@ -5,18 +5,19 @@ use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
 /// Forms of an export, the default first. `docs/formats/export.md` says what is in each.
-pub const FORMATS: [&str; 7] = ["json", "csv", "csv-ru", "csv-trials", "xlsx", "fio-json", "fio"];
+pub const FORMATS: [&str; 8] = ["json", "csv", "csv-ru", "csv-trials", "xlsx", "fio-json", "fio-job", "fio"];
 
 pub(super) fn export(lang: Lang) -> Command {
     let about = say!(
-        "write a run for other programs: all of it (json), its results (csv, csv-ru, xlsx, fio-json), its trials (csv-trials) or every I/O (--ios)",
-        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials) или каждую операцию (--ios)"
+        "write a run for other programs: all of it (json), its results (csv, csv-ru, xlsx, fio-json), its trials (csv-trials), its suite as jobs of fio (fio-job, also of a suite) or every I/O (--ios)",
+        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials), его набор в виде заданий fio (fio-job, в том числе из набора) или каждую операцию (--ios)"
     );
     let examples = "stend export last --format xlsx -o results.xlsx\n\
                     stend export before.stend after.stend --format xlsx -o compared.xlsx\n\
                     stend export last --format csv -o results.csv\n\
                     stend export before.stend --format json -o before.json\n\
                     stend export last --format fio-json -o plots/\n\
+                    stend export my-suite.yaml --format fio-job -o jobs.fio\n\
                     stend export last --ios --trial 3 --format fio -o lat.log";
     let ios = say!(
         "the log of every I/O, if the suite keeps one (`io_log`): csv, or fio as fio writes its latency logs",

@@ -34,6 +34,9 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if format == "xlsx" {
         return workbook(arguments, &names, out);
     }
+    if format == "fio-job" {
+        return jobs(arguments, out);
+    }
     let run = super::read_run(arguments)?;
     let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
     let results = |dialect| -> Result<()> {
@@ -78,6 +81,29 @@ fn workbook(arguments: &ArgMatches, names: &[String], out: &Out) -> Result<()> {
         Error::new(Kind::Bug, say!("cannot make the workbook: {why}", "не удаётся составить книгу: {why}"))
     })?;
     one_file(Some(file.as_str()).filter(|file| *file != "-"), out, |to| to.write_all(&bytes))
+}
+
+/// The suite of a run, or a suite file, as jobs of fio.
+fn jobs(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let name = super::required(arguments, "RUN");
+    let is_suite = name.ends_with(".yaml") || name.ends_with(".yml") || crate::suites::find(name).is_some();
+    let suite = match is_suite {
+        true => super::run::read_suite(name)?.0,
+        false => super::read_run(arguments)?.header.inputs.suite,
+    };
+    let exported = stend_spec::jobs::export::fio(&suite);
+    let text = exported.text(out.lang);
+    let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
+    one_file(file, out, |to| to.write_all(text.as_bytes()))?;
+    let lacks = exported.lacks.len();
+    out.note(
+        say!(
+            "{lacks} things are not in it, or are otherwise; the file begins with them",
+            "чего нет или что иначе: {lacks}; файл с этого начинается"
+        )
+        .get(out.lang),
+    );
+    Ok(())
 }
 
 /// Writes to the file, and says where it is; without one to the standard output.

@@ -57,7 +57,7 @@ pub(super) fn kinds(job: &Job, told: &mut Told) -> Result<Kinds> {
         _ => return Err(rw.wrong(word, "a kind of I/O such as `randread`", "вид операций, например `randread`")),
     };
     if let Some(modifier) = modifier.filter(|modifier| !matches!(modifier.trim(), "0" | "1") || !random) {
-        modified(rw, random, modifier, told)?;
+        modified(rw, modifier, random, told)?;
     }
     if !random && mix.shares().count() > 1 && mix.discard == 0 {
         told.changed(
@@ -75,8 +75,8 @@ pub(super) fn kinds(job: &Job, told: &mut Told) -> Result<Kinds> {
     Ok(Kinds { mix, random })
 }
 
-/// What stands behind the colon of `rw`: how many I/Os go on in order, or how far apart they are.
-fn modified(rw: &Opt, random: bool, modifier: &str, told: &mut Told) -> Result<()> {
+/// What stands behind the colon of `rw`.
+fn modified(rw: &Opt, modifier: &str, random: bool, told: &mut Told) -> Result<()> {
     let modifier = super::super::told::shown(modifier);
     let text = match random {
         true => say!(

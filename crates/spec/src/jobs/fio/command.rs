@@ -2,7 +2,8 @@
 //! execute anything.
 
 use super::super::told::{Told, shown};
-use super::super::{Imported, Position, World};
+use super::super::words::{place, program};
+use super::super::{Imported, World};
 use super::job::Job;
 use super::lines::{self, Section};
 use super::{job, names, suite};
@@ -30,19 +31,12 @@ const PROGRAM: &[(&str, bool)] = &[
     ("alloc-size", true),
 ];
 
-/// The suite of a command line, as words or as one quoted text. The place of a word is its number, from 1 for `fio` itself.
-pub fn command(words: &[String], world: &World) -> Result<Imported> {
-    let mut told = Told::new(world.lenient);
-    let words = split(words)?;
+/// The suite of commands of fio, each with the number of its first word.
+pub(in super::super) fn commands(parts: &[(usize, &[String])], world: &World, mut told: Told) -> Result<Imported> {
     let mut jobs: Vec<Job> = Vec::new();
-    for (first, part) in parts(&words) {
-        if let Some(found) = part.first().filter(|word| word.as_str() == "sleep") {
-            let (found, place) = (shown(found), place(first));
-            told.decided(&place, say!("`{found}` between commands is left out", "`{found}` между командами опущена"));
-            continue;
-        }
+    for (first, part) in parts {
         let case = jobs.last().map_or(0, |job| job.case + 1);
-        jobs.extend(job::jobs(&of_fio(first, part, world, &mut told)?, case, &mut told)?);
+        jobs.extend(job::jobs(&of_fio(*first, part, world, &mut told)?, case, &mut told)?);
     }
     if jobs.is_empty() {
         return Err(place(0).error(say!("the command has no job", "в команде нет ни одного задания")).hint(say!(
@@ -53,33 +47,8 @@ pub fn command(words: &[String], world: &World) -> Result<Imported> {
     suite(jobs, "fio command line", told)
 }
 
-fn place(index: usize) -> Position {
-    Position::new("command", index as u32 + 1)
-}
-
-/// Commands that follow one another, each with the number of its first word.
-fn parts(words: &[String]) -> Vec<(usize, &[String])> {
-    let ends = |word: &String| matches!(word.as_str(), "&&" | ";" | "||");
-    let mut at = 0;
-    let mut found = Vec::new();
-    for part in words.split(ends) {
-        if !part.is_empty() {
-            found.push((at, part));
-        }
-        at += part.len() + 1;
-    }
-    found
-}
-
 fn of_fio(first: usize, words: &[String], world: &World, told: &mut Told) -> Result<Vec<Section>> {
-    let skipped = usize::from(words.first().is_some_and(|word| word == "sudo"));
-    let program = words.get(skipped).map_or("", |word| word.rsplit('/').next().unwrap_or(word));
-    if program != "fio" {
-        let program = shown(program);
-        return Err(place(first + skipped)
-            .error(say!("`{program}` is not fio", "`{program}` — не fio"))
-            .hint(say!("a command begins with `fio`", "команда начинается с `fio`")));
-    }
+    let (skipped, _) = program(words);
     let global = |index| Section { name: "global".into(), place: place(index), options: Vec::new() };
     let mut sections = vec![global(first)];
     let mut index = skipped + 1;
@@ -140,40 +109,4 @@ fn takes_value(name: &str) -> bool {
         Some((_, value)) => *value,
         None => !FLAGS.contains(&names::canonical(name)) && !FLAGS.contains(&name),
     }
-}
-
-/// One quoted text as words; several words as they are.
-fn split(words: &[String]) -> Result<Vec<String>> {
-    let [text] = words else { return Ok(words.to_vec()) };
-    let (mut found, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
-    let mut quote = None;
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, quote) {
-            (c, Some(q)) if c == q => quote = None,
-            ('\'' | '"', None) => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            ('\\', None) => {
-                // A line that goes on in the next one, as pages print it, leaves nothing.
-                if let Some(next) = letters.next().filter(|next| *next != '\n') {
-                    word.get_or_insert_default().push(next);
-                }
-            }
-            (';', None) => {
-                found.extend(word.take());
-                found.push(";".into());
-            }
-            (c, None) if c.is_whitespace() => found.extend(word.take()),
-            (c, _) => word.get_or_insert_default().push(c),
-        }
-    }
-    if quote.is_some() {
-        return Err(place(found.len())
-            .error(say!("a quote has no end", "кавычка не закрыта"))
-            .hint(say!("close it", "закройте её")));
-    }
-    found.extend(word);
-    Ok(found)
 }

@@ -1,6 +1,6 @@
 //! Jobs of fio: sections with what they inherit, each option by its class. Must not know what a value means.
 
-use super::super::Position;
+use super::super::JobPlace;
 use super::super::told::Told;
 use super::lines::{Opt, Section};
 use super::names::{self, Class};
@@ -11,7 +11,7 @@ use stend_base::{Result, Say, say};
 pub(super) struct Job {
     pub name: String,
     /// Where its section begins.
-    pub place: Position,
+    pub place: JobPlace,
     /// Which case it belongs to: one begins at each `stonewall` and with each file.
     pub case: usize,
     options: Vec<Opt>,
@@ -80,11 +80,11 @@ fn sorted(option: &Opt, told: &mut Told) -> Result<Option<Opt>> {
             Ok(None)
         }
         Some(Class::Unsupported(why)) => {
-            let (Say { en, ru }, instead) = why.say();
+            let Say { en, ru } = why.say();
             told.changed(
                 &option.place,
                 say!("`{name}` is not taken over: {en}", "`{name}` не переносится: {ru}"),
-                instead,
+                why.instead(),
             )?;
             Ok(None)
         }

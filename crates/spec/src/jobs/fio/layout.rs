@@ -22,7 +22,7 @@ pub(super) struct Area {
     size: Option<Amount>,
     filesize: Option<Bytes>,
     offset: Amount,
-    step: Bytes,
+    step: Amount,
 }
 
 /// The range that all jobs share.
@@ -50,6 +50,12 @@ impl Area {
             return Err(option.wrong(&clones.to_string(), "1 to 1024", "от 1 до 1024"));
         }
         let bytes = |name: &str| job.get(name).map(|option| option.bytes(option.text()?, base)).transpose();
+        let amount = |name: &str| -> Result<Amount> {
+            match job.get(name).map(|option| option.amount(base)).transpose()? {
+                None | Some(Amount::Percent(0)) => Ok(Amount::NONE),
+                Some(amount) => Ok(amount),
+            }
+        };
         let files = job.get("nrfiles").map_or(Ok(1), |option| option.small())?;
         if let Some(option) = job.get("nrfiles").filter(|_| !(1..=10_000).contains(&files)) {
             return Err(option.wrong(&files.to_string(), "1 to 10000", "от 1 до 10000"));
@@ -66,8 +72,8 @@ impl Area {
             clones,
             size: job.get("size").map(|option| option.amount(base)).transpose()?,
             filesize,
-            offset: job.get("offset").map_or(Ok(Amount::Bytes(Bytes(0))), |option| option.amount(base))?,
-            step: bytes("offset_increment")?.unwrap_or(Bytes(0)),
+            offset: amount("offset")?,
+            step: amount("offset_increment")?,
         })
     }
 
@@ -85,7 +91,8 @@ impl Area {
         })?;
         let offset = if let Amount::Bytes(offset) = self.offset { offset } else { Bytes(0) };
         // What is before the offset has to be there, too, and before that of the last clone.
-        let steps = self.step.0.saturating_mul(u64::from(self.clones) - 1);
+        let step = if let Amount::Bytes(step) = self.step { step.0 } else { 0 };
+        let steps = step.saturating_mul(u64::from(self.clones) - 1);
         Some(whole_blocks(Bytes((told + offset).0.saturating_add(steps))))
     }
 }
@@ -226,7 +233,7 @@ impl Range {
         }
         let part = |clone: u64| self.of_paths(job, area, clone, pattern);
         let clones = u64::from(area.clones);
-        if area.step.0 > 0 {
+        if area.step != Amount::NONE {
             return (0..clones).map(|clone| Ok((part(clone)?, 1))).collect();
         }
         if clones == 1 {
@@ -300,8 +307,8 @@ impl Range {
         let (whole, offset) = (self.slots_from(job, first, count)?, area.offset);
         if count > 1 {
             let in_row = slots.windows(2).all(|pair| pair[1] == pair[0] + 1);
-            let part = area.offset != Amount::Bytes(Bytes(0))
-                || area.step.0 > 0
+            let part = area.offset != Amount::NONE
+                || area.step != Amount::NONE
                 || (self.slot.is_none() && area.size.is_some());
             if !in_row || part || *pattern == Pattern::Sequential {
                 return Err(self.apart(job, say!(
@@ -329,26 +336,32 @@ impl Range {
         let (unit, base) = (u64::from(self.share(job, 1)?.0), self.share(job, first)?);
         let percent = |n: u32| Millionths((unit * u64::from(n) / 100) as u32);
         let size = area.size;
-        if offset == Amount::Bytes(Bytes(0)) && area.step.0 == 0 && matches!(size, None | Some(Amount::Percent(100))) {
+        if offset == Amount::NONE && area.step == Amount::NONE && matches!(size, None | Some(Amount::Percent(100))) {
             return Ok(whole);
         }
-        let start = match offset {
-            Amount::Percent(n) if area.step.0 == 0 => Extent::Share(Millionths(base.0 + percent(n).0)),
-            Amount::Bytes(Bytes(0)) if area.step.0 == 0 => Extent::Share(base),
-            Amount::Bytes(bytes) if first == 0 => {
-                Extent::Size(Bytes(bytes.0.saturating_add(area.step.0.saturating_mul(clone))))
+        let steps = u32::try_from(clone).unwrap_or(u32::MAX);
+        let (start, before) = match (offset, area.step) {
+            (Amount::Bytes(bytes), Amount::Bytes(step)) if first == 0 && (bytes.0 > 0 || step.0 > 0) => {
+                (Extent::Size(Bytes(bytes.0.saturating_add(step.0.saturating_mul(clone)))), 0)
+            }
+            (Amount::NONE, Amount::NONE) => (Extent::Share(base), 0),
+            (offset @ (Amount::Percent(_) | Amount::NONE), step @ (Amount::Percent(_) | Amount::NONE)) => {
+                let of = |amount| if let Amount::Percent(n) = amount { n } else { 0 };
+                let before = of(offset).saturating_add(of(step).saturating_mul(steps));
+                if before >= 100 {
+                    let text = say!("the offset is behind the end", "смещение за концом");
+                    return Err(job.place.error(text).hint(say!("take a smaller one", "возьмите меньшее")));
+                }
+                (Extent::Share(Millionths(base.0 + percent(before).0)), before)
             }
             _ => {
-                return Err(self.apart(
-                    job,
-                    say!(
-                        "an offset in bytes on another device than the first",
-                        "смещение в байтах не на первом устройстве"
-                    ),
-                ));
+                let text = say!(
+                    "an offset in bytes on another device than the first, or beside one in percent",
+                    "смещение в байтах не на первом устройстве или рядом с процентами"
+                );
+                return Err(self.apart(job, text));
             }
         };
-        let before = if let Amount::Percent(n) = offset { n } else { 0 };
         let size = match size {
             Some(Amount::Bytes(bytes)) => Some(Extent::Size(bytes)),
             Some(Amount::Percent(n)) => Some(Extent::Share(percent(n.min(100 - before)))),
@@ -371,7 +384,7 @@ fn in_file(slot: Bytes, first: u64, area: &Area, clone: u64, whole: Option<Part>
         Amount::Bytes(bytes) => bytes,
         Amount::Percent(n) => Bytes(slot.0 / 100 * u64::from(n)).align_down(Bytes::kib(4)),
     };
-    let offset = Bytes(of(area.offset).0.saturating_add(area.step.0.saturating_mul(clone)));
+    let offset = Bytes(of(area.offset).0.saturating_add(of(area.step).0.saturating_mul(clone)));
     let size = area.size.map_or(Bytes(slot.0.saturating_sub(offset.0)), of);
     let size = size.min(Bytes(slot.0.saturating_sub(offset.0)));
     if offset.0 == 0 && size == slot {

@@ -2,7 +2,7 @@
 //! Facts: fio's HOWTO, "Job file format", and `__parse_jobs_ini` of its `init.c`.
 
 use super::super::told::{Told, shown};
-use super::super::{Position, World, decoded};
+use super::super::{JobPlace, World, decoded};
 use stend_base::{Result, Say, say};
 
 /// Sections of all files together; a job each, and a suite has at most 64 streams per case.
@@ -17,14 +17,14 @@ const DEPTH_MAX: usize = 8;
 pub(super) struct Opt {
     pub name: String,
     pub value: Option<String>,
-    pub place: Position,
+    pub place: JobPlace,
 }
 
 /// What follows one `[name]`.
 #[derive(Debug, Clone)]
 pub(super) struct Section {
     pub name: String,
-    pub place: Position,
+    pub place: JobPlace,
     pub options: Vec<Opt>,
 }
 
@@ -55,7 +55,7 @@ impl Reader<'_, '_> {
         let text = decoded(bytes, file)?;
         self.open.push(file.to_string());
         for (index, line) in text.lines().enumerate() {
-            let place = Position::new(file, index as u32 + 1);
+            let place = JobPlace::new(file, index as u32 + 1);
             let line = line.trim();
             if line.is_empty() || line.starts_with([';', '#']) {
                 continue;
@@ -69,7 +69,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn section(&mut self, rest: &str, place: Position) -> Result<()> {
+    fn section(&mut self, rest: &str, place: JobPlace) -> Result<()> {
         let refuse = |text: Say, hint: Say| Err(place.error(text).hint(hint));
         let Some((name, behind)) = rest.split_once(']') else {
             return refuse(
@@ -105,7 +105,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn line(&mut self, line: &str, place: Position) -> Result<()> {
+    fn line(&mut self, line: &str, place: JobPlace) -> Result<()> {
         let included = line.strip_prefix("include").filter(|rest| rest.starts_with(char::is_whitespace));
         if let Some(path) = included {
             return self.include(path.trim(), place);
@@ -134,7 +134,7 @@ impl Reader<'_, '_> {
     }
 
     /// Relative to the file that includes.
-    fn include(&mut self, path: &str, place: Position) -> Result<()> {
+    fn include(&mut self, path: &str, place: JobPlace) -> Result<()> {
         let full = match self.open.last().and_then(|file| file.rsplit_once('/')) {
             Some((directory, _)) if !path.starts_with('/') => format!("{directory}/{path}"),
             _ => path.to_string(),
@@ -149,7 +149,7 @@ impl Reader<'_, '_> {
         }
         let bytes = (self.world.read)(&full).map_err(|e| {
             let (en, ru) = (&e.message.en, &e.message.ru);
-            place.error(say!("in `include`: {en}", "в `include`: {ru}")).hint(say!(
+            place.error(say!("`include` fails: {en}", "`include` не удался: {ru}")).hint(say!(
                 "paths count from the directory of the file that includes",
                 "пути отсчитываются от каталога включающего файла"
             ))
@@ -159,7 +159,7 @@ impl Reader<'_, '_> {
 }
 
 /// One `name=value`, or a bare name; variables of the environment are put in, as fio does.
-pub(super) fn option(line: &str, place: &Position, world: &World, told: &mut Told) -> Result<Opt> {
+pub(super) fn option(line: &str, place: &JobPlace, world: &World, told: &mut Told) -> Result<Opt> {
     let line = substituted(line, place, world, told)?;
     let (name, value) = match line.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim().to_string())),
@@ -175,7 +175,7 @@ pub(super) fn option(line: &str, place: &Position, world: &World, told: &mut Tol
     Ok(Opt { name: name.to_string(), value, place: place.clone() })
 }
 
-fn substituted(line: &str, place: &Position, world: &World, told: &mut Told) -> Result<String> {
+fn substituted(line: &str, place: &JobPlace, world: &World, told: &mut Told) -> Result<String> {
     let (mut out, mut rest) = (String::new(), line);
     while let Some((before, behind)) = rest.split_once("${") {
         let Some((name, after)) = behind.split_once('}') else { break };
@@ -207,7 +207,7 @@ fn substituted(line: &str, place: &Position, world: &World, told: &mut Told) -> 
 }
 
 /// `$pagesize` and its like, with which fio calculates without parentheses.
-fn keywords(line: String, place: &Position) -> Result<String> {
+fn keywords(line: String, place: &JobPlace) -> Result<String> {
     if let Some(word) = ["$ncpus", "$mb_memory"].iter().find(|word| line.contains(**word)) {
         let message = say!("`{word}` differs from machine to machine", "`{word}` на каждой машине своё");
         return Err(place.error(message).hint(say!("write the number that is meant", "впишите нужное число")));

@@ -23,11 +23,11 @@ use lines::Section;
 use load::Load;
 use stend_base::{Error, Kind, Millionths, Result, say};
 
-pub use command::command;
+pub(super) use command::commands;
 
 /// The suite of the jobs of these files, of which each begins a case of its own. Names of files with their bytes; errors have
 /// kind `Spec` and begin with file and line.
-pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
+pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
     let mut told = Told::new(world.lenient);
     let mut jobs: Vec<Job> = Vec::new();
     for (name, bytes) in sources {
@@ -42,7 +42,7 @@ pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
 fn of_file(file: &str, sections: &[Section], first: usize, told: &mut Told) -> Result<Vec<Job>> {
     let jobs = job::jobs(sections, first, told)?;
     if jobs.is_empty() {
-        let place = super::Position::new(file, 1);
+        let place = super::JobPlace::new(file, 1);
         return Err(place.error(say!("there is no job in it", "в нём нет ни одного задания")).hint(say!(
             "a job is a section whose name does not begin with `global`",
             "задание — это раздел, имя которого не начинается с `global`"

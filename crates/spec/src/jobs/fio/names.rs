@@ -35,16 +35,11 @@ pub(super) enum Why {
 }
 
 impl Why {
-    /// Why it is not, and what there is instead.
-    pub fn say(self) -> (Say, Say) {
-        (self.reason(), self.instead())
-    }
-
-    fn reason(self) -> Say {
+    /// Why it is not.
+    pub fn say(self) -> Say {
         match self {
             Why::Verify => say!("marks of fio are not made here", "метки fio здесь не делаются"),
             Why::Trace => say!("a replay has a key of its own", "у повтора записи есть свой ключ"),
-            Why::Zoned => say!("zones of a zoned device are not known here", "зоны зонных устройств здесь не известны"),
             Why::Steady => {
                 say!("the rule for a steady state is another here", "правило устойчивого состояния здесь другое")
             }
@@ -57,6 +52,9 @@ impl Why {
                 "data would be written that the suite cannot ask for",
                 "записывались бы данные, каких набор не задаёт"
             ),
+            Why::Zoned => {
+                say!("zones of a zoned device are not known here", "зоны зонных устройств здесь не известны")
+            }
             Why::Sharing => say!("jobs do not hold each other back here", "задания здесь друг друга не сдерживают"),
             Why::Priority => {
                 say!("I/Os and threads have no priorities here", "приоритетов у операций и потоков здесь нет")
@@ -77,7 +75,8 @@ impl Why {
         }
     }
 
-    fn instead(self) -> Say {
+    /// What there is instead.
+    pub fn instead(self) -> Say {
         match self {
             Why::Verify => say!(
                 "write `verify: {{after: true}}` into the suite, which tells more",

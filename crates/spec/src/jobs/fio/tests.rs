@@ -1,4 +1,4 @@
-//! Jobs of fio as suites: what is understood, what is listed, what is refused and where. Must not run anything.
+//! Jobs of fio and the suites that they become; must not read files.
 
 use super::*;
 use crate::jobs::told::Weight;
@@ -67,7 +67,7 @@ fn the_chain_of_the_article_becomes_a_case_per_command() {
         -invalidate=1 -bs=4k -iodepth=128 -numjobs=4 -group_reporting -rw=randread -runtime=60 -randrepeat=0 \
         -filename=/dev/nvme1n1 && sleep 10 && fio -name=rand_iops_write_T1Q1N1 -randrepeat=0 -ioengine=libaio -direct=1 \
         -invalidate=1 -bs=4k -iodepth=1 -fsync=1 -rw=randwrite -runtime=60 -filename=/dev/nvme1n1";
-    let imported = super::command(&[command.to_string()], &world(false)).unwrap();
+    let imported = crate::jobs::command(&[command.to_string()], &world(false)).unwrap();
     expect![[r##"
         # Made by `stend import --suite` of fio command line
         # The jobs name these targets; a suite names none, so give them, in this order: --on /dev/nvme1n1
@@ -115,7 +115,7 @@ fn files_that_fio_would_name_after_its_jobs_are_files_of_a_directory() {
         step("-bs=4M -iodepth=32 -rw=write"),
         step("-bs=4k -iodepth=128 -numjobs=16 -rw=randwrite")
     );
-    let imported = super::command(&[words], &world(false)).unwrap();
+    let imported = crate::jobs::command(&[words], &world(false)).unwrap();
     let text = imported.text(Lang::En);
     assert!(text.contains("fill: {size: auto}\nfiles: {count: 16, size: 20GiB}"), "{text}");
     assert!(
@@ -124,12 +124,13 @@ fn files_that_fio_would_name_after_its_jobs_are_files_of_a_directory() {
     );
     assert!(text.contains("queue_depth: 128, jobs: 16}"), "{text}");
     // As printed: a name that fio does not have, and a sync of reads.
-    let typo = super::command(&[step("-invaqdlidate=1 -bs=4k -rw=randread -fsync=1")], &world(false)).unwrap_err();
+    let typo =
+        crate::jobs::command(&[step("-invaqdlidate=1 -bs=4k -rw=randread -fsync=1")], &world(false)).unwrap_err();
     assert!(
         typo.to_string().contains("command:5: unknown option `invaqdlidate`\nhint: did you mean `invalidate`?"),
         "{typo}"
     );
-    let reads = super::command(&[step("-bs=4k -rw=randread -fsync=1")], &world(false)).unwrap().text(Lang::En);
+    let reads = crate::jobs::command(&[step("-bs=4k -rw=randread -fsync=1")], &world(false)).unwrap().text(Lang::En);
     assert!(reads.contains("`fsync` has no effect: nothing is written") && !reads.contains("sync:"), "{reads}");
 }
 
@@ -367,7 +368,7 @@ proptest! {
     #[test]
     fn any_words_are_a_suite_or_an_error(words in proptest::collection::vec("[-a-z0-9=&;'\" \\\\]{0,10}", 0..8)) {
         let words: Vec<String> = std::iter::once("fio".to_string()).chain(words).collect();
-        if let Err(e) = super::command(&words, &world(true)) {
+        if let Err(e) = crate::jobs::command(&words, &world(true)) {
             prop_assert_eq!(e.kind, Kind::Spec, "{}", e);
         }
     }

@@ -5,6 +5,10 @@ use super::super::told::shown;
 use super::lines::Opt;
 use stend_base::{Bytes, Error, Nanos, Result, say};
 
+impl Amount {
+    pub const NONE: Amount = Amount::Bytes(Bytes(0));
+}
+
 /// Nesting of parentheses in an expression.
 const DEPTH_MAX: usize = 32;
 

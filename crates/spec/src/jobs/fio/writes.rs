@@ -76,9 +76,9 @@ pub(super) fn data(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Data> {
         return Ok(plain);
     }
     let contents = |told: &mut Told, option: &Opt| {
-        let (name, (why, hint)) = (&option.name, Why::Contents.say());
+        let (name, why) = (&option.name, Why::Contents.say());
         let (en, ru) = (why.en, why.ru);
-        told.changed(&option.place, say!("`{name}`: {en}", "`{name}`: {ru}"), hint)
+        told.changed(&option.place, say!("`{name}`: {en}", "`{name}`: {ru}"), Why::Contents.instead())
     };
     if let Some(option) = job.get("zero_buffers")
         && option.flag()?

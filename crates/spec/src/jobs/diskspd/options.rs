@@ -1,0 +1,356 @@
+//! Switches of diskspd: each with its value behind the letter, without a blank. Must not know what a suite is.
+
+use super::super::JobPlace;
+use super::super::told::{Told, shown};
+use stend_base::{Bytes, Error, Nanos, Result, say};
+
+/// A value and the word that said it.
+#[derive(Debug, Clone)]
+pub(super) struct Given<T> {
+    pub value: T,
+    pub place: JobPlace,
+}
+
+/// Order of offsets.
+#[derive(Debug, Clone)]
+pub(super) enum Order {
+    /// With this step from start to start.
+    Sequential(Bytes),
+    /// One sequence of all threads.
+    Interlocked,
+    /// At multiples of this, or of the block.
+    Random(Option<Bytes>),
+    /// Percent of random I/Os.
+    Share(u32),
+    /// Percent of accesses and of space, 100 each.
+    Zones(Vec<(u32, u32)>),
+}
+
+/// The most that a thread does on a target.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Limit {
+    BytesPerMs(u64),
+    Iops(u64),
+}
+
+/// A command.
+#[derive(Debug)]
+pub(super) struct Options {
+    /// Of its first word.
+    pub place: JobPlace,
+    pub targets: Vec<(String, JobPlace)>,
+    pub block: Given<Bytes>,
+    pub order: Given<Order>,
+    pub depth: u32,
+    /// The depth is of a thread, whatever number of targets it has.
+    pub per_thread: bool,
+    pub threads: u32,
+    pub total: Option<u32>,
+    pub writes: u8,
+    pub duration: Nanos,
+    pub warmup: Nanos,
+    pub direct: bool,
+    pub through: bool,
+    pub random_data: bool,
+    pub create: Option<Given<Bytes>>,
+    pub limit: Option<Given<Limit>>,
+    /// I/Os in a burst and the time between bursts.
+    pub burst: Option<Given<(u32, Nanos)>>,
+    /// Where the part begins and how long it is.
+    pub part: Option<Given<(Bytes, Option<Bytes>)>>,
+}
+
+impl Options {
+    /// As diskspd has them without any switch.
+    fn new(place: JobPlace) -> Options {
+        let block = Bytes::kib(64);
+        Options {
+            targets: Vec::new(),
+            block: Given { value: block, place: place.clone() },
+            order: Given { value: Order::Sequential(block), place: place.clone() },
+            depth: 2,
+            per_thread: false,
+            threads: 1,
+            total: None,
+            writes: 0,
+            duration: Nanos::secs(10),
+            warmup: Nanos::secs(5),
+            direct: false,
+            through: false,
+            random_data: false,
+            create: None,
+            limit: None,
+            burst: None,
+            part: None,
+            place,
+        }
+    }
+}
+
+impl Options {
+    /// Whether several files are to be made beside each other; else each has a directory, or a drive, of its own.
+    pub fn in_one_directory(&self) -> bool {
+        let directory =
+            |path: &str| path.rsplit_once(['/', '\\']).map_or(String::new(), |(directory, _)| directory.to_lowercase());
+        let mut directories = self.targets.iter().map(|(path, _)| directory(path));
+        let first = directories.next();
+        self.create.is_some() && self.targets.len() > 1 && directories.all(|other| Some(other) == first)
+    }
+}
+
+/// Switches that change no I/O of ours: what is printed, affinity, seeds, cool-down, hints.
+const HARMLESS: [&str; 14] = ["L", "D", "R", "v", "z", "n", "a", "P", "e", "x", "l", "C", "fs", "fr"];
+/// Switches that mean something that a suite does not express.
+const REFUSED: [&str; 6] = ["X", "I", "y", "p", "T", "O"];
+
+/// One switch while it is read.
+struct Word<'a> {
+    letter: char,
+    value: &'a str,
+    place: JobPlace,
+}
+
+impl Word<'_> {
+    fn wrong(&self, en: &str, ru: &str) -> Box<Error> {
+        let (letter, value) = (self.letter, shown(self.value));
+        self.place.error(say!("`-{letter}` needs {en}, not `{value}`", "`-{letter}` требует {ru}, а не `{value}`"))
+    }
+
+    fn whole(&self, text: &str) -> Result<u32> {
+        text.parse().map_err(|_| self.wrong("a whole number", "целое число"))
+    }
+
+    fn at_least_one(&self) -> Result<u32> {
+        match self.whole(self.value)? {
+            0 => Err(self.wrong("at least 1", "не меньше 1")),
+            n => Ok(n),
+        }
+    }
+
+    fn percent(&self, text: &str) -> Result<u32> {
+        self.whole(text)
+            .ok()
+            .filter(|n| *n <= 100)
+            .ok_or_else(|| self.wrong("0 to 100 percent", "от 0 до 100 процентов"))
+    }
+
+    fn seconds(&self) -> Result<Nanos> {
+        Ok(Nanos::secs(u64::from(self.whole(self.value)?)))
+    }
+
+    /// A number with K, M, G or T, or with `b` for blocks.
+    fn size(&self, text: &str, block: Bytes) -> Result<Bytes> {
+        let bad = || self.wrong("a size such as `4K`", "размер, например `4K`");
+        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let number: u64 = text[..end].parse().map_err(|_| bad())?;
+        let factor = match text[end..].to_ascii_lowercase().as_str() {
+            "" => 1,
+            "k" => 1 << 10,
+            "m" => 1 << 20,
+            "g" => 1 << 30,
+            "t" => 1 << 40,
+            "b" => block.0,
+            _ => return Err(bad()),
+        };
+        number.checked_mul(factor).filter(|n| *n > 0).map(Bytes).ok_or_else(bad)
+    }
+}
+
+/// The options of the words, of which the first is the program.
+pub(super) fn read(first: usize, words: &[String], told: &mut Told) -> Result<Options> {
+    let place = |index: usize| JobPlace::new("command", (first + index) as u32 + 1);
+    let mut options = Options::new(place(0));
+    // What a size in blocks, and a step, count in, wherever it stands.
+    if let Some((index, word)) =
+        words.iter().enumerate().rev().find(|(_, word)| word.starts_with("-b") && word.len() > 2)
+    {
+        let word = Word { letter: 'b', value: &word[2..], place: place(index) };
+        let value = word.size(word.value, Bytes(1))?;
+        if value.0 > Bytes::mib(64).0 || !value.0.is_multiple_of(512) {
+            return Err(word.wrong("a multiple of 512 B up to 64 MiB", "размер, кратный 512 Б, не больше 64 МиБ"));
+        }
+        options.block = Given { value, place: word.place };
+        options.order.value = Order::Sequential(value);
+    }
+    let mut pause = (None, None);
+    for (index, text) in words.iter().enumerate().skip(1) {
+        let mut letters = text.chars();
+        let (Some('-' | '/'), Some(letter)) = (letters.next(), letters.next()) else {
+            options.targets.push((text.clone(), place(index)));
+            continue;
+        };
+        if text.starts_with('/') && text.len() > 2 && text[1..].contains('/') {
+            options.targets.push((text.clone(), place(index)));
+            continue;
+        }
+        let word = Word { letter, value: letters.as_str(), place: place(index) };
+        match letter {
+            'i' => pause.0 = Some((word.at_least_one()?, word.place)),
+            'j' => pause.1 = Some(Nanos::millis(u64::from(word.at_least_one()?))),
+            _ => one(&mut options, &word, told)?,
+        }
+    }
+    if let (Some((every, place)), Some(time)) = pause {
+        options.burst = Some(Given { value: (every, time), place });
+    }
+    if options.targets.is_empty() {
+        return Err(options
+            .place
+            .error(say!("the command names no target", "команда не называет объекта"))
+            .hint(say!("targets stand behind the switches", "объекты стоят после ключей")));
+    }
+    Ok(options)
+}
+
+fn one(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
+    let (block, value) = (options.block.value, word.value);
+    match word.letter {
+        'b' => {}
+        'o' => options.depth = word.at_least_one()?,
+        'O' => (options.depth, options.per_thread) = (word.at_least_one()?, true),
+        't' => options.threads = word.at_least_one()?,
+        'F' => options.total = Some(word.at_least_one()?),
+        'w' => options.writes = word.percent(value)? as u8,
+        'd' => options.duration = word.seconds()?,
+        'W' => options.warmup = word.seconds()?,
+        'c' => options.create = Some(Given { value: word.size(value, block)?, place: word.place.clone() }),
+        'h' => (options.direct, options.through) = (true, true),
+        'S' => cache(options, word, told)?,
+        'r' | 's' => options.order = Given { value: order(word, block)?, place: word.place.clone() },
+        'Z' => data(options, word, told)?,
+        'B' => {
+            let (start, len) = value.split_once(':').map_or((value, None), |(start, len)| (start, Some(len)));
+            let len = len.map(|len| word.size(len, block)).transpose()?;
+            options.part = Some(Given { value: (word.size(start, block)?, len), place: word.place.clone() });
+        }
+        'f' if value.starts_with(|c: char| c.is_ascii_digit()) => {
+            let part = (Bytes(0), Some(word.size(value, block)?));
+            options.part = Some(Given { value: part, place: word.place.clone() });
+        }
+        'f' => told.harmless(&word.place, "-f"),
+        'g' => {
+            let number = |text: &str| {
+                text.parse::<u64>()
+                    .ok()
+                    .filter(|n| *n > 0)
+                    .ok_or_else(|| word.wrong("a number above 0", "число больше 0"))
+            };
+            let value = match value.strip_suffix('i') {
+                Some(iops) => Limit::Iops(number(iops)?),
+                None => Limit::BytesPerMs(number(value)?),
+            };
+            options.limit = Some(Given { value, place: word.place.clone() });
+        }
+        letter => other(letter, word, told)?,
+    }
+    Ok(())
+}
+
+fn other(letter: char, word: &Word, told: &mut Told) -> Result<()> {
+    let name = letter.to_string();
+    if HARMLESS.contains(&name.as_str()) {
+        told.harmless(&word.place, &format!("-{letter}"));
+        return Ok(());
+    }
+    let hint = say!("leave it out, or write the suite by hand", "уберите его или напишите набор сами");
+    if REFUSED.contains(&name.as_str()) {
+        return told.changed(
+            &word.place,
+            say!("`-{letter}` has nothing that means the same", "для `-{letter}` нет ничего с тем же смыслом"),
+            hint,
+        );
+    }
+    told.changed(&word.place, say!("unknown switch `-{letter}`", "неизвестный ключ `-{letter}`"), hint)
+}
+
+/// `-S` and its letters.
+fn cache(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
+    for letter in word.value.chars() {
+        match letter {
+            'u' => options.direct = true,
+            'w' => options.through = true,
+            'h' => (options.direct, options.through) = (true, true),
+            'b' => options.direct = false,
+            'r' => told.harmless(&word.place, "-Sr"),
+            'm' => told.changed(
+                &word.place,
+                say!("files are not mapped into memory here", "файлы здесь не отображаются в память"),
+                say!("leave `m` out", "уберите `m`"),
+            )?,
+            _ => return Err(word.wrong("letters of b, h, m, r, u and w", "буквы из b, h, m, r, u и w")),
+        }
+    }
+    // Alone it is `-Su`.
+    options.direct |= word.value.is_empty();
+    Ok(())
+}
+
+/// `-r…` and `-s…`.
+fn order(word: &Word, block: Bytes) -> Result<Order> {
+    let value = word.value;
+    if word.letter == 's' {
+        return match value {
+            "" => Ok(Order::Sequential(block)),
+            "i" => Ok(Order::Interlocked),
+            step => Ok(Order::Sequential(word.size(step.trim_start_matches('i'), block)?)),
+        };
+    }
+    if let Some(pairs) = value.strip_prefix("dpct") {
+        return zones(word, pairs);
+    }
+    if let Some(percent) = value.strip_prefix('s') {
+        return match word.percent(percent)? {
+            0 => Ok(Order::Sequential(block)),
+            100 => Ok(Order::Random(None)),
+            percent => Ok(Order::Share(percent)),
+        };
+    }
+    match value {
+        "" => Ok(Order::Random(None)),
+        align => Ok(Order::Random(Some(word.size(align, block)?))),
+    }
+}
+
+/// `90/10:5/20`: percent of I/Os and of the target; what is left is spread over the rest.
+fn zones(word: &Word, pairs: &str) -> Result<Order> {
+    let bad = || word.wrong("shares such as `90/10`", "доли, например `90/10`");
+    let mut zones: Vec<(u32, u32)> = Vec::new();
+    for pair in pairs.split(':') {
+        let (accesses, space) = pair.split_once('/').ok_or_else(bad)?;
+        zones.push((word.percent(accesses)?, word.percent(space)?));
+    }
+    let (accesses, space) =
+        zones.iter().fold((0u32, 0u32), |sum, zone| (sum.0.saturating_add(zone.0), sum.1.saturating_add(zone.1)));
+    if accesses > 100 || space > 100 || (space == 100 && accesses < 100) || zones.len() > 60 {
+        return Err(bad());
+    }
+    if space < 100 {
+        zones.push((100 - accesses, 100 - space));
+    }
+    if zones.len() < 2 || zones.iter().any(|zone| zone.1 == 0 && zone.0 > 0) {
+        return Err(bad());
+    }
+    Ok(Order::Zones(zones))
+}
+
+/// `-Z`, `-Zr`, `-Z1M`, `-Z1M,file`.
+fn data(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
+    let name = word.value;
+    if name == "r" {
+        options.random_data = true;
+        return Ok(());
+    }
+    if name.is_empty() || name.contains(',') {
+        return told.changed(
+            &word.place,
+            say!(
+                "zeroes, or bytes of a file, would be written; here data are incompressible",
+                "писались бы нули или байты файла; здесь данные несжимаемы"
+            ),
+            say!("write `-Zr`", "напишите `-Zr`"),
+        );
+    }
+    word.size(name, options.block.value)?;
+    options.random_data = true;
+    Ok(())
+}

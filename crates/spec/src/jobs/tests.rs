@@ -1,0 +1,346 @@
+//! Jobs of the other tools, and which tool a text is for; must not read files.
+
+use super::*;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+fn world(lenient: bool) -> World<'static> {
+    let none = |path: &str| Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")));
+    World { read: Box::leak(Box::new(none)), variable: &|_| None, lenient }
+}
+
+fn of_command(text: &str, lenient: bool) -> Result<Imported> {
+    command(&[text.to_string()], &world(lenient))
+}
+
+fn of_file(text: &str, lenient: bool) -> Result<Imported> {
+    files(&[("x".into(), text.as_bytes().to_vec())], &world(lenient))
+}
+
+fn check(imported: Result<Imported>, expected: Expect) {
+    expected.assert_eq(&imported.map_or_else(|e| e.render(Lang::En), |imported| imported.text(Lang::En)));
+}
+
+const VDBENCH: &str = "\
+* a comment
+compratio=2
+sd=default,th=16,openflags=o_direct   everything behind the blank is ignored
+sd=sd1,lun=/dev/sdb
+sd=sd2,lun=/dev/sdc
+wd=wd1,sd=sd*,xfersize=(4k,60,64k,40),rdpct=70,seekpct=random
+rd=run1,wd=wd1,iorate=(1000,2000),
+   elapsed=5m,interval=1,warmup=30,distribution=deterministic
+rd=run2,wd=wd1,iorate=max,forthreads=(1,8),forrdpct=(0,100),elapsed=60
+eof
+nonsense behind the end
+";
+
+const ICF: &str = "Version 1.1.0
+'TEST SETUP ====================================================================
+'Test Description
+\t
+'Run Time
+'\thours      minutes    seconds
+\t0          10         0
+'Ramp Up Time (s)
+\t30
+'Test Type
+\tNORMAL
+'END test setup
+'ACCESS SPECIFICATIONS =========================================================
+'Access specification name,default assignment
+\tOLTP,NONE
+'size,% of size,% reads,% random,delay,burst,align,reply
+\t8192,100,67,100,0,1,0,0
+'Access specification name,default assignment
+\tunused,NONE
+'size,% of size,% reads,% random,delay,burst,align,reply
+\t512,100,100,0,0,1,0,0
+'END access specifications
+'MANAGER LIST ==================================================================
+'Manager ID, manager name
+\t1,HOST
+'Worker
+\tWorker 1
+'Worker type
+\tDISK
+'Default target settings for worker
+'Number of outstanding IOs,test connection rate,transactions per connection,use fixed seed,fixed seed value
+\t256,DISABLED,1,DISABLED,0
+'Disk maximum size,starting sector,Data pattern
+\t0,0,0
+'End default target settings for worker
+'Assigned access specs
+\tOLTP
+'End assigned access specs
+'Target assignments
+'Target
+\t0: \"ATA disk\"
+'Target type
+\tDISK
+'End target
+'End target assignments
+'End worker
+";
+
+#[test]
+fn the_commands_of_the_article_become_cases_with_the_cold_truth() {
+    let text = "DiskSpd64.exe -b4K -t32 -o32 -w0 -d10 -r -S -c100G F:/testfile.dat G:/testfile.dat && sleep 5 && \
+                DiskSpd64.exe -b128K -t32 -o32 -w100 -d10 -si -S -c100G F:/testfile.dat G:/testfile.dat";
+    check(
+        of_command(text, false),
+        expect![[r##"
+            # Made by `stend import --suite` of diskspd command line
+            # The jobs name these targets; a suite names none, so give them, in this order: --on F:/testfile.dat --on G:/testfile.dat
+            # Decided:
+            #   command:13: `sleep` between commands is left out
+            #   command:1: test files are made by Stend in the directories that `--on` names, and written once before measuring
+            #   command:16: test files are made by Stend in the directories that `--on` names, and written once before measuring
+            #   command:16: diskspd writes the bytes 0 to 255 over and over, which storage compresses; here data are incompressible
+            suite: "diskspd"
+            defaults: {prober: off}
+            fill: {size: 100GiB}
+            cases:
+              - name: "read 4K"
+                trial: 10s
+                ramp: 5s
+                direct: true
+                streams:
+                  - {op: read, pattern: uniform, block_size: 4KiB, queue_depth: 32, jobs: {per_target: 32}}
+              - name: "write 128K"
+                trial: 10s
+                ramp: 5s
+                direct: true
+                streams:
+                  - {op: write, pattern: shared_sequential, block_size: 128KiB, queue_depth: 32, jobs: {per_target: 32}}
+        "##]],
+    );
+}
+
+#[test]
+fn switches_of_diskspd_are_taken_over_or_refused_with_their_word() {
+    let streams = |rest: &str| {
+        let text =
+            of_command(&format!("diskspd {rest} /dev/sdb"), false).unwrap_or_else(|e| panic!("{e}")).text(Lang::En);
+        text.lines().filter_map(|line| line.strip_prefix("      - ")).collect::<Vec<_>>().join("\n")
+    };
+    let all = [
+        "",
+        "-b8K -o1 -Sh -w100 -Zr",
+        "-r64K -b64K",
+        "-rs30 -b4K",
+        "-rdpct90/10:5/20",
+        "-s128K -b64K",
+        "-g100i -t4 -b4K",
+        "-b4K -g4",
+        "-i8 -j100 -o1",
+        "-B1G:2G",
+        "-f1G -b4K",
+        "-F8 -o4",
+    ];
+    expect![[r#"
+        {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 2}
+        {op: write, pattern: sequential, block_size: 8KiB, queue_depth: 1, sync: o_dsync}
+        {op: read, pattern: uniform, block_size: 64KiB, queue_depth: 2}
+        {op: read, pattern: {sequential: 70%}, block_size: 4KiB, queue_depth: 2}
+        {op: read, pattern: {zones: [{space: 10%, accesses: 90%}, {space: 20%, accesses: 5%}, {space: 70%, accesses: 5%}]}, block_size: 64KiB, queue_depth: 2}
+        {op: read, pattern: {strided: {stride: 128KiB}}, block_size: 64KiB, queue_depth: 2}
+        {op: read, pattern: sequential, block_size: 4KiB, queue_depth: 2, jobs: 4, rate: 400/s}
+        {op: read, pattern: sequential, block_size: 4KiB, queue_depth: 2, rate: 0.976/s}
+        {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 1, think: {time: 100ms, every: 8}}
+        {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 2, region: {start: 1GiB, size: 2GiB}}
+        {op: read, pattern: sequential, block_size: 4KiB, queue_depth: 2, region: {start: 0B, size: 1GiB}}
+        {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 4, jobs: 8}"#]].assert_eq(&all.map(streams).join("\n"));
+    for (text, why) in [
+        ("-b4K -y /dev/x", "command:3: `-y` has nothing"),
+        ("-Z /dev/x", "zeroes, or bytes of a file"),
+        ("-Q1 /dev/x", "unknown switch `-Q`"),
+        ("-r4K /dev/x", "multiples of their size"),
+        ("-i8 -j100 /dev/x", "a thread rests as a whole"),
+        ("-Sm /dev/x", "mapped into memory"),
+        ("-si -c1M d/a d/b", "one sequence would go over all files"),
+    ] {
+        let error = of_command(&format!("diskspd {text}"), false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("command:"), "{error}");
+        let told = of_command(&format!("diskspd {text}"), true).unwrap().text(Lang::En);
+        assert!(told.contains("Means something else now"), "{told}");
+    }
+    for (text, why) in [
+        ("-b4K", "names no target"),
+        ("-b1000 x", "multiple of 512 B"),
+        ("-w101 x", "0 to 100"),
+        ("-o0 x", "at least 1"),
+        ("-rdpct90/10:20/5 x", "shares such as"),
+        ("-c5 x", "files of that size"),
+        ("-Sq x", "letters of"),
+        ("-g0 x", "above 0"),
+    ] {
+        let error = of_command(&format!("diskspd {text}"), true).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("command:"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_parameter_file_of_vdbench_is_expanded_and_its_keys_match_by_prefix() {
+    check(
+        of_file(VDBENCH, false),
+        expect![[r##"
+        # Made by `stend import --suite` of x
+        # The jobs name these targets; a suite names none, so give them, in this order: --on /dev/sdb --on /dev/sdc
+        # Left out, because it changes no I/O: interval
+        suite: "x"
+        defaults: {prober: off}
+        cases:
+          - name: "run1"
+            trial: 300s
+            ramp: 30s
+            direct: true
+            backend: psync
+            streams:
+              - {op: {read: 70, write: 30}, pattern: uniform, block_size: {4KiB: 60, 64KiB: 40}, queue_depth: 16, jobs: {per_target: 1}, data: {compress: 2, dedup: 1}, rate: [1000/s, 2000/s]}
+          - name: "run2 rdpct=0"
+            trial: 60s
+            ramp: 0s
+            direct: true
+            backend: psync
+            streams:
+              - {op: write, pattern: uniform, block_size: {4KiB: 60, 64KiB: 40}, queue_depth: [1, 8], jobs: {per_target: 1}, data: {compress: 2, dedup: 1}}
+          - name: "run2 rdpct=100"
+            trial: 60s
+            ramp: 0s
+            direct: true
+            backend: psync
+            streams:
+              - {op: read, pattern: uniform, block_size: {4KiB: 60, 64KiB: 40}, queue_depth: [1, 8], jobs: {per_target: 1}}
+    "##]],
+    );
+}
+
+#[test]
+fn what_vdbench_means_otherwise_is_an_error_with_its_line() {
+    for (from, to, why) in [
+        ("iorate=max", "iorate=curve", "x:9: a curve begins with a search"),
+        ("compratio=2", "validate=yes", "x:2: `validate` has nothing"),
+        ("compratio=2", "comprratio=2", "x:2: unknown option `comprratio`"),
+        ("seekpct=random", "rhpct=50", "x:6: `rhpct` has nothing"),
+        ("openflags=o_direct", "openflags=fsync", "x:3: `openflags=fsync`"),
+        ("deterministic", "uniform", "x:7: gaps of `uniform`"),
+        ("interval=1", "start_cmd=reboot", "x:7: `start_cmd` has nothing"),
+    ] {
+        let text = VDBENCH.replace(from, to);
+        let error = of_file(&text, false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        assert!(of_file(&text, true).unwrap().text(Lang::Ru).contains("Теперь значит другое"), "{text}");
+    }
+    for (from, to, why) in [
+        ("lun=/dev/sdb", "size=1g", "x:4: `sd=sd1` has no `lun`"),
+        ("wd=wd1,iorate=max", "wd=wd9,iorate=max", "x:9: `wd` needs names that are defined above"),
+        ("(4k,60,64k,40)", "(4k,60,64k,30)", "sizes, each with its percentage"),
+        ("th=16", "s=16", "x:3: `s` may be"),
+        ("elapsed=60", "elapsed=soon", "x:9: `elapsed` needs seconds"),
+        ("eof\nnonsense behind the end\n", "rd=run3,\n", "the file behind it"),
+        ("sd=sd2", "fsd=fsd1,anchor=/x", "workloads of a file system"),
+        ("rdpct=70", "rdpct=(70", "`)` is missing"),
+    ] {
+        let error = of_file(&VDBENCH.replace(from, to), true).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+        assert!(error.contains(why), "{from}: {error}");
+    }
+}
+
+#[test]
+fn a_configuration_of_iometer_becomes_a_case_for_each_specification_that_is_used() {
+    check(
+        of_file(ICF, false),
+        expect![[r##"
+        # Made by `stend import --suite` of x
+        # The jobs name these targets; a suite names none, so give them, in this order: --on 0: "ATA disk"
+        suite: "x"
+        defaults: {prober: off}
+        cases:
+          - name: "OLTP"
+            trial: 600s
+            ramp: 30s
+            direct: true
+            streams:
+              - {op: {read: 67, write: 33}, pattern: uniform, block_size: 8KiB, queue_depth: 256}
+    "##]],
+    );
+    let mix = ICF.replace("\t8192,100,67,100,0,1,0,0\n", "\t4096,60,67,100,0,1,0,0\n\t8192,40,67,100,0,1,0,0\n");
+    assert!(of_file(&mix, false).unwrap().text(Lang::En).contains("block_size: {4KiB: 60, 8KiB: 40}"));
+    for (from, to, why) in [
+        ("NORMAL", "CYCLE_OUTSTANDING_IOS", "x:11: the test type"),
+        ("67,100,0,1,0,0", "67,100,5,8,0,0", "x:17: bursts"),
+        ("\t0,0,0\n'End default", "\t2048,0,0\n'End default", "a part of the disk"),
+        ("256,DISABLED", "256,ENABLED", "connections are not opened"),
+    ] {
+        let text = ICF.replace(from, to);
+        let error = of_file(&text, false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        assert!(of_file(&text, true).is_ok(), "{text}");
+    }
+    for (from, to, why) in [
+        ("8192,100,67", "8192,90,67", "add up to 90 %"),
+        ("8192,100,67", "8191,100,67", "x:17: `size,% of size"),
+        ("8192,100,67,100", "8192,100", "whole numbers"),
+        ("\t256,", "\t0,", "1 to 4096"),
+        ("0          10         0", "ten minutes", "x:7: `hours"),
+    ] {
+        let error = of_file(&ICF.replace(from, to), true).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("x:"), "{from}: {error}");
+    }
+    assert!(
+        of_file("Version 1.1.0\n'TEST SETUP ====\n", true).unwrap_err().to_string().contains("x:1: there is no access")
+    );
+}
+
+#[test]
+fn files_of_two_tools_are_not_one_suite() {
+    let two = [("a".into(), VDBENCH.as_bytes().to_vec()), ("b".into(), b"[a]\nrw=read\n".to_vec())];
+    assert!(files(&two, &world(true)).unwrap_err().to_string().contains("b:1: it is for another tool"));
+    let words = |text: &str| is_command(&text.split(' ').map(String::from).collect::<Vec<_>>());
+    assert!(
+        words("sudo /usr/bin/fio --name=x")
+            && words("diskspd64.exe -b4K x")
+            && !words("fio.job")
+            && !words("a.fio b.fio")
+    );
+    assert!(
+        of_command("fio --name=a --size=1g && rm -rf /", true).unwrap_err().to_string().contains("`rm` is not a tool")
+    );
+    assert!(of_command("fio --name=a --size=1g && diskspd x", true).unwrap_err().to_string().contains("two tools"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_after_a_true_beginning_are_a_suite_or_an_error_with_a_place(
+        bytes in proptest::collection::vec(any::<u8>(), 0..200), which in 0usize..3, cut in 0usize..700, lenient: bool,
+    ) {
+        let begin = [VDBENCH, ICF, "[a]\nfilename=/dev/x\nrw=randread\n"][which].as_bytes();
+        let text: Vec<u8> = begin.iter().take(cut.max(20)).copied().chain(bytes).collect();
+        if let Err(e) = files(&[("x".into(), text)], &world(lenient)) {
+            prop_assert!(e.kind == Kind::Spec && (e.message.en.starts_with("x:") || e.message.en.starts_with("what these jobs")), "{}", e);
+        }
+    }
+
+    #[test]
+    fn any_line_of_vdbench_and_iometer_is_read_or_refused(
+        line in "[a-z0-9=,()*%\"'. \\t]{0,40}", at in 0usize..40, which in 0usize..2, lenient: bool,
+    ) {
+        let begin = [VDBENCH, ICF][which];
+        let mut lines: Vec<&str> = begin.lines().collect();
+        lines.insert(at.min(lines.len()), &line);
+        if let Err(e) = of_file(&lines.join("\n"), lenient) {
+            prop_assert_eq!(e.kind, Kind::Spec, "{}", e);
+        }
+    }
+
+    #[test]
+    fn any_switches_of_diskspd_are_read_or_refused(words in proptest::collection::vec("[-/]?[a-zA-Z]{0,3}[0-9]{0,10}[KMGTb:/,i]{0,2}", 0..8)) {
+        let words: Vec<String> = std::iter::once("diskspd".to_string()).chain(words).collect();
+        if let Err(e) = command(&words, &world(true)) {
+            prop_assert_eq!(e.kind, Kind::Spec, "{}", e);
+        }
+    }
+}

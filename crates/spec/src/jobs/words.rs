@@ -1,0 +1,75 @@
+//! Command lines of other tools: one quoted text as words, and words as commands that follow one another. Must not know whose.
+
+use super::JobPlace;
+use super::told::{Told, shown};
+use stend_base::{Result, say};
+
+/// The place of a word, counted from 0.
+pub(super) fn place(index: usize) -> JobPlace {
+    JobPlace::new("command", index as u32 + 1)
+}
+
+/// One quoted text as words; several words as they are.
+pub(super) fn split(words: &[String]) -> Result<Vec<String>> {
+    let [text] = words else { return Ok(words.to_vec()) };
+    let (mut found, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            (c, Some(q)) if c == q => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            ('\\', None) => {
+                // A line that goes on in the next one, as pages print it, leaves nothing.
+                if let Some(next) = letters.next().filter(|next| *next != '\n') {
+                    word.get_or_insert_default().push(next);
+                }
+            }
+            (';', None) => {
+                found.extend(word.take());
+                found.push(";".into());
+            }
+            (c, None) if c.is_whitespace() => found.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err(place(found.len())
+            .error(say!("a quote has no end", "кавычка не закрыта"))
+            .hint(say!("close it", "закройте её")));
+    }
+    found.extend(word);
+    Ok(found)
+}
+
+/// Commands that follow one another, each with the number of its first word; pauses between them are told.
+pub(super) fn commands<'a>(words: &'a [String], told: &mut Told) -> Vec<(usize, &'a [String])> {
+    let ends = |word: &String| matches!(word.as_str(), "&&" | ";" | "||");
+    let mut at = 0;
+    let mut found = Vec::new();
+    for part in words.split(ends) {
+        match part.first() {
+            Some(first) if first == "sleep" => {
+                let first = shown(first);
+                told.decided(
+                    &place(at),
+                    say!("`{first}` between commands is left out", "`{first}` между командами опущена"),
+                );
+            }
+            Some(_) => found.push((at, part)),
+            None => {}
+        }
+        at += part.len() + 1;
+    }
+    found
+}
+
+/// The name of the program that a command begins with, and the number of the word: directories and `sudo` are left out.
+pub(super) fn program(words: &[String]) -> (usize, &str) {
+    let skipped = usize::from(words.first().is_some_and(|word| word == "sudo"));
+    let name = words.get(skipped).map_or("", String::as_str);
+    (skipped, name.rsplit(['/', '\\']).next().unwrap_or(name))
+}
