@@ -229,3 +229,27 @@ fn a_suite_that_is_exported_runs_in_fio_and_every_tool_is_known_by_its_files() {
         expect_exit(&mut stend(&scratch, &["import", "--suite", "--", "diskspd", "-b4K", "-r", "-o4", "/dev/sdb"]), 0);
     assert!(text.contains("pattern: uniform, block_size: 4KiB, queue_depth: 4"), "{text}");
 }
+
+#[test]
+fn fio_reads_the_jobs_of_every_built_in_suite() {
+    let scratch = Scratch::new();
+    let (list, _) = expect_exit(&mut stend(&scratch, &["suites", "--json"]), 0);
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    let names = list["suites"].as_array().expect("suites").iter().filter_map(|suite| suite["name"].as_str());
+    for name in names {
+        let jobs = scratch.join("jobs.fio").to_string_lossy().into_owned();
+        expect_exit(&mut stend(&scratch, &["export", name, "--format", "fio-job", "-o", &jobs]), 0);
+        let text = std::fs::read_to_string(&jobs).expect("jobs");
+        std::fs::remove_file(&jobs).expect("removed");
+        // Fio can have no case of `video`, whose rates are no whole numbers for each job: what is left out is named.
+        if !text.contains("stonewall") {
+            assert!(text.contains("is left out"), "{name}: {text}");
+            continue;
+        }
+        let parsed = output(
+            Command::new("fio").args(["--parse-only", &scratch.file("x.fio", &text)]).env("TARGET", "/dev/null"),
+        );
+        let (code, stdout, stderr) = texts(&parsed);
+        assert!(code == 0 && !format!("{stdout}{stderr}").contains("dropped"), "{name}: {stdout}{stderr}");
+    }
+}

@@ -231,10 +231,13 @@ fn load(stream: &StreamSpec, label: &str, lacks: &mut Vec<Say>) -> Result<Vec<St
         return Err(say!("fio does not search a rate so", "fio так частоту не ищет"));
     }
     if let Some(rate) = stream.rate.first() {
+        // Of discards alone the third number is the rate; beside others fio has no discards at all.
+        let trims = stream.mix.discard == 100;
+        let mix = if trims { Mix::of_reads(100) } else { stream.mix };
         let plain = Stream {
             rate: Some(rate.clone()),
             jobs: stream.jobs[0],
-            ..Stream::new(stream.mix, Pattern::Random, stream.block_size[0])
+            ..Stream::new(mix, Pattern::Random, stream.block_size[0])
         };
         let Some([reads, writes]) = per_job(&plain) else {
             return Err(say!(
@@ -242,7 +245,10 @@ fn load(stream: &StreamSpec, label: &str, lacks: &mut Vec<Say>) -> Result<Vec<St
                 "частота не делится на целые по заданиям и видам"
             ));
         };
-        lines.push(format!("rate_iops={},{}", shown(reads), shown(writes)));
+        lines.push(match trims {
+            true => format!("rate_iops=,,{reads}"),
+            false => format!("rate_iops={},{}", shown(reads), shown(writes)),
+        });
         lines.extend((rate.gaps == Gaps::Poisson).then(|| "rate_process=poisson".to_string()));
     }
     if let Some(think) = stream.think {

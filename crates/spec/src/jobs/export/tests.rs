@@ -119,3 +119,10 @@ fn what_is_exported_is_read_back_as_the_same_streams() {
     let back = files(&[("x".into(), jobs.clone().into_bytes())], &world).unwrap_or_else(|e| panic!("{e}\n{jobs}"));
     assert_eq!(back.suite.cases, suite.cases, "{jobs}");
 }
+
+#[test]
+fn the_rate_of_discards_is_the_third_one() {
+    let text = "suite: x\ncases:\n- {name: a, streams: [{op: discard, pattern: sequential, block_size: 1MiB, rate: 50/s, jobs: 2}]}\n";
+    let jobs = export::fio(&crate::parse::suite(text, "s.yaml").unwrap()).text(Lang::En);
+    assert!(jobs.contains("rw=trim") && jobs.contains("rate_iops=,,25\n"), "{jobs}");
+}
