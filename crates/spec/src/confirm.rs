@@ -5,9 +5,10 @@ use crate::files;
 use crate::fit::why_not;
 use crate::keys::{DEPTH, JOBS};
 use crate::parse::IN_FLIGHT_MAX;
+use crate::pattern::Pattern;
 use crate::plan::{Case, Plan, PlanTarget};
 use crate::topology::{Numa, Placement, Topology};
-use crate::workload::{Backend, Stream, Trial};
+use crate::workload::{Backend, Engine, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::Bytes;
 
@@ -73,7 +74,9 @@ fn trial(test: Test, case: &Case, topology: &Topology) -> Option<Trial> {
     let [stream] = case.trial.streams.as_slice() else { return None };
     let plain = !stream.is_open() && stream.think.is_none() && stream.verify.is_none() && stream.replay.is_none();
     let idle = case.not_run.is_some() || case.steady.is_some() || case.trial.backend == Backend::Null;
-    if !plain || idle || stream.batch.is_any() {
+    // An append has one I/O in flight, and another engine its own rules of what it can have.
+    let other = stream.pattern == Pattern::Append || case.trial.engine != Engine::Native;
+    if !plain || idle || other || stream.batch.is_any() {
         return None;
     }
     let changed = match test {
@@ -85,11 +88,20 @@ fn trial(test: Test, case: &Case, topology: &Topology) -> Option<Trial> {
             // Jobs that go through their parts in order are another load if they are more.
             let halves = stream.queue_depth.is_multiple_of(2) && stream.pattern.is_scattered();
             let jobs = stream.jobs.checked_mul(2).filter(|jobs| halves && JOBS.hold(jobs))?;
+            // Twice the threads on the same CPUs are not more of what they may lack.
+            let cpus = stream.place.cpus.len();
+            if cpus > 0 && cpus < jobs as usize {
+                return None;
+            }
             Stream { jobs, queue_depth: stream.queue_depth / 2, ..stream.clone() }
         }
         Test::Node => {
             let other = Placement { cpus: Vec::new(), numa: Some(Numa::Remote) };
             let place = other.on(topology).ok().filter(|place| *place != stream.place)?;
+            // As many CPUs as before, or two things would change.
+            if !stream.place.cpus.is_empty() && stream.place.cpus.len() != place.cpus.len() {
+                return None;
+            }
             Stream { place, ..stream.clone() }
         }
     };
@@ -147,7 +159,12 @@ mod tests {
             .collect();
         assert_eq!((blocks.as_slice(), run() == run()), (&[0, 0, 1, 1][..], true));
         // The case has the places that it would have had without its test.
-        assert_eq!(found.cases[0].trial, plan("", ONE, 1).cases[0].trial);
+        let without = plan("", ONE, 1);
+        assert_eq!(found.cases[0].trial, without.cases[0].trial);
+        for block in 0..2 {
+            assert_eq!(found.trial_seed(block, 0), without.trial_seed(block, 0));
+            assert_ne!(found.trial_seed(block, 1), without.trial_seed(block, 0));
+        }
     }
 
     #[test]
@@ -155,6 +172,8 @@ mod tests {
         let cases = "\
             \x20 - {name: depths, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 2, 4096]}]}\n\
             \x20 - {name: open, streams: [{op: read, pattern: random, block_size: 4KiB, rate: 10/s}]}\n\
+            \x20 - {name: other-engine, engine: fio, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 2}]}\n\
+            \x20 - {name: pinned, streams: [{op: read, pattern: random, block_size: 16KiB, queue_depth: 4096, cpus: [0]}]}\n\
             \x20 - {name: rests, streams: [{op: read, pattern: random, block_size: 4KiB, think: {time: 1ms}}]}\n\
             \x20 - {name: order, streams: [{op: read, pattern: sequential, block_size: 4KiB, queue_depth: 8}]}\n\
             \x20 - {name: nothing, backend: none, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 8}]}\n\

@@ -279,8 +279,13 @@ impl Plan {
 
     /// The same for a case in every arm: arms are compared with the same offsets.
     pub fn trial_seed(&self, block: u32, case: u32) -> u64 {
-        let cells = self.cells();
-        draw(self.seed, u64::from(block) * u64::from(cells) + u64::from(case % cells))
+        let (cell, tests) = (case % self.cells(), self.confirming.len() as u32);
+        // Tests of cause are the last cells, with seeds of their own: cases go to the places that they would go to without them.
+        let own = self.cells() - tests;
+        match cell.checked_sub(own) {
+            None => draw(self.seed, u64::from(block) * u64::from(own) + u64::from(cell)),
+            Some(test) => draw(draw(self.seed, u64::MAX), u64::from(block) * u64::from(tests) + u64::from(test)),
+        }
     }
 
     /// Cells of one arm.

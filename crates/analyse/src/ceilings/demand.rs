@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use stend_base::Bytes;
 use stend_spec::ceilings::Layout;
+use stend_spec::keys::ceilings::{CHUNK, DRIVES};
 
 /// Places of an I/O in a row that are looked at, times drives; more places are sampled evenly (by eye: a hundredth of a second).
 const LOOKS: u64 = 1 << 18;
@@ -75,23 +76,26 @@ impl Demand {
 /// What an I/O takes; `layout` is `None` where each goes to one drive. `None` where only measuring tells.
 pub fn demand(layout: Option<Layout>, io: &Io) -> Option<Demand> {
     let bytes = io.block as f64;
-    let copied = |copies: u32, strips: f64| {
+    // Neighbours on a drive are one I/O of it.
+    let copied = |copies: u32, strips: f64, drives: u32| {
         let copies = if io.writes { f64::from(copies) } else { 1.0 };
-        Some(Demand::of(io, copies * strips, copies * bytes))
+        Some(Demand::of(io, (copies * strips).min(f64::from(drives)), copies * bytes))
     };
     let rows = |data: u32, parity: u32, chunk: Bytes, reconstructs: bool| {
         let rows = Rows { data: data.into(), parity: parity.into(), chunk: chunk.0, reconstructs };
-        (io.block > 0 && data > 0 && chunk.0 > 0).then(|| rows.demand(io))
+        // A run file may say anything; what no suite may state has no model.
+        let sane = DRIVES.hold(&data.saturating_add(parity)) && data > 0 && CHUNK.hold(&chunk);
+        (io.block > 0 && sane).then(|| rows.demand(io))
     };
     let strips = |chunk: Option<Bytes>| chunk.map_or(1.0, |chunk| strips(io, chunk.0));
     match layout {
-        None => copied(1, 1.0),
-        Some(Layout::Stripe { chunk, .. }) => copied(1, strips(chunk)),
-        Some(Layout::Mirror { drives }) => copied(drives, 1.0),
-        Some(Layout::Raid10 { copies, chunk, .. }) => copied(copies, strips(chunk)),
+        None => copied(1, 1.0, 1),
+        Some(Layout::Stripe { drives, chunk }) => copied(1, strips(chunk), drives),
+        Some(Layout::Mirror { drives }) => copied(drives, 1.0, drives),
+        Some(Layout::Raid10 { drives, copies, chunk }) => copied(copies, strips(chunk), drives),
         Some(Layout::Raid5 { drives, chunk }) => rows(drives.saturating_sub(1), 1, chunk, true),
         Some(Layout::Raid6 { drives, chunk }) => rows(drives.saturating_sub(2), 2, chunk, true),
-        Some(Layout::Replication { copies, .. }) => copied(copies, 1.0),
+        Some(Layout::Replication { copies, drives, .. }) => copied(copies, 1.0, drives),
         Some(Layout::Erasure { data, parity, chunk, .. }) => rows(data, parity, chunk, false),
         Some(Layout::CopyOnWrite { .. }) => (!io.writes).then(|| Demand::of(io, 1.0, bytes)),
     }
@@ -126,7 +130,8 @@ struct Rows {
 impl Rows {
     fn demand(&self, io: &Io) -> Demand {
         if !io.writes {
-            return Demand::of(io, strips(io, self.chunk), io.block as f64);
+            let drives = (self.data + self.parity) as f64;
+            return Demand::of(io, strips(io, self.chunk).min(drives), io.block as f64);
         }
         if io.in_order {
             // Neighbours fill whole rows, for which nothing is read.
@@ -156,10 +161,12 @@ impl Rows {
             let bytes = all * self.chunk as f64 * (rest / row) as f64;
             found = found.plus(Demand { writes: all, write_bytes: bytes, ..Demand::default() });
         }
-        match rest % row {
-            0 => found,
-            last => found.plus(self.in_row(0, last)),
+        if !rest.is_multiple_of(row) {
+            found = found.plus(self.in_row(0, rest % row));
         }
+        // However many rows: what lies one behind the other on a drive is one I/O.
+        let most = (self.data + self.parity) as f64;
+        if len > row { Demand { reads: found.reads.min(most), writes: found.writes.min(most), ..found } } else { found }
     }
 
     /// A write from `x` to `y` in a row. Parity is made for what lies at the same place of each drive, so the row is cut where the

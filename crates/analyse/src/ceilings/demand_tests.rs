@@ -146,3 +146,21 @@ fn a_lost_drive_makes_reads_dearer() {
     // (1/n)(n−1) + (n−1)/n = 2(n−1)/n.
     assert!((degraded_reads(4) - 1.5).abs() < 1e-9 && (degraded_reads(6) - 10.0 / 6.0).abs() < 1e-9);
 }
+
+#[test]
+fn no_i_o_takes_more_i_os_than_there_are_drives() {
+    let stripe = Layout::Stripe { drives: 4, chunk: Some(Bytes::kib(64)) };
+    assert_eq!(demand(Some(stripe), &at_random(false, Bytes::mib(1))).unwrap().reads, 4.0);
+    let row = Bytes::kib(5 * 512);
+    let two_rows = demand(Some(raid5(6)), &at_random(true, Bytes(2 * row.0))).unwrap();
+    assert_eq!((two_rows.reads, two_rows.writes, two_rows.write_bytes), (0.0, 6.0, 2.4 * row.0 as f64));
+}
+
+#[test]
+fn what_no_suite_may_state_has_no_model() {
+    let write = at_random(true, Bytes::kib(4));
+    let sizes = [(u32::MAX, Bytes::kib(4)), (6, Bytes(1 << 62)), (6, Bytes(0)), (1, Bytes::kib(4))];
+    for (drives, chunk) in sizes {
+        assert_eq!(demand(Some(Layout::Raid5 { drives, chunk }), &write), None, "{drives} {chunk:?}");
+    }
+}

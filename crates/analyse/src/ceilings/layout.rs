@@ -38,8 +38,10 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
     match shown {
         // What the host knows less of than the suite says is no contradiction.
         Ok(Some(shown)) if !alike(stated, shown) => Err(contradiction(both(|l| in_words(shown, l)))),
-        // One drive may be an array of its own.
-        _ if count > 1 && count != stated.drives() => Err(contradiction(both(|l| {
+        // The same; spares are members that no I/O goes to.
+        Ok(Some(_)) => Ok((Some(stated), LayoutFrom::Suite)),
+        // A drive, and each of several volumes, may be on an array of its own.
+        _ if count > run.targets.len().max(1) as u32 && count != stated.drives() => Err(contradiction(both(|l| {
             pick(l, "{n} drives", "накопителей: {n}").replace("{n}", &format::count(u64::from(count)))
         }))),
         _ => Ok((Some(stated), LayoutFrom::Suite)),

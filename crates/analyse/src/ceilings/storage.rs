@@ -13,7 +13,7 @@ use crate::limits::{ABOVE_CEILING, LINK_USABLE, NETWORK_USABLE};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{MilliIops, Say, Share, format, say};
 use stend_record::targets::members;
 use stend_record::{RunRecord, TargetKind};
@@ -158,7 +158,7 @@ fn held(run: &RunRecord, case: &CaseTrials<'_>, reading: Reading, of: (&Work, De
     let some = |part: f64| if part > FEW * (reads + writes) { part } else { 0.0 };
     let (reads, writes) = (some(reads), some(writes));
     let names: Vec<String> = members(&run.targets).iter().map(|drive| drive.name.clone()).collect();
-    let drives = work.finding.layout.map_or(names.len().max(1), |layout| layout.drives() as usize) as f64;
+    let drives = working(run, work.finding.layout, names.len());
     let mut held = Held { names, per_second: 0.0, read: None, written: None, doubt: None };
     let (mut read_rate, mut write_rate) = (0.0, 0.0);
     if reads > 0.0 {
@@ -190,6 +190,18 @@ fn held(run: &RunRecord, case: &CaseTrials<'_>, reading: Reading, of: (&Work, De
         say!("the drives did nothing when they were read", "при чтении накопители не выполнили ни одной операции")
     })?;
     Ok(held)
+}
+
+/// Drives that I/Os go to: of an array without its spares, of several arrays those of each, of several volumes of one array its own.
+pub(super) fn working(run: &RunRecord, layout: Option<Layout>, members: usize) -> f64 {
+    let arrays = || {
+        let devices = run.targets.iter().flat_map(|target| &target.devices);
+        devices.filter(|device| device.kind == "md").map(|device| device.name.as_str()).collect::<BTreeSet<_>>().len()
+    };
+    match layout {
+        None | Some(Layout::CopyOnWrite { .. }) => members.max(1) as f64,
+        Some(layout) => f64::from(layout.drives()) * arrays().max(1) as f64,
+    }
 }
 
 fn no_writes() -> Say {
@@ -247,8 +259,9 @@ fn of_drives_use(reading: Reading, held: Held, found: &CaseFinding) -> CeilingUs
 /// Bytes per second that the drives moved in the direction in which they moved more.
 fn moved(work: &Work, found: &CaseFinding) -> f64 {
     match work.held() {
-        Ok(demand) => demand.bytes_one_way() * found.total.iops.value,
-        Err(_) => found.total.throughput.value,
+        // What is behind the array is not on these links.
+        Ok(demand) if !work.opaque => demand.bytes_one_way() * found.total.iops.value,
+        _ => found.total.throughput.value,
     }
 }
 

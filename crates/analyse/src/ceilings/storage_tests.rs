@@ -225,6 +225,44 @@ fn a_layout_that_contradicts_the_host_is_not_used() {
 }
 
 #[test]
+fn an_array_behind_one_volume_bounds_writes_by_its_model() {
+    // The host sees one write for each, whatever the array does with it.
+    let mut record = stated_writes(on_raid5(0, 33_000.0), 15_000, 900_000_000);
+    state(&mut record, |stated| {
+        stated.layout = Some(RAID5);
+        stated.drive.random_read = Some(MilliIops::per_second(60_000));
+    });
+    record.targets[0].devices = vec![device("sda", "disk", 0)];
+    let found = of(&record);
+    let demand = found.demand.unwrap();
+    assert_eq!((demand.modelled.unwrap().writes, demand.counted, demand.differs), (2.0, None, false));
+    let drives = found.uses.iter().find(|u| matches!(u.resource, Resource::Drives { reading: Reading::Random, .. }));
+    assert!(drives.is_none_or(|drives| drives.ceiling < 40_000.0), "{drives:?}");
+    // Eight volumes of one array are no eight arrays.
+    record.targets = vec![record.targets[0].clone(); 8];
+    for (target, name) in record.targets.iter_mut().zip(["sda", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh"]) {
+        target.devices = vec![device(name, "disk", 0)];
+    }
+    assert_eq!(layout(&record), Ok((Some(RAID5), LayoutFrom::Suite)));
+}
+
+#[test]
+fn spares_are_no_contradiction_and_several_arrays_have_the_drives_of_each() {
+    let mut record = stated_writes(on_raid5(0, 33_000.0), 15_000, 900_000_000);
+    state(&mut record, |stated| stated.layout = Some(RAID5));
+    record.targets[0].devices.push(device("sdg", "disk", 1));
+    assert_eq!(layout(&record), Ok((Some(RAID5), LayoutFrom::Suite)));
+    let one = super::storage::working(&record, Some(RAID5), 7);
+    let mut second = record.targets[0].clone();
+    second.devices[0].name = "md1".into();
+    record.targets.push(second);
+    assert_eq!((one, super::storage::working(&record, Some(RAID5), 12)), (6.0, 12.0));
+    // Two partitions of one array are on the same drives.
+    record.targets[1].devices[0].name = "md0".into();
+    assert_eq!(super::storage::working(&record, Some(RAID5), 6), 6.0);
+}
+
+#[test]
 fn a_layout_is_read_from_what_the_host_shows() {
     let shown = |change: &dyn Fn(&mut Vec<Device>)| {
         let mut record = on_raid5(100, 1000.0);

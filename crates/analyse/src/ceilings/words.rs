@@ -142,6 +142,9 @@ impl CeilingFinding {
             )
             .to_string()
         });
+        if modelled.is_none() && counted.is_none() {
+            return String::new();
+        }
         let told: String = [layout, modelled, counted].into_iter().flatten().collect();
         format!("{}.{}", told, doubt.unwrap_or_default())
     }

@@ -39,6 +39,8 @@ pub(crate) struct Work {
     why: Option<Say>,
     /// The suite states a layout that cannot be.
     pub contradiction: Option<Say>,
+    /// The layout is behind what the host shows, so that the host's counters are not those of the drives.
+    pub opaque: bool,
 }
 
 impl Work {
@@ -80,10 +82,11 @@ pub(crate) fn work(run: &RunRecord, case: &CaseTrials<'_>) -> Work {
     let modelled = modelled.map(|model| model.times(dearer(run, case, shape)));
     let (ops, bytes) = done(case, None, &Op::TRANSFERS);
     let bytes = if ops > 0.0 { bytes / ops } else { 0.0 };
-    let counted = counted(run, case);
+    let opaque = shape.is_some_and(|layout| members(&run.targets).len() < layout.drives() as usize);
+    let counted = if opaque { None } else { counted(run, case) };
     let differs = modelled.as_ref().ok().zip(counted).is_some_and(|(m, c)| case.asked.direct && differ(m, &c, bytes));
     let finding = DemandFinding { layout: shape, from, modelled: modelled.as_ref().ok().copied(), counted, differs };
-    Work { finding, bytes, reads_only, why: modelled.err(), contradiction }
+    Work { finding, bytes, reads_only, why: modelled.err(), contradiction, opaque }
 }
 
 /// Why the I/Os of a case have no model.
@@ -126,9 +129,15 @@ fn lacking(run: &RunRecord, case: &CaseTrials<'_>) -> u32 {
     parts.flat_map(|parts| &parts.arrays).filter_map(|array| array.degraded).max().unwrap_or(0)
 }
 
+/// What a read takes more in an array that lacks a drive. Only of a read that is no larger than a chunk: a larger one has a part of
+/// what it needs anyway.
 fn dearer(run: &RunRecord, case: &CaseTrials<'_>, shape: Option<Layout>) -> f64 {
+    let small = |chunk: Bytes| {
+        let mut streams = case.asked.streams.iter();
+        streams.all(|s| s.pattern.is_scattered() && s.sizes().all(|share| share.size <= chunk))
+    };
     match shape {
-        Some(Layout::Raid5 { drives, .. }) if lacking(run, case) == 1 => degraded_reads(drives),
+        Some(Layout::Raid5 { drives, chunk }) if small(chunk) && lacking(run, case) == 1 => degraded_reads(drives),
         _ => 1.0,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Comparison;
 use crate::findings::{CheckResult, CheckStatus, Findings};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Say, say};
 use stend_record::RunRecord;
 use stend_spec::plan::Plan;
@@ -11,7 +11,7 @@ use stend_spec::plan::Plan;
 const NAMED_MAX: usize = 3;
 
 /// H73: every cell that any of the runs planned is in the table, for all of them. Which rates a search tries depends on what it
-/// finds, so its rungs are no such cells.
+/// finds, so its rungs are no such cells, and neither are tests of cause, which belong to the case that they test.
 pub(super) fn check(comparison: &Comparison, runs: &[(&RunRecord, &Findings)]) -> CheckResult {
     let shown =
         |label: &str| comparison.cases.iter().any(|case| case.label == label && case.sides.iter().all(Option::is_some));
@@ -23,8 +23,10 @@ pub(super) fn check(comparison: &Comparison, runs: &[(&RunRecord, &Findings)]) -
             let lacks = || say!("another run does not have it", "в другом прогоне его нет");
             planned.entry(&case.label).or_insert_with(lacks);
         }
+        let tests: BTreeSet<String> = plan.iter().flat_map(tests_of_cause).collect();
         // Why it did not run says more than that it is missing.
-        planned.extend(found.not_run.iter().map(|missing| (missing.label.as_str(), missing.reason.clone())));
+        let not_run = found.not_run.iter().filter(|missing| !tests.contains(&missing.label));
+        planned.extend(not_run.map(|missing| (missing.label.as_str(), missing.reason.clone())));
     }
     let all = planned.len();
     let omitted: Vec<(&str, Say)> = planned.into_iter().filter(|(label, _)| !shown(label)).collect();
@@ -57,4 +59,10 @@ pub(super) fn check(comparison: &Comparison, runs: &[(&RunRecord, &Findings)]) -
             "Таблица из оставшегося может выглядеть лучше или хуже задуманного. Измерьте остальное или опубликуйте, почему его нет."
         ),
     )
+}
+
+/// Labels of the cells that are there for another one.
+fn tests_of_cause(plan: &Plan) -> Vec<String> {
+    let cells = 0..plan.cases.len() as u32;
+    cells.filter(|cell| plan.confirming(*cell).is_some()).filter_map(|cell| plan.listed_as(cell)).collect()
 }

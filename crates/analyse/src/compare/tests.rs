@@ -235,6 +235,16 @@ fn rates_that_only_one_search_tried_are_not_missing() {
 }
 
 #[test]
+fn a_test_of_cause_that_was_not_run_is_not_missing() {
+    let suite = || run_of(vec![case("a", 100, 32, Sync::None)]);
+    let mut record = suite().trial(0).done().record();
+    record.header.inputs.suite.confirm = vec![stend_spec::confirm::Test::Depth];
+    assert_eq!(analyse(&record).unwrap().not_run.len(), 1);
+    let found = compared(&[record.clone(), record]);
+    assert_eq!(status_of(&found, "H73"), (crate::findings::CheckStatus::Pass, "1 of 1 cases".into()));
+}
+
+#[test]
 fn a_case_that_one_run_lacks_is_told_with_its_reason() {
     use crate::findings::CheckStatus::{Pass, Warn};
     let cases = || run_of(vec![case("a", 100, 32, Sync::None), case("b", 100, 8, Sync::None)]);
