@@ -344,3 +344,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_vdbench_shares_or_leaves_out_is_refused_with_its_line() {
+    let why = |text: &str| of_file(text, false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+    let with =
+        |sd: &str, wd: &str, rd: &str| why(&format!("sd=sd1,lun=/dev/sdb{sd}\n{wd}\nrd=r,wd=wd*,elapsed=5{rd}\n"));
+    let one = "wd=wd1,sd=sd1,xfersize=4k,rdpct=0";
+    assert!(with(",size=10g", one, ",iorate=max").contains("x:1: the suite would use all of the device"));
+    assert!(with(",hitarea=1m", one, ",iorate=max").contains("x:1: `hitarea` has nothing"));
+    assert!(with("", one, ",iorate=max,sd=sd1").contains("`sd` has nothing"));
+    let two = |skew: &str, own: &str| format!("wd=wd1,sd=sd1,xfersize=4k{skew}\nwd=wd2,sd=sd1,xfersize=8k{own}");
+    assert!(with("", &two(",skew=80", ""), ",iorate=1000").contains("x:2: the parts of `skew`"));
+    assert!(with("", &two("", ",iorate=100"), ",iorate=1000").contains("x:3: `iorate` has nothing"));
+    assert!(with("", &two("", ""), ",iorate=(1000,2000)").contains("x:4: vdbench takes one value of `iorate`"));
+    let shared = format!("sd=sd1,lun=/dev/sdb\n{}\nrd=r,wd=wd*,elapsed=5,iorate=1000\n", two(",skew=80", ",skew=20"));
+    let text = of_file(&shared, false).unwrap().text(Lang::En);
+    assert!(text.contains("800/s") && text.contains("200/s"), "{text}");
+}
+
+#[test]
+fn what_a_shell_does_is_no_target_of_diskspd_and_huge_numbers_are_no_panic() {
+    for text in ["diskspd -b4K F:/t.dat > out.txt", "diskspd -b4K F:/t.dat 2>&1", "diskspd -b4K F:/t.dat | tee x"] {
+        assert!(of_command(text, false).unwrap_err().to_string().contains("is for the shell"), "{text}");
+    }
+    drop(of_command("diskspd -t2147483648 /dev/a /dev/b", true));
+    drop(of_command("diskspd -t4294967295 -g1000 /dev/a /dev/b", true));
+}

@@ -129,7 +129,7 @@ fn contents(options: &Options, place: &JobPlace, told: &mut Told) {
 /// Limits and bursts.
 fn pace(spec: &mut StreamSpec, options: &Options, count: u32, told: &mut Told) -> Result<()> {
     let block = options.block.value;
-    let threads = options.total.unwrap_or(options.threads * count);
+    let threads = options.total.unwrap_or(options.threads.saturating_mul(count));
     if let Some(Given { value, place }) = &options.limit {
         let per = match value {
             Limit::Iops(n) => n.saturating_mul(1000),

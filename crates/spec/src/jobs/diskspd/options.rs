@@ -174,6 +174,15 @@ pub(super) fn read(first: usize, words: &[String], told: &mut Told) -> Result<Op
     }
     let mut pause = (None, None);
     for (index, text) in words.iter().enumerate().skip(1) {
+        if text.contains(['>', '<', '|']) {
+            let found = shown(text);
+            return Err(place(index)
+                .error(say!(
+                    "`{found}` is for the shell, not for diskspd",
+                    "`{found}` — для оболочки, а не для diskspd"
+                ))
+                .hint(say!("leave out where the output goes", "уберите перенаправление вывода")));
+        }
         let mut letters = text.chars();
         let (Some('-' | '/'), Some(letter)) = (letters.next(), letters.next()) else {
             options.targets.push((text.clone(), place(index)));

@@ -45,6 +45,15 @@ impl Area {
             Some(option) => split(option.text()?),
             None => Vec::new(),
         };
+        // As in fio a relative name counts from there.
+        let paths = match job.get("directory") {
+            Some(option) => {
+                let directory = option.text()?.trim_end_matches('/').to_string();
+                let join = |path: String| if path.starts_with('/') { path } else { format!("{directory}/{path}") };
+                paths.into_iter().map(join).collect()
+            }
+            None => paths,
+        };
         let clones = job.get("numjobs").map_or(Ok(1), |option| option.small())?;
         if let Some(option) = job.get("numjobs").filter(|_| !(1..=1024).contains(&clones)) {
             return Err(option.wrong(&clones.to_string(), "1 to 1024", "от 1 до 1024"));

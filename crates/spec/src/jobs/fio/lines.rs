@@ -11,6 +11,8 @@ const SECTIONS_MAX: usize = 1000;
 const OPTIONS_MAX: usize = 1000;
 /// Files inside of files.
 const DEPTH_MAX: usize = 8;
+/// Files that are included in all: eight that include each other a hundred times would be read for ever.
+const INCLUDES_MAX: usize = 100;
 
 /// An option as it stands there; `value` is `None` for a bare name.
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ impl Section {
 
 /// The sections of one file and of those that it includes.
 pub(super) fn sections(file: &str, bytes: &[u8], world: &World, told: &mut Told) -> Result<Vec<Section>> {
-    let mut reader = Reader { world, told, found: Vec::new(), open: Vec::new() };
+    let mut reader = Reader { world, told, found: Vec::new(), open: Vec::new(), included: 0 };
     reader.read(file, bytes)?;
     Ok(reader.found)
 }
@@ -48,6 +50,7 @@ struct Reader<'a, 'w> {
     found: Vec<Section>,
     /// Files that are being read, the outermost first.
     open: Vec<String>,
+    included: usize,
 }
 
 impl Reader<'_, '_> {
@@ -140,6 +143,11 @@ impl Reader<'_, '_> {
             _ => path.to_string(),
         };
         let name = shown(path);
+        self.included += 1;
+        if self.included > INCLUDES_MAX {
+            let message = say!("more than {INCLUDES_MAX} files are included", "включено больше {INCLUDES_MAX} файлов");
+            return Err(place.error(message).hint(say!("write their lines here", "впишите их строки сюда")));
+        }
         if self.open.contains(&full) || self.open.len() > DEPTH_MAX {
             let message = say!(
                 "`{name}` includes itself, or files are nested deeper than {DEPTH_MAX}",
@@ -221,6 +229,10 @@ fn keywords(line: String, place: &JobPlace) -> Result<String> {
 }
 
 fn replaced(name: &str, value: &str) -> Say {
-    let (name, value) = (shown(name), shown(value));
-    say!("`${{{name}}}` was `{value}`", "`${{{name}}}` было `{value}`")
+    // Not the value: a suite is published, and a foreign file may name any variable.
+    let (name, length) = (shown(name), value.len());
+    say!(
+        "the value of `${{{name}}}` was put in ({length} bytes)",
+        "подставлено значение `${{{name}}}` (байт: {length})"
+    )
 }

@@ -147,7 +147,7 @@ const UNDERSTOOD: &str = "name filename directory rw bs bsrange bssplit ba bs_un
 
 const HARMLESS: &str = "description filename_format unique_filename opendir randrepeat randseed softrandommap openfiles \
     fallocate fadvise_hint overwrite clocksource mem iomem_align hugepage-size lockmem invalidate write_hint \
-    create_serialize create_fsync create_on_open create_only allow_file_create allow_mounted_write end_fsync fsync_on_close \
+    create_serialize create_fsync create_on_open allow_file_create allow_mounted_write end_fsync fsync_on_close \
     end_syncfs unlink unlink_each_loop exitall exit_what exitall_on_error new_group thread per_job_logs write_bw_log \
     write_lat_log write_iops_log write_hist_log write_iolog bwavgtime iopsavgtime log_entries log_avg_msec log_hist_msec \
     log_hist_coarseness log_max_value log_window_value log_offset log_prio log_issue_time log_compression \
@@ -190,7 +190,10 @@ const UNSUPPORTED: &[(Why, &str)] = &[
         "prio prioclass priohint nice cgroup cgroup_weight cgroup_nodelete uid gid cmdprio_percentage cmdprio_class \
          cmdprio_hint cmdprio cmdprio_bssplit",
     ),
-    (Why::FileLayout, "filetype lockfile file_append fill_device pre_read file_service_type offset_align num_range"),
+    (
+        Why::FileLayout,
+        "create_only filetype lockfile file_append fill_device pre_read file_service_type offset_align num_range",
+    ),
     (Why::Ending, "rate_min rate_iops_min continue_on_error ignore_error ramp_size"),
     (
         Why::Submission,

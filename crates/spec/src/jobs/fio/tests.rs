@@ -373,3 +373,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_directory_is_part_of_the_path_and_files_that_are_included_are_counted() {
+    let text = "[a]\ndirectory=/mnt/ssd\nfilename=t\nrw=read\nsize=1g\nruntime=1\ntime_based\n\
+                [b]\nstonewall\ndirectory=/mnt/hdd/\nfilename=t\nrw=read\nsize=1g\nruntime=1\ntime_based\n";
+    assert_eq!(import(text, false).unwrap().targets, ["/mnt/ssd/t", "/mnt/hdd/t"]);
+    let many: String = (0..200).map(|_| "include x\n".to_string()).collect();
+    let empty = |_: &str| Ok(b"rw=read\n".to_vec());
+    let world = World { read: &empty, variable: &|_| None, lenient: false };
+    let error = files(&[("jobs.fio".into(), format!("[global]\n{many}").into_bytes())], &world).unwrap_err();
+    assert!(error.to_string().contains("jobs.fio:102: more than 100 files"), "{error}");
+    assert!(refused("create_only=1").contains("create_only"));
+}
+
+#[test]
+fn the_value_of_a_variable_is_not_published() {
+    let world = World { read: &none, variable: &|_| Some("secret".into()), lenient: false };
+    let text = "[a]\ndescription=${TOKEN}\nfilename=/dev/x\nrw=read\nruntime=1\ntime_based\n";
+    let text = files(&[("jobs.fio".into(), text.as_bytes().to_vec())], &world).unwrap().text(Lang::En);
+    assert!(text.contains("the value of `${TOKEN}` was put in") && !text.contains("secret"), "{text}");
+}

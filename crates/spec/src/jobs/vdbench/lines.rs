@@ -7,6 +7,8 @@ use stend_base::{Bytes, Error, Nanos, Result, say};
 
 /// Definitions of one file.
 const DEFINITIONS_MAX: usize = 1000;
+/// Files that one file includes.
+const INCLUDES_MAX: usize = 100;
 
 /// Keys of each kind of definition; the first one begins it.
 const KINDS: [(&str, &[&str]); 3] = [
@@ -178,6 +180,7 @@ fn read(
     found: &mut Vec<Definition>,
 ) -> Result<()> {
     let mut open: Option<(String, JobPlace)> = None;
+    let mut included = 0;
     for (index, line) in decoded(bytes, file)?.lines().enumerate() {
         let place = JobPlace::new(file, index as u32 + 1);
         let line = line.trim();
@@ -199,6 +202,12 @@ fn read(
             if !outer {
                 let message = say!("files that are included include no others", "включаемые файлы других не включают");
                 return Err(place.error(message).hint(say!("write its lines here", "впишите его строки сюда")));
+            }
+            included += 1;
+            if included > INCLUDES_MAX {
+                let message =
+                    say!("more than {INCLUDES_MAX} files are included", "включено больше {INCLUDES_MAX} файлов");
+                return Err(place.error(message).hint(say!("write their lines here", "впишите их строки сюда")));
             }
             let full = match file.rsplit_once('/') {
                 Some((directory, _)) if !path.starts_with('/') => format!("{directory}/{path}"),

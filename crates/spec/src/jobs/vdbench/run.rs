@@ -58,24 +58,7 @@ pub(super) fn size(file: &File, told: &mut Told) -> Result<Option<Bytes>> {
 
 /// The cases of a run definition.
 pub(super) fn cases(file: &File, rd: &Definition, targets: u32, told: &mut Told) -> Result<Vec<DraftCase>> {
-    let wds = named(&file.wds, rd.get("wd"), rd)?;
-    for wd in &wds {
-        let sds = named(&file.sds, wd.get("sd"), wd)?;
-        if sds.len() != file.sds.len() {
-            return Err(wd
-                .place
-                .error(say!("a workload on some of the storage", "нагрузка на части хранилищ"))
-                .hint(say!("import a file for each set of `sd=`", "импортируйте по файлу на каждый набор `sd=`")));
-        }
-    }
-    refuse(
-        rd,
-        &["curve", "stopcurve", "start_cmd", "end_cmd", "forhitarea", "forrhpct", "forwhpct", "maxdata", "format"],
-        told,
-    )?;
-    for ignored in ["interval", "pause"].iter().filter_map(|key| rd.get(key)) {
-        told.harmless(&ignored.place, &ignored.key);
-    }
+    let wds = workloads(file, rd, told)?;
     let reads = list(rd, "forrdpct", |pair, text| pair.percent(text))?;
     let seeks = list(rd, "forseekpct", seek)?;
     if reads.len() * seeks.len() > CASES_MAX {
@@ -156,6 +139,102 @@ fn named<'a>(known: &'a [Definition], pair: Option<&Pair>, by: &Definition) -> R
     Ok(found)
 }
 
+/// The workloads of a run definition, after everything in it that a suite cannot mean.
+fn workloads<'f>(file: &'f File, rd: &Definition, told: &mut Told) -> Result<Vec<&'f Definition>> {
+    let wds = named(&file.wds, rd.get("wd"), rd)?;
+    for wd in &wds {
+        let sds = named(&file.sds, wd.get("sd"), wd)?;
+        if sds.len() != file.sds.len() {
+            return Err(wd
+                .place
+                .error(say!("a workload on some of the storage", "нагрузка на части хранилищ"))
+                .hint(say!("import a file for each set of `sd=`", "импортируйте по файлу на каждый набор `sd=`")));
+        }
+    }
+    for sd in &file.sds {
+        storage(sd, told)?;
+    }
+    if let [_, _, ..] = wds.as_slice() {
+        together(rd, &wds, told)?;
+    }
+    refuse(
+        rd,
+        &[
+            "sd",
+            "curve",
+            "stopcurve",
+            "start_cmd",
+            "end_cmd",
+            "forhitarea",
+            "forrhpct",
+            "forwhpct",
+            "maxdata",
+            "format",
+        ],
+        told,
+    )?;
+    for ignored in ["interval", "pause"].iter().filter_map(|key| rd.get(key)) {
+        told.harmless(&ignored.place, &ignored.key);
+    }
+    Ok(wds)
+}
+
+/// What a storage definition asks for that a target of ours is not.
+fn storage(sd: &Definition, told: &mut Told) -> Result<()> {
+    refuse(sd, &["hitarea", "align", "offset", "replay", "journal", "host", "count", "instance"], told)?;
+    let device = sd.get("lun").is_some_and(|lun| lun.values.iter().any(|path| path.starts_with("/dev/")));
+    match sd.get("size").filter(|_| device) {
+        Some(pair) => told.changed(
+            &pair.place,
+            say!(
+                "the suite would use all of the device, not `size` of it",
+                "набор занял бы всё устройство, а не `size`"
+            ),
+            say!(
+                "write `range=(0,N)` in per cent, or `region` into the streams of the suite",
+                "задайте `range=(0,N)` в процентах или `region` в потоках набора"
+            ),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Several workloads at the same time: what vdbench shares among them or varies for all together.
+fn together(rd: &Definition, wds: &[&Definition], told: &mut Told) -> Result<()> {
+    for pair in ["iorate", "forthreads", "threads", "forxfersize"].iter().filter_map(|key| rd.get(key)) {
+        if pair.values.len() > 1 {
+            let key = &pair.key;
+            told.changed(
+                &pair.place,
+                say!(
+                    "vdbench takes one value of `{key}` for all workloads at a time; in a suite each varies for itself",
+                    "vdbench берёт одно значение `{key}` сразу для всех нагрузок; в наборе каждая меняется сама"
+                ),
+                say!("write an `rd` for each value", "напишите по `rd` на каждое значение"),
+            )?;
+        }
+    }
+    for wd in wds {
+        refuse(wd, &["iorate"], told)?;
+    }
+    let skews: Vec<&Pair> = wds.iter().filter_map(|wd| wd.get("skew")).collect();
+    let mut sum = 0;
+    for pair in &skews {
+        sum += pair.percent(pair.one()?)?;
+    }
+    match skews.first() {
+        Some(pair) if skews.len() < wds.len() || sum != 100 => told.changed(
+            &pair.place,
+            say!(
+                "the parts of `skew` are not those of all workloads, or do not add up to 100",
+                "доли `skew` заданы не всем нагрузкам или не дают вместе 100"
+            ),
+            say!("give each `wd` its part", "задайте долю каждой `wd`"),
+        ),
+        _ => Ok(()),
+    }
+}
+
 fn refuse(definition: &Definition, keys: &[&str], told: &mut Told) -> Result<()> {
     for pair in keys.iter().filter_map(|key| definition.get(key)) {
         let key = &pair.key;
@@ -218,7 +297,7 @@ fn stream(
         Some(pair) => sizes(&mut spec, pair)?,
         None => told.decided(&wd.place, say!("no `xfersize`: 4 KiB", "нет `xfersize`: 4 КиБ")),
     }
-    let range = wd.get("range").or_else(|| file.sds.first().and_then(|sd| sd.get("range")));
+    let range = wd.get("range").or_else(|| file.sds.iter().find_map(|sd| sd.get("range")));
     if let Some(pair) = range {
         let [from, to] = pair.values.as_slice() else {
             return Err(pair.wrong(&pair.values.join(","), "two percentages", "два процента"));
