@@ -49,15 +49,15 @@ fn phase<'v, 't>(value: &'v Value<'t>, operation: &str) -> Result<Option<Phase>,
     let command = options.remove("command").unwrap_or_default();
     let version = options.remove("version").unwrap_or_default();
     let block = options.get("block_size").and_then(|size| size.parse().ok()).unwrap_or(0);
-    let ms = whole(done, "elapsed_time_ms")?.unwrap_or(0);
+    let window = window(done)?;
     let own = if operation.starts_with("READ") { Op::Read } else { Op::Write };
     let latency = done.get("latency").and_then(|kinds| kinds.get("IO"));
     let buckets = latency.and_then(|told| told.get("histogram"));
-    let main = side(done, (latency, buckets), own, (block, ms))?;
+    let main = side(done, (latency, buckets), own, (block, window))?;
     // Of a mixed phase the reads stand inside of what is told of the writes.
     let inner = |value: Option<&'v Value<'t>>| value.and_then(|value| value.get(READS));
     let mixed = match done.get(READS) {
-        Some(read) => side(read, (inner(latency), inner(buckets)), Op::Read, (block, ms))?,
+        Some(read) => side(read, (inner(latency), inner(buckets)), Op::Read, (block, window))?,
         None => None,
     };
     let sides: Vec<Side> = mixed.into_iter().chain(main).collect();
@@ -72,9 +72,25 @@ fn phase<'v, 't>(value: &'v Value<'t>, operation: &str) -> Result<Option<Phase>,
         operation: operation.to_string(),
         started: value.get("iso_start_date").and_then(Value::text).and_then(phase::started),
         options,
-        lasted: Nanos::millis(ms),
+        lasted: window,
         sides,
     }))
+}
+
+/// How long a phase lasted. Milliseconds are cut, down to 1 of 1.99; a rate is told in whole bytes of a whole second, so that of most phases the time follows
+/// from it to the microsecond. It is taken where it lies in the millisecond that is told: nothing else says that both are of one time.
+fn window(done: &Value<'_>) -> Result<Nanos, (u32, Say)> {
+    let ms = whole(done, "elapsed_time_ms")?.unwrap_or(0);
+    let told = u128::from(ms) * 1_000_000..(u128::from(ms) + 1) * 1_000_000;
+    for kind in [Some(done), done.get(READS)].into_iter().flatten() {
+        let (Some(bytes), Some(rate)) = (whole(kind, "bytes")?, whole(kind, "bytes/s")?) else { continue };
+        let Some(longest) = (u128::from(bytes) * 1_000_000_000).checked_div(u128::from(rate)) else { continue };
+        // What takes no millisecond is left out whatever its rate.
+        if let (true, true, Ok(taken)) = (ms > 0, told.contains(&longest), u64::try_from(longest)) {
+            return Ok(Nanos(taken));
+        }
+    }
+    Ok(Nanos::millis(ms))
 }
 
 /// One kind of I/O; `None` if there was none. Bytes are told, I/Os follow from them and from the size of one.
@@ -82,10 +98,10 @@ fn side(
     done: &Value<'_>,
     (latency, histogram): (Option<&Value<'_>>, Option<&Value<'_>>),
     op: Op,
-    (block, ms): (u64, u64),
+    (block, window): (u64, Nanos),
 ) -> Result<Option<Side>, (u32, Say)> {
     let (Some(bytes), Some(iops)) = (whole(done, "bytes")?, whole(done, "iops")?) else { return Ok(None) };
-    let by_rate = (iops as f64 * ms as f64 / 1000.0).round() as u64;
+    let by_rate = (iops as f64 * window.0 as f64 / 1e9).round() as u64;
     let ios = if block > 0 && bytes % block == 0 { bytes / block } else { by_rate };
     let mut numbers = Vec::new();
     collect(done, "last_done", &mut numbers);

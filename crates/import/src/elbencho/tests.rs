@@ -100,6 +100,38 @@ fn json_has_bytes_exactly_and_percentiles_by_the_edges_of_buckets() {
     assert!(!read.mergeable);
 }
 
+/// Rates over the window are those that elbencho printed, which are cut to whole ones.
+fn check_rates(run: &ImportedRun) -> usize {
+    let mut sides = 0;
+    for (asked, outcome) in trials(run) {
+        for told in &outcome.told.as_ref().unwrap().ops {
+            let (ios, bytes) = outcome.jobs[0].done[told.op.index()];
+            for (name, count) in [("iops", ios), ("bytes/s", bytes)] {
+                let printed = told.numbers.iter().find(|number| number.name == format!("last_done.{name}")).unwrap();
+                let printed: f64 = printed.printed.parse().unwrap();
+                let rate = count as f64 * 1e9 / asked.window.0 as f64;
+                assert!((printed - rate).abs() < 1.0 + printed * 1e-6, "{name}: {rate} where {printed} is told");
+            }
+            sides += 1;
+        }
+    }
+    sides
+}
+
+#[test]
+fn rates_of_json_are_those_that_elbencho_tells_though_milliseconds_are_cut() {
+    let run = json(JSON).unwrap();
+    assert_eq!(check_rates(&run), 8);
+    // 512 KiB at 382691970 B/s: 1.37 ms, told as 1.
+    let windows: Vec<Nanos> = trials(&run).iter().map(|(asked, _)| asked.window).collect();
+    assert!(windows.contains(&Nanos(1_370_000)), "{windows:?}");
+    // A rate that is of some other time is none to compute with.
+    let other = json(&JSON.replace("\"382691970\"", "\"200000000\"")).unwrap();
+    assert!(trials(&other).iter().any(|(asked, _)| asked.window == Nanos::millis(1)));
+    let none = json(&JSON.replace("\"382691970\"", "\"0\"")).unwrap();
+    assert!(trials(&none).iter().any(|(asked, _)| asked.window == Nanos::millis(1)));
+}
+
 #[test]
 fn a_mean_that_was_cut_too_much_says_nothing_of_the_queue() {
     let run = table(&TABLE.replace(",38,227,9225,", ",1,22,9225,")).unwrap();
