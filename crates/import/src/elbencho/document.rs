@@ -72,14 +72,24 @@ fn phase<'v, 't>(value: &'v Value<'t>, operation: &str) -> Result<Option<Phase>,
         operation: operation.to_string(),
         started: value.get("iso_start_date").and_then(Value::text).and_then(phase::started),
         options,
-        lasted: window,
+        lasted: window.taken,
+        sizes_known: block > 0 && sides.iter().all(|side| side.ios.checked_mul(block) == Some(side.bytes)),
         sides,
     }))
 }
 
-/// How long a phase lasted. Milliseconds are cut, down to 1 of 1.99; a rate is told in whole bytes of a whole second, so that of most phases the time follows
+/// How long a phase lasted.
+#[derive(Clone, Copy)]
+struct Window {
+    /// What is taken for it.
+    taken: Nanos,
+    /// So much longer it may have been.
+    cut: Nanos,
+}
+
+/// Milliseconds are cut, down to 1 of 1.99; a rate is told in whole bytes of a whole second, so that of most phases the time follows
 /// from it to the microsecond. It is taken where it lies in the millisecond that is told: nothing else says that both are of one time.
-fn window(done: &Value<'_>) -> Result<Nanos, (u32, Say)> {
+fn window(done: &Value<'_>) -> Result<Window, (u32, Say)> {
     let ms = whole(done, "elapsed_time_ms")?.unwrap_or(0);
     let told = u128::from(ms) * 1_000_000..(u128::from(ms) + 1) * 1_000_000;
     for kind in [Some(done), done.get(READS)].into_iter().flatten() {
@@ -87,22 +97,37 @@ fn window(done: &Value<'_>) -> Result<Nanos, (u32, Say)> {
         let Some(longest) = (u128::from(bytes) * 1_000_000_000).checked_div(u128::from(rate)) else { continue };
         // What takes no millisecond is left out whatever its rate.
         if let (true, true, Ok(taken)) = (ms > 0, told.contains(&longest), u64::try_from(longest)) {
-            return Ok(Nanos(taken));
+            return Ok(Window { taken: Nanos(taken), cut: Nanos(0) });
         }
     }
-    Ok(Nanos::millis(ms))
+    Ok(Window { taken: Nanos::millis(ms), cut: Nanos::millis(1) })
 }
 
-/// One kind of I/O; `None` if there was none. Bytes are told, I/Os follow from them and from the size of one.
+impl Window {
+    /// I/Os of so many bytes at this rate: of one size each if both agree, as far as digits of rate and time were cut; else some were
+    /// smaller, as those of small files are, and the rate says how many there were.
+    fn ios(self, (bytes, block): (u64, u64), iops: u64) -> u64 {
+        let seconds = self.taken.0 as f64 / 1e9;
+        let by_rate = iops as f64 * seconds;
+        let unsure = seconds + (iops as f64 + 1.0) * self.cut.0 as f64 / 1e9;
+        match bytes.checked_div(block) {
+            Some(ios) if ios * block == bytes && (by_rate - 1.0..=by_rate + unsure + 1.0).contains(&(ios as f64)) => {
+                ios
+            }
+            _ => by_rate.round() as u64,
+        }
+    }
+}
+
+/// One kind of I/O; `None` if there was none.
 fn side(
     done: &Value<'_>,
     (latency, histogram): (Option<&Value<'_>>, Option<&Value<'_>>),
     op: Op,
-    (block, window): (u64, Nanos),
+    (block, window): (u64, Window),
 ) -> Result<Option<Side>, (u32, Say)> {
     let (Some(bytes), Some(iops)) = (whole(done, "bytes")?, whole(done, "iops")?) else { return Ok(None) };
-    let by_rate = (iops as f64 * window.0 as f64 / 1e9).round() as u64;
-    let ios = if block > 0 && bytes % block == 0 { bytes / block } else { by_rate };
+    let ios = window.ios((bytes, block), iops);
     let mut numbers = Vec::new();
     collect(done, "last_done", &mut numbers);
     let latency = match latency {

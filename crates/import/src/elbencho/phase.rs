@@ -7,9 +7,6 @@ use stend_base::{Bytes, Nanos, Say, say};
 use stend_spec::pattern::Pattern;
 use stend_spec::workload::{Op, Stream};
 
-/// Bytes are cut to whole MiB in tables: from 1000 of them on, that is less than a thousandth.
-const SURE_MIB: u64 = 1000;
-
 /// A phase that read or wrote data.
 #[derive(Debug)]
 pub struct Phase {
@@ -29,6 +26,8 @@ pub struct Phase {
     pub options: BTreeMap<String, String>,
     /// From the start to the end of the slowest thread.
     pub lasted: Nanos,
+    /// I/Os and bytes are both told so well that they must agree by the block size.
+    pub sizes_known: bool,
     /// Kinds of I/O.
     pub sides: Vec<Side>,
 }
@@ -86,9 +85,6 @@ impl Phase {
             jobs,
             ..Stream::new(mix_of(ios(Op::Read), ios(Op::Write)), pattern, Bytes(block))
         };
-        // One size, and counts that are told to better than they must agree.
-        let sure = |side: &Side| side.bytes >= SURE_MIB << 20 || side.bytes == side.ios.saturating_mul(block);
-        let sizes_known = block > 0 && self.sides.iter().all(sure);
         let name = match self.label.trim() {
             "" => self.operation.clone(),
             label => format!("{label} {}", self.operation),
@@ -107,7 +103,7 @@ impl Phase {
             ramp: Nanos(0),
             window: self.lasted,
             stream,
-            sizes_known,
+            sizes_known: self.sizes_known,
             failed: false,
             errors: 0,
             sides: self.sides,

@@ -24,6 +24,8 @@ const ASKED: [&str; 13] = [
     "IO depth",
     "shared paths",
 ];
+/// Bytes are cut to whole MiB: from 1000 of them on, that is less than a thousandth.
+const SURE_MIB: u64 = 1000;
 /// Rows of a file.
 const ROWS_MAX: usize = 10_000;
 
@@ -114,6 +116,8 @@ impl Row<'_> {
         if sides.is_empty() {
             return Ok(None);
         }
+        let block = self.text("block size").parse::<u64>().unwrap_or(0);
+        let sure = |side: &Side| side.bytes >= SURE_MIB << 20 || side.bytes == side.ios.saturating_mul(block);
         let told = ASKED.iter().filter(|name| self.head.iter().any(|own| own.trim() == **name));
         let options: BTreeMap<String, String> =
             told.map(|name| (name.to_string(), self.text(name).to_string())).collect();
@@ -126,6 +130,7 @@ impl Row<'_> {
             started: phase::started(self.text("ISO date")),
             options,
             lasted: Nanos((ms * 1e6) as u64),
+            sizes_known: block > 0 && sides.iter().all(sure),
             sides,
         }))
     }

@@ -133,6 +133,24 @@ fn rates_of_json_are_those_that_elbencho_tells_though_milliseconds_are_cut() {
 }
 
 #[test]
+fn files_smaller_than_a_block_do_not_make_fewer_ios_of_json() {
+    // 128 files of 4 KiB, each one I/O, where blocks of 16 KiB were asked for.
+    let small = JSON.replace("\"23357\"", "\"93430\"");
+    let of = |text: &str| {
+        let (_, outcome) =
+            trials(&json(text).unwrap()).into_iter().find(|(asked, _)| asked.window.0 == 1_370_000).unwrap();
+        (outcome.jobs[0].done[Op::Write.index()], outcome.told.unwrap().sizes_known)
+    };
+    assert_eq!(of(JSON), ((32, 512 << 10), true));
+    assert_eq!(of(&small), ((128, 512 << 10), false));
+    // The time may be nearly 2 ms where the rate of bytes does not tell it better.
+    let by_ms = json(&JSON.replace("\"382691970\"", "\"0\"")).unwrap();
+    let (_, outcome) = trials(&by_ms).into_iter().find(|(asked, _)| asked.window == Nanos::millis(1)).unwrap();
+    assert_eq!(outcome.jobs[0].done[Op::Write.index()], (32, 512 << 10));
+    check_rates(&json(JSON).unwrap());
+}
+
+#[test]
 fn a_mean_that_was_cut_too_much_says_nothing_of_the_queue() {
     let run = table(&TABLE.replace(",38,227,9225,", ",1,22,9225,")).unwrap();
     assert_eq!(op(&trials(&run)[1].1, Op::Read).occupied_ns, None);
