@@ -25,7 +25,9 @@ const ASKED: [&str; 13] = [
     "shared paths",
 ];
 /// Bytes are cut to whole MiB: from 1000 of them on, that is less than a thousandth.
-const SURE_MIB: u64 = 1000;
+const SURE_MIB: f64 = 1000.0;
+/// Bytes of one.
+const MIB: f64 = 1_048_576.0;
 /// Rows of a file.
 const ROWS_MAX: usize = 10_000;
 
@@ -110,14 +112,15 @@ impl Row<'_> {
         let operation = self.text("operation");
         let ms = self.number("time ms [last]")?.unwrap_or(0.0);
         let own = if operation.starts_with("READ") { Op::Read } else { Op::Write };
-        let main = self.side("", own, ms)?;
-        let mixed = self.side("rwmix read ", Op::Read, ms)?;
-        let sides: Vec<Side> = mixed.into_iter().chain(main).collect();
+        let block = self.text("block size").parse::<u64>().unwrap_or(0);
+        let main = self.side("", own, (block, ms))?;
+        let mixed = self.side("rwmix read ", Op::Read, (block, ms))?;
+        // What follows from one size of I/Os is no check of it: only what is told of the bytes by itself is.
+        let sizes_known = block > 0 && mixed.iter().chain(&main).all(|(_, sure)| *sure);
+        let sides: Vec<Side> = mixed.into_iter().chain(main).map(|(side, _)| side).collect();
         if sides.is_empty() {
             return Ok(None);
         }
-        let block = self.text("block size").parse::<u64>().unwrap_or(0);
-        let sure = |side: &Side| side.bytes >= SURE_MIB << 20 || side.bytes == side.ios.saturating_mul(block);
         let told = ASKED.iter().filter(|name| self.head.iter().any(|own| own.trim() == **name));
         let options: BTreeMap<String, String> =
             told.map(|name| (name.to_string(), self.text(name).to_string())).collect();
@@ -130,17 +133,19 @@ impl Row<'_> {
             started: phase::started(self.text("ISO date")),
             options,
             lasted: Nanos((ms * 1e6) as u64),
-            sizes_known: block > 0 && sides.iter().all(sure),
+            sizes_known,
             sides,
         }))
     }
 
-    /// One kind of I/O; `None` if there was none. Of I/Os the rate is told, of bytes the whole MiB.
-    fn side(&self, prefix: &str, op: Op, ms: f64) -> Result<Option<Side>, (u32, Say)> {
+    /// One kind of I/O, and whether its bytes are told well enough to check its I/Os; `None` if there was none.
+    fn side(&self, prefix: &str, op: Op, (block, ms): (u64, f64)) -> Result<Option<(Side, bool)>, (u32, Say)> {
         let named = |name: &str| self.number(&format!("{prefix}{name}"));
         let Some(iops) = named("IOPS [last]")? else { return Ok(None) };
         let ios = (iops * ms / 1000.0).round() as u64;
-        let bytes = named("MiB [last]")?.unwrap_or(0.0) * 1_048_576.0;
+        let told = Told { iops, ms, mib: named("MiB [last]")?.unwrap_or(0.0), mib_per_s: named("MiB/s [last]")? };
+        let bytes = told.bytes(ios, block);
+        let sure = told.mib >= SURE_MIB || told.mib * MIB == ios as f64 * block as f64;
         let us = |value: f64| (value * 1000.0).round() as u64;
         let latency = match named("IO lat us [avg]")? {
             Some(mean) => Some(Latency {
@@ -153,7 +158,7 @@ impl Row<'_> {
             }),
             None => None,
         };
-        Ok(Some(Side { op, ios, bytes: bytes as u64, latency, numbers: self.numbers(prefix) }))
+        Ok(Some((Side { op, ios, bytes, latency, numbers: self.numbers(prefix) }, sure)))
     }
 
     /// Every number of one kind of I/O, and with the main one those of the phase.
@@ -166,6 +171,35 @@ impl Row<'_> {
         let pairs = self.head.iter().zip(self.record.iter());
         let own = pairs.filter(|(name, value)| is_result(name) && of_kind(name) && !value.trim().is_empty());
         own.map(|(name, value)| number(name.trim(), unit(name), value.trim())).collect()
+    }
+}
+
+/// What is told of how much was done. All digits behind the point are cut.
+struct Told {
+    iops: f64,
+    ms: f64,
+    mib: f64,
+    mib_per_s: Option<f64>,
+}
+
+impl Told {
+    /// Bytes: the whole MiB if these are many. Of few of them, down to 0, I/Os of one size tell better what was done if whatever else
+    /// is told agrees with them; else the rate does where it has more digits than the sum.
+    fn bytes(&self, ios: u64, block: u64) -> u64 {
+        let rate = self.mib_per_s.unwrap_or(0.0);
+        if self.mib < SURE_MIB && self.is_of(block as f64) {
+            return ios.saturating_mul(block);
+        }
+        let by_rate = rate * MIB * self.ms / 1000.0;
+        if self.mib < SURE_MIB && rate > self.mib { by_rate as u64 } else { (self.mib * MIB) as u64 }
+    }
+
+    /// Whether I/Os of this size come to the MiB and MiB/s that are told, as far as digits were cut.
+    fn is_of(&self, block: f64) -> bool {
+        let agree = |low: f64, high: f64, told: f64| low * block < (told + 1.0) * MIB && high * block >= told * MIB;
+        let ios = (self.iops * self.ms / 1000.0, (self.iops + 1.0) * (self.ms + 1.0) / 1000.0);
+        let rate = self.mib_per_s.is_none_or(|rate| agree(self.iops, self.iops + 1.0, rate));
+        block > 0.0 && rate && agree(ios.0, ios.1, self.mib)
     }
 }
 

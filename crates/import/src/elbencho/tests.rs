@@ -66,7 +66,7 @@ fn numbers_of_a_table_are_those_of_the_slowest_thread_and_kept_as_printed() {
     assert!(asked.direct && stream.pattern.is_scattered());
     assert_eq!(asked.window, Nanos::millis(502));
     // 32589 I/Os a second for 502 ms.
-    assert_eq!(outcome.jobs[0].done[Op::Read.index()], (16_360, 64 << 20));
+    assert_eq!(outcome.jobs[0].done[Op::Read.index()], (16_360, 16_360 << 12));
     let read = op(outcome, Op::Read);
     assert_eq!((read.min_ns, read.max_ns, read.latency.as_str()), (38_000, 9_225_000, "lat"));
     let printed = |name: &str| read.numbers.iter().find(|number| number.name == name).unwrap();
@@ -148,6 +148,33 @@ fn files_smaller_than_a_block_do_not_make_fewer_ios_of_json() {
     let (_, outcome) = trials(&by_ms).into_iter().find(|(asked, _)| asked.window == Nanos::millis(1)).unwrap();
     assert_eq!(outcome.jobs[0].done[Op::Write.index()], (32, 512 << 10));
     check_rates(&json(JSON).unwrap());
+}
+
+#[test]
+fn throughput_of_a_table_does_not_follow_from_mebibytes_cut_down_to_none() {
+    let mut sides = 0;
+    for (asked, outcome) in trials(&table(TABLE).unwrap()) {
+        for told in &outcome.told.as_ref().unwrap().ops {
+            let prefix = if asked.streams[0].mix.read == 70 && told.op == Op::Read { "rwmix read " } else { "" };
+            let name = format!("{prefix}MiB/s [last]");
+            let printed = &told.numbers.iter().find(|number| number.name == name).unwrap().printed;
+            let printed: f64 = printed.parse().unwrap();
+            let bytes = outcome.jobs[0].done[told.op.index()].1;
+            let rate = bytes as f64 / 1_048_576.0 * 1e9 / asked.window.0 as f64;
+            // I/Os of 1 ms are whole ones: 23 of 23.4.
+            let whole = if asked.window == Nanos::millis(1) { 0.02 * printed } else { 0.01 };
+            assert!((printed - whole..printed + 1.0).contains(&rate), "{rate} where {printed} is told");
+            sides += 1;
+        }
+    }
+    assert_eq!(sides, 8);
+    let bytes = |line: &str, own: &str| {
+        let (_, outcome) = trials(&table(&TABLE.replacen(line, own, 1)).unwrap()).swap_remove(1);
+        (outcome.jobs[0].done[Op::Read.index()].1, outcome.told.unwrap().sizes_known)
+    };
+    // Rates of I/Os and of bytes that are of no one size: what has more digits counts, 90 MiB/s for 502 ms or 64 MiB.
+    assert_eq!(bytes(",141,127,", ",141,90,"), (90 * (1 << 20) * 502 / 1000, false));
+    assert_eq!(bytes(",141,127,", ",141,40,"), (64 << 20, false));
 }
 
 #[test]
