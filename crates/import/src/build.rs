@@ -259,6 +259,11 @@ impl Cases {
     }
 }
 
+/// Sum of counts that a file tells: the most there can be, where they come to more.
+pub(crate) fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
 /// What of a file is not in the run, with its place.
 pub(crate) fn missing(name: &str, line: u32, why: &Say) -> Say {
     let Say { en, ru } = why;

@@ -1,5 +1,6 @@
 //! A phase of elbencho as a trial, whichever form told it. Pure.
 
+use crate::build::sum;
 use crate::date;
 use crate::printed::{Printed, Side, mix_of};
 use std::collections::BTreeMap;
@@ -77,7 +78,7 @@ impl Phase {
         let count = |name: &str| word(name).parse::<u32>().ok();
         let yes = |name: &str| ["1", "true"].contains(&word(name));
         let block = word(names.block).parse::<u64>().unwrap_or(0);
-        let ios = |op: Op| self.sides.iter().filter(|side| side.op == op).map(|side| side.ios).sum::<u64>();
+        let ios = |op: Op| sum(self.sides.iter().filter(|side| side.op == op).map(|side| side.ios));
         let pattern = if yes(names.random) { Pattern::Uniform } else { Pattern::Sequential };
         let jobs = count(names.threads).unwrap_or(1).max(1).saturating_mul(count(names.hosts).unwrap_or(1).max(1));
         let stream = Stream {

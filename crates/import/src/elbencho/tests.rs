@@ -214,3 +214,18 @@ fn what_is_wrong_is_refused_with_its_place() {
     let range = why(json(&JSON.replacen("32-38us", "32us", 1)));
     assert!(range.contains("e.json:2: `32us` is no range of latencies"), "{range}");
 }
+
+#[test]
+fn counts_beyond_all_measure_are_no_reason_to_fall() {
+    let huge = "99999999999999999999";
+    let row = TABLE.lines().nth(2).unwrap();
+    let mut cells: Vec<&str> = row.split(',').collect();
+    // Reads of the phase, and once more those of a mixed one.
+    for name in ["IOPS [last]", "rwmix read IOPS [last]"] {
+        cells[TABLE.lines().next().unwrap().split(',').position(|own| own == name).unwrap()] = huge;
+    }
+    let run = table(&TABLE.replacen(row, &cells.join(","), 1)).unwrap();
+    assert_eq!(trials(&run)[1].0.streams[0].mix.read, 100);
+    let max = format!("\"{}\"", u64::MAX);
+    let _ = json(&JSON.replace("\"67108864\"", &max).replace("\"186\"", &max).replace("\"360796464\"", &max));
+}

@@ -3,7 +3,7 @@
 use super::document::{Document, Job};
 use super::options;
 use super::trial::{self, Group};
-use crate::build::Found;
+use crate::build::{Found, sum};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{Lang, Nanos, format};
 
@@ -113,7 +113,7 @@ fn without_snapshots(documents: &[(u32, Document)]) -> (Vec<(u32, &Document)>, u
 fn goes_on(before: &Document, after: &Document) -> bool {
     let (Some(first), Some(second)) = (before.ended_ms, after.ended_ms) else { return false };
     let grows = |(a, b): (&Job, &Job)| {
-        let ios = |job: &Job| job.sides.iter().map(|(_, side)| side.ios).sum::<u64>();
+        let ios = |job: &Job| sum(job.sides.iter().map(|(_, side)| side.ios));
         a.name == b.name && a.options == b.options && ios(a) <= ios(b) && a.runtime_ms() <= b.runtime_ms()
     };
     let ran = after.jobs.iter().map(Job::runtime_ms).max().unwrap_or(0);

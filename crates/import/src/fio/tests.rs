@@ -281,6 +281,13 @@ fn numbers_beyond_all_measure_are_no_reason_to_fall() {
     let huge =
         huge.replace("\"mean\" : 15980.00", "\"mean\" : 1e300").replace("\"total_ios\" : 10000", "\"total_ios\" : nan");
     let _ = imported(&[huge.as_bytes()]);
+    // Counts of two kinds, and of two jobs of one section, with no options that tell kinds and sizes.
+    let side = |ios: u64| format!("{{\"total_ios\": {ios}, \"io_bytes\": {}, \"runtime\": 10}}", u64::MAX);
+    let job = format!("{{\"jobname\": \"a\", \"read\": {}, \"write\": {}}}", side(u64::MAX), side(1));
+    let document = format!("{{\"fio version\": \"fio-3.33\", \"timestamp_ms\": 5, \"jobs\": [{job}, {job}]}}");
+    let run = imported(&[document.as_bytes(), document.replace("\"runtime\": 10", "\"runtime\": 11").as_bytes()]);
+    assert_eq!(trials(&run)[0].2.streams[0].mix.read, 100);
+    let _ = files(&[format!("{document}\n{}", document.replace("_ms\": 5", "_ms\": 6")).as_bytes()]);
 }
 
 proptest! {

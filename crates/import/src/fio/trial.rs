@@ -2,6 +2,7 @@
 
 use super::document::{Job, Side};
 use super::options::{Options, Shape};
+use crate::build::sum;
 use std::collections::BTreeMap;
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos};
@@ -124,7 +125,7 @@ impl Section<'_> {
     fn mean_size(&self) -> Bytes {
         let mean = |op: Op| {
             let of = || self.sides().filter(move |(own, _)| *own == op).map(|(_, side)| side);
-            let (ios, bytes) = (of().map(|s| s.ios).sum::<u64>(), of().map(|s| s.bytes).sum::<u64>());
+            let (ios, bytes) = (sum(of().map(|side| side.ios)), sum(of().map(|side| side.bytes)));
             bytes.checked_div(ios).unwrap_or(0)
         };
         Bytes(Op::IO.map(mean).into_iter().max().unwrap_or(0))
@@ -132,8 +133,8 @@ impl Section<'_> {
 
     /// Shares of what was done, in whole percent.
     fn done_mix(&self) -> Mix {
-        let ios = |op: Op| self.sides().filter(|(own, _)| *own == op).map(|(_, side)| side.ios).sum::<u64>();
-        let all = Op::IO.iter().map(|op| ios(*op)).sum::<u64>().max(1);
+        let ios = |op: Op| sum(self.sides().filter(|(own, _)| *own == op).map(|(_, side)| side.ios));
+        let all = sum(Op::IO.iter().map(|op| ios(*op))).max(1);
         let share = |op: Op| (ios(op) as f64 / all as f64 * 100.0).round() as u8;
         let (write, discard) = (share(Op::Write), share(Op::Discard));
         Mix { read: 100u8.saturating_sub(write).saturating_sub(discard), write, discard, write_zeroes: 0 }

@@ -1,6 +1,7 @@
 //! One load of vdbench as a trial: its means, and its intervals. Pure.
 
 use super::flatfile::{Bad, Row, Run};
+use crate::build::sum;
 use crate::printed::{Latency, Printed, Side, mix_of, number};
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Nanos, Say, say};
@@ -97,7 +98,7 @@ impl<'t> Load<'t> {
         let block = of("bytes/io").round() as u64;
         let sides: Vec<Side> =
             [Op::Read, Op::Write].into_iter().filter_map(|op| self.side(op, window_s, block)).collect();
-        let ios = |op: Op| sides.iter().filter(|side| side.op == op).map(|side| side.ios).sum::<u64>();
+        let ios = |op: Op| sum(sides.iter().filter(|side| side.op == op).map(|side| side.ios));
         let random = of("seekpct") > 0.0;
         let pattern = if random { Pattern::Uniform } else { Pattern::Sequential };
         // How many storage definitions have as many threads each, the file does not say: the depth is not known.

@@ -10,6 +10,11 @@ const LAT: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged_lat.1
 const CLAT: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged_clat.1.log");
 const HISTOGRAMS: &[u8] = include_bytes!("../../../tests/fixtures/fio-3.33-logged_clat_hist.1.log");
 
+/// A line of histograms with this count in the first bucket.
+fn counted(kind: u64, count: u64) -> String {
+    format!("5, {kind}, 4096, {count}{}\n", ", 0".repeat(1855))
+}
+
 /// Reads files with these names and texts: the run, and the slices of its trials.
 fn import(files: &[(&str, &[u8])]) -> Result<(ImportedRun, Vec<(u32, Slice)>)> {
     let (names, mut slices) = (files.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>(), Vec::new());
@@ -186,4 +191,14 @@ fn an_empty_log_is_a_trial_without_i_os() {
             && outcome.window_start == outcome.window_end
             && outcome.jobs[0].latency[0].dense() == Histogram::new()
     );
+}
+
+#[test]
+fn more_i_os_than_can_be_counted_are_no_reason_to_fall() {
+    let text = counted(0, u64::MAX) + &counted(1, 1);
+    let (run, _) = good(&[("r_clat_hist.1.log", text.as_bytes())]);
+    let mix = trial(&run, 0).0.streams[0].mix;
+    assert_eq!((mix.read, mix.write), (100, 0));
+    let twice = counted(0, u64::MAX) + &counted(0, u64::MAX);
+    let _ = import(&[("r_clat_hist.1.log", twice.as_bytes()), ("r_clat_hist.2.log", text.as_bytes())]);
 }

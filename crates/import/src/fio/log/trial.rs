@@ -2,7 +2,7 @@
 
 use super::Of;
 use super::totals::{SumOf, Sums};
-use crate::build::ImportedRun;
+use crate::build::{ImportedRun, sum};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say};
 use stend_record::observed::{EngineFacts, External, JobTotals, TrialOutcome, TrialStatus};
@@ -76,10 +76,10 @@ impl Gathered {
 /// What the I/Os tell of what was asked for: kinds, and the largest size. Order and depth they do not tell.
 fn asked(jobs: &[JobLog]) -> Trial {
     let mut done = [(0u64, 0u64); OPS];
-    for (sum, own) in jobs.iter().flat_map(|job| done_of(&job.sums)) {
-        done[sum].0 = done[sum].0.saturating_add(own.0);
+    for (op, own) in jobs.iter().flat_map(|job| done_of(&job.sums)) {
+        done[op].0 = done[op].0.saturating_add(own.0);
     }
-    let all = done.iter().map(|(ops, _)| ops).sum::<u64>().max(1);
+    let all = sum(done.iter().map(|(ops, _)| *ops)).max(1);
     let share = |op: Op| (done[op.index()].0 as f64 / all as f64 * 100.0).round() as u8;
     let (write, discard) = (share(Op::Write), share(Op::Discard));
     let mix = Mix { read: 100u8.saturating_sub(write).saturating_sub(discard), write, discard, write_zeroes: 0 };
