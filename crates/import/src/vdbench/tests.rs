@@ -108,3 +108,19 @@ fn what_is_wrong_is_refused_with_its_place() {
     let none: String = FLATFILE.lines().take(head).map(|line| format!("{line}\n")).collect();
     assert!(why(&none).contains("holds no run that ended"));
 }
+
+#[test]
+fn words_of_a_long_line_are_not_all_kept() {
+    let head = FLATFILE.lines().position(super::flatfile::is_head).unwrap();
+    let own = FLATFILE.lines().nth(head).unwrap();
+    let wide = why(&FLATFILE.replacen(own, &format!("{own}{}", " a".repeat(1000)), 1));
+    assert!(wide.contains(&format!("flatfile.html:{}: more than 1000 columns", head + 1)), "{wide}");
+    let row = FLATFILE.lines().nth(head + 1).unwrap();
+    let columns = row.split_whitespace().count() + 5000;
+    let long = why(&FLATFILE.replacen(row, &format!("{row}{}", " a".repeat(5000)), 1));
+    assert!(long.contains(&format!("{columns} columns, where the head has {}", columns - 5000)), "{long}");
+    for (line, expected) in [("tod Run Interval rate resp", true), ("a tod Run Interval rate resp", false), ("", false)]
+    {
+        assert_eq!(super::flatfile::is_head(line), expected, "{line:?}");
+    }
+}
