@@ -139,8 +139,14 @@ pub fn quantile(quantile: &Quantile, unit: LatencyUnit) -> Say {
     }
 }
 
-/// The largest latency; with I/Os whose end was not seen it is only known to be more.
-pub fn latency_max(max: Nanos, censored: u64, unit: LatencyUnit) -> Say {
+/// A latency of an operation, if any of its I/Os has one: of imported results there may be none, and its 0 is no number.
+pub fn known<T>(op: &OpFinding, latency: T) -> Option<T> {
+    (op.count > 0).then_some(latency)
+}
+
+/// The largest latency, a dash where it is not known; with I/Os whose end was not seen it is only known to be more.
+pub fn latency_max(max: Option<Nanos>, censored: u64, unit: LatencyUnit) -> Say {
+    let Some(max) = max else { return Say::same(NONE) };
     let sign = if censored > 0 { "> " } else { "" };
     both(|lang| format!("{sign}{}", unit.number(max, lang)))
 }

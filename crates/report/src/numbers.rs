@@ -228,6 +228,7 @@ fn count(of: Option<(u16, Op)>, metric: Metric, value: u64) -> ResultNumber {
 mod tests {
     use super::*;
     use crate::{fixture, json};
+    use stend_base::Lang;
 
     /// The same numbers in the document of `stend show --json`, found by their names there.
     fn in_json(document: &serde_json::Value, number: &ResultNumber) -> (f64, Option<(f64, f64)>) {
@@ -300,6 +301,22 @@ mod tests {
             let own = all.iter().filter(|number| number.case == index).count();
             assert_eq!(own, rates + latencies + 2 * ops.len(), "{}", case["label"]);
         }
+    }
+
+    #[test]
+    fn a_latency_that_no_tool_told_is_shown_nowhere_whatever_stands_in_its_place() {
+        let shown = |rest| {
+            let (run, findings) = fixture::untold(rest);
+            let runs = vec![(&run, &findings)];
+            let book = crate::xlsx(&crate::Book { runs, comparison: None, lang: Lang::En }).unwrap();
+            let page = crate::html(&findings, &run, Lang::En);
+            (page, crate::text(&findings, Lang::En, 110, false), book, numbers(&findings))
+        };
+        let (zero, other) = (shown(0), shown(777_777));
+        assert!(zero.0 == other.0, "page");
+        assert_eq!(zero.1, other.1);
+        assert!(zero.2 == other.2, "workbook");
+        assert!(zero.3 == other.3 && zero.1.contains(crate::figures::NONE));
     }
 
     #[test]

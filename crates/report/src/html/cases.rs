@@ -6,7 +6,7 @@ use crate::figures::{self, NONE, both};
 use crate::markup::Markup;
 use crate::words;
 use stend_analyse::findings::{
-    CaseFinding, CheckResult, CheckStatus, Headline, ProberFinding, Quantile, QuantileValue, Service,
+    CaseFinding, CheckResult, CheckStatus, Headline, OpFinding, ProberFinding, Quantile, QuantileValue, Service,
 };
 use stend_analyse::io_log::in_words;
 use stend_base::{Say, format, say};
@@ -134,29 +134,29 @@ fn operations(m: &mut Markup, page: &Page, case: &CaseFinding) {
                         m.line("span", "note", &say!("end of {n} not seen", "конец {n} не наблюдался"));
                     }
                 });
-                m.line("td", "", &mean(page, op.latency_mean_ns));
+                m.line("td", "", &mean(page, figures::known(op, op.latency_mean_ns)));
                 for quantile in &op.quantiles {
                     m.el("td", "", |m| quantile_cell(m, page, quantile));
                 }
-                m.line("td", "", &figures::latency_max(op.latency_max, op.censored, page.unit));
+                m.line("td", "", &figures::latency_max(figures::known(op, op.latency_max), op.censored, page.unit));
             });
             if let Some(service) = &op.service {
-                service_row(m, page, service);
+                service_row(m, page, op, service);
             }
         }
     });
 }
 
 /// The second row of an open loop: latencies without the wait for a place in flight.
-fn service_row(m: &mut Markup, page: &Page, service: &Service) {
+fn service_row(m: &mut Markup, page: &Page, op: &OpFinding, service: &Service) {
     m.el("tr", "", |m| {
         m.with("th", &[("scope", "row")], |m| m.say(&words::service()));
         (0..3).for_each(|_| m.el("td", "", |_| {}));
-        m.line("td", "", &mean(page, service.mean_ns));
+        m.line("td", "", &mean(page, figures::known(op, service.mean_ns)));
         for quantile in &service.quantiles {
             m.el("td", "", |m| quantile_cell(m, page, quantile));
         }
-        m.line("td", "", &figures::latency_max(service.max, service.censored, page.unit));
+        m.line("td", "", &figures::latency_max(figures::known(op, service.max), service.censored, page.unit));
     });
 }
 
@@ -164,10 +164,8 @@ pub(super) fn plain(value: f64) -> Say {
     if value.is_finite() { both(|lang| format::number(value, lang)) } else { Say::same(NONE) }
 }
 
-pub(super) fn mean(page: &Page, ns: f64) -> Say {
-    if !ns.is_finite() || ns < 0.0 {
-        return Say::same(NONE);
-    }
+pub(super) fn mean(page: &Page, ns: Option<f64>) -> Say {
+    let Some(ns) = ns.filter(|ns| ns.is_finite() && *ns >= 0.0) else { return Say::same(NONE) };
     both(|lang| page.unit.number(stend_base::Nanos(ns.round() as u64), lang))
 }
 

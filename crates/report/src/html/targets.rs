@@ -42,11 +42,11 @@ pub(super) fn table_of(m: &mut Markup, page: &Page, case: &CaseFinding) {
                 m.line("td", "", &plain(op.rates.iops.value));
                 m.line("td", "", &plain(op.rates.throughput.value / 1e6));
                 m.el("td", "", |m| m.text(&format::count(op.count)));
-                m.line("td", "", &mean(page, op.latency_mean_ns));
+                m.line("td", "", &mean(page, figures::known(op, op.latency_mean_ns)));
                 for quantile in &op.quantiles {
                     m.el("td", "", |m| quantile_cell(m, page, quantile));
                 }
-                m.line("td", "", &figures::latency_max(op.latency_max, op.censored, page.unit));
+                m.line("td", "", &figures::latency_max(figures::known(op, op.latency_max), op.censored, page.unit));
             });
         }
     });

@@ -108,7 +108,8 @@ fn rows(case: &CaseFinding, unit: LatencyUnit, screen: &Screen) -> Vec<Row> {
 fn service(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> Option<Row> {
     let service = op.service.as_ref()?;
     let label = format!("  {}", words::service().get(screen.lang));
-    let [p50, p99, p999, max] = latency_cells(&service.quantiles, (service.max, service.censored), unit, screen);
+    let [p50, p99, p999, max] =
+        latency_cells(&service.quantiles, (figures::known(op, service.max), service.censored), unit, screen);
     Some(Row { label, case: false, cells: [String::new(), String::new(), p50, p99, p999, max, String::new()] })
 }
 
@@ -119,12 +120,12 @@ fn rate(rates: &Rates, headline: Headline, screen: &Screen) -> [String; 2] {
 }
 
 fn latencies(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> [String; 4] {
-    latency_cells(&op.quantiles, (op.latency_max, op.censored), unit, screen)
+    latency_cells(&op.quantiles, (figures::known(op, op.latency_max), op.censored), unit, screen)
 }
 
 fn latency_cells(
     quantiles: &[Quantile],
-    (max, censored): (Nanos, u64),
+    (max, censored): (Option<Nanos>, u64),
     unit: LatencyUnit,
     screen: &Screen,
 ) -> [String; 4] {

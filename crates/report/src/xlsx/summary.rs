@@ -1,7 +1,7 @@
 //! The first page of a run: verdict, grade, what to keep in mind, and the table of cases.
 
 use super::page::{Digits, Page};
-use crate::figures::{NONE, op_name, utc};
+use crate::figures::{NONE, known, op_name, utc};
 use crate::numbers::checks;
 use crate::words;
 use rust_xlsxwriter::XlsxError;
@@ -87,7 +87,7 @@ fn rows(page: &mut Page<'_>, case: &CaseFinding) -> Result<(), XlsxError> {
         }
         if let Some(service) = &op.service {
             page.faint(0, &format!("    {}", words::service().get(page.lang)))?;
-            of_service(page, service)?;
+            of_service(page, op, service)?;
             page.next();
         }
     }
@@ -107,21 +107,25 @@ fn rates(page: &mut Page<'_>, rates: &Rates) -> Result<(), XlsxError> {
 
 fn latencies(page: &mut Page<'_>, op: &OpFinding) -> Result<(), XlsxError> {
     let quantiles = op.quantiles.iter().map(|quantile| quantile.value).collect::<Vec<_>>();
-    latency(page, &quantiles, op.latency_mean_ns, (op.latency_max, op.censored))
+    latency(page, &quantiles, known(op, (op.latency_mean_ns, op.latency_max)), op.censored)
 }
 
-fn of_service(page: &mut Page<'_>, service: &Service) -> Result<(), XlsxError> {
+fn of_service(page: &mut Page<'_>, op: &OpFinding, service: &Service) -> Result<(), XlsxError> {
     let quantiles = service.quantiles.iter().map(|quantile| quantile.value).collect::<Vec<_>>();
-    latency(page, &quantiles, service.mean_ns, (service.max, service.censored))
+    latency(page, &quantiles, known(op, (service.mean_ns, service.max)), service.censored)
 }
 
 fn latency(
     page: &mut Page<'_>,
     quantiles: &[QuantileValue],
-    mean_ns: f64,
-    (max, censored): (Nanos, u64),
+    mean_and_max: Option<(f64, Nanos)>,
+    censored: u64,
 ) -> Result<(), XlsxError> {
-    bounded(page, 7, mean_ns / MICRO, censored > 0)?;
+    let at = |page: &mut Page<'_>, column, ns: Option<f64>| match ns {
+        Some(ns) => bounded(page, column, ns / MICRO, censored > 0),
+        None => page.text(column, NONE),
+    };
+    at(page, 7, mean_and_max.map(|(mean, _)| mean))?;
     for (column, quantile) in (8u16..11).zip(quantiles) {
         match (quantile, quantile.single()) {
             (QuantileValue::Above(value), _) => bounded(page, column, value.0 as f64 / MICRO, true)?,
@@ -129,7 +133,7 @@ fn latency(
             (_, None) => page.text(column, NONE)?,
         }
     }
-    bounded(page, 11, max.0 as f64 / MICRO, censored > 0)
+    at(page, 11, mean_and_max.map(|(_, max)| max.0 as f64))
 }
 
 /// A number; one that is only a lower bound is a text, so that nobody computes with it.
