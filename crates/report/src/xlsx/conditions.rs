@@ -48,9 +48,5 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
         row(page, name, limit.value.say().get(lang))?;
     }
     page.next();
-    for line in run.header.suite_text.lines() {
-        page.text(1, line)?;
-        page.next();
-    }
-    Ok(())
+    page.list(run.header.suite_text.lines(), |page, line| page.text(1, line))
 }

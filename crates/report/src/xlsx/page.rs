@@ -3,10 +3,13 @@
 use rust_xlsxwriter::{
     Color, ConditionalFormatText, ConditionalFormatTextRule, Format, FormatAlign, FormatBorder, Worksheet, XlsxError,
 };
-use stend_base::{Lang, Say};
+use stend_base::{Lang, Say, say};
 
-/// Characters of a cell: the format allows 32,767.
+/// UTF-16 code units of a cell: the format allows 32,767.
 const TEXT_MAX: usize = 32_000;
+/// Rows of a list: the format allows 1,048,576 on a page, and a page stays in memory until it is written. By eye: far more than
+/// any suite has.
+pub(super) const ROWS_MAX: usize = 100_000;
 
 /// How numbers are shown; their values are never rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +132,23 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
+    /// A row for each of a list, or a last line that says how many there is no room for.
+    pub(super) fn list<T>(
+        &mut self,
+        mut all: impl Iterator<Item = T>,
+        mut fill: impl FnMut(&mut Self, T) -> Result<(), XlsxError>,
+    ) -> Result<(), XlsxError> {
+        for one in all.by_ref().take(ROWS_MAX) {
+            fill(self, one)?;
+            self.next();
+        }
+        let missing = match all.count() {
+            0 => return Ok(()),
+            more => stend_base::format::count(more as u64),
+        };
+        self.line(&say!("… and {missing} more rows, left out here", "… и ещё строк: {missing}, здесь опущены"))
+    }
+
     /// Ends a row.
     pub(super) fn next(&mut self) {
         self.row += 1;
@@ -154,5 +174,10 @@ impl<'a> Page<'a> {
 
 /// A text without what steers whoever shows it, cut where the format would refuse it.
 pub(super) fn cleaned(text: &str) -> String {
-    crate::text::clean(text).chars().take(TEXT_MAX).collect()
+    let mut units = 0;
+    let fits = |letter: &char| {
+        units += letter.len_utf16();
+        units <= TEXT_MAX
+    };
+    crate::text::clean(text).chars().take_while(fits).collect()
 }

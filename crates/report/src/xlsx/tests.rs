@@ -96,6 +96,28 @@ fn several_runs_and_their_comparison_are_one_workbook() {
 }
 
 #[test]
+fn a_name_of_emoji_is_cut_by_the_units_that_the_format_counts() {
+    let (run, mut findings) = (fixture::run(), fixture::findings());
+    // 17 000 letters, but 34 000 units of UTF-16, of which a cell holds 32 767.
+    findings.cases[0].label = "💾".repeat(17_000);
+    assert!(xlsx(&book(&run, &findings, Lang::En)).is_ok());
+}
+
+#[test]
+fn lists_that_are_longer_than_a_page_say_how_much_is_missing() {
+    let (mut run, mut findings) = (fixture::run(), fixture::findings());
+    let check = findings.cases[0].checks[0].clone();
+    findings.cases.truncate(1);
+    findings.cases[0].checks = vec![check; page::ROWS_MAX + 7];
+    run.header.suite_text = "x\n".repeat(page::ROWS_MAX + 5);
+    let made = xlsx(&book(&run, &findings, Lang::En)).unwrap();
+    let texts = part(&made, "xl/sharedStrings.xml");
+    for missing in ["… and 7 more rows", "… and 5 more rows"] {
+        assert!(texts.contains(missing), "{missing}");
+    }
+}
+
+#[test]
 fn a_run_from_the_end_of_time_has_a_date_that_the_format_knows() {
     let (run, mut findings) = (fixture::run(), fixture::findings());
     for began in [i64::MIN, i64::MAX] {
