@@ -8,6 +8,10 @@ use crate::trials::{CaseTrials, Counting};
 use stend_base::{format, say};
 use stend_spec::workload::{Pattern, Trial};
 
+/// What jobs of a trial may be off their mean before one draw over the whole range is no model of them. Of 5 % the places to expect
+/// lose less than 0.1 %, a tenth of the limit: with x I/Os for each block 0.05² / 2 · x² e⁻ˣ / (1 − e⁻ˣ), and that fraction is at most 0.65.
+const UNEVEN: f64 = 0.05;
+
 /// Different places of a trial: found, and expected if each I/O went to any block of the range.
 #[derive(Debug, Clone, Copy)]
 struct Spread {
@@ -43,12 +47,26 @@ pub fn places(case: &CaseTrials<'_>) -> CheckResult {
             "ожидаемое число мест есть лишь у одного потока блоков одного размера в случайных местах всей области"
         ));
     };
-    let spreads = case.counting.iter().filter_map(|trial| spread(trial, blocks));
-    let Some(worst) = spreads.min_by(|a, b| (a.found as f64 / a.least()).total_cmp(&(b.found as f64 / b.least())))
-    else {
+    if case.asked.parts > 1 || case.counting.iter().any(uneven) {
+        return check.not_applicable(say!(
+            "each job draws from an area of its own, and the jobs did not do equally many I/Os: chance has no one number of places",
+            "каждое задание выбирает из своей области, а операций у заданий не поровну: ожидаемого числа мест нет"
+        ));
+    }
+    let spreads: Vec<_> = case.counting.iter().filter_map(|trial| spread(trial, blocks)).collect();
+    if spreads.is_empty() {
         return check.not_applicable(say!(
             "the case keeps no log of its I/Os (`io_log`)",
             "случай не ведёт журнала операций (`io_log`)"
+        ));
+    }
+    // Of few I/Os chance may take away all: a limit of none would be passed by anything, and a ratio to it says nothing.
+    let judged = spreads.into_iter().filter(|spread| spread.least() > 0.0);
+    let Some(worst) = judged.min_by(|a, b| (a.found as f64 / a.least()).total_cmp(&(b.found as f64 / b.least())))
+    else {
+        return check.not_applicable(say!(
+            "the trials are too short: so few I/Os may all go to one place by chance",
+            "испытания слишком коротки: столько операций и случайно могут прийтись на одно место"
         ));
     };
     let measured = both(|l| {
@@ -78,6 +96,14 @@ fn blocks(asked: &Trial) -> Option<u64> {
     (random && whole).then(|| asked.region.len.0 / stream.block_size.0.max(1)).filter(|blocks| *blocks > 0)
 }
 
+/// Its jobs did not do equally many I/Os, so that the areas of some were drawn from more often than those of others.
+fn uneven(trial: &Counting<'_>) -> bool {
+    let jobs = trial.outcome.jobs.iter();
+    let counts: Vec<f64> = jobs.map(|job| job.done.iter().map(|done| done.0 as f64).sum()).collect();
+    let mean = counts.iter().sum::<f64>() / counts.len() as f64;
+    counts.iter().any(|count| (count - mean).abs() > mean * UNEVEN)
+}
+
 fn spread(trial: &Counting<'_>, blocks: u64) -> Option<Spread> {
     let log = trial.outcome.io_log.filter(|log| log.placed > 0)?;
     let (n, b) = (log.placed as f64, blocks as f64);
@@ -91,7 +117,7 @@ mod tests {
     use super::*;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
-    use stend_record::IoLogTotals;
+    use stend_record::{IoLogTotals, JobTotals};
     use stend_spec::workload::Sync;
 
     /// With so many different places of so many I/Os for every block of the range.
@@ -102,6 +128,46 @@ mod tests {
         let log = IoLogTotals { placed: placed as u64, places: places(placed) as u64, ..IoLogTotals::default() };
         record.trials.iter_mut().filter_map(|trial| trial.outcome.as_mut()).for_each(|o| o.io_log = Some(log));
         places_of(&record)
+    }
+
+    /// As many places as I/Os, by so many I/Os of each job.
+    fn of_jobs(counts: &'static [u64], placed: u64, parts: u32) -> CheckResult {
+        let mut record = run_of(vec![case("c", 100, 8, Sync::None)])
+            .trial(0)
+            .change(move |outcome, _| {
+                let one = outcome.jobs[0].clone();
+                let job = |done: &u64| JobTotals { done: [(*done, 0), (0, 0), (0, 0), (0, 0), (0, 0)], ..one.clone() };
+                outcome.jobs = counts.iter().map(job).collect();
+                outcome.io_log = Some(IoLogTotals { placed, places: placed.min(1), ..IoLogTotals::default() });
+            })
+            .done()
+            .record();
+        record.trials[0].asked.parts = parts;
+        places_of(&record)
+    }
+
+    #[test]
+    fn jobs_that_did_not_do_equally_many_ios_are_not_one_draw_over_the_range() {
+        assert_eq!(of_jobs(&[1000, 1040], 100_000, 1).status, CheckStatus::Warn);
+        for uneven in [of_jobs(&[1000, 1200], 100_000, 1), of_jobs(&[1000, 1000], 100_000, 2)] {
+            assert_eq!(uneven.status, CheckStatus::NotApplicable);
+            assert!(uneven.meaning.en.contains("area of its own"), "{uneven:?}");
+        }
+    }
+
+    #[test]
+    fn trials_too_short_to_judge_are_neither_passed_nor_the_worst() {
+        // Of 16 I/Os chance may take away 4 · √16, that is all.
+        let short = of_jobs(&[16], 16, 1);
+        assert_eq!(short.status, CheckStatus::NotApplicable);
+        assert!(short.meaning.en.contains("too short"), "{short:?}");
+        let mut record = run_of(vec![case("c", 100, 8, Sync::None)]).trial(0).done().trial(0).done().record();
+        let logs = [(16, 16), (100_000, 50_000)];
+        for (trial, (placed, places)) in record.trials.iter_mut().zip(logs) {
+            trial.outcome.as_mut().unwrap().io_log = Some(IoLogTotals { placed, places, ..IoLogTotals::default() });
+        }
+        // The ratio of the first is below any: its limit is below none.
+        assert_eq!(places_of(&record).status, CheckStatus::Warn);
     }
 
     fn places_of(record: &stend_record::RunRecord) -> CheckResult {
