@@ -1,7 +1,7 @@
 //! A run of what another tool printed, whatever the tool: which trials are repetitions of one case, how cases of one name are told
 //! apart, and when they were. Judges nothing. Pure.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_record::{Entry, Imported, SourceFile};
@@ -15,6 +15,12 @@ pub const RESULTS_MAX: usize = 64 << 20;
 const TRIALS_MAX: usize = 10_000;
 /// Jobs of one trial: more would not fit into a row of a run file.
 const JOBS_PER_TRIAL: usize = 1000;
+/// Options that a label tells: more of them nobody reads, and all cases of a name have them.
+const AXES_MAX: usize = 32;
+/// Their names together, bytes.
+const AXES_BYTES_MAX: u64 = 4096;
+/// What an option is where it is not told.
+const DEFAULT: &str = "default";
 
 /// A file of results.
 #[derive(Debug, Clone, Copy)]
@@ -232,15 +238,13 @@ impl Cases {
             by_name.entry(case.name.clone()).or_default().push(index);
         }
         for alike in by_name.into_values().filter(|alike| alike.len() > 1) {
-            let names: BTreeSet<&String> = alike.iter().flat_map(|index| self.options[*index].keys()).collect();
-            let of = |index: usize, name: &str| self.options[index].get(name).cloned().unwrap_or("default".to_string());
-            let differ = |name: &&&String| alike.iter().any(|index| of(*index, name) != of(alike[0], name));
-            let axes: Vec<&String> = names.iter().filter(differ).copied().collect();
+            let axes = differing(&alike.iter().map(|index| &self.options[*index]).collect::<Vec<_>>());
             for (count, index) in alike.iter().enumerate() {
-                let told = axes.iter().map(|name| axis(name, of(*index, name))).collect();
-                // What differs without a name that tells it is counted.
+                let of = |name: &str| self.options[*index].get(name).map_or(DEFAULT, String::as_str).to_string();
+                let told = axes.iter().flatten().map(|name| axis(name, of(name))).collect();
+                // What differs without a name that tells it, or in too many, is counted.
                 let counted = || vec![("variant".to_string(), (count + 1).to_string())];
-                self.cases[*index].axes = if axes.is_empty() { counted() } else { told };
+                self.cases[*index].axes = if axes.is_some() { told } else { counted() };
             }
         }
         self.cases
@@ -257,6 +261,23 @@ impl Cases {
         }
         text
     }
+}
+
+/// Names of the options in which these cases differ; `None` if there are none, or more than a label holds.
+///
+/// Each option is looked at once: names may be as many as a file has lines, and cases, too.
+fn differing<'o>(cases: &[&'o BTreeMap<String, String>]) -> Option<Vec<&'o str>> {
+    // In how many cases a name stands, with what value, and whether it is the same in all of them.
+    let mut names: BTreeMap<&str, (usize, &str, bool)> = BTreeMap::new();
+    for (name, value) in cases.iter().copied().flatten() {
+        let (count, first, same) = names.entry(name).or_insert((0, value, true));
+        *count += 1;
+        *same &= *first == value;
+    }
+    let differ = |(count, value, same): &(usize, &str, bool)| !same || (*count < cases.len() && *value != DEFAULT);
+    let axes: Vec<&str> = names.iter().filter(|(_, told)| differ(told)).map(|(name, _)| *name).collect();
+    let long = axes.len() > AXES_MAX || sum(axes.iter().map(|name| name.len() as u64)) > AXES_BYTES_MAX;
+    (!axes.is_empty() && !long).then_some(axes)
 }
 
 /// Sum of counts that a file tells: the most there can be, where they come to more.

@@ -290,6 +290,28 @@ fn numbers_beyond_all_measure_are_no_reason_to_fall() {
     let _ = files(&[format!("{document}\n{}", document.replace("_ms\": 5", "_ms\": 6")).as_bytes()]);
 }
 
+#[test]
+fn cases_that_differ_in_more_options_than_a_label_holds_are_counted() {
+    let labels_of = |cases: usize, options: &dyn Fn(usize) -> String| {
+        let job = |case: usize| {
+            let side = format!("{{\"total_ios\": {}, \"io_bytes\": 4096, \"runtime\": 10}}", case + 1);
+            let options = options(case);
+            format!("{{\"jobname\": \"a\", \"groupid\": {case}, \"job options\": {{{options}}}, \"read\": {side}}}")
+        };
+        let jobs: Vec<String> = (0..cases).map(job).collect();
+        let document = format!("{{\"fio version\": \"fio-3.33\", \"jobs\": [{}]}}", jobs.join(", "));
+        labels(&imported(&[document.as_bytes()]))
+    };
+    let own = |case: usize| (0..100).map(|at| format!("\"own{case}_{at}\": \"1\"")).collect::<Vec<_>>().join(", ");
+    let counted = labels_of(100, &own);
+    assert_eq!((counted.len(), counted[0].as_str(), counted[99].as_str()), (100, "a, variant 1", "a, variant 100"));
+    let long = labels_of(2, &|case| format!("\"{}\": \"{case}\"", "long".repeat(2000)));
+    assert_eq!(long, ["a, variant 1", "a, variant 2"]);
+    // One that is not told is as one that is told to be the default.
+    let few = |case: usize| ["\"x\": \"default\", \"y\": \"1\"", "\"y\": \"2\", \"z\": \"3\""][case].to_string();
+    assert_eq!(labels_of(2, &few), ["a, y 1, z default", "a, y 2, z 3"]);
+}
+
 proptest! {
     #[test]
     fn no_damage_makes_it_panic(at in 0usize..25_000, with in any::<u8>(), cut in 0usize..26_000) {
