@@ -81,11 +81,17 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
     put("runtime", micros(trial.window));
     if let Some(target) = run.targets.first() {
         let name = if target.kind == TargetKind::Directory { "directory" } else { "filename" };
-        put(name, stend_record::targets::names(&run.targets).join(":"));
+        put(name, joined(&stend_record::targets::names(&run.targets)));
     } else if let Some(named) = run.header.imported.as_ref().filter(|imported| !imported.targets.is_empty()) {
-        put("filename", named.targets.join(":"));
+        // What fio itself told is a value of fio already.
+        put("filename", if named.tool == "fio" { named.targets.join(":") } else { joined(&named.targets) });
     }
     out
+}
+
+/// Names as one value of fio, which parts them at colons but for those behind a `\` (HOWTO.rst, `filename`).
+fn joined(names: &[String]) -> String {
+    names.iter().map(|name| name.replace(':', "\\:")).collect::<Vec<_>>().join(":")
 }
 
 /// Bytes as people write them for fio, whose `k` is 1024.

@@ -96,6 +96,25 @@ fn a_stream_becomes_options_and_what_has_none_is_told() {
 }
 
 #[test]
+fn colons_in_names_of_devices_do_not_part_them() {
+    let filename = |run: &RunRecord| {
+        let mut out = Vec::new();
+        fio_json(run, &[group(vec![stream()])], &mut out).unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        document["jobs"][0]["job options"]["filename"].clone()
+    };
+    let mut run = fixture::run();
+    run.targets[0].kind = stend_record::TargetKind::BlockDevice;
+    run.targets[0].named = "/dev/disk/by-path/pci-0000:01:00.0-nvme-1".into();
+    assert_eq!(filename(&run), r"/dev/disk/by-path/pci-0000\:01\:00.0-nvme-1");
+    // An imported result of fio has the value of the option as it was: two devices here.
+    run.targets.clear();
+    let targets = vec!["/dev/sda:/dev/sdb".to_string()];
+    run.header.imported = Some(stend_record::Imported { tool: "fio".into(), targets, ..Default::default() });
+    assert_eq!(filename(&run), "/dev/sda:/dev/sdb");
+}
+
+#[test]
 fn what_is_not_known_is_not_there() {
     let mut one = group(vec![stream()]);
     (one.jobs[0].cpu_ns, one.trials) = (None, 1);
