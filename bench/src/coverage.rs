@@ -6,7 +6,7 @@ mod generate;
 mod report;
 
 use crate::{Outcome, Settings, say};
-use experiment::{BLOCKS, Course, Tally, arms, history, rate, until};
+use experiment::{BLOCKS, Course, Tally, arms, arms_until, history, rate, until};
 use generate::{Latencies, Rates};
 use stend_base::Share;
 
@@ -144,6 +144,13 @@ fn compared(ratio: f64, simulations: u32) -> Vec<Row> {
             tally: arms(course, ratio, blocks, simulations, 2000 + rows.len() as u64),
         });
     }
+    let looked_at = [(Course::Level, 2100), (Course::Drift, 2101), (Course::Step, 2102), (Course::Stall, 2103)];
+    rows.extend(looked_at.map(|(course, seed)| Row {
+        storage: course.name().to_string(),
+        published: "6 to 20 blocks until ± 2 %".to_string(),
+        planned: true,
+        tally: arms_until(course, ratio, simulations, seed),
+    }));
     rows
 }
 
@@ -186,5 +193,10 @@ mod tests {
         assert!(alike.claims() <= 0.075 && alike.coverage() >= 0.925, "{alike:?}");
         assert!(arms(Course::Level, EFFECT, BLOCKS, FEW, 7).claims() >= 0.85);
         assert!(arms(Course::Drift, EFFECT, 2 * BLOCKS, FEW, 8).claims() >= 0.9);
+        for course in [Course::Level, Course::Drift] {
+            let alike = arms_until(course, 1.0, FEW, 9);
+            assert!(alike.claims() <= 0.085 && alike.coverage() >= 0.91, "{course:?}: {alike:?}");
+            assert!(arms_until(course, EFFECT, FEW, 10).claims() >= 0.95);
+        }
     }
 }

@@ -75,6 +75,7 @@ impl Stend {
         host.listen(move |message| drop(sender.send(message))).map_err(|error| words(&error))?;
         let mut stend = Stend { host, replies, target, trials: 0 };
         let mut inspect = Inspect {
+            programs: Vec::new(),
             targets: vec![named.to_string_lossy().into_owned()],
             permission: Permission::default(),
             run_directory: std::env::temp_dir().to_string_lossy().into_owned(),
@@ -238,6 +239,7 @@ pub mod tests {
             batch_span_ns: None,
         };
         TrialOutcome {
+            app: None,
             status: TrialStatus::Complete,
             load_start: Nanos(0),
             window_start: Nanos(0),

@@ -95,6 +95,7 @@ fn header(shape: Shape, started_unix: i64) -> RunHeader {
         suite_text: String::new(),
         realtime_offset_ns: started_unix.saturating_mul(1_000_000_000),
         imported: None,
+        stand: None,
     }
 }
 
@@ -182,6 +183,7 @@ fn outcome(shape: Shape, at: Nanos, seconds: &[Sparse], random: u64) -> TrialOut
         }
     };
     TrialOutcome {
+        app: None,
         status: TrialStatus::Complete,
         load_start: at,
         window_start: at,

@@ -1,21 +1,22 @@
 //! Simulated runs through the functions that make the published intervals, and how often these hold the truth.
 
 use super::generate::{LEVEL, Latencies, Rates, normal};
+use stend_analyse::at_look;
 use stend_analyse::findings::{Quantile, QuantileValue};
 use stend_analyse::latency::Distribution;
 use stend_analyse::limits::{CHANGE_LEAST, CHANGE_P};
 use stend_analyse::rates::estimate;
 use stend_analyse::stats::change_points::change_points;
 use stend_analyse::stats::{mean, paired};
-use stend_base::Share;
 use stend_base::random::Random;
-use stend_spec::until::is_look;
+use stend_base::{Millionths, Share};
+use stend_spec::until::{Until, is_look};
 
 /// Interleaved blocks of a planned run.
 pub const BLOCKS: usize = 6;
 /// Most blocks of a run that goes on until it is precise, and how precise that is.
 const BLOCKS_MOST: usize = 20;
-const GOAL: f64 = 0.02;
+const GOAL: Until = Until { width: Millionths::percent(2), p99: None };
 /// Relative standard deviation of the trials that are compared.
 const TRIAL_NOISE: f64 = 0.02;
 
@@ -90,14 +91,19 @@ pub fn until(noise: f64, simulations: u32, seed: u64) -> Tally {
         let found = loop {
             means.push(LEVEL * (1.0 + noise * normal(&mut random)));
             let found = estimate(&means, &[]);
-            let narrow = is_look(means.len() as u32) && found.half_width().is_some_and(|half| half <= GOAL);
-            if narrow || means.len() == BLOCKS_MOST {
+            if is_enough(means.len(), found.half_width()) {
                 break found;
             }
         };
         tally.count(found.interval, LEVEL);
     }
     tally
+}
+
+/// Whether a run that knows something to this half-width after so many blocks ends.
+fn is_enough(blocks: usize, half_width: Option<f64>) -> bool {
+    let goal = at_look(GOAL, blocks as u32).width.as_share();
+    blocks == BLOCKS_MOST || is_look(blocks as u32) && half_width.is_some_and(|half| half <= goal)
 }
 
 /// Runs in which a value did not change, and was called changed ("found").
@@ -166,47 +172,74 @@ impl Course {
     }
 }
 
-/// Two arms, the second `ratio` times as fast, over interleaved blocks as the plan lays them out: an order, then its mirror.
+/// A machine on which two arms alternate, the second `ratio` times as fast.
+struct Machine {
+    course: Course,
+    ratio: f64,
+    /// Trials over which it drifts, and the one before which it steps.
+    trials: usize,
+    step: usize,
+    /// Trials so far.
+    at: usize,
+    /// The other arm comes first in even blocks.
+    first_is_other: bool,
+}
+
+impl Machine {
+    fn new(course: Course, ratio: f64, blocks: usize, random: &mut Random) -> Machine {
+        let trials = 2 * blocks;
+        let step = random.below(trials as u64) as usize;
+        Machine { course, ratio, trials, step, at: 0, first_is_other: random.below(2) == 1 }
+    }
+
+    fn trial(&mut self, other: bool, random: &mut Random) -> f64 {
+        let slow = |slow: bool| if slow { 0.9 } else { 1.0 };
+        let level = match self.course {
+            Course::Level => 1.0,
+            Course::Drift => 1.0 - 0.1 * self.at as f64 / (self.trials - 1) as f64,
+            Course::Step => slow(self.at >= self.step),
+            Course::Stall => slow(random.below(20) == 0),
+        };
+        self.at += 1;
+        (if other { self.ratio } else { 1.0 }) * level * (TRIAL_NOISE * normal(random)).exp()
+    }
+
+    /// The effect of the next block: an order, then its mirror.
+    fn block(&mut self, block: usize, random: &mut Random) -> Option<f64> {
+        let other_first = self.first_is_other != (block % 2 == 1);
+        let (one, two) = (self.trial(other_first, random), self.trial(!other_first, random));
+        let (base, other) = if other_first { (two, one) } else { (one, two) };
+        paired::effect(&[other], &[base])
+    }
+}
+
+/// Two arms, the second `ratio` times as fast, over interleaved blocks as the plan lays them out.
 pub fn arms(course: Course, ratio: f64, blocks: usize, simulations: u32, seed: u64) -> Tally {
     let mut random = Random::new(seed);
     let mut tally = Tally::default();
     for _ in 0..simulations {
-        let trials = 2 * blocks;
-        let step = random.below(trials as u64) as usize;
-        let first_is_other = random.below(2) == 1;
-        let mut at = 0;
-        let mut measure = |other: bool, random: &mut Random| {
-            let place = at as f64 / (trials - 1) as f64;
-            let level = match course {
-                Course::Level => 1.0,
-                Course::Drift => 1.0 - 0.1 * place,
-                Course::Step => {
-                    if at >= step {
-                        0.9
-                    } else {
-                        1.0
-                    }
-                }
-                Course::Stall => {
-                    if random.below(20) == 0 {
-                        0.9
-                    } else {
-                        1.0
-                    }
-                }
-            };
-            at += 1;
-            (if other { ratio } else { 1.0 }) * level * (TRIAL_NOISE * normal(random)).exp()
-        };
-        let effects: Vec<f64> = (0..blocks)
-            .filter_map(|block| {
-                let other_first = first_is_other != (block % 2 == 1);
-                let (one, two) = (measure(other_first, &mut random), measure(!other_first, &mut random));
-                let (base, other) = if other_first { (two, one) } else { (one, two) };
-                paired::effect(&[other], &[base])
-            })
-            .collect();
+        let mut machine = Machine::new(course, ratio, blocks, &mut random);
+        let effects: Vec<f64> = (0..blocks).filter_map(|block| machine.block(block, &mut random)).collect();
         tally.count(paired::ratio(&effects).map(|found| found.interval), ratio);
+    }
+    tally
+}
+
+/// The same until their ratio is known to ± 2 %, at most 20 blocks.
+pub fn arms_until(course: Course, ratio: f64, simulations: u32, seed: u64) -> Tally {
+    let mut random = Random::new(seed);
+    let mut tally = Tally::default();
+    for _ in 0..simulations {
+        let mut machine = Machine::new(course, ratio, BLOCKS_MOST, &mut random);
+        let mut effects: Vec<f64> = Vec::new();
+        let found = loop {
+            effects.extend(machine.block(effects.len(), &mut random));
+            let interval = paired::ratio(&effects).map(|found| found.interval);
+            if is_enough(effects.len(), interval.map(|(low, high)| (high / low).sqrt() - 1.0)) {
+                break interval;
+            }
+        };
+        tally.count(found, ratio);
     }
     tally
 }

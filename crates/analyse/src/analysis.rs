@@ -3,7 +3,8 @@
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
 use crate::{
-    case, caveat, ceilings, charts, check, cost, grade, precision, search, series, steady, sweeps, trials, verdict,
+    case, caveat, ceilings, charts, check, cost, density, grade, numa, precision, search, series, steady, sweeps,
+    trials, verdict,
 };
 use stend_base::{Nanos, Result, Say, say};
 use stend_record::{RunRecord, RunState};
@@ -25,20 +26,27 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     // What was run to test the cause of another case has said it there, and is no result of its own.
     trials.retain(|case| plan.confirming(case.case).is_none());
     cases.retain(|case| plan.confirming(case.case).is_none());
-    let caveats = caveat::all(run, &plan, &cases);
+    let caveats = caveat::all(run, &plan, (&trials, &cases));
     let searches = search::findings(run, &plan);
+    let density = density::findings(run, &plan);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
     Ok(Findings {
         run: run.header.id.clone(),
         suite: run.header.inputs.suite.name.clone(),
         targets: targets(run),
+        stand: run.header.stand.as_ref().map(|stand| stand.name.clone()),
         started_unix: run.header.started_unix,
         elapsed: end.saturating_sub(start),
         state: run.state.clone(),
-        grade: grade::grade(&plan, &trials, &cases),
-        verdict: verdict::verdict(&trials, &cases, &caveats, &searched),
+        grade: if density.is_empty() { grade::grade(&plan, &trials, &cases) } else { grade::of_clients() },
+        verdict: match density.as_slice() {
+            [] => verdict::verdict(&trials, &cases, &caveats, &searched),
+            found => density::verdict(found, &caveats),
+        },
+        density,
         searches: searches.clone(),
         sweeps: sweeps::findings(&plan, &cases),
+        numa: numa::findings(run, &plan, &trials, &cases),
         not_run: not_run(run, &plan),
         across: charts::across(&plan, &cases, &searches),
         charts: charts::of_run(run, &trials, &cases, (start, end)),

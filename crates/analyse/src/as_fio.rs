@@ -110,13 +110,14 @@ pub struct Samples {
     pub deviation: f64,
 }
 
-/// Every case with a trial that counts, in the order of the run; trials that do not count are left out.
+/// Every case with a trial that counts, in the order of the run; trials that do not count and tests of cause are left out.
 ///
 /// Errors: as [`analyse`](crate::analyse).
 pub fn as_fio(run: &RunRecord, trials: Trials) -> Result<Vec<GroupAsFio>> {
     let plan = Plan::new(&run.header.inputs)?;
     let mut groups = Vec::new();
-    for case in by_case(run) {
+    // Tests of cause are no results of the suite; every other export leaves them out, too.
+    for case in by_case(run).into_iter().filter(|case| plan.confirming(case.case).is_none()) {
         match trials {
             Trials::Each => groups.extend(case.counting.iter().filter_map(|trial| {
                 let alone = CaseTrials {

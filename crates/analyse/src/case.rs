@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn io_that_ended_after_the_window_counts_for_latency_and_not_for_the_rate() {
-        let slow = Sparse { buckets: vec![(4000, 400)], sum_ns: 1, min_ns: 1, max_ns: 20_000_000_000 };
+        let slow = Sparse { buckets: vec![(4000, 400)].into(), sum_ns: 1, min_ns: 1, max_ns: 20_000_000_000 };
         let with = run()
             .trial(0)
             .change(move |o, _| o.drained.push(Drained { stream: 0, op: Op::Read, latency: slow, service: None }))
@@ -193,7 +193,8 @@ mod tests {
 
     #[test]
     fn an_open_loop_has_both_latencies_and_what_never_began_is_a_lower_bound() {
-        let ages = Sparse { buckets: vec![(4000, 1000)], sum_ns: 1, min_ns: 9_000_000_000, max_ns: 20_000_000_000 };
+        let ages =
+            Sparse { buckets: vec![(4000, 1000)].into(), sum_ns: 1, min_ns: 9_000_000_000, max_ns: 20_000_000_000 };
         let of = |behind: bool| {
             let ages = if behind { ages.clone() } else { Sparse::default() };
             let change = move |o: &mut TrialOutcome, _: &mut Vec<_>| o.open[0].never_begun[0] = ages;

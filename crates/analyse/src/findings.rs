@@ -9,8 +9,10 @@ pub use crate::ceilings::{
     Resource, UnknownCeiling,
 };
 use crate::chart::Chart;
+pub use crate::density::{DensityFinding, DensityPoint, UsedUp};
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;
+pub use crate::numa::{NumaCell, NumaFinding, OfLocal};
 pub use crate::prober::{ProberFinding, SilenceFinding, SilenceKind};
 pub use crate::steady::SteadyFinding;
 pub use crate::sweeps::{Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
@@ -28,6 +30,8 @@ pub struct Findings {
     pub suite: String,
     /// The targets as the user named them.
     pub targets: Vec<String>,
+    /// Name of the stand that was put up for the run and made them.
+    pub stand: Option<String>,
     /// Wall clock at the start, seconds since 1970 UTC.
     pub started_unix: i64,
     /// From the first to the last thing recorded.
@@ -42,6 +46,10 @@ pub struct Findings {
     pub searches: Vec<SearchFinding>,
     /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
     pub sweeps: Vec<SweepFinding>,
+    /// How many instances of an application hold their objective, for the searches that began.
+    pub density: Vec<DensityFinding>,
+    /// What far NUMA nodes cost, of cases that run on every pair of nodes.
+    pub numa: Vec<NumaFinding>,
     /// Cases that ran at least one trial, in the order of the plan.
     pub cases: Vec<CaseFinding>,
     /// Cases that did not run, with the reason.
@@ -321,6 +329,14 @@ impl QuantileValue {
             QuantileValue::At(value) => Some(value),
             QuantileValue::Printed(Some((least, most))) => (least == most).then_some(least),
             QuantileValue::Above(_) | QuantileValue::NotEnough { .. } | QuantileValue::Printed(None) => None,
+        }
+    }
+
+    /// The smallest and the largest of what another tool printed, where these are not one latency.
+    pub fn range(self) -> Option<(Nanos, Nanos)> {
+        match self {
+            QuantileValue::Printed(range) => range.filter(|(least, most)| least != most),
+            _ => None,
         }
     }
 }

@@ -45,7 +45,7 @@ fn spread(count: u64, centre: Nanos) -> Sparse {
         let value = Nanos(centre.0 / 2 + centre.0 * step / (STEPS - 1));
         if share > 0 {
             histogram.merge_sparse(&Sparse {
-                buckets: vec![(stend_base::histogram::bucket(value.0) as u32, share)],
+                buckets: vec![(stend_base::histogram::bucket(value.0) as u32, share)].into(),
                 sum_ns: u128::from(share) * u128::from(centre.0),
                 min_ns: value.0,
                 max_ns: value.0,
@@ -100,6 +100,7 @@ pub fn run_of(cases: Vec<SuiteCase>) -> RunBuilder {
         suite_text: String::new(),
         realtime_offset_ns: 0,
         imported: None,
+        stand: None,
     });
     record.state = RunState::Complete;
     record.host = Some(HostFacts {
@@ -388,6 +389,7 @@ impl TrialBuilder {
             verification: None,
             io_log: None,
             told: None,
+            app: None,
             clocks: [load_start, window_end].map(|t| (t.0, t.0, t.0 + 1_767_000_000_000_000_000)),
         };
         self.telemetry(&slices, load_start, window_end);

@@ -260,7 +260,8 @@ fn nearly_full(target: &TargetFacts, plan: &Plan) -> Option<Caveat> {
 
 /// A working set that a cache of the size of this machine's memory would hold for the larger part.
 fn memory_sized(host: &HostFacts, targets: &[TargetFacts], plan: &Plan) -> Option<Caveat> {
-    let working_set = running(plan).map(|case| case.trial.region.len).max()?;
+    // The data of an application lie beside the range.
+    let working_set = running(plan).filter(|case| case.trial.app.is_none()).map(|case| case.trial.region.len).max()?;
     // In memory anyway, or far away: this machine's memory is not the question.
     let is_elsewhere = |caveat: Caveat| matches!(caveat, Caveat::InMemory { .. } | Caveat::OverNetwork { .. });
     let elsewhere = targets.iter().all(|target| medium(target).is_some_and(is_elsewhere));

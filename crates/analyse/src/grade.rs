@@ -9,7 +9,7 @@ use crate::findings::{CaseFinding, CheckStatus, Grade, GradeLevel};
 use crate::limits::{TRIALS_PUBLISHABLE, WINDOW_PUBLISHABLE};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
-use stend_base::{Lang, Nanos, format};
+use stend_base::{Lang, Nanos, format, say};
 use stend_spec::plan::Plan;
 
 /// (cases that lack something, all cases).
@@ -50,6 +50,15 @@ pub fn grade(plan: &Plan, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> G
         false => GradeLevel::Screening,
     };
     Grade { level, banner: both(|l| banner(level, &missing.list(l).join("; "), l)) }
+}
+
+/// Of numbers that other programs print: Stend saw no I/O of theirs.
+pub fn of_clients() -> Grade {
+    let banner = say!(
+        "Screening: the numbers are those that the clients print, window by window, and no check of single I/Os applies to them.",
+        "Предварительная оценка: это числа, напечатанные клиентами по окнам, и проверки отдельных операций к ним не относятся."
+    );
+    Grade { level: GradeLevel::Screening, banner }
 }
 
 fn banner(level: GradeLevel, missing: &str, l: Lang) -> String {

@@ -25,7 +25,7 @@ impl Distribution {
     /// Adds an I/O that was still in flight after `age`.
     pub fn add_censored(&mut self, age: Nanos) {
         self.all.merge_sparse(&Sparse {
-            buckets: vec![(bucket(age.0) as u32, 1)],
+            buckets: vec![(bucket(age.0) as u32, 1)].into(),
             sum_ns: u128::from(age.0),
             min_ns: age.0,
             max_ns: age.0,
@@ -112,7 +112,7 @@ impl Distribution {
     fn at_or_below(&self, bucket: usize) -> Vec<(f64, f64)> {
         let one = |trial: &Sparse| {
             let (mut index, mut all, mut below) = (0usize, 0.0, 0.0);
-            for &(gap, n) in &trial.buckets {
+            for (gap, n) in &trial.buckets {
                 index = index.saturating_add(gap as usize);
                 all += n as f64;
                 below += if index <= bucket { n as f64 } else { 0.0 };

@@ -5,6 +5,7 @@ mod analysis;
 pub mod as_fio;
 pub mod audit;
 pub mod beside;
+mod between_arms;
 mod by_target;
 pub mod by_trial;
 mod case;
@@ -15,6 +16,7 @@ mod charts;
 mod check;
 pub mod compare;
 mod cost;
+mod density;
 pub mod eta;
 mod fidelity;
 pub mod findings;
@@ -30,6 +32,7 @@ pub mod io_log;
 pub mod latency;
 pub mod limits;
 pub mod live;
+mod numa;
 mod phrase;
 mod precision;
 pub mod preview;
@@ -49,6 +52,7 @@ pub use as_fio::as_fio;
 pub use beside::beside;
 pub use by_trial::by_trial;
 pub use chart::Chart;
+pub use charts::history::charts as history_charts;
 pub use compare::{Comparison, compare, compare_arms};
 pub use eta::{Eta, EtaQuality, eta};
 pub use findings::Findings;
@@ -60,4 +64,5 @@ pub use phrase::{
     operations as operations_in_words, pattern as pattern_in_words, place as place_in_words, rate_of as rate_in_words,
     sizes as sizes_in_words, verified as verified_in_words,
 };
-pub use precision::Looks;
+pub use precision::{Looks, at_look};
+pub use told::is_cache_known;

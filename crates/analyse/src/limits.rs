@@ -295,6 +295,10 @@ pub const USL_SPREAD: f64 = 0.01;
 /// Sweeps: below the largest rate by at most this, a rate does not grow any more: the margin of comparisons.
 pub const SWEEP_LEVEL: f64 = MARGIN;
 
+/// Density: part of the time that an instance may be held back by its own limit of CPU before that is named as what is used up.
+/// By eye: below, the wait of a transaction is not seen in its percentiles.
+pub const HELD_BACK: f64 = 0.05;
+
 /// Ceilings: part of a ceiling from which it is what bounds a rate (method §5.1).
 pub const BOUND_AT: f64 = 0.85;
 /// Ceilings: two whose parts differ by at most this bound a rate together (method §5.1).

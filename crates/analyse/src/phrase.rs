@@ -10,6 +10,7 @@ pub use self::open_loop::rate_of;
 use self::open_loop::{at_most, paced};
 use crate::findings::{Estimate, Headline};
 use stend_base::{Bytes, Lang, Millionths, Nanos, Say, format};
+use stend_spec::app::App;
 use stend_spec::topology::ranges;
 use stend_spec::trace::Pace;
 use stend_spec::workload::{BlockShare, Data, Op, Pattern, Stream, Sync, Trial, Zone};
@@ -45,6 +46,9 @@ pub fn pick<'a>(lang: Lang, en: &'a str, ru: &'a str) -> &'a str {
 /// A workload in words: `random read, 4 KiB, 32 in flight`; streams joined by ` + `.
 pub fn workload(trial: &Trial) -> Say {
     both(|lang| {
+        if let Some(app) = &trial.app {
+            return application(app, lang);
+        }
         let mut text = trial.streams.iter().map(|s| stream(s, lang)).collect::<Vec<_>>().join(" + ");
         if trial.parts > 1 {
             let parts = trial.parts;
@@ -56,6 +60,27 @@ pub fn workload(trial: &Trial) -> Say {
         }
         text
     })
+}
+
+/// `PostgreSQL under sysbench oltp_read_write, 8 connections, 20/s, 200 MiB, at most 1 CPU and 512 MiB of memory each`.
+fn application(app: &App, lang: Lang) -> String {
+    let mut text = app.program.say().get(lang).to_string();
+    let clients = pick(lang, ", {n} connections", ", соединений: {n}").replace("{n}", &app.clients.to_string());
+    text += &clients;
+    if let Some(rate) = app.rate {
+        text += &format!(", {}", format::rate(rate, lang));
+    }
+    text += &format!(", {}", format::bytes(app.data, lang));
+    if let Some(limits) = app.limits {
+        let most = pick(lang, ", at most {c} CPU and {m} of memory", ", не более {c} CPU и {m} памяти");
+        let cpus = format::number(f64::from(limits.cpu_thousandths) / 1000.0, lang);
+        text += &most.replace("{c}", &cpus).replace("{m}", &format::bytes(limits.memory, lang));
+        if let Some(iops) = limits.iops {
+            text +=
+                &pick(lang, " and {n} IOPS each way", " и {n} IOPS в каждую сторону").replace("{n}", &iops.to_string());
+        }
+    }
+    text + pick(lang, " each", " каждому")
 }
 
 fn stream(stream: &Stream, lang: Lang) -> String {

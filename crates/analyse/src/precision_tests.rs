@@ -63,6 +63,82 @@ fn a_wide_case_goes_on_to_the_next_look_and_says_at_the_end_how_far_it_came() {
 }
 
 #[test]
+fn the_first_look_asks_for_half_the_width_because_six_trials_may_be_alike_by_chance() {
+    // ± 1.5 % after six trials, ± 1.2 % after eight.
+    let rates = [10_000.0, 10_140.0, 9_860.0, 10_140.0, 9_860.0, 10_000.0, 10_140.0, 9_860.0];
+    let of = |rates: &[f64]| {
+        let mut record = of_rates(rates);
+        record.header.inputs.suite.until = Some(Until { p99: None, ..UNTIL });
+        record
+    };
+    let found = walked(&of(&rates));
+    assert_eq!((found[5], found[7]), (Outcome::Ok, Outcome::Narrow));
+    assert_eq!(not_precise(&of(&rates[..6])), None, "what is published is as precise as asked");
+}
+
+/// A case in two arms with these rates by block.
+fn of_arms(rates: &[[f64; 2]]) -> RunRecord {
+    use stend_spec::arm::{Arm, Switch};
+    let arm = |name: &str| Arm { name: name.into(), switch: Switch::None, expect: Vec::new() };
+    let mut built = run_of(vec![case("rand-read", 100, 32, Sync::None)]).inputs(|inputs| {
+        (inputs.suite.blocks, inputs.suite.until) = (20, Some(UNTIL));
+        inputs.suite.arms = vec![arm("plain"), arm("tuned")];
+    });
+    for (block, pair) in (0..).zip(rates) {
+        for (arm, iops) in (0..).zip(pair) {
+            built = built.trial(arm).block(block).iops(*iops).done();
+        }
+    }
+    built.record()
+}
+
+/// A machine that is three times as fast at the end as at the beginning, and an arm that is 5 % faster all the time, but for `noise`.
+fn drifting(blocks: u32, noise: f64) -> Vec<[f64; 2]> {
+    let level = |block: u32| 5_000.0 * (1.0 + f64::from(block) / 10.0);
+    let sign = |block: u32| if block.is_multiple_of(2) { 1.0 } else { -1.0 };
+    (0..blocks).map(|block| [level(block), level(block) * 1.05 * (1.0 + noise * sign(block))]).collect()
+}
+
+#[test]
+fn of_arms_the_difference_must_be_precise_and_the_last_arm_of_a_block_says_so() {
+    let found = walked(&of_arms(&drifting(6, 0.001)));
+    assert_eq!((found[..11].to_vec(), found[11]), (vec![Outcome::Ok; 11], Outcome::Narrow));
+    let record = of_arms(&drifting(6, 0.001));
+    assert_eq!(not_precise(&record), None);
+    let goal = analyse(&record).unwrap().cases[0].precision.as_ref().unwrap().goal;
+    assert_eq!(goal, Share(PRECISION), "what is asked of the difference is not asked of each arm");
+}
+
+#[test]
+fn arms_that_differ_less_precisely_go_on_and_say_at_the_end_how_far_they_came() {
+    let record = of_arms(&drifting(6, 0.05));
+    assert_eq!(walked(&record), [Outcome::Ok; 12]);
+    let caveat = not_precise(&record).unwrap();
+    let (cases, share) = match &caveat {
+        Caveat::NotPrecise { cases, between_arms: true, rate: Some(share), .. } => (*cases, *share),
+        other => panic!("{other:?}"),
+    };
+    assert!(cases == 1 && (share.0 - 0.059).abs() < 0.002, "{share:?}");
+    let said = caveat.say();
+    assert!(said.en.contains("rand-read: the ratio of its rates in two arms is known to ±\u{a0}5.9"), "{}", said.en);
+    assert!(
+        said.ru.contains("rand-read: отношение его скоростей в двух вариантах известно до ±\u{a0}5,9"),
+        "{}",
+        said.ru
+    );
+}
+
+#[test]
+fn blocks_that_an_arm_lacks_are_not_counted_and_each_is_looked_at_once() {
+    // The second arm of the third block failed: six blocks are complete with the seventh.
+    let mut record = of_arms(&drifting(7, 0.001));
+    record.trials[5].outcome.as_mut().unwrap().status = stend_record::TrialStatus::Failed;
+    let found = walked(&record);
+    let narrow: Vec<usize> = (0..).zip(&found).filter(|(_, o)| **o == Outcome::Narrow).map(|(at, _)| at).collect();
+    assert_eq!((found[5], narrow), (Outcome::Failed, vec![13]));
+}
+
+#[test]
 fn without_until_nothing_is_looked_at_and_nothing_is_missing() {
     let mut record = of_rates(&[9_000.0, 11_000.0, 9_500.0, 10_500.0, 9_700.0, 10_300.0]);
     record.header.inputs.suite.until = None;

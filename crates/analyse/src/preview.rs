@@ -3,11 +3,14 @@
 
 use crate::findings::{Caveat, NotRun};
 use crate::{forewarn, phrase};
+use serde::Serialize;
 use std::collections::BTreeSet;
 use stend_base::{Bytes, MilliIops, Nanos, Say};
 use stend_record::targets::members;
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
+use stend_spec::app::{Density, Program};
 use stend_spec::calibration::{Calibrate, engine_trials, time};
+use stend_spec::confirm::Test;
 use stend_spec::plan::{Case, Plan, PlanInputs};
 use stend_spec::precondition::Precondition;
 use stend_spec::steady::Steady;
@@ -48,6 +51,8 @@ pub struct Preview {
     pub trials: u32,
     /// Cases that run, in the order of the suite.
     pub cases: Vec<PlannedCase>,
+    /// Tests of cause (`confirm`) for which nothing is run, because a case of the suite is the test. Of several arms those of the first.
+    pub tested_by_cases: Vec<PlannedTest>,
     /// Cases that do not.
     pub not_run: Vec<NotRun>,
     /// Time of all trials, ramps included, and of all rounds that there may be.
@@ -58,6 +63,8 @@ pub struct Preview {
     pub time_budget: Option<Nanos>,
     /// What the fill and the trials that write come to at [`EXAMPLE_RATES`].
     pub examples: Vec<Example>,
+    /// Applications whose instances are started.
+    pub programs: Vec<Program>,
     /// Most that logs of every I/O may take in the run file, over all trials; `None` if none is kept.
     pub io_log: Option<Bytes>,
     /// What is said before measuring, most serious first.
@@ -141,8 +148,21 @@ pub struct PlannedCase {
     pub writes: bool,
     /// Its rate is searched from the first to the second; `trials` is what that usually takes.
     pub search: Option<(MilliIops, MilliIops)>,
+    /// Likewise its number of instances.
+    pub instances: Option<Density>,
     /// Rounds that there may be before its trials.
     pub steady: Option<Steady>,
+}
+
+/// A case of the suite that is the test of cause of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlannedTest {
+    /// Label of what is tested.
+    pub of: String,
+    /// Which test.
+    pub test: Test,
+    /// Label of the case that is the test.
+    pub by: String,
 }
 
 /// What comes out if the target is that fast.
@@ -169,7 +189,8 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
     let cases = running.iter().map(|(index, case)| PlannedCase {
         label: plan.rung(*index as u32).map_or_else(|| case.label(), |(ladder, _)| ladder.label.clone()),
         workload: phrase::workload(&case.trial),
-        search: plan.rung(*index as u32).map(|(ladder, _)| (ladder.search.from, ladder.search.to)),
+        search: plan.rung(*index as u32).and_then(|(ladder, _)| ladder.rate()).map(|(_, found)| (found.from, found.to)),
+        instances: plan.rung(*index as u32).and_then(|(ladder, _)| ladder.instances()),
         trials: trials_of(*index),
         ramp: case.trial.ramp,
         window: case.trial.window,
@@ -200,13 +221,24 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         trials: plan.usual_trials(),
         not_run: not_run.map(|(label, reason)| NotRun { label, reason }).collect(),
         cases,
+        tested_by_cases: tested_by_cases(plan),
         trial_time: plan.trial_time(),
         writing_time,
         time_budget: inputs.time_budget,
         examples: EXAMPLE_RATES.iter().map(|&rate| example(rate, fill, writing_time)).collect(),
+        programs: inputs.suite.programs(),
         io_log: io_log(&running, trials_of),
         caveats: forewarn(host, targets, plan),
     }
+}
+
+fn tested_by_cases(plan: &Plan) -> Vec<PlannedTest> {
+    let label = |cell: u32| plan.cases.get(cell as usize).map(Case::label_in_arm);
+    let first = (0..plan.cases.len() as u32).take_while(|cell| plan.arm_of(*cell).is_none_or(|arm| arm == 0));
+    let tests = first.flat_map(|of| plan.tests_of(of).filter(|test| test.is_case).map(move |test| (of, test)));
+    tests
+        .filter_map(|(of, test)| Some(PlannedTest { of: label(of)?, test: test.test, by: label(test.cell)? }))
+        .collect()
 }
 
 fn calibration(plan: &Plan, targets: &[TargetFacts]) -> Option<PlannedCalibration> {
@@ -310,6 +342,23 @@ mod tests {
         let found = of(|record| record.header.inputs.suite.calibrate = Calibrate::Members).calibration.unwrap();
         assert_eq!((found.drives, found.engine), (vec!["sda".to_string()], 2));
         assert_eq!(found.time, Nanos::millis(2 * 3_500 + 2 * 1_200));
+    }
+
+    #[test]
+    fn cases_that_are_the_test_of_others_are_told_once_for_all_arms() {
+        use stend_spec::arm::{Arm, Switch};
+        let of = |depths: Vec<u32>| {
+            let arm = |name: &str| Arm { name: name.into(), switch: Switch::None, expect: Vec::new() };
+            of(|record| {
+                let suite = &mut record.header.inputs.suite;
+                suite.cases[0].streams[0].queue_depth = depths;
+                (suite.confirm, suite.arms) = (vec![Test::Depth], vec![arm("x"), arm("y")]);
+            })
+            .tested_by_cases
+        };
+        let (of_it, by) = ("r, queue_depth 4".to_string(), "r, queue_depth 8".to_string());
+        assert_eq!(of(vec![4, 8]), [PlannedTest { of: of_it, test: Test::Depth, by }]);
+        assert_eq!(of(vec![4, 9]), []);
     }
 
     #[test]

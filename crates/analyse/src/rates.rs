@@ -14,10 +14,11 @@ pub(crate) fn rates(case: &CaseTrials<'_>, stream: Option<u16>, ops: &[Op]) -> R
     let per_second = |of: fn((u64, u64)) -> u64| -> Vec<f64> {
         case.counting.iter().map(|trial| of(trial.done(stream, ops)) as f64 / trial.window.as_secs()).collect()
     };
-    let series = |of: fn(&Cell) -> f64| match case.counting.as_slice() {
-        [single] => window_series(single, stream, ops, of),
+    let cells = match case.counting.as_slice() {
+        [single] => window_cells(single, stream, ops),
         _ => Vec::new(),
     };
+    let series = |of: fn(&Cell) -> f64| -> Vec<f64> { cells.iter().map(|cell| value(cell, of)).collect() };
     Rates {
         iops: estimate(&per_second(|done| done.0), &series(|cell| cell.ops)),
         throughput: estimate(&per_second(|done| done.1), &series(|cell| cell.bytes)),
@@ -26,13 +27,21 @@ pub(crate) fn rates(case: &CaseTrials<'_>, stream: Option<u16>, ops: &[Op]) -> R
 
 /// Values per second of each interval inside a trial's window.
 pub(crate) fn window_series(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op], of: fn(&Cell) -> f64) -> Vec<f64> {
+    window_cells(trial, stream, ops).iter().map(|cell| value(cell, of)).collect()
+}
+
+fn value(cell: &Cell, of: fn(&Cell) -> f64) -> f64 {
+    of(cell) / series::INTERVAL.as_secs()
+}
+
+/// Intervals inside a trial's window.
+fn window_cells(trial: &Counting<'_>, stream: Option<u16>, ops: &[Op]) -> Vec<Cell> {
     // Of an imported trial no interval was seen: that is no row of zeros.
     if trial.outcome.told.is_some() && trial.record.slices.is_empty() {
         return Vec::new();
     }
     let cells = series::cells(&trial.record.slices, |s| ops.contains(&s.op) && stream.is_none_or(|n| n == s.stream));
-    let window = series::inside_window(trial.record, &cells);
-    window.iter().map(|cell| of(cell) / series::INTERVAL.as_secs()).collect()
+    series::inside_window(trial.record, cells)
 }
 
 /// Mean of the trials with the t interval over them; with a single trial, over the batch means of its `single_series`.

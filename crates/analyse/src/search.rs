@@ -1,6 +1,7 @@
 //! Searches for a rate: whether one that was tried is served within its limit, and what a search found. The rule that
 //! decides while a run goes on is the one by which its file is judged.
 
+use crate::density;
 use crate::findings::{SearchFinding, SearchedRate};
 use crate::latency::Distribution;
 use crate::limits::{OFFERED_DEVIATION, OFFERED_SIGMA};
@@ -8,7 +9,7 @@ use crate::phrase::{both, pick};
 use std::collections::BTreeSet;
 use stend_base::{Lang, Say, Share, format};
 use stend_record::{RunRecord, TrialOutcome, TrialStatus};
-use stend_spec::ladder::{Ladder, look};
+use stend_spec::ladder::{Ladder, Sought, look};
 use stend_spec::plan::{Outcome, Plan};
 use stend_spec::search::{Look, Search};
 use stend_spec::workload::Op;
@@ -19,8 +20,12 @@ pub fn step(plan: &Plan, case: u32, outcome: &TrialOutcome) -> Outcome {
         TrialStatus::Failed => Outcome::Failed,
         TrialStatus::Stalled => Outcome::Stalled,
         TrialStatus::Complete | TrialStatus::Interrupted | TrialStatus::Mismatch => match plan.rung(case) {
-            Some((ladder, _)) if !held(&ladder.search, ladder.stream, outcome) => Outcome::Missed,
-            _ => Outcome::Ok,
+            Some((ladder, _)) => match &ladder.sought {
+                Sought::Rate { stream, search } if !held(search, *stream, outcome) => Outcome::Missed,
+                Sought::Instances(_) if !density::held(plan, case, outcome) => Outcome::Missed,
+                Sought::Rate { .. } | Sought::Instances(_) => Outcome::Ok,
+            },
+            None => Outcome::Ok,
         },
     }
 }
@@ -62,7 +67,11 @@ pub(crate) fn missed(run: &RunRecord, plan: &Plan) -> BTreeSet<u32> {
 }
 
 /// (case, what it found) of every trial of a ladder that ended by itself, in order.
-fn looks<'a>(run: &'a RunRecord, plan: &'a Plan, ladder: &'a Ladder) -> impl Iterator<Item = (u32, Look)> + 'a {
+pub(crate) fn looks<'a>(
+    run: &'a RunRecord,
+    plan: &'a Plan,
+    ladder: &'a Ladder,
+) -> impl Iterator<Item = (u32, Look)> + 'a {
     let trials = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
     let ended = trials.filter_map(|trial| Some((trial, trial.outcome.as_ref()?)));
     let whole = ended.filter(|(_, outcome)| outcome.status != TrialStatus::Interrupted);
@@ -70,6 +79,7 @@ fn looks<'a>(run: &'a RunRecord, plan: &'a Plan, ladder: &'a Ladder) -> impl Ite
 }
 
 fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFinding> {
+    let (_, search) = ladder.rate()?;
     let mut climb = ladder.climb();
     let mut looks = looks(run, plan, ladder).peekable();
     looks.peek()?;
@@ -84,8 +94,8 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<SearchFindin
     };
     Some(SearchFinding {
         label: ladder.label.clone(),
-        quantile: Share(ladder.search.quantile.as_share()),
-        limit: ladder.search.limit,
+        quantile: Share(search.quantile.as_share()),
+        limit: search.limit,
         held: answer.held.map(rate),
         missed: answer.missed.map(rate),
         confirmed: answer.confirmed,

@@ -54,8 +54,11 @@ pub fn load_start(trial: &TrialRecord) -> Nanos {
 
 /// The cells that lie inside the measuring window as a whole, padded with zeros to its end. Empty
 /// before the outcome is known.
-pub fn inside_window(trial: &TrialRecord, cells: &[Cell]) -> Vec<Cell> {
-    window(trial).map(|index| cells.get(index).copied().unwrap_or_default()).collect()
+pub fn inside_window(trial: &TrialRecord, mut cells: Vec<Cell>) -> Vec<Cell> {
+    let window = window(trial);
+    cells.resize(window.end, Cell::default());
+    cells.drain(..window.start);
+    cells
 }
 
 /// The intervals since the start of load that lie inside the measuring window as a whole; none before the outcome is known.
@@ -135,7 +138,7 @@ mod tests {
         let run = crate::fixture::run().trial(0).window(Nanos::secs(1)).done().record();
         let trial = &run.trials[0];
         let early = cells(&trial.slices, |s| s.interval < 8);
-        let window = inside_window(trial, &early);
+        let window = inside_window(trial, early);
         assert_eq!((window.len(), window.iter().filter(|c| c.ops == 0.0).count()), (10, 7));
     }
 
@@ -162,7 +165,7 @@ mod tests {
     #[test]
     fn a_histogram_belongs_to_the_second_at_whose_end_it_came() {
         let with = |interval| Slice {
-            latency: Some(Sparse { buckets: vec![(9, 1)], sum_ns: 9, min_ns: 9, max_ns: 9 }),
+            latency: Some(Sparse { buckets: vec![(9, 1)].into(), sum_ns: 9, min_ns: 9, max_ns: 9 }),
             ..slice(interval, Op::Read, 1)
         };
         // Second 0 ends with interval 9; a part that came late (interval 10) still belongs to it.

@@ -4,7 +4,7 @@
 use crate::findings::{OpFinding, Quantile, QuantileValue};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Nanos, Share};
-use stend_record::ToldOp;
+use stend_record::{RunRecord, ToldOp};
 use stend_spec::workload::Op;
 
 /// What was printed of one kind of I/O in all trials that count.
@@ -51,6 +51,18 @@ fn range(case: &CaseTrials<'_>, key: (u16, Op), q: Share) -> Option<(Nanos, Nano
     found
 }
 
+/// Whether it is known that I/O went around the page cache, or through it. Of our own trials it is; flatfiles of vdbench and logs of fio,
+/// which repeat nothing of what was asked for, do not tell.
+pub fn is_cache_known(run: &RunRecord) -> bool {
+    let repeats = |job_file: &str| !job_file.is_empty();
+    let asked = || run.trials.iter().filter_map(|trial| trial.outcome.as_ref()?.engine.external.as_ref());
+    match run.header.imported.as_ref().map(|imported| imported.tool.as_str()) {
+        Some("vdbench") => false,
+        Some("fio") => asked().any(|external| repeats(&external.job_file)),
+        _ => true,
+    }
+}
+
 /// Smallest latency that was printed, ns; 0 if none was.
 pub fn least(case: &CaseTrials<'_>, key: (u16, Op)) -> u64 {
     of(case, key).filter(|told| told.count > 0).map(|told| told.min_ns).min().unwrap_or(0)
@@ -75,6 +87,7 @@ mod tests {
     use crate::fixture::{imported, run};
     use stend_base::Nanos;
     use stend_record::RunRecord;
+    use stend_record::observed::External;
 
     fn p99(record: &RunRecord) -> QuantileValue {
         analyse(record).unwrap().cases[0].ops[0].quantiles[1].value
@@ -101,6 +114,22 @@ mod tests {
         let outcomes = two.trials.iter().filter_map(|trial| trial.outcome.as_ref());
         assert_eq!(op.count, outcomes.map(|outcome| outcome.told.as_ref().unwrap().ops[0].count).sum::<u64>());
         assert!(op.latency_mean_ns > 0.0 && op.latency_max > Nanos(0));
+    }
+
+    #[test]
+    fn whether_the_page_cache_was_used_is_known_only_where_it_is_told() {
+        let known = |tool: &str, job_file: &str| {
+            let mut record = imported(run().six_blocks(&[9_870.0]).record(), true);
+            record.header.imported.as_mut().unwrap().tool = tool.into();
+            for trial in &mut record.trials {
+                let external = External { version: tool.into(), job_file: job_file.into(), start_uncertainty_ns: 0 };
+                trial.outcome.as_mut().unwrap().engine.external = Some(external);
+            }
+            super::is_cache_known(&record)
+        };
+        assert!(!known("vdbench", "") && !known("fio", ""));
+        assert!(known("fio", "[a]\ndirect=1\n") && known("diskspd", ""));
+        assert!(super::is_cache_known(&run().six_blocks(&[9_870.0]).record()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Values below 256 have a bucket each; above, every power of two is cut into 128 equal buckets, so
 //! that the upper edge of a bucket is at most 1/128 above any value in it (fio: 1/64 of the octave).
 
+use crate::buckets::Buckets;
 use crate::units::{Nanos, Share};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,7 @@ pub struct Histogram {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sparse {
     /// (gap to the previous used bucket, count), ascending; gaps keep the encoding short.
-    pub buckets: Vec<(u32, u64)>,
+    pub buckets: Buckets,
     /// Exact sum of all values, ns.
     pub sum_ns: u128,
     /// Smallest value, ns; meaningless when there are no buckets.
@@ -115,17 +116,18 @@ impl Histogram {
 
     /// Adds all values of a stored histogram. Buckets beyond the range are ignored (hostile file).
     pub fn merge_sparse(&mut self, other: &Sparse) {
-        let (mut index, mut last, mut count) = (0usize, 0, 0u64);
-        for &(gap, n) in &other.buckets {
+        let (mut index, mut first, mut last, mut count) = (0usize, None, 0, 0u64);
+        for (gap, n) in &other.buckets {
             index = index.saturating_add(gap as usize);
             let Some(slot) = self.counts.get_mut(index) else { break };
             *slot = slot.saturating_add(n);
             count = count.saturating_add(n);
+            first.get_or_insert(index);
             last = index;
         }
-        if count > 0 {
+        if let (1.., Some(first)) = (count, first) {
             self.add_totals(count, other.sum_ns, other.min_ns, other.max_ns);
-            self.reach(other.buckets[0].0 as usize, last);
+            self.reach(first, last);
         }
     }
 
@@ -158,11 +160,12 @@ impl Histogram {
     /// The non-empty buckets.
     pub fn sparse(&self) -> Sparse {
         let mut last = 0;
-        let mut buckets = Vec::new();
+        let mut buckets = Buckets::default();
         for (index, n) in self.filled() {
-            buckets.push(((index - last) as u32, n));
+            buckets.push((index - last) as u32, n);
             last = index;
         }
+        buckets.shrink_to_fit();
         Sparse { buckets, sum_ns: self.sum_ns, min_ns: self.min, max_ns: self.max }
     }
 
@@ -236,7 +239,7 @@ impl Histogram {
 impl Sparse {
     /// Number of values.
     pub fn count(&self) -> u64 {
-        self.buckets.iter().fold(0, |sum, &(_, n)| sum.saturating_add(n))
+        self.buckets.iter().fold(0, |sum, (_, n)| sum.saturating_add(n))
     }
 
     /// As a full histogram.
@@ -282,8 +285,12 @@ mod tests {
 
     #[test]
     fn a_hostile_sparse_histogram_is_cut_not_a_panic() {
-        let hostile =
-            Sparse { buckets: vec![(u32::MAX, 1), (u32::MAX, u64::MAX)], sum_ns: u128::MAX, min_ns: 9, max_ns: 1 };
+        let hostile = Sparse {
+            buckets: vec![(u32::MAX, 1), (u32::MAX, u64::MAX)].into(),
+            sum_ns: u128::MAX,
+            min_ns: 9,
+            max_ns: 1,
+        };
         assert_eq!(hostile.dense().count(), 0);
     }
 
@@ -291,7 +298,7 @@ mod tests {
     fn counts_beyond_the_told_minimum_and_maximum_are_found_and_forgotten() {
         let (low, high) = (bucket(1_000), bucket(9_000_000));
         let lying = Sparse {
-            buckets: vec![(low as u32, 3), ((high - low) as u32, 4)],
+            buckets: vec![(low as u32, 3), ((high - low) as u32, 4)].into(),
             sum_ns: 7,
             min_ns: 50_000,
             max_ns: 60_000,
@@ -307,7 +314,8 @@ mod tests {
         assert_eq!(found, Histogram::new());
         // A maximum below the minimum, and counts that do not fit.
         let mut hostile =
-            Sparse { buckets: vec![(5, u64::MAX), (5, u64::MAX)], sum_ns: u128::MAX, min_ns: 9, max_ns: 1 }.dense();
+            Sparse { buckets: vec![(5, u64::MAX), (5, u64::MAX)].into(), sum_ns: u128::MAX, min_ns: 9, max_ns: 1 }
+                .dense();
         let twice = hostile.clone();
         hostile.merge(&twice);
         assert_eq!((hostile.count(), hostile.buckets().count()), (u64::MAX, 2));

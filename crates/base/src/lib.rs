@@ -2,6 +2,7 @@
 //! texts in two languages. Pure: no I/O, no clock, no global state.
 #![forbid(unsafe_code)]
 
+pub mod buckets;
 pub mod distribution;
 pub mod error;
 pub mod format;

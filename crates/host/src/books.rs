@@ -137,6 +137,7 @@ mod tests {
             verification: None,
             io_log: None,
             told: None,
+            app: None,
             clocks: [(0, 0, 0); 2],
         }
     }

@@ -6,13 +6,16 @@
 
 mod books;
 mod calibrate;
+mod inventory;
 pub mod link;
 mod outbox;
 pub mod protocol;
+mod stands;
 mod telemetry;
 pub mod worker;
 
+pub use inventory::inventory;
 pub use link::{Clock, FromHost, Host};
-pub use protocol::{Facts, Inspect, Judge, Prepare, Reply, Request, SwitchTo};
+pub use protocol::{Facts, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo};
 pub use stend_stand::{Permission, Rehearsal};
 pub use stend_sys::clock::{now, stamps};

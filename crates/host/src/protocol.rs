@@ -6,8 +6,10 @@ use std::io::{self, Read, Write};
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::FillOutcome;
 use stend_record::{
-    Aftermath, ArmFacts, Event, HostFacts, IoChunk, Sample, Slice, TargetFacts, TrialOutcome, ZeroSample,
+    Aftermath, ArmFacts, Event, HostFacts, IoChunk, Raised, Sample, Slice, StandPlan, StandStatus, TargetFacts,
+    TrialOutcome, ZeroSample,
 };
+use stend_spec::app::Program;
 use stend_spec::arm::{Observation, Switch};
 use stend_spec::external::FioNeed;
 use stend_spec::precondition::Precondition;
@@ -75,12 +77,58 @@ pub enum Request {
         /// What to do.
         trial: Box<Trial>,
     },
+    /// Plan, put up, look at or take down a stand.
+    Stand(Box<StandOrder>),
     /// Say what the clock shows; answered at once.
     Clock,
     /// End whatever I/O is going on, keep what was measured.
     Stop,
     /// Undo what `Prepare` made and give up every claim.
     Release,
+}
+
+/// A stand file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandFile {
+    /// Its text.
+    pub text: String,
+    /// Its name, for errors.
+    pub file: String,
+    /// Drawn for the stand: names and identities of what it makes follow from it.
+    pub nonce: u64,
+}
+
+/// What is to be done about stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StandOrder {
+    /// Say what putting one up would do.
+    Plan(StandFile),
+    /// Put one up.
+    Up {
+        /// Which.
+        stand: StandFile,
+        /// `Release` takes it down.
+        until_release: bool,
+        /// Id of the run, or of whoever else wants it.
+        owner: String,
+    },
+    /// Take the one of this name down.
+    Down(String),
+    /// Say how the one of this name is; without a name all of them.
+    Status(Option<String>),
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StandAnswer {
+    /// Answer to [`StandOrder::Plan`].
+    Plan(StandPlan),
+    /// Answer to [`StandOrder::Up`].
+    Up(Raised),
+    /// Answer to [`StandOrder::Down`].
+    Down,
+    /// Answer to [`StandOrder::Status`].
+    Status(Vec<StandStatus>),
 }
 
 /// What to look at.
@@ -94,6 +142,8 @@ pub struct Inspect {
     pub run_directory: String,
     /// A case is run by the fio of the host: then there must be one that can do this.
     pub fio: Option<FioNeed>,
+    /// Applications that cases run: then their programs must be there.
+    pub programs: Vec<Program>,
 }
 
 /// An arm to enter.
@@ -149,6 +199,8 @@ pub enum Reply {
     Facts(Box<Facts>),
     /// Answer to `Rehearse`.
     Rehearsed(Rehearsal),
+    /// Answer to `Stand`.
+    Stand(Box<StandAnswer>),
     /// Answer to `Clock`: CLOCK_MONOTONIC.
     Clock(Nanos),
     /// Answer to `Prepare`.

@@ -7,6 +7,7 @@ use crate::books::{self, Books};
 use crate::calibrate;
 use crate::outbox::Outbox;
 use crate::protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello};
+use crate::stands::Stands;
 use crate::telemetry::Telemetry;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,8 +15,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
-use stend_load::{Control, FILL_BLOCK, Marks, Sinks};
+use stend_load::{Applications, Control, FILL_BLOCK, Marks, Programs, Sinks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
+use stend_spec::app::App;
 use stend_spec::precondition::Precondition;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
@@ -47,8 +49,14 @@ pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result
     };
     let writer = outbox.clone();
     spawn("writer", Box::new(move || drop(writer.drain(&mut to))))?;
-    let mut session =
-        Session { outbox: outbox.clone(), control: control.clone(), ready: None, entered: None, traces: Vec::new() };
+    let mut session = Session {
+        outbox: outbox.clone(),
+        control: control.clone(),
+        ready: None,
+        entered: None,
+        traces: Vec::new(),
+        stands: Stands::default(),
+    };
     spawn("steps", Box::new(move || session.run(queue, &done)))?;
 
     let result = take_requests(&mut from, &control, &steps, &outbox).map_err(io);
@@ -93,6 +101,7 @@ struct Session {
     entered: Option<Entered>,
     /// The I/Os of the traces of the run.
     traces: Vec<Arc<Vec<TracedIo>>>,
+    stands: Stands,
 }
 
 /// Targets that are ready for I/O.
@@ -105,6 +114,8 @@ struct Ready {
     opened: Vec<(bool, bool)>,
     /// What is kept for the judgement of a crash.
     books: Books,
+    /// Instances of applications; none before the first trial of one.
+    applications: Option<Applications>,
 }
 
 impl Session {
@@ -122,7 +133,8 @@ impl Session {
 
     fn step(&mut self, request: Request, seen: &mut Option<(Vec<TargetFacts>, Permission)>) -> Result<()> {
         match request {
-            Request::Inspect(inspect) => {
+            Request::Inspect(mut inspect) => {
+                self.stands.allow(&mut inspect.permission);
                 let facts = look(&inspect)?;
                 *seen = Some((facts.targets.clone(), inspect.permission));
                 self.outbox.send(Reply::Facts(Box::new(facts)));
@@ -169,8 +181,16 @@ impl Session {
                 self.outbox.send(Reply::Taken);
             }
             Request::Trial { ordinal, trial } => self.trial(ordinal, &trial)?,
+            Request::Stand(order) => {
+                let answer = self.stands.carry_out(*order, &self.control, &self.outbox)?;
+                self.outbox.send(Reply::Stand(Box::new(answer)));
+            }
             Request::Release => {
                 self.release();
+                // Only then: a coordinator that is lost leaves the stand up, with its journal.
+                if let Err(error) = self.stands.release(&self.outbox) {
+                    self.outbox.send(Reply::Failed(error));
+                }
                 self.outbox.send(Reply::Released);
             }
             // Done when they came, see `take_requests`.
@@ -240,7 +260,11 @@ impl Session {
     fn foresee(&mut self, trials: &[(String, Trial)]) -> Result<()> {
         // Opened once for all that use it alike: it may be thousands of files far away.
         let mut open: Vec<((bool, bool), IoFile)> = Vec::new();
-        for (label, trial) in trials.iter().filter(|(_, trial)| trial.engine == Engine::Native) {
+        for (label, app) in trials.iter().filter_map(|(label, trial)| Some((label, trial.app.as_ref()?))) {
+            stend_load::foresee_app(app).map_err(|error| of_case(label, error))?;
+        }
+        let trials = || trials.iter().filter(|(_, trial)| trial.app.is_none());
+        for (label, trial) in trials().filter(|(_, trial)| trial.engine == Engine::Native) {
             let way = (trial.writes(), trial.direct);
             let known = open.iter().position(|(other, _)| *other == way);
             let index = known.unwrap_or(open.len());
@@ -252,7 +276,26 @@ impl Session {
         Ok(())
     }
 
+    /// Runs a trial whose load is an application.
+    fn application(&mut self, ordinal: u32, trial: &Trial, app: &App) -> Result<()> {
+        let ready = self.ready.as_mut().ok_or_else(|| out_of_order("an application"))?;
+        let mut note = |kind| send_event(&self.outbox, kind);
+        if ready.applications.is_none() {
+            let others = Programs::find(app.program)?.user().is_some();
+            ready.applications = Some(Applications::new(ready.prepared.make_app_directory(others, &mut note)?));
+        }
+        let Some(applications) = &mut ready.applications else { return Err(out_of_order("an application")) };
+        ready.telemetry.mark();
+        let outcome = applications.run(trial, app, &self.control, &mut note)?;
+        ready.telemetry.mark();
+        self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
+        Ok(())
+    }
+
     fn trial(&mut self, ordinal: u32, trial: &Trial) -> Result<()> {
+        if let Some(app) = &trial.app {
+            return self.application(ordinal, trial, app);
+        }
         let file = self.open(trial.writes(), trial.direct)?;
         let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
         ready.books.open(trial)?;
@@ -307,8 +350,8 @@ impl Session {
                 self.outbox.send(Reply::Failed(error));
             }
         }
-        let Some(Ready { prepared, telemetry, mut books, .. }) = self.ready.take() else { return };
-        drop(telemetry);
+        let Some(Ready { prepared, telemetry, mut books, applications, .. }) = self.ready.take() else { return };
+        drop((telemetry, applications));
         let outbox = self.outbox.clone();
         let mut log = |kind| send_event(&outbox, kind);
         if books.is_suspect() {
@@ -327,6 +370,9 @@ fn look(inspect: &Inspect) -> Result<Facts> {
     if let Some(need) = inspect.fio {
         stend_load::probe_fio()?.check(need)?;
     }
+    for program in &inspect.programs {
+        Programs::find(*program)?;
+    }
     let directory = Path::new(&inspect.run_directory);
     let shares_drive = targets.iter().any(|target| stend_stand::shares_drive(directory, target));
     Ok(Facts { host: stend_stand::host_facts(), targets, writes, shares_drive })
@@ -342,7 +388,7 @@ fn make_ready(targets: &[TargetFacts], permission: &Permission, prepare: &Prepar
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;
     let (.., since_ns) = stend_sys::clock::stamps();
-    Ok(Ready { prepared, telemetry, since_ns, opened: Vec::new(), books })
+    Ok(Ready { prepared, telemetry, since_ns, opened: Vec::new(), books, applications: None })
 }
 
 fn need(prepare: &Prepare) -> Need {
@@ -355,7 +401,7 @@ fn need(prepare: &Prepare) -> Need {
     }
 }
 
-fn send_event(outbox: &Outbox, kind: EventKind) {
+pub(crate) fn send_event(outbox: &Outbox, kind: EventKind) {
     outbox.send(Reply::Event(Event { at: stend_sys::clock::now(), kind }));
 }
 

@@ -12,7 +12,7 @@ use stend_spec::workload::Trial;
 /// Longest file of results, bytes: 64 MiB, some thousand jobs of fio with their histograms.
 pub const RESULTS_MAX: usize = 64 << 20;
 /// Trials of all files together: what a run may have of each case is as many blocks.
-const TRIALS_MAX: usize = 10_000;
+pub(crate) const TRIALS_MAX: usize = 10_000;
 /// Jobs of one trial: more would not fit into a row of a run file.
 const JOBS_PER_TRIAL: usize = 1000;
 /// Options that a label tells: more of them nobody reads, and all cases of a name have them.

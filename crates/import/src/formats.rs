@@ -2,7 +2,7 @@
 //! own. Pure.
 
 use crate::build::{File, ImportedRun, RESULTS_MAX};
-use crate::{elbencho, fio, vdbench};
+use crate::{diskspd, elbencho, fio, iometer, vdbench};
 use encoding_rs::UTF_8;
 use std::borrow::Cow;
 use stend_base::{Error, Kind, Result, Say, say};
@@ -23,10 +23,12 @@ struct Format {
 }
 
 /// Every form, in the order in which they are looked for: none of these texts is two of them.
-const FORMATS: [Format; 4] = [
+const FORMATS: [Format; 6] = [
+    Format { tool: "diskspd", form: "XML", looks: diskspd::is_results, read: diskspd::read },
     Format { tool: "elbencho", form: "CSV", looks: elbencho::is_table, read: elbencho::read_tables },
     Format { tool: "elbencho", form: "JSON", looks: elbencho::is_json, read: elbencho::read_json },
     Format { tool: "fio", form: "JSON", looks: is_fio, read: fio::read },
+    Format { tool: "Iometer", form: "CSV", looks: iometer::is_results, read: iometer::read },
     Format { tool: "vdbench", form: "flatfile.html", looks: vdbench::is_flatfile, read: vdbench::read },
 ];
 
@@ -113,6 +115,10 @@ fn described(bytes: &[u8], text: &str) -> Say {
         }
         () if text.contains('\0') => say!("binary", "двоичный файл"),
         () if first.starts_with(['{', '[']) => say!("JSON of something else", "JSON, но чего-то другого"),
+        () if diskspd::is_profile(text) => say!(
+            "a profile of diskspd, what it is asked for; `stend import --suite` makes a suite of it",
+            "профиль diskspd, то есть задание; набор из него делает `stend import --suite`"
+        ),
         () if first.starts_with("<?xml") => say!("XML of something else", "XML, но чего-то другого"),
         () if vdbench::is_summary(text) => say!(
             "the page that vdbench writes for people, with rounded numbers; import `flatfile.html` from the same directory",

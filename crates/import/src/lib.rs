@@ -4,9 +4,11 @@
 
 mod build;
 mod date;
+mod diskspd;
 mod elbencho;
 pub mod fio;
 mod formats;
+mod iometer;
 mod json;
 mod number;
 mod printed;

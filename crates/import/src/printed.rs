@@ -2,6 +2,7 @@
 
 use crate::build::Found;
 use std::collections::BTreeMap;
+use stend_base::buckets::Buckets;
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos};
 use stend_record::observed::{EngineFacts, External, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus};
@@ -91,7 +92,8 @@ pub(crate) fn mix_of(read: u64, write: u64) -> Mix {
 }
 
 impl Printed {
-    /// The trial, for [`crate::build::run`]. Trials are repetitions of a case if name, options and command are the same.
+    /// The trial, for [`crate::build::run`]. Trials are repetitions of a case if name and options are the same; what of a command says more of
+    /// the load has to be among the options, because names of files and results are in it, too.
     pub fn found(self) -> Found {
         let region = Region { start: Bytes(0), len: Bytes(0) };
         let asked = Trial {
@@ -131,6 +133,7 @@ impl Printed {
             probes: None,
             verification: None,
             io_log: None,
+            app: None,
             told: Some(Told {
                 file: self.file,
                 line: self.line,
@@ -151,7 +154,7 @@ fn totals(sides: &[Side]) -> JobTotals {
         done[side.op.index()] = (side.ios, side.bytes);
         if let Some(told) = &side.latency {
             let (sum_ns, min_ns, max_ns) = (side.sum_ns(), told.min_ns, told.max_ns);
-            latency[side.op.index()] = Sparse { buckets: Vec::new(), sum_ns, min_ns, max_ns };
+            latency[side.op.index()] = Sparse { buckets: Buckets::default(), sum_ns, min_ns, max_ns };
         }
     }
     JobTotals {

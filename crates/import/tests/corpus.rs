@@ -6,9 +6,11 @@ use expect_test::expect_file;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use stend_base::Lang;
+use stend_base::{Histogram, Lang, Share};
 use stend_import::fio::log;
 use stend_import::{File, ImportedRun, results};
+use stend_record::Entry;
+use stend_spec::workload::Op;
 
 /// Damage at this many places of each file.
 const CUTS: usize = 12;
@@ -44,14 +46,60 @@ fn imported(name: &str, bytes: &[u8]) -> stend_base::Result<ImportedRun> {
     results(&[File { name, bytes }])
 }
 
-/// What became of a file, in a line.
+/// The main numbers of each trial, by kind of I/O, so that a wrong unit shows.
+fn numbers(entries: &[Entry], labels: &[String]) -> Vec<String> {
+    let (mut lines, mut running) = (Vec::new(), String::new());
+    for entry in entries {
+        let outcome = match entry {
+            Entry::TrialStart { case, .. } => {
+                running = labels[*case as usize].clone();
+                continue;
+            }
+            Entry::TrialEnd { outcome, .. } => outcome,
+            _ => continue,
+        };
+        let seconds = (outcome.window_end.0 - outcome.window_start.0) as f64 / 1e9;
+        for op in Op::ALL {
+            let done = outcome.jobs.iter().map(|job| job.done[op.index()]);
+            let (ios, bytes) =
+                done.fold((0, 0), |sum: (u64, u64), own| (sum.0.saturating_add(own.0), sum.1.saturating_add(own.1)));
+            if ios == 0 {
+                continue;
+            }
+            let ops = || outcome.told.iter().flat_map(|told| &told.ops).filter(|told| told.op == op);
+            let (count, sum) = ops().fold((0, 0), |sum: (u64, u128), own| {
+                (sum.0.saturating_add(own.count), sum.1.saturating_add(own.sum_ns))
+            });
+            let printed: Vec<u64> =
+                ops().flat_map(|op| &op.percentiles).filter(|p| p.0 == 990_000).map(|p| p.1).collect();
+            let mut all = Histogram::new();
+            outcome.jobs.iter().for_each(|job| all.merge_sparse(&job.latency[op.index()]));
+            let p99 = match (printed.as_slice(), all.quantile(Share(0.99))) {
+                ([], None) => "?".to_string(),
+                ([], Some(at)) => format!("{} µs", at.0 / 1000),
+                (several, _) => {
+                    several.iter().map(|at| format!("{} µs printed", at / 1000)).collect::<Vec<_>>().join(", ")
+                }
+            };
+            let mean =
+                if count > 0 { format!("{:.1} µs", sum as f64 / count as f64 / 1000.0) } else { "?".to_string() };
+            let (iops, mb) = (ios as f64 / seconds, bytes as f64 / seconds / 1e6);
+            lines.push(format!("{running}: {op:?} {iops:.1} IOPS, {mb:.3} MB/s, mean {mean}, p99 {p99}"));
+        }
+    }
+    lines
+}
+
+/// What became of a file: a line, and one for each trial and kind of I/O.
 fn outcome(name: &str, bytes: &[u8]) -> String {
     match imported(name, bytes) {
         Err(error) => error.message.get(Lang::En).to_string(),
         Ok(run) => {
             let labels: Vec<String> = run.inputs.suite.told.iter().map(|case| case.label()).collect();
             let (tool, blocks, dropped) = (run.imported.tool, run.inputs.suite.blocks, run.imported.dropped.len());
-            format!("{tool}: {blocks} × {}; left out {dropped}", labels.join(" | "))
+            let mut told = format!("{tool}: {blocks} × {}; left out {dropped}", labels.join(" | "));
+            numbers(&run.entries, &labels).iter().for_each(|line| told += &format!("\n    {line}"));
+            told
         }
     }
 }

@@ -37,11 +37,15 @@ impl Console {
     /// The last lines, without what would steer a terminal.
     pub fn tail(&self) -> String {
         let kept: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
-        let text = String::from_utf8_lossy(&kept);
-        let clean = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>();
-        let lines: Vec<String> = text.lines().map(clean).filter(|line| !line.trim().is_empty()).collect();
-        lines[lines.len().saturating_sub(SHOWN)..].join("\n")
+        last_lines(&String::from_utf8_lossy(&kept))
     }
+}
+
+/// The last lines of a text, without what would steer a terminal.
+pub fn last_lines(text: &str) -> String {
+    let clean = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>();
+    let lines: Vec<String> = text.lines().map(clean).filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(SHOWN)..].join("\n")
 }
 
 #[cfg(test)]

@@ -1,27 +1,35 @@
-//! The image of a guest: a kernel, and an archive with everything else that it starts from. Made of packages, kept under
-//! a name that follows from its recipe. Must not start anything.
+//! The image of a guest: a kernel, an archive with its first steps, and its system. Made of packages, kept under a name
+//! that follows from its recipe. Must not start anything.
 
 use crate::archive::Cpio;
-use crate::packages::{self, BUSYBOX, Files, KERNEL, MODULES};
+use crate::packages::{self, ALWAYS, Package, RELEASE};
+use crate::tool::cannot;
+use crate::tree::{EARLY, PROGRAM, SYSTEM, Tree};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use stend_base::{Error, Kind, Result, Say, say};
+use stend_base::{Error, Kind, Result, say};
 
 /// What runs first in a guest.
 const INIT: &str = include_str!("guest/init.sh");
 /// Raised when an image is put together in another way.
-const VERSION: &str = "1";
-/// Directories of the guest; the worker keeps its leases and marks below `/run`.
-const DIRECTORIES: [&str; 10] = ["bin", "dev", "etc", "lib", "lib/modules", "proc", "run", "sys", "tmp", "var"];
+const VERSION: &str = "3";
+/// Directories of the first steps: what is mounted on the way, and where the program comes to lie.
+const DIRECTORIES: [&str; 11] =
+    ["bin", "dev", "memory", "modules", "proc", "program", "program/bin", "program/lib", "sys", "system", "whole"];
 
 /// An image, ready to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
     /// The kernel.
     pub kernel: PathBuf,
-    /// Archive of what is in every guest.
+    /// Archive of the first steps, which find the system.
+    pub start: PathBuf,
+    /// File system of everything else; only read.
     pub system: PathBuf,
+    /// Names and versions of its packages, one per line.
+    pub packages: PathBuf,
 }
 
 /// What [`build`] did.
@@ -49,57 +57,86 @@ pub fn cache_directory() -> Result<PathBuf> {
 }
 
 impl Image {
-    /// The image that is kept in `cache`, if it is of this recipe.
-    pub fn find(cache: &Path) -> Result<Image> {
-        let image = Image::in_directory(&cache.join(name()));
-        if image.kernel.is_file() && image.system.is_file() {
+    /// The image with these further packages that is kept in `cache`, if it is of this recipe.
+    pub fn find(cache: &Path, further: &[String]) -> Result<Image> {
+        let image = Image::in_directory(&cache.join(name(further)));
+        if image.parts().iter().all(|part| part.is_file()) {
             return Ok(image);
         }
         let shown = cache.display();
-        Err(Error::new(
+        let error = Error::new(
             Kind::Preflight,
             say!("there is no image of the lab in `{shown}`", "в `{shown}` нет образа лаборатории"),
-        )
-        .hint(say!("`stend lab build` makes it", "его соберёт `stend lab build`")))
+        );
+        Err(match further {
+            [] => error.hint(say!("`stend lab build` makes it", "его соберёт `stend lab build`")),
+            _ => error.hint(say!(
+                "`stend lab build FILE` makes the one with the packages of the machine file",
+                "образ с пакетами из файла машины соберёт `stend lab build ФАЙЛ`"
+            )),
+        })
     }
 
     fn in_directory(directory: &Path) -> Image {
-        Image { kernel: directory.join("vmlinuz"), system: directory.join("system.cpio") }
+        let [kernel, start, system, packages] =
+            ["vmlinuz", "start.cpio", "system.erofs", "packages"].map(|name| directory.join(name));
+        Image { kernel, start, system, packages }
+    }
+
+    fn parts(&self) -> [&PathBuf; 4] {
+        [&self.kernel, &self.start, &self.system, &self.packages]
     }
 }
 
-/// Makes the image in `cache` unless it is there. Only one process at a time does; others wait for it.
-pub fn build(cache: &Path, offline: bool) -> Result<Built> {
+/// Makes the image with these further packages in `cache` unless it is there. Only one process at a time does; others wait
+/// for it.
+pub fn build(cache: &Path, further: &[String], offline: bool) -> Result<Built> {
     supported()?;
-    let packages = cache.join("packages");
-    fs::create_dir_all(&packages).map_err(|e| failed(cache, &e))?;
+    let store = cache.join("packages");
+    fs::create_dir_all(&store).map_err(|e| failed(cache, &e))?;
     // Let go with the process, whichever way that ends.
     let lock = File::create(cache.join("lock")).map_err(|e| failed(cache, &e))?;
     lock.lock().map_err(|e| failed(cache, &e))?;
-    if let Ok(image) = Image::find(cache) {
+    if let Ok(image) = Image::find(cache, further) {
         return Ok(Built { image, found: true });
     }
-    let [kernel, busybox] = packages::fetch(&packages, offline)?;
-    let kernel = packages::unpack(&kernel, &packages::of_kernel)?;
-    let busybox = packages::unpack(&busybox, &|path| path.ends_with("/bin/busybox"))?;
-    let system = system(&kernel, &busybox)?;
-    let vmlinuz = kernel.iter().find(|(path, _)| path.contains("/boot/vmlinuz-"));
-    let (_, vmlinuz) = vmlinuz.ok_or_else(|| lacks("vmlinuz"))?;
-    // What a killed build left is written over; under its name the image is whole.
-    let (unfinished, directory) = (cache.join("unfinished"), cache.join(name()));
+    let packages = packages::fetch(&store, &wanted(further), offline)?;
+    // What a killed build left is not built upon. Programs of the tree belong to whoever builds, and to nobody else.
+    let unfinished = cache.join("unfinished");
+    let root = unfinished.join("root");
+    drop(fs::remove_dir_all(&unfinished));
+    let made = DirBuilder::new().mode(0o700).create(&unfinished).and_then(|()| fs::create_dir(&root));
+    made.map_err(|e| failed(&unfinished, &e))?;
+    let tree = Tree::unpack(&packages, &root)?;
     let image = Image::in_directory(&unfinished);
-    let kept = fs::create_dir_all(&unfinished)
-        .and_then(|()| fs::write(&image.kernel, vmlinuz))
-        .and_then(|()| fs::write(&image.system, system))
+    tree.pack(&image.system)?;
+    let directory = cache.join(name(further));
+    // Under its name the image is whole.
+    let kept = fs::copy(tree.kernel(), &image.kernel)
+        .and_then(|_| {
+            fs::write(&image.start, start(&tree.busybox(), &tree.early_modules().map_err(std::io::Error::other)?)?)
+        })
+        .and_then(|()| fs::write(&image.packages, list(&packages)))
+        .and_then(|()| fs::remove_dir_all(&root))
         .and_then(|()| fs::rename(&unfinished, &directory));
     kept.map_err(|e| failed(&directory, &e))?;
     Ok(Built { image: Image::in_directory(&directory), found: false })
 }
 
-/// The name of an image is the hash of what it is made of and how.
-fn name() -> String {
+/// Names of all packages that are asked for.
+fn wanted(further: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = ALWAYS.iter().map(|name| name.to_string()).chain(further.iter().cloned()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The name of an image is the hash of what is asked for and how it is put together; the versions that came of it stand in
+/// its list of packages.
+fn name(further: &[String]) -> String {
     let mut hash = Sha256::new();
-    for part in [VERSION, INIT, KERNEL, BUSYBOX].iter().chain(&MODULES) {
+    let recipe = [VERSION, RELEASE, INIT, SYSTEM, PROGRAM].into_iter().chain(EARLY).map(String::from);
+    for part in recipe.chain(wanted(further)) {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
@@ -108,21 +145,24 @@ fn name() -> String {
     format!("image-{digits}")
 }
 
-/// The archive of what is in every guest.
-fn system(kernel: &Files, busybox: &Files) -> Result<Vec<u8>> {
+fn list(packages: &[Package]) -> String {
+    let mut lines: Vec<String> =
+        packages.iter().map(|Package { name, version, .. }| format!("{name} {version}\n")).collect();
+    lines.sort();
+    lines.concat()
+}
+
+/// The archive of the first steps.
+fn start(busybox: &Path, modules: &[PathBuf]) -> std::io::Result<Vec<u8>> {
     let mut cpio = Cpio::default();
     DIRECTORIES.iter().for_each(|path| cpio.directory(path));
-    // Where 64-bit programs look for the loader that they name.
-    cpio.link("lib64", "lib");
     // The console of the first process; the rest comes with devtmpfs.
     cpio.device("dev/console", 5, 1);
-    let (_, data) = busybox.first().ok_or_else(|| lacks("busybox"))?;
-    cpio.program("bin/busybox", data);
-    let modules = packages::modules(kernel)?;
-    let order: Vec<&str> = modules.iter().map(|(name, _)| name.as_str()).collect();
-    cpio.program("lib/modules/order", order.join("\n").as_bytes());
-    for (name, data) in &modules {
-        cpio.program(&format!("lib/modules/{name}.ko"), data);
+    cpio.program("bin/busybox", &fs::read(busybox)?);
+    let names = modules.iter().filter_map(|path| path.file_name()?.to_str());
+    cpio.program("modules/order", names.clone().collect::<Vec<_>>().join("\n").as_bytes());
+    for (path, name) in modules.iter().zip(names) {
+        cpio.program(&format!("modules/{name}"), &fs::read(path)?);
     }
     cpio.program("init", INIT.as_bytes());
     Ok(cpio.finish())
@@ -138,16 +178,9 @@ fn supported() -> Result<()> {
     ))
 }
 
-fn lacks(what: &str) -> Box<Error> {
-    let message = say!("a package of the guest has no `{what}`", "в пакете гостевой системы нет `{what}`");
-    Error::new(Kind::Preflight, message)
-}
-
 fn failed(place: &Path, error: &std::io::Error) -> Box<Error> {
     let shown = place.display();
-    let Say { en, ru } =
-        say!("cannot keep an image in `{shown}`: {error}", "нельзя хранить образ в `{shown}`: {error}");
-    Error::new(Kind::Preflight, Say { en, ru })
+    cannot(&say!("cannot keep it in `{shown}`: {error}", "нельзя хранить его в `{shown}`: {error}"))
         .hint(say!("XDG_CACHE_HOME names another place", "другое место задаёт XDG_CACHE_HOME"))
 }
 
@@ -158,15 +191,26 @@ mod tests {
     #[test]
     fn an_image_is_found_only_when_it_is_whole() {
         let cache = tempfile::tempdir().unwrap();
-        let error = Image::find(cache.path()).unwrap_err();
+        let error = Image::find(cache.path(), &[]).unwrap_err();
         assert!(error.kind == Kind::Preflight && error.hint.unwrap().ru.contains("stend lab build"));
-        let directory = cache.path().join(name());
-        fs::create_dir_all(&directory).unwrap();
-        fs::write(directory.join("vmlinuz"), "").unwrap();
-        assert!(Image::find(cache.path()).is_err());
-        fs::write(directory.join("system.cpio"), "").unwrap();
-        let built = build(cache.path(), true).unwrap();
-        assert_eq!(built, Built { image: Image::find(cache.path()).unwrap(), found: true });
+        let image = Image::in_directory(&cache.path().join(name(&[])));
+        fs::create_dir_all(image.kernel.parent().unwrap()).unwrap();
+        for part in image.parts() {
+            assert!(Image::find(cache.path(), &[]).is_err(), "without {}", part.display());
+            fs::write(part, "").unwrap();
+        }
+        let built = build(cache.path(), &[], true).unwrap();
+        assert_eq!(built, Built { image: Image::find(cache.path(), &[]).unwrap(), found: true });
+        let error = Image::find(cache.path(), &["zstd".into()]).unwrap_err();
+        assert!(error.hint.unwrap().en.contains("`stend lab build FILE`"));
+    }
+
+    #[test]
+    fn what_is_asked_for_has_a_name_whatever_its_order() {
+        let of = |names: &[&str]| name(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+        assert_eq!(of(&["a", "b"]), of(&["b", "a", "a", "mdadm"]));
+        assert_ne!(of(&["a"]), of(&["b"]));
+        assert_ne!(of(&[]), of(&["b"]));
     }
 
     #[test]
@@ -174,8 +218,8 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let file = cache.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = build(&file, true).unwrap_err();
-        assert!(error.message.en.contains("cannot keep an image"), "{error}");
+        let error = build(&file, &[], true).unwrap_err();
+        assert!(error.message.en.contains("cannot keep it"), "{error}");
         assert!(error.hint.unwrap().en.contains("XDG_CACHE_HOME"));
     }
 

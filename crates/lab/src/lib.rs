@@ -1,16 +1,32 @@
-//! Virtual machines of the lab: their image, made of Debian's packages, their drives, their start. What comes of it is a
-//! [`stend_host::Host`] like any other: QEMU's standard streams lead to the worker in the guest.
+//! Virtual machines of the lab: their image, made of Debian's packages, their drives, their start, their faults. What comes of
+//! it is a [`stend_host::Host`] like any other: QEMU's standard streams, or those of a process of ours that is connected to
+//! it, lead to the worker in the guest.
 //!
-//! Must not leave anything behind: a machine has no file with a name, and ends with the thread that started it.
+//! Must not leave anything behind: what a machine keeps has no name. One that is started for a run ends with the thread that
+//! started it; one that stays up has a directory with sockets, which goes with it.
 #![forbid(unsafe_code)]
 
 mod archive;
 mod boot;
+mod command;
 mod console;
+mod drives;
+mod faults;
+mod files;
+mod greeting;
+mod guest;
 mod image;
 mod packages;
 mod payload;
 mod qemu;
+mod qmp;
+mod socket;
+mod standing;
+mod tool;
+mod tree;
 
-pub use boot::boot;
+pub use boot::{Started, boot};
+pub use faults::{Failing, Faults};
+pub use guest::serve_guest;
 pub use image::{Built, Image, build, cache_directory};
+pub use standing::{Standing, find, list, runtime_directory, startable, up};

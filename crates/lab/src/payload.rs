@@ -3,13 +3,13 @@
 use crate::archive::Cpio;
 use std::io;
 
-/// An archive with this program as `/bin/stend` and its libraries.
+/// An archive with this program as `/program/bin/stend` and its libraries in `/program/lib`, whose directories are there.
 pub fn payload() -> io::Result<Vec<u8>> {
     let mut cpio = Cpio::default();
-    cpio.program("bin/stend", &std::fs::read("/proc/self/exe")?);
+    cpio.program("program/bin/stend", &std::fs::read("/proc/self/exe")?);
     for path in libraries(&std::fs::read_to_string("/proc/self/maps")?) {
         let name = path.rsplit('/').next().unwrap_or_default();
-        cpio.program(&format!("lib/{name}"), &std::fs::read(path)?);
+        cpio.program(&format!("program/lib/{name}"), &std::fs::read(path)?);
     }
     Ok(cpio.finish())
 }
@@ -47,6 +47,6 @@ mod tests {
         let size = std::fs::metadata("/proc/self/exe").unwrap().len() as usize;
         let archive = payload().unwrap();
         assert!(archive.len() > size, "{} bytes for a program of {size}", archive.len());
-        assert_eq!(&archive[110..120], b"bin/stend\0");
+        assert_eq!(&archive[110..128], b"program/bin/stend\0");
     }
 }

@@ -1,13 +1,18 @@
 //! The command line of QEMU for a machine: what is pure about a start. Must not touch the world.
 
+use crate::drives;
+use crate::guest;
 use crate::image::Image;
-use stend_spec::machine::{Drive, DriveKind, Machine};
+use std::path::Path;
+use stend_spec::machine::Machine;
 
 /// The emulator.
 pub const PROGRAM: &str = "qemu-system-x86_64";
 /// What the guest's kernel is told. It must not wait for a person, and a panic must end the machine (`-no-reboot`); its clock
-/// comes from the emulator, and nobody attacks it, so that it need not slow itself down.
-const KERNEL: &str = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on";
+/// comes from the emulator, and nobody attacks it, so that it need not slow itself down; nor does its cryptography need a
+/// test at every start.
+const KERNEL: &str = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on \
+     cryptomgr.notests";
 
 /// How instructions of the guest are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,26 +20,58 @@ pub enum Accelerator {
     /// By the processor.
     Kvm,
     /// One by one, in software.
-    Tcg,
+    Tcg {
+        /// Speed of this machine's time stamp counter, kHz, which the guest then reads, too.
+        counter_khz: Option<u64>,
+    },
 }
 
 /// Paths by which QEMU reaches what a machine is made of.
 pub struct Paths<'a> {
     /// Kernel and system.
     pub image: &'a Image,
-    /// Archive that the guest's kernel unpacks: the system, and this program behind it.
+    /// Archive that the guest's kernel unpacks: the first steps, and this program behind them.
     pub archive: String,
     /// One file per drive, in their order.
     pub drives: Vec<String>,
 }
 
+/// How a machine is spoken to.
+pub enum Streams<'a> {
+    /// The port of the worker is joined to the standard streams, the console to the standard error, and QEMU itself listens
+    /// on this descriptor.
+    Standard {
+        /// One end of a socket.
+        control: i32,
+    },
+    /// QEMU leaves the terminal and has a socket for each port and for itself in its working directory, which is this one.
+    Sockets {
+        /// The directory.
+        directory: &'a Path,
+    },
+}
+
+/// Names in the directory of a machine that stays up: sockets of QEMU and of the two ports, the console, the process.
+pub const CONTROL: &str = "control.sock";
+/// See [`CONTROL`].
+pub const WORKER_SOCKET: &str = "worker.sock";
+/// See [`CONTROL`].
+pub const COMMAND_SOCKET: &str = "command.sock";
+/// See [`CONTROL`].
+pub const CONSOLE: &str = "console.log";
+/// See [`CONTROL`].
+pub const PROCESS: &str = "pid";
+
+/// A path as a value of an option, in which a comma would be the end.
+pub fn escaped(path: &Path) -> String {
+    path.to_string_lossy().replace(',', ",,")
+}
+
 /// Everything behind the name of the program.
-///
-/// The guest's port `stend.worker` is joined to the standard streams, its console to the standard error.
-pub fn arguments(machine: &Machine, accelerator: Accelerator, paths: &Paths) -> Vec<String> {
-    let (accelerator, cpu) = match accelerator {
+pub fn arguments(machine: &Machine, how: Accelerator, paths: &Paths, streams: &Streams) -> Vec<String> {
+    let (accelerator, cpu) = match how {
         Accelerator::Kvm => ("kvm", "host"),
-        Accelerator::Tcg => ("tcg,thread=multi", "max"),
+        Accelerator::Tcg { .. } => ("tcg,thread=multi", "max"),
     };
     let mut words: Vec<String> = Vec::new();
     let mut say = |option: &str, value: &str| words.extend([format!("-{option}"), value.to_string()]);
@@ -46,70 +83,95 @@ pub fn arguments(machine: &Machine, accelerator: Accelerator, paths: &Paths) -> 
     say("display", "none");
     say("kernel", &paths.image.kernel.to_string_lossy());
     say("initrd", &paths.archive);
-    say("append", &kernel_line(machine));
-    say("chardev", "file,id=console,path=/dev/stderr,append=on");
-    say("serial", "chardev:console");
-    say("device", "virtio-serial-pci");
-    say("chardev", "stdio,id=worker,signal=off");
-    say("device", "virtserialport,chardev=worker,name=stend.worker");
+    say("append", &kernel_line(machine, how, streams));
+    for (option, value) in stream_options(streams) {
+        say(option, &value);
+    }
     say("object", "rng-builtin,id=rng");
     say("device", "virtio-rng-pci,rng=rng");
-    for (index, (drive, path)) in machine.drives.iter().zip(&paths.drives).enumerate() {
-        for (option, value) in drive_options(index, drive, path) {
-            say(option, &value);
-        }
+    for (index, node) in machine.numa.iter().enumerate() {
+        say("object", &format!("memory-backend-ram,id=memory{index},size={}", node.memory.0));
+        let first: u32 = machine.numa[..index].iter().map(|node| node.cpus).sum();
+        let cpus = format!("cpus={first}-{}", first + node.cpus - 1);
+        say("numa", &format!("node,nodeid={index},{cpus},memdev=memory{index}"));
+    }
+    for (option, value) in drives::options(machine, &paths.drives) {
+        say(option, &value);
+    }
+    let system = escaped(&paths.image.system);
+    // Behind the drives, so that those get the first names.
+    words.extend([
+        "-blockdev".into(),
+        format!("driver=file,node-name=system,filename={system},read-only=on,locking=off"),
+    ]);
+    words.extend(["-device".into(), "virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system".into()]);
+    if matches!(streams, Streams::Sockets { .. }) {
+        words.push("-daemonize".into());
     }
     words.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(String::from));
     words
 }
 
-fn kernel_line(machine: &Machine) -> String {
-    let drives = machine.drives.len();
+fn stream_options(streams: &Streams) -> Vec<(&'static str, String)> {
+    let port = |name: &str, port: &str| ("device", format!("virtserialport,chardev={name},name={port}"));
+    let mut options = vec![("device", "virtio-serial-pci".to_string())];
+    match streams {
+        Streams::Standard { control } => options.extend([
+            ("chardev", "file,id=console,path=/dev/stderr,append=on".into()),
+            ("chardev", "stdio,id=worker,signal=off".into()),
+            ("chardev", format!("socket,id=control,fd={control}")),
+            port("worker", guest::WORKER),
+        ]),
+        Streams::Sockets { directory } => {
+            let socket = |name: &str, file| ("chardev", format!("socket,id={name},path={file},server=on,wait=off"));
+            options.extend([
+                ("chardev", format!("file,id=console,path={}", escaped(&directory.join(CONSOLE)))),
+                ("pidfile", PROCESS.into()),
+                socket("control", CONTROL),
+                socket("worker", WORKER_SOCKET),
+                socket("command", COMMAND_SOCKET),
+                port("worker", guest::WORKER),
+                port("command", guest::COMMAND),
+            ]);
+        }
+    }
+    options.extend([("serial", "chardev:console".into()), ("mon", "chardev=control,mode=control".into())]);
+    options
+}
+
+fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams) -> String {
+    // Left to itself the guest measures the counter against a timer while others take the processor from it; on a busy machine
+    // its clock then ran nine times too fast.
+    let counter = match how {
+        Accelerator::Tcg { counter_khz: Some(khz) } => format!(" tsc_early_khz={khz}"),
+        _ => String::new(),
+    };
+    let count = machine.drives.len();
     let polled = match machine.nvme_poll_queues {
         0 => String::new(),
         queues => format!(" nvme.poll_queues={queues}"),
     };
-    format!("{KERNEL} stend.drives={drives}{polled}")
-}
-
-fn drive_options(index: usize, drive: &Drive, path: &str) -> Vec<(&'static str, String)> {
-    let file = format!(
-        "driver=file,node-name=file{index},filename={path},aio=threads,discard=unmap,locking=off,cache.direct=off"
-    );
-    let mut options = vec![("blockdev", file)];
-    let mut node = format!("file{index}");
-    let limit = |name: &str, most: Option<u64>| most.map(|most| format!(",{name}={most}")).unwrap_or_default();
-    let limits = limit("x-iops-total", drive.iops.map(u64::from)) + &limit("x-bps-total", drive.bandwidth.map(|b| b.0));
-    if !limits.is_empty() {
-        options.push(("object", format!("throttle-group,id=limits{index}{limits}")));
-        // A discard counts with all its bytes: at 20 MiB/s that of a whole drive would take minutes.
-        let throttle = "discard=ignore";
-        let group = format!("throttle-group=limits{index}");
-        options.push(("blockdev", format!("driver=throttle,node-name=limited{index},{group},file={node},{throttle}")));
-        node = format!("limited{index}");
-    }
-    let kind = match drive.kind {
-        DriveKind::Nvme => "nvme",
-        DriveKind::Virtio => "virtio-blk-pci",
-    };
-    let (serial, block) = (&drive.serial, drive.logical_block_size);
-    let blocks = format!("logical_block_size={block},physical_block_size={}", block.max(4096));
-    options.push(("device", format!("{kind},serial={serial},drive={node},{blocks}")));
-    options
+    let given: String = machine.kernel.iter().map(|parameter| format!(" {parameter}")).collect();
+    let modules = drives::modules(machine);
+    let stays = if matches!(streams, Streams::Sockets { .. }) { " stend.stays" } else { "" };
+    format!("{KERNEL}{counter} stend.drives={count} stend.modules={modules}{stays}{polled}{given}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use expect_test::expect;
-    use std::path::Path;
+
+    const TCG: Accelerator = Accelerator::Tcg { counter_khz: Some(2_500_000) };
 
     fn line(text: &str, accelerator: Accelerator) -> String {
         let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
-        let image = Image { kernel: Path::new("/c/vmlinuz").into(), system: Path::new("/c/system.cpio").into() };
+        let [kernel, start, system, packages] =
+            ["kernel", "start", "system", "packages"].map(|name| Path::new("/c").join(name));
+        let image = Image { kernel, start, system, packages };
         let drives = (0..machine.drives.len()).map(|index| format!("/proc/7/fd/{index}")).collect();
         let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives };
-        arguments(&machine, accelerator, &paths).join(" ").replace(" -", "\n-")
+        arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }).join(" ").replace(" -", "\n-")
     }
 
     #[test]
@@ -123,33 +185,119 @@ mod tests {
             -smp 2
             -m 512M
             -display none
-            -kernel /c/vmlinuz
+            -kernel /c/kernel
             -initrd /proc/7/fd/9
-            -append console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on stend.drives=2 nvme.poll_queues=1
-            -chardev file,id=console,path=/dev/stderr,append=on
-            -serial chardev:console
+            -append console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on cryptomgr.notests tsc_early_khz=2500000 stend.drives=2 stend.modules=nvme,virtio_blk nvme.poll_queues=1
             -device virtio-serial-pci
+            -chardev file,id=console,path=/dev/stderr,append=on
             -chardev stdio,id=worker,signal=off
+            -chardev socket,id=control,fd=5
             -device virtserialport,chardev=worker,name=stend.worker
+            -serial chardev:console
+            -mon chardev=control,mode=control
             -object rng-builtin,id=rng
             -device virtio-rng-pci,rng=rng
-            -blockdev driver=file,node-name=file0,filename=/proc/7/fd/0,aio=threads,discard=unmap,locking=off,cache.direct=off
-            -device nvme,serial=A1,drive=file0,logical_block_size=512,physical_block_size=4096
-            -blockdev driver=file,node-name=file1,filename=/proc/7/fd/1,aio=threads,discard=unmap,locking=off,cache.direct=off
-            -object throttle-group,id=limits1,x-iops-total=400,x-bps-total=20971520
-            -blockdev driver=throttle,node-name=limited1,throttle-group=limits1,file=file1,discard=ignore
-            -device virtio-blk-pci,serial=B2,drive=limited1,logical_block_size=4096,physical_block_size=4096
+            -blockdev driver=file,node-name=file-A1,filename=/proc/7/fd/0,aio=threads,discard=unmap,locking=off,cache.direct=off
+            -object throttle-group,id=limits-A1
+            -blockdev driver=throttle,node-name=limited-A1,throttle-group=limits-A1,file=file-A1,discard=unmap
+            -device pcie-root-port,id=slot1,bus=pcie.0,chassis=1,slot=1
+            -device nvme,id=drive-A1,bus=slot1,serial=A1,drive=limited-A1,logical_block_size=512,physical_block_size=4096
+            -blockdev driver=file,node-name=file-B2,filename=/proc/7/fd/1,aio=threads,discard=unmap,locking=off,cache.direct=off
+            -object throttle-group,id=limits-B2,x-iops-total=400,x-bps-total=20971520
+            -blockdev driver=throttle,node-name=limited-B2,throttle-group=limits-B2,file=file-B2,discard=ignore
+            -device pcie-root-port,id=slot2,bus=pcie.0,chassis=2,slot=2
+            -device virtio-blk-pci,id=drive-B2,bus=slot2,serial=B2,drive=limited-B2,logical_block_size=4096,physical_block_size=4096
+            -blockdev driver=file,node-name=system,filename=/c/system,read-only=on,locking=off
+            -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
             -nodefaults
             -no-user-config
             -no-reboot
         "#]]
-        .assert_eq(&format!("{}\n", line(text, Accelerator::Tcg)));
+        .assert_eq(&format!("{}\n", line(text, TCG)));
+    }
+
+    #[test]
+    fn drives_are_plugged_in_near_their_node_each_where_it_can_be_unplugged() {
+        let text = "machine: m\nnuma: [{cpus: 1, memory: 512MiB}, {cpus: 2, memory: 1GiB}]\nkernel: [nvme_core.io_timeout=5]\n\
+                    drives:\n  - {serial: A, size: 64MiB, count: 2, node: 1, warnings: [spare]}\n  \
+                    - {kind: sas, serial: S, size: 64MiB, count: 9, rotation: 7200, wwn: 5000c500a0b1c2d0}\n  \
+                    - {kind: scsi, serial: V, size: 64MiB}\n";
+        let line = line(text, TCG);
+        let told: Vec<&str> = line
+            .lines()
+            .filter(|line| {
+                ["-smp", "-m ", "-numa"].iter().any(|of| line.starts_with(of))
+                    || line.starts_with("-device")
+                    || line.contains("memory-")
+            })
+            .collect();
+        expect![[r#"
+            -smp 3
+            -m 1536M
+            -device virtio-serial-pci
+            -device virtserialport,chardev=worker,name=stend.worker
+            -device virtio-rng-pci,rng=rng
+            -object memory-backend-ram,id=memory0,size=536870912
+            -numa node,nodeid=0,cpus=0-0,memdev=memory0
+            -object memory-backend-ram,id=memory1,size=1073741824
+            -numa node,nodeid=1,cpus=1-2,memdev=memory1
+            -device pxb-pcie,id=node0,bus_nr=32,bus=pcie.0,numa_node=0
+            -device pxb-pcie,id=node1,bus_nr=60,bus=pcie.0,numa_node=1
+            -device pcie-root-port,id=slot1,bus=node1,chassis=1,slot=1
+            -device nvme,id=drive-A1,bus=slot1,serial=A1,drive=limited-A1,logical_block_size=512,physical_block_size=4096,smart_critical_warning=1
+            -device pcie-root-port,id=slot2,bus=node1,chassis=2,slot=2
+            -device nvme,id=drive-A2,bus=slot2,serial=A2,drive=limited-A2,logical_block_size=512,physical_block_size=4096,smart_critical_warning=1
+            -device pcie-root-port,id=slot3,bus=pcie.0,chassis=3,slot=3
+            -device mptsas1068,id=controller0,bus=slot3
+            -device scsi-hd,id=drive-S1,bus=controller0.0,scsi-id=0,serial=S1,drive=limited-S1,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d0
+            -device scsi-hd,id=drive-S2,bus=controller0.0,scsi-id=1,serial=S2,drive=limited-S2,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d1
+            -device scsi-hd,id=drive-S3,bus=controller0.0,scsi-id=2,serial=S3,drive=limited-S3,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d2
+            -device scsi-hd,id=drive-S4,bus=controller0.0,scsi-id=3,serial=S4,drive=limited-S4,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d3
+            -device scsi-hd,id=drive-S5,bus=controller0.0,scsi-id=4,serial=S5,drive=limited-S5,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d4
+            -device scsi-hd,id=drive-S6,bus=controller0.0,scsi-id=5,serial=S6,drive=limited-S6,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d5
+            -device scsi-hd,id=drive-S7,bus=controller0.0,scsi-id=6,serial=S7,drive=limited-S7,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d6
+            -device scsi-hd,id=drive-S8,bus=controller0.0,scsi-id=7,serial=S8,drive=limited-S8,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d7
+            -device pcie-root-port,id=slot4,bus=pcie.0,chassis=4,slot=4
+            -device mptsas1068,id=controller1,bus=slot4
+            -device scsi-hd,id=drive-S9,bus=controller1.0,scsi-id=0,serial=S9,drive=limited-S9,logical_block_size=512,physical_block_size=4096,rotation_rate=7200,wwn=0x5000c500a0b1c2d8
+            -device pcie-root-port,id=slot5,bus=pcie.0,chassis=5,slot=5
+            -device virtio-scsi-pci,id=controller2,bus=slot5
+            -device scsi-hd,id=drive-V,bus=controller2.0,scsi-id=0,serial=V,drive=limited-V,logical_block_size=512,physical_block_size=4096,rotation_rate=1
+            -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
+        "#]].assert_eq(&format!("{}\n", told.join("\n")));
+        assert!(
+            line.contains("stend.drives=12 stend.modules=mptsas,sd_mod,nvme,virtio_scsi,sd_mod nvme_core.io_timeout=5"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn a_machine_that_stays_up_has_sockets_in_its_directory_and_leaves_the_terminal() {
+        let streams = Streams::Sockets { directory: Path::new("/run/x") };
+        let told: Vec<String> =
+            stream_options(&streams).into_iter().map(|(option, value)| format!("-{option} {value}\n")).collect();
+        expect![[r#"
+            -device virtio-serial-pci
+            -chardev file,id=console,path=/run/x/console.log
+            -pidfile pid
+            -chardev socket,id=control,path=control.sock,server=on,wait=off
+            -chardev socket,id=worker,path=worker.sock,server=on,wait=off
+            -chardev socket,id=command,path=command.sock,server=on,wait=off
+            -device virtserialport,chardev=worker,name=stend.worker
+            -device virtserialport,chardev=command,name=stend.command
+            -serial chardev:console
+            -mon chardev=control,mode=control
+        "#]]
+        .assert_eq(&told.concat());
+        let machine = stend_spec::parse::machine("machine: m\ndrives: [{serial: A1, size: 64MiB}]", "m.yaml").unwrap();
+        assert!(kernel_line(&machine, Accelerator::Kvm, &streams).ends_with(" stend.modules=nvme stend.stays"));
     }
 
     #[test]
     fn with_kvm_the_guest_gets_the_processor_as_it_is_and_no_limits_where_none_are_asked_for() {
         let line = line("machine: m\ndrives: [{serial: A1, size: 64MiB}]", Accelerator::Kvm);
         assert!(line.contains("-accel kvm\n-cpu host\n"), "{line}");
-        assert!(!line.contains("throttle") && !line.contains("poll_queues"), "{line}");
+        assert!(line.contains("throttle-group,id=limits-A1\n") && !line.contains("poll_queues"), "{line}");
+        assert!(!line.contains("tsc_early_khz"), "{line}");
     }
 }

@@ -306,6 +306,7 @@ impl Watch<'_> {
             verification: None,
             io_log: self.keeper.as_ref().map(|keeper| keeper.totals(self.missed(), self.failed())),
             told: None,
+            app: None,
             clocks: [start, clock::stamps()],
         };
         self.crew.dismiss();

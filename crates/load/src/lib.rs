@@ -7,9 +7,11 @@
 
 #![forbid(unsafe_code)]
 
+mod app;
 mod append;
 mod arrivals;
 mod backend;
+mod child;
 mod collector;
 mod control;
 mod crew;
@@ -40,6 +42,7 @@ mod trial;
 mod verify;
 mod zeros;
 
+pub use app::{Applications, Programs, foresee_app};
 pub use backend::{Choice, Lane, choose_backend};
 pub use control::Control;
 pub use fill::{BLOCK as FILL_BLOCK, fill, fill_parts};

@@ -6,6 +6,7 @@
 //! is known of an I/O is its bucket, and it is taken to lie at the upper edge, so that no latency is told too low.
 
 use std::collections::BTreeMap;
+use stend_base::buckets::Buckets;
 use stend_base::histogram::{Sparse, bucket};
 
 /// log2 of the buckets per octave.
@@ -56,33 +57,72 @@ pub fn sparse(bins: &Bins, exact: Option<Exact>) -> Sparse {
 
 /// As [`sparse`] of buckets of values in units of `unit_ns` (`exact` stays in ns): before its version 3 fio counted microseconds.
 pub fn sparse_in(bins: &Bins, exact: Option<Exact>, unit_ns: u64) -> Sparse {
+    let used: Vec<(u32, u64)> = bins.iter().map(|(bin, count)| (*bin, *count)).collect();
+    sparse_of(&used, exact, unit_ns)
+}
+
+/// As [`sparse_in`] of (bucket, count), by bucket ascending.
+pub fn sparse_of(bins: &[(u32, u64)], exact: Option<Exact>, unit_ns: u64) -> Sparse {
     let edges = |bin| {
         let (lower, upper) = edges(bin);
         (lower * unit_ns, (upper + 1) * unit_ns - 1)
     };
-    let mut stored = Sparse::default();
-    let used = || bins.iter().filter(|(_, count)| **count > 0);
-    let (Some((&first, _)), Some((&last, _))) = (used().next(), used().next_back()) else { return stored };
+    let used = || bins.iter().filter(|(_, count)| *count > 0);
+    let (Some(&(first, _)), Some(&(last, _))) = (used().next(), used().next_back()) else { return Sparse::default() };
     // The last bucket of all has no upper edge: only the maximum tells how far it went.
-    let told = exact.map_or((edges(first).0, edges(last).1), |e| (e.min_ns, e.max_ns.max(e.min_ns)));
-    (stored.min_ns, stored.max_ns) = told;
-    let (mut count, mut middles, mut before) = (0u64, 0u128, 0u32);
-    for (&bin, &n) in used() {
+    let (min_ns, max_ns) = exact.map_or((edges(first).0, edges(last).1), |e| (e.min_ns, e.max_ns.max(e.min_ns)));
+    let mut buckets = Buckets::with_capacity(bins.len());
+    // What lies in one bucket of ours comes one after the other.
+    let (mut before, mut open) = (0u32, None::<(u32, u64)>);
+    let (mut count, mut middles) = (0u64, 0u128);
+    for &(bin, n) in used() {
         let (lower, upper) = edges(bin);
-        let at = if bin as usize == BINS - 1 { stored.max_ns.max(lower) } else { upper.min(stored.max_ns.max(lower)) };
+        let at = if bin as usize == BINS - 1 { max_ns.max(lower) } else { upper.min(max_ns.max(lower)) };
         let ours = bucket(at) as u32;
-        match stored.buckets.last_mut() {
-            Some((_, same)) if ours <= before => *same = same.saturating_add(n),
-            _ => {
-                stored.buckets.push((ours - before, n));
-                before = ours;
+        open = match open {
+            Some((same, sum)) if ours <= same => Some((same, sum.saturating_add(n))),
+            full => {
+                before = full.map_or(before, |full| close(&mut buckets, before, full));
+                Some((ours, n))
             }
-        }
+        };
         count = count.saturating_add(n);
         middles = middles.saturating_add(u128::from(lower.midpoint(upper)) * u128::from(n));
     }
-    stored.sum_ns = exact.map_or(middles, |e| (e.mean_ns.max(0.0) * count as f64).round() as u128);
-    stored
+    if let Some(full) = open {
+        close(&mut buckets, before, full);
+    }
+    buckets.shrink_to_fit();
+    let sum_ns = exact.map_or(middles, |e| (e.mean_ns.max(0.0) * count as f64).round() as u128);
+    Sparse { buckets, sum_ns, min_ns, max_ns }
+}
+
+/// The same of counts of which nothing else is known, those of a histogram log: (bucket, count), by bucket ascending, none of them 0. Such
+/// logs are long, so that each bucket has a few ns.
+pub fn sparse_of_log(bins: &[(u32, u64)]) -> Sparse {
+    let (Some(&(first, _)), Some(&(last, _))) = (bins.first(), bins.last()) else { return Sparse::default() };
+    let mut buckets = Buckets::with_capacity(bins.len());
+    let (mut before, mut sum_ns) = (0, 0u128);
+    for &(bin, n) in bins {
+        let (lower, upper) = edges(bin);
+        let ours = bucket_of_edge(bin);
+        buckets.push(ours - before, n);
+        before = ours;
+        sum_ns = sum_ns.saturating_add(u128::from(lower.midpoint(upper)) * u128::from(n));
+    }
+    Sparse { buckets, sum_ns, min_ns: edges(first).0, max_ns: edges(last).1 }
+}
+
+/// Our bucket of the upper edge of one of fio's: both are cut alike, ours twice as fine.
+fn bucket_of_edge(bin: u32) -> u32 {
+    let bin = bin.min(BINS as u32 - 1);
+    if bin < 2 << SUB_BITS { bin } else { 2 * bin + 1 - (2 << SUB_BITS) }
+}
+
+/// Adds a bucket of ours behind the one `before` it, and says which it is.
+fn close(buckets: &mut Buckets, before: u32, (ours, count): (u32, u64)) -> u32 {
+    buckets.push(ours - before, count);
+    ours
 }
 
 /// How many values are in all buckets.
@@ -144,6 +184,14 @@ mod tests {
         }
 
         #[test]
+        fn a_log_says_the_same_as_the_other_way_of_reading_its_counts(
+            counts in prop::collection::btree_map(0u32..1856, 1u64..1 << 40, 0..80),
+        ) {
+            let counts: Vec<(u32, u64)> = counts.into_iter().collect();
+            prop_assert_eq!(sparse_of_log(&counts), sparse_of(&counts, None, 1));
+        }
+
+        #[test]
         fn a_part_and_its_rest_are_the_whole(
             all in prop::collection::btree_map(0u32..1856, 0u64..100, 0..20), keep in 0u64..100,
         ) {
@@ -151,6 +199,13 @@ mod tests {
             let mut sum = rest(&all, &part).unwrap();
             add(&mut sum, &part);
             prop_assert_eq!(count(&sum), count(&all));
+        }
+    }
+
+    #[test]
+    fn our_bucket_of_an_edge_is_that_of_its_value() {
+        for bin in 0..BINS as u32 {
+            assert_eq!(bucket_of_edge(bin), bucket(edges(bin).1) as u32, "{bin}");
         }
     }
 

@@ -1,12 +1,14 @@
 //! Everything recorded: what was observed, what was decided, what others claimed. No statistic of ours.
 #![forbid(unsafe_code)]
 
+pub mod app;
 pub mod calibration;
 pub mod checkup;
 pub mod crash;
 pub mod facts;
 pub mod fio_bins;
 pub mod imported;
+pub mod inventory;
 pub mod io_log;
 pub mod observed;
 pub mod parts;
@@ -14,6 +16,7 @@ pub mod probes;
 pub mod published;
 pub mod run;
 pub mod sample;
+mod stands;
 #[cfg(feature = "store")]
 pub mod store;
 pub mod targets;
@@ -24,6 +27,7 @@ pub use checkup::{Checkup, CheckupItem, Level};
 pub use crash::{Aftermath, Crash};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
 pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
+pub use inventory::{Health, Inventory, InventoryDevice};
 pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
     ArmFacts, Censored, Chosen, Contents, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice,
@@ -31,6 +35,7 @@ pub use observed::{
 };
 pub use parts::Parts;
 pub use probes::{Probes, Silence};
-pub use run::{Entry, RunHeader, RunRecord, RunState, TrialRecord};
+pub use run::{Entry, RunHeader, RunRecord, RunState, StandText, TrialRecord};
 pub use sample::Sample;
+pub use stands::{LayerStatus, PlannedDrive, PlannedStep, Raised, StandPlan, StandStatus};
 pub use verification::{Defect, Verification};

@@ -1,5 +1,6 @@
 //! What the load engine observed during one trial.
 
+use crate::app::AppOutcome;
 use crate::calibration::Calibration;
 use crate::crash::Aftermath;
 use crate::facts::{HostFacts, TargetFacts};
@@ -106,6 +107,8 @@ pub struct TrialOutcome {
     pub io_log: Option<IoLogTotals>,
     /// What another tool printed of it, where its results were imported; `None`: it was seen.
     pub told: Option<Told>,
+    /// What instances of an application did, where those were the load; then there are no jobs.
+    pub app: Option<AppOutcome>,
     /// (monotonic, boottime, realtime) ns at start and end: steps of the wall clock show here.
     pub clocks: [(u64, u64, u64); 2],
 }

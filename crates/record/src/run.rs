@@ -31,6 +31,22 @@ pub struct RunHeader {
     pub realtime_offset_ns: i64,
     /// What another tool measured; `None`: Stend did.
     pub imported: Option<Imported>,
+    /// The stand that was put up for the run, and taken down after it; `None`: the targets were there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand: Option<StandText>,
+}
+
+/// A stand file, as it was when the run began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandText {
+    /// Name of the stand.
+    pub name: String,
+    /// Name of the file.
+    pub file: String,
+    /// Its text, verbatim.
+    pub text: String,
+    /// Names and identities of what the stand made follow from it.
+    pub nonce: u64,
 }
 
 /// How far a run got.

@@ -32,10 +32,18 @@ pub fn drives(targets: &[TargetFacts]) -> Vec<&Device> {
 }
 
 /// What a calibration reads: loop devices where there are any, because the file behind one is no member of anything; else the
-/// lowest devices.
+/// lowest devices. Without what arrays have in reserve: no I/O goes there.
 pub fn members(targets: &[TargetFacts]) -> Vec<&Device> {
     let loops: Vec<&Device> = devices(targets).into_iter().filter(|device| device.kind == "loop").collect();
-    if loops.is_empty() { drives(targets) } else { loops }
+    let mut found = if loops.is_empty() { drives(targets) } else { loops };
+    // What is the reserve of one array may be at work in another.
+    let at_work = |name: &str| devices_named(targets, name).any(|device| device.reserve != Some(true));
+    found.retain(|device| at_work(&device.name));
+    found
+}
+
+fn devices_named<'a>(targets: &'a [TargetFacts], name: &'a str) -> impl Iterator<Item = &'a Device> {
+    targets.iter().flat_map(|target| &target.devices).filter(move |device| device.name == name)
 }
 
 /// The lowest devices that are visible: the disks, or whatever is deepest.
@@ -115,6 +123,33 @@ mod tests {
         let file = [file];
         assert_eq!((names(&file), members(&file)), (vec!["sda".to_string()], vec!["loop0".to_string()]));
         assert_eq!(members(&[array]), ["sda", "sdb"]);
+    }
+
+    #[test]
+    fn what_arrays_have_in_reserve_is_no_member_unless_another_array_works_with_it() {
+        let device = |name: &str, kind: &str, reserve| Device {
+            name: name.into(),
+            kind: kind.into(),
+            depth: u32::from(kind != "md"),
+            reserve,
+            ..Device::default()
+        };
+        let array = |name: &str, third| TargetFacts {
+            devices: vec![
+                device(name, "md", None),
+                device("sda", "disk", Some(false)),
+                device("sdb", "disk", Some(false)),
+                device("sdc", "disk", third),
+            ],
+            ..on(name, &[])
+        };
+        let names = |targets: &[TargetFacts]| members(targets).iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&[array("md0", Some(true))]), ["sda", "sdb"]);
+        assert_eq!(names(&[array("md0", Some(false))]), ["sda", "sdb", "sdc"]);
+        assert_eq!(names(&[array("md0", None)]), ["sda", "sdb", "sdc"], "an array that does not tell");
+        assert_eq!(names(&[array("md0", Some(true)), array("md1", Some(false))]), ["sda", "sdb", "sdc"]);
+        // It is still one of the drives below, whose faults count.
+        assert_eq!(drives(&[array("md0", Some(true))]).len(), 3);
     }
 
     #[test]

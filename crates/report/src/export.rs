@@ -1,6 +1,7 @@
 //! A run for other programs: all of it as JSON, or the figures of its trials as CSV. Numbers are in base
 //! units whose names say so, with a point for decimals, whatever the language.
 
+use crate::figures::{known, largest, quantile_name};
 use serde::Serialize;
 use std::io::{Result, Write};
 use stend_analyse::by_trial::TrialFigures;
@@ -19,7 +20,7 @@ above, each power of two has 128 equal buckets: index i >= 256 holds values of \
 (128 + i % 128) * 2^(i / 128 - 1) ns up to the next bucket. Histograms are merged by adding counts bucket by bucket.";
 
 /// Heads of the table of trials.
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 23] = [
     "run",
     "trial",
     "block",
@@ -42,6 +43,7 @@ const COLUMNS: [&str; 22] = [
     "latency_ns_p99_9",
     "latency_ns_max",
     "censored",
+    "latency_ns_printed_ranges",
 ];
 
 /// Writes everything that a run file holds as one JSON object, with intervals and mergeable histograms.
@@ -62,7 +64,8 @@ pub fn record_json(run: &RunRecord, to: &mut dyn Write) -> Result<()> {
 /// Writes one line per trial, stream and operation (RFC 4180, UTF-8, lines end with a line feed).
 ///
 /// A percentile is empty where the trial has too few I/Os for it, or where it reaches I/Os whose end was
-/// not seen (`censored` is then above 0). Percentiles of several trials must not be averaged.
+/// not seen (`censored` is then above 0). Of an imported trial whose jobs printed one each it is empty, too, and the smallest and the largest stand in
+/// the last column; a latency that was not told is empty. Percentiles of several trials must not be averaged.
 pub fn trials_csv(run: &str, rows: &[TrialFigures], to: &mut dyn Write) -> Result<()> {
     to.write_all((COLUMNS.join(",") + "\n").as_bytes())?;
     for row in rows {
@@ -71,7 +74,7 @@ pub fn trials_csv(run: &str, rows: &[TrialFigures], to: &mut dyn Write) -> Resul
     Ok(())
 }
 
-fn cells(run: &str, row: &TrialFigures) -> [String; 22] {
+fn cells(run: &str, row: &TrialFigures) -> [String; 23] {
     let found = &row.figures;
     [
         quoted(run),
@@ -90,12 +93,13 @@ fn cells(run: &str, row: &TrialFigures) -> [String; 22] {
         found.rates.iops.value.to_string(),
         found.rates.throughput.value.to_string(),
         found.count.to_string(),
-        found.latency_mean_ns.to_string(),
+        known(found, found.latency_mean_ns).map_or(String::new(), |mean| mean.to_string()),
         quantile(found, Share(0.5)),
         quantile(found, Share(0.99)),
         quantile(found, Share(0.999)),
-        found.latency_max.0.to_string(),
+        largest(found).map_or(String::new(), |max| max.0.to_string()),
         found.censored.to_string(),
+        ranges(found),
     ]
 }
 
@@ -104,6 +108,15 @@ fn quantile(found: &OpFinding, q: Share) -> String {
         Some(value) => value.single().map_or(String::new(), |value| value.0.to_string()),
         None => String::new(),
     }
+}
+
+/// `p99=700..900`: what the jobs of an imported trial printed each for itself.
+fn ranges(found: &OpFinding) -> String {
+    let ranges = found.quantiles.iter().filter_map(|quantile| {
+        let (least, most) = quantile.value.range()?;
+        Some(format!("{}={}..{}", quantile_name(quantile.q).en, least.0, most.0))
+    });
+    ranges.collect::<Vec<_>>().join(" ")
 }
 
 fn status(status: TrialStatus) -> &'static str {
@@ -179,12 +192,36 @@ mod tests {
         trials_csv("R-1", &[figures("a, \"b\"\nc")], &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let (head, line) = text.split_once('\n').unwrap();
-        assert_eq!(head.split(',').count(), 22);
+        assert_eq!(head.split(',').count(), 23);
         assert_eq!(
             line,
             "R-1,3,1,0,\"a, \"\"b\"\"\nc\",stalled,true,3000000000,0,write,1000,4096000,0,333.3333333333333,\
-             1365333.3333333333,1001,2500.5,2000,,,1000000000,1\n"
+             1365333.3333333333,1001,2500.5,2000,,,1000000000,1,\n"
         );
+    }
+
+    #[test]
+    fn of_an_imported_trial_what_was_not_told_is_empty_and_what_was_printed_apart_is_a_range() {
+        let line = |change: &dyn Fn(&mut OpFinding)| {
+            let (mut row, mut out) = (figures("a"), Vec::new());
+            change(&mut row.figures);
+            trials_csv("R-1", &[row], &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            text.lines().nth(1).unwrap().split(',').skip(15).collect::<Vec<_>>().join(",")
+        };
+        let printed = |range: Option<(u64, u64)>| QuantileValue::Printed(range.map(|(a, b)| (Nanos(a), Nanos(b))));
+        let untold = line(&|op| {
+            (op.count, op.latency_mean_ns, op.latency_max, op.censored) = (0, 0.0, Nanos(0), 0);
+            op.quantiles.iter_mut().for_each(|quantile| quantile.value = printed(None));
+        });
+        assert_eq!(untold, "0,,,,,,0,");
+        let ranges = line(&|op| {
+            (op.latency_max, op.censored) = (Nanos(0), 0);
+            for (quantile, range) in op.quantiles.iter_mut().zip([(5, 5), (700, 900), (800, 1000)]) {
+                quantile.value = printed(Some(range));
+            }
+        });
+        assert_eq!(ranges, "1001,2500.5,5,,,,0,p99=700..900 p99.9=800..1000");
     }
 
     #[test]

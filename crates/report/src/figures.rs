@@ -70,6 +70,14 @@ impl LatencyUnit {
     }
 }
 
+/// A NUMA node of threads or memory, with a mark where the drive is: `threads on 0 (drive)`.
+pub fn numa_node(node: Option<u32>, device: Option<u32>, of: &Say) -> Say {
+    let number = node.map_or("?".to_string(), |node| node.to_string());
+    let mark =
+        if node.is_some() && node == device { say!(" (drive)", " (накопитель)") } else { Say::same("") };
+    both(|lang| format!("{} {number}{}", of.get(lang), mark.get(lang)))
+}
+
 /// Name of an operation; with its stream where a case has several.
 pub fn op_name(case: &CaseFinding, op: &OpFinding) -> Say {
     let name = words::op(op.op);
@@ -144,6 +152,11 @@ pub fn known<T>(op: &OpFinding, latency: T) -> Option<T> {
     (op.count > 0).then_some(latency)
 }
 
+/// The largest latency of an operation, if it is known: a tool that tells a mean may tell no largest, and no I/O takes 0 ns.
+pub fn largest(op: &OpFinding) -> Option<Nanos> {
+    known(op, op.latency_max).filter(|max| max.0 > 0)
+}
+
 /// The largest latency, a dash where it is not known; with I/Os whose end was not seen it is only known to be more.
 pub fn latency_max(max: Option<Nanos>, censored: u64, unit: LatencyUnit) -> Say {
     let Some(max) = max else { return Say::same(NONE) };
@@ -193,6 +206,15 @@ pub fn utc(unix: i64) -> String {
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year_of_era + i64::from(month <= 2);
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", seconds / 3600, seconds % 3600 / 60)
+}
+
+/// The targets of a run in a line; those that a stand made with the name of that: `md-raid5 (/dev/md127)`.
+pub fn on(targets: &[String], stand: Option<&str>) -> String {
+    let targets = stend_record::targets::in_line(targets);
+    match stand {
+        Some(stand) => format!("{stand} ({targets})"),
+        None => targets,
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `stend compare --history`: where values changed over many runs, for people and machines.
 
-use crate::figures::utc;
+use crate::figures::{both, utc};
 use crate::text::{clean, list, screen};
 use crate::words;
 use serde::Serialize;
@@ -19,12 +19,10 @@ pub type Changed = Vec<(usize, Vec<Condition>)>;
 pub fn history_text(history: &History, changed: &Changed, lang: Lang, width: usize, colour: bool) -> String {
     let screen = screen(lang, width, colour);
     let mut out = screen.bold(&screen.paragraph(title(history).get(lang)));
-    let told: Vec<(&Series, &Change)> =
-        history.series.iter().flat_map(|series| series.changes.iter().map(move |change| (series, change))).collect();
     out.push_str(&list(
         &say!("Changed, and stayed so", "Изменилось и осталось таким"),
         &screen,
-        told.iter().map(|(series, change)| (glyph(change), sentence(history, series, change, lang))),
+        told(history).map(|(series, change)| (glyph(change), sentence(history, series, change, lang))),
     ));
     out.push_str(&list(
         &say!("What else was not the same right after it", "Что ещё стало другим сразу после этого"),
@@ -40,7 +38,31 @@ pub fn history_text(history: &History, changed: &Changed, lang: Lang, width: usi
     out
 }
 
-fn title(history: &History) -> Say {
+fn told(history: &History) -> impl Iterator<Item = (&Series, &Change)> {
+    history.series.iter().flat_map(|series| series.changes.iter().map(move |change| (series, change)))
+}
+
+/// Every lasting change, in one sentence each.
+pub(crate) fn changes(history: &History) -> Vec<Say> {
+    let one = |(series, change): (&Series, &Change)| {
+        both(|lang| format!("{} {}", glyph(change), sentence(history, series, change, lang)))
+    };
+    told(history).map(one).collect()
+}
+
+/// What else was not the same right after each of them.
+pub(crate) fn conditions(history: &History, changed: &Changed) -> Vec<Say> {
+    changed.iter().map(|(run, found)| both(|lang| conditions_of(history, *run, found, lang))).collect()
+}
+
+/// The values that did not change, with their range.
+pub(crate) fn steady(history: &History) -> Vec<Say> {
+    let steady = history.series.iter().filter(|series| series.changes.is_empty());
+    steady.map(|series| both(|lang| range(series, lang))).collect()
+}
+
+/// How many runs, and when.
+pub(crate) fn title(history: &History) -> Say {
     let count = history.runs.len() as u64;
     let (en, ru) = (plural_en(count, "run", "runs"), plural_ru(count, "прогон", "прогона", "прогонов"));
     let at = |run: Option<&(String, i64)>| run.map_or_else(String::new, |(_, started)| utc(*started));
@@ -237,6 +259,20 @@ mod tests {
         let (history, changed) = example();
         let texts = [Lang::En, Lang::Ru].map(|lang| history_text(&history, &changed, lang, 80, false));
         expect_file!["../tests/golden/history.txt"].assert_eq(&texts.join("\n"));
+    }
+
+    #[test]
+    fn the_page_has_each_change_in_words_and_each_case_as_a_chart_with_its_level() {
+        let (history, changed) = example();
+        let page = crate::history_html(&history, &changed, Lang::En);
+        assert_eq!(page.matches("<figure").count(), 1, "one chart of the case with its two values");
+        for text in ["Lasting changes: 1.", "▼ rand-read, IOPS:", "kernel: 6.1.0 → 6.12.1"] {
+            assert!(page.contains(text), "{text}: {page}");
+        }
+        assert!(page.contains("IOPS −15.7\u{a0}%") && page.contains("Стойких изменений: 1."), "{page}");
+        let calm = History { series: history.series[1..].to_vec(), ..history };
+        let page = crate::history_html(&calm, &Vec::new(), Lang::Ru);
+        assert!(page.contains("No value changed for good") && !page.contains("id=\"changed\""), "{page}");
     }
 
     #[test]

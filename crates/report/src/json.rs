@@ -2,12 +2,15 @@
 //! units whose names say so (ns, bytes, per second), a point for decimals, one schema version.
 
 mod ceiling;
+mod density;
 mod limits;
+mod numa;
 mod precision;
 mod prober;
 mod steady;
 mod sweep;
 
+use crate::figures;
 pub use limits::{LimitOut, limits};
 use serde::Serialize;
 use stend_analyse::findings::{
@@ -41,6 +44,9 @@ struct Document<'a> {
     suite: &'a str,
     /// As the user named them, in the order in which they form the range.
     targets: &'a [String],
+    /// Name of the stand that was put up for the run and made them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stand: Option<&'a str>,
     started_unix_s: i64,
     elapsed_ns: u64,
     state: State<'a>,
@@ -54,6 +60,10 @@ struct Document<'a> {
     searches: Vec<SearchOut<'a>>,
     /// What queue depth or jobs buy, where a closed loop was measured at four or more of them.
     sweeps: Vec<sweep::SweepOut<'a>>,
+    /// How many instances of an application hold their objective.
+    density: Vec<density::DensityOut<'a>>,
+    /// What far NUMA nodes cost, of cases that run on every pair of nodes.
+    numa: Vec<numa::NumaOut<'a>>,
     cases: Vec<Case<'a>>,
     not_run: Vec<NotRunOut<'a>>,
     cost: Cost,
@@ -195,8 +205,10 @@ struct Operation {
     throughput_bytes_per_s: Number,
     count: u64,
     censored: u64,
-    latency_mean_ns: f64,
-    latency_max_ns: u64,
+    /// `null` where an imported result does not tell it.
+    latency_mean_ns: Option<f64>,
+    /// `null` where an imported result does not tell it.
+    latency_max_ns: Option<u64>,
     latency_quantiles: Vec<QuantileOut>,
     /// Of an open loop, whose latencies above count from the time when an I/O was due: from its begin.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,17 +217,20 @@ struct Operation {
 
 #[derive(Serialize)]
 struct ServiceOut {
-    latency_mean_ns: f64,
-    latency_max_ns: u64,
+    latency_mean_ns: Option<f64>,
+    latency_max_ns: Option<u64>,
     latency_quantiles: Vec<QuantileOut>,
 }
 
 #[derive(Serialize)]
 struct QuantileOut {
     share: f64,
-    /// `at`, `above` (a lower bound) or `not_enough`.
+    /// `at`, `above` (a lower bound), `not_enough`, or `printed` by another tool, which cannot be merged.
     state: &'static str,
     value_ns: Option<u64>,
+    /// Of several that were printed the smallest and the largest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    printed_range_ns: Option<(u64, u64)>,
     interval_95_ns: Option<(u64, u64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     have: Option<u64>,
@@ -254,6 +269,7 @@ fn document(findings: &Findings) -> Document<'_> {
         run: &findings.run,
         suite: &findings.suite,
         targets: &findings.targets,
+        stand: findings.stand.as_deref(),
         started_unix_s: findings.started_unix,
         elapsed_ns: findings.elapsed.0,
         state: state(&findings.state),
@@ -265,6 +281,8 @@ fn document(findings: &Findings) -> Document<'_> {
         caveats: findings.caveats.iter().map(caveat).collect(),
         searches: findings.searches.iter().map(search).collect(),
         sweeps: findings.sweeps.iter().map(sweep::out).collect(),
+        density: findings.density.iter().map(density::out).collect(),
+        numa: findings.numa.iter().map(numa::out).collect(),
         cases: findings.cases.iter().map(case).collect(),
         not_run: findings.not_run.iter().map(not_run).collect(),
         cost: Cost {
@@ -382,12 +400,12 @@ fn operation(op: &OpFinding) -> Operation {
         throughput_bytes_per_s: number(&op.rates.throughput),
         count: op.count,
         censored: op.censored,
-        latency_mean_ns: op.latency_mean_ns,
-        latency_max_ns: op.latency_max.0,
+        latency_mean_ns: figures::known(op, op.latency_mean_ns),
+        latency_max_ns: figures::largest(op).map(|max| max.0),
         latency_quantiles: op.quantiles.iter().map(quantile).collect(),
         service: op.service.as_ref().map(|service| ServiceOut {
-            latency_mean_ns: service.mean_ns,
-            latency_max_ns: service.max.0,
+            latency_mean_ns: figures::known(op, service.mean_ns),
+            latency_max_ns: figures::known(op, service.max.0),
             latency_quantiles: service.quantiles.iter().map(quantile).collect(),
         }),
     }
@@ -401,7 +419,8 @@ fn quantile(quantile: &Quantile) -> QuantileOut {
         QuantileValue::Printed(_) => ("printed", quantile.value.single().map(|v| v.0), None, None),
     };
     let interval_95_ns = quantile.interval.map(|(low, high)| (low.0, high.0));
-    QuantileOut { share: quantile.q.0, state, value_ns, interval_95_ns, have, need }
+    let printed_range_ns = quantile.value.range().map(|(least, most)| (least.0, most.0));
+    QuantileOut { share: quantile.q.0, state, value_ns, printed_range_ns, interval_95_ns, have, need }
 }
 
 #[cfg(test)]

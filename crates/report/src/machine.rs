@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stend_base::Error;
-use stend_record::{Checkup, CheckupItem, TargetFacts};
+use stend_record::{Checkup, CheckupItem, Inventory, TargetFacts};
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA_VERSION: u32 = 1;
@@ -34,6 +34,11 @@ pub fn doctor_json(checkup: &Checkup) -> String {
     let ready = checkup.musts() == 0;
     let items = &checkup.items;
     crate::json::pretty(&Document { schema: "stend-checkup", schema_version: SCHEMA_VERSION, ready, items })
+}
+
+/// The storage of a host as JSON, indented, with a line feed at the end.
+pub fn inventory_json(inventory: &Inventory) -> String {
+    crate::json::pretty(inventory)
 }
 
 /// The facts of a target as JSON, indented, with a line feed at the end.

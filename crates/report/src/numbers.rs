@@ -3,7 +3,7 @@
 
 use stend_analyse::Findings;
 use stend_analyse::findings::{Basis, CaseFinding, CheckStatus, Estimate, OpFinding, Quantile, QuantileValue, Rates};
-use stend_base::{Result, Say, Share, say};
+use stend_base::{Nanos, Result, Say, Share, say};
 use stend_record::RunRecord;
 use stend_spec::plan::Plan;
 use stend_spec::workload::{Op, Stream, Trial};
@@ -51,8 +51,17 @@ pub enum Latency {
     Mean,
     /// At or below which a share of the I/Os ended.
     Quantile(Share),
+    /// Of percentiles that jobs or trials of an imported result printed each for itself the smallest.
+    Least(Share),
+    /// The largest of these.
+    Most(Share),
     /// Largest.
     Max,
+}
+
+/// `p99_9`
+fn quantile_key(q: Share) -> String {
+    crate::figures::quantile_name(q).en.replace('.', "_")
 }
 
 impl Metric {
@@ -61,7 +70,9 @@ impl Metric {
         let of = |base: &str, latency| match latency {
             Latency::Mean => base.to_string(),
             Latency::Max => format!("{base}_max"),
-            Latency::Quantile(q) => format!("{base}_{}", crate::figures::quantile_name(q).en.replace('.', "_")),
+            Latency::Quantile(q) => format!("{base}_{}", quantile_key(q)),
+            Latency::Least(q) => format!("{base}_{}_least", quantile_key(q)),
+            Latency::Most(q) => format!("{base}_{}_most", quantile_key(q)),
         };
         match self {
             Metric::Iops => "iops".to_string(),
@@ -83,6 +94,14 @@ impl Metric {
                 Latency::Quantile(q) => {
                     let Say { en: q_en, ru: q_ru } = crate::figures::quantile_name(q);
                     say!("{en}, {q_en}", "{ru}, {q_ru}")
+                }
+                Latency::Least(q) => {
+                    let Say { en: q_en, ru: q_ru } = crate::figures::quantile_name(q);
+                    say!("{en}, {q_en}, the smallest printed", "{ru}, {q_ru}, наименьший из напечатанных")
+                }
+                Latency::Most(q) => {
+                    let Say { en: q_en, ru: q_ru } = crate::figures::quantile_name(q);
+                    say!("{en}, {q_en}, the largest printed", "{ru}, {q_ru}, наибольший из напечатанных")
                 }
             }
         };
@@ -196,24 +215,31 @@ fn latencies(op: &OpFinding, all: &mut Vec<ResultNumber>) {
     let mut add = |metric, value: f64, at_least, interval: Option<(f64, f64)>| {
         all.push(ResultNumber { case: 0, of, metric, value, at_least, interval, basis: None });
     };
-    let mut group = |named: fn(Latency) -> Metric, (mean, max, censored): (f64, u64, u64), quantiles: &[Quantile]| {
-        add(named(Latency::Mean), mean, censored > 0, None);
-        for quantile in quantiles {
-            let (value, at_least) = match quantile.value {
-                QuantileValue::Above(value) => (Some(value), true),
-                other => (other.single(), false),
-            };
-            let interval = quantile.interval.map(|(low, high)| (low.0 as f64, high.0 as f64));
-            if let Some(value) = value {
-                add(named(Latency::Quantile(quantile.q)), value.0 as f64, at_least, interval);
+    let mut group =
+        |named: fn(Latency) -> Metric, (mean, max, censored): (f64, Option<Nanos>, u64), quantiles: &[Quantile]| {
+            add(named(Latency::Mean), mean, censored > 0, None);
+            for quantile in quantiles {
+                let (value, at_least) = match quantile.value {
+                    QuantileValue::Above(value) => (Some(value), true),
+                    other => (other.single(), false),
+                };
+                let interval = quantile.interval.map(|(low, high)| (low.0 as f64, high.0 as f64));
+                if let Some(value) = value {
+                    add(named(Latency::Quantile(quantile.q)), value.0 as f64, at_least, interval);
+                }
+                if let Some((least, most)) = quantile.value.range() {
+                    add(named(Latency::Least(quantile.q)), least.0 as f64, false, None);
+                    add(named(Latency::Most(quantile.q)), most.0 as f64, false, None);
+                }
             }
-        }
-        add(named(Latency::Max), max as f64, censored > 0, None);
-    };
+            if let Some(max) = max {
+                add(named(Latency::Max), max.0 as f64, censored > 0, None);
+            }
+        };
     if op.count > 0 {
-        group(Metric::Latency, (op.latency_mean_ns, op.latency_max.0, op.censored), &op.quantiles);
+        group(Metric::Latency, (op.latency_mean_ns, crate::figures::largest(op), op.censored), &op.quantiles);
         if let Some(service) = &op.service {
-            group(Metric::Service, (service.mean_ns, service.max.0, service.censored), &service.quantiles);
+            group(Metric::Service, (service.mean_ns, Some(service.max), service.censored), &service.quantiles);
         }
     }
     all.push(count(of, Metric::Ios, op.count));
@@ -228,6 +254,7 @@ fn count(of: Option<(u16, Op)>, metric: Metric, value: u64) -> ResultNumber {
 mod tests {
     use super::*;
     use crate::{fixture, json};
+    use std::io::Read;
     use stend_base::Lang;
 
     /// The same numbers in the document of `stend show --json`, found by their names there.
@@ -244,6 +271,11 @@ mod tests {
         let latency = |node: &serde_json::Value, latency| match latency {
             Latency::Mean => (node["latency_mean_ns"].as_f64().unwrap(), None),
             Latency::Max => (node["latency_max_ns"].as_f64().unwrap(), None),
+            Latency::Least(Share(q)) | Latency::Most(Share(q)) => {
+                let all = node["latency_quantiles"].as_array().unwrap();
+                let found = all.iter().find(|found| found["share"] == q).unwrap();
+                (found["printed_range_ns"][usize::from(matches!(latency, Latency::Most(_)))].as_f64().unwrap(), None)
+            }
             Latency::Quantile(Share(q)) => {
                 let all = node["latency_quantiles"].as_array().unwrap();
                 let found = all.iter().find(|found| found["share"] == q).unwrap();
@@ -310,13 +342,39 @@ mod tests {
             let runs = vec![(&run, &findings)];
             let book = crate::xlsx(&crate::Book { runs, comparison: None, lang: Lang::En }).unwrap();
             let page = crate::html(&findings, &run, Lang::En);
-            (page, crate::text(&findings, Lang::En, 110, false), book, numbers(&findings))
+            (page, crate::text(&findings, Lang::En, 110, false), book, numbers(&findings), json(&findings))
         };
         let (zero, other) = (shown(0), shown(777_777));
         assert!(zero.0 == other.0, "page");
         assert_eq!(zero.1, other.1);
         assert!(zero.2 == other.2, "workbook");
+        assert_eq!(zero.4, other.4);
+        assert!(zero.4.contains("\"latency_mean_ns\": null") && zero.4.contains("\"latency_max_ns\": null"));
         assert!(zero.3 == other.3 && zero.1.contains(crate::figures::NONE));
+    }
+
+    #[test]
+    fn percentiles_that_were_printed_apart_are_told_with_both_ends_everywhere() {
+        let (run, mut findings) = fixture::untold(0);
+        let op = &mut findings.cases[0].ops[0];
+        (op.count, op.latency_mean_ns) = (10, 750.5);
+        op.quantiles[1].value = QuantileValue::Printed(Some((Nanos(700_000), Nanos(900_000))));
+        let all = numbers(&findings);
+        let of = |latency| all.iter().find(|n| n.case == 0 && n.metric == Metric::Latency(latency)).map(|n| n.value);
+        let p99 = Share(0.99);
+        assert_eq!((of(Latency::Least(p99)), of(Latency::Most(p99))), (Some(700_000.0), Some(900_000.0)));
+        assert_eq!((of(Latency::Quantile(p99)), of(Latency::Max), of(Latency::Mean)), (None, None, Some(750.5)));
+        let keys: Vec<String> = all.iter().map(|number| number.metric.key()).collect();
+        assert!(keys.contains(&"latency_p99_least".to_string()) && keys.contains(&"latency_p99_most".to_string()));
+        let document: serde_json::Value = serde_json::from_str(&json(&findings)).unwrap();
+        let told = &document["cases"][0]["operations"][0];
+        assert_eq!(told["latency_quantiles"][1]["printed_range_ns"], serde_json::json!([700_000, 900_000]));
+        assert!(told["latency_quantiles"][1]["value_ns"].is_null() && told["latency_max_ns"].is_null());
+        let book = crate::Book { runs: vec![(&run, &findings)], comparison: None, lang: Lang::En };
+        let mut sheets = zip::ZipArchive::new(std::io::Cursor::new(crate::xlsx(&book).unwrap())).unwrap();
+        let mut strings = String::new();
+        sheets.by_name("xl/sharedStrings.xml").unwrap().read_to_string(&mut strings).unwrap();
+        assert!(strings.contains(">700–900<"), "{strings}");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use crate::json::{CaveatOut, NotRunOut};
 use serde::Serialize;
-use stend_analyse::preview::{PlannedArm, PlannedCase, Preview, Writes};
+use stend_analyse::preview::{PlannedArm, PlannedCase, PlannedTest, Preview, Writes};
 use stend_base::Say;
 use stend_record::TargetFacts;
+use stend_spec::app::Program;
 use stend_spec::precondition::Purge;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
@@ -43,8 +44,13 @@ struct Document<'a> {
     /// A case is not repeated any more once it is as precise as this.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<UntilOut>,
+    /// Applications whose instances are started.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    applications: &'a [Program],
     trials: u32,
     cases: Vec<CaseOut<'a>>,
+    /// Tests of cause for which nothing is run, because a case of the suite is the test; of several arms those of the first.
+    tested_by_cases: &'a [PlannedTest],
     not_run: Vec<NotRunOut<'a>>,
     time: TimeOut,
     run_file: RunFileOut<'a>,
@@ -119,6 +125,9 @@ struct CaseOut<'a> {
     /// Its rate is searched; `trials` is what that usually takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<SearchOut>,
+    /// Its number of instances is searched, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instances: Option<InstancesOut>,
     /// Rounds of its load before it is measured, until its rate is steady.
     #[serde(skip_serializing_if = "Option::is_none")]
     steady: Option<RoundsOut>,
@@ -129,6 +138,12 @@ struct RoundsOut {
     /// As many there may be.
     rounds_most: u32,
     round_ns: u64,
+}
+
+#[derive(Serialize)]
+struct InstancesOut {
+    from: u32,
+    to: u32,
 }
 
 #[derive(Serialize)]
@@ -211,8 +226,10 @@ fn document(preview: &Preview) -> Document<'_> {
         until: preview
             .until
             .map(|until| UntilOut { width: until.width.as_share(), p99: until.p99.map(|p99| p99.as_share()) }),
+        applications: &preview.programs,
         trials: preview.trials,
         cases: preview.cases.iter().map(case).collect(),
+        tested_by_cases: &preview.tested_by_cases,
         not_run: preview.not_run.iter().map(crate::json::not_run).collect(),
         time: TimeOut {
             trials_ns: preview.trial_time.0,
@@ -243,6 +260,7 @@ fn case(case: &PlannedCase) -> CaseOut<'_> {
         window_ns: case.window.0,
         writes: case.writes,
         steady: case.steady.map(|s| RoundsOut { rounds_most: s.rounds, round_ns: s.round.0 }),
+        instances: case.instances.map(|density| InstancesOut { from: density.from, to: density.to }),
         search: case.search.map(|(from, to)| SearchOut { from_per_s: from.as_iops(), to_per_s: to.as_iops() }),
     }
 }

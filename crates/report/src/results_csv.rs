@@ -101,7 +101,11 @@ impl<'a> ResultsCsv<'a> {
         };
         let whole = stream.filter(|_| !several);
         let host = self.run.host.as_ref().map_or("", |host| host.hostname.as_str());
-        let layout = if place.arm.is_empty() { self.findings.targets.join(", ") } else { place.arm.clone() };
+        let layout = match (&self.findings.stand, place.arm.is_empty()) {
+            (_, false) => place.arm.clone(),
+            (Some(stand), true) => stand.clone(),
+            (None, true) => self.findings.targets.join(", "),
+        };
         let (low, high) = match number.interval {
             Some((low, high)) => (Cell::Number(low), Cell::Number(high)),
             None => (Cell::Empty, Cell::Empty),

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
-use stend_host::{Host, Inspect, Permission, Request};
+use stend_host::{Host, Inspect, Permission, Request, StandFile};
 use stend_record::store::{Options, Writer, create};
-use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader};
+use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader, StandText};
 use stend_spec::plan::{Plan, PlanInputs};
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
@@ -57,6 +57,8 @@ pub struct Setup {
     pub started_unix: i64,
     /// Where an earlier session got to; then the run file exists and is continued.
     pub resume: Option<Resume>,
+    /// The stand to put up first.
+    pub stand: Option<StandText>,
 }
 
 /// What continuing a run needs beyond its progress.
@@ -105,11 +107,17 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
             permission: setup.permission.clone(),
             run_directory: directory.map(|p| p.to_string_lossy().into_owned()).unwrap_or_default(),
             fio: setup.suite.needs_fio(),
+            programs: setup.suite.programs(),
         },
         run: setup.id.clone(),
         run_file: setup.run_file.to_string_lossy().into_owned(),
         coordinator: if here { std::process::id() } else { 0 },
         resume: setup.resume.as_ref().map(|r| r.progressed.clone()),
+        stand: setup.stand.as_ref().map(|StandText { file, text, nonce, .. }| StandFile {
+            text: text.clone(),
+            file: file.clone(),
+            nonce: *nonce,
+        }),
     }
 }
 
@@ -242,6 +250,7 @@ impl Loop {
             suite_text: self.setup.suite_text.clone(),
             realtime_offset_ns: realtime as i64 - monotonic as i64,
             imported: None,
+            stand: self.setup.stand.clone(),
         };
         create(&self.setup.run_file, header, Options { spool, reserve })
     }

@@ -75,11 +75,11 @@ fn interrupted(kind: Kind) -> Box<Error> {
     Error::new(kind, say!("interrupted; nothing was changed", "прервано; ничего не изменено"))
 }
 
-fn lost(detail: &str) -> Box<Error> {
+pub(crate) fn lost(detail: &str) -> Box<Error> {
     Error::new(Kind::HostLost, say!("the worker was lost: {detail}", "рабочий процесс потерян: {detail}"))
 }
 
-fn out_of_order() -> Box<Error> {
+pub(crate) fn out_of_order() -> Box<Error> {
     Error::new(
         Kind::Bug,
         say!("the worker answered something else than was asked", "рабочий процесс ответил не на тот запрос"),

@@ -136,7 +136,7 @@ impl Progress {
 fn phase(step: Step) -> Phase {
     match step {
         Step::Inspecting | Step::Judging => Phase::Preflight,
-        Step::Preparing => Phase::Provision,
+        Step::Standing | Step::Preparing => Phase::Provision,
         Step::Calibrating => Phase::Calibrate,
         Step::Filling => Phase::Fill,
         Step::Switching { .. } => Phase::Arm,
@@ -166,7 +166,7 @@ fn done_share(walk: &Walk, steps: u32) -> f64 {
     let filled = fill.map_or(1.0, |len| (walk.filled.0 as f64 / len.0.max(1) as f64).min(1.0));
     let trials = share_of_trials(walk.trials.saturating_sub(1), steps);
     match (walk.step, fill) {
-        (Step::Inspecting | Step::Judging | Step::Preparing, _) => 0.0,
+        (Step::Standing | Step::Inspecting | Step::Judging | Step::Preparing, _) => 0.0,
         (Step::Releasing | Step::Over, _) => 1.0,
         (_, Some(_)) => 0.1 * filled + 0.9 * trials,
         (_, None) => trials,

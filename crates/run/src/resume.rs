@@ -145,7 +145,7 @@ fn replaces_target(arm: &stend_spec::arm::Arm) -> bool {
 }
 
 /// Whether the targets that are there now are those of the earlier session, in the same order, and may still be written.
-pub(crate) fn same_targets(earlier: &Progressed, now: &Facts) -> Result<()> {
+pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> Result<()> {
     let (then, found) = (earlier.targets.len(), now.targets.len());
     if then != found {
         return Err(Error::new(
@@ -160,16 +160,18 @@ pub(crate) fn same_targets(earlier: &Progressed, now: &Facts) -> Result<()> {
         .targets
         .iter()
         .zip(&now.targets)
-        .try_for_each(|(then, found)| same_target(earlier.new_target, then, found))?;
+        .try_for_each(|(then, found)| same_target(earlier.new_target, rebuilt, then, found))?;
     still_written(earlier, now)
 }
 
-fn same_target(replaced: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
+/// Of a stand that was put up anew its layers, not its devices, are those of before.
+fn same_target(replaced: bool, rebuilt: bool, then: &TargetFacts, found: &TargetFacts) -> Result<()> {
     if replaced && then.kind == found.kind {
         return Ok(());
     }
     let same_size = found.kind == TargetKind::Directory || then.size == found.size;
-    if (then.kind, &then.identity, &then.path) != (found.kind, &found.identity, &found.path) || !same_size {
+    let same_device = (&then.identity, &then.path) == (&found.identity, &found.path);
+    if then.kind != found.kind || !(same_device || rebuilt) || !same_size {
         let path = &found.path;
         return Err(Error::new(
             Kind::Unsafe,

@@ -3,7 +3,7 @@
 use crate::resume::Progressed;
 use std::sync::Arc;
 use stend_base::{Error, Kind, Nanos, Say};
-use stend_host::{FromHost, Inspect, Request};
+use stend_host::{FromHost, Inspect, Request, StandFile};
 use stend_record::{Entry, HostFacts};
 use stend_spec::plan::{Decision, PlanInputs};
 use stend_spec::suite::Suite;
@@ -30,6 +30,8 @@ pub struct Asked {
     pub coordinator: u32,
     /// Where an earlier session of the run got to.
     pub resume: Option<Progressed>,
+    /// The stand to put up first; then nothing is known of targets before.
+    pub stand: Option<StandFile>,
 }
 
 /// Something the user or a signal wants.
@@ -88,6 +90,8 @@ pub enum Action {
 /// Where a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
+    /// Waiting for the stand.
+    Standing,
     /// Waiting for facts.
     Inspecting,
     /// Waiting for what a crash did to be judged.

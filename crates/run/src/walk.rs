@@ -3,6 +3,7 @@
 mod aftermath;
 mod calibrate;
 mod load;
+mod stand;
 
 use crate::ahead;
 use crate::arms::{Arms, Need};
@@ -71,12 +72,14 @@ pub struct Walk {
     /// Blocks of this one that were not as written.
     mismatches: u64,
     actions: Vec<Action>,
+    /// What happened before there was a run file to keep it in.
+    early: Vec<Entry>,
 }
 
 impl Walk {
     /// A run at its beginning; its first action asks for facts.
     pub fn new(asked: Asked, now: Nanos) -> Walk {
-        let inspect = Request::Inspect(asked.inspect.clone());
+        let (step, first, limit) = stand::first(&asked);
         let earlier = asked.resume.as_ref();
         let (history, looks) = earlier.map(|e| (e.history.clone(), e.looks.clone())).unwrap_or_default();
         let (trials, decisions) = earlier.map_or((0, 0), |e| (e.trials, e.decisions));
@@ -92,7 +95,7 @@ impl Walk {
             courier: Courier::new(&asked.traces),
             asked,
             plan: None,
-            step: Step::Inspecting,
+            step,
             trials,
             measured,
             spared: Spared::default(),
@@ -105,14 +108,15 @@ impl Walk {
             calibrated,
             created: false,
             rebooted: false,
-            deadline: now + INSPECT_LIMIT,
+            deadline: now + limit,
+            early: Vec::new(),
             ending: None,
             aborted: false,
             state: RunState::Open,
             earlier_faults,
             trial_errors: 0,
             mismatches: 0,
-            actions: vec![Action::Send(inspect)],
+            actions: vec![Action::Send(first)],
         }
     }
 
@@ -152,6 +156,7 @@ impl Walk {
             Reply::Facts(facts) => self.facts(*facts, now),
             // Asked for by a dry run, which walks no plan, and by whoever greets a host.
             Reply::Rehearsed(_) | Reply::Clock(_) => {}
+            Reply::Stand(answer) => self.stands(*answer, now),
             Reply::Judging { .. } => self.deadline = now + SILENCE_LIMIT,
             Reply::Judged(found) => self.judged(found.map(|found| *found), now),
             Reply::Prepared | Reply::Taken | Reply::Calibrated => self.prepared(now),
@@ -179,6 +184,10 @@ impl Walk {
     }
 
     fn facts(&mut self, facts: Facts, now: Nanos) {
+        // They may have been under way when the run was stopped.
+        if self.step != Step::Inspecting {
+            return;
+        }
         let inputs = match &self.asked.resume {
             Some(earlier) => earlier.inputs.clone(),
             None => PlanInputs {
@@ -189,13 +198,17 @@ impl Walk {
                 traces: courier::facts(&self.asked.traces),
             },
         };
-        let same = self.asked.resume.as_ref().map_or(Ok(()), |earlier| resume::same_targets(earlier, &facts));
+        let same = self
+            .asked
+            .resume
+            .as_ref()
+            .map_or(Ok(()), |earlier| resume::same_targets(earlier, &facts, self.asked.stand.is_some()));
         let planned = same.and_then(|()| Plan::new(&inputs));
         let plan = match planned.and_then(|plan| ahead::with_ledger_outside(plan, &facts, self.asked.coordinator)) {
             Ok(plan) => plan,
             Err(error) => {
                 self.end_with(error);
-                return self.over();
+                return if self.asked.stand.is_none() { self.over() } else { self.release(now) };
             }
         };
         self.warn_not_run(&plan);
@@ -215,6 +228,8 @@ impl Walk {
                 self.append(Entry::Targets(facts.targets));
             }
         }
+        let early = std::mem::take(&mut self.early);
+        self.actions.extend(early.into_iter().map(Action::Append));
         self.courier.show(&plan);
         self.plan = Some(plan);
         self.look_back(now);
@@ -381,7 +396,8 @@ impl Walk {
             (_, first, _) => self.ending = first.or(Some(error)),
         }
         match self.step {
-            Step::Inspecting => self.over(),
+            // A stand that could not be put up, or not looked at, is taken down.
+            Step::Inspecting if self.asked.stand.is_none() => self.over(),
             // Undo failed: nothing more can be done, and the error says what is left behind.
             Step::Releasing => {}
             _ => self.release(now),
@@ -396,7 +412,10 @@ impl Walk {
         self.end_with(interrupted(kind));
         self.actions.push(Action::Send(Request::Stop));
         if self.step == Step::Inspecting {
-            self.over();
+            match self.asked.stand {
+                None => self.over(),
+                Some(_) => self.release(now),
+            }
         }
     }
 
@@ -416,7 +435,9 @@ impl Walk {
         self.phase(Phase::CleanUp, now);
         self.actions.push(Action::Send(Request::Release));
         self.step = Step::Releasing;
-        self.deadline = now + RELEASE_LIMIT;
+        let removing = self.plan.as_ref().map_or(Nanos(0), Plan::removal_limit);
+        let stand = if self.asked.stand.is_none() { Nanos(0) } else { stand::LIMIT };
+        self.deadline = now + RELEASE_LIMIT + removing + stand;
     }
 
     fn over(&mut self) {
@@ -450,8 +471,10 @@ impl Walk {
 
     /// Keeps an entry; before the run file exists there is nothing to keep it in.
     fn append(&mut self, entry: Entry) {
-        if self.created {
-            self.actions.push(Action::Append(entry));
+        match self.created {
+            true => self.actions.push(Action::Append(entry)),
+            false if self.asked.stand.is_some() && matches!(entry, Entry::Event(_)) => self.early.push(entry),
+            false => {}
         }
     }
 

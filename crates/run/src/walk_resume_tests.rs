@@ -100,3 +100,10 @@ fn a_reboot_suspends_the_run_without_an_error() {
     let told = RunState::Suspended { arm: 1, instruction: "boot 6.2".into() };
     assert_eq!((walk.step, walk.ending, walk.state), (Step::Over, None, told));
 }
+
+#[test]
+fn a_complete_run_is_not_resumed() {
+    let mut run = interrupted_run();
+    run.state = RunState::Complete;
+    assert_eq!(crate::resume::progressed(&run).unwrap_err().kind, Kind::RunFile);
+}

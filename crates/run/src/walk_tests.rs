@@ -14,6 +14,8 @@ mod calibrated;
 mod crashed;
 #[path = "walk_resume_tests.rs"]
 mod resumed;
+#[path = "walk_stand_tests.rs"]
+mod stands;
 #[path = "walk_trace_tests.rs"]
 mod traces;
 #[path = "walk_until_tests.rs"]
@@ -31,11 +33,13 @@ fn asked() -> Asked {
             permission: Permission::default(),
             run_directory: "/r".into(),
             fio: None,
+            programs: Vec::new(),
         },
         run: "R-1".into(),
         run_file: "/r/R-1.stend".into(),
         coordinator: 1,
         resume: None,
+        stand: None,
     }
 }
 
@@ -80,6 +84,7 @@ fn done(ordinal: u32, status: TrialStatus) -> Reply {
         verification: None,
         io_log: None,
         told: None,
+        app: None,
         clocks: [(0, 0, 0); 2],
     };
     Reply::TrialDone { ordinal, outcome: Box::new(outcome) }
@@ -356,6 +361,7 @@ fn interrupted_run() -> stend_record::RunRecord {
         suite_text: String::new(),
         realtime_offset_ns: 0,
         imported: None,
+        stand: None,
     };
     let mut run = stend_record::RunRecord::new(header);
     let mut again = Walk::new(asked(), Nanos(0));
@@ -420,13 +426,6 @@ fn a_run_is_not_resumed_on_another_target_or_without_permission() {
         assert!(say_to(&mut walk, Reply::Facts(other)).is_empty());
         assert_eq!(walk.ending.as_ref().map(|e| e.kind), Some(Kind::Unsafe));
     }
-}
-
-#[test]
-fn a_complete_run_is_not_resumed() {
-    let mut run = interrupted_run();
-    run.state = RunState::Complete;
-    assert_eq!(crate::resume::progressed(&run).unwrap_err().kind, Kind::RunFile);
 }
 
 #[test]

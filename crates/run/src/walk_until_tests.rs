@@ -72,6 +72,7 @@ fn begun(inputs: PlanInputs, seen: &Facts) -> RunRecord {
         suite_text: String::new(),
         realtime_offset_ns: 0,
         imported: None,
+        stand: None,
     });
     record.host = Some(seen.host.clone());
     record.targets = seen.targets.clone();

@@ -83,6 +83,9 @@ impl Nominal {
 
 /// Whether the load of a case changes at times that the suite or a trace names.
 fn is_fixed(case: &Case) -> bool {
+    if case.trial.app.is_some() {
+        return true;
+    }
     case.trial.streams.iter().any(|stream| {
         let steps = stream.rate.as_ref().is_some_and(|rate| rate.steps.len() > 1);
         steps || stream.replay.is_some() && stream.is_open()

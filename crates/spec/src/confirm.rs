@@ -7,7 +7,7 @@ use crate::keys::{DEPTH, JOBS};
 use crate::parse::IN_FLIGHT_MAX;
 use crate::pattern::Pattern;
 use crate::plan::{Case, Plan, PlanTarget};
-use crate::topology::{Numa, Placement, Topology};
+use crate::topology::{Numa, Place, Placement, Topology};
 use crate::workload::{Backend, Engine, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::Bytes;
@@ -33,6 +33,26 @@ pub struct Confirming {
     pub test: Test,
 }
 
+/// A cell that tests another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TestedBy {
+    /// Index of the cell that is the test.
+    pub cell: u32,
+    /// Which test.
+    pub test: Test,
+    /// It is a case of the suite, which is measured for itself, too.
+    pub is_case: bool,
+}
+
+/// What `confirm` makes of the cells of an arm.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Tests {
+    /// Cells that are there for another one, in the order in which they follow the others.
+    pub own: Vec<(Case, Confirming)>,
+    /// Index of a cell that the suite has anyway, and what it is a test of.
+    pub shared: Vec<(u32, Confirming)>,
+}
+
 impl Plan {
     /// What a cell is a test of, if it is there for another one.
     pub fn confirming(&self, cell: u32) -> Option<Confirming> {
@@ -40,21 +60,33 @@ impl Plan {
         let (_, found) = self.confirming.iter().find(|(known, _)| *known == in_arm)?;
         Some(Confirming { of: cell - in_arm + found.of, ..*found })
     }
+
+    /// The tests that a cell has by `confirm`, in its own arm.
+    pub fn tests_of(&self, cell: u32) -> impl Iterator<Item = TestedBy> {
+        let in_arm = cell % self.cells().max(1);
+        let own = self.confirming.iter().map(|(known, test)| (known, test, false));
+        let all = own.chain(self.shared_tests.iter().map(|(known, test)| (known, test, true)));
+        all.filter(move |(_, confirming, _)| confirming.of == in_arm).map(move |(known, confirming, is_case)| {
+            TestedBy { cell: cell - in_arm + known, test: confirming.test, is_case }
+        })
+    }
 }
 
-/// The cells that test these, each behind all of them with what it is a test of. A test that a case cannot have, or that its suite
-/// has anyway, is left out.
-pub(crate) fn cells(tests: &[Test], cases: &[Case], target: &PlanTarget, pieces: &[Bytes]) -> Vec<(Case, Confirming)> {
+/// The cells that test these. A test that a case cannot have is left out.
+pub(crate) fn cells(tests: &[Test], cases: &[Case], target: &PlanTarget, pieces: &[Bytes]) -> Tests {
     let fits = |trial: &Trial| why_not(trial, target).or_else(|| files::why_not(trial, pieces, target.count)).is_none();
-    let mut found: Vec<(Case, Confirming)> = Vec::new();
+    let mut found = Tests::default();
     for (of, case) in (0u32..).zip(cases) {
         for &test in tests {
-            let Some(trial) = trial(test, case, &target.topology) else { continue };
-            if fits(&trial) && !cases.iter().any(|other| other.trial == trial) {
-                let axis = ("confirm".to_string(), label(test, &trial));
-                let axes = case.axes.iter().cloned().chain([axis]).collect();
-                found.push((Case { axes, trial, ..case.clone() }, Confirming { of, test }));
+            let Some(trial) = trial(test, case, &target.topology).filter(fits) else { continue };
+            let confirming = Confirming { of, test };
+            if let Some((same, _)) = (0u32..).zip(cases).find(|(_, other)| other.trial == trial) {
+                found.shared.push((same, confirming));
+                continue;
             }
+            let axis = ("confirm".to_string(), label(test, &trial));
+            let axes = case.axes.iter().cloned().chain([axis]).collect();
+            found.own.push((Case { axes, trial, ..case.clone() }, confirming));
         }
     }
     found
@@ -98,6 +130,11 @@ fn trial(test: Test, case: &Case, topology: &Topology) -> Option<Trial> {
         Test::Node => {
             let other = Placement { cpus: Vec::new(), numa: Some(Numa::Remote) };
             let place = other.on(topology).ok().filter(|place| *place != stream.place)?;
+            // Held against a case that is far from the device already it would not be a test of that.
+            let near = Placement { cpus: Vec::new(), numa: Some(Numa::Local) }.on(topology).ok();
+            if stream.place != Place::default() && near.is_none_or(|near| near != stream.place) {
+                return None;
+            }
             // As many CPUs as before, or two things would change.
             if !stream.place.cpus.is_empty() && stream.place.cpus.len() != place.cpus.len() {
                 return None;
@@ -190,6 +227,31 @@ mod tests {
                 "order, confirm queue_depth 16",
             ]
         );
+    }
+
+    #[test]
+    fn a_case_of_the_suite_that_is_the_test_of_another_one_is_named_as_such() {
+        let cases = "\
+            \x20 - {name: a, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: [8, 16]}]}\n\
+            \x20 - {name: b, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 8, jobs: 2}]}\n";
+        let found = plan("confirm: [depth, threads]\narms: [{name: x}, {name: y}]", cases, 1);
+        let tests = |cell: u32| -> Vec<(String, Test, bool)> {
+            let label = |t: &TestedBy| found.cases[t.cell as usize].label();
+            found.tests_of(cell).map(|t| (label(&t), t.test, t.is_case)).collect()
+        };
+        let (own, shared) = (false, true);
+        assert_eq!(
+            tests(0),
+            [
+                ("x: a, queue_depth 8, confirm jobs 2".to_string(), Test::Threads, own),
+                ("x: a, queue_depth 16".to_string(), Test::Depth, shared)
+            ]
+        );
+        let second = found.cells() + 1;
+        assert_eq!(tests(second)[1], ("y: b".to_string(), Test::Threads, shared));
+        // What the suite has is a case like any other.
+        assert_eq!(found.confirming(1), None);
+        assert!(plan("", cases, 1).tests_of(0).next().is_none());
     }
 
     #[test]

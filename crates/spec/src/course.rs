@@ -44,7 +44,7 @@ impl Course {
                 measured = true;
                 match done.next() {
                     Some(Outcome::Ok | Outcome::Missed | Outcome::Steady) => {}
-                    Some(Outcome::Narrow) => self.narrow[case as usize] = true,
+                    Some(Outcome::Narrow) => self.enough(plan, case),
                     Some(Outcome::Failed | Outcome::Stalled) => self.failures[case as usize] += 1,
                     Some(Outcome::Paused) => (self.settled, measured) = (None, false),
                     None => return Some(Decision::Trial { case, block, seed: plan.trial_seed(block, case) }),
@@ -52,6 +52,12 @@ impl Course {
             }
         }
         None
+    }
+
+    /// A case is precise enough: with arms their difference is, so that it ends in all of them at once.
+    fn enough(&mut self, plan: &Plan, case: u32) {
+        let (cells, arms) = (plan.cells() as usize, plan.arms.len().max(1));
+        (0..arms).for_each(|arm| self.narrow[arm * cells + case as usize % cells] = true);
     }
 
     /// The round that comes before the next trial of a case, if one does.

@@ -10,6 +10,12 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
     if let (true, Err(reason)) = (trial.writes(), &target.writes) {
         return Some(reason.clone());
     }
+    if trial.app.is_some() && (target.room.is_none() || target.count > 1) {
+        return Some(say!(
+            "the data of instances are files: name one directory with `--on`",
+            "данные экземпляров — файлы: укажите в `--on` один каталог"
+        ));
+    }
     if !target.discards && trial.streams.iter().any(|stream| stream.mix.discard > 0) {
         return Some(say!("the target takes no discards", "объект не принимает освобождений (discard)"));
     }

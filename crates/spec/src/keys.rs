@@ -2,13 +2,16 @@
 //! the JSON Schema and the reference are generated from it. Data only; must not parse.
 
 use crate::workload::{Backend, Engine};
+pub use data::DATA;
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
 
+pub mod app;
 pub mod arm;
 pub mod batch;
 pub mod calibrate;
 pub mod ceilings;
 pub mod confirm;
+pub mod data;
 pub mod files;
 pub mod gate;
 pub mod io_log;
@@ -20,6 +23,7 @@ pub mod precondition;
 pub mod prober;
 pub mod rate;
 pub mod repeats;
+pub mod stand;
 pub mod steady;
 pub mod trace;
 pub mod verify;
@@ -59,6 +63,8 @@ pub enum Shape {
     Name,
     /// So many letters (A to Z) and digits.
     Serial(Limits<usize>),
+    /// Text that a pattern describes: what it is, and the pattern.
+    Spelled(&'static str, &'static str),
     /// `true` or `false`.
     Bool,
     /// A duration with its unit.
@@ -296,7 +302,18 @@ pub const CASE: Mapping = Mapping {
         io_log::KEY,
         PROBER,
         steady::KEY,
-        required("streams", Shape::List(&STREAM, STREAMS), "Streams that run at the same time."),
+        optional(
+            "streams",
+            "absent",
+            Shape::List(&STREAM, STREAMS),
+            "Streams that run at the same time. Required without `application`.",
+        ),
+        optional(
+            "application",
+            "absent",
+            Shape::Map(&app::APPLICATION),
+            "Instances of an application are the load, as many as hold an objective. Of the other keys such a case has `name`, `ramp` and `trial`; its suite has only such cases and `suite`, `defaults` and `cases`.",
+        ),
     ],
 };
 
@@ -418,27 +435,6 @@ pub const STREAM: Mapping = Mapping {
     ],
 };
 
-/// `data`.
-pub const DATA: Mapping = Mapping {
-    en: "data",
-    ru: "data",
-    doc: "At least one of the two. Ratios are those that storage sees: they hold within 2 % (compression: for zstd, up to 4 within records of 128 KiB and more).",
-    keys: &[
-        optional(
-            "compress",
-            "1",
-            Shape::Thousandths(RATIO),
-            "Bytes over bytes after compression, in every 4 KiB: the first part of each is random, the rest one byte repeated.",
-        ),
-        optional(
-            "dedup",
-            "1",
-            Shape::Thousandths(RATIO),
-            "Blocks of 4 KiB over distinct ones. Whole I/Os are repeated, each repeated content up to 128 times this ratio.",
-        ),
-    ],
-};
-
 /// Every mapping of a suite file, the whole first.
 pub const ALL: &[&Mapping] = &[
     &SUITE,
@@ -452,6 +448,10 @@ pub const ALL: &[&Mapping] = &[
     &steady::STEADY,
     &prober::PROBER,
     &CASE,
+    &app::APPLICATION,
+    &app::COUNT,
+    &app::LIMITS,
+    &app::SLO,
     &STREAM,
     &pattern::PATTERN,
     &pattern::ZIPF,

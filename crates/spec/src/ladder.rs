@@ -1,18 +1,34 @@
 //! The searches of a plan: which cells of the matrix are rungs of one ladder. Pure.
 
+use crate::app::Density;
 use crate::plan::{Case, Outcome};
-use crate::search::{Climb, Look, Search};
+use crate::search::{Climb, Look, Search, usual_looks};
 use crate::suite::SuiteCase;
-use stend_base::Nanos;
+use stend_base::{Millionths, Nanos};
 
-/// One search: the cells that differ only in the rate that is searched.
+/// Name of the axis of a number of instances.
+pub(crate) const INSTANCES: &str = "instances";
+
+/// What is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sought {
+    /// The highest rate of a stream.
+    Rate {
+        /// Index of the stream.
+        stream: u16,
+        /// What is searched.
+        search: Search,
+    },
+    /// The largest number of instances of an application.
+    Instances(Density),
+}
+
+/// One search: the cells that differ only in what is searched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ladder {
-    /// Index of the stream whose rate is searched.
-    pub stream: u16,
     /// What is searched.
-    pub search: Search,
-    /// Index of each rung in [`Plan::cases`](crate::Plan::cases), ascending by rate.
+    pub sought: Sought,
+    /// Index of each rung in [`Plan::cases`](crate::Plan::cases), ascending by what is searched.
     pub cells: Vec<u32>,
     /// Name of the case, with the axes that are not searched.
     pub label: String,
@@ -24,8 +40,15 @@ impl Ladder {
     /// The searches of one suite case over these of its cells, each with its number in the plan.
     pub(crate) fn of<'c>(case: &SuiteCase, blocks: u32, cells: impl Iterator<Item = (u32, &'c Case)>) -> Vec<Ladder> {
         let found = case.streams.iter().zip(0..).find_map(|(spec, i)| Some((i, spec.search.as_ref()?)));
-        let Some((stream, search)) = found else { return Vec::new() };
-        let axis = if case.streams.len() > 1 { format!("stream {} rate", stream + 1) } else { "rate".to_string() };
+        let (sought, axis) = match (found, &case.app) {
+            (_, Some(spec)) => (Sought::Instances(spec.density), INSTANCES.to_string()),
+            (Some((stream, search)), None) => {
+                let several = case.streams.len() > 1;
+                let axis = if several { format!("stream {} rate", stream + 1) } else { "rate".to_string() };
+                (Sought::Rate { stream, search: search.clone() }, axis)
+            }
+            (None, None) => return Vec::new(),
+        };
         let mut ladders: Vec<(Vec<&(String, String)>, Ladder)> = Vec::new();
         for (index, cell) in cells {
             let others: Vec<_> = cell.axes.iter().filter(|(name, _)| *name != axis).collect();
@@ -34,7 +57,7 @@ impl Ladder {
             match ladders.iter_mut().find(|(key, _)| *key == others) {
                 Some((_, ladder)) => ladder.cells.push(index),
                 None => {
-                    let ladder = Ladder { stream, search: search.clone(), cells: vec![index], label, blocks };
+                    let ladder = Ladder { sought: sought.clone(), cells: vec![index], label, blocks };
                     ladders.push((others, ladder));
                 }
             }
@@ -48,13 +71,40 @@ impl Ladder {
     }
 
     /// The search at its beginning.
-    pub fn climb(&self) -> Climb<'_> {
-        Climb::new(&self.search, self.blocks)
+    pub fn climb(&self) -> Climb {
+        Climb::over(self.values(), self.points().to_vec(), self.blocks)
+    }
+
+    /// The search for a rate, with the index of its stream; `None` if it is one for instances.
+    pub fn rate(&self) -> Option<(u16, &Search)> {
+        match &self.sought {
+            Sought::Rate { stream, search } => Some((*stream, search)),
+            Sought::Instances(_) => None,
+        }
+    }
+
+    /// The numbers of instances that are searched; `None` if it is a search for a rate.
+    pub fn instances(&self) -> Option<Density> {
+        match self.sought {
+            Sought::Instances(density) => Some(density),
+            Sought::Rate { .. } => None,
+        }
+    }
+
+    fn values(&self) -> Vec<u64> {
+        match &self.sought {
+            Sought::Rate { search, .. } => search.rates().into_iter().map(|rate| rate.0).collect(),
+            Sought::Instances(density) => density.counts().into_iter().map(u64::from).collect(),
+        }
+    }
+
+    fn points(&self) -> &[Millionths] {
+        self.rate().map_or(&[], |(_, search)| &search.curve)
     }
 
     /// Trials that it usually takes.
     pub fn usual_trials(&self) -> u32 {
-        self.search.usual_looks(self.cells.len()) + self.search.curve.len() as u32 * self.blocks
+        usual_looks(&self.values()) + self.points().len() as u32 * self.blocks
     }
 
     /// Goes on with outcomes until they are used up: the (rung, how often it was tried before) to try next, or `None`

@@ -2,6 +2,7 @@
 //! that decides what comes next. Pure: reads text, never files, clocks or devices.
 #![forbid(unsafe_code)]
 
+pub mod app;
 pub mod arm;
 mod budget;
 pub mod calibration;
@@ -32,12 +33,14 @@ mod range;
 pub mod rate;
 pub mod region;
 pub mod search;
+pub mod stand;
 pub mod steady;
 pub mod suite;
 pub mod topology;
 pub mod trace;
 pub mod until;
 pub mod workload;
+pub mod xml;
 mod yaml;
 
 pub use plan::{Decision, Plan, PlanInputs};

@@ -11,10 +11,25 @@ pub struct Machine {
     pub cpus: u32,
     /// Memory, 256 MiB to 1 TiB.
     pub memory: Bytes,
+    /// NUMA nodes by their numbers; none: the machine has no such nodes. Their CPUs and memory add up to those of the machine.
+    pub numa: Vec<Node>,
+    /// Packages of Debian in the guest, beside those that every guest has.
+    pub packages: Vec<String>,
+    /// Parameters of the guest's kernel.
+    pub kernel: Vec<String>,
     /// Queues that the guest's NVMe driver sets aside for polling, per drive; 0 to 64.
     pub nvme_poll_queues: u32,
-    /// Its drives, 1 to 16, no two with one serial number.
+    /// Its drives, 1 to 24, no two with one serial number.
     pub drives: Vec<Drive>,
+}
+
+/// CPUs and memory that are near each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// Virtual CPUs, 1 to 64.
+    pub cpus: u32,
+    /// Memory, 128 MiB to 1 TiB.
+    pub memory: Bytes,
 }
 
 /// One emulated drive; empty at every start.
@@ -24,6 +39,8 @@ pub struct Drive {
     pub kind: DriveKind,
     /// Serial number, 1 to 20 letters and digits.
     pub serial: String,
+    /// Number of the NUMA node that it is connected to.
+    pub node: Option<u32>,
     /// Size, 1 MiB to 16 TiB.
     pub size: Bytes,
     /// Size of a logical block, 512 or 4096 bytes.
@@ -32,6 +49,12 @@ pub struct Drive {
     pub iops: Option<u32>,
     /// Most bytes per second of all kinds together.
     pub bandwidth: Option<Bytes>,
+    /// Revolutions per minute of a SCSI or SAS drive, 401 to 65534.
+    pub rotation: Option<u32>,
+    /// World-wide name of a SCSI or SAS drive.
+    pub wwn: Option<u64>,
+    /// Bits of what an NVMe drive complains about.
+    pub warnings: u8,
 }
 
 /// What a drive is connected by.
@@ -41,4 +64,8 @@ pub enum DriveKind {
     Nvme,
     /// A virtio block device.
     Virtio,
+    /// A SCSI disk of a virtio controller.
+    Scsi,
+    /// A SAS disk of an LSI controller.
+    Sas,
 }

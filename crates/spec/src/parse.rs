@@ -1,5 +1,6 @@
 //! From YAML nodes to a [`Suite`]: strict, with a position and a hint for everything that is refused.
 
+mod app;
 mod append;
 mod arms;
 mod backend;
@@ -7,6 +8,7 @@ mod batch;
 mod ceilings;
 mod data;
 mod files;
+mod fill;
 mod gate;
 mod io_log;
 mod machine;
@@ -19,6 +21,7 @@ mod rate;
 mod repeats;
 mod schedule;
 mod size;
+mod stand;
 mod steady;
 mod trace;
 mod verify;
@@ -27,13 +30,14 @@ use crate::keys::{self, Choice, Limits, Mapping};
 use crate::pattern::Pattern;
 use crate::prober::ProberKey;
 use crate::steady::Steady;
-use crate::suite::{Fill, JobsOf, StreamSpec, Suite, SuiteCase};
+use crate::suite::{JobsOf, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
 use crate::workload::{Backend, Batch, Engine, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
 pub use gate::gate;
 pub use machine::machine;
+pub use stand::stand;
 use stend_base::units::{parse_bytes, parse_millionths, parse_nanos};
 use stend_base::{Bytes, Kind, Millionths, Nanos, Result, Say, say};
 
@@ -46,7 +50,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let mut map = Map::of(&root, file, &keys::SUITE)?;
     let name = map.required("suite", name)?;
     let defaults = map.optional("defaults", Defaults::parse)?.unwrap_or_default();
-    let fill = map.optional("fill", fill)?.flatten();
+    let fill = map.optional("fill", fill::fill)?.flatten();
     let precondition = map.optional("precondition", |node, file| precondition::precondition(node, file, fill))?;
     let files = map.optional("files", |node, file| files::files(node, file, fill))?;
     let count = files.as_ref().map_or(1, |files| files.count);
@@ -61,16 +65,14 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     let arms = map.optional("arms", |node, file| arms::arms(node, file, &observe))?.unwrap_or_default();
     map.finish()?;
     if arms.is_empty() && !observe.is_empty() {
-        let message = say!("`observe` needs `arms`", "`observe` требует `arms`");
-        return Err(root.error(file, message));
+        return Err(root.error(file, say!("`observe` needs `arms`", "`observe` требует `arms`")));
     }
     if !arms.is_empty() {
         rate::no_search(&root, file, &cases)?;
         steady::not_with_arms(&root, file, &cases)?;
-        if until.is_some() {
-            return Err(repeats::not_with_arms(&root, file));
-        }
+        repeats::not_in_turn(&root, file, until, &arms)?;
     }
+    app::alone(&root, file, &cases)?;
     if cases.is_empty() {
         return Err(root.error(file, say!("`cases` is empty", "список `cases` пуст")));
     }
@@ -137,6 +139,12 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
     let Defaults { direct, ramp, window, backend, engine, io_log, prober, steady } = defaults.overridden(&mut map)?;
+    if let Some(spec) = map.optional("application", app::application)? {
+        let (ramp, window) = (ramp.unwrap_or(RAMP), window.unwrap_or(WINDOW));
+        app::fits(node, file, &spec, ramp, window)?;
+        map.finish()?;
+        return Ok(SuiteCase { ramp, window, ..SuiteCase::of_application(name, spec) });
+    }
     let mut streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file, files)).collect())?;
     map.finish()?;
@@ -156,6 +164,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
         ));
     }
     place::all_or_none(&streams, node, file)?;
+    place::one_matrix(&streams, node, file)?;
     trace::alone_or_in_regions(&streams, node, file)?;
     let (ramp, window) = trace::lengths(&mut streams, ramp, window);
     schedule::fits(node, file, Nanos(trace::ramp_least(&streams, ramp).0.saturating_add(window.0)), &streams)?;
@@ -171,7 +180,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     if steady.is_some() {
         steady::fits(node, file, &streams)?;
     }
-    Ok(SuiteCase { name, streams, ramp, window, direct, backend, engine, io_log, prober, steady })
+    Ok(SuiteCase { name, app: None, streams, ramp, window, direct, backend, engine, io_log, prober, steady })
 }
 
 fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
@@ -219,26 +228,6 @@ fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
     let spec = StreamSpec { verify, batch: batch.unwrap_or_default(), ..spec };
     append::check(node, file, &spec)?;
     Ok(spec)
-}
-
-fn fill(node: &Node, file: &str) -> Result<Option<Fill>> {
-    if let Value::Text(word) = &node.value
-        && word == "none"
-    {
-        return Ok(None);
-    }
-    let mut map = Map::of(node, file, &keys::FILL)?;
-    let size = map.required("size", |node, file| match &node.value {
-        Value::Text(word) if word == "auto" => Ok(Fill::Auto),
-        _ => bytes(node, file).and_then(|size| {
-            if !keys::FILL_SIZE.hold(&size) {
-                return Err(node.error(file, say!("a fill is at least 1 MiB", "заполнение не бывает меньше 1 МиБ")));
-            }
-            Ok(Fill::Size(size))
-        }),
-    })?;
-    map.finish()?;
-    Ok(Some(size))
 }
 
 fn name(node: &Node, file: &str) -> Result<String> {

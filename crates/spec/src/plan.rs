@@ -1,5 +1,6 @@
 //! Suite × repeats → what comes next. Pure: the same inputs, seed and history give the same decision.
 
+mod cells;
 mod told;
 
 use crate::arm::Arm;
@@ -19,14 +20,13 @@ pub use crate::plan_target::{NullDevice, PlanTarget, Room};
 use crate::precondition::Precondition;
 use crate::prober::{NoProber, Probing, Site, probing};
 use crate::range::{Range, range};
-use crate::rate::Rate;
 use crate::steady::Steady;
-use crate::suite::{StreamSpec, Suite, SuiteCase};
-use crate::topology::{Misplaced, Place};
-use crate::trace::replay::{self, Traced};
-use crate::trace::{Pace, TraceFacts};
+use crate::suite::{Suite, SuiteCase};
+use crate::topology::Misplaced;
+use crate::trace::TraceFacts;
+use crate::trace::replay;
 use crate::until::Until;
-use crate::workload::{Region, Stream, Trial};
+use crate::workload::{Region, Trial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stend_base::random::draw;
@@ -179,6 +179,8 @@ pub struct Plan {
     idle: Vec<Ladder>,
     /// Cells that test the cause of what others show, by index in an arm.
     pub(crate) confirming: Vec<(u32, Confirming)>,
+    /// The same of cells that the suite has anyway.
+    pub(crate) shared_tests: Vec<(u32, Confirming)>,
     pub(crate) seed: u64,
 }
 
@@ -192,7 +194,7 @@ impl Plan {
         let (mut cases, mut ladders, mut idle) = (Vec::new(), Vec::new(), Vec::new());
         for case in &inputs.suite.cases {
             let first = cases.len();
-            for cell in expand(case, &inputs.traces, inputs.target.count)? {
+            for cell in cells::expand(case, &inputs.traces, &inputs.target)? {
                 cases.push(lay_out(case, cell, (region, &pieces), inputs)?);
                 cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;
             }
@@ -204,8 +206,8 @@ impl Plan {
             idle.extend(cells(false));
         }
         let tests = confirm::cells(&inputs.suite.confirm, &cases, &inputs.target, &pieces);
-        let confirming = (cases.len() as u32..).zip(&tests).map(|(cell, (_, test))| (cell, *test)).collect();
-        cases.extend(tests.into_iter().map(|(case, _)| case));
+        let confirming = (cases.len() as u32..).zip(&tests.own).map(|(cell, (_, test))| (cell, *test)).collect();
+        cases.extend(tests.own.into_iter().map(|(case, _)| case));
         cases_fit(cases.len() * inputs.suite.arms.len().max(1))?;
         label::unique(&cases)?;
         let rungs: BTreeSet<u32> = ladders.iter().flat_map(|ladder| ladder.cells.iter().copied()).collect();
@@ -239,6 +241,7 @@ impl Plan {
             ladders,
             idle,
             confirming,
+            shared_tests: tests.shared,
             arms: arms.clone(),
             until: inputs.suite.until,
             precondition: inputs.suite.precondition.filter(|_| fill.is_some()),
@@ -288,8 +291,8 @@ impl Plan {
         }
     }
 
-    /// Cells of one arm.
-    pub(crate) fn cells(&self) -> u32 {
+    /// Cells of one arm: a case in arm *n* is that many behind the same in the arm before.
+    pub fn cells(&self) -> u32 {
         (self.cases.len() / self.arms.len().max(1)) as u32
     }
 
@@ -361,93 +364,13 @@ fn cases_fit(cells: usize) -> Result<()> {
     ))
 }
 
-/// One combination of axis values: the concrete streams and the axes that vary.
-struct Cell {
-    streams: Vec<Stream>,
-    axes: Vec<(String, String)>,
-}
-
-/// All combinations of a case's axes, first axis slowest.
-fn expand(case: &SuiteCase, traces: &[TraceFacts], targets: u32) -> Result<Vec<Cell>> {
-    let mut cells = vec![Cell { streams: Vec::new(), axes: Vec::new() }];
-    for (index, spec) in case.streams.iter().enumerate() {
-        let prefix = if case.streams.len() > 1 { format!("stream {} ", index + 1) } else { String::new() };
-        let size = spec.block_size.len() * spec.queue_depth.len() * spec.jobs.len();
-        let size = size * spec.rates().len() * spec.paces().len();
-        if cells.len().saturating_mul(size) > CASES_MAX {
-            let name = &case.name;
-            return Err(Error::new(
-                Kind::Spec,
-                say!(
-                    "case `{name}` expands to more than {CASES_MAX} combinations",
-                    "случай `{name}` разворачивается более чем в {CASES_MAX} сочетаний"
-                ),
-            ));
-        }
-        let traced = spec.trace.as_ref().map(|trace| Traced::find(trace, traces)).transpose()?;
-        cells = cells.iter().flat_map(|cell| with_stream(cell, spec, (traced, targets), &prefix)).collect();
-    }
-    cells.iter().try_for_each(|cell| per_target::must_be_possible(case, &cell.streams, targets))?;
-    Ok(cells)
-}
-
-fn with_stream(cell: &Cell, spec: &StreamSpec, on: (Option<Traced<'_>>, u32), prefix: &str) -> Vec<Cell> {
-    let (traced, targets) = on;
-    let (rates, paces) = (spec.rates(), spec.paces());
-    let offers: Vec<_> = rates.iter().flat_map(|rate| paces.iter().map(move |pace| (rate, *pace))).collect();
-    let mut out = Vec::new();
-    for &block_size in &spec.block_size {
-        for &queue_depth in &spec.queue_depth {
-            for &jobs in &spec.jobs {
-                for &(rate, pace) in &offers {
-                    let mut axes = cell.axes.clone();
-                    let mut vary = |values: usize, axis: &str, value: String| {
-                        if values > 1 {
-                            axes.push((format!("{prefix}{axis}"), value));
-                        }
-                    };
-                    vary(spec.block_size.len(), "block_size", label::size(block_size));
-                    vary(spec.queue_depth.len(), "queue_depth", queue_depth.to_string());
-                    vary(spec.jobs.len(), label::jobs(spec.jobs_of), jobs.to_string());
-                    vary(rates.len(), "rate", rate.as_ref().map(Rate::label).unwrap_or_default());
-                    vary(paces.len(), "pace", pace.map(Pace::label).unwrap_or_default());
-                    let mut streams = cell.streams.clone();
-                    let mut stream = Stream {
-                        mix: spec.mix,
-                        pattern: spec.pattern.clone(),
-                        block_size,
-                        block_mix: spec.block_mix.clone(),
-                        queue_depth,
-                        jobs: jobs.saturating_mul(per_target::times(spec.jobs_of, targets)),
-                        sync: spec.sync,
-                        data: spec.data,
-                        rate: rate.clone(),
-                        verify: spec.verify,
-                        region: None,
-                        think: spec.think,
-                        batch: spec.batch,
-                        place: Place::default(),
-                        replay: None,
-                    };
-                    if let (Some(traced), Some(pace)) = (traced, pace) {
-                        traced.replay(&mut stream, pace);
-                    }
-                    streams.push(stream);
-                    out.push(Cell { streams, axes });
-                }
-            }
-        }
-    }
-    out
-}
-
-fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &PlanInputs) -> Result<Case> {
+fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), inputs: &PlanInputs) -> Result<Case> {
     let (region, pieces) = range;
     let target = &inputs.target;
     let (mut streams, mut misplaced) = (cell.streams, None);
-    for (stream, spec) in streams.iter_mut().zip(&case.streams) {
+    for ((stream, spec), placement) in streams.iter_mut().zip(&case.streams).zip(&cell.placements) {
         stream.region = spec.region.map(|part| part.of(region));
-        match spec.placement.on(&target.topology) {
+        match placement.on(&target.topology) {
             Ok(place) => stream.place = place,
             Err(Misplaced::NotHere(why)) => misplaced = Some(why),
             Err(Misplaced::Missing(Say { en, ru })) => {
@@ -460,6 +383,7 @@ fn lay_out(case: &SuiteCase, cell: Cell, range: (Region, &[Bytes]), inputs: &Pla
     let mut trial = Trial {
         ramp: replay::ramp(case, &streams),
         window: replay::window(case, &streams),
+        app: cell.app,
         streams,
         drain_limit: DRAIN_LIMIT,
         seed: 0,

@@ -3,6 +3,7 @@
 use super::*;
 use crate::fixture;
 use crate::suite::Fill;
+use crate::topology::Place;
 use expect_test::{Expect, expect};
 use stend_base::{Lang, format};
 

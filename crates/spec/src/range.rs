@@ -92,6 +92,10 @@ fn share(inputs: &PlanInputs) -> Result<(Bytes, Vec<Bytes>)> {
         };
         return Ok((whole(len), Vec::new()));
     };
+    if inputs.suite.cases.iter().any(|case| case.app.is_some()) {
+        // Only so that the directory is made and marked as any other: instances have their data beside it.
+        return Ok((Bytes::mib(1), vec![Bytes::mib(1)]));
+    }
     let len = match (inputs.suite.files.as_ref().and_then(Files::total), inputs.suite.fill) {
         (Some(total), _) => total,
         (None, Some(Fill::Size(size))) => size,

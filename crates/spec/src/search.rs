@@ -1,5 +1,5 @@
 //! A search for the highest rate that a target serves within a limit of latency: the ladder of rates that are cells of
-//! the matrix, and which rung to try next. Pure.
+//! the matrix, and which rung to try next. The same climb searches the largest number of instances (`crate::app`). Pure.
 //!
 //! Rates double until one misses the limit, the gap is halved until two neighbours are left, and both are tried three times
 //! (method §5.5). A rung holds if every look at it held; the answer is the highest one that holds below the lowest one that missed.
@@ -53,13 +53,14 @@ impl Search {
     pub fn arrivals(&self) -> Vec<Rate> {
         self.rates().into_iter().map(|rate| Rate::constant(rate, self.gaps)).collect()
     }
+}
 
-    /// Looks that a search over `rungs` usually takes, without the curve: the doubling, the halving, the last two.
-    pub fn usual_looks(&self, rungs: usize) -> u32 {
-        let doublings = (self.to.0 / self.from.0.max(1)).max(1).ilog2() + 1;
-        let halvings = (rungs as u64 / u64::from(doublings)).max(1).ilog2() + 1;
-        doublings + halvings + 2 * (LOOKS - 1)
-    }
+/// Looks that a search usually takes, without the curve: the doubling, the halving, the last two. `rungs` ascend.
+pub fn usual_looks(rungs: &[u64]) -> u32 {
+    let (Some(from), Some(to)) = (rungs.first(), rungs.last()) else { return 0 };
+    let doublings = (to / from.max(&1)).max(1).ilog2() + 1;
+    let halvings = (rungs.len() as u64 / u64::from(doublings)).max(1).ilog2() + 1;
+    doublings + halvings + 2 * (LOOKS - 1)
 }
 
 /// To [`DIGITS`] digits, up.
@@ -82,9 +83,11 @@ pub enum Look {
 
 /// Where a search stands.
 #[derive(Debug, Clone)]
-pub struct Climb<'a> {
-    search: &'a Search,
-    rates: Vec<MilliIops>,
+pub struct Climb {
+    /// What is tried, ascending: rates in thousandths, or numbers of instances.
+    values: Vec<u64>,
+    /// Parts of the answer that are measured afterwards.
+    points: Vec<Millionths>,
     /// (looks, of these missed or failed) by rung.
     seen: Vec<(u32, u32)>,
     looks: usize,
@@ -106,12 +109,16 @@ pub struct Answer {
     pub confirmed: bool,
 }
 
-impl<'a> Climb<'a> {
-    /// At the beginning. `blocks` measurements are made of each point of the curve.
-    pub fn new(search: &'a Search, blocks: u32) -> Climb<'a> {
-        let rates = search.rates();
-        let seen = vec![(0, 0); rates.len()];
-        Climb { search, rates, seen, looks: 0, failures: 0, curve: None, blocks }
+impl Climb {
+    /// A search for a rate at its beginning. `blocks` measurements are made of each point of the curve.
+    pub fn new(search: &Search, blocks: u32) -> Climb {
+        Climb::over(search.rates().into_iter().map(|rate| rate.0).collect(), search.curve.clone(), blocks)
+    }
+
+    /// A search over ascending values at its beginning.
+    pub fn over(values: Vec<u64>, points: Vec<Millionths>, blocks: u32) -> Climb {
+        let seen = vec![(0, 0); values.len()];
+        Climb { values, points, seen, looks: 0, failures: 0, curve: None, blocks }
     }
 
     /// The rung to try next; `None` when the search is over.
@@ -161,9 +168,14 @@ impl<'a> Climb<'a> {
         self.seen[rung]
     }
 
-    /// Rate of a rung.
+    /// Rate of a rung, where rates are searched.
     pub fn rate(&self, rung: usize) -> MilliIops {
-        self.rates[rung]
+        MilliIops(self.values[rung])
+    }
+
+    /// What a rung tries.
+    pub fn value(&self, rung: usize) -> u64 {
+        self.values[rung]
     }
 
     fn next_look(&self) -> Option<usize> {
@@ -174,7 +186,7 @@ impl<'a> Climb<'a> {
         let again = |rung: &usize| self.seen[*rung].0 < LOOKS;
         match (held, missed) {
             (None, None) => Some(0),
-            (Some(held), None) if held + 1 == self.rates.len() => Some(held),
+            (Some(held), None) if held + 1 == self.values.len() => Some(held),
             (Some(held), None) => Some(self.doubled(held)),
             (None, Some(0)) => Some(0).filter(again),
             // The rung that held before missed when it was looked at again, and nothing below it is known.
@@ -184,21 +196,21 @@ impl<'a> Climb<'a> {
         }
     }
 
-    /// The first rung with twice the rate.
+    /// The first rung with twice the value.
     fn doubled(&self, rung: usize) -> usize {
-        let goal = self.rates[rung].0.saturating_mul(2);
-        let last = self.rates.len() - 1;
-        self.rates.iter().position(|rate| rate.0 >= goal).unwrap_or(last).max(rung + 1).min(last)
+        let goal = self.values[rung].saturating_mul(2);
+        let last = self.values.len() - 1;
+        self.values.iter().position(|value| *value >= goal).unwrap_or(last).max(rung + 1).min(last)
     }
 
     /// Every point as often as there are blocks, each block from the lowest to the highest; last first.
     fn curve_rungs(&self) -> Vec<usize> {
         let Some(held) = self.answer().held else { return Vec::new() };
         let nearest = |part: &Millionths| {
-            let goal = (u128::from(self.rates[held].0) * u128::from(part.0) / u128::from(Millionths::ALL.0)) as u64;
-            (0..=held).min_by_key(|&rung| self.rates[rung].0.abs_diff(goal)).unwrap_or(0)
+            let goal = (u128::from(self.values[held]) * u128::from(part.0) / u128::from(Millionths::ALL.0)) as u64;
+            (0..=held).min_by_key(|&rung| self.values[rung].abs_diff(goal)).unwrap_or(0)
         };
-        let mut points: Vec<usize> = self.search.curve.iter().map(nearest).collect();
+        let mut points: Vec<usize> = self.points.iter().map(nearest).collect();
         points.sort_unstable();
         points.dedup();
         points.reverse();
@@ -259,7 +271,8 @@ mod tests {
             let truth = rates.iter().rposition(|rate| rate.0 / 1000 <= capacity);
             prop_assert_eq!(answer.held, truth);
             prop_assert!(answer.confirmed);
-            prop_assert!(tried.len() <= search.usual_looks(rates.len()) as usize + 4, "{} of {}", tried.len(), rates.len());
+            let usual = usual_looks(&rates.iter().map(|rate| rate.0).collect::<Vec<_>>()) as usize;
+            prop_assert!(tried.len() <= usual + 4, "{} of {}", tried.len(), rates.len());
         }
 
         #[test]
@@ -279,6 +292,18 @@ mod tests {
         let (tried, answer) = walk(&search(100, 100_000, 50), up_to(1000));
         assert_eq!(tried, [100, 225, 506, 1140, 759, 759, 759, 1140, 1140]);
         assert_eq!((answer.held, answer.missed), (Some(5), Some(6)));
+    }
+
+    #[test]
+    fn numbers_of_instances_are_searched_alike() {
+        let (mut climb, mut tried) = (Climb::over((1..=64).collect(), Vec::new(), 1), Vec::new());
+        while let Some(rung) = climb.next() {
+            tried.push(climb.value(rung));
+            climb.learn(rung, if climb.value(rung) <= 11 { Look::Held } else { Look::Missed });
+        }
+        assert_eq!(tried, [1, 2, 4, 8, 16, 12, 10, 11, 11, 11, 12, 12]);
+        assert_eq!(climb.answer(), Answer { held: Some(10), missed: Some(11), confirmed: true });
+        assert_eq!(usual_looks(&(1..=64).collect::<Vec<_>>()), 15);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A suite: what to measure, as the user asked for it, checked and with defaults filled in.
 
+use crate::app::AppSpec;
 use crate::arm::{Arm, Observation};
 use crate::calibration::Calibrate;
 use crate::ceilings::Ceilings;
@@ -79,6 +80,8 @@ pub enum JobsOf {
 pub struct SuiteCase {
     /// Name, unique in the suite.
     pub name: String,
+    /// An application is the load; then there are no streams.
+    pub app: Option<AppSpec>,
     /// Streams that run together.
     pub streams: Vec<StreamSpec>,
     /// Load time before the window.
@@ -136,6 +139,25 @@ pub struct StreamSpec {
     pub search: Option<Search>,
     /// A trace says what its I/Os do, where and when; then `mix` is empty, and `block_size` is one of 0.
     pub trace: Option<TraceSpec>,
+}
+
+impl SuiteCase {
+    /// Such an application, with every key about I/O of our own at its default.
+    pub fn of_application(name: String, spec: AppSpec) -> SuiteCase {
+        SuiteCase {
+            name,
+            app: Some(spec),
+            streams: Vec::new(),
+            ramp: Nanos(0),
+            window: spec.app.slo.window,
+            direct: true,
+            backend: Backend::Auto,
+            engine: Engine::Native,
+            io_log: None,
+            prober: ProberKey::Off,
+            steady: None,
+        }
+    }
 }
 
 impl StreamSpec {

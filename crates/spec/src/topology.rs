@@ -38,6 +38,8 @@ pub enum Numa {
     Local,
     /// A node that is not that of the target's device.
     Remote,
+    /// Every node that has CPUs with every node as memory, each pair a cell of its own.
+    Every,
     /// By number.
     Nodes {
         /// Of the threads; `None`: the engine chooses their CPUs.
@@ -66,6 +68,20 @@ pub enum Misplaced {
 }
 
 impl Placement {
+    /// The placements that it stands for on a machine, each with its name among the others: several of `every`, else itself.
+    pub(crate) fn cells(&self, machine: &Topology) -> Vec<(String, Placement)> {
+        if self.numa != Some(Numa::Every) {
+            return vec![(String::new(), self.clone())];
+        }
+        let of = |cpu: &NumaNode, memory: &NumaNode| {
+            let numa = Some(Numa::Nodes { cpu: Some(cpu.node), memory: Some(memory.node) });
+            (format!("threads {} memory {}", cpu.node, memory.node), Placement { cpus: self.cpus.clone(), numa })
+        };
+        let threads = machine.nodes.iter().filter(|node| !node.cpus.is_empty());
+        let cells: Vec<_> = threads.flat_map(|cpu| machine.nodes.iter().map(move |memory| of(cpu, memory))).collect();
+        if cells.is_empty() { vec![(String::new(), self.clone())] } else { cells }
+    }
+
     /// The place on a machine.
     pub fn on(&self, machine: &Topology) -> Result<Place, Misplaced> {
         if *self == Placement::default() {
@@ -81,7 +97,8 @@ impl Placement {
         }
         let mut place = Place { cpus: self.cpus.clone(), memory: None };
         let (cpu, memory) = match self.numa {
-            None => (None, None),
+            // One that was not expanded is of a machine that tells no nodes.
+            None | Some(Numa::Every) => (None, None),
             Some(Numa::Nodes { cpu, memory }) => (cpu, memory),
             Some(which @ (Numa::Local | Numa::Remote)) => {
                 let node = machine.beside(which)?;
@@ -206,24 +223,32 @@ mod tests {
     }
 
     #[test]
-    fn the_suite_for_numa_has_each_load_near_and_far_and_near_alone_on_one_node() {
+    fn the_suite_for_numa_has_every_pair_of_nodes_and_one_cell_where_there_is_one_node() {
         let suite = crate::parse::suite(include_str!("../../../suites/numa-placement/suite.yaml"), "s.yaml").unwrap();
         let places = |topology: Topology| -> Vec<String> {
             let mut inputs = crate::fixture::inputs(suite.clone());
             inputs.target.topology = topology;
             let cases = crate::plan::Plan::new(&inputs).unwrap().cases;
-            let told = |case: &crate::plan::Case| match &case.not_run {
-                Some(why) => why.en.clone(),
-                None => {
-                    let place = &case.trial.streams[0].place;
-                    format!("{} {:?}", ranges(&place.cpus), place.memory)
-                }
+            let told = |case: &crate::plan::Case| {
+                let place = &case.trial.streams[0].place;
+                format!("{}: {} {:?}", case.label(), ranges(&place.cpus), place.memory)
             };
-            cases.iter().map(told).collect()
+            assert!(cases.iter().all(|case| case.not_run.is_none()) && cases.len().is_multiple_of(4));
+            cases[..cases.len() / 4].iter().map(told).collect()
         };
-        let two = machine(&[(0, &[0, 1]), (1, &[2, 3])], Some(1));
-        assert_eq!(places(two), ["2-3 Some(1)", "0-1 Some(0)"].repeat(4));
-        let one = machine(&[(0, &[0, 1])], None);
-        assert_eq!(places(one), ["0-1 Some(0)", "this machine has one NUMA node"].repeat(4));
+        let two = machine(&[(0, &[0, 1]), (1, &[2, 3]), (2, &[])], Some(1));
+        assert_eq!(
+            places(two),
+            [
+                "rand-read-4k, numa threads 0 memory 0: 0-1 Some(0)",
+                "rand-read-4k, numa threads 0 memory 1: 0-1 Some(1)",
+                "rand-read-4k, numa threads 0 memory 2: 0-1 Some(2)",
+                "rand-read-4k, numa threads 1 memory 0: 2-3 Some(0)",
+                "rand-read-4k, numa threads 1 memory 1: 2-3 Some(1)",
+                "rand-read-4k, numa threads 1 memory 2: 2-3 Some(2)"
+            ]
+        );
+        assert_eq!(places(machine(&[(0, &[0, 1])], None)), ["rand-read-4k: 0-1 Some(0)"]);
+        assert_eq!(places(machine(&[], None)), ["rand-read-4k:  None"], "a machine that tells no nodes");
     }
 }

@@ -55,4 +55,22 @@ mod tests {
         assert_eq!(count, [6, 8]);
         assert_eq!(plan.next(&history), Decision::Stop(StopReason::Done));
     }
+
+    #[test]
+    fn a_case_whose_arms_differ_precisely_ends_in_all_of_them() {
+        let stream = "[{op: read, pattern: random, block_size: 4KiB}]";
+        let text = format!(
+            "suite: x\nfill: none\nrepeats: {{blocks: 8, until: {{}}}}\narms: [{{name: x}}, {{name: y}}]\ncases:\n  \
+             - {{name: a, streams: {stream}}}\n  - {{name: b, streams: {stream}}}\n"
+        );
+        let plan = Plan::new(&fixture::inputs(crate::parse::suite(&text, "x").unwrap())).unwrap();
+        let (mut history, mut count) = (Vec::new(), [0; 4]);
+        while let Decision::Trial { case, block, .. } = plan.next(&history) {
+            count[case as usize] += 1;
+            // Whichever arm is the last of the sixth block completes it.
+            let narrow = block == 5 && case % 2 == 0 && (count[0], count[2]) == (6, 6);
+            history.push(if narrow { Outcome::Narrow } else { Outcome::Ok });
+        }
+        assert_eq!(count, [6, 8, 6, 8]);
+    }
 }

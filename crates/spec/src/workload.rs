@@ -2,6 +2,7 @@
 //!
 //! Everything here is already checked and expanded (no axes left); `suite` holds what users write.
 
+use crate::app::App;
 pub use crate::pattern::{Pattern, Zone};
 use crate::prober::{NoProber, Probing};
 use crate::rate::Rate;
@@ -13,6 +14,8 @@ use stend_base::{Bytes, Nanos};
 /// One execution of one case: the unit of replication.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
+    /// An application is the load; then there are no streams.
+    pub app: Option<App>,
     /// Streams that run at the same time.
     pub streams: Vec<Stream>,
     /// Load time before the window whose completions are not counted.
@@ -371,6 +374,7 @@ impl Trial {
     /// Direct I/O by the best backend for so long, from the start of a region, without a ramp.
     pub fn new(streams: Vec<Stream>, window: Nanos, region: Region) -> Trial {
         Trial {
+            app: None,
             streams,
             ramp: Nanos(0),
             window,
@@ -388,7 +392,7 @@ impl Trial {
 
     /// Whether any stream changes what is on the target.
     pub fn writes(&self) -> bool {
-        self.streams.iter().any(|s| s.mix.writes())
+        self.app.is_some() || self.streams.iter().any(|s| s.mix.writes())
     }
 
     /// Longest time that reading back after the window may take: nothing, unless a stream asks for it; else a minute

@@ -224,7 +224,7 @@ fn lease(roots: &Roots, owner: &Owner, undo: &[Undo]) -> Result<Lease> {
 }
 
 /// What a setting is now. Where the kernel lists all choices, the one in brackets.
-fn current(path: &str) -> Result<String> {
+pub(crate) fn current(path: &str) -> Result<String> {
     let text = std::fs::read_to_string(path).map_err(|e| failed(path, "read", "прочитать", &e))?;
     Ok(chosen(&text))
 }
@@ -235,7 +235,7 @@ fn chosen(text: &str) -> String {
 }
 
 /// Writes a setting and makes sure that it took.
-fn write(Tunable { path, value }: &Tunable) -> Result<()> {
+pub(crate) fn write(Tunable { path, value }: &Tunable) -> Result<()> {
     std::fs::OpenOptions::new()
         .write(true)
         .open(path)

@@ -26,6 +26,25 @@ const LATE_OUTPUT: Duration = Duration::from_millis(500);
 /// Errors of kind `Preflight`: it cannot be started, fails, or takes longer than ten minutes; of kind
 /// `Interrupted` if `stopped` says so first. It goes to `log` in any case.
 pub(crate) fn execute(words: &[String], stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<String> {
+    executed(words, false, stopped, log)
+}
+
+/// [`execute`] for commands whose words are ours: in no language but the plain one, so that their answers can be read; from the root,
+/// so that no word can be taken for a file of where the user happens to be; and they end with this process.
+pub(crate) fn execute_plainly(
+    words: &[String],
+    stopped: &dyn Fn() -> bool,
+    log: &mut dyn FnMut(EventKind),
+) -> Result<String> {
+    executed(words, true, stopped, log)
+}
+
+fn executed(
+    words: &[String],
+    plainly: bool,
+    stopped: &dyn Fn() -> bool,
+    log: &mut dyn FnMut(EventKind),
+) -> Result<String> {
     let shown = line(words);
     let cannot = |e: std::io::Error| {
         Error::new(Kind::Preflight, say!("cannot execute `{shown}`: {e}", "не удаётся выполнить `{shown}`: {e}"))
@@ -34,6 +53,10 @@ pub(crate) fn execute(words: &[String], stopped: &dyn Fn() -> bool, log: &mut dy
     let (reader, writer) = std::io::pipe().map_err(cannot)?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).process_group(0);
+    if plainly {
+        command.env("LC_ALL", "C").current_dir("/");
+        stend_sys::process::die_with_parent(&mut command);
+    }
     let child = command.stdout(writer.try_clone().map_err(cannot)?).stderr(writer).spawn().map_err(cannot)?;
     // Our own ends of the pipe go with the command.
     drop(command);

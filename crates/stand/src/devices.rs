@@ -24,6 +24,8 @@ pub(crate) struct Node {
     pub partition: Option<Slot>,
     pub holders: Vec<String>,
     pub slaves: Vec<String>,
+    /// Of an array of md: those of its `slaves` that it has in reserve.
+    pub reserve: Vec<String>,
     pub read_only: bool,
     /// For a loop device: what is behind it.
     pub backing: Option<LoopBacking>,
@@ -121,6 +123,17 @@ impl Devices {
 
     /// `tops` and everything below them down to physical drives, with the depth, nearest first.
     pub(crate) fn stack<'a>(&'a self, tops: &[&'a Node]) -> Vec<(u32, &'a Node)> {
+        self.walk(tops, |_, _| true)
+    }
+
+    /// The part of a stack that I/Os of `tops` go to: without what arrays have in reserve.
+    pub(crate) fn at_work<'a>(&'a self, tops: &[&'a Node]) -> Vec<&'a Node> {
+        let used = |above: &Node, below: &Node| !above.reserve.contains(&below.name);
+        self.walk(tops, used).into_iter().map(|(_, node)| node).collect()
+    }
+
+    /// What can be reached from `tops` downwards through links that `follow` takes (upper, lower device).
+    fn walk<'a>(&'a self, tops: &[&'a Node], follow: impl Fn(&Node, &Node) -> bool) -> Vec<(u32, &'a Node)> {
         let mut found: Vec<(u32, &Node)> = Vec::new();
         let mut layer: Vec<&Node> = tops.to_vec();
         for depth in 0..DEPTH_MAX {
@@ -130,7 +143,11 @@ impl Devices {
                 break;
             }
             found.extend(layer.iter().map(|n| (depth, *n)));
-            layer = layer.iter().flat_map(|n| self.directly_below(n)).collect();
+            let below = |n: &&'a Node| {
+                let above: &'a Node = n;
+                self.directly_below(above).into_iter().filter(|lower| follow(above, lower)).collect::<Vec<_>>()
+            };
+            layer = layer.iter().flat_map(below).collect();
         }
         found
     }
@@ -162,6 +179,20 @@ fn loop_backing(roots: &Roots, name: &str, sysfs: &Path) -> Option<LoopBacking> 
     })
 }
 
+/// Members of an array of md that hold no current data of it: `md/dev-NAME/state` is a list of words, one of which is `in_sync` where
+/// they do. One without a state is taken to be at work.
+//= linux, Documentation/admin-guide/md.rst, "state": "in_sync: device is a fully in-sync member of the array"
+fn reserve(sysfs: &Path) -> Vec<String> {
+    let md = sysfs.join("md");
+    let idle = |entry: &String| {
+        let state = text(md.join(entry).join("state"))?;
+        let at_work = state.split(',').any(|word| word.trim() == "in_sync");
+        let name = entry.strip_prefix("dev-")?;
+        (!at_work).then(|| name.to_string())
+    };
+    names(&md).iter().filter_map(idle).collect()
+}
+
 fn node(roots: &Roots, class: &Path, name: String) -> Option<Node> {
     let sysfs = std::fs::canonicalize(class.join(&name)).ok()?;
     if number(sysfs.join("hidden")) == Some(1) {
@@ -182,6 +213,7 @@ fn node(roots: &Roots, class: &Path, name: String) -> Option<Node> {
         partition,
         holders: names(sysfs.join("holders")),
         slaves: names(sysfs.join("slaves")),
+        reserve: reserve(&sysfs),
         read_only: number(sysfs.join("ro")) == Some(1),
         backing: loop_backing(roots, &name, &sysfs),
         sysfs,

@@ -11,7 +11,19 @@ const VIRTUAL: [&str; 8] = ["virtio", "qemu", "vmware", "virtual disk", "msft", 
 
 /// Facts of the devices of a stack, target first.
 pub(crate) fn describe(roots: &Roots, devices: &Devices, stack: &[(u32, &Node)]) -> Vec<Device> {
-    stack.iter().map(|(depth, node)| device(roots, devices, node, *depth)).collect()
+    let tops: Vec<&Node> = stack.iter().filter(|(depth, _)| *depth == 0).map(|(_, node)| *node).collect();
+    let at_work = devices.at_work(&tops);
+    let below_array = |node: &Node| stack.iter().any(|(_, above)| above.slaves.contains(&node.name) && is_array(above));
+    let told = |node: &Node| {
+        let idle = !at_work.iter().any(|known| known.name == node.name);
+        (idle || below_array(node)).then_some(idle)
+    };
+    let facts = |(depth, node): &(u32, &Node)| Device { reserve: told(node), ..device(roots, devices, node, *depth) };
+    stack.iter().map(facts).collect()
+}
+
+fn is_array(node: &Node) -> bool {
+    node.sysfs.join("md").is_dir()
 }
 
 fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
@@ -41,6 +53,7 @@ fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
         members: text(node.sysfs.join("md/raid_disks")).and_then(|list| list.split(' ').next()?.parse().ok()),
         chunk: number(node.sysfs.join("md/chunk_size")).filter(|bytes| *bytes > 0).map(Bytes),
         copies: copies(node),
+        reserve: None,
         transport: transport(disk),
         scheduler: of_disk("queue/scheduler").map(|list| chosen(&list)),
         discards: number(disk.sysfs.join("queue/discard_max_bytes")).map(|bytes| bytes > 0),
@@ -67,7 +80,7 @@ fn kind(node: &Node) -> &'static str {
     let starts = |prefix: &str| node.name.starts_with(prefix);
     match () {
         () if has("dm") => "dm",
-        () if has("md") => "md",
+        () if is_array(node) => "md",
         () if has("bcache") && starts("bcache") => "bcache",
         () if starts("loop") => "loop",
         () if starts("zram") => "zram",

@@ -40,7 +40,8 @@ fn wwid(node: &Node) -> Option<String> {
     ["wwid", "device/wwid"].iter().find_map(|file| text(node.sysfs.join(file)))
 }
 
-fn serial(node: &Node) -> Option<String> {
+/// The serial number on the label of a drive, whatever else it is known by.
+pub(crate) fn serial(node: &Node) -> Option<String> {
     let plain = ["serial", "device/serial"].iter().find_map(|file| text(node.sysfs.join(file)));
     plain.or_else(|| {
         // SCSI page 80h: four bytes of header, then the serial number.
@@ -68,7 +69,7 @@ fn of_file_system(devices: &Devices, node: &Node) -> Option<String> {
 }
 
 /// udev's name of the place, or the place itself where nothing in it is numbered in order of discovery.
-fn of_place(roots: &Roots, node: &Node) -> Option<String> {
+pub(crate) fn of_place(roots: &Roots, node: &Node) -> Option<String> {
     let links = roots.dev.join("disk/by-path");
     let by_udev = names(&links).into_iter().find(|name| {
         let target = std::fs::read_link(links.join(name)).ok();

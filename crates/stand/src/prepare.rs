@@ -188,6 +188,23 @@ impl Prepared {
         claim.open_write(direct).map_err(|error| claims::explain(&name, error))
     }
 
+    /// Makes the directory in which instances of applications keep their data, below that of the run; once.
+    pub fn make_app_directory(&mut self, passable: bool, log: &mut dyn FnMut(EventKind)) -> Result<PathBuf> {
+        let Held::Files(files) = &mut self.held else {
+            return Err(Error::new(
+                Kind::Usage,
+                say!(
+                    "the data of instances are files: name a directory",
+                    "данные экземпляров — файлы: укажите каталог"
+                ),
+            ));
+        };
+        let path = files.make_app(passable)?;
+        log(EventKind::Step { action: format!("make directory {}", path.display()) });
+        self.undo.push(format!("remove {} with everything in it", path.display()));
+        Ok(path)
+    }
+
     /// What I/O goes to; of several test files their directory.
     pub fn path(&self) -> &Path {
         &self.path

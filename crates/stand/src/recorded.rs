@@ -306,6 +306,43 @@ fn arrays_tell_their_level_and_drives_their_transport_and_fua() {
     assert_eq!((of("sda").transport.as_deref(), of("sda").fua, of("sda").array()), (Some("iscsi"), None, None));
 }
 
+/// An array of partitions and disks of which some are not in sync, in the words of the kernel.
+#[test]
+fn members_of_an_array_that_are_not_in_sync_are_its_reserve_with_what_lies_below_them() {
+    let (tree, other) = (Tree::new(), SATA_2);
+    tree.disk("sda", "8:0", SATA, &[]);
+    tree.partition("sda", SATA, 1, "8:1");
+    tree.partition("sda", SATA, 2, "8:2");
+    tree.disk("sdb", "8:16", other, &[]);
+    tree.partition("sdb", other, 1, "8:17");
+    tree.disk("sdc", "8:32", "pci0000:00/0000:00:06.0/host3/target3:0:0/3:0:0:0", &[]);
+    tree.disk("sdd", "8:48", "pci0000:00/0000:00:07.0/host4/target4:0:0/4:0:0:0", &[]);
+    let states = |states: &[(&str, &str)]| {
+        let path = |name: &str| format!("sys/devices/virtual/block/md0/md/dev-{name}/state");
+        states.iter().for_each(|(name, state)| tree.put(&path(name), format!("{state}\n")));
+    };
+    tree.over("md0", "9:0", &["sda1", "sdb1", "sdc", "sdd"], &[("md/level", "raid5"), ("md/raid_disks", "3")]);
+    let reserve = |top: &str| -> Vec<(String, Option<bool>)> {
+        let devices = Devices::read(&tree.roots);
+        let stack = devices.stack(&[devices.by_name(top).unwrap()]);
+        let facts = crate::drives::describe(&tree.roots, &devices, &stack);
+        facts.into_iter().map(|device| (device.name, device.reserve)).collect()
+    };
+    let of = |found: &[(String, Option<bool>)], name: &str| found.iter().find(|(n, _)| n == name).unwrap().1;
+    let green = reserve("md0");
+    assert!(green.iter().all(|(_, reserve)| *reserve != Some(true)), "an array that tells no states: {green:?}");
+    states(&[("sda1", "in_sync,write_error"), ("sdb1", "spare"), ("sdc", "in_sync"), ("sdd", "faulty")]);
+    let found = reserve("md0");
+    let told = ["md0", "sda1", "sda", "sdb1", "sdb", "sdc", "sdd"].map(|name| of(&found, name));
+    let (work, idle) = (Some(false), Some(true));
+    assert_eq!(told, [None, work, None, idle, idle, work, idle]);
+    // The disk of a spare is at work where another part of it is.
+    states(&[("sda1", "spare"), ("sdb1", "in_sync")]);
+    tree.over("md1", "9:1", &["md0", "sda2"], &[("md/level", "raid0")]);
+    let found = reserve("md1");
+    assert_eq!(["sda1", "sda", "sda2", "sdb"].map(|name| of(&found, name)), [idle, None, work, None]);
+}
+
 #[test]
 fn copies_of_a_raid_10_are_near_times_far_and_a_mirror_has_no_chunk() {
     let tree = one_sata_disk();
@@ -375,4 +412,22 @@ fn a_machine_without_any_of_this_has_no_devices_and_no_panic() {
     let roots = Roots::under(Path::new("/nonexistent"));
     assert_eq!(Devices::read(&roots).all().count(), 0);
     assert!(inspect_under(&roots, "wwn:0x1").is_err());
+}
+
+#[test]
+fn an_inventory_is_a_tree_from_the_drives_up() {
+    let tree = one_sata_disk();
+    tree.disk("sdb", "8:16", SATA_2, &[("device/wwid", "naa.5000c500a1b2c3d5")]);
+    tree.partition("sda", SATA, 1, "8:1");
+    tree.over("md0", "9:0", &["sda1", "sdb"], &[("md/level", "raid1\n"), ("md/raid_disks", "2\n")]);
+    put_ext4(&tree, "md0", b"data");
+    let found = crate::inventory::inventory_under(&tree.roots);
+    let lines: Vec<(u32, &str)> = found.iter().map(|line| (line.device.depth, line.device.name.as_str())).collect();
+    assert_eq!(lines, [(0, "sda"), (1, "sda1"), (2, "md0"), (0, "sdb"), (1, "md0")]);
+    assert!(found[2].signatures.iter().any(|mark| mark.name == "ext4"));
+    assert!(
+        matches!(found[0].access, WriteAccess::Refused(_))
+            && matches!(found[2].access, WriteAccess::Refused(_) | WriteAccess::Confirm { .. })
+    );
+    assert!(found.iter().all(|line| line.health.is_none()));
 }

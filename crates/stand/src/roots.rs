@@ -16,6 +16,8 @@ pub struct Roots {
     pub run: PathBuf,
     /// `/etc`.
     pub etc: PathBuf,
+    /// `/var/lib/stend`, where stands that are up are kept.
+    pub state: PathBuf,
 }
 
 impl Roots {
@@ -27,7 +29,8 @@ impl Roots {
     /// A tree with the usual names below `root`.
     pub fn under(root: &Path) -> Roots {
         let join = |name| root.join(name);
-        Roots { proc: join("proc"), sys: join("sys"), dev: join("dev"), run: join("run"), etc: join("etc") }
+        let state = join("var/lib/stend");
+        Roots { proc: join("proc"), sys: join("sys"), dev: join("dev"), run: join("run"), etc: join("etc"), state }
     }
 
     /// Where leases on devices are kept.

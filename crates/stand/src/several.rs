@@ -5,6 +5,7 @@
 use crate::permission::{Permission, flags, may_write};
 use crate::prepare::{Need, Prepared, Rehearsal, dry_run, prepare};
 use crate::testfile;
+use std::path::PathBuf;
 use stend_base::{Bytes, Error, Kind, Result, Say, say};
 use stend_record::{EventKind, TargetFacts, WriteAccess};
 use stend_sys::IoFile;
@@ -143,6 +144,12 @@ impl PreparedAll {
                 ),
             )
         })
+    }
+
+    /// Makes the directory in which instances of applications keep their data, on the first target; once.
+    pub fn make_app_directory(&mut self, passable: bool, log: &mut dyn FnMut(EventKind)) -> Result<PathBuf> {
+        let none = || Error::new(Kind::Bug, say!("there is no target", "объекта нет"));
+        self.each.first_mut().ok_or_else(none)?.make_app_directory(passable, log)
     }
 
     /// Leaves what was made for a later session to judge, and lets go of every target when this process ends.

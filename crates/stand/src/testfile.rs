@@ -14,6 +14,8 @@ use stend_sys::{Claim, IoFile};
 const PREFIX: &str = ".stend-";
 const MARKER: &str = "marker";
 const DATA: &str = "data";
+/// Directory with the data of instances of applications.
+const APP: &str = "app";
 /// Open files of a worker besides its test files, generously: rings, telemetry, streams.
 const OPEN_BESIDES: u64 = 512;
 
@@ -100,6 +102,7 @@ fn remove_all(directory: &OwnDirectory) -> std::io::Result<()> {
             directory.remove_file(&name)?;
         }
     }
+    directory.remove_tree(APP)?;
     directory.remove_file(MARKER)?;
     directory.remove()
 }
@@ -175,7 +178,10 @@ fn survey(roots: &Roots, parent: &Path) -> Vec<(PathBuf, State)> {
 fn judge(roots: &Roots, path: &Path) -> State {
     let Ok(directory) = OwnDirectory::open(path) else { return State::Foreign };
     let Ok(names) = directory.names() else { return State::Foreign };
-    let ours = |name: &str| (name == MARKER || is_data(name)) && directory.has_file(name);
+    let ours = |name: &str| match name {
+        APP => directory.has_directory(name),
+        _ => (name == MARKER || is_data(name)) && directory.has_file(name),
+    };
     if !names.iter().all(|name| ours(&name.to_string_lossy())) {
         return State::Foreign;
     }
@@ -253,6 +259,13 @@ impl TestFiles {
         IoFile::joined(files, &len).map_err(|error| preflight(&name, &what, &error))
     }
 
+    /// Makes the directory in which instances of applications keep their data; `passable` if they run as somebody else.
+    pub(crate) fn make_app(&mut self, passable: bool) -> Result<PathBuf> {
+        let name = self.directory.path().join(APP).display().to_string();
+        let what = say!("make the directory of instances", "создать каталог экземпляров");
+        self.directory.make_directory(APP, passable).map_err(|error| preflight(&name, &what, &error))
+    }
+
     /// Path of the test file, or the directory of several.
     pub(crate) fn data(&self) -> PathBuf {
         let directory = self.directory.path();
@@ -272,6 +285,7 @@ impl TestFiles {
             self.directory.remove_file(name)?;
             self.made.pop();
         }
+        self.directory.remove_tree(APP)?;
         self.directory.remove_file(MARKER)?;
         self.directory.remove()
     }

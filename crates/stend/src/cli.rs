@@ -2,6 +2,9 @@
 
 mod export;
 mod import;
+mod lab;
+mod run;
+mod stand;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -48,7 +51,7 @@ pub fn command(lang: Lang) -> Command {
         .subcommand_help_heading(word(lang, "Commands", "Команды"))
         .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
         .subcommands([
-            run(lang),
+            run::run(lang),
             watch(lang),
             stop(lang),
             list(lang),
@@ -61,81 +64,13 @@ pub fn command(lang: Lang) -> Command {
             import::import(lang),
             inspect(lang),
             doctor(lang),
-            lab(lang),
+            stand::stand(lang),
+            lab::lab(lang),
             completions(lang),
             man(lang),
             worker(lang),
+            lab::guest(lang),
         ])
-}
-
-fn run(lang: Lang) -> Command {
-    let about = say!("measure a target with a suite", "измерить объект набором испытаний");
-    let examples = "stend run quick --on /mnt/test\n\
-                    stend run quick --on /mnt/test --dry-run\n\
-                    stend run quick --on /mnt/test --time-budget 1min -o before.stend\n\
-                    stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
-                    stend run --resume last";
-    let suite = say!(
-        "a suite that `stend suites` lists, such as `quick`, or a suite file",
-        "набор из списка `stend suites`, например `quick`, или файл набора (YAML)"
-    );
-    let on = say!(
-        "directory, file or block device (by path or identity); several of one kind are loaded at the same time; with --resume only where the next arm replaces the target",
-        "каталог, файл или блочное устройство (путь или идентичность); несколько одного вида нагружаются одновременно; с --resume — только если следующий вариант заменяет объект"
-    );
-    let resume = say!(
-        "go on with a run that ended early, also after a reboot",
-        "продолжить прерванный прогон, в том числе после перезагрузки"
-    );
-    let confirm = say!(
-        "allow writing to the device with this identity, as `stend inspect` prints it; once for each device",
-        "разрешить запись на устройство с этой идентичностью (её печатает `stend inspect`); для каждого устройства отдельно"
-    );
-    let overwrite = say!(
-        "the signature found on the device that may be overwritten, e.g. ext4",
-        "найденная на устройстве метка, которую можно затереть, например ext4"
-    );
-    let commands = say!(
-        "allow what the arms of the suite execute or change on this host; --dry-run lists it",
-        "разрешить то, что варианты набора выполняют и изменяют на этой машине; список даёт --dry-run"
-    );
-    let budget = say!(
-        "wall time the run should take, e.g. 90s, 5min",
-        "сколько времени должен занять прогон, например 90s, 5min"
-    );
-    let seed = say!(
-        "seed of all random choices (default: from the clock)",
-        "зерно всех случайных выборов (по умолчанию — от часов)"
-    );
-    let engine = say!(
-        "native, or fio to check Stend against it (default: the suite's)",
-        "native или fio для проверки Stend (по умолчанию — из набора)"
-    );
-    let lab = say!(
-        "machine file: start this virtual machine and run in it; PATH is one of its drives or directories",
-        "файл машины: запустить эту виртуальную машину и выполнить прогон в ней; PATH — её накопитель или каталог"
-    );
-    let dry_run = say!(
-        "print what the run would do, write and take, and change nothing",
-        "показать, что прогон сделает, запишет и займёт, ничего не меняя"
-    );
-    let output = say!("run file to write; the report goes beside it", "файл прогона; отчёт ляжет рядом");
-    let arguments = vec![
-        positional("SUITE", suite, lang).required(false).required_unless_present("resume"),
-        option("on", "PATH", on, lang).action(ArgAction::Append).required_unless_present("resume"),
-        option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "time-budget", "seed", "engine", "output"]),
-        flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
-        option("lab", "FILE", lab, lang),
-        option("confirm", "ID", confirm, lang).action(ArgAction::Append),
-        option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
-        flag("allow-commands", None, commands, lang),
-        option("time-budget", "TIME", budget, lang),
-        option("seed", "N", seed, lang),
-        option("engine", "ENGINE", engine, lang).value_parser(["native", "fio"]).hide_possible_values(true),
-        option("output", "FILE", output, lang).short('o'),
-        choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang),
-    ];
-    verb("run", about, examples, "SUITE --on PATH", arguments, lang)
 }
 
 fn watch(lang: Lang) -> Command {
@@ -240,7 +175,7 @@ fn compare(lang: Lang) -> Command {
         option("markdown", "FILE", markdown, lang),
         option("output", "FILE", output, lang).short('o'),
         flag("history", None, history, lang)
-            .conflicts_with_all(["output", "baseline", "margin", "floor", "factor", "gate"]),
+            .conflicts_with_all(["markdown", "baseline", "margin", "floor", "factor", "gate"]),
     ];
     verb("compare", about, examples, "RUN RUN…", arguments, lang)
 }
@@ -284,12 +219,17 @@ fn man(lang: Lang) -> Command {
 
 fn inspect(lang: Lang) -> Command {
     let about = say!(
-        "what a target is, who uses it, and whether it is safe to write",
-        "что это за объект, кто им пользуется и можно ли на него писать"
+        "what a target is, who uses it, and whether it is safe to write; without a target all drives of this host and what is built on them",
+        "что это за объект, кто им пользуется и можно ли на него писать; без объекта — все накопители машины и то, что на них построено"
     );
-    let examples = "stend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json";
+    let examples = "stend inspect\nstend inspect /dev/nvme0n1\nstend inspect /var/lib\nstend inspect /dev/disk/by-id/wwn-0x5002538e40a1b2c3 --json";
     let path = say!("directory, file, block device or identity", "каталог, файл, блочное устройство или идентичность");
-    verb("inspect", about, examples, "PATH", vec![positional("PATH", path, lang)], lang)
+    let quick = say!(
+        "do not ask drives for their health and temperature",
+        "не спрашивать накопители о состоянии и температуре"
+    );
+    let arguments = vec![positional("PATH", path, lang).required(false), flag("quick", None, quick, lang)];
+    verb("inspect", about, examples, "PATH", arguments, lang)
 }
 
 fn doctor(lang: Lang) -> Command {
@@ -300,17 +240,6 @@ fn doctor(lang: Lang) -> Command {
     let examples = "stend doctor\nstend doctor --on /srv/data\nstend doctor --json";
     let on = say!("also look at this target", "осмотреть и этот объект");
     verb("doctor", about, examples, "", vec![option("on", "PATH", on, lang)], lang)
-}
-
-fn lab(lang: Lang) -> Command {
-    let about = say!(
-        "virtual machines to rehearse on: `build` makes their image; `stend run --lab FILE` uses it",
-        "виртуальные машины для репетиций: `build` собирает их образ; использует его `stend run --lab ФАЙЛ`"
-    );
-    let examples = "stend lab build\nstend run quick --lab lab/nvme.yaml --on /dev/nvme0n1";
-    let action = positional("ACTION", Say::same("build"), lang).value_parser(["build"]).hide_possible_values(true);
-    let offline = say!("take only packages that were downloaded before", "брать только загруженные ранее пакеты");
-    verb("lab", about, examples, "build", vec![action, flag("offline", None, offline, lang)], lang)
 }
 
 fn worker(lang: Lang) -> Command {

@@ -46,11 +46,13 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("export", arguments)) => cmd::export::export(arguments, out),
         Some(("import", arguments)) => cmd::import::import(arguments, out),
         Some(("inspect", arguments)) => cmd::inspect::inspect(arguments, out),
+        Some(("stand", arguments)) => cmd::stand::stand(arguments, out),
         Some(("lab", arguments)) => cmd::lab::lab(arguments, out),
         Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),
         Some(("completions", arguments)) => cmd::completions::completions(arguments, out),
         Some(("man", arguments)) => cmd::man::man(arguments, out),
         Some(("worker", _)) => cmd::worker::worker(),
+        Some(("guest", _)) => stend_lab::serve_guest(),
         _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))
             .hint(say!("`stend --help` lists them", "`stend --help` покажет список"))),
     }

@@ -72,6 +72,16 @@ impl Out {
         error.kind() == std::io::ErrorKind::BrokenPipe || self.terminal && hung_up
     }
 
+    /// Hands on what another program printed, as it is.
+    pub fn relay(&self, bytes: &[u8], errors: bool) -> Result<()> {
+        if errors {
+            // As with our own notes: nobody is left to tell.
+            drop(std::io::stderr().write_all(bytes));
+            return Ok(());
+        }
+        self.stream(|to| to.write_all(bytes))
+    }
+
     /// Writes a line for people, beside the result.
     pub fn note(&self, text: &str) {
         // Nobody is left to tell if even the standard error is closed.

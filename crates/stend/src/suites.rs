@@ -106,8 +106,8 @@ pub const ALL: &[BuiltIn] = &[
     suite!(
         "numa-placement",
         "numa-placement/suite",
-        "what a far NUMA node costs: four loads with threads and memory beside the drive, and on another node",
-        "чего стоит дальний узел NUMA: четыре нагрузки с потоками и памятью рядом с накопителем и на другом узле"
+        "what a far NUMA node costs: four loads on every pair of nodes for threads and memory, in per cent of the one beside the drive",
+        "чего стоит дальний узел NUMA: четыре нагрузки на всех парах узлов для потоков и памяти, в процентах от ближней к накопителю"
     ),
     suite!(
         "numa-placement/as-published",
@@ -120,6 +120,19 @@ pub const ALL: &[BuiltIn] = &[
         "backup-streams/suite",
         "N backups of virtual machines at the same time: MB/s over N",
         "N одновременных резервных копий виртуальных машин: МБ/с в зависимости от N"
+    ),
+    suite!(
+        "oltp-density",
+        "oltp-density/suite",
+        "how many databases fit: PostgreSQL under sysbench, raised until the objective breaks",
+        "сколько баз данных поместится: PostgreSQL под sysbench, пока цель не перестанет выполняться"
+    ),
+    suite!("oltp-density/mariadb", "oltp-density/mariadb", "the same with MariaDB", "то же с MariaDB"),
+    suite!(
+        "web-density",
+        "web-density/suite",
+        "how many web servers fit: nginx under wrk, raised until the objective breaks",
+        "сколько веб-серверов поместится: nginx под wrk, пока цель не перестанет выполняться"
     ),
     suite!(
         "oltp",

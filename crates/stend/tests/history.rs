@@ -37,6 +37,10 @@ fn a_change_over_many_runs_is_told_with_what_else_changed() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("between R-20260106T000000Z-abcd and R-20260107T000000Z-abcd"), "{text}");
     assert!(flat.contains("(−20.0 %)") && flat.contains("6.1.0 → 6.12.1"), "{text}");
+    let page = scratch.join("history.html");
+    expect_exit(stend(&scratch, &words).args(["--lang", "en", "-o", &page.to_string_lossy()]), 0);
+    let page = std::fs::read_to_string(page).expect("the page");
+    assert!(page.contains("<svg") && page.contains("IOPS −20.0\u{a0}%"), "{page}");
     let (json, _) = expect_exit(stend(&scratch, &words).arg("--json"), 0);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!((&json["schema"], json["runs"].as_array().map(Vec::len)), (&"stend-history".into(), Some(10)));

@@ -100,6 +100,8 @@ fn results_of_other_tools_become_runs_by_what_is_in_the_files() {
     for (file, tool, case, number) in [
         ("../corpus/elbencho/3.1-10.csv", "elbencho 3.1-10", "before READ", "IOPS [last]"),
         ("../corpus/vdbench/5.04.06-flatfile.html", "vdbench", "run1, threads 8", "bytes/io"),
+        ("../corpus/diskspd/2.2-mix.xml", "diskspd 2.2", "random 30% write", "TestTimeSeconds"),
+        ("../corpus/iometer/1.1.0.csv", "Iometer 1.1.0", "sequential write", "MBps (Decimal)"),
     ] {
         let (run, shown) = imported(&scratch, &[file], &format!("{}.stend", tool.replace(' ', "-")));
         assert!(shown.contains(case) && shown.contains(&format!("Imported from what {tool} printed")), "{shown}");

@@ -1,31 +1,16 @@
 //! Runs in virtual machines of the lab: what they measure, and that nothing stays of them. Under emulation, one machine at
 //! a time, and as few starts as possible: each takes several seconds.
 
-#![allow(clippy::print_stderr, reason = "a skipped test says so")]
-
 mod support;
 
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use stend_record::{EventKind, RunRecord, RunState, store};
+use support::lab::{self, cached, ready};
 use support::*;
 
 /// Two guests at once only take the processors from each other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// Whether machines can be started; a named skip where QEMU or the packages of the guest are missing, a failure under CI.
-fn lab(scratch: &Scratch, test: &str) -> bool {
-    let emulator = std::process::Command::new("qemu-system-x86_64").arg("--version").output();
-    let built = output(&mut stend(scratch, &["lab", "build", "--offline"]));
-    let (code, _, stderr) = texts(&built);
-    let ready = emulator.is_ok() && code == 0;
-    assert!(ready || std::env::var("CI").as_deref() != Ok("true"), "{test}: {emulator:?}, {stderr}");
-    if !ready {
-        eprintln!("skipped, needs QEMU and the image of the lab (`make lab-setup`): {test}");
-    }
-    ready
-}
 
 /// A machine with one drive of a serial number that no other test uses.
 struct Machine {
@@ -41,22 +26,14 @@ impl Machine {
         Machine { file: scratch.file(&format!("machine{number}.yaml"), &text), serial }
     }
 
-    /// The identity of its drive, which follows from the serial number.
+    /// The identity of its drive.
     fn identity(&self) -> String {
-        let hexadecimal = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-        format!("wwn:nvme.1b36-{}-{}-00000001", hexadecimal(&self.serial), hexadecimal("QEMU NVMe Ctrl"))
+        lab::identity(&self.serial)
     }
 
     /// Process ids of the emulators that have it.
     fn emulators(&self) -> Vec<u32> {
-        let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
-        let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        let has = |pid: &u32| {
-            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let line = String::from_utf8_lossy(&line).into_owned();
-            line.starts_with("qemu-system") && line.contains(&self.serial) && alive(*pid)
-        };
-        ids.filter(has).collect()
+        lab::emulators(&self.serial)
     }
 
     /// Runs a suite on its drive, which may be written; returns exit code, standard error and what the run file holds.
@@ -75,18 +52,6 @@ impl Machine {
     }
 }
 
-/// What is in the directory of images.
-fn cached() -> Vec<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).expect("a cache directory");
-    let mut names: Vec<PathBuf> = std::fs::read_dir(cache.join("stend/lab"))
-        .expect("images")
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    names.sort();
-    names
-}
-
 /// A suite of these cases on a filled drive.
 fn suite(cases: &str) -> String {
     format!(
@@ -99,7 +64,7 @@ const VERIFIED: &str = "  - name: verified\n    streams: [{op: {read: 50, write:
 #[test]
 fn a_suite_runs_in_a_guest_and_nothing_stays_of_it() {
     let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
-    if !lab(&scratch, "a_suite_runs_in_a_guest_and_nothing_stays_of_it") {
+    if !ready(&scratch, "a_suite_runs_in_a_guest_and_nothing_stays_of_it") {
         return;
     }
     let before = cached();
@@ -131,7 +96,7 @@ fn a_suite_runs_in_a_guest_and_nothing_stays_of_it() {
 #[test]
 fn a_killed_coordinator_takes_its_machine_with_it() {
     let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
-    if !lab(&scratch, "a_killed_coordinator_takes_its_machine_with_it") {
+    if !ready(&scratch, "a_killed_coordinator_takes_its_machine_with_it") {
         return;
     }
     let before = cached();
@@ -164,14 +129,14 @@ fn a_machine_that_cannot_be_is_an_error_before_anything_runs() {
     let empty = scratch.directory("empty");
     assert!(run(&machine.file, Some(&empty), 4).contains("`stend lab build`"));
     let (_, told) = expect_exit(stend(&scratch, &["lab", "build", "--offline"]).env("XDG_CACHE_HOME", &empty), 4);
-    assert!(told.contains("there are no packages"), "{told}");
+    assert!(told.contains("not all packages of the guest are in"), "{told}");
     assert!(machine.emulators().is_empty());
 }
 
 #[test]
 fn a_guest_that_does_not_start_shows_the_end_of_its_console() {
     let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
-    if !lab(&scratch, "a_guest_that_does_not_start_shows_the_end_of_its_console") {
+    if !ready(&scratch, "a_guest_that_does_not_start_shows_the_end_of_its_console") {
         return;
     }
     // More than any machine of a test has.
@@ -189,7 +154,7 @@ fn suite_by(backend: &str) -> String {
 #[test]
 fn a_drive_with_queues_for_polling_is_polled_and_one_without_is_refused() {
     let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
-    if !lab(&scratch, "a_drive_with_queues_for_polling_is_polled_and_one_without_is_refused") {
+    if !ready(&scratch, "a_drive_with_queues_for_polling_is_polled_and_one_without_is_refused") {
         return;
     }
     let polled = Machine::new(&scratch, 4, "nvme_poll_queues: 1\n", "");
@@ -226,7 +191,7 @@ arms:
 #[test]
 fn commands_write_what_the_block_device_reads_and_only_after_confirmation() {
     let (scratch, _alone) = (Scratch::new(), ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner));
-    if !lab(&scratch, "commands_write_what_the_block_device_reads_and_only_after_confirmation") {
+    if !ready(&scratch, "commands_write_what_the_block_device_reads_and_only_after_confirmation") {
         return;
     }
     // Blocks of 4 KiB: an offset that was counted in blocks of 512 bytes would miss the region.
@@ -269,7 +234,7 @@ fn commands_write_what_the_block_device_reads_and_only_after_confirmation() {
 #[test]
 fn a_drive_with_a_limit_is_named_as_the_bound_of_its_reads() {
     let scratch = Scratch::new();
-    if !lab(&scratch, "a_drive_with_a_limit_is_named_as_the_bound_of_its_reads") {
+    if !ready(&scratch, "a_drive_with_a_limit_is_named_as_the_bound_of_its_reads") {
         return;
     }
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

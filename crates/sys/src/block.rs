@@ -1,7 +1,6 @@
 //! What the kernel says about a block device or file: size, block sizes, direct I/O alignment, backing
 //! file of a loop device; and two calls on ranges that rustix lacks. Must not decide whether anything may be written.
 
-use crate::file::IoFile;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, SeekFrom, StatxFlags, statx};
 use rustix::ioctl::{Getter, Opcode, Setter, Updater, ioctl};
 use std::fmt;
@@ -196,7 +195,7 @@ pub fn is_held_exclusively(path: &Path) -> io::Result<bool> {
 
 /// Makes the next buffered read of `file` come from the device where the page cache is clean: a disk and its
 /// partitions have separate caches, so one may hold what the other overwrote long ago.
-pub fn forget_clean_pages(file: &IoFile, offset: u64, len: u64) -> io::Result<()> {
+pub fn forget_clean_pages(file: impl AsFd, offset: u64, len: u64) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, offset, std::num::NonZeroU64::new(len), rustix::fs::Advice::DontNeed)?)
 }
 

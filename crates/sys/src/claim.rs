@@ -77,7 +77,7 @@ pub(crate) struct Grip {
     /// Keeps the device exclusive, or is the created file.
     held: OwnedFd,
     _whole_disk: Option<OwnedFd>,
-    _lease: Option<Lease>,
+    lease: Option<Lease>,
 }
 
 /// What must still hold right before the first write.
@@ -113,7 +113,7 @@ impl Claim {
         }
         let signatures = signatures_of(&held, shape.size)?;
         let expect = Expect::Device { device: request.device, size: shape.size, signatures };
-        let grip = Grip { held, _whole_disk: Some(whole_disk), _lease: Some(lease) };
+        let grip = Grip { held, _whole_disk: Some(whole_disk), lease: Some(lease) };
         Ok(Claim { grip: Arc::new(grip), expect, opened: AtomicBool::new(false) })
     }
 
@@ -136,7 +136,7 @@ impl Claim {
                 error,
             ));
         }
-        let grip = Grip { held, _whole_disk: None, _lease: None };
+        let grip = Grip { held, _whole_disk: None, lease: None };
         Ok(Claim { grip: Arc::new(grip), expect: Expect::File { size }, opened: AtomicBool::new(false) })
     }
 
@@ -145,7 +145,7 @@ impl Claim {
     pub fn null_device(path: &Path) -> std::result::Result<Claim, NotClaimed> {
         let held = open_node(path, OFlags::empty()).map_err(io_error(say!("open the device", "открыть устройство")))?;
         let device = null_number(&held)?;
-        let grip = Grip { held, _whole_disk: None, _lease: None };
+        let grip = Grip { held, _whole_disk: None, lease: None };
         Ok(Claim { grip: Arc::new(grip), expect: Expect::Null(device), opened: AtomicBool::new(false) })
     }
 
@@ -173,6 +173,12 @@ impl Claim {
         };
         self.opened.store(true, Ordering::Release);
         Ok(IoFile::writable(fd, direct, Arc::clone(&self.grip)))
+    }
+
+    /// Lets go of a device, so that whoever builds on it can take it, and keeps the lease, by which everyone who asks is still told
+    /// that it is taken. `None` where there is none, or while a file that this claim gave is open.
+    pub fn hand_over(self) -> Option<Lease> {
+        Arc::into_inner(self.grip)?.lease
     }
 
     fn verify(&self) -> std::result::Result<(), NotClaimed> {

@@ -60,6 +60,33 @@ pub fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(in_child) };
 }
 
+/// Hands a descriptor to a child under its number; here it is closed when the command is dropped.
+pub fn keep_open(command: &mut Command, descriptor: OwnedFd) {
+    let in_child = move || Ok(rustix::io::fcntl_setfd(&descriptor, rustix::io::FdFlags::empty())?);
+    // SAFETY: as in `die_with_parent`: one bare system call.
+    unsafe { command.pre_exec(in_child) };
+}
+
+/// Has a child, before it becomes its program, enter the control groups whose lists of processes these are.
+pub fn enter_groups(command: &mut Command, groups: Vec<OwnedFd>) {
+    if groups.is_empty() {
+        return;
+    }
+    let in_child = move || {
+        // 0 is whoever writes it.
+        groups.iter().try_for_each(|group| rustix::io::write(group, b"0").map(drop).map_err(io::Error::from))
+    };
+    // SAFETY: between fork and exec only async-signal-safe functions may be called. `write` is a bare system call that
+    // neither allocates nor locks, and an `io::Error` of a number allocates nothing.
+    unsafe { command.pre_exec(in_child) };
+}
+
+/// Asks a child that leads a process group of its own, and that group, to end, as service managers do.
+pub fn terminate_group(child: &Child) -> io::Result<()> {
+    let group = rustix::process::Pid::from_child(child);
+    Ok(rustix::process::kill_process_group(group, rustix::process::Signal::TERM)?)
+}
+
 /// Asks a child that leads a process group of its own to end, as Ctrl-C in a terminal would.
 pub fn interrupt_group(child: &Child) -> io::Result<()> {
     let group = rustix::process::Pid::from_child(child);
@@ -86,6 +113,19 @@ mod tests {
             command.spawn().unwrap()
         };
         std::thread::spawn(start).join().unwrap()
+    }
+
+    #[test]
+    fn a_child_has_the_descriptor_that_it_is_given_and_no_other() {
+        use std::os::fd::AsRawFd;
+        let open = || -> OwnedFd { std::fs::File::open("/dev/null").unwrap().into() };
+        let (given, other) = (open(), open());
+        let [kept, closed] = [&given, &other].map(|one| format!("/proc/self/fd/{}", one.as_raw_fd()));
+        let mut command = Command::new("readlink");
+        command.args([&kept, &closed]);
+        keep_open(&mut command, given);
+        let seen = command.output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&seen.stdout), "/dev/null\n");
     }
 
     #[test]

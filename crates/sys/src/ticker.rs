@@ -84,6 +84,19 @@ impl Default for Ticker {
     }
 }
 
+/// Speed of the time stamp counter, kHz, told over `over`; `None` where there is none, or it makes no sense.
+///
+/// Two readings are some 20 ns off: over 50 ms that is less than 1 in a million.
+pub fn counter_khz(over: std::time::Duration) -> Option<u64> {
+    ticks()?;
+    let (from, start) = pair();
+    std::thread::sleep(over);
+    let (to, end) = pair();
+    let (passed, elapsed) = (to.wrapping_sub(from), end.saturating_sub(start));
+    speed(passed, elapsed)?;
+    u64::try_from(u128::from(passed) * 1_000_000 / u128::from(elapsed.max(1))).ok()
+}
+
 /// Factor of a counter that did `passed` ticks in `elapsed` ns, and for how many ticks it is good; `None` for a counter slower
 /// than 1 GHz or faster than 16, which would be none that we know. Their product stays below 2^64.
 fn speed(passed: u64, elapsed: u64) -> Option<(u64, u64)> {
@@ -120,6 +133,17 @@ fn ticks() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_speed_of_the_counter_is_that_of_its_ticks() {
+        let Some(khz) = counter_khz(std::time::Duration::from_millis(20)) else { return };
+        let (from, start) = pair();
+        while pair().1 < start + 20_000_000 {}
+        let (to, end) = pair();
+        let expected = (to - from) as f64 * 1e6 / (end - start) as f64;
+        // Both are told by the same two clocks: what is left is how far off a reading is.
+        assert!((khz as f64 / expected - 1.0).abs() < 1e-2, "{khz} kHz, {expected}");
+    }
 
     #[test]
     fn it_goes_with_the_real_clock_for_longer_than_an_anchor_is_good() {

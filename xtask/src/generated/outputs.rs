@@ -6,7 +6,7 @@ use crate::tree::Source;
 use serde_json::json;
 
 /// (file, title, where the type is, the type).
-const DOCUMENTS: [(&str, &str, &str, &str); 12] = [
+const DOCUMENTS: [(&str, &str, &str, &str); 16] = [
     ("findings", "`stend show --json` and `stend run --json`", "crates/report/src/json.rs", "Document"),
     ("preview", "`stend run --dry-run --json`", "crates/report/src/preview.rs", "Document"),
     ("list", "`stend list --json`", "crates/report/src/listing.rs", "Document"),
@@ -15,10 +15,14 @@ const DOCUMENTS: [(&str, &str, &str, &str); 12] = [
     ("history", "`stend compare --history --json`", "crates/report/src/history.rs", "Document"),
     ("audit", "`stend audit --json`", "crates/report/src/audit/json.rs", "Document"),
     ("beside", "`stend compare RUN --published TABLE --json`", "crates/report/src/beside/json.rs", "Document"),
+    ("stand-plan", "`stend stand plan --json`", "crates/report/src/stands.rs", "Planned"),
+    ("stand-status", "`stend stand status --json`", "crates/report/src/stands.rs", "Statuses"),
+    ("stand-up", "`stend stand up --json`", "crates/report/src/stands.rs", "Up"),
     ("checkup", "`stend doctor --json`", "crates/report/src/machine.rs", "Document"),
     ("error", "what fails with `--json`, on the standard error", "crates/report/src/machine.rs", "Failure"),
     ("record", "`stend export --format json`", "crates/report/src/export.rs", "Document"),
-    ("target", "`stend inspect --json`", "crates/record/src/facts.rs", "TargetFacts"),
+    ("inventory", "`stend inspect --json` without a target", "crates/record/src/inventory.rs", "Inventory"),
+    ("target", "`stend inspect PATH --json`", "crates/record/src/facts.rs", "TargetFacts"),
 ];
 
 /// One schema per document.

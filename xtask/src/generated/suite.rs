@@ -32,6 +32,12 @@ pub const KINDS: &[Kind] = &[
         reference: "docs/formats/lab.md",
     },
     Kind {
+        mappings: keys::stand::ALL,
+        title: "Stend stand",
+        schema: "docs/formats/schema/stand.json",
+        reference: "docs/formats/stand.md",
+    },
+    Kind {
         mappings: keys::gate::ALL,
         title: "Stend gate",
         schema: "docs/formats/schema/gate.json",
@@ -90,6 +96,7 @@ fn value(shape: &Shape) -> Value {
         Shape::Serial(Limits { least, most }) => {
             json!({"type": "string", "pattern": format!("^[A-Za-z0-9]{{{least},{most}}}$")})
         }
+        Shape::Spelled(_, pattern) => json!({"type": "string", "pattern": pattern}),
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Span(_) => json!({"type": "string", "pattern": SPAN}),
         Shape::Size(..) => json!({"type": "string", "pattern": SIZE}),
@@ -166,6 +173,7 @@ fn words(shape: &Shape, apart: &str) -> String {
     match shape {
         Shape::Name => "1 to 200 characters, none of them a control character".to_string(),
         Shape::Serial(Limits { least, most }) => format!("{least} to {most} letters (A to Z) and digits"),
+        Shape::Spelled(what, _) => what.to_string(),
         Shape::Bool => "`true` or `false`".to_string(),
         Shape::Span(Limits { least, most }) => format!("duration, {} to {}", span(*least), span(*most)),
         Shape::Size(Limits { least, most }, unit) => {

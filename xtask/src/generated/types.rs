@@ -197,6 +197,11 @@ impl Job<'_> {
             // What is not finite has no JSON.
             ("f32" | "f64", _) => Ok(json!({"type": ["number", "null"]})),
             ("String" | "str" | "char" | "PathBuf", _) => Ok(json!({"type": "string"})),
+            // Written by hand: bytes for machines, pairs in JSON.
+            ("Buckets", _) => {
+                let whole = || json!({"type": "integer", "minimum": 0});
+                Ok(json!({"type": "array", "items": list_of(vec![whole(), whole()])}))
+            }
             ("Option", [inner]) => Ok(or_null(self.value(path, inner)?)),
             ("Vec", [inner]) => Ok(json!({"type": "array", "items": self.value(path, inner)?})),
             ("Box" | "Cow" | "Arc", [inner]) => self.value(path, inner),

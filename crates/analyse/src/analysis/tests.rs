@@ -95,7 +95,7 @@ fn moment() -> impl Strategy<Value = u64> {
 
 fn sparse() -> impl Strategy<Value = Sparse> {
     (prop::collection::vec((any::<u32>().prop_map(|g| g % 3000), number()), 0..4), any::<u128>(), number(), number())
-        .prop_map(|(buckets, sum_ns, min_ns, max_ns)| Sparse { buckets, sum_ns, min_ns, max_ns })
+        .prop_map(|(buckets, sum_ns, min_ns, max_ns)| Sparse { buckets: buckets.into(), sum_ns, min_ns, max_ns })
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -182,6 +182,7 @@ prop_compose! {
             verification: Some(verification(clocks[0])),
             io_log: (clocks[0].1 % 2 == 1).then_some(log),
             told: None,
+            app: None,
             clocks,
         }
     }

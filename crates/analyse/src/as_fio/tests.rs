@@ -57,6 +57,16 @@ fn a_trial_that_does_not_count_is_left_out() {
 }
 
 #[test]
+fn a_test_of_cause_is_no_result_of_the_suite() {
+    let builder = run_of(vec![case("a", 100, 8, Sync::None)])
+        .inputs(|inputs| inputs.suite.confirm = vec![stend_spec::confirm::Test::Depth]);
+    let record = builder.trial(0).done().trial(1).done().record();
+    assert_eq!(record.trials.len(), 2, "the case and its test");
+    let told: Vec<u32> = of(&record, Trials::Each).iter().map(|group| group.case).collect();
+    assert_eq!(told, [0]);
+}
+
+#[test]
 fn an_open_loop_is_told_from_the_begin_of_an_io_as_fio_counts() {
     let record = run_of(vec![open_case("open", 10_000)]).trial(0).done().record();
     let found = &analyse(&record).unwrap().cases[0].ops[0];

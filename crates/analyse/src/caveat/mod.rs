@@ -4,17 +4,20 @@ mod arms;
 mod imported;
 mod words;
 
+use crate::between_arms;
 use crate::check::{bound, clock};
 use crate::findings::{CaseFinding, Caveat, IoLogFinding};
 use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
-use crate::precision::widths;
+use crate::precision::{Widths, widths};
+use crate::trials::CaseTrials;
 use stend_base::Share;
 use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
-use stend_spec::plan::Plan;
+use stend_spec::plan::{Case, Plan};
 
 /// Every caveat that applies, most serious first.
-pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
+pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFinding])) -> Vec<Caveat> {
+    let cases = measured.1;
     let mut found = Vec::new();
     found.extend(state(run, plan));
     found.extend(imported::doubts(run));
@@ -30,7 +33,7 @@ pub fn all(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Vec<Caveat> {
     found.extend(before);
     found.extend(prober_heavy(cases));
     found.extend(not_steady(cases));
-    found.extend(not_precise(plan, cases));
+    found.extend(not_precise(plan, measured));
     found.extend(few_trials(plan, cases));
     found.extend(clock_step(run));
     found.extend(minor);
@@ -134,23 +137,29 @@ fn prober_heavy(cases: &[CaseFinding]) -> Option<Caveat> {
     cases.iter().filter_map(heavy).max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-/// Cases that stopped by the number of blocks and not because they were precise enough.
-fn not_precise(plan: &Plan, cases: &[CaseFinding]) -> Option<Caveat> {
+/// Cases that stopped by the number of blocks and not because they were precise enough: of arms, because their difference was.
+fn not_precise(plan: &Plan, (trials, cases): (&[CaseTrials<'_>], &[CaseFinding])) -> Option<Caveat> {
     let until = plan.until?;
     let goals = (until.width.as_share(), until.p99.map(|goal| goal.as_share()));
-    let wide = |case: &&CaseFinding| {
-        plan.rung(case.case).is_none() && case.trials > 0 && !widths(case.headline, &case.total, &case.ops).hold(&until)
+    let between_arms = !plan.arms.is_empty();
+    let label = |case: u32| plan.cases.get(case as usize).map(Case::label_in_arm);
+    let of = |case: &CaseFinding| -> Option<(String, Widths)> {
+        match between_arms {
+            false => Some((case.label.clone(), widths(case.headline, &case.total, &case.ops))),
+            // Once for all arms, by the first of them.
+            true if plan.arm_of(case.case) != Some(0) => None,
+            true => Some((label(case.case)?, between_arms::widths_of(case.case, plan, trials, cases)?)),
+        }
     };
-    let of = |case: &CaseFinding| widths(case.headline, &case.total, &case.ops);
-    let worst = cases.iter().filter(wide).max_by(|a, b| {
-        let far = |case: &CaseFinding| of(case).rate.unwrap_or(f64::INFINITY);
-        far(a).total_cmp(&far(b))
-    })?;
-    let found = of(worst);
+    let measured = cases.iter().filter(|case| plan.rung(case.case).is_none() && case.trials > 0);
+    let wide: Vec<(String, Widths)> = measured.filter_map(of).filter(|(_, widths)| !widths.hold(&until)).collect();
+    let far = |(_, widths): &(String, Widths)| widths.rate.unwrap_or(f64::INFINITY);
+    let (case, found) = wide.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
     let beyond = |width: Option<f64>, goal: f64| width.filter(|width| *width > goal).map(Share);
     Some(Caveat::NotPrecise {
-        cases: cases.iter().filter(wide).count() as u32,
-        case: worst.label.clone(),
+        cases: wide.len() as u32,
+        case: case.clone(),
+        between_arms,
         rate: beyond(found.rate, goals.0),
         p99: goals.1.and_then(|goal| beyond(found.p99, goal)),
         no_p99: goals.1.is_some() && found.p99.is_none(),

@@ -213,11 +213,20 @@ fn every() -> Vec<Caveat> {
         Caveat::NotPrecise {
             cases: 2,
             case: "oltp".into(),
+            between_arms: false,
             rate: Some(Share(0.041)),
             p99: Some(Share(0.12)),
             no_p99: false,
         },
-        Caveat::NotPrecise { cases: 1, case: "oltp".into(), rate: None, p99: None, no_p99: true },
+        Caveat::NotPrecise {
+            cases: 1,
+            case: "oltp".into(),
+            between_arms: true,
+            rate: Some(Share(0.031)),
+            p99: Some(Share(0.062)),
+            no_p99: false,
+        },
+        Caveat::NotPrecise { cases: 1, case: "oltp".into(), between_arms: false, rate: None, p99: None, no_p99: true },
         Caveat::NotSteady {
             cases: 2,
             case: "write".into(),

@@ -64,8 +64,8 @@ impl Caveat {
                 run::not_steady(*cases, (case, *rounds), (*range).zip(*slope))
             }
             Caveat::FewTrials { cases, trials, need } => run::few_trials(*cases, *trials, *need),
-            Caveat::NotPrecise { cases, case, rate, p99, no_p99 } => {
-                run::not_precise(*cases, (case, *rate, *p99), *no_p99)
+            Caveat::NotPrecise { cases, case, between_arms, rate, p99, no_p99 } => {
+                run::not_precise(*cases, (case, *between_arms), (*rate, *p99, *no_p99))
             }
             Caveat::Fallback { backend, reason } => run::fallback(backend, reason),
             Caveat::OtherEngine { cases, differences } => run::other_engine(*cases, differences),

@@ -5,15 +5,17 @@ use crate::findings::CaseFinding;
 use crate::limits::{DOUBLED_GROWS, DOUBLED_SATURATED};
 use crate::trials::CaseTrials;
 use serde::{Deserialize, Serialize};
-use stend_spec::confirm::Test;
-use stend_spec::plan::Plan;
+use stend_spec::confirm::{Test, TestedBy};
+use stend_spec::plan::{Case, Plan};
 use stend_spec::workload::{Stream, Trial};
 
 /// The same case at twice the queue depth.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Doubled {
     /// That depth.
     pub queue_depth: u32,
+    /// Label of the case of the suite that it is; `None`: it was run for this alone.
+    pub case: Option<String>,
     /// How much the rate grows, relative.
     pub gain: f64,
     /// It hardly grows, so that only latency does; `false`: it grows; `None`: neither is clear.
@@ -21,10 +23,12 @@ pub struct Doubled {
 }
 
 /// The same case with one thing changed that may be its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relieved {
     /// What was changed.
     pub test: Test,
+    /// Label of the case of the suite that it is; `None`: it was run for this alone.
+    pub case: Option<String>,
     /// How much the rate grows, relative.
     pub gain: f64,
     /// It makes a difference: of threads more, of a node any; `false`: it makes none; `None`: neither is clear.
@@ -53,9 +57,8 @@ fn gain(mine: &Rate, other: &Rate) -> Option<(f64, Option<f64>)> {
 
 /// What the tests did that the suite asked for, but for twice the depth.
 pub(super) fn relieved(plan: &Plan, mine: &Rate, rates: &[Rate]) -> Vec<Relieved> {
-    let one = |rate: &Rate| {
-        let test = plan.confirming(rate.case).filter(|c| c.of == mine.case && c.test != Test::Depth)?.test;
-        let (gain, noise) = gain(mine, rate)?;
+    let one = |TestedBy { cell, test, .. }: TestedBy| {
+        let (gain, noise) = gain(mine, rates.iter().find(|rate| rate.case == cell)?)?;
         // More jobs may also get in each other's way; another node is no better or worse by itself.
         let change = if test == Test::Node { gain.abs() } else { gain };
         let matters = noise.and_then(|noise| match change {
@@ -63,9 +66,14 @@ pub(super) fn relieved(plan: &Plan, mine: &Rate, rates: &[Rate]) -> Vec<Relieved
             change if change < DOUBLED_SATURATED && change + noise < DOUBLED_GROWS => Some(false),
             _ => None,
         });
-        Some(Relieved { test, gain, matters })
+        Some(Relieved { test, case: own_label(plan, cell), gain, matters })
     };
-    rates.iter().filter_map(one).collect()
+    plan.tests_of(mine.case).filter(|tested| tested.test != Test::Depth).filter_map(one).collect()
+}
+
+/// Label of a cell that is a case of the suite.
+fn own_label(plan: &Plan, cell: u32) -> Option<String> {
+    plan.cases.get(cell as usize).filter(|_| plan.confirming(cell).is_none()).map(Case::label_in_arm)
 }
 
 /// Latency of one I/O alone, s: from the case that differs in queue depth and jobs only, of which it has one each.
@@ -86,7 +94,7 @@ pub(super) fn doubled(plan: &Plan, case: &CaseTrials<'_>, mine: &Rate, rates: &[
         gain if gain >= DOUBLED_GROWS && gain > noise => Some(false),
         _ => None,
     });
-    Some(Doubled { queue_depth: wanted.0, gain, saturated })
+    Some(Doubled { queue_depth: wanted.0, case: own_label(plan, other.case), gain, saturated })
 }
 
 /// Cases of the same closed loop that differ in queue depth and jobs only, with their rates.

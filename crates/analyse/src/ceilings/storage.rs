@@ -192,7 +192,7 @@ fn held(run: &RunRecord, case: &CaseTrials<'_>, reading: Reading, of: (&Work, De
     Ok(held)
 }
 
-/// Drives that I/Os go to: of an array without its spares, of several arrays those of each, of several volumes of one array its own.
+/// Drives that I/Os go to: of several arrays those of each, of several volumes of one array its own.
 pub(super) fn working(run: &RunRecord, layout: Option<Layout>, members: usize) -> f64 {
     let arrays = || {
         let devices = run.targets.iter().flat_map(|target| &target.devices);
@@ -269,10 +269,13 @@ fn moved(work: &Work, found: &CaseFinding) -> f64 {
 /// on these links, and below a hypervisor, whose links say nothing.
 fn links(run: &RunRecord, case: &CaseTrials<'_>, work: &Work, found: &CaseFinding) -> Option<CeilingUse> {
     let drives = members(&run.targets);
+    let idle = |name: &str| {
+        let mut named = run.targets.iter().flat_map(|target| &target.devices).filter(|device| device.name == name);
+        named.clone().next().is_some() && named.all(|device| device.reserve == Some(true))
+    };
     let mut slowest: BTreeMap<&str, (&str, f64)> = BTreeMap::new();
-    for link in
-        stretches(run, case).iter().flat_map(|s| s.samples).filter_map(|s| s.parts.as_deref()).flat_map(|p| &p.links)
-    {
+    let read = stretches(run, case).into_iter().flat_map(|s| s.samples).filter_map(|s| s.parts.as_deref());
+    for link in read.flat_map(|p| &p.links).filter(|link| !idle(&link.device)) {
         let carries = model::pcie_bytes_per_second(link.now.speed_mt_per_s, link.now.width)?;
         let known = slowest.entry(&link.address).or_insert((&link.device, carries));
         known.1 = known.1.min(carries);

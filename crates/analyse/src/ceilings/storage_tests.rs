@@ -263,6 +263,35 @@ fn spares_are_no_contradiction_and_several_arrays_have_the_drives_of_each() {
 }
 
 #[test]
+fn a_spare_adds_nothing_to_the_ceilings_of_drives_and_links() {
+    let now = Link { speed_mt_per_s: 8_000, width: 4 };
+    let link = |name: &str| LinkState {
+        device: name.into(),
+        address: format!("0000:{name}:00.0"),
+        now,
+        best: now,
+        corrected: None,
+    };
+    let most = |reserve| {
+        let mut record = on_raid5(100, 33_000.0);
+        record.targets[0].devices.push(Device { reserve, ..device("sdg", "disk", 1) });
+        let links: Vec<LinkState> = NAMES.iter().chain(&["sdg"]).map(|name| link(name)).collect();
+        for sample in &mut record.samples {
+            sample.parts = Some(Box::new(Parts { links: links.clone(), ..Parts::default() }));
+        }
+        let found = of(&Read { iops: 10_000.0, bytes: 1e9, together: 1.0, ..Read::default() }.on(record));
+        let ceiling = |wanted: fn(&Resource) -> bool| {
+            found.uses.iter().find(|used| wanted(&used.resource)).map(|used| used.ceiling.round())
+        };
+        let drives = ceiling(|resource| matches!(resource, Resource::Drives { reading: Reading::Random, .. }));
+        (drives, ceiling(|resource| matches!(resource, Resource::Link { .. })))
+    };
+    let (drives, links) = most(Some(true));
+    assert_eq!((drives, links.map(|most| (most / 1e9).round())), (Some(60_000.0), Some(21.0)), "6 × 4 GB/s × 0.87");
+    assert_eq!(most(Some(false)).0, Some(70_000.0), "seven drives at work");
+}
+
+#[test]
 fn a_layout_is_read_from_what_the_host_shows() {
     let shown = |change: &dyn Fn(&mut Vec<Device>)| {
         let mut record = on_raid5(100, 1000.0);

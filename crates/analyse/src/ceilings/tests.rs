@@ -91,7 +91,7 @@ fn twice_the_depth_confirms_or_denies() {
         let all = [0.999, 1.001].into_iter().flat_map(|part| (0..3).map(move |i| (i, part * rates[i as usize])));
         let trials = all.fold(run_of(vec![spec]), |run, (i, rate)| run.trial(i).iops(rate).done());
         let cases = analyse(&Ceilings::default().on(trials.record())).unwrap().cases;
-        cases.iter().map(|c| c.ceiling.as_ref().unwrap().doubled.and_then(|d| d.saturated)).collect::<Vec<_>>()
+        cases.iter().map(|c| c.ceiling.as_ref().unwrap().doubled.as_ref().and_then(|d| d.saturated)).collect::<Vec<_>>()
     };
     assert_eq!(doubled([10_000.0, 18_000.0, 18_400.0]), [Some(false), Some(true), None]);
     assert_eq!(doubled([17_700.0, 18_400.0, 18_500.0]), [None, Some(true), None]);
@@ -119,7 +119,7 @@ fn what_was_run_to_confirm_is_told_with_its_case_and_is_no_case_itself() {
     let found = confirmed(&[Test::Depth, Test::Threads, Test::Node], &[10_000.0, 10_050.0, 12_000.0, 8_000.0]);
     assert_eq!((found.cases.len(), found.not_run.len()), (1, 0));
     let ceiling = found.cases[0].ceiling.as_ref().unwrap();
-    assert_eq!(ceiling.doubled.unwrap().saturated, Some(true));
+    assert_eq!(ceiling.doubled.as_ref().unwrap().saturated, Some(true));
     let tests: Vec<_> = ceiling.relieved.iter().map(|r| (r.test, r.matters)).collect();
     assert_eq!(tests, [(Test::Threads, Some(true)), (Test::Node, Some(true))]);
     let said = ceiling.known();
@@ -138,6 +138,27 @@ fn a_test_of_cause_may_deny_it_and_may_not_tell() {
     // More jobs that are slower are no sign of a thread that was the limit.
     assert_eq!(of(8_000.0, 10_400.0), [Some(false), None]);
     assert_eq!(of(10_400.0, 10_900.0), [None, Some(true)]);
+}
+
+#[test]
+fn a_case_of_the_suite_that_confirms_another_one_is_named_with_it() {
+    let mut spec = case("rand-read", 100, 1, Sync::None);
+    spec.streams[0].queue_depth = vec![8, 16];
+    let mut more = case("more-jobs", 100, 1, Sync::None);
+    (more.streams[0].queue_depth, more.streams[0].jobs) = (vec![4], vec![2]);
+    let tests = vec![Test::Depth, Test::Threads];
+    let builder = run_of(vec![spec, more]).inputs(|inputs| inputs.suite.confirm = tests);
+    let rates = [10_000.0, 18_000.0, 12_000.0];
+    let all = [0.999, 1.001].into_iter().flat_map(|part| (0u32..).zip(rates).map(move |(i, rate)| (i, part * rate)));
+    let found = analyse(&all.fold(builder, |run, (i, rate)| run.trial(i).iops(rate).done()).record()).unwrap();
+    assert_eq!(found.cases.len(), 3, "none of them is there for another one alone");
+    let said = found.cases[0].ceiling.as_ref().unwrap().known();
+    let depth = "Twice the depth (16: case `rand-read, queue_depth 16`) denies that anything is used up";
+    assert!(said.en.contains(depth), "{}", said.en);
+    let threads = "Twice the jobs with as much in flight (case `more-jobs`) change the rate by 20.0 %";
+    assert!(said.en.contains(threads), "{}", said.en);
+    assert!(said.ru.contains("(16: случай `rand-read, queue_depth 16`)"), "{}", said.ru);
+    assert!(said.ru.contains("при той же общей глубине (случай `more-jobs`) меняют"), "{}", said.ru);
 }
 
 #[test]

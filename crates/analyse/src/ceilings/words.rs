@@ -156,26 +156,28 @@ impl CeilingFinding {
     }
 
     fn doubled_in_words(&self, l: Lang) -> String {
-        let Some(doubled) = self.doubled else { return String::new() };
+        let Some(doubled) = &self.doubled else { return String::new() };
         let text = match doubled.saturated {
             Some(true) => pick(
                 l,
-                " Twice the depth ({depth}) confirms that it is used up: the rate changes by {gain}, and latency doubles.",
-                " Вдвое большая глубина ({depth}) подтверждает насыщение: скорость меняется на {gain}, а задержка удваивается.",
+                " Twice the depth ({depth}{case}) confirms that it is used up: the rate changes by {gain}, and latency doubles.",
+                " Вдвое большая глубина ({depth}{case}) подтверждает насыщение: скорость меняется на {gain}, а задержка удваивается.",
             ),
             Some(false) => pick(
                 l,
-                " Twice the depth ({depth}) denies that anything is used up: the rate changes by {gain}.",
-                " Вдвое большая глубина ({depth}) насыщения не подтверждает: скорость меняется на {gain}.",
+                " Twice the depth ({depth}{case}) denies that anything is used up: the rate changes by {gain}.",
+                " Вдвое большая глубина ({depth}{case}) насыщения не подтверждает: скорость меняется на {gain}.",
             ),
             None => pick(
                 l,
-                " Twice the depth ({depth}) changes the rate by {gain}, which is not enough to tell whether anything is used up.",
-                " Вдвое большая глубина ({depth}) меняет скорость на {gain}: этого мало, чтобы судить о насыщении.",
+                " Twice the depth ({depth}{case}) changes the rate by {gain}, which is not enough to tell whether anything is used up.",
+                " Вдвое большая глубина ({depth}{case}) меняет скорость на {gain}: этого мало, чтобы судить о насыщении.",
             ),
         };
+        let case = doubled.case.as_ref().map(|label| pick(l, ": case `{c}`", ": случай `{c}`").replace("{c}", label));
         text.replace("{depth}", &format::count(u64::from(doubled.queue_depth)))
             .replace("{gain}", &signed(doubled.gain, l))
+            .replace("{case}", &case.unwrap_or_default())
     }
 }
 
@@ -187,36 +189,37 @@ impl Relieved {
             (Test::Depth, _) => "",
             (Test::Threads, Some(true)) => pick(
                 l,
-                " Twice the jobs with as much in flight change the rate by {gain}: load threads bounded it.",
-                " Вдвое больше заданий при той же общей глубине меняют скорость на {gain}: её ограничивали потоки нагрузки.",
+                " Twice the jobs with as much in flight{case} change the rate by {gain}: load threads bounded it.",
+                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: её ограничивали потоки нагрузки.",
             ),
             (Test::Threads, Some(false)) => pick(
                 l,
-                " Twice the jobs with as much in flight change the rate by {gain}: load threads did not bound it.",
-                " Вдвое больше заданий при той же общей глубине меняют скорость на {gain}: потоки нагрузки её не ограничивали.",
+                " Twice the jobs with as much in flight{case} change the rate by {gain}: load threads did not bound it.",
+                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: потоки нагрузки её не ограничивали.",
             ),
             (Test::Threads, None) => pick(
                 l,
-                " Twice the jobs with as much in flight change the rate by {gain}, which is not enough to tell whether load threads bounded it.",
-                " Вдвое больше заданий при той же общей глубине меняют скорость на {gain}: этого мало, чтобы судить о потоках нагрузки.",
+                " Twice the jobs with as much in flight{case} change the rate by {gain}, which is not enough to tell whether load threads bounded it.",
+                " Вдвое больше заданий при той же общей глубине{case} меняют скорость на {gain}: этого мало, чтобы судить о потоках нагрузки.",
             ),
             (Test::Node, Some(true)) => pick(
                 l,
-                " On another NUMA node than that of the device the rate changes by {gain}: where threads and memory are matters.",
-                " На другом узле NUMA, не на узле устройства, скорость меняется на {gain}: место потоков и памяти важно.",
+                " On another NUMA node than that of the device{case} the rate changes by {gain}: where threads and memory are matters.",
+                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: место потоков и памяти важно.",
             ),
             (Test::Node, Some(false)) => pick(
                 l,
-                " On another NUMA node than that of the device the rate changes by {gain}: where threads and memory are does not matter.",
-                " На другом узле NUMA, не на узле устройства, скорость меняется на {gain}: место потоков и памяти не важно.",
+                " On another NUMA node than that of the device{case} the rate changes by {gain}: where threads and memory are does not matter.",
+                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: место потоков и памяти не важно.",
             ),
             (Test::Node, None) => pick(
                 l,
-                " On another NUMA node than that of the device the rate changes by {gain}, which is not enough to tell whether that matters.",
-                " На другом узле NUMA, не на узле устройства, скорость меняется на {gain}: этого мало, чтобы судить, важно ли это.",
+                " On another NUMA node than that of the device{case} the rate changes by {gain}, which is not enough to tell whether that matters.",
+                " На другом узле NUMA, не на узле устройства{case}, скорость меняется на {gain}: этого мало, чтобы судить, важно ли это.",
             ),
         };
-        text.replace("{gain}", &signed(self.gain, l))
+        let case = self.case.as_ref().map(|label| pick(l, " (case `{c}`)", " (случай `{c}`)").replace("{c}", label));
+        text.replace("{gain}", &signed(self.gain, l)).replace("{case}", &case.unwrap_or_default())
     }
 }
 

@@ -33,14 +33,15 @@ struct Rung<'a> {
 }
 
 fn chart(number: usize, ladder: &Ladder, cases: &[CaseFinding], answer: &SearchFinding) -> Option<Chart> {
+    let (stream, _) = ladder.rate()?;
     let tried = cases.iter().filter(|case| case.trials > 0 && ladder.cells.contains(&case.case));
-    let mut rungs: Vec<Rung<'_>> = tried.map(|case| Rung { rate: rate(case, ladder.stream), case }).collect();
+    let mut rungs: Vec<Rung<'_>> = tried.map(|case| Rung { rate: rate(case, stream), case }).collect();
     rungs.retain(|rung| rung.rate > 0.0);
     rungs.sort_by(|a, b| a.rate.total_cmp(&b.rate));
     let (first, last) = (rungs.first()?, rungs.last()?);
     let found = answer.held.map(|held| held.rate.as_iops());
     let to = last.rate.max(found.unwrap_or(0.0)) * ROOM;
-    let mut lines = lines(&rungs, ladder.stream, answer);
+    let mut lines = lines(&rungs, stream, answer);
     if rungs.len() < 2 || lines.is_empty() {
         return None;
     }
@@ -53,7 +54,7 @@ fn chart(number: usize, ladder: &Ladder, cases: &[CaseFinding], answer: &SearchF
     Some(Chart {
         id: format!("curve-{number}"),
         title: say!("{label}: latency against rate", "{label}: задержка и частота"),
-        summary: summary((first, last), ladder.stream, answer),
+        summary: summary((first, last), stream, answer),
         x: Axis::new(say!("achieved IOPS", "достигнутые IOPS"), Scale::Linear, Unit::Plain, 0.0, to),
         panes: vec![Pane::lines(y, lines)],
         bands: Vec::new(),

@@ -99,7 +99,7 @@ impl Gather {
         }
         self.span = Some(self.span.map_or((from, to), |(first, last)| (first.min(from), last.max(to))));
         // Adds without overflow, whatever a damaged file holds.
-        self.histogram.merge_sparse(&latencies.sparse());
+        self.histogram.merge(latencies);
         self.seconds += 1;
     }
 

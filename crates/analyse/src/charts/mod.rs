@@ -6,6 +6,7 @@ mod distribution;
 mod events;
 pub(crate) mod family;
 mod heat;
+pub(crate) mod history;
 mod matrix;
 mod overview;
 mod resources;
@@ -16,6 +17,7 @@ mod sweep;
 mod thin;
 mod time_series;
 mod tint;
+mod written;
 
 pub(crate) use overview::busy;
 
@@ -47,6 +49,7 @@ pub fn of_case(
 ) -> Vec<Chart> {
     let charts = [
         time_series::chart(run, case, headline, run_start).map(caps::merged),
+        written::chart(case, headline),
         heat::chart(case, run_start),
         distribution::chart(case.case, latencies),
         rounds::chart(run, case.case, headline),

@@ -4,9 +4,10 @@ use super::*;
 use crate::analyse;
 use crate::fixture::{case, run, run_of};
 use expect_test::expect_file;
-use stend_base::Lang;
+use stend_base::{Bytes, Lang};
 use stend_record::observed::Phase;
 use stend_record::{Event, EventKind, RunRecord, TrialStatus};
+use stend_spec::suite::Fill;
 use stend_spec::workload::Sync;
 
 /// The charts of the only case of a record.
@@ -123,5 +124,25 @@ fn every_chart_is_told_in_both_languages() {
         for say in [&chart.title, &chart.summary, &chart.x.label] {
             assert!(say.get(Lang::Ru).chars().any(|c| ('а'..='я').contains(&c)), "{say:?}");
         }
+    }
+}
+
+#[test]
+fn the_rate_by_bytes_written_is_drawn_once_the_range_was_written_and_says_how_often() {
+    let written = |fill: Bytes, read_percent: u8| {
+        let run = run_of(vec![case("fall", read_percent, 32, Sync::None)]);
+        let run = run.inputs(|inputs| inputs.suite.fill = Some(Fill::Size(fill)));
+        // 10 000 IOPS of 4 KiB for 2 s, twice: 156 MiB.
+        charts(&run.trial(0).done().trial(0).done().record())
+    };
+    let fallen = written(Bytes::mib(64), 0);
+    let drawn = chart(&fallen, "case-0-written");
+    assert_eq!(drawn.events.iter().map(|mark| mark.name.en.as_str()).collect::<Vec<_>>(), ["range × 1", "range × 2"]);
+    assert!(drawn.x.unit == Unit::Bytes && drawn.x.to >= Bytes::mib(128).0 as f64, "{:?}", drawn.x);
+    let points = &drawn.panes[0].series[0].points;
+    assert!(points.windows(2).all(|pair| pair[0].x <= pair[1].x), "both trials are one line");
+    assert!(drawn.summary.en.contains("times its range"), "{}", drawn.summary.en);
+    for (fill, reads) in [(Bytes::gib(4), 0), (Bytes::mib(64), 100)] {
+        assert!(!written(fill, reads).iter().any(|chart| chart.id == "case-0-written"), "{fill:?}, {reads} % reads");
     }
 }

@@ -169,7 +169,7 @@ fn measured(found: &Heat, lang: Lang) -> String {
 /// Rate of the last third of a window over that of the first; `None` if either is empty.
 fn kept(trial: &Counting<'_>) -> Option<f64> {
     let window =
-        inside_window(trial.record, &cells(&trial.record.slices, |slice| slice.op != stend_spec::workload::Op::Sync));
+        inside_window(trial.record, cells(&trial.record.slices, |slice| slice.op != stend_spec::workload::Op::Sync));
     let third = window.len() / 3;
     let sum = |part: &[series::Cell]| part.iter().map(|cell| cell.ops).sum::<f64>();
     let (first, last) = (sum(window.get(..third)?), sum(window.get(window.len() - third..)?));

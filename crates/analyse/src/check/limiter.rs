@@ -124,7 +124,7 @@ fn of_device(limit: &IoLimit, read: Cell, write: Cell, span: f64) -> Vec<(Say, f
 fn seconds(case: &CaseTrials<'_>) -> Vec<Cell> {
     let of = |trial: &crate::trials::Counting<'_>| {
         let cells = series::cells(&trial.record.slices, |s| s.op != Op::Sync);
-        let window = series::inside_window(trial.record, &cells);
+        let window = series::inside_window(trial.record, cells);
         let ops = series::blocks(&window, SECOND, |cell| cell.ops);
         let bytes = series::blocks(&window, SECOND, |cell| cell.bytes);
         ops.into_iter().zip(bytes).map(|(ops, bytes)| Cell { ops, bytes }).collect::<Vec<_>>()

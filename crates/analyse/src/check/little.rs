@@ -216,7 +216,7 @@ mod tests {
     fn io_that_hangs_at_the_end_was_in_flight_all_the_time() {
         let found = check(|o, _| {
             o.jobs[0].latency[0].sum_ns /= 2;
-            let hung = Sparse { buckets: vec![(5000, 32)], sum_ns: 32 * 1_000_000_000, min_ns: 0, max_ns: 1 };
+            let hung = Sparse { buckets: vec![(5000, 32)].into(), sum_ns: 32 * 1_000_000_000, min_ns: 0, max_ns: 1 };
             o.drained.push(Drained { stream: 0, op: Op::Read, latency: hung, service: None });
         });
         assert_eq!(found.status, CheckStatus::Pass, "{found:?}");

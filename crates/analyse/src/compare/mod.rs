@@ -20,6 +20,7 @@ pub use conditions::of_arm as arm_conditions;
 pub use floor::{Floor, Noise, floor};
 pub use layers::{LayerPrice, LayerRate};
 pub use mean::{Mean, Metric};
+pub(crate) use ratio::{Seen, Sides};
 pub use types::{
     ArmCondition, ByBlock, CaseComparison, Cell, ComparedRun, Comparison, Condition, LatencySide, Options, P, Ratio,
     RatioBasis, RatioValue, Robust, Side, Test, Unmatched,
@@ -28,7 +29,6 @@ pub use verdict::{Doubt, Judged, Rule, Verdict};
 
 use crate::findings::{CaseFinding, Findings, Headline, OpFinding};
 use crate::trials::{CaseTrials, by_case};
-use ratio::Sides;
 use stend_base::{Say, Share};
 use stend_record::RunRecord;
 
@@ -42,7 +42,7 @@ pub fn compare(runs: &[(&RunRecord, &Findings)], options: &Options) -> Compariso
 
 /// Whether trials of the same block belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pairing {
+pub(crate) enum Pairing {
     /// Runs that were made one after the other.
     None,
     /// Arms that alternated within one run.
@@ -99,6 +99,7 @@ fn compared_run(findings: &Findings) -> ComparedRun {
         run: findings.run.clone(),
         suite: findings.suite.clone(),
         targets: findings.targets.clone(),
+        stand: findings.stand.clone(),
         started_unix: findings.started_unix,
         state: findings.state.clone(),
         arm: None,
@@ -144,7 +145,7 @@ fn one_case(
     let first = found.first().copied().flatten();
     let sides = found.iter().enumerate().map(|(i, found)| {
         let (finding, trials) = (*found)?;
-        let against = first.filter(|_| i > 0).map(|(b, t)| Sides::new((b, t), (finding, trials), pairing));
+        let against = first.filter(|_| i > 0).map(|(b, t)| Sides::new(seen(b, t), seen(finding, trials), pairing));
         Some(side(finding, baseline.headline, against.as_ref()))
     });
     CaseComparison {
@@ -153,6 +154,10 @@ fn one_case(
         sides: sides.collect(),
         workloads: if differ { workloads } else { Vec::new() },
     }
+}
+
+fn seen<'a>(found: &'a CaseFinding, trials: &'a CaseTrials<'a>) -> Seen<'a> {
+    Seen { total: &found.total, ops: &found.ops, trials }
 }
 
 fn side(finding: &CaseFinding, headline: Headline, against: Option<&Sides<'_>>) -> Side {

@@ -4,7 +4,7 @@
 
 use super::{ByBlock, Doubt, Judged, P, Pairing, QUANTILE, Ratio, RatioBasis, RatioValue, Robust, Test};
 use crate::by_trial::figures_of;
-use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, QuantileValue};
+use crate::findings::{Estimate, Headline, OpFinding, QuantileValue, Rates};
 use crate::stats::{mean, order_statistic, paired, signed_rank, welch};
 use crate::trials::CaseTrials;
 use std::collections::BTreeMap;
@@ -12,6 +12,17 @@ use stend_spec::workload::Op;
 
 /// I/Os that the rate of a case counts.
 const COUNTED: [Op; 4] = Op::IO;
+
+/// A case of one side: what is found over its trials, and these.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// Rates over all trials.
+    pub total: &'a Rates,
+    /// Operations over all trials.
+    pub ops: &'a [OpFinding],
+    /// The trials.
+    pub trials: &'a CaseTrials<'a>,
+}
 
 /// A case in the baseline and in another run.
 pub struct Sides<'a> {
@@ -21,16 +32,17 @@ pub struct Sides<'a> {
 }
 
 struct OneSide<'a> {
-    finding: &'a CaseFinding,
+    total: &'a Rates,
+    ops: &'a [OpFinding],
     trials: &'a CaseTrials<'a>,
     /// What is found about each counting trial alone.
     by_trial: Vec<Vec<OpFinding>>,
 }
 
 impl<'a> OneSide<'a> {
-    fn new((finding, trials): (&'a CaseFinding, &'a CaseTrials<'a>)) -> OneSide<'a> {
+    fn new(Seen { total, ops, trials }: Seen<'a>) -> OneSide<'a> {
         let by_trial = trials.counting.iter().map(|trial| figures_of(trials, *trial)).collect();
-        OneSide { finding, trials, by_trial }
+        OneSide { total, ops, trials, by_trial }
     }
 
     /// The rate of each counting trial, per second.
@@ -56,7 +68,7 @@ impl<'a> OneSide<'a> {
     }
 
     fn op(&self, stream: u16, op: Op) -> Option<&OpFinding> {
-        self.finding.ops.iter().find(|o| (o.stream, o.op) == (stream, op))
+        self.ops.iter().find(|o| (o.stream, o.op) == (stream, op))
     }
 
     /// p99 of each counting trial, ns; else the reason why some trial has none.
@@ -79,11 +91,7 @@ impl<'a> OneSide<'a> {
 
 impl<'a> Sides<'a> {
     /// Both sides of a case.
-    pub fn new(
-        baseline: (&'a CaseFinding, &'a CaseTrials<'a>),
-        other: (&'a CaseFinding, &'a CaseTrials<'a>),
-        pairing: Pairing,
-    ) -> Sides<'a> {
+    pub fn new(baseline: Seen<'a>, other: Seen<'a>, pairing: Pairing) -> Sides<'a> {
         Sides { baseline: OneSide::new(baseline), other: OneSide::new(other), pairing }
     }
 
@@ -103,8 +111,8 @@ impl<'a> Sides<'a> {
         let (a, b) = (self.baseline.rates(headline), self.other.rates(headline));
         let shown = |side: &OneSide<'_>| -> Estimate {
             match headline {
-                Headline::Iops => side.finding.total.iops.clone(),
-                Headline::Throughput => side.finding.total.throughput.clone(),
+                Headline::Iops => side.total.iops.clone(),
+                Headline::Throughput => side.total.throughput.clone(),
             }
         };
         let value = quotient(shown(&self.baseline).value, shown(&self.other).value);

@@ -133,7 +133,7 @@ fn a_side_with_a_failed_check_names_it() {
 fn nothing_and_hostile_histograms_are_compared_without_a_panic() {
     assert!(compare(&[], &Options::default()).cases.is_empty());
     let hostile = |o: &mut stend_record::TrialOutcome, _: &mut Vec<stend_record::Slice>| {
-        o.jobs[0].latency[0] = Sparse { buckets: vec![(u32::MAX, u64::MAX)], sum_ns: 1, min_ns: 0, max_ns: 0 };
+        o.jobs[0].latency[0] = Sparse { buckets: vec![(u32::MAX, u64::MAX)].into(), sum_ns: 1, min_ns: 0, max_ns: 0 };
         o.jobs[0].done = [(u64::MAX, u64::MAX); OPS];
     };
     let record = run().trial(0).change(hostile).done().trial(0).done().record();

@@ -64,6 +64,8 @@ pub struct ComparedRun {
     pub suite: String,
     /// The targets as the user named them.
     pub targets: Vec<String>,
+    /// Name of the stand that was put up for the run and made them.
+    pub stand: Option<String>,
     /// Wall clock at the start, seconds since 1970 UTC.
     pub started_unix: i64,
     /// How far it got.

@@ -256,6 +256,8 @@ pub enum Caveat {
         cases: u32,
         /// Label of the least precise one.
         case: String,
+        /// What is not precise is how the arms of the run differ in it, as the ratio of two of them.
+        between_arms: bool,
         /// Half of the 95 % interval of its rate, relative to it; `None` if that is narrow enough.
         rate: Option<Share>,
         /// The same of its widest p99; `None` if that is narrow enough, or has no interval.

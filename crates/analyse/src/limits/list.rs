@@ -222,6 +222,7 @@ fn of_ceilings() -> Vec<Limit> {
     vec![
         limit!(Share ABOVE_CEILING, "H07", "rate over what the drives gave when they were read", "скорость к той, что дали накопители при чтении"),
         limit!(Number ENGINE_HEADROOM, "H42", "rate of the engine against nothing over that of the case, at least", "скорость генератора без объекта к скорости случая, не меньше"),
+        limit!(Share HELD_BACK, "", "time that an instance is held back by its own limit of CPU, named from", "время, когда экземпляр сдерживает его предел процессора, называется с"),
         limit!(Share BOUND_AT, "", "part of a ceiling from which it is what bounds a rate", "часть потолка, с которой предел — он"),
         limit!(Share BOUND_TOGETHER, "", "difference of two ceilings that bound a rate together", "разница потолков, при которой пределов два"),
         limit!(Share LATENCY_BOUND_BELOW, "", "part of every ceiling below which latency may be the bound", "часть каждого потолка, ниже которой пределом может быть задержка"),

@@ -95,8 +95,7 @@ fn window(done: &Value<'_>) -> Result<Window, (u32, Say)> {
     for kind in [Some(done), done.get(READS)].into_iter().flatten() {
         let (Some(bytes), Some(rate)) = (whole(kind, "bytes")?, whole(kind, "bytes/s")?) else { continue };
         let Some(longest) = (u128::from(bytes) * 1_000_000_000).checked_div(u128::from(rate)) else { continue };
-        // What takes no millisecond is left out whatever its rate.
-        if let (true, true, Ok(taken)) = (ms > 0, told.contains(&longest), u64::try_from(longest)) {
+        if let (true, Ok(taken)) = (told.contains(&longest), u64::try_from(longest)) {
             return Ok(Window { taken: Nanos(taken), cut: Nanos(0) });
         }
     }

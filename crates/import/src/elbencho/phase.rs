@@ -49,6 +49,57 @@ pub struct Names {
     pub direct: &'static str,
 }
 
+/// Flags that say more of the load than the columns do, with a value behind them.
+const LOAD_FLAGS: [&str; 16] = [
+    "--blockvaralgo",
+    "--blockvarpct",
+    "--cores",
+    "--fadv",
+    "--flock",
+    "--limitread",
+    "--limitwrite",
+    "--madv",
+    "--randalgo",
+    "--randamount",
+    "--rwmixpct",
+    "--rwmixthr",
+    "--rwmixthrpct",
+    "--timelimit",
+    "--verify",
+    "--zones",
+];
+/// The same without a value.
+const LOAD_WORDS: [&str; 12] = [
+    "--backward",
+    "--dropcache",
+    "--infloop",
+    "--mmap",
+    "--nofdsharing",
+    "--norandalign",
+    "--preallocfile",
+    "--readinline",
+    "--strided",
+    "--sync",
+    "--trunctosize",
+    "--verifydirect",
+];
+
+/// Those of a command, whose words stand in quotes. Names of files, labels and places of results are none of the load.
+fn load_flags(command: &str) -> Vec<(String, String)> {
+    let mut words = command.split('"').skip(1).step_by(2).peekable();
+    let mut found = Vec::new();
+    while let Some(word) = words.next() {
+        let (flag, own) = word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
+        if LOAD_FLAGS.contains(&flag) {
+            let behind = || words.next_if(|next| !next.starts_with("--")).unwrap_or_default();
+            found.push((flag.to_string(), own.unwrap_or_else(behind).to_string()));
+        } else if LOAD_WORDS.contains(&flag) {
+            found.push((flag.to_string(), "yes".to_string()));
+        }
+    }
+    found
+}
+
 /// Kinds of phases that do something else than reading or writing data.
 pub fn no_io(operation: &str) -> Say {
     say!(
@@ -72,7 +123,8 @@ pub fn started(text: &str) -> Option<Nanos> {
 
 impl Phase {
     /// As a trial of the file with this index.
-    pub fn printed(self, file: u32) -> Printed {
+    pub fn printed(mut self, file: u32) -> Printed {
+        self.options.extend(load_flags(&self.command));
         let names = if self.options.contains_key("IO depth") { &TABLE } else { &JSON };
         let word = |name: &str| self.options.get(name).map(|value| value.trim()).unwrap_or_default();
         let count = |name: &str| word(name).parse::<u32>().ok();

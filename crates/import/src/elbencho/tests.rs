@@ -44,7 +44,8 @@ fn why(result: Result<ImportedRun>) -> String {
 
 #[test]
 fn phases_of_one_label_and_load_are_trials_of_one_case() {
-    for run in [table(TABLE).unwrap(), json(JSON).unwrap()] {
+    // Less than a millisecond has a time only in JSON, where the rate tells it.
+    for (run, short) in [(table(TABLE).unwrap(), true), (json(JSON).unwrap(), false)] {
         assert!(
             labels(&run).starts_with(&["before WRITE".into(), "before READ".into(), "mix RWMIX70".into()]),
             "{run:?}"
@@ -53,7 +54,8 @@ fn phases_of_one_label_and_load_are_trials_of_one_case() {
         assert_eq!(run.imported.files[0].version, "elbencho 3.1-10");
         assert_eq!(run.started_unix_ns, Some(1_795_395_436_190_000_000));
         let dropped = |why: &str| run.imported.dropped.iter().any(|what| what.en.contains(why));
-        assert!(dropped("`MKDIRS` reads and writes no data") && dropped("`READ` took less than a millisecond"));
+        assert!(dropped("`MKDIRS` reads and writes no data"));
+        assert_eq!(dropped("`READ` took less than a millisecond"), short);
     }
 }
 
@@ -121,7 +123,7 @@ fn check_rates(run: &ImportedRun) -> usize {
 #[test]
 fn rates_of_json_are_those_that_elbencho_tells_though_milliseconds_are_cut() {
     let run = json(JSON).unwrap();
-    assert_eq!(check_rates(&run), 8);
+    assert_eq!(check_rates(&run), 9);
     // 512 KiB at 382691970 B/s: 1.37 ms, told as 1.
     let windows: Vec<Nanos> = trials(&run).iter().map(|(asked, _)| asked.window).collect();
     assert!(windows.contains(&Nanos(1_370_000)), "{windows:?}");
@@ -130,6 +132,32 @@ fn rates_of_json_are_those_that_elbencho_tells_though_milliseconds_are_cut() {
     assert!(trials(&other).iter().any(|(asked, _)| asked.window == Nanos::millis(1)));
     let none = json(&JSON.replace("\"382691970\"", "\"0\"")).unwrap();
     assert!(trials(&none).iter().any(|(asked, _)| asked.window == Nanos::millis(1)));
+}
+
+#[test]
+fn a_phase_of_json_shorter_than_a_millisecond_lasts_as_long_as_its_rate_says() {
+    // 512 KiB in 0.37 ms.
+    let short = JSON
+        .replace("\"382691970\"", "\"1400000000\"")
+        .replace("\"elapsed_time_ms\":\"1\"", "\"elapsed_time_ms\":\"0\"");
+    let windows: Vec<Nanos> = trials(&json(&short).unwrap()).iter().map(|(asked, _)| asked.window).collect();
+    assert!(windows.contains(&Nanos(374_491)), "{windows:?}");
+    let none = json(&short.replace("\"1400000000\"", "\"0\"")).unwrap();
+    assert!(none.imported.dropped.iter().any(|what| what.en.contains("`WRITE` took less than a millisecond")));
+}
+
+#[test]
+fn phases_with_other_flags_of_load_are_other_cases() {
+    let second = JSON.match_indices("\"phase_type\":\"READ\"").nth(1).unwrap().0;
+    let with = |flag: &str| {
+        let text = format!("{}{}", &JSON[..second], JSON[second..].replacen("\\\"--nolive\\\"", flag, 1));
+        labels(&json(&text).unwrap())
+    };
+    assert_eq!(with("\\\"--nolive\\\""), labels(&json(JSON).unwrap()));
+    assert_eq!(with("\\\"--csvfile\\\" \\\"b.csv\\\""), labels(&json(JSON).unwrap()));
+    let labels = with("\\\"--randalgo\\\" \\\"fast\\\"");
+    assert!(labels.contains(&"before READ, --randalgo fast".to_string()), "{labels:?}");
+    assert!(with("\\\"--sync\\\"").contains(&"before READ, --sync yes".to_string()));
 }
 
 #[test]

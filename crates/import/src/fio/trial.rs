@@ -4,6 +4,7 @@ use super::document::{Job, Side};
 use super::options::{Options, Shape};
 use crate::build::sum;
 use std::collections::BTreeMap;
+use stend_base::buckets::Buckets;
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos};
 use stend_record::fio_bins::{self as bins, Exact};
@@ -194,6 +195,7 @@ pub fn outcome(group: &Group<'_>, place: &Place<'_>) -> (Trial, TrialOutcome) {
         probes: None,
         verification: None,
         io_log: None,
+        app: None,
         told: Some(Told {
             file: place.file,
             line: place.line,
@@ -251,9 +253,12 @@ fn stored(side: &Side) -> Sparse {
     let exact = Exact { min_ns: latency.min_ns, max_ns: latency.max_ns, mean_ns: latency.mean_ns };
     match latency.bins.is_empty() {
         false => bins::sparse_in(&latency.bins, Some(exact), latency.unit_ns),
-        true => {
-            Sparse { buckets: Vec::new(), sum_ns: latency.sum_ns(), min_ns: latency.min_ns, max_ns: latency.max_ns }
-        }
+        true => Sparse {
+            buckets: Buckets::default(),
+            sum_ns: latency.sum_ns(),
+            min_ns: latency.min_ns,
+            max_ns: latency.max_ns,
+        },
     }
 }
 

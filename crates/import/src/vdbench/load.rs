@@ -56,17 +56,15 @@ impl<'t> Load<'t> {
 
     /// With the intervals that the means are really of: those that are named, or one more before them, as 5.04.06 has it.
     fn over_its_intervals(mut self) -> Result<Load<'t>, Say> {
-        let told = self.mean.number("rate").unwrap_or(0.0);
-        let agrees = |first: &u64| {
-            let own = self.intervals.iter().filter(|row| {
-                row.number("Interval").is_some_and(|number| (*first as f64..=self.last as f64).contains(&number))
-            });
-            let rates: Vec<f64> = own.filter_map(|row| row.number("rate")).collect();
-            let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
-            rates.len() as u64 == self.last - first + 1 && (mean - told).abs() <= ROUNDED + told * ROUNDED
-        };
-        match [self.first, self.first.saturating_sub(1).max(1)].into_iter().find(agrees) {
-            Some(first) => {
+        let before = self.first.saturating_sub(1).max(1);
+        let fits = |first: u64| Some((first, self.distance(first)?));
+        // At a steady rate both may agree: then the nearer one does, and of two that are as near the one that is named.
+        let near = [fits(self.first), fits(before)]
+            .into_iter()
+            .flatten()
+            .reduce(|named, earlier| if earlier.1 < named.1 { earlier } else { named });
+        match near {
+            Some((first, _)) => {
                 self.first = first;
                 Ok(self)
             }
@@ -75,6 +73,30 @@ impl<'t> Load<'t> {
                 "его строка средних — не средние его интервалов"
             )),
         }
+    }
+
+    /// How far the means are from those of the intervals from this one on, summed over rate, throughput and response; `None` if the rate, which
+    /// is a plain mean, is further off than digits were cut.
+    fn distance(&self, first: u64) -> Option<f64> {
+        let own: Vec<&Row<'_>> = self
+            .intervals
+            .iter()
+            .filter(|row| row.number("Interval").is_some_and(|n| (first as f64..=self.last as f64).contains(&n)))
+            .collect();
+        let rates: Vec<f64> = own.iter().filter_map(|row| row.number("rate")).collect();
+        let told = |name: &str| self.mean.number(name).unwrap_or(0.0);
+        let all: f64 = rates.iter().sum();
+        let off = (all / rates.len().max(1) as f64 - told("rate")).abs();
+        if rates.len() as u64 != self.last - first + 1 || off > ROUNDED + told("rate") * ROUNDED {
+            return None;
+        }
+        let share = |off: f64, of: f64| if of > 0.0 { off.abs() / of } else { 0.0 };
+        let throughput = own.iter().filter_map(|row| row.number("MB/sec")).sum::<f64>() / own.len().max(1) as f64;
+        // A response is the mean over I/Os, so intervals count by their rate.
+        let weighted = own.iter().filter_map(|row| Some(row.number("rate")? * row.number("resp")?)).sum::<f64>();
+        let response = if all > 0.0 { weighted / all } else { 0.0 };
+        let of = |mean: f64, name: &str| share(mean - told(name), told(name));
+        Some(share(off, told("rate")) + of(throughput, "MB/sec") + of(response, "resp"))
     }
 
     /// Refuses words where numbers are needed.

@@ -64,6 +64,25 @@ fn numbers_are_means_over_the_intervals_that_vdbench_names() {
 }
 
 #[test]
+fn at_a_steady_rate_the_other_columns_say_which_intervals_count() {
+    // All rates the same, as with a rate that is asked for: the response of interval 2 says that it counts.
+    let rows = |first_response: &str| {
+        let row = |at: u32, label: &str, response: &str| {
+            format!("00:00:{at:02}.000 00:00:{at:02} run {label} 1000.0 1000.0 3.90 4096 50.0 {response}\n")
+        };
+        let head = "tod timestamp Run Interval reqrate rate MB/sec bytes/io read% resp\n".to_string();
+        let all = (1..=4).map(|at| row(at, &at.to_string(), if at == 2 { "4.0000" } else { "1.0000" }));
+        head + &all.collect::<String>() + &row(4, "avg_3-4", first_response)
+    };
+    let window = |response: &str| {
+        let (asked, _, slices) = trials(&flatfile(&rows(response)).unwrap()).remove(0);
+        (asked.ramp, asked.window, slices.len())
+    };
+    assert_eq!(window("2.0000"), (Nanos::secs(1), Nanos::secs(3), 6));
+    assert_eq!(window("1.0000"), (Nanos::secs(2), Nanos::secs(2), 4));
+}
+
+#[test]
 fn a_requested_rate_holds_the_load_back() {
     let paced = |(_, outcome, _): &(Trial, TrialOutcome, Vec<Slice>)| outcome.told.as_ref().unwrap().paced;
     assert_eq!(trials(&flatfile(FLATFILE).unwrap()).iter().map(paced).collect::<Vec<_>>(), [false, false, true, true]);

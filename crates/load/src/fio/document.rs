@@ -1,6 +1,6 @@
 //! Reads what fio prints at its end (`--output-format=json+`). Pure, and wary: it comes from another program.
 
-use super::child::WORDS_MAX;
+use crate::child::WORDS_MAX;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;

@@ -5,7 +5,6 @@
 //! time as our engine would take. Its numbers are taken from its summary (totals, latencies with the submission) and its
 //! histogram logs (intervals, latencies without it). Must not correct what it measured.
 
-mod child;
 mod document;
 mod faults;
 mod job;
@@ -19,11 +18,11 @@ pub use probe::{Fio, probe_fio};
 pub use scratch::remove_dead_scratches;
 
 use crate::backend::{Lane, choose_backend, ring_works};
+use crate::child::{self, Order};
 use crate::crew::stopped_before_start;
 use crate::layout::{self, Job};
 use crate::prober::Prober;
 use crate::{Control, crew, trial};
-use child::Order;
 use outcome::{Ran, Told};
 use scratch::Scratch;
 use std::fs::File;
@@ -131,6 +130,7 @@ fn start(
         arguments: arguments.clone(),
         directory: Some(scratch.path()),
         input: Some(target),
+        ..Order::default()
     };
     let limit = STARTUP + (trial.ramp + trial.window + trial.drain_limit).duration();
     let mut ended = child::run(order, limit, &|| control.stopped()).map_err(|e| probe::missing(&e))?;

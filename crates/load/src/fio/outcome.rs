@@ -1,11 +1,11 @@
 //! From what fio told to the outcome of a trial. Pure: no clock, no files.
 
-use super::child::{Cut, Ended};
 use super::document::{Document, Report, Side};
 use super::faults;
 use super::job;
 use super::logs::Row;
 use super::slices::{self, Done};
+use crate::child::{Cut, Ended};
 use crate::layout::Job;
 use stend_base::{Bytes, Nanos};
 use stend_record::External;
@@ -171,6 +171,7 @@ fn at(ran: &Ran, reports: &[&Report], start: Nanos, uncertainty: Nanos) -> Trial
         verification: None,
         io_log: None,
         told: None,
+        app: None,
         clocks: [(0, 0, 0); 2],
     }
 }

@@ -1,6 +1,6 @@
 //! Which fio is installed, and what it can do. Must not run a job.
 
-use super::child::{self, Order};
+use crate::child::{self, Order};
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, say};
 use stend_spec::external::FioNeed;
@@ -58,7 +58,7 @@ pub fn probe_fio() -> Result<Fio> {
 
 fn ask(arguments: &[&str]) -> Result<String> {
     let words = arguments.iter().map(|word| word.to_string()).collect();
-    let order = Order { program: PROGRAM, arguments: words, directory: None, input: None };
+    let order = Order { program: PROGRAM, arguments: words, ..Order::default() };
     let ended = child::run(order, ANSWER_LIMIT, &|| false).map_err(|e| missing(&e))?;
     match ended.status {
         Some(status) if status.success() => Ok(String::from_utf8_lossy(&ended.output).into_owned()),

@@ -138,7 +138,7 @@ fn a_device_that_lost_its_end_fails_a_trial_by_fio_with_eio_and_the_offset() {
 
 #[test]
 fn a_fio_that_fails_is_an_error_with_its_last_words_and_one_that_says_nonsense_too() {
-    let ended = |code: i32, words: &str| child::Ended {
+    let ended = |code: i32, words: &str| crate::child::Ended {
         status: Some(std::process::ExitStatus::from_raw(code << 8)),
         cut: None,
         output: Vec::new(),

@@ -150,7 +150,7 @@ const BASE: usize = 512;
 
 /// About how much memory an entry takes: exact only for what can grow large.
 pub fn entry_weight(entry: &Entry) -> usize {
-    let buckets = |latency: &Sparse| latency.buckets.len() * size_of::<(u32, u64)>();
+    let buckets = |latency: &Sparse| latency.buckets.size();
     let grown: usize = match entry {
         Entry::Slices { slices, .. } => {
             let service = |s: &Slice| s.open.as_ref().and_then(|open| open.service.as_ref()).map_or(0, buckets);
@@ -178,7 +178,7 @@ mod tests {
     use stend_spec::workload::Op;
 
     fn heavy() -> Message {
-        let buckets = vec![(1, 1); WEIGHT_MAX / size_of::<(u32, u64)>() / 2];
+        let buckets = vec![(1, 1); WEIGHT_MAX / 2 / 2].into();
         let latency = Some(Sparse { buckets, ..Sparse::default() });
         let slice = Slice {
             interval: 0,

@@ -1,5 +1,6 @@
 //! Made-up entries for the tests of this module: one of each kind, and runs of any length.
 
+use crate::app::{AppOutcome, AppWindow, Instance};
 use crate::calibration::{Calibration, Subject};
 use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use crate::imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
@@ -10,7 +11,7 @@ use crate::observed::{
 };
 use crate::parts::{ArcCounters, ArrayState, LineRate, Link, LinkState, Parts, PathState, PoolState, Temperature};
 use crate::probes::{Probes, Silence};
-use crate::run::{Entry, RunHeader, RunRecord};
+use crate::run::{Entry, RunHeader, RunRecord, StandText};
 use crate::sample::{CpuTimes, Sample};
 use crate::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_base::histogram::Sparse;
@@ -42,6 +43,7 @@ pub fn header() -> RunHeader {
         suite_text: "suite: quick # проверка\n".to_string(),
         realtime_offset_ns: -5,
         imported: Some(imported()),
+        stand: Some(StandText { name: "md".into(), file: "md.yaml".into(), text: "stand: md".into(), nonce: 7 }),
     }
 }
 
@@ -190,6 +192,23 @@ pub fn outcome() -> TrialOutcome {
         verification: Some(verification()),
         io_log: Some(IoLogTotals { recorded: 3, dropped: 1, beyond: 2, failed: 1, placed: 2, places: 1 }),
         told: Some(told()),
+        app: Some(AppOutcome {
+            versions: vec!["postgres (PostgreSQL) 15.8".into()],
+            groups: Some(1),
+            set_up: Nanos::SECOND,
+            instances: vec![Instance {
+                windows: vec![AppWindow {
+                    rate_thousandths: 20_000,
+                    latency: Some(Nanos::millis(38)),
+                    errors: 1,
+                    printed: "[ 30s ] tps: 20.00".into(),
+                }],
+                failed: "killed".into(),
+                throttled_ns: Some(7),
+                cpu_ns: None,
+                memory_hits: Some(3),
+            }],
+        }),
         clocks: [(1, 2, 3), (4, 5, u64::MAX)],
     }
 }

@@ -63,6 +63,9 @@ struct Run<'a> {
     suite: &'a str,
     /// As the user named them.
     targets: &'a [String],
+    /// Name of the stand that made them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stand: Option<&'a str>,
     started_unix_s: i64,
     state: State<'a>,
     /// Name of the arm, if arms of one run are compared.
@@ -121,9 +124,12 @@ struct Latency {
 
 #[derive(Serialize)]
 struct Percentile {
-    /// `at`, `above` (a lower bound) or `not_enough`.
+    /// `at`, `above` (a lower bound), `not_enough`, or `printed` by another tool, which cannot be merged.
     state: &'static str,
     value_ns: Option<u64>,
+    /// Of several that another tool printed the smallest and the largest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    printed_range_ns: Option<(u64, u64)>,
 }
 
 #[derive(Serialize)]
@@ -267,6 +273,7 @@ fn run(run: &ComparedRun) -> Run<'_> {
         run: &run.run,
         suite: &run.suite,
         targets: &run.targets,
+        stand: run.stand.as_deref(),
         started_unix_s: run.started_unix,
         state: crate::json::state(&run.state),
         arm: run.arm.as_deref(),
@@ -357,10 +364,11 @@ fn latency(latency: &LatencySide, rule: &Rule) -> Latency {
         QuantileValue::NotEnough { .. } => ("not_enough", None),
         QuantileValue::Printed(_) => ("printed", latency.p99.value.single().map(|v| v.0)),
     };
+    let printed_range_ns = latency.p99.value.range().map(|(least, most)| (least.0, most.0));
     Latency {
         stream: latency.stream,
         operation: latency.op,
-        p99: Percentile { state, value_ns },
+        p99: Percentile { state, value_ns, printed_range_ns },
         p99_ratio: latency.ratio.as_ref().map(|r| ratio::ratio(r, rule)),
     }
 }

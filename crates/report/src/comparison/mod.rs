@@ -12,7 +12,6 @@ use stend_analyse::Comparison;
 use stend_analyse::compare::{CaseComparison, LatencySide, Mean, Metric, Ratio, RatioBasis, RatioValue, Side};
 use stend_analyse::findings::QuantileValue;
 use stend_base::{Lang, Say, format, say};
-use stend_record::targets::in_line;
 
 /// Above this many percent decimals say nothing.
 const PERCENT_WHOLE: f64 = 999.95;
@@ -297,7 +296,7 @@ pub fn arrows(values: &[Say]) -> Say {
 
 /// What a run of the comparison is: `R-…: quick on /srv, 2026-01-02 03:04 UTC`, and whether it ended early.
 pub fn describe(run: &stend_analyse::compare::ComparedRun) -> Say {
-    let (id, suite, target) = (&run.run, &run.suite, in_line(&run.targets));
+    let (id, suite, target) = (&run.run, &run.suite, figures::on(&run.targets, run.stand.as_deref()));
     let began = figures::utc(run.started_unix);
     let state = match run.state {
         stend_record::RunState::Complete => Say::same(""),
@@ -315,4 +314,4 @@ pub fn describe(run: &stend_analyse::compare::ComparedRun) -> Say {
 #[cfg(test)]
 pub use tests::two as fixture;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

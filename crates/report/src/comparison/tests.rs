@@ -17,6 +17,7 @@ fn run(id: &str, state: RunState) -> ComparedRun {
         run: id.into(),
         suite: "quick".into(),
         targets: vec!["/var/tmp".into()],
+        stand: None,
         started_unix: 1_795_296_600,
         state,
         arm: None,

@@ -8,7 +8,7 @@ use stend_record::{RunRecord, TargetKind};
 use stend_spec::external::per_job;
 use stend_spec::pattern::Pattern;
 use stend_spec::rate::Gaps;
-use stend_spec::workload::{Stream, Sync};
+use stend_spec::workload::{Batch, Data, Mix, Stream, Sync};
 
 /// What its I/Os do and in which order: `randread`. What a stream does besides that is in [`left_out`].
 pub fn kinds(stream: &Stream) -> &'static str {
@@ -50,7 +50,9 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
     }
     put("numjobs", stream.jobs.to_string());
     put("group_reporting", "1".to_string());
-    put("direct", u8::from(trial.direct).to_string());
+    if stend_analyse::is_cache_known(run) {
+        put("direct", u8::from(trial.direct).to_string());
+    }
     match &stream.pattern {
         Pattern::Uniform => put("norandommap", "1".to_string()),
         Pattern::Zipf { theta_thousandths } => {
@@ -64,12 +66,13 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
         Sync::ODsync => put("sync", "dsync".to_string()),
         Sync::None | Sync::Dsync | Sync::SyncFileRange(_) => {}
     }
-    if let (Some(rate), Some([reads, writes])) = (&stream.rate, per_job(stream)) {
-        put("rate_iops", format!("{reads},{writes}"));
+    if let (Some(rate), Some(numbers)) = (&stream.rate, rate_iops(stream)) {
+        put("rate_iops", numbers);
         if rate.gaps == Gaps::Poisson {
             put("rate_process", "poisson".to_string());
         }
     }
+    besides(stream).into_iter().for_each(|(name, value)| put(name, value));
     if let Some(think) = stream.think {
         put("thinktime", micros(think.time));
         put("thinktime_blocks", think.every.to_string());
@@ -87,6 +90,38 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
         put("filename", if named.tool == "fio" { named.targets.join(":") } else { joined(&named.targets) });
     }
     out
+}
+
+/// Batches, contents and CPUs, as in the job files that `export --format fio-job` writes.
+fn besides(stream: &Stream) -> Vec<(&'static str, String)> {
+    let mut out = Vec::new();
+    if stream.batch.size > 1 {
+        let names = ["iodepth_batch_submit", "iodepth_batch_complete_min"];
+        out.extend(names.map(|name| (name, stream.batch.size.to_string())));
+    }
+    if stream.data.compress_thousandths != Data::default().compress_thousandths {
+        let percent = 100 - 100_000 / stream.data.compress_thousandths.max(1000);
+        out.push(("buffer_compress_percentage", percent.to_string()));
+        out.push(("buffer_compress_chunk", "4096".to_string()));
+    }
+    if !stream.place.cpus.is_empty() {
+        let cpus: Vec<String> = stream.place.cpus.iter().map(u32::to_string).collect();
+        out.push(("cpus_allowed", cpus.join(",")));
+        out.push(("cpus_allowed_policy", "split".to_string()));
+    }
+    out
+}
+
+/// I/Os per second of each job: of reads, writes, and of discards where there is nothing else; a kind without a rate is empty, because 0 would
+/// be one. `None`: they are not whole, or change.
+fn rate_iops(stream: &Stream) -> Option<String> {
+    let shown = |rate: u64| if rate > 0 { rate.to_string() } else { String::new() };
+    if stream.mix.discard == 100 {
+        let [rate, _] = per_job(&Stream { mix: Mix::of_reads(100), ..stream.clone() })?;
+        return Some(format!(",,{rate}"));
+    }
+    let [reads, writes] = per_job(stream)?;
+    (reads > 0 || writes > 0).then(|| format!("{},{}", shown(reads), shown(writes)))
 }
 
 /// Names as one value of fio, which parts them at colons but for those behind a `\` (HOWTO.rst, `filename`).
@@ -136,11 +171,26 @@ pub(super) fn left_out(stream: &Stream) -> Vec<Say> {
     if stream.mix.discard > 0 && (stream.mix.read > 0 || stream.mix.write > 0) {
         out.push(say!("discards among reads and writes", "освобождения вперемешку с чтениями и записями"));
     }
-    if stream.rate.is_some() && per_job(stream).is_none() {
+    if stream.rate.is_some() && rate_iops(stream).is_none() {
         out.push(say!(
             "a rate that changes, or is not whole for each job",
             "частота, которая меняется или не делится на задания нацело"
         ));
+    }
+    if stream.batch.one_stamp != Batch::default().one_stamp {
+        out.push(say!("one reading of the clock for a batch", "одно чтение часов на пачку"));
+    }
+    if stream.data.dedup_thousandths != Data::default().dedup_thousandths {
+        out.push(say!("this share of equal blocks (`dedup`)", "такая доля равных блоков (`dedup`)"));
+    }
+    if stream.verify.is_some() {
+        out.push(say!("marks that tell as much as `verify`", "метки, говорящие столько же, сколько `verify`"));
+    }
+    if stream.region.is_some() {
+        out.push(say!("the places of its jobs in a part of the range", "места его заданий в части диапазона"));
+    }
+    if stream.place.memory.is_some() {
+        out.push(say!("the node of its buffers", "узел его буферов"));
     }
     if stream.replay.is_some() {
         out.push(say!("the trace that is replayed", "воспроизводимая трасса"));

@@ -8,7 +8,8 @@ use stend_base::{Bytes, MilliIops, Nanos, Share};
 use stend_record::fio_bins::Bins;
 use stend_spec::pattern::Pattern;
 use stend_spec::rate::{Gaps, Rate};
-use stend_spec::workload::{Mix, Op, Region, Stream, Sync, Trial};
+use stend_spec::topology::Place;
+use stend_spec::workload::{Batch, Data, Mix, Op, Region, Stream, Sync, Trial, Verify};
 
 /// Two trials of reads with few I/Os, of which everything is known.
 fn group(streams: Vec<Stream>) -> GroupAsFio {
@@ -96,6 +97,51 @@ fn a_stream_becomes_options_and_what_has_none_is_told() {
 }
 
 #[test]
+fn kinds_without_a_rate_are_empty_and_discards_have_the_third() {
+    let rate = |mix: Mix, per_second: u32| {
+        let rate = Some(Rate::constant(MilliIops::per_second(per_second.into()), Gaps::Even));
+        let document = document(group(vec![Stream { mix, rate, ..stream() }]));
+        let notes = document["stend"]["notes"].to_string();
+        let value = document["jobs"][0]["job options"]["rate_iops"].as_str().map(String::from);
+        (value, notes.contains("is not whole for each job"))
+    };
+    let discards = Mix { read: 0, write: 0, discard: 100, write_zeroes: 0 };
+    assert_eq!(rate(discards, 50), (Some(",,25".into()), false));
+    assert_eq!(rate(discards, 51), (None, true));
+    assert_eq!(rate(Mix::of_reads(100), 1000), (Some("500,".into()), false));
+    assert_eq!(rate(Mix::of_reads(0), 1000), (Some(",500".into()), false));
+    assert_eq!(rate(Mix { write_zeroes: 100, discard: 0, ..discards }, 50), (None, true));
+}
+
+#[test]
+fn batches_contents_checks_and_places_are_options_or_told_as_left_out() {
+    let odd = Stream {
+        batch: Batch { size: 8, one_stamp: true },
+        data: Data { compress_thousandths: 2500, dedup_thousandths: 2000 },
+        verify: Some(Verify { after: true, crash: false }),
+        region: Some(Region { start: Bytes(0), len: Bytes::mib(64) }),
+        place: Place { cpus: vec![0, 2], memory: Some(1) },
+        ..stream()
+    };
+    let document = document(group(vec![odd, stream()]));
+    let named = [
+        "iodepth_batch_submit",
+        "iodepth_batch_complete_min",
+        "buffer_compress_percentage",
+        "buffer_compress_chunk",
+        "cpus_allowed",
+        "cpus_allowed_policy",
+    ];
+    let of = |job: usize| named.map(|name| document["jobs"][job]["job options"][name].as_str().unwrap_or("-"));
+    assert_eq!((of(0), of(1)), (["8", "8", "60", "4096", "0,2", "split"], ["-"; 6]));
+    let notes = document["stend"]["notes"].to_string();
+    for left in ["reading of the clock", "equal blocks", "marks that tell", "places of its jobs", "node of its buffers"]
+    {
+        assert_eq!(notes.matches(left).count(), 1, "{left}: {notes}");
+    }
+}
+
+#[test]
 fn colons_in_names_of_devices_do_not_part_them() {
     let filename = |run: &RunRecord| {
         let mut out = Vec::new();
@@ -112,6 +158,18 @@ fn colons_in_names_of_devices_do_not_part_them() {
     let targets = vec!["/dev/sda:/dev/sdb".to_string()];
     run.header.imported = Some(stend_record::Imported { tool: "fio".into(), targets, ..Default::default() });
     assert_eq!(filename(&run), "/dev/sda:/dev/sdb");
+}
+
+#[test]
+fn whether_the_page_cache_was_used_is_an_option_only_where_it_is_told() {
+    let direct = |tool: &str| {
+        let (mut run, mut out) = (fixture::run(), Vec::new());
+        run.header.imported = Some(stend_record::Imported { tool: tool.into(), ..Default::default() });
+        fio_json(&run, &[group(vec![stream()])], &mut out).unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        document["jobs"][0]["job options"].get("direct").cloned()
+    };
+    assert_eq!((direct("diskspd"), direct("vdbench")), (Some("1".into()), None));
 }
 
 #[test]

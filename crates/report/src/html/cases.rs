@@ -138,7 +138,7 @@ fn operations(m: &mut Markup, page: &Page, case: &CaseFinding) {
                 for quantile in &op.quantiles {
                     m.el("td", "", |m| quantile_cell(m, page, quantile));
                 }
-                m.line("td", "", &figures::latency_max(figures::known(op, op.latency_max), op.censored, page.unit));
+                m.line("td", "", &figures::latency_max(figures::largest(op), op.censored, page.unit));
             });
             if let Some(service) = &op.service {
                 service_row(m, page, op, service);

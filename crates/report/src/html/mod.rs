@@ -5,10 +5,13 @@ pub mod audit;
 pub mod beside;
 mod cases;
 pub mod comparison;
+mod density;
 mod figure;
+pub mod history;
 mod imported;
 mod limits;
 mod method;
+mod numa;
 mod results;
 mod summary;
 mod system;
@@ -107,8 +110,13 @@ fn body(m: &mut Markup, page: &Page) {
     m.el("main", "", |m| {
         summary::caveats(m, page);
         page.arms.iter().for_each(|arms| comparison::arms(m, arms));
-        results::section(m, page);
+        if page.findings.density.is_empty() {
+            results::section(m, page);
+        } else {
+            density::section(m, page);
+        }
         across(m, page);
+        numa::section(m, page);
         cases::section(m, page);
         not_run(m, page);
         whole_run(m, page);

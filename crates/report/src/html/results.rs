@@ -115,7 +115,7 @@ fn latency_cells(m: &mut Markup, page: &Page, op: &OpFinding) {
         let text = |q: &Quantile| figures::quantile(q, page.unit);
         op.quantiles.get(i).map_or_else(|| Say::same(NONE), text)
     });
-    let cells = quantiles.chain([figures::latency_max(figures::known(op, op.latency_max), op.censored, page.unit)]);
+    let cells = quantiles.chain([figures::latency_max(figures::largest(op), op.censored, page.unit)]);
     for (name, value) in quantile_names().iter().zip(cells) {
         m.el("td", "latency", |m| {
             // On a narrow screen the row becomes a card, whose cells carry their own heading.
@@ -240,7 +240,7 @@ fn marks(op: &OpFinding) -> [Option<u64>; 4] {
         QuantileValue::Printed(_) => op.quantiles.get(i)?.value.single().map(|v| v.0),
         QuantileValue::NotEnough { .. } => None,
     };
-    [quantile(0), quantile(1), quantile(2), figures::known(op, op.latency_max.0)]
+    [quantile(0), quantile(1), quantile(2), figures::largest(op).map(|max| max.0)]
 }
 
 /// Marks of p50, p99, p99.9 and the maximum: shapes differ, so no colour is needed.

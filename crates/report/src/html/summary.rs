@@ -7,11 +7,10 @@ use crate::words;
 use stend_analyse::Findings;
 use stend_analyse::findings::{Caveat, GradeLevel};
 use stend_base::{Say, format, say};
-use stend_record::targets::in_line;
 
 /// `quick on /var/tmp`.
 pub fn title(findings: &Findings) -> Say {
-    let (suite, target) = (&findings.suite, in_line(&findings.targets));
+    let (suite, target) = (&findings.suite, crate::figures::on(&findings.targets, findings.stand.as_deref()));
     say!("{suite} on {target}", "{suite} на {target}")
 }
 

@@ -46,7 +46,7 @@ pub(super) fn table_of(m: &mut Markup, page: &Page, case: &CaseFinding) {
                 for quantile in &op.quantiles {
                     m.el("td", "", |m| quantile_cell(m, page, quantile));
                 }
-                m.line("td", "", &figures::latency_max(figures::known(op, op.latency_max), op.censored, page.unit));
+                m.line("td", "", &figures::latency_max(figures::largest(op), op.censored, page.unit));
             });
         }
     });

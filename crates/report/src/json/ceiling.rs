@@ -18,7 +18,7 @@ pub(super) struct CeilingOut<'a> {
     /// 1 where each I/O takes as long as alone; `null` without a case at depth 1.
     rate_of_latency_alone: Option<f64>,
     /// The same case at twice the queue depth; `null` where the run does not have it.
-    doubled: Option<Doubled>,
+    doubled: Option<&'a Doubled>,
     /// What other tests of cause did that the suite asked for (`confirm`).
     relieved: &'a [Relieved],
     /// I/Os in flight that the nearest ceiling would take.
@@ -47,7 +47,7 @@ pub(super) fn out(ceiling: &CeilingFinding) -> CeilingOut<'_> {
         unknown: &ceiling.unknown,
         in_flight: ceiling.in_flight,
         rate_of_latency_alone: ceiling.alone,
-        doubled: ceiling.doubled,
+        doubled: ceiling.doubled.as_ref(),
         relieved: &ceiling.relieved,
         in_flight_needed: ceiling.needed,
         demand: ceiling.demand.as_ref(),

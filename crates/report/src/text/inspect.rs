@@ -99,6 +99,10 @@ fn describe(device: &Device, lang: Lang) -> String {
     let marks = [
         (device.rotational == Some(true), say!("spinning", "вращающийся")),
         (device.removable, say!("removable", "съёмный")),
+        (
+            device.reserve == Some(true),
+            say!("in reserve: the array sends it no I/O", "в резерве: массив к нему не обращается"),
+        ),
         (device.is_virtual, say!("virtual: what lies below cannot be seen", "виртуальный: что под ним, не видно")),
     ];
     parts.extend(marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| word.get(lang).to_string()));

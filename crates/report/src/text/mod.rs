@@ -3,18 +3,21 @@
 pub mod audit;
 pub mod beside;
 pub mod comparison;
+mod density;
 pub mod doctor;
 mod grid;
 pub mod inspect;
+pub mod inventory;
 mod layout;
 pub mod list;
+mod numa;
 pub mod preview;
 mod table;
 
-use crate::figures::{self, both, utc};
+use crate::figures::{self, both, on, utc};
 use crate::words;
-pub use layout::clean;
 use layout::paragraph;
+pub use layout::{clean, columns};
 use stend_analyse::Findings;
 use stend_analyse::findings::{
     CaseFinding, CeilingFinding, CheckResult, CheckStatus, OpFinding, ProberFinding, Quantile, QuantileValue,
@@ -22,7 +25,6 @@ use stend_analyse::findings::{
 };
 use stend_analyse::io_log::in_words;
 use stend_base::{Lang, Say, format, say};
-use stend_record::targets::in_line;
 
 /// Narrower terminals are treated as this wide: words would break into letters.
 const WIDTH_MIN: usize = 40;
@@ -39,7 +41,10 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
     }
     out.push_str(&paragraph("", findings.grade.banner.get(lang), screen.width));
     out.push('\n');
-    out.push_str(&table::table(&findings.cases, &screen));
+    match findings.density.as_slice() {
+        [] => out.push_str(&table::table(&findings.cases, &screen)),
+        found => out.push_str(&density::tables(found, &screen)),
+    }
     out.push_str(&beside(findings, &screen));
     out.push_str(&checks(&findings.cases, &screen));
     out.push_str(&list(
@@ -96,6 +101,7 @@ fn beside(findings: &Findings, screen: &Screen) -> String {
         screen,
         findings.sweeps.iter().map(|sweep| ("–".to_string(), format!("{}: {}", sweep.label, sweep.say().get(lang)))),
     ));
+    out.push_str(&numa::matrices(&findings.numa, screen));
     out.push_str(&list(
         &say!("Replayed", "Воспроизведено"),
         screen,
@@ -283,7 +289,8 @@ pub(crate) fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (
 }
 
 fn origin(findings: &Findings) -> Say {
-    let (run, suite, target) = (clean(&findings.run), clean(&findings.suite), clean(&in_line(&findings.targets)));
+    let (run, suite, target) =
+        (clean(&findings.run), clean(&findings.suite), clean(&on(&findings.targets, findings.stand.as_deref())));
     let (began, elapsed) = (utc(findings.started_unix), both(|lang| format::duration(findings.elapsed, lang)));
     let (en, ru) = (elapsed.en, elapsed.ru);
     say!("{run}: {suite} on {target}, {began}, {en}", "{run}: {suite} на {target}, {began}, {ru}")

@@ -6,11 +6,15 @@ use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::figures::both;
 use crate::words;
 use stend_analyse::findings::Caveat;
-use stend_analyse::preview::{PlannedArm, PlannedCalibration, PlannedCase, Preview, Writes};
+use stend_analyse::preview::{PlannedArm, PlannedCalibration, PlannedCase, PlannedTest, Preview, Writes};
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::targets::{in_line, names};
+use stend_spec::confirm::Test;
 use stend_spec::precondition::{Precondition, Purge};
+
+/// Most tests of cause that are named one by one (by eye).
+const TESTS_SHOWN: usize = 12;
 
 /// A preview for a person, at most `width` columns wide (40 at least). Steps stay as the run records them.
 pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -> String {
@@ -22,6 +26,11 @@ pub fn preview_text(preview: &Preview, lang: Lang, width: usize, colour: bool) -
     let not_run = preview.not_run.iter();
     let not_run = not_run.map(|case| ("–".to_string(), format!("{}: {}", clean(&case.label), case.reason.get(lang))));
     out.push_str(&super::list(&say!("Not run", "Не выполняется"), &screen, not_run));
+    out.push_str(&super::list(
+        &say!("Tests of cause among the cases", "Проверки причин среди случаев"),
+        &screen,
+        tested_by_cases(&preview.tested_by_cases, lang),
+    ));
     out.push('\n');
     out.push_str(&costs(preview, &screen));
     let caveats = preview.caveats.iter().filter(|caveat| !matches!(caveat, Caveat::WillWrite { .. }));
@@ -58,7 +67,7 @@ fn danger(preview: &Preview, screen: &Screen) -> String {
                 "Пишет только в собственные файлы, в собственном каталоге внутри каждого объекта, и в конце всё удаляет."
             ),
         ),
-        Writes::TestFiles { count: 2.., .. } => put(
+        Writes::TestFiles { count, .. } if *count > 1 || !preview.programs.is_empty() => put(
             "✔ ",
             say!(
                 "It writes only to files of its own in a directory of its own, and removes all of them at the end.",
@@ -114,6 +123,18 @@ fn ceilings(calibration: &PlannedCalibration, lang: Lang) -> String {
     text.get(lang).to_string()
 }
 
+/// What is started besides, and what of it is made on the machine.
+fn starting(preview: &Preview, lang: Lang) -> Option<String> {
+    let names =
+        |lang| preview.programs.iter().map(|one| one.say().get(lang).to_string()).collect::<Vec<_>>().join(", ");
+    let (en, ru) = (names(Lang::En), names(Lang::Ru));
+    let started = say!(
+        "start {en}: instances with data of their own below that directory (`app`) and, where they have limits, in control groups of their own (`stend-…`); both go at the end",
+        "запустить {ru}: экземпляры со своими данными в том же каталоге (`app`) и, где заданы пределы, в своих контрольных группах (`stend-…`); в конце удаляется и то и другое"
+    );
+    (!preview.programs.is_empty()).then(|| started.get(lang).to_string())
+}
+
 fn steps(preview: &Preview, screen: &Screen) -> String {
     let (lang, ahead) = (screen.lang, &preview.ahead);
     let mut lines: Vec<String> = ahead.steps.iter().map(|step| clean(step)).collect();
@@ -126,16 +147,22 @@ fn steps(preview: &Preview, screen: &Screen) -> String {
             say!("read a few blocks to see whether they hold data", "прочитать немного блоков: есть ли в них данные");
         lines.push(sample.get(lang).to_string());
     }
+    lines.extend(starting(preview, lang));
     let measure = lines.len();
     let (trials, blocks) = (u64::from(preview.trials), u64::from(preview.blocks));
     let trial_words = (plural_en(trials, "trial", "trials"), plural_ru(trials, "испытание", "испытания", "испытаний"));
     let blocks_en = plural_en(blocks, "block", "blocks");
     let (en, ru) = trial_words;
+    let plain = say!(
+        "measure: {trials} {en}, each the ramp and then the window",
+        "измерить: {trials} {ru}; в каждом испытании разгон, затем окно"
+    );
     let measured = say!(
         "measure: {trials} {en} in {blocks} interleaved {blocks_en}, each the ramp and then the window",
         "измерить: {trials} {ru}, блоков с чередованием случаев — {blocks}; в каждом испытании разгон, затем окно"
     );
     let enough = preview.until.map(|until| words::until(&until).get(lang).to_string()).unwrap_or_default();
+    let measured = if preview.programs.is_empty() { measured } else { plain };
     lines.push(measured.get(lang).to_string() + &enough);
     lines.extend(ahead.undo.iter().map(|step| clean(step)));
     let mut out = format!("\n{}\n", screen.bold(say!("Steps", "Шаги").get(lang)));
@@ -197,11 +224,31 @@ fn arms(preview: &Preview, lang: Lang) -> impl Iterator<Item = (String, String)>
     preview.arms.iter().map(arm).chain(preview.observes.iter().map(look))
 }
 
+/// Which case tests which other one; of very many the first, and how many more there are.
+fn tested_by_cases(tests: &[PlannedTest], lang: Lang) -> impl Iterator<Item = (String, String)> {
+    let one = move |test: &PlannedTest| {
+        let changed = match test.test {
+            Test::Depth => say!("with twice the queue depth", "при вдвое большей глубине"),
+            Test::Threads => say!("with twice the jobs at half the depth", "с вдвое большим числом заданий"),
+            Test::Node => say!("on another NUMA node", "на другом узле NUMA"),
+        };
+        let (of, by, Say { en, ru }) = (clean(&test.of), clean(&test.by), changed);
+        let text = say!(
+            "{of}, {en}: the case {by}, which is not run a second time",
+            "{of} {ru}: случай {by}, второй раз он не выполняется"
+        );
+        text.get(lang).to_string()
+    };
+    let left = tests.len().saturating_sub(TESTS_SHOWN) as u64;
+    let more = (left > 0).then(|| say!("and {left} more", "и ещё {left}").get(lang).to_string());
+    tests.iter().take(TESTS_SHOWN).map(one).chain(more).map(|text| ("·".to_string(), text))
+}
+
 fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
     let lang = screen.lang;
     let span = |value: Nanos| format::duration(value, lang);
     let each = |case: &PlannedCase| {
-        let about = if case.search.is_some() { "≈ " } else { "" };
+        let about = if case.search.is_some() || case.instances.is_some() { "≈ " } else { "" };
         format!("{about}{} × ({} + {})", case.trials, span(case.ramp), span(case.window))
     };
     let workload = |case: &PlannedCase| {
@@ -214,6 +261,11 @@ fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
                 "перед ними раунды по {ru}, пока режим не установится, не более {most}"
             );
             return format!("{workload}; {}", rounds.get(lang));
+        }
+        if let Some(density) = case.instances {
+            let (from, to) = (density.from, density.to);
+            let searched = say!("instances searched from {from} to {to}", "число экземпляров ищется от {from} до {to}");
+            return format!("{workload}; {}", searched.get(lang));
         }
         let Some((from, to)) = case.search else { return workload.to_string() };
         let (from, to) = (format::rate(from, lang), format::rate(to, lang));
@@ -345,6 +397,17 @@ mod tests {
             }
         }
         expect_file!["../../tests/golden/preview.txt"].assert_eq(&text);
+    }
+
+    #[test]
+    fn of_very_many_tests_by_cases_the_first_are_named_and_the_others_counted() {
+        let test = |i: usize| PlannedTest { of: format!("a{i}"), test: Test::Threads, by: format!("b{i}") };
+        let lines = |count| {
+            tested_by_cases(&(0..count).map(test).collect::<Vec<_>>(), Lang::En).map(|l| l.1).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(TESTS_SHOWN).len(), TESTS_SHOWN);
+        let many = lines(TESTS_SHOWN + 3);
+        assert_eq!((many.len(), many.last().unwrap().as_str()), (TESTS_SHOWN + 1, "and 3 more"));
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn rate(rates: &Rates, headline: Headline, screen: &Screen) -> [String; 2] {
 }
 
 fn latencies(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> [String; 4] {
-    latency_cells(&op.quantiles, (figures::known(op, op.latency_max), op.censored), unit, screen)
+    latency_cells(&op.quantiles, (figures::largest(op), op.censored), unit, screen)
 }
 
 fn latency_cells(

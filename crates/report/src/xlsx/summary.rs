@@ -1,7 +1,7 @@
 //! The first page of a run: verdict, grade, what to keep in mind, and the table of cases.
 
 use super::page::{Digits, Page};
-use crate::figures::{NONE, known, op_name, utc};
+use crate::figures::{NONE, known, largest, on, op_name, utc};
 use crate::numbers::checks;
 use crate::words;
 use rust_xlsxwriter::XlsxError;
@@ -19,7 +19,7 @@ const CHECKS: u16 = 12;
 
 pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) -> Result<(), XlsxError> {
     page.widths(&[34.0, 34.0, 8.0, 12.0, 12.0, 12.0, 11.0, 11.0, 11.0, 11.0, 11.0, 11.0, 28.0])?;
-    let (id, suite, targets) = (&findings.run, &findings.suite, findings.targets.join(", "));
+    let (id, suite, targets) = (&findings.run, &findings.suite, on(&findings.targets, findings.stand.as_deref()));
     page.title(&say!("{id}: {suite} on {targets}", "{id}: {suite} на {targets}"))?;
     let (began, version) = (utc(findings.started_unix), &run.header.stend_version);
     page.line(&say!("{began}, Stend {version}", "{began}, Стенд {version}"))?;
@@ -107,33 +107,39 @@ fn rates(page: &mut Page<'_>, rates: &Rates) -> Result<(), XlsxError> {
 
 fn latencies(page: &mut Page<'_>, op: &OpFinding) -> Result<(), XlsxError> {
     let quantiles = op.quantiles.iter().map(|quantile| quantile.value).collect::<Vec<_>>();
-    latency(page, &quantiles, known(op, (op.latency_mean_ns, op.latency_max)), op.censored)
+    latency(page, &quantiles, (known(op, op.latency_mean_ns), largest(op)), op.censored)
 }
 
 fn of_service(page: &mut Page<'_>, op: &OpFinding, service: &Service) -> Result<(), XlsxError> {
     let quantiles = service.quantiles.iter().map(|quantile| quantile.value).collect::<Vec<_>>();
-    latency(page, &quantiles, known(op, (service.mean_ns, service.max)), service.censored)
+    latency(page, &quantiles, (known(op, service.mean_ns), known(op, service.max)), service.censored)
 }
 
 fn latency(
     page: &mut Page<'_>,
     quantiles: &[QuantileValue],
-    mean_and_max: Option<(f64, Nanos)>,
+    (mean, max): (Option<f64>, Option<Nanos>),
     censored: u64,
 ) -> Result<(), XlsxError> {
     let at = |page: &mut Page<'_>, column, ns: Option<f64>| match ns {
         Some(ns) => bounded(page, column, ns / MICRO, censored > 0),
         None => page.text(column, NONE),
     };
-    at(page, 7, mean_and_max.map(|(mean, _)| mean))?;
+    at(page, 7, mean)?;
     for (column, quantile) in (8u16..11).zip(quantiles) {
         match (quantile, quantile.single()) {
             (QuantileValue::Above(value), _) => bounded(page, column, value.0 as f64 / MICRO, true)?,
             (_, Some(value)) => bounded(page, column, value.0 as f64 / MICRO, false)?,
-            (_, None) => page.text(column, NONE)?,
+            (value, None) => match value.range() {
+                Some((least, most)) => {
+                    let number = |at: Nanos| stend_base::format::number(at.0 as f64 / MICRO, page.lang);
+                    page.text(column, &format!("{}–{}", number(least), number(most)))?;
+                }
+                None => page.text(column, NONE)?,
+            },
         }
     }
-    at(page, 11, mean_and_max.map(|(_, max)| max.0 as f64))
+    at(page, 11, max.map(|max| max.0 as f64))
 }
 
 /// A number; one that is only a lower bound is a text, so that nobody computes with it.

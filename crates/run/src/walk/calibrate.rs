@@ -30,6 +30,9 @@ impl Walk {
         if self.step == Step::Calibrating && matches!(event.kind, EventKind::Calibrated(_)) {
             self.deadline = now + SILENCE_LIMIT;
         }
+        if self.step == Step::Standing || (self.step == Step::Releasing && self.asked.stand.is_some()) {
+            self.deadline = now + super::stand::LIMIT;
+        }
         self.append(Entry::Event(event));
     }
 }

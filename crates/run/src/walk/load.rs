@@ -56,7 +56,13 @@ impl Walk {
         }
         let ordinal = self.trials;
         self.trials += 1;
-        self.deadline = now + trial.ramp + trial.window + trial.drain_limit + trial.read_back_limit() + TRIAL_GRACE;
+        self.deadline = now
+            + trial.ramp
+            + trial.window
+            + trial.drain_limit
+            + trial.read_back_limit()
+            + trial.set_up_limit()
+            + TRIAL_GRACE;
         let asked = Box::new(trial.clone());
         self.append(Entry::TrialStart { trial: ordinal, case, block, round, asked, at: now });
         self.actions.push(Action::Window(true));

@@ -54,6 +54,7 @@ impl Draft {
             }
             cases.push(SuiteCase {
                 name,
+                app: None,
                 streams: case.streams,
                 ramp: case.ramp,
                 window: case.window,

@@ -5,12 +5,14 @@ use super::draft::{Draft, DraftCase};
 use super::told::{Told, shown};
 use super::{Imported, JobPlace, World, decoded};
 use crate::pattern::Pattern;
-use crate::suite::StreamSpec;
+use crate::suite::{JobsOf, StreamSpec};
 use crate::workload::{Backend, BlockShare, Mix};
 use stend_base::{Bytes, Error, Millionths, Nanos, Result, say};
 
 /// Rows of an access specification; Iometer has at most 100.
 const ROWS_MAX: usize = 100;
+/// The least that an I/O is aligned to.
+const SECTOR: u32 = 512;
 
 /// A line that names what follows, and the line below with its values.
 struct Entry<'a> {
@@ -193,9 +195,36 @@ fn cases(
         accesses.iter().filter(|access| workers.iter().any(|w| w.accesses.contains(&access.name))).collect();
     let chosen = if assigned.is_empty() { accesses.iter().collect() } else { assigned };
     let busy: Vec<&Worker> = workers.iter().filter(|worker| !worker.targets.is_empty()).collect();
-    let jobs = busy.len().max(1) as u32;
     let depth = busy.iter().map(|worker| worker.depth).max().unwrap_or(1);
+    // A worker keeps its depth on each of its targets. Where all of them have all targets, each target has as many jobs as there are workers.
+    let targets = draft.targets.len();
+    let all_have_all = busy.iter().all(|worker| draft.targets.iter().all(|target| worker.targets.contains(target)));
+    let pairs = busy.iter().map(|worker| worker.targets.len()).sum::<usize>().max(1) as u32;
+    let (jobs, jobs_of) = match all_have_all && targets > 1 {
+        true => (busy.len().max(1) as u32, JobsOf::Target),
+        false => (pairs, JobsOf::Range),
+    };
     for access in chosen {
+        if busy.iter().any(|worker| worker.accesses != busy[0].accesses) {
+            let text = say!(
+                "workers run different specifications at a time; here all run the same, one after the other",
+                "рабочие одновременно выполняют разные описания; здесь все выполняют одно и то же, по очереди"
+            );
+            told.changed(
+                &access.place,
+                text,
+                say!("assign the same to all workers", "назначьте всем рабочим одинаковые"),
+            )?;
+        }
+        if jobs_of == JobsOf::Range && targets > 1 {
+            told.decided(
+                &access.place,
+                say!(
+                    "workers have targets of their own: here {jobs} jobs share the range of all {targets}",
+                    "у рабочих свои объекты: здесь {jobs} заданий делят область всех {targets}"
+                ),
+            );
+        }
         if busy.iter().any(|worker| worker.depth != depth) {
             let text = say!(
                 "workers have other depths; all have {depth} here",
@@ -204,7 +233,7 @@ fn cases(
             told.changed(&access.place, text, say!("give all the same", "задайте всем одинаковую"))?;
         }
         let mut spec = stream(access, told)?;
-        (spec.queue_depth, spec.jobs) = (vec![depth], vec![jobs]);
+        (spec.queue_depth, spec.jobs, spec.jobs_of) = (vec![depth], vec![jobs], jobs_of);
         draft.cases.push(DraftCase {
             name: access.name.clone(),
             streams: vec![spec],
@@ -289,11 +318,20 @@ fn row(entry: &Entry, told: &mut Told) -> Result<Row> {
             say!("write `think` or a `schedule` with `burst`", "напишите `think` или `schedule` с `burst`"),
         )?;
     }
+    if align == 0 && random > 0 && size > SECTOR {
+        told.decided(
+            &entry.place,
+            say!(
+                "Iometer begins random I/Os at any sector (alignment 0); here they are at multiples of their size",
+                "Iometer начинает случайные операции с любого сектора (выравнивание 0); здесь смещения кратны размеру"
+            ),
+        );
+    }
     if align > 0 && align != size {
         told.changed(
             &entry.place,
             say!("I/Os are at multiples of their size here", "операции здесь идут по смещениям, кратным размеру"),
-            say!("take the natural alignment (0)", "возьмите естественное выравнивание (0)"),
+            say!("align I/Os on their request size", "задайте выравнивание по размеру операции"),
         )?;
     }
     if reply > 0 {

@@ -98,7 +98,8 @@ pub fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
     match tools.first().copied().flatten() {
         Some(Tool::Vdbench) => vdbench::files(sources, world),
         Some(Tool::Iometer) => iometer::files(sources, world),
-        Some(Tool::Fio | Tool::Diskspd) | None => fio::files(sources, world),
+        Some(Tool::Diskspd) => diskspd::files(sources, world),
+        Some(Tool::Fio) | None => fio::files(sources, world),
     }
 }
 

@@ -9,15 +9,15 @@ fn world(lenient: bool) -> World<'static> {
     World { read: Box::leak(Box::new(none)), variable: &|_| None, lenient }
 }
 
-fn of_command(text: &str, lenient: bool) -> Result<Imported> {
+pub(super) fn of_command(text: &str, lenient: bool) -> Result<Imported> {
     command(&[text.to_string()], &world(lenient))
 }
 
-fn of_file(text: &str, lenient: bool) -> Result<Imported> {
+pub(super) fn of_file(text: &str, lenient: bool) -> Result<Imported> {
     files(&[("x".into(), text.as_bytes().to_vec())], &world(lenient))
 }
 
-fn check(imported: Result<Imported>, expected: Expect) {
+pub(super) fn check(imported: Result<Imported>, expected: Expect) {
     expected.assert_eq(&imported.map_or_else(|e| e.render(Lang::En), |imported| imported.text(Lang::En)));
 }
 
@@ -82,103 +82,6 @@ const ICF: &str = "Version 1.1.0
 'End target assignments
 'End worker
 ";
-
-#[test]
-fn the_commands_of_the_article_become_cases_with_the_cold_truth() {
-    let text = "DiskSpd64.exe -b4K -t32 -o32 -w0 -d10 -r -S -c100G F:/testfile.dat G:/testfile.dat && sleep 5 && \
-                DiskSpd64.exe -b128K -t32 -o32 -w100 -d10 -si -S -c100G F:/testfile.dat G:/testfile.dat";
-    check(
-        of_command(text, false),
-        expect![[r##"
-            # Made by `stend import --suite` of diskspd command line
-            # The jobs name these targets; a suite names none, so give them, in this order: --on F:/testfile.dat --on G:/testfile.dat
-            # Decided:
-            #   command:13: `sleep` between commands is left out
-            #   command:1: test files are made by Stend in the directories that `--on` names, and written once before measuring
-            #   command:16: test files are made by Stend in the directories that `--on` names, and written once before measuring
-            #   command:16: diskspd writes the bytes 0 to 255 over and over, which storage compresses; here data are incompressible
-            suite: "diskspd"
-            defaults: {prober: off}
-            fill: {size: 100GiB}
-            cases:
-              - name: "read 4K"
-                trial: 10s
-                ramp: 5s
-                direct: true
-                streams:
-                  - {op: read, pattern: uniform, block_size: 4KiB, queue_depth: 32, jobs: {per_target: 32}}
-              - name: "write 128K"
-                trial: 10s
-                ramp: 5s
-                direct: true
-                streams:
-                  - {op: write, pattern: shared_sequential, block_size: 128KiB, queue_depth: 32, jobs: {per_target: 32}}
-        "##]],
-    );
-}
-
-#[test]
-fn switches_of_diskspd_are_taken_over_or_refused_with_their_word() {
-    let streams = |rest: &str| {
-        let text =
-            of_command(&format!("diskspd {rest} /dev/sdb"), false).unwrap_or_else(|e| panic!("{e}")).text(Lang::En);
-        text.lines().filter_map(|line| line.strip_prefix("      - ")).collect::<Vec<_>>().join("\n")
-    };
-    let all = [
-        "",
-        "-b8K -o1 -Sh -w100 -Zr",
-        "-r64K -b64K",
-        "-rs30 -b4K",
-        "-rdpct90/10:5/20",
-        "-s128K -b64K",
-        "-g100i -t4 -b4K",
-        "-b4K -g4",
-        "-i8 -j100 -o1",
-        "-B1G:2G",
-        "-f1G -b4K",
-        "-F8 -o4",
-    ];
-    expect![[r#"
-        {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 2}
-        {op: write, pattern: sequential, block_size: 8KiB, queue_depth: 1, sync: o_dsync}
-        {op: read, pattern: uniform, block_size: 64KiB, queue_depth: 2}
-        {op: read, pattern: {sequential: 70%}, block_size: 4KiB, queue_depth: 2}
-        {op: read, pattern: {zones: [{space: 10%, accesses: 90%}, {space: 20%, accesses: 5%}, {space: 70%, accesses: 5%}]}, block_size: 64KiB, queue_depth: 2}
-        {op: read, pattern: {strided: {stride: 128KiB}}, block_size: 64KiB, queue_depth: 2}
-        {op: read, pattern: sequential, block_size: 4KiB, queue_depth: 2, jobs: 4, rate: 400/s}
-        {op: read, pattern: sequential, block_size: 4KiB, queue_depth: 2, rate: 0.976/s}
-        {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 1, think: {time: 100ms, every: 8}}
-        {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 2, region: {start: 1GiB, size: 2GiB}}
-        {op: read, pattern: sequential, block_size: 4KiB, queue_depth: 2, region: {start: 0B, size: 1GiB}}
-        {op: read, pattern: sequential, block_size: 64KiB, queue_depth: 4, jobs: 8}"#]].assert_eq(&all.map(streams).join("\n"));
-    for (text, why) in [
-        ("-b4K -y /dev/x", "command:3: `-y` has nothing"),
-        ("-Z /dev/x", "zeroes, or bytes of a file"),
-        ("-Q1 /dev/x", "unknown switch `-Q`"),
-        ("-r4K /dev/x", "multiples of their size"),
-        ("-i8 -j100 /dev/x", "a thread rests as a whole"),
-        ("-Sm /dev/x", "mapped into memory"),
-        ("-si -c1M d/a d/b", "one sequence would go over all files"),
-    ] {
-        let error = of_command(&format!("diskspd {text}"), false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
-        assert!(error.contains(why) && error.contains("command:"), "{error}");
-        let told = of_command(&format!("diskspd {text}"), true).unwrap().text(Lang::En);
-        assert!(told.contains("Means something else now"), "{told}");
-    }
-    for (text, why) in [
-        ("-b4K", "names no target"),
-        ("-b1000 x", "multiple of 512 B"),
-        ("-w101 x", "0 to 100"),
-        ("-o0 x", "at least 1"),
-        ("-rdpct90/10:20/5 x", "shares such as"),
-        ("-c5 x", "files of that size"),
-        ("-Sq x", "letters of"),
-        ("-g0 x", "above 0"),
-    ] {
-        let error = of_command(&format!("diskspd {text}"), true).map(|i| i.text(Lang::En)).unwrap_err().to_string();
-        assert!(error.contains(why) && error.contains("command:"), "{text}: {error}");
-    }
-}
 
 #[test]
 fn a_parameter_file_of_vdbench_is_expanded_and_its_keys_match_by_prefix() {
@@ -252,18 +155,20 @@ fn a_configuration_of_iometer_becomes_a_case_for_each_specification_that_is_used
     check(
         of_file(ICF, false),
         expect![[r##"
-        # Made by `stend import --suite` of x
-        # The jobs name these targets; a suite names none, so give them, in this order: --on 0: "ATA disk"
-        suite: "x"
-        defaults: {prober: off}
-        cases:
-          - name: "OLTP"
-            trial: 600s
-            ramp: 30s
-            direct: true
-            streams:
-              - {op: {read: 67, write: 33}, pattern: uniform, block_size: 8KiB, queue_depth: 256}
-    "##]],
+            # Made by `stend import --suite` of x
+            # The jobs name these targets; a suite names none, so give them, in this order: --on 0: "ATA disk"
+            # Decided:
+            #   x:17: Iometer begins random I/Os at any sector (alignment 0); here they are at multiples of their size
+            suite: "x"
+            defaults: {prober: off}
+            cases:
+              - name: "OLTP"
+                trial: 600s
+                ramp: 30s
+                direct: true
+                streams:
+                  - {op: {read: 67, write: 33}, pattern: uniform, block_size: 8KiB, queue_depth: 256}
+        "##]],
     );
     let mix = ICF.replace("\t8192,100,67,100,0,1,0,0\n", "\t4096,60,67,100,0,1,0,0\n\t8192,40,67,100,0,1,0,0\n");
     assert!(of_file(&mix, false).unwrap().text(Lang::En).contains("block_size: {4KiB: 60, 8KiB: 40}"));
@@ -291,6 +196,48 @@ fn a_configuration_of_iometer_becomes_a_case_for_each_specification_that_is_used
     assert!(
         of_file("Version 1.1.0\n'TEST SETUP ====\n", true).unwrap_err().to_string().contains("x:1: there is no access")
     );
+}
+
+#[test]
+fn workers_of_iometer_have_their_depth_on_each_of_their_targets() {
+    let target = "'Target\n\t0: \"ATA disk\"\n'Target type\n\tDISK\n'End target\n";
+    let two = ICF.replace(target, &format!("{target}{}", target.replace("0: ", "1: ")));
+    let stream = |text: &str| {
+        let text = of_file(text, false).unwrap_or_else(|e| panic!("{e}")).text(Lang::En);
+        text.lines().find_map(|line| line.strip_prefix("      - ")).unwrap_or_default().to_string()
+    };
+    assert!(stream(&two).ends_with("queue_depth: 256, jobs: {per_target: 1}}"), "{}", stream(&two));
+    let worker = &two[two.find("'Worker\n").unwrap()..];
+    let second = worker.replace("Worker 1", "Worker 2");
+    assert!(stream(&format!("{two}{second}")).ends_with("jobs: {per_target: 2}}"));
+    // One with both targets and one with the first alone: three places, each with the depth.
+    let first = second.replace(&target.replace("0: ", "1: "), "");
+    assert!(
+        stream(&format!("{two}{first}")).ends_with("queue_depth: 256, jobs: 3}"),
+        "{}",
+        stream(&format!("{two}{first}"))
+    );
+    let other = format!("{two}{}", second.replace("\tOLTP\n", "\tunused\n"));
+    let error = of_file(&other, false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+    assert!(error.contains("x:15: workers run different specifications at a time"), "{error}");
+    let aligned = ICF.replace("8192,100,67,100,0,1,0,0", "8192,100,67,100,0,1,8192,0");
+    assert!(of_file(ICF, false).unwrap().text(Lang::En).contains("x:17: Iometer begins random I/Os at any sector"));
+    assert!(!of_file(&aligned, false).unwrap().text(Lang::En).contains("at any sector"));
+}
+
+#[test]
+fn cases_of_all_runs_of_vdbench_together_are_bounded() {
+    let list: Vec<String> = (0..=99).map(|percent| percent.to_string()).collect();
+    let run = |n: usize| format!("rd=r{n},wd=wd1,iorate=max,elapsed=5,forrdpct=({})\n", list.join(","));
+    let file = |runs: usize| {
+        let runs: String = (0..runs).map(run).collect();
+        of_file(&format!("sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1,xfersize=4k\n{runs}"), false)
+    };
+    assert_eq!(file(10).unwrap().suite.cases.len(), 1000);
+    assert!(file(11).unwrap_err().to_string().contains("x:13: more than 1000 cases"));
+    let defaults = "sd=default,th=1\nsd=default,th=4,openflags=o_direct\nsd=sd1,lun=/dev/sdb\nsd=default,th=9\nwd=wd1,sd=sd1,xfersize=4k\nrd=r,wd=wd1,iorate=max,elapsed=5\n";
+    let text = of_file(defaults, false).unwrap().text(Lang::En);
+    assert!(text.contains("queue_depth: 4}") && text.contains("direct: true"), "{text}");
 }
 
 #[test]
@@ -361,13 +308,4 @@ fn what_vdbench_shares_or_leaves_out_is_refused_with_its_line() {
     let shared = format!("sd=sd1,lun=/dev/sdb\n{}\nrd=r,wd=wd*,elapsed=5,iorate=1000\n", two(",skew=80", ",skew=20"));
     let text = of_file(&shared, false).unwrap().text(Lang::En);
     assert!(text.contains("800/s") && text.contains("200/s"), "{text}");
-}
-
-#[test]
-fn what_a_shell_does_is_no_target_of_diskspd_and_huge_numbers_are_no_panic() {
-    for text in ["diskspd -b4K F:/t.dat > out.txt", "diskspd -b4K F:/t.dat 2>&1", "diskspd -b4K F:/t.dat | tee x"] {
-        assert!(of_command(text, false).unwrap_err().to_string().contains("is for the shell"), "{text}");
-    }
-    drop(of_command("diskspd -t2147483648 /dev/a /dev/b", true));
-    drop(of_command("diskspd -t4294967295 -g1000 /dev/a /dev/b", true));
 }

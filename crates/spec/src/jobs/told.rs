@@ -1,6 +1,7 @@
 //! What is told while jobs of another tool are read: places, decisions, and the one rule for what means something else.
 
 use crate::parse::distance;
+use std::collections::HashSet;
 use std::rc::Rc;
 use stend_base::{Error, Kind, Result, Say, say};
 
@@ -8,7 +9,7 @@ use stend_base::{Error, Kind, Result, Say, say};
 const SHOWN_MAX: usize = 60;
 
 /// A line of a file, or a word of a command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JobPlace {
     file: Rc<str>,
     line: u32,
@@ -39,7 +40,7 @@ impl std::fmt::Display for JobPlace {
 }
 
 /// How much a note matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Weight {
     /// It changes no I/O, and was left out; the text is the name.
     Harmless,
@@ -65,11 +66,13 @@ pub struct Note {
 pub(super) struct Told {
     lenient: bool,
     notes: Vec<Note>,
+    /// What is in the notes: a file of a mebibyte may have a hundred thousand of them.
+    seen: HashSet<(JobPlace, Weight, String)>,
 }
 
 impl Told {
     pub fn new(lenient: bool) -> Told {
-        Told { lenient, notes: Vec::new() }
+        Told { lenient, notes: Vec::new(), seen: HashSet::new() }
     }
 
     pub fn harmless(&mut self, place: &JobPlace, name: &str) {
@@ -104,9 +107,8 @@ impl Told {
     }
 
     fn add(&mut self, place: &JobPlace, weight: Weight, text: Say) {
-        let note = Note { place: place.clone(), weight, text };
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
+        if self.seen.insert((place.clone(), weight, text.en.clone())) {
+            self.notes.push(Note { place: place.clone(), weight, text });
         }
     }
 

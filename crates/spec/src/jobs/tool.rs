@@ -22,6 +22,9 @@ impl Tool {
 
     /// By the text of a file; `None`: it looks like none of them.
     pub fn of_text(text: &str) -> Option<Tool> {
+        if text.trim_start().starts_with('<') && text.contains("<Profile>") && text.contains("<TimeSpan>") {
+            return Some(Tool::Diskspd);
+        }
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         if lines.clone().next().is_some_and(|line| line.starts_with("Version ")) && text.contains("'") {
             return Some(Tool::Iometer);

@@ -2,6 +2,7 @@
 
 use super::JobPlace;
 use super::told::{Told, shown};
+use super::tool::Tool;
 use stend_base::{Result, say};
 
 /// The place of a word, counted from 0.
@@ -9,12 +10,22 @@ pub(super) fn place(index: usize) -> JobPlace {
     JobPlace::new("command", index as u32 + 1)
 }
 
-/// One quoted text as words; several words as they are.
+/// One quoted text as words; several words as they are. As a shell has it, or for a program of Windows as its shell has it: there a
+/// backslash is one, and a line goes on behind `^`.
 pub(super) fn split(words: &[String]) -> Result<Vec<String>> {
     let [text] = words else { return Ok(words.to_vec()) };
+    let text = text.trim_start();
+    let begin = text.strip_prefix("sudo ").unwrap_or(text).trim_start();
+    let first = match begin.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => begin.split_whitespace().next(),
+    };
+    let first = [first.unwrap_or_default().to_string()];
+    let windows = Tool::of_program(program(&first).1) == Some(Tool::Diskspd);
+    let escape = if windows { '^' } else { '\\' };
     let (mut found, mut word): (Vec<String>, Option<String>) = (Vec::new(), None);
     let mut quote = None;
-    let mut letters = text.chars();
+    let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match (letter, quote) {
             (c, Some(q)) if c == q => quote = None,
@@ -22,11 +33,15 @@ pub(super) fn split(words: &[String]) -> Result<Vec<String>> {
                 quote = Some(letter);
                 word.get_or_insert_default();
             }
-            ('\\', None) => {
+            (c, None) if c == escape => {
                 // A line that goes on in the next one, as pages print it, leaves nothing.
                 if let Some(next) = letters.next().filter(|next| *next != '\n') {
                     word.get_or_insert_default().push(next);
                 }
+            }
+            // In double quotes a shell takes a backslash as one unless it stands before what it protects.
+            ('\\', Some('"')) if !windows && letters.peek().is_some_and(|next| "\\\"$`".contains(*next)) => {
+                word.get_or_insert_default().extend(letters.next());
             }
             (';', None) => {
                 found.extend(word.take());

@@ -23,5 +23,5 @@ pub const KEY: Key = axis(optional(
     "confirm",
     "absent",
     Shape::Word(|| words(TESTS)),
-    "Tests of cause: every case that is a closed loop of one stream is run once more in each block, changed in one thing, so that the result can say whether what seems to bound it does. They have no row in tables, no charts and no part in the verdict, and take as long as their case. Not for cases with `think`, `verify`, `batch`, `trace`, `steady` or a rate, and not where the suite has that cell anyway.",
+    "Tests of cause: every case that is a closed loop of one stream is run once more in each block, changed in one thing, so that the result can say whether what seems to bound it does. They have no row in tables, no charts and no part in the verdict, and take as long as their case. Not for cases with `think`, `verify`, `batch`, `trace`, `steady` or a rate, and where the suite has that cell anyway, that case is the test, as plan and result say.",
 ));

@@ -8,6 +8,17 @@ use stend_base::Bytes;
 pub const KINDS: &[Choice<DriveKind>] = &[
     ("nvme", "an NVMe controller with one namespace", DriveKind::Nvme),
     ("virtio", "a virtio block device", DriveKind::Virtio),
+    ("scsi", "a SCSI disk of a virtio controller", DriveKind::Scsi),
+    ("sas", "a SAS disk of an LSI controller (`mptsas`)", DriveKind::Sas),
+];
+/// What an NVMe drive may complain about, and the bit for that.
+//= NVM Express Base Specification 2.0c, figure 207, "Critical Warning"
+pub const WARNINGS: &[Choice<u8>] = &[
+    ("spare", "spare blocks are below the threshold", 1),
+    ("temperature", "too hot or too cold", 1 << 1),
+    ("reliability", "degraded by errors of its media", 1 << 2),
+    ("read_only", "the media can only be read", 1 << 3),
+    ("backup", "what protects its volatile memory has failed", 1 << 4),
 ];
 /// Sizes of a logical block.
 pub const LOGICAL_BLOCK_SIZES: &[Choice<u32>] =
@@ -20,8 +31,29 @@ pub const MEMORY: Limits<Bytes> = Limits { least: Bytes::mib(256), most: Bytes::
 pub const UNIT: u64 = 1 << 20;
 /// Queues for polling, per drive.
 pub const POLL_QUEUES: Limits<u32> = Limits { least: 0, most: 64 };
-/// Drives; more would need bridges.
-pub const DRIVES: Limits<usize> = Limits { least: 1, most: 16 };
+/// Drives in all; each takes a slot of the 32 that a bus has, and the machine itself some.
+pub const DRIVES: Limits<usize> = Limits { least: 1, most: 24 };
+/// Drives that one item stands for.
+pub const COUNT: Limits<u32> = Limits { least: 1, most: DRIVES.most as u32 };
+/// NUMA nodes.
+pub const NODES: Limits<usize> = Limits { least: 1, most: 8 };
+/// Memory of a node.
+pub const NODE_MEMORY: Limits<Bytes> = Limits { least: Bytes::mib(128), most: Bytes::gib(1024) };
+/// Number of the last node at most.
+pub const NODE: Limits<u32> = Limits { least: 0, most: NODES.most as u32 - 1 };
+/// Revolutions per minute.
+//= SCSI Block Commands 4, "MEDIUM ROTATION RATE field": 1 is a drive that does not rotate, 401 to FFFEh are revolutions
+pub const ROTATION: Limits<u32> = Limits { least: 401, most: 0xFFFE };
+/// Further packages, and parameters of the kernel.
+pub const LIST: Limits<usize> = Limits { least: 0, most: 64 };
+/// Characters of one of those.
+pub const WORD: Limits<usize> = Limits { least: 2, most: 100 };
+//= Debian Policy 5.6.1, "Source": names of packages
+const PACKAGE: Shape = Shape::Spelled("name of a package of Debian", "^[a-z0-9][a-z0-9+.-]{1,99}$");
+const PARAMETER: Shape =
+    Shape::Spelled("2 to 100 characters without spaces and quotes", "^[A-Za-z0-9][A-Za-z0-9_.,:=/+-]{1,99}$");
+const WWN: Shape = Shape::Spelled("16 hexadecimal digits", "^[0-9a-f]{16}$");
+const WARNING: Shape = Shape::Word(|| words(WARNINGS));
 /// Characters of a serial number: what a virtio disk can tell.
 pub const SERIAL: Limits<usize> = Limits { least: 1, most: 20 };
 /// Size of a drive; only what is written takes room.
@@ -41,6 +73,24 @@ pub const MACHINE: Mapping = Mapping {
         optional("cpus", "1", Shape::Whole(CPUS), "Virtual CPUs."),
         optional("memory", "1GiB", Shape::Size(MEMORY, UNIT), "Memory; the drives take none of it."),
         optional(
+            "numa",
+            "absent",
+            Shape::List(&NUMA, NODES),
+            "NUMA nodes in the order of their numbers, from 0; the machine then has their CPUs and memory, and `cpus` and `memory` are not given. What an access to another node costs is not emulated.",
+        ),
+        optional(
+            "packages",
+            "[]",
+            Shape::Several(&PACKAGE, LIST),
+            "Packages of Debian 13 beside those that every guest has; `stend lab build FILE` makes an image with them.",
+        ),
+        optional(
+            "kernel",
+            "[]",
+            Shape::Several(&PARAMETER, LIST),
+            "Parameters of the guest's kernel and of its modules (`nvme_core.io_timeout=5`).",
+        ),
+        optional(
             "nvme_poll_queues",
             "0",
             Shape::Whole(POLL_QUEUES),
@@ -58,6 +108,18 @@ pub const DRIVE: Mapping = Mapping {
     keys: &[
         optional("kind", "nvme", Shape::Word(|| words(KINDS)), "What it is connected by."),
         required("serial", Shape::Serial(SERIAL), "Serial number, unique in the machine."),
+        optional(
+            "count",
+            "1",
+            Shape::Whole(COUNT),
+            "So many drives like this one; the number of each, from 1 and with as many digits as the last has, is the end of its serial number.",
+        ),
+        optional(
+            "node",
+            "absent",
+            Shape::Whole(NODE),
+            "NUMA node that it is connected to; needs `numa`, and another kind than `sas`. Without it the drive is on no node, as on machines with one.",
+        ),
         required("size", Shape::Size(SIZE, UNIT), "Size. Takes room in the cache directory only for what is written."),
         optional(
             "logical_block_size",
@@ -72,8 +134,37 @@ pub const DRIVE: Mapping = Mapping {
             "Most I/Os per second, reads and writes together. The emulation itself ends at some ten thousand.",
         ),
         optional("bandwidth", "absent", Shape::Size(BANDWIDTH, 1), "Most bytes per second, reads and writes together."),
+        optional(
+            "rotation",
+            "absent",
+            Shape::Whole(ROTATION),
+            "Revolutions per minute that a drive of the kinds `scsi` and `sas` tells; without it, it tells that it has none.",
+        ),
+        optional(
+            "wwn",
+            "absent",
+            WWN,
+            "World-wide name of a drive of the kinds `scsi` and `sas`; with `count`, of the first, and each further one is greater by 1.",
+        ),
+        optional(
+            "warnings",
+            "[]",
+            Shape::Several(&WARNING, Limits { least: 0, most: WARNINGS.len() }),
+            "What a drive of the kind `nvme` complains about in its SMART log (`critical_warning`). Wear, spare and media errors of emulated drives are always 0.",
+        ),
+    ],
+};
+
+/// An item of `numa`.
+pub const NUMA: Mapping = Mapping {
+    en: "a NUMA node",
+    ru: "узел NUMA",
+    doc: "CPUs and memory that are near each other.",
+    keys: &[
+        required("cpus", Shape::Whole(CPUS), "Virtual CPUs; in all nodes together at most 64."),
+        required("memory", Shape::Size(NODE_MEMORY, UNIT), "Memory."),
     ],
 };
 
 /// Every mapping of a machine file, the whole first.
-pub const ALL: &[&Mapping] = &[&MACHINE, &DRIVE];
+pub const ALL: &[&Mapping] = &[&MACHINE, &NUMA, &DRIVE];

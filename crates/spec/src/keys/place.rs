@@ -26,6 +26,11 @@ pub const NUMA_WORDS: &[Choice<Option<Numa>>] = &[
     ("any", "the engine chooses CPUs, and memory lies where its thread runs", None),
     ("local", "threads and memory on the node of the target's device", Some(Numa::Local)),
     ("remote", "threads and memory on another node; not run where there is none", Some(Numa::Remote)),
+    (
+        "every",
+        "every node that has CPUs with every node as memory, each pair a cell of its own; the result has their matrix, in percent of the cell where both are the node of the target's device. Of one stream of a case",
+        Some(Numa::Every),
+    ),
 ];
 
 /// `numa`.

@@ -27,7 +27,7 @@ pub const REPEATS: Mapping = Mapping {
             "until",
             "absent",
             Shape::Map(&UNTIL),
-            "A case that is precise enough is not repeated any more; the others go on, at most for all blocks. Looked at after 6, 8, 12, 16, 20 trials and so on, and never by the size of a difference. Needs at least 6 blocks; not with `arms`; a search for a rate goes by its own rule.",
+            "A case that is precise enough is not repeated any more; the others go on, at most for all blocks. Looked at after 6, 8, 12, 16, 20 trials and so on, and never by the size of a difference. With `arms` it is their difference that is to be precise, looked at after so many blocks: `width` is then that of the ratio of the rates, `p99` that of the p99, of every arm to the first, and the case ends in all arms at once; not where a person or a reboot switches between them. Needs at least 6 blocks; a search for a rate goes by its own rule.",
         ),
     ],
 };

@@ -109,7 +109,7 @@ fn switch(node: &Node, file: &str) -> Result<Switch> {
     }
 }
 
-fn tunables(node: &Node, file: &str) -> Result<Vec<Tunable>> {
+pub(super) fn tunables(node: &Node, file: &str) -> Result<Vec<Tunable>> {
     let pairs = named(node, file)?;
     let tunable = |(key, value): &(crate::yaml::Key, Node)| {
         let path = &key.name;

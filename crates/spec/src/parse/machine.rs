@@ -2,7 +2,7 @@
 
 use super::{Map, bytes, list, name, text, whole, word};
 use crate::keys::{self, Limits, machine as known};
-use crate::machine::{Drive, DriveKind, Machine};
+use crate::machine::{self, Drive, DriveKind, Machine};
 use crate::yaml::{self, Node};
 use stend_base::format::bytes as format;
 use stend_base::{Bytes, Lang, Result, say};
@@ -12,57 +12,230 @@ pub fn machine(text: &str, file: &str) -> Result<Machine> {
     let root = yaml::parse(text, file)?;
     let mut map = Map::of(&root, file, &known::MACHINE)?;
     let name = map.required("machine", name)?;
-    let cpus = map.optional("cpus", |node, file| whole(node, file, known::CPUS))?.unwrap_or(1);
-    let memory = map.optional("memory", |node, file| mebibytes(node, file, known::MEMORY))?;
+    let numa = map.optional("numa", nodes)?.unwrap_or_default();
+    let whole_machine = numa.is_empty();
+    let cpus = map.optional("cpus", |node, file| {
+        alone(node, file, whole_machine)?;
+        whole(node, file, known::CPUS)
+    })?;
+    let memory = map.optional("memory", |node, file| {
+        alone(node, file, whole_machine)?;
+        mebibytes(node, file, known::MEMORY)
+    })?;
+    let packages = map.optional("packages", |node, file| several(node, file, package))?.unwrap_or_default();
+    let kernel = map.optional("kernel", |node, file| several(node, file, parameter))?.unwrap_or_default();
     let poll_queues = map.optional("nvme_poll_queues", |node, file| whole(node, file, known::POLL_QUEUES))?;
-    let drives = map.required("drives", drives)?;
+    let drives = map.required("drives", |node, file| drives(node, file, numa.len()))?;
     map.finish()?;
+    let (all_cpus, all_memory) =
+        numa.iter().fold((0, 0), |(cpus, memory), node| (cpus + node.cpus, memory + node.memory.0));
     Ok(Machine {
         name,
-        cpus,
-        memory: memory.unwrap_or(Bytes::gib(1)),
+        cpus: if whole_machine { cpus.unwrap_or(1) } else { all_cpus },
+        memory: if whole_machine { memory.unwrap_or(Bytes::gib(1)) } else { Bytes(all_memory) },
+        numa,
+        packages,
+        kernel,
         nvme_poll_queues: poll_queues.unwrap_or(0),
         drives,
     })
 }
 
-fn drives(node: &Node, file: &str) -> Result<Vec<Drive>> {
+/// What a machine with NUMA nodes does not say for itself.
+fn alone(node: &Node, file: &str, whole_machine: bool) -> Result<()> {
+    if whole_machine {
+        return Ok(());
+    }
+    let message = say!(
+        "with `numa` the machine has the CPUs and the memory of its nodes",
+        "с `numa` у машины процессоры и память её узлов"
+    );
+    Err(node.error(file, message))
+}
+
+fn nodes(node: &Node, file: &str) -> Result<Vec<machine::Node>> {
     let items = list(node, file)?;
-    let Limits { least, most } = known::DRIVES;
-    if !known::DRIVES.hold(&items.len()) {
-        let message = say!("a machine has {least} to {most} drives", "у машины от {least} до {most} накопителей");
+    let Limits { least, most } = known::NODES;
+    if !known::NODES.hold(&items.len()) {
+        let message = say!("a machine has {least} to {most} NUMA nodes", "у машины от {least} до {most} узлов NUMA");
         return Err(node.error(file, message));
     }
-    let mut drives: Vec<Drive> = Vec::with_capacity(items.len());
+    let mut nodes = Vec::with_capacity(items.len());
     for item in items {
-        let drive = drive(item, file)?;
-        if drives.iter().any(|other| other.serial == drive.serial) {
-            let serial = &drive.serial;
-            let message = say!(
-                "two drives have the serial number `{serial}`",
-                "у двух накопителей один серийный номер: `{serial}`"
-            );
-            return Err(item.error(file, message));
+        let mut map = Map::of(item, file, &known::NUMA)?;
+        let cpus = map.required("cpus", |node, file| whole(node, file, known::CPUS))?;
+        let memory = map.required("memory", |node, file| mebibytes(node, file, known::NODE_MEMORY))?;
+        map.finish()?;
+        nodes.push(machine::Node { cpus, memory });
+    }
+    let (cpus, most) = (nodes.iter().map(|node| node.cpus).sum::<u32>(), known::CPUS.most);
+    if cpus > most {
+        let message = say!(
+            "the nodes have {cpus} CPUs together, a machine has at most {most}",
+            "у узлов вместе {cpus} процессоров, у машины их не больше {most}"
+        );
+        return Err(node.error(file, message));
+    }
+    let least = known::MEMORY.least;
+    if nodes.iter().map(|node| node.memory.0).sum::<u64>() < least.0 {
+        let (en, ru) = (format(least, Lang::En), format(least, Lang::Ru));
+        return Err(node.error(file, say!("a machine has at least {en} of memory", "у машины не меньше {ru} памяти")));
+    }
+    Ok(nodes)
+}
+
+fn several(node: &Node, file: &str, one: fn(&Node, &str) -> Result<String>) -> Result<Vec<String>> {
+    let items = list(node, file)?;
+    let most = known::LIST.most;
+    if !known::LIST.hold(&items.len()) {
+        return Err(node.error(file, say!("at most {most} of them", "их может быть не больше {most}")));
+    }
+    items.iter().map(|item| one(item, file)).collect()
+}
+
+/// Its name goes into a command line of `apt-get`.
+fn package(node: &Node, file: &str) -> Result<String> {
+    let text = text(node, file)?;
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if known::WORD.hold(&text.len())
+        && text.bytes().all(|byte| plain(byte) || b"+.-".contains(&byte))
+        && text.bytes().next().is_some_and(plain)
+    {
+        return Ok(text);
+    }
+    Err(node.error(file, say!("`{text}` is no name of a package", "`{text}` не имя пакета")).hint(say!(
+        "names of packages are small letters, digits and `+`, `.`, `-`",
+        "имена пакетов состоят из строчных латинских букв, цифр и знаков `+`, `.`, `-`"
+    )))
+}
+
+/// It goes into the command line of the kernel, in which spaces set apart; `stend.` is ours.
+fn parameter(node: &Node, file: &str) -> Result<String> {
+    let text = text(node, file)?;
+    if known::WORD.hold(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.,:=/+-".contains(&byte))
+        && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && !text.starts_with("stend.")
+    {
+        return Ok(text);
+    }
+    Err(node.error(file, say!("`{text}` is no parameter of a kernel", "`{text}` не параметр ядра")).hint(say!(
+        "one parameter per item, such as `nvme_core.io_timeout=5`, without spaces and quotes",
+        "по одному параметру, например `nvme_core.io_timeout=5`, без пробелов и кавычек"
+    )))
+}
+
+fn drives(node: &Node, file: &str, nodes: usize) -> Result<Vec<Drive>> {
+    let mut drives: Vec<Drive> = Vec::new();
+    for item in list(node, file)? {
+        for drive in item_drives(item, file, nodes)? {
+            if drives.iter().any(|other| other.serial == drive.serial) {
+                let serial = &drive.serial;
+                let message = say!(
+                    "two drives have the serial number `{serial}`",
+                    "у двух накопителей один серийный номер: `{serial}`"
+                );
+                return Err(item.error(file, message));
+            }
+            drives.push(drive);
         }
-        drives.push(drive);
+    }
+    let Limits { least, most } = known::DRIVES;
+    if !known::DRIVES.hold(&drives.len()) {
+        let message = say!("a machine has {least} to {most} drives", "у машины от {least} до {most} накопителей");
+        return Err(node.error(file, message));
     }
     Ok(drives)
 }
 
-fn drive(node: &Node, file: &str) -> Result<Drive> {
+/// The drives that an item stands for.
+fn item_drives(node: &Node, file: &str, nodes: usize) -> Result<Vec<Drive>> {
     let mut map = Map::of(node, file, &known::DRIVE)?;
+    let kind = map.optional("kind", |node, file| word(node, file, known::KINDS))?.unwrap_or(DriveKind::Nvme);
+    let disk = matches!(kind, DriveKind::Scsi | DriveKind::Sas);
+    let serial = map.required("serial", serial)?;
+    let count = map.optional("count", |node, file| whole(node, file, known::COUNT))?;
     let drive = Drive {
-        kind: map.optional("kind", |node, file| word(node, file, known::KINDS))?.unwrap_or(DriveKind::Nvme),
-        serial: map.required("serial", serial)?,
+        kind,
+        serial: String::new(),
+        node: map.optional("node", |item, file| place(item, file, nodes, kind))?,
         size: map.required("size", |node, file| mebibytes(node, file, known::SIZE))?,
         logical_block_size: map
             .optional("logical_block_size", |node, file| word(node, file, known::LOGICAL_BLOCK_SIZES))?
             .unwrap_or(512),
         iops: map.optional("iops", |node, file| whole(node, file, known::IOPS))?,
         bandwidth: map.optional("bandwidth", |node, file| within(node, file, known::BANDWIDTH, 1))?,
+        rotation: map.optional("rotation", |node, file| of(node, file, disk, whole(node, file, known::ROTATION)?))?,
+        wwn: map.optional("wwn", |node, file| of(node, file, disk, wwn(node, file)?))?,
+        warnings: map
+            .optional("warnings", |node, file| of(node, file, kind == DriveKind::Nvme, warnings(node, file)?))?
+            .unwrap_or(0),
     };
     map.finish()?;
-    Ok(drive)
+    let numbered = |index: u32| match count {
+        None => serial.clone(),
+        Some(count) => format!("{serial}{:0width$}", index + 1, width = count.to_string().len()),
+    };
+    let each = (0..count.unwrap_or(1)).map(|index| Drive {
+        serial: numbered(index),
+        wwn: drive.wwn.map(|first| first.wrapping_add(u64::from(index))),
+        ..drive.clone()
+    });
+    let drives: Vec<Drive> = each.collect();
+    match drives.iter().find(|drive| !known::SERIAL.hold(&drive.serial.len())) {
+        None => Ok(drives),
+        Some(Drive { serial, .. }) => {
+            let most = known::SERIAL.most;
+            let message = say!(
+                "with its number, `{serial}`, a serial number has more than {most} characters",
+                "вместе с номером, `{serial}`, в серийном номере больше {most} знаков"
+            );
+            Err(node.error(file, message))
+        }
+    }
+}
+
+/// A value that drives of this kind have.
+fn of<T>(node: &Node, file: &str, has: bool, value: T) -> Result<T> {
+    if has {
+        return Ok(value);
+    }
+    Err(node.error(file, say!("drives of this kind do not have that", "у накопителей этого вида такого нет")))
+}
+
+fn place(node: &Node, file: &str, nodes: usize, kind: DriveKind) -> Result<u32> {
+    let number = whole(node, file, known::NODE)?;
+    if kind == DriveKind::Sas {
+        let message = say!(
+            "a drive of the kind `sas` is on no node: the interrupts of its controller do not arrive there",
+            "накопитель вида `sas` не может быть на узле: прерывания его контроллера оттуда не приходят"
+        );
+        return Err(node.error(file, message));
+    }
+    if (number as usize) < nodes {
+        return Ok(number);
+    }
+    Err(node.error(file, say!("`numa` has no node {number}", "в `numa` нет узла {number}")))
+}
+
+fn wwn(node: &Node, file: &str) -> Result<u64> {
+    let text = text(node, file)?;
+    let digits = text.len() == 16 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    let number = if digits { u64::from_str_radix(&text, 16).ok() } else { None };
+    number.ok_or_else(|| {
+        node.error(
+            file,
+            say!(
+                "a world-wide name has 16 hexadecimal digits; in quotes, if they are all decimal",
+                "во всемирном имени 16 шестнадцатеричных цифр; в кавычках, если все они десятичные"
+            ),
+        )
+    })
+}
+
+fn warnings(node: &Node, file: &str) -> Result<u8> {
+    let mut bits = list(node, file)?.iter().map(|item| word(item, file, known::WARNINGS));
+    bits.try_fold(0, |all, bit| Ok(all | bit?))
 }
 
 fn mebibytes(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
@@ -108,12 +281,24 @@ mod tests {
             kind: DriveKind::Nvme,
             serial: "LAB1".into(),
             size: Bytes::mib(64),
+            node: None,
             logical_block_size: 512,
             iops: None,
             bandwidth: None,
+            rotation: None,
+            wwn: None,
+            warnings: 0,
         };
-        let plain =
-            Machine { name: "m".into(), cpus: 1, memory: Bytes::gib(1), nvme_poll_queues: 0, drives: vec![drive] };
+        let plain = Machine {
+            name: "m".into(),
+            cpus: 1,
+            memory: Bytes::gib(1),
+            numa: Vec::new(),
+            packages: Vec::new(),
+            kernel: Vec::new(),
+            nvme_poll_queues: 0,
+            drives: vec![drive],
+        };
         assert_eq!(found, plain);
         let text = "machine: m\ncpus: 2\nmemory: 512MiB\nnvme_poll_queues: 1\ndrives:\n  - {kind: virtio, serial: A, \
                     size: 1GiB, logical_block_size: 4KiB, iops: 400, bandwidth: 20MiB}\n";
@@ -122,6 +307,23 @@ mod tests {
         let drive = &found.drives[0];
         assert_eq!((drive.kind, drive.logical_block_size), (DriveKind::Virtio, 4096));
         assert_eq!((drive.iops, drive.bandwidth), (Some(400), Some(Bytes::mib(20))));
+    }
+
+    #[test]
+    fn nodes_have_cpus_memory_and_drives_and_a_count_makes_numbered_drives() {
+        let text = "machine: m\nnuma: [{cpus: 1, memory: 512MiB}, {cpus: 3, memory: 1GiB}]\npackages: [zstd, g++]\n\
+                    kernel: [nvme_core.io_timeout=5]\ndrives:\n  - {serial: A, size: 1MiB, count: 10, node: 1, warnings: [spare, read_only]}\n  \
+                    - {serial: B, size: 1MiB, kind: sas, rotation: 7200, wwn: 5000c500a0b1c2ff, count: 2}\n";
+        let found = machine(text, "m.yaml").unwrap();
+        assert_eq!((found.cpus, found.memory, found.numa.len()), (4, Bytes::mib(1536), 2));
+        assert_eq!(found.packages, ["zstd", "g++"]);
+        assert_eq!(found.kernel, ["nvme_core.io_timeout=5"]);
+        let serials: Vec<&str> = found.drives.iter().map(|drive| drive.serial.as_str()).collect();
+        assert_eq!(serials[..2], ["A01", "A02"]);
+        assert_eq!(serials[9..], ["A10", "B1", "B2"]);
+        assert_eq!((found.drives[0].node, found.drives[0].warnings), (Some(1), 0b1001));
+        assert_eq!((found.drives[11].node, found.drives[11].rotation), (None, Some(7200)));
+        assert_eq!(found.drives[11].wwn, Some(0x5000_c500_a0b1_c300));
     }
 
     #[test]
@@ -137,7 +339,28 @@ mod tests {
             ("", "{serial: A, size: 1MiB, bandwidth: 1B}", "not 4 KiB to 1 TiB"),
             ("", "{serial: A, size: 1MiB, sice: 1}", "unknown key `sice`"),
             ("", "{serial: A, size: 1MiB}, {serial: A, size: 1MiB}", "two drives have"),
-            ("", "", "1 to 16 drives"),
+            ("", "", "1 to 24 drives"),
+            ("", "{serial: A, size: 1MiB, count: 25}", "25 is outside 1 to 24"),
+            ("", "{serial: A, size: 1MiB, count: 20}, {serial: B, size: 1MiB, count: 5}", "1 to 24 drives"),
+            ("", "{serial: A, size: 1MiB, count: 2}, {serial: A2, size: 1MiB}", "two drives have"),
+            ("", "{serial: ABCDEFGHIJKLMNOPQRST, size: 1MiB, count: 2}", "more than 20 characters"),
+            ("", "{serial: A, size: 1MiB, node: 0}", "no node 0"),
+            ("numa: [{cpus: 1, memory: 256MiB}]", "{serial: A, size: 1MiB, node: 1}", "no node 1"),
+            ("numa: [{cpus: 1, memory: 256MiB}]", "{serial: A, size: 1MiB, kind: sas, node: 0}", "is on no node"),
+            ("numa: []", "{serial: A, size: 1MiB}", "1 to 8 NUMA nodes"),
+            ("numa: [{cpus: 1, memory: 128MiB}]", "{serial: A, size: 1MiB}", "at least 256 MiB"),
+            ("numa: [{cpus: 40, memory: 1GiB}, {cpus: 40, memory: 1GiB}]", "{serial: A, size: 1MiB}", "80 CPUs"),
+            ("numa: [{cpus: 1, memory: 1GiB}]\ncpus: 2", "{serial: A, size: 1MiB}", "with `numa` the machine has"),
+            ("memory: 1GiB\nnuma: [{cpus: 1, memory: 1GiB}]", "{serial: A, size: 1MiB}", "with `numa` the machine has"),
+            ("packages: [-oX=1]", "{serial: A, size: 1MiB}", "`-oX=1` is no name of a package"),
+            ("packages: [A]", "{serial: A, size: 1MiB}", "no name of a package"),
+            ("kernel: ['a b']", "{serial: A, size: 1MiB}", "`a b` is no parameter"),
+            ("kernel: [stend.drives=9]", "{serial: A, size: 1MiB}", "no parameter of a kernel"),
+            ("", "{serial: A, size: 1MiB, rotation: 7200}", "do not have that"),
+            ("", "{serial: A, size: 1MiB, kind: sas, rotation: 400}", "400 is outside 401"),
+            ("", "{serial: A, size: 1MiB, kind: sas, wwn: '5000'}", "16 hexadecimal digits"),
+            ("", "{serial: A, size: 1MiB, kind: sas, warnings: [spare]}", "do not have that"),
+            ("", "{serial: A, size: 1MiB, warnings: [tired]}", "`spare`"),
             ("cpus: 0", "{serial: A, size: 1MiB}", "0 is outside 1 to 64"),
             ("memory: 64MiB", "{serial: A, size: 1MiB}", "not 256 MiB to 1 TiB"),
             ("nvme_poll_queues: 65", "{serial: A, size: 1MiB}", "65 is outside 0 to 64"),

@@ -133,6 +133,17 @@ pub(super) fn numa(node: &Node, file: &str, cpus: &[u32]) -> Result<Option<Numa>
     Ok(numa)
 }
 
+/// One matrix of nodes per case.
+pub(super) fn one_matrix(streams: &[StreamSpec], case: &Node, file: &str) -> Result<()> {
+    if streams.iter().filter(|stream| stream.placement.numa == Some(Numa::Every)).count() < 2 {
+        return Ok(());
+    }
+    Err(case.error(
+        file,
+        say!("`numa: every` is for one stream of a case", "`numa: every` бывает только у одного потока случая"),
+    ))
+}
+
 /// Streams that run together have parts of their own either all or none: the others would have to lie somewhere.
 pub(super) fn all_or_none(streams: &[StreamSpec], case: &Node, file: &str) -> Result<()> {
     let named = streams.iter().filter(|stream| stream.region.is_some()).count();
@@ -235,6 +246,9 @@ mod tests {
         assert_eq!(placed(", cpus: [2], numa: {memory: 1}"), (vec![2], nodes(None, Some(1))));
         assert_eq!(placed(", numa: {cpu: 0, memory: 1}"), (vec![], nodes(Some(0), Some(1))));
         assert_eq!(placed(", numa: local"), (vec![], Some(Numa::Local)));
+        assert_eq!(placed(", numa: every"), (vec![], Some(Numa::Every)));
+        let twice = parse(&[", numa: every", ", numa: every"]).unwrap_err().render(Lang::En);
+        assert!(twice.contains("`numa: every` is for one stream"), "{twice}");
         assert_eq!((placed(", cpus: any, numa: any"), placed("")), ((vec![], None), (vec![], None)));
         let refused = |more: &&str| parse(&[*more]).unwrap_err().render(Lang::En);
         let all = [
@@ -252,7 +266,7 @@ mod tests {
             error: suite.yaml:5:61: `cpus` names 1 to 1024 CPUs, each once
             error: suite.yaml:5:62: 9000 is outside 0 to 8191
             error: suite.yaml:5:61: expected a list, found text
-            error: suite.yaml:5:61: `near` is not one of `any`, `local`, `remote`
+            error: suite.yaml:5:61: `near` is not one of `any`, `local`, `remote`, `every`
             error: suite.yaml:5:61: `numa` has `cpu`, `memory` or both
             error: suite.yaml:5:72: `numa` contradicts `cpus`: both say where threads run
             error: suite.yaml:5:72: `numa` contradicts `cpus`: both say where threads run"#]]

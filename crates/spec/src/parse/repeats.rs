@@ -1,6 +1,7 @@
 //! `repeats`: how often cases are repeated, and when that is enough.
 
 use super::{Map, share, whole};
+use crate::arm::Arm;
 use crate::keys::repeats as keys;
 use crate::until::{FIRST_LOOK, Until};
 use crate::yaml::{Node, Value};
@@ -42,14 +43,18 @@ fn p99(node: &Node, file: &str) -> Result<Option<Millionths>> {
     }
 }
 
-/// Arms are compared block by block, so that none of their cases may stop before the other arms do.
-pub(super) fn not_with_arms(suite: &Node, file: &str) -> Box<stend_base::Error> {
-    let message =
-        say!("`until` cannot be used in a suite with `arms`", "`until` нельзя использовать в наборе с `arms`");
-    suite.error(file, message).hint(say!(
-        "say how many `blocks` there are: arms are compared within them",
-        "задайте число `blocks`: варианты сравниваются внутри них"
-    ))
+/// How arms differ shows while they alternate. Where a person or a reboot switches, the first is over before the next begins.
+pub(super) fn not_in_turn(suite: &Node, file: &str, until: Option<Until>, arms: &[Arm]) -> Result<()> {
+    let by_person = arms.iter().find(|arm| arm.switch.instruction().is_some());
+    let Some(name) = by_person.filter(|_| until.is_some()).map(|arm| &arm.name) else { return Ok(()) };
+    let message = say!(
+        "`until` cannot be used where arms follow one another: a person or a reboot switches to `{name}`",
+        "`until` нельзя использовать, когда варианты идут друг за другом: на `{name}` переключает человек или перезагрузка"
+    );
+    Err(suite.error(file, message).hint(say!(
+        "say how many `blocks` there are: how arms differ shows only when the last of them is measured",
+        "задайте число `blocks`: чем различаются варианты, видно лишь после измерения последнего"
+    )))
 }
 
 #[cfg(test)]
@@ -108,11 +113,17 @@ mod tests {
         );
         check_error(
             "{blocks: 20, until: {}}",
-            "arms: [{name: a}, {name: b}]\n",
+            "arms: [{name: a}, {name: b, switch: {person: pull the drive}}]\n",
             expect![[r#"
-            error: s.yaml:1:1: `until` cannot be used in a suite with `arms`
-            hint: say how many `blocks` there are: arms are compared within themошибка: s.yaml:1:1: `until` нельзя использовать в наборе с `arms`
-            совет: задайте число `blocks`: варианты сравниваются внутри них"#]],
+                error: s.yaml:1:1: `until` cannot be used where arms follow one another: a person or a reboot switches to `b`
+                hint: say how many `blocks` there are: how arms differ shows only when the last of them is measuredошибка: s.yaml:1:1: `until` нельзя использовать, когда варианты идут друг за другом: на `b` переключает человек или перезагрузка
+                совет: задайте число `blocks`: чем различаются варианты, видно лишь после измерения последнего"#]],
         );
+    }
+
+    #[test]
+    fn arms_that_alternate_may_go_on_until_their_difference_is_precise() {
+        let found = suite(&text("{blocks: 20, until: {}}", "arms: [{name: a}, {name: b}]\n"), "s.yaml").unwrap();
+        assert_eq!((found.until.is_some(), found.arms.len()), (true, 2));
     }
 }

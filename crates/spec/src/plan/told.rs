@@ -32,6 +32,7 @@ pub(super) fn plan(inputs: &PlanInputs) -> Result<Plan> {
         until: None,
         calibrate: Calibrate::None,
         confirming: Vec::new(),
+        shared_tests: Vec::new(),
         idle: Vec::new(),
         seed: inputs.seed,
     })

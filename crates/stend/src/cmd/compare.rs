@@ -18,7 +18,7 @@ const RUNS_MAX: usize = 6;
 /// Prints a comparison, or writes it as HTML.
 pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if arguments.get_flag("history") {
-        return super::history::history(&super::many(arguments, "RUN"), out);
+        return super::history::history(arguments, out);
     }
     if let Some(table) = arguments.get_one::<String>("published") {
         return super::beside::beside(arguments, table, out);

@@ -1,7 +1,9 @@
 //! `stend compare --history RUN…`: where values changed over many runs.
 
 use crate::out::Out;
+use clap::ArgMatches;
 use std::collections::BTreeSet;
+use std::path::Path;
 use stend_analyse::compare::{Condition, Options};
 use stend_analyse::history::{History, RunPoint};
 use stend_base::{Error, Kind, Result, say};
@@ -11,8 +13,9 @@ const RUNS_MIN: usize = 4;
 /// More take longer than anybody waits for.
 const RUNS_MAX: usize = 1000;
 
-/// Prints the history of the runs of these names.
-pub fn history(names: &[String], out: &Out) -> Result<()> {
+/// Prints the history of the runs that are named, or writes it as HTML.
+pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let names = &super::many(arguments, "RUN");
     let given = names.len();
     if !(RUNS_MIN..=RUNS_MAX).contains(&given) {
         return Err(Error::new(
@@ -38,6 +41,16 @@ pub fn history(names: &[String], out: &Out) -> Result<()> {
     }
     let history = stend_analyse::history(points.iter().map(|(point, _)| point.clone()).collect());
     let changed = changed(&history, &points)?;
+    let page = || stend_report::history_html(&history, &changed, out.lang);
+    match arguments.get_one::<String>("output").map(String::as_str) {
+        Some("-") => return out.result(&page()),
+        Some(file) => {
+            let what = say!("the history", "история прогонов");
+            crate::save::save(Path::new(file), &what, |to| to.write_all(page().as_bytes()))?;
+            out.note(file);
+        }
+        None => {}
+    }
     out.result(&match out.json {
         true => stend_report::history_json(&history, &changed),
         false => stend_report::history_text(&history, &changed, out.lang, out.width(), out.colour()),

@@ -116,6 +116,7 @@ impl Begun {
             suite_text: run.asked_text,
             realtime_offset_ns: self.at,
             imported: Some(run.imported),
+            stand: None,
         }
     }
 }

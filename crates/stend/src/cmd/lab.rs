@@ -1,26 +1,135 @@
 //! `stend lab`, and the worker that a run is given: one of this machine, or one of a machine of the lab.
 
+use super::{lab_shell, required};
 use crate::out::Out;
 use clap::ArgMatches;
+use serde_json::{Value, json};
 use std::io::Read;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
+use stend_base::format::bytes;
 use stend_base::{Error, Kind, Result, say};
 use stend_host::Host;
-use stend_lab::{Built, Image};
+use stend_lab::{Built, Image, Standing};
 use stend_spec::machine::Machine;
 
 /// How long a worker of this machine may take until it speaks; milliseconds are usual.
 const HELLO_LIMIT: Duration = Duration::from_secs(60);
+/// The same of a machine that is up, whose last worker may still be undoing what it made.
+const STANDING_LIMIT: Duration = Duration::from_secs(90);
 
-/// `build` is the one action that there is: makes the image of the guests.
+/// What `stend lab` is asked for.
 pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let Built { image, found } = stend_lab::build(&stend_lab::cache_directory()?, arguments.get_flag("offline"))?;
+    match arguments.subcommand() {
+        Some(("build", arguments)) => build(arguments, out),
+        Some(("up", arguments)) => up(arguments, out),
+        Some(("down", arguments)) => down(arguments, out),
+        Some(("list", _)) => list(out),
+        Some(("shell", arguments)) => lab_shell::shell(&standing(arguments)?, &super::many(arguments, "COMMAND"), out),
+        Some(("connect", arguments)) => connect(arguments),
+        _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))),
+    }
+}
+
+fn standing(arguments: &ArgMatches) -> Result<Standing> {
+    stend_lab::find(required(arguments, "NAME"), &stend_lab::runtime_directory()?)
+}
+
+fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let (machine, text) = read_machine(required(arguments, "FILE"))?;
+    let (cache, place) = (stend_lab::cache_directory()?, stend_lab::runtime_directory()?);
+    let image = Image::find(&cache, &machine.packages)?;
+    stend_lab::startable(&machine.name, &place)?;
+    announce(&machine, out);
+    let standing = stend_lab::up(&machine, &text, &image, &cache, &place)?;
+    let name = &standing.name;
     if out.json {
-        let document = serde_json::json!({"kernel": image.kernel, "system": image.system, "found": found});
+        return out.result(&shown(&standing).to_string());
+    }
+    out.result(
+        say!(
+            "the machine `{name}` is up; `stend lab shell {name}` enters it, `stend lab down {name}` ends it",
+            "машина `{name}` запущена; `stend lab shell {name}` входит в неё, `stend lab down {name}` завершает её"
+        )
+        .get(out.lang),
+    )
+}
+
+fn down(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let standing = standing(arguments)?;
+    standing.down();
+    let name = &standing.name;
+    match out.json {
+        true => out.result(&json!({"machine": name, "up": false}).to_string()),
+        false => out.result(say!("the machine `{name}` is down", "машина `{name}` завершена").get(out.lang)),
+    }
+}
+
+fn list(out: &Out) -> Result<()> {
+    let (up, dead) = stend_lab::list(&stend_lab::runtime_directory()?);
+    for name in &dead {
+        let told = say!(
+            "the machine `{name}` had died; what was left of it is removed",
+            "машина `{name}` завершилась сама; её следы удалены"
+        );
+        out.note(told.get(out.lang));
+    }
+    if out.json {
+        return out.result(&Value::from(up.iter().map(shown).collect::<Vec<_>>()).to_string());
+    }
+    if up.is_empty() {
+        return out.result(say!("no machine is up", "запущенных машин нет").get(out.lang));
+    }
+    let line = |standing: &Standing| {
+        let (name, pid) = (&standing.name, standing.process().unwrap_or(0));
+        let told = standing.machine().map_or_else(
+            |error| error.message,
+            |machine| {
+                let (cpus, drives) = (machine.cpus, machine.drives.len());
+                let [en, ru] = [stend_base::Lang::En, stend_base::Lang::Ru].map(|lang| bytes(machine.memory, lang));
+                say!(
+                    "CPUs: {cpus}, memory: {en}, drives: {drives}",
+                    "процессоров: {cpus}, память: {ru}, накопителей: {drives}"
+                )
+            },
+        );
+        format!("{name}  pid {pid}  {}", told.get(out.lang))
+    };
+    out.result(&up.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// A machine that is up, for programs.
+fn shown(standing: &Standing) -> Value {
+    let drives: Vec<String> = standing
+        .machine()
+        .map(|machine| machine.drives.into_iter().map(|drive| drive.serial).collect())
+        .unwrap_or_default();
+    json!({"machine": standing.name, "up": true, "pid": standing.process(), "drives": drives})
+}
+
+/// Between a coordinator and the worker of a machine that is up.
+fn connect(arguments: &ArgMatches) -> Result<()> {
+    let standing = standing(arguments)?;
+    let (from, mut to) = stend_sys::process::own_streams().map_err(|e| {
+        Error::new(Kind::HostLost, say!("cannot take over the streams: {e}", "не удаётся занять потоки: {e}"))
+    })?;
+    standing.connect(from, &mut to)
+}
+
+/// Makes the image of the guests.
+fn build(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let packages = match arguments.get_one::<String>("FILE") {
+        Some(file) => read_machine(file)?.0.packages,
+        None => Vec::new(),
+    };
+    let cache = stend_lab::cache_directory()?;
+    let Built { image, found } = stend_lab::build(&cache, &packages, arguments.get_flag("offline"))?;
+    let place = image.system.parent().unwrap_or(&image.system).display();
+    if out.json {
+        let document = json!({"directory": place.to_string(), "kernel": image.kernel, "system": image.system, "packages": image.packages, "found": found});
         return out.result(&document.to_string());
     }
-    let place = image.kernel.parent().unwrap_or(&image.kernel).display();
     let told = match found {
         true => say!("the image is there already: {place}", "образ уже есть: {place}"),
         false => say!("the image is built: {place}", "образ собран: {place}"),
@@ -28,36 +137,74 @@ pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
     out.result(told.get(out.lang))
 }
 
-/// The worker that the command line asks for: with `--lab` in a machine that is started for it, else here.
+/// The worker that the command line asks for: with `--lab` in a machine, one that is up or one that is started for it; else
+/// here.
 ///
-/// The machine ends with the calling thread, so that must be the one that lives as long as the process.
+/// A machine that is started ends with the calling thread, so that must be the one that lives as long as the process.
 pub fn reach(arguments: &ArgMatches, out: &Out) -> Result<Host> {
-    let Some(file) = arguments.get_one::<String>("lab") else { return Host::reach(worker_command()?, HELLO_LIMIT) };
-    let machine = read_machine(file)?;
-    let cache = stend_lab::cache_directory()?;
-    let image = Image::find(&cache)?;
-    let name = &machine.name;
-    out.note(say!("starting the machine `{name}` of the lab", "запускается машина лаборатории `{name}`").get(out.lang));
-    stend_lab::boot(&machine, &image, &cache)
+    let Some(wanted) = arguments.get_one::<String>("lab") else {
+        return Host::reach(own("worker", None)?, HELLO_LIMIT);
+    };
+    // A name has no dot and no slash: a machine file always has one of both, or does not exist.
+    let up = stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place));
+    match up {
+        Ok(standing) => {
+            standing.free()?;
+            let mut command = own("lab", Some(["connect", wanted]))?;
+            stend_sys::process::die_with_parent(&mut command);
+            Host::reach(command, STANDING_LIMIT)
+        }
+        Err(not_up) if !Path::new(wanted).exists() => Err(unknown(wanted, &not_up)),
+        Err(_) => {
+            let (machine, _) = read_machine(wanted)?;
+            let cache = stend_lab::cache_directory()?;
+            let image = Image::find(&cache, &machine.packages)?;
+            announce(&machine, out);
+            Ok(stend_lab::boot(&machine, &image, &cache)?.host)
+        }
+    }
 }
 
-fn read_machine(name: &str) -> Result<Machine> {
-    let unreadable = |e: std::io::Error| {
-        Error::new(
-            Kind::Spec,
-            say!("cannot read the machine file `{name}`: {e}", "не удаётся прочитать файл машины `{name}`: {e}"),
-        )
-    };
+/// Neither a file nor the name of a machine that is up.
+fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
+    if wanted.contains(['/', '.']) {
+        let told = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return unreadable(wanted, &told);
+    }
+    let error = Error::new(
+        not_up.kind,
+        say!(
+            "`{wanted}` is neither a machine file nor a machine that is up",
+            "`{wanted}` — не файл машины и не запущенная машина"
+        ),
+    );
+    error.hint(say!("`stend lab list` shows which are up", "запущенные покажет `stend lab list`"))
+}
+
+fn announce(machine: &Machine, out: &Out) {
+    let name = &machine.name;
+    out.note(say!("starting the machine `{name}` of the lab", "запускается машина лаборатории `{name}`").get(out.lang));
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
+    Error::new(
+        Kind::Spec,
+        say!("cannot read the machine file `{name}`: {error}", "не удаётся прочитать файл машины `{name}`: {error}"),
+    )
+}
+
+/// A machine file, and its text.
+fn read_machine(name: &str) -> Result<(Machine, String)> {
     let mut text = String::new();
     // One byte more than the parser takes: it says so instead of reading a huge file.
     let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
-    let file = std::fs::File::open(name).map_err(unreadable)?;
-    file.take(limit).read_to_string(&mut text).map_err(unreadable)?;
-    stend_spec::parse::machine(&text, name)
+    let file = std::fs::File::open(name).map_err(|e| unreadable(name, &e))?;
+    file.take(limit).read_to_string(&mut text).map_err(|e| unreadable(name, &e))?;
+    Ok((stend_spec::parse::machine(&text, name)?, text))
 }
 
-/// This binary as a worker.
-fn worker_command() -> Result<Command> {
+/// This binary with this verb.
+fn own(verb: &str, arguments: Option<[&str; 2]>) -> Result<Command> {
     let program = std::env::current_exe().map_err(|e| {
         Error::new(
             Kind::Bug,
@@ -65,6 +212,6 @@ fn worker_command() -> Result<Command> {
         )
     })?;
     let mut command = Command::new(program);
-    command.arg("worker");
+    command.arg(verb).args(arguments.into_iter().flatten());
     Ok(command)
 }

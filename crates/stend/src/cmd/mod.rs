@@ -2,6 +2,7 @@
 
 pub mod audit;
 mod beside;
+mod campaign;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
@@ -12,11 +13,13 @@ pub mod import;
 mod import_suite;
 pub mod inspect;
 pub mod lab;
+mod lab_shell;
 pub mod list;
 pub mod man;
 pub mod report;
 pub mod run;
 pub mod show;
+pub mod stand;
 pub mod stop;
 pub mod suites;
 pub mod watch;

@@ -13,7 +13,7 @@ use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Permission;
 use stend_record::targets::{in_line, names};
 use stend_record::{RunState, store};
-use stend_run::{Channel, Progressed, Resume, Setup, Stopper};
+use stend_run::{Channel, Done, Progressed, Resume, Setup, Stopper};
 use stend_spec::arm::Switch;
 use stend_spec::keys::ENGINES;
 use stend_spec::suite::Suite;
@@ -21,30 +21,33 @@ use stend_spec::suite::Suite;
 /// Executes a run and shows what it found.
 pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let stoppers = watch_signals()?;
-    let mut setup = match arguments.get_one::<String>("resume") {
+    let stands = super::many(arguments, "stand");
+    if arguments.get_flag("dry-run") && !stands.is_empty() {
+        return Err(Error::new(
+            Kind::Usage,
+            say!(
+                "what a run does on a stand that is not up cannot be told ahead",
+                "что прогон сделает на ещё не поднятом стенде, заранее неизвестно"
+            ),
+        )
+        .hint(say!(
+            "`stend stand plan FILE` shows what the stand does; after `stend stand up FILE` a dry run takes its target with `--on`",
+            "что сделает стенд, покажет `stend stand plan ФАЙЛ`; после `stend stand up ФАЙЛ` объект стенда можно указать в `--on`"
+        )));
+    }
+    if stands.len() > 1 {
+        return super::campaign::campaign(&stands, arguments, &stoppers, out);
+    }
+    let setup = match arguments.get_one::<String>("resume") {
         Some(file) => resumed(file, arguments, out)?,
-        None => setup(arguments, out)?,
+        None => setup(arguments, stands.first().map(String::as_str), out)?,
     };
     if arguments.get_flag("dry-run") {
         let (channel, stopper) = stend_run::channel();
         stoppers.aim(Some(stopper));
         return dry_run(setup, channel, out);
     }
-    let done = loop {
-        stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
-        let (channel, stopper) = stend_run::channel();
-        stoppers.aim(Some(stopper));
-        let display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
-        let aside = Aside::start(display, &setup.id, &setup.suite.name, &in_line(&setup.targets))?;
-        let done = stend_run::execute(setup, channel, &mut |update| aside.show(update));
-        aside.end();
-        match &done.run_file {
-            Some(path) if done.error.is_none() && person_is_ready(path, &stoppers, out)? => {
-                setup = resumed(&path.to_string_lossy(), arguments, out)?;
-            }
-            _ => break done,
-        }
-    };
+    let done = to_its_end(setup, arguments, &stoppers, out)?;
     let shown = match &done.run_file {
         Some(path) => conclude(path, out),
         None => Ok(()),
@@ -58,6 +61,37 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
         }
         None => shown,
     }
+}
+
+/// Executes a run, over the steps of persons that it waits for.
+pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppers, out: &Out) -> Result<Done> {
+    let mut setup = setup;
+    let stand = setup.stand.clone();
+    let done = loop {
+        stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
+        let (channel, stopper) = stend_run::channel();
+        stoppers.aim(Some(stopper));
+        let display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
+        let on = setup.stand.as_ref().map_or_else(|| in_line(&setup.targets), |stand| stand.name.clone());
+        let aside = Aside::start(display, &setup.id, &setup.suite.name, &on)?;
+        let done = stend_run::execute(setup, channel, &mut |update| aside.show(update));
+        aside.end();
+        match &done.run_file {
+            Some(path) if done.error.is_none() && person_is_ready(path, stoppers, out)? => {
+                setup = resumed(&path.to_string_lossy(), arguments, out)?;
+            }
+            _ => break done,
+        }
+    };
+    // After an abort, or when the worker was lost.
+    if let Some(name) = stand.map(|stand| stand.name).filter(|name| stend_stand::known_stands().contains(name)) {
+        let left = say!(
+            "the stand `{name}` is still up; `stend stand down {name}` takes it down",
+            "стенд `{name}` остался поднятым; убрать его: `stend stand down {name}`"
+        );
+        out.note(left.get(out.lang));
+    }
+    Ok(done)
 }
 
 /// Prints what the run would do, or refuses as the run would. Makes no file.
@@ -96,7 +130,7 @@ fn person_is_ready(path: &Path, stoppers: &Stoppers, out: &Out) -> Result<bool> 
 }
 
 /// Prints the findings of a finished run, writes its report, and says where both files are.
-fn conclude(path: &Path, out: &Out) -> Result<()> {
+pub(super) fn conclude(path: &Path, out: &Out) -> Result<()> {
     let run = store::read(path)?;
     let findings = stend_analyse::analyse(&run)?;
     let report = path.with_extension("html");
@@ -118,7 +152,9 @@ fn conclude(path: &Path, out: &Out) -> Result<()> {
     Ok(())
 }
 
-fn setup(arguments: &ArgMatches, out: &Out) -> Result<Setup> {
+/// What a new run needs, on a stand if its file is given.
+pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, out: &Out) -> Result<Setup> {
+    let stand = stand.map(super::stand::read).transpose()?;
     let (mut suite, suite_text, directory) = read_suite(super::required(arguments, "SUITE"))?;
     let engine = arguments.get_one::<String>("engine");
     if let Some((.., engine)) = engine.and_then(|name| ENGINES.iter().find(|(known, ..)| known == name)) {
@@ -155,6 +191,7 @@ fn setup(arguments: &ArgMatches, out: &Out) -> Result<Setup> {
         host: super::lab::reach(arguments, out)?,
         started_unix: now.as_secs() as i64,
         resume: None,
+        stand,
     })
 }
 
@@ -186,6 +223,7 @@ fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<Setup> {
         host: super::lab::reach(arguments, out)?,
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
+        stand: header.stand,
     })
 }
 
@@ -263,10 +301,10 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 
 /// Where signals go: to the session in progress.
 #[derive(Clone, Default)]
-struct Stoppers(Arc<Mutex<Option<(Stopper, bool)>>>);
+pub(super) struct Stoppers(Arc<Mutex<Option<(Stopper, bool)>>>);
 
 impl Stoppers {
-    fn aim(&self, stopper: Option<Stopper>) {
+    pub(super) fn aim(&self, stopper: Option<Stopper>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stopper.map(|stopper| (stopper, false));
     }
 
@@ -284,7 +322,7 @@ impl Stoppers {
 }
 
 /// Ctrl-C and SIGTERM stop softly, twice at once; a lost terminal (SIGHUP) does not stop a run.
-fn watch_signals() -> Result<Stoppers> {
+pub(super) fn watch_signals() -> Result<Stoppers> {
     let failed = |e: std::io::Error| {
         Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
     };

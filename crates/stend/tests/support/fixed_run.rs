@@ -42,6 +42,7 @@ impl FixedRun<'_> {
             suite_text: super::SMALL.into(),
             realtime_offset_ns: 0,
             imported: None,
+            stand: None,
         };
         let writer = store::create(path, header, Options::default()).expect("a new run file");
         writer.append(Entry::Host(Box::new(HostFacts {
@@ -156,6 +157,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         verification: None,
         io_log: None,
         told: None,
+        app: None,
         clocks: [(0, 0, 0); 2],
     };
     (outcome, (0..intervals).map(slice).collect())

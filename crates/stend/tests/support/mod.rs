@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 pub mod fixed_run;
+pub mod lab;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

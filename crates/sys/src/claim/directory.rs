@@ -1,10 +1,10 @@
 //! A directory of our own, held open: everything in it is reached from its descriptor, so that nobody can
 //! put a link in its way. Must not follow links and must not touch what lies beside it.
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, chmodat, fchmod, fstat, mkdirat, openat, statat, unlinkat};
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +59,34 @@ impl OwnDirectory {
         stat.is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::RegularFile)
     }
 
+    /// Whether `name` in it is a directory, and no link to one.
+    pub fn has_directory(&self, name: &str) -> bool {
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Directory)
+    }
+
+    /// Makes a directory in it. If it is `passable`, other users may pass through both, without seeing what is in them.
+    pub fn make_directory(&self, name: &str, passable: bool) -> io::Result<PathBuf> {
+        let mode = if passable { Mode::RWXU | Mode::XGRP | Mode::XOTH } else { Mode::RWXU };
+        mkdirat(&self.fd, name, Mode::RWXU)?;
+        if passable {
+            // What is made is subject to the mask of the process.
+            chmodat(&self.fd, name, mode, AtFlags::empty())?;
+            fchmod(&self.fd, mode)?;
+        }
+        Ok(self.path.join(name))
+    }
+
+    /// Removes a directory in it with everything in that, links not followed; absent is fine.
+    pub fn remove_tree(&self, name: &str) -> io::Result<()> {
+        // From our descriptor, so that nobody can put a link in the way; below it the library sees to that.
+        let path = format!("/proc/self/fd/{}/{name}", self.fd.as_raw_fd());
+        match std::fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
     /// Removes one file; absent is fine.
     pub fn remove_file(&self, name: &str) -> io::Result<()> {
         match unlinkat(&self.fd, name, AtFlags::empty()) {
@@ -108,6 +136,27 @@ mod tests {
         std::fs::create_dir(scratch.path().join("ours")).unwrap();
         assert!(ours.remove().is_err());
         assert!(scratch.path().join("ours").exists());
+    }
+
+    #[test]
+    fn a_tree_goes_with_all_that_is_in_it_and_nothing_that_links_lead_to() {
+        let scratch = tempfile::tempdir().unwrap();
+        let kept = scratch.path().join("kept");
+        std::fs::write(&kept, "x").unwrap();
+        let ours = OwnDirectory::create(&scratch.path().join("ours")).unwrap();
+        let tree = ours.make_directory("app", false).unwrap();
+        std::fs::create_dir(tree.join("deep")).unwrap();
+        std::os::unix::fs::symlink(scratch.path(), tree.join("deep/link")).unwrap();
+        assert!(ours.has_directory("app") && !ours.has_directory("none"));
+        ours.remove_tree("app").unwrap();
+        ours.remove_tree("app").unwrap();
+        ours.remove().unwrap();
+        assert!(kept.exists());
+        let other = OwnDirectory::create(&scratch.path().join("other")).unwrap();
+        std::os::unix::fs::symlink(scratch.path(), other.path().join("app")).unwrap();
+        assert!(!other.has_directory("app") && other.make_directory("app", false).is_err());
+        assert!(other.remove_tree("app").is_err() || kept.exists(), "a link is no tree");
+        assert!(kept.exists());
     }
 
     #[test]

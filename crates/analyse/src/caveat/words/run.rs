@@ -250,13 +250,28 @@ pub(super) fn few_trials(cases: u32, trials: u32, need: u32) -> Words {
 }
 
 /// `what` is the least precise case with the relative half-widths of its rate and its p99 that are too wide.
-pub(super) fn not_precise(cases: u32, what: (&str, Option<Share>, Option<Share>), no_p99: bool) -> Words {
-    let (case, rate, p99) = what;
+pub(super) fn not_precise(
+    cases: u32,
+    (case, between_arms): (&str, bool),
+    (rate, p99, no_p99): (Option<Share>, Option<Share>, bool),
+) -> Words {
     let width = |share: Share, l| format!("±\u{a0}{}", format::percent(share.0, l));
     let of = |l: Lang| {
-        let rate = rate
-            .map(|share| format!("{} {}", pick(l, "its rate is known to", "её скорость известна до"), width(share, l)));
-        let p99 = p99.map(|share| format!("{} {}", pick(l, "its p99 to", "её p99 — до"), width(share, l)));
+        let (of_rate, of_p99) = match between_arms {
+            false => {
+                (pick(l, "its rate is known to", "его скорость известна до"), pick(l, "its p99 to", "его p99 — до"))
+            }
+            true => (
+                pick(
+                    l,
+                    "the ratio of its rates in two arms is known to",
+                    "отношение его скоростей в двух вариантах известно до",
+                ),
+                pick(l, "the ratio of its p99 to", "отношение его p99 — до"),
+            ),
+        };
+        let rate = rate.map(|share| format!("{of_rate} {}", width(share, l)));
+        let p99 = p99.map(|share| format!("{of_p99} {}", width(share, l)));
         let none = no_p99.then(|| {
             pick(
                 l,
@@ -267,7 +282,7 @@ pub(super) fn not_precise(cases: u32, what: (&str, Option<Share>, Option<Share>)
         });
         rate.into_iter().chain(p99).chain(none).collect::<Vec<_>>().join(", ")
     };
-    let (of_en, of_ru) = (of(Lang::En), of(Lang::Ru).replace("её", "его"));
+    let (of_en, of_ru) = (of(Lang::En), of(Lang::Ru));
     let en = plural_en(u64::from(cases), "case is", "cases are");
     let ru = plural_ru(u64::from(cases), "случая", "случаев", "случаев");
     Words {

@@ -1,14 +1,18 @@
-//! fio's logs as a run: each I/O (`lat`, `clat`), or histograms (`clat_hist`), in intervals. Read once, block by block, in the memory of a
-//! second.
+//! fio's logs as a run: each I/O (`lat`, `clat`), histograms (`clat_hist`), rates (`iops`, `bw`) and averages, in intervals. Read once, block by block, in
+//! the memory of a second; averages in that of their lines.
 //!
 //! What becomes what is `docs/formats/import.md`.
 
+mod averages;
+mod choice;
 mod histogram;
 mod scan;
 mod totals;
 mod trial;
 
 use crate::build::ImportedRun;
+use averages::{Averages, Logs};
+use choice::{Choice, Jobs, Of, named};
 use scan::{Bad, LatencyLines, Scanned};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -16,7 +20,7 @@ use stend_base::{Bytes, Error, Kind, Result, Say, say};
 use stend_record::fio_bins as bins;
 use stend_record::{Entry, Slice, SourceFile};
 use stend_spec::workload::Op;
-use totals::{Sums, Totals};
+use totals::{Latencies, Sums, Totals};
 use trial::{Gathered, JobLog};
 
 /// Slices that go to the run file at a time.
@@ -27,31 +31,6 @@ const FILES_MAX: usize = 10_000;
 const COLUMNS_MIN: usize = 4;
 /// Slices of latencies are 100 ms.
 const INTERVAL_MS: u64 = 100;
-
-/// What a log is of, by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Of {
-    /// From before the submission.
-    Lat,
-    /// From after it.
-    Clat,
-    /// Histograms of clat.
-    Histogram,
-    /// Rates, or the time of the submission alone.
-    Other,
-}
-
-/// A log by its name: `PREFIX_lat.N.log`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Named {
-    /// Directory and prefix: jobs of one run of fio.
-    group: String,
-    /// Prefix.
-    case: String,
-    of: Of,
-    /// Number of the job; 0 if it has none.
-    job: u32,
-}
 
 /// Whether a file is a log of fio, by its beginning: a line of four numbers or more. One with the name of such a log is, whatever is in it:
 /// fio leaves those empty whose kind of I/O did not occur.
@@ -74,13 +53,12 @@ pub fn read(
         let message = say!("more than {FILES_MAX} logs", "больше {FILES_MAX} журналов");
         return Err(Error::new(Kind::Usage, message));
     }
-    let (groups, mut dropped) = chosen(names)?;
+    let (groups, mut dropped) = choice::jobs(names)?;
     let mut run = Gathered::default();
     for (trial, Jobs { case, logs, .. }) in (0u32..).zip(groups) {
         let mut jobs = Vec::new();
-        for (of, name) in logs.into_values() {
-            let file = run.files.len() as u32;
-            let mut source = open(name)?;
+        for logs in logs.into_values() {
+            let choice = choice::of_job(&logs, open, &mut dropped)?;
             let mut pending = Vec::new();
             let mut slice = |slice: Slice| {
                 pending.push(slice);
@@ -88,99 +66,89 @@ pub fn read(
                     emit(Entry::Slices { trial, slices: std::mem::take(&mut pending) });
                 }
             };
-            let (scanned, sums) = of_file(source.as_mut(), of, &mut slice).map_err(|bad| refused(name, bad))?;
+            let mut sources = Sources { open, files: &mut run.files, dropped: &mut dropped };
+            jobs.push(match choice {
+                Choice::Each(of, name) => sources.each(of, name, &mut slice)?,
+                Choice::Averages { iops, bw, latency } => sources.averages(iops, bw, latency, &mut slice)?,
+            });
             if !pending.is_empty() {
                 emit(Entry::Slices { trial, slices: pending });
             }
-            dropped.extend(doubts(name, &scanned, &sums));
-            run.files.push(SourceFile {
-                name: name.to_string(),
-                size: Bytes(scanned.bytes),
-                version: "fio".to_string(),
-            });
-            jobs.push(JobLog { file, of, lines: scanned.lines, sums });
         }
         run.add(trial, case, &jobs);
     }
     Ok(run.finish(dropped))
 }
 
-/// Logs of the jobs of one run of fio: by number of the job the one that says most.
-struct Jobs<'n> {
-    group: String,
-    case: String,
-    logs: BTreeMap<u32, (Of, &'n str)>,
+/// Where logs come from, and what was read of them.
+struct Sources<'s> {
+    open: &'s dyn Fn(&str) -> Result<Box<dyn Read>>,
+    files: &'s mut Vec<SourceFile>,
+    dropped: &'s mut Vec<Say>,
 }
 
-/// By group the logs that say most, one for each job, and what is left out.
-fn chosen(names: &[String]) -> Result<(Vec<Jobs<'_>>, Vec<Say>)> {
-    let mut groups: Vec<Jobs<'_>> = Vec::new();
-    let mut dropped = Vec::new();
-    for name in names {
-        let named = named(name)?;
-        let at = groups.iter().position(|jobs| jobs.group == named.group).unwrap_or_else(|| {
-            groups.push(Jobs { group: named.group.clone(), case: named.case.clone(), logs: BTreeMap::new() });
-            groups.len() - 1
-        });
-        let jobs = &mut groups[at].logs;
-        let worse = match jobs.get(&named.job) {
-            Some((of, _)) if *of <= named.of => Some(name.as_str()),
-            _ => jobs.insert(named.job, (named.of, name)).map(|(_, before)| before),
+impl Sources<'_> {
+    /// A log of single I/Os, or of histograms. One of rates has no latencies.
+    fn each(&mut self, of: Of, name: &str, emit: &mut dyn FnMut(Slice)) -> Result<JobLog> {
+        let mut source = (self.open)(name)?;
+        let mut counts_alone = |slice: Slice| {
+            if slice.ops > 0 {
+                emit(Slice { latency: None, latency_max_ns: 0, ..slice });
+            }
         };
-        dropped.extend(worse.map(|name| {
-            say!(
-                "{name}: another log of the job says more, so this one was not read",
-                "{name}: другой журнал этого задания говорит больше, этот не читался"
-            )
-        }));
-    }
-    for jobs in &groups {
-        if let Some((_, name)) = jobs.logs.values().find(|(of, _)| *of == Of::Other) {
-            return Err(Error::new(
-                Kind::Spec,
-                say!("`{name}` holds no latencies of I/Os", "в `{name}` нет задержек операций"),
-            )
-            .hint(say!(
-                "import the logs of `write_lat_log` (without log_avg_msec) or of `write_hist_log`; rates follow from them",
-                "импортируйте журналы `write_lat_log` (без log_avg_msec) или `write_hist_log`; скорости следуют из них"
-            )));
+        let rates = matches!(of, Of::Iops | Of::Bw);
+        let emit: &mut dyn FnMut(Slice) = if rates { &mut counts_alone } else { emit };
+        let (scanned, mut sums) = of_file(source.as_mut(), of, emit).map_err(|bad| refused(name, bad))?;
+        if rates {
+            sums.kinds.iter_mut().for_each(|kind| kind.latency = Latencies::Mean(None));
         }
+        self.dropped.extend(doubts(name, &scanned, &sums));
+        let file = self.file(name, &scanned);
+        Ok(JobLog { file, of, lines: scanned.lines, sums, averaged: false, means: BTreeMap::new() })
     }
-    Ok((groups, dropped))
-}
 
-/// What a name says.
-fn named(name: &str) -> Result<Named> {
-    let of = || {
-        let stem = name.strip_suffix(".log")?;
-        let (stem, job) = match stem.rsplit_once('.') {
-            Some((stem, number)) if number.parse::<u32>().is_ok() => (stem, number.parse().ok()?),
-            _ => (stem, 0),
-        };
-        let (group, kind) = match stem.strip_suffix("_clat_hist") {
-            Some(group) => (group, "clat_hist"),
-            None => stem.rsplit_once('_')?,
-        };
-        let of = match kind {
-            "lat" => Of::Lat,
-            "clat" => Of::Clat,
-            "clat_hist" => Of::Histogram,
-            "slat" | "bw" | "iops" => Of::Other,
-            _ => return None,
-        };
-        let case = group.rsplit('/').next().unwrap_or(group).to_string();
-        Some(Named { group: group.to_string(), case, of, job })
-    };
-    of().ok_or_else(|| {
-        Error::new(
-            Kind::Usage,
-            say!("the name `{name}` does not say what the log is of", "по имени `{name}` не понять, о чём этот журнал"),
-        )
-        .hint(say!(
-            "fio calls its logs `PREFIX_lat.N.log`, `PREFIX_clat.N.log`, `PREFIX_clat_hist.N.log`",
-            "fio называет журналы `PREFIX_lat.N.log`, `PREFIX_clat.N.log`, `PREFIX_clat_hist.N.log`"
-        ))
-    })
+    /// Averages of one job.
+    fn averages(
+        &mut self,
+        iops: &str,
+        bw: &str,
+        latency: Option<(Of, &str)>,
+        emit: &mut dyn FnMut(Slice),
+    ) -> Result<JobLog> {
+        let (mut first_date, mut lines) = (None, 0);
+        let file = self.files.len() as u32;
+        let mut logs = Vec::new();
+        for name in [Some(iops), Some(bw), latency.map(|(_, name)| name)].into_iter().flatten() {
+            let mut source = (self.open)(name)?;
+            let found = Averages::read(source.as_mut(), &mut first_date).map_err(|bad| refused(name, bad))?;
+            lines += found.scanned.lines;
+            self.file(name, &found.scanned);
+            logs.push((name, found));
+        }
+        let period = logs.iter().find_map(|(_, log)| log.period());
+        // The first date ends the first interval.
+        let origin_ms = first_date.unwrap_or(0).saturating_sub(period.unwrap_or(0));
+        for (name, log) in &mut logs {
+            let own = log.period().or(period);
+            log.place(origin_ms, own).map_err(|bad| refused(name, bad))?;
+            self.dropped.extend(odd(name, log));
+        }
+        let mut logs = logs.into_iter().map(|(_, log)| log);
+        let (iops, bw) = (logs.next().unwrap_or_default(), logs.next().unwrap_or_default());
+        let of = latency.map_or(Of::Iops, |(of, _)| of);
+        let logs = Logs { iops, bw, latency: logs.next(), origin_ms };
+        let sums = logs.totals(emit);
+        let name = if of == Of::Lat { "lat" } else { "clat" };
+        let means = sums.kinds.iter().map(|kind| (kind.op.index(), logs.means(kind.op, name))).collect();
+        Ok(JobLog { file, of, lines, sums, averaged: true, means })
+    }
+
+    /// Notes a file that was read.
+    fn file(&mut self, name: &str, scanned: &Scanned) -> u32 {
+        let (name, version) = (name.to_string(), "fio".to_string());
+        self.files.push(SourceFile { name, size: Bytes(scanned.bytes), version });
+        self.files.len() as u32 - 1
+    }
 }
 
 /// One log, whatever it is of.
@@ -200,15 +168,11 @@ fn of_file(source: &mut dyn Read, of: Of, emit: &mut dyn FnMut(Slice)) -> std::r
 /// A log of histograms. A line holds what completed since the one before of its kind.
 fn histograms(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result::Result<(Scanned, Sums), Bad> {
     let mut sums = Sums { kinds: Vec::new(), origin_ms: 0, last_ms: 0, backwards: 0 };
-    let mut before: [u64; 3] = [0; 3];
+    let (mut before, mut row) = ([0u64; 3], histogram::Row::default());
     let scanned = scan::lines(source, |bytes| {
-        let (row, len) = histogram::row(bytes)?;
+        let len = histogram::row(bytes, &mut row)?;
         let Some(op) = [Op::Read, Op::Write, Op::Discard].get(row.kind as usize).copied() else {
-            let kind = row.kind;
-            return Err(say!(
-                "{kind} is no kind of I/O: 0 read, 1 write, 2 trim",
-                "{kind} — не вид операции: 0 чтение, 1 запись, 2 trim"
-            ));
+            return Err(totals::no_kind(row.kind));
         };
         if sums.kinds.is_empty() && row.ms >= totals::DATES_FROM {
             (sums.origin_ms, before) = (row.ms, [row.ms; 3]);
@@ -218,9 +182,9 @@ fn histograms(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result
         totals::within(to - sums.origin_ms)?;
         before[op.index()] = to;
         sums.last_ms = sums.last_ms.max(to - sums.origin_ms);
-        let ops = bins::count(&row.bins);
+        let ops = row.bins.iter().fold(0u64, |sum, (_, n)| sum.saturating_add(*n));
         if ops > 0 {
-            let sparse = bins::sparse(&row.bins, None);
+            let sparse = bins::sparse_of_log(&row.bins);
             sums.add(op, (ops, ops.saturating_mul(row.size)), row.size, &sparse);
             emit(Slice {
                 interval: ((from - sums.origin_ms) / INTERVAL_MS) as u32,
@@ -242,20 +206,43 @@ fn histograms(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result
 
 /// What is odd in a log that was read all the same.
 fn doubts(name: &str, scanned: &Scanned, sums: &Sums) -> Vec<Say> {
-    let (after, backwards) = (scanned.lines, sums.backwards);
-    let cut = scanned.cut.then(|| {
-        say!(
-            "{name}: the last line, after {after}, has no end",
-            "{name}: у последней строки, после {after}-й, нет конца"
-        )
-    });
+    let backwards = sums.backwards;
     let jumps = (backwards > 0).then(|| {
         say!(
             "{name}: {backwards} lines whose time is before that of an earlier line; their I/Os count where their time says",
             "{name}: строк со временем раньше предыдущего: {backwards}; их операции учтены по их времени"
         )
     });
-    cut.into_iter().chain(jumps).collect()
+    cut(name, scanned).into_iter().chain(jumps).collect()
+}
+
+/// What is odd in a log of averages that was read all the same.
+fn odd(name: &str, log: &Averages) -> Vec<Say> {
+    let (left_out, gaps) = (log.left_out, log.gaps);
+    let backwards = (left_out > 0).then(|| {
+        say!(
+            "{name}: {left_out} averages whose time is not behind that of the one before were left out",
+            "{name}: пропущены средние, время которых не позже предыдущего: {left_out}"
+        )
+    });
+    let without = (gaps > 0).then(|| {
+        say!(
+            "{name}: {gaps} gaps between averages, in which there was no I/O",
+            "{name}: пропусков между средними, где операций не было: {gaps}"
+        )
+    });
+    cut(name, &log.scanned).into_iter().chain(backwards).chain(without).collect()
+}
+
+/// A last line that was left out.
+fn cut(name: &str, scanned: &Scanned) -> Option<Say> {
+    let after = scanned.lines;
+    scanned.cut.then(|| {
+        say!(
+            "{name}: the last line, after {after}, has no end",
+            "{name}: у последней строки, после {after}-й, нет конца"
+        )
+    })
 }
 
 fn refused(name: &str, bad: Bad) -> Box<Error> {
@@ -268,3 +255,6 @@ fn refused(name: &str, bad: Bad) -> Box<Error> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod rates_tests;

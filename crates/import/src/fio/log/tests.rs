@@ -16,7 +16,7 @@ fn counted(kind: u64, count: u64) -> String {
 }
 
 /// Reads files with these names and texts: the run, and the slices of its trials.
-fn import(files: &[(&str, &[u8])]) -> Result<(ImportedRun, Vec<(u32, Slice)>)> {
+pub(super) fn import(files: &[(&str, &[u8])]) -> Result<(ImportedRun, Vec<(u32, Slice)>)> {
     let (names, mut slices) = (files.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>(), Vec::new());
     let texts: BTreeMap<String, Vec<u8>> = files.iter().map(|(name, text)| (name.to_string(), text.to_vec())).collect();
     let open = |name: &str| -> Result<Box<dyn Read>> { Ok(Box::new(std::io::Cursor::new(texts[name].clone()))) };
@@ -28,22 +28,22 @@ fn import(files: &[(&str, &[u8])]) -> Result<(ImportedRun, Vec<(u32, Slice)>)> {
     Ok((run, slices))
 }
 
-fn good(files: &[(&str, &[u8])]) -> (ImportedRun, Vec<(u32, Slice)>) {
+pub(super) fn good(files: &[(&str, &[u8])]) -> (ImportedRun, Vec<(u32, Slice)>) {
     import(files).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
 }
 
-fn refused(name: &str, text: &str) -> String {
+pub(super) fn refused(name: &str, text: &str) -> String {
     import(&[(name, text.as_bytes())]).unwrap_err().render(Lang::En)
 }
 
-fn trial(run: &ImportedRun, number: usize) -> (&Trial, &TrialOutcome) {
+pub(super) fn trial(run: &ImportedRun, number: usize) -> (&Trial, &TrialOutcome) {
     match &run.entries[2 * number..2 * number + 2] {
         [Entry::TrialStart { asked, .. }, Entry::TrialEnd { outcome, .. }] => (asked, outcome),
         other => panic!("{other:?}"),
     }
 }
 
-fn dropped(run: &ImportedRun) -> Vec<&str> {
+pub(super) fn dropped(run: &ImportedRun) -> Vec<&str> {
     run.imported.dropped.iter().map(|say| say.en.as_str()).collect()
 }
 
@@ -169,15 +169,13 @@ fn what_cannot_be_imported_is_refused_with_its_line() {
     let name = "r_lat.1.log";
     for (text, why) in [
         ("5, 100, 0, 4096\n5, x, 0, 4096\n", "error: r_lat.1.log:2: not `time, value, kind, size`"),
-        ("5, 100, 0, 0, 0, 0\n", "error: r_lat.1.log:1: a size of 0: lines are averages"),
-        ("5, 100, 0, 4096\n5, 100, 0, 0\n", "error: r_lat.1.log:2: a size of 0"),
+        ("5, 100, 0, 4096\n5, 100, 0, 0\n", "error: r_lat.1.log:2: a size of 0: an average among single I/Os"),
         ("5, 100, 7, 4096\n", "error: r_lat.1.log:1: 7 is no kind of I/O"),
         ("5, 100, 0, 4096\n999999999999, 1, 0, 4096\n", "error: r_lat.1.log:2: a time more than 58 hours"),
     ] {
         let error = refused(name, text);
         assert!(error.starts_with(why) && error.contains("hint: "), "{text}: {error}");
     }
-    assert!(refused("r_bw.1.log", "").contains("holds no latencies of I/Os"));
     assert!(refused("results.log", "").contains("does not say what the log is of"));
     assert!(refused("r_clat_hist.1.log", "5, 0, 4096, 1, 2\n").starts_with("error: r_clat_hist.1.log:1: 2 counts"));
 }

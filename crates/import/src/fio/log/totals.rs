@@ -63,13 +63,7 @@ impl Totals {
         self.backwards += u64::from(ms < self.last_ms);
         self.last_ms = self.last_ms.max(ms);
         let columns = &line.columns;
-        let slot = self.kinds.get_mut(columns.kind as usize).ok_or_else(|| {
-            let kind = columns.kind;
-            say!(
-                "{kind} is no kind of I/O: 0 read, 1 write, 2 trim",
-                "{kind} — не вид операции: 0 чтение, 1 запись, 2 trim"
-            )
-        })?;
+        let slot = self.kinds.get_mut(columns.kind as usize).ok_or_else(|| no_kind(columns.kind))?;
         let kind = match slot {
             Some(kind) => kind,
             None => slot.insert(Box::new(Kind::new())),
@@ -132,7 +126,7 @@ impl Totals {
         let kinds = self.kinds.into_iter().zip(KINDS).filter_map(|(kind, op)| {
             let kind = kind?;
             let (ops, bytes) = kind.all;
-            Some(SumOf { op, ops, bytes, largest: kind.largest, latency: kind.total })
+            Some(SumOf { op, ops, bytes, largest: kind.largest, latency: Latencies::Each(kind.total) })
         });
         Sums {
             kinds: kinds.collect(),
@@ -189,20 +183,42 @@ pub struct SumOf {
     /// Largest I/O.
     pub largest: u64,
     /// Latencies.
-    pub latency: Histogram,
+    pub latency: Latencies,
+}
+
+/// What is known of latencies.
+#[derive(Debug)]
+pub enum Latencies {
+    /// Each of them.
+    Each(Histogram),
+    /// Their sum, ns, as means tell it; `None`: nothing.
+    Mean(Option<u128>),
+}
+
+impl Latencies {
+    /// As they are stored: without buckets where there are none.
+    pub fn stored(&self) -> Sparse {
+        match self {
+            Latencies::Each(all) => all.sparse(),
+            Latencies::Mean(sum) => Sparse { sum_ns: sum.unwrap_or(0), ..Sparse::default() },
+        }
+    }
 }
 
 impl Sums {
     /// Adds I/Os and bytes of a kind, with their latencies.
     pub fn add(&mut self, op: Op, (ops, bytes): (u64, u64), largest: u64, latency: &Sparse) {
         let at = self.kinds.iter().position(|kind| kind.op == op).unwrap_or_else(|| {
-            self.kinds.push(SumOf { op, ops: 0, bytes: 0, largest: 0, latency: Histogram::new() });
+            let latency = Latencies::Each(Histogram::new());
+            self.kinds.push(SumOf { op, ops: 0, bytes: 0, largest: 0, latency });
             self.kinds.len() - 1
         });
         let kind = &mut self.kinds[at];
         (kind.ops, kind.bytes) = (kind.ops.saturating_add(ops), kind.bytes.saturating_add(bytes));
         kind.largest = kind.largest.max(largest);
-        kind.latency.merge_sparse(latency);
+        if let Latencies::Each(all) = &mut kind.latency {
+            all.merge_sparse(latency);
+        }
     }
 }
 
@@ -215,9 +231,12 @@ impl Sums {
     }
 }
 
+/// What is wrong with a number of a kind of I/O.
+#[cold]
+pub fn no_kind(kind: u64) -> Say {
+    say!("{kind} is no kind of I/O: 0 read, 1 write, 2 trim", "{kind} — не вид операции: 0 чтение, 1 запись, 2 trim")
+}
+
 fn averaged() -> Say {
-    say!(
-        "a size of 0: lines are averages (log_avg_msec), which have no distribution",
-        "размер 0: строки — средние (log_avg_msec), распределения в них нет"
-    )
+    say!("a size of 0: an average among single I/Os", "размер 0: среднее среди одиночных операций")
 }

@@ -1,8 +1,9 @@
 //! Logs of the jobs of one run of fio, as a trial. Pure.
 
-use super::Of;
-use super::totals::{SumOf, Sums};
+use super::choice::Of;
+use super::totals::{Latencies, SumOf, Sums};
 use crate::build::{ImportedRun, sum};
+use std::collections::BTreeMap;
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos, Say};
 use stend_record::observed::{EngineFacts, External, JobTotals, TrialOutcome, TrialStatus};
@@ -17,6 +18,10 @@ pub(super) struct JobLog {
     pub(super) of: Of,
     pub(super) lines: u64,
     pub(super) sums: Sums,
+    /// Of averages, which tell no sizes.
+    pub(super) averaged: bool,
+    /// Mean latencies as printed, by kind of I/O.
+    pub(super) means: BTreeMap<usize, Vec<ToldNumber>>,
 }
 
 /// Trials so far.
@@ -98,7 +103,7 @@ fn done_of(sums: &Sums) -> impl Iterator<Item = (usize, (u64, u64))> {
 fn outcome(jobs: &[JobLog], asked: &Trial, at: Nanos) -> TrialOutcome {
     let totals = |(index, job): (u32, &JobLog)| {
         let mut latency = Op::ALL.map(|_| Sparse::default());
-        job.sums.kinds.iter().for_each(|kind| latency[kind.op.index()] = kind.latency.sparse());
+        job.sums.kinds.iter().for_each(|kind| latency[kind.op.index()] = kind.latency.stored());
         JobTotals {
             stream: 0,
             job: index,
@@ -130,12 +135,13 @@ fn outcome(jobs: &[JobLog], asked: &Trial, at: Nanos) -> TrialOutcome {
         probes: None,
         verification: None,
         io_log: None,
+        app: None,
         told: Some(Told {
             file: jobs.first().map_or(0, |job| job.file),
             line: 1,
             paced: false,
             depth_known: false,
-            sizes_known: jobs.iter().all(|job| job.of != Of::Histogram && one_size(&job.sums, asked)),
+            sizes_known: jobs.iter().all(|job| job.of != Of::Histogram && !job.averaged && one_size(&job.sums, asked)),
             ops: indexed()
                 .flat_map(|(index, job)| job.sums.kinds.iter().map(move |kind| told(index, job, kind)))
                 .collect(),
@@ -151,24 +157,34 @@ fn one_size(sums: &Sums, asked: &Trial) -> bool {
 }
 
 fn told(job: u32, log: &JobLog, kind: &SumOf) -> ToldOp {
-    let (min, max) = (kind.latency.min().unwrap_or_default().0, kind.latency.max().unwrap_or_default().0);
+    let stored = kind.latency.stored();
+    let each = matches!(kind.latency, Latencies::Each(_));
+    let known = !matches!(kind.latency, Latencies::Mean(None));
     let number = |name: &str, unit: &str, value: u64| ToldNumber {
         name: name.to_string(),
         unit: unit.to_string(),
         printed: value.to_string(),
     };
+    let mut numbers = vec![number("lines", "", log.lines), number("last_time", "ms", log.sums.last_ms)];
+    numbers.extend(log.means.get(&kind.op.index()).into_iter().flatten().cloned());
+    let latency = match log.of {
+        _ if !known => "",
+        Of::Lat => "lat",
+        _ => "clat",
+    };
     ToldOp {
         stream: 0,
         job,
         op: kind.op,
-        latency: if log.of == Of::Lat { "lat" } else { "clat" }.to_string(),
-        count: kind.ops,
-        sum_ns: kind.latency.sum_ns(),
-        min_ns: min,
-        max_ns: max,
-        occupied_ns: (log.of == Of::Lat).then(|| kind.latency.sum_ns()),
-        mergeable: true,
+        latency: latency.to_string(),
+        count: if known { kind.ops } else { 0 },
+        sum_ns: stored.sum_ns,
+        min_ns: stored.min_ns,
+        max_ns: stored.max_ns,
+        // Means of intervals are brought to the I/Os of rates, which is too rough for Little's law.
+        occupied_ns: (each && log.of == Of::Lat).then_some(stored.sum_ns),
+        mergeable: each,
         percentiles: Vec::new(),
-        numbers: vec![number("lines", "", log.lines), number("last_time", "ms", log.sums.last_ms)],
+        numbers,
     }
 }

@@ -1,10 +1,12 @@
-//! Command lines of diskspd as suites. Facts: `CmdLineParser.cpp` of diskspd 2.x and its wiki. Must not run it or open what it names.
+//! Command lines and XML profiles of diskspd as suites. Facts: `CmdLineParser.cpp` of diskspd 2.x and its wiki. Must not run it or open what it names.
 
 mod options;
+mod order;
+mod profile;
 
 use super::draft::{Draft, DraftCase};
 use super::told::Told;
-use super::{Imported, JobPlace};
+use super::{Imported, JobPlace, World, words};
 use crate::keys::files::UNIT as SIZE_UNIT;
 use crate::pattern::{Pattern, Zone};
 use crate::rate::{Gaps, Rate};
@@ -12,15 +14,30 @@ use crate::region::{Extent, Part};
 use crate::suite::{Fill, JobsOf, StreamSpec};
 use crate::workload::{Backend, Mix, Sync, Think};
 use options::{Given, Limit, Options, Order};
-use stend_base::{MilliIops, Millionths, Result, say};
+use stend_base::{Bytes, MilliIops, Millionths, Result, say};
 
 /// The suite of commands of diskspd; each with the number of its first word.
 pub(super) fn commands(parts: &[(usize, &[String])], mut told: Told) -> Result<Imported> {
     let mut draft = Draft { name: "diskspd".into(), from: "diskspd command line".into(), ..Draft::default() };
     for (first, words) in parts {
-        let options = options::read(*first, words, &mut told)?;
+        let (skipped, _) = words::program(words);
+        let options = options::read(first + skipped, &words[skipped..], &mut told)?;
         let place = options.place.clone();
         add(&mut draft, &options, &place, &mut told)?;
+    }
+    draft.imported(told)
+}
+
+/// The suite of profiles: a case for each time span.
+pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Imported> {
+    let mut told = Told::new(world.lenient);
+    let names: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
+    let mut draft = Draft { name: "diskspd".into(), from: names.join(", "), ..Draft::default() };
+    for (name, bytes) in sources {
+        for options in profile::read(name, bytes, &mut told)? {
+            let place = options.place.clone();
+            add(&mut draft, &options, &place, &mut told)?;
+        }
     }
     draft.imported(told)
 }
@@ -129,7 +146,8 @@ fn contents(options: &Options, place: &JobPlace, told: &mut Told) {
 /// Limits and bursts.
 fn pace(spec: &mut StreamSpec, options: &Options, count: u32, told: &mut Told) -> Result<()> {
     let block = options.block.value;
-    let threads = options.total.unwrap_or(options.threads.saturating_mul(count));
+    // Each thread of `-F` works on all targets, and the limit is one of each target of each thread.
+    let threads = options.total.unwrap_or(options.threads).saturating_mul(count);
     if let Some(Given { value, place }) = &options.limit {
         let per = match value {
             Limit::Iops(n) => n.saturating_mul(1000),
@@ -138,8 +156,8 @@ fn pace(spec: &mut StreamSpec, options: &Options, count: u32, told: &mut Told) -
         told.decided(
             place,
             say!(
-                "a limit of each thread is a rate of all: latency counts from when an I/O was due",
-                "предел каждого потока — это общая частота; задержка считается от срока операции"
+                "a limit of each thread on each target is a rate of all: latency counts from when an I/O was due",
+                "предел каждого потока на каждом объекте — это общая частота; задержка считается от срока операции"
             ),
         );
         spec.rate = vec![Rate::constant(MilliIops(per.saturating_mul(u64::from(threads))), Gaps::Even)];
@@ -174,28 +192,42 @@ fn pattern(options: &Options, told: &mut Told) -> Result<Pattern> {
             told.changed(&options.order.place, text, say!("leave the step out", "уберите шаг"))?;
             Pattern::Sequential
         }
-        Order::Interlocked => Pattern::SharedSequential,
-        Order::Random(align) => {
-            if align.is_some_and(|align| align != block) {
+        Order::Interlocked(step) => {
+            if *step != block {
                 let text = say!(
-                    "I/Os are at multiples of their size here",
-                    "операции здесь идут по смещениям, кратным размеру"
+                    "threads that share a sequence go on by a block here, not by a step of their own",
+                    "потоки с общей последовательностью идут здесь блок за блоком, без своего шага"
                 );
-                told.changed(&options.order.place, text, say!("write `-r` alone", "напишите просто `-r`"))?;
+                told.changed(&options.order.place, text, say!("write `-si` alone", "напишите просто `-si`"))?;
             }
+            Pattern::SharedSequential
+        }
+        Order::Random(align) => {
+            aligned(options, *align, told)?;
             Pattern::Uniform
         }
-        Order::Share(percent) => Pattern::Mixed { sequential: Millionths::percent(100 - percent) },
-        Order::Zones(zones) => Pattern::Zones(
-            zones
-                .iter()
-                .map(|(accesses, space)| Zone {
-                    space: Millionths::percent(*space),
-                    accesses: Millionths::percent(*accesses),
-                })
-                .collect(),
-        ),
+        Order::Share(percent, align) => {
+            aligned(options, *align, told)?;
+            Pattern::Mixed { sequential: Millionths::percent(100 - percent) }
+        }
+        Order::Zones(zones, align) => {
+            aligned(options, *align, told)?;
+            let zone = |(accesses, space): &(u32, u32)| Zone {
+                space: Millionths::percent(*space),
+                accesses: Millionths::percent(*accesses),
+            };
+            Pattern::Zones(zones.iter().map(zone).collect())
+        }
     })
+}
+
+/// Offsets are multiples of the block here.
+fn aligned(options: &Options, align: Option<Bytes>, told: &mut Told) -> Result<()> {
+    if align.is_none_or(|align| align == options.block.value) {
+        return Ok(());
+    }
+    let text = say!("I/Os are at multiples of their size here", "операции здесь идут по смещениям, кратным размеру");
+    told.changed(&options.order.place, text, say!("write `-r` alone", "напишите просто `-r`"))
 }
 
 fn threads(spec: &mut StreamSpec, options: &Options, count: u32, place: &JobPlace, told: &mut Told) -> Result<()> {
@@ -243,3 +275,6 @@ fn region(options: &Options, count: u32) -> Result<Option<Part>> {
     }
     Ok(Some(Part { start: Extent::Size(*start), size: len.map(Extent::Size) }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use super::super::JobPlace;
 use super::super::told::{Told, shown};
+use super::order::Seen;
 use stend_base::{Bytes, Error, Nanos, Result, say};
 
 /// A value and the word that said it.
@@ -16,14 +17,14 @@ pub(super) struct Given<T> {
 pub(super) enum Order {
     /// With this step from start to start.
     Sequential(Bytes),
-    /// One sequence of all threads.
-    Interlocked,
+    /// One sequence of all threads, with this step.
+    Interlocked(Bytes),
     /// At multiples of this, or of the block.
     Random(Option<Bytes>),
-    /// Percent of random I/Os.
-    Share(u32),
-    /// Percent of accesses and of space, 100 each.
-    Zones(Vec<(u32, u32)>),
+    /// Percent of random I/Os, at multiples of this or of the block.
+    Share(u32, Option<Bytes>),
+    /// Percent of accesses and of space, 100 each, at multiples of this or of the block.
+    Zones(Vec<(u32, u32)>, Option<Bytes>),
 }
 
 /// The most that a thread does on a target.
@@ -62,7 +63,7 @@ pub(super) struct Options {
 
 impl Options {
     /// As diskspd has them without any switch.
-    fn new(place: JobPlace) -> Options {
+    pub fn new(place: JobPlace) -> Options {
         let block = Bytes::kib(64);
         Options {
             targets: Vec::new(),
@@ -104,14 +105,14 @@ const HARMLESS: [&str; 14] = ["L", "D", "R", "v", "z", "n", "a", "P", "e", "x", 
 const REFUSED: [&str; 6] = ["X", "I", "y", "p", "T", "O"];
 
 /// One switch while it is read.
-struct Word<'a> {
-    letter: char,
-    value: &'a str,
-    place: JobPlace,
+pub(super) struct Word<'a> {
+    pub letter: char,
+    pub value: &'a str,
+    pub place: JobPlace,
 }
 
 impl Word<'_> {
-    fn wrong(&self, en: &str, ru: &str) -> Box<Error> {
+    pub fn wrong(&self, en: &str, ru: &str) -> Box<Error> {
         let (letter, value) = (self.letter, shown(self.value));
         self.place.error(say!("`-{letter}` needs {en}, not `{value}`", "`-{letter}` требует {ru}, а не `{value}`"))
     }
@@ -120,14 +121,14 @@ impl Word<'_> {
         text.parse().map_err(|_| self.wrong("a whole number", "целое число"))
     }
 
-    fn at_least_one(&self) -> Result<u32> {
+    pub fn at_least_one(&self) -> Result<u32> {
         match self.whole(self.value)? {
             0 => Err(self.wrong("at least 1", "не меньше 1")),
             n => Ok(n),
         }
     }
 
-    fn percent(&self, text: &str) -> Result<u32> {
+    pub fn percent(&self, text: &str) -> Result<u32> {
         self.whole(text)
             .ok()
             .filter(|n| *n <= 100)
@@ -139,7 +140,7 @@ impl Word<'_> {
     }
 
     /// A number with K, M, G or T, or with `b` for blocks.
-    fn size(&self, text: &str, block: Bytes) -> Result<Bytes> {
+    pub fn size(&self, text: &str, block: Bytes) -> Result<Bytes> {
         let bad = || self.wrong("a size such as `4K`", "размер, например `4K`");
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let number: u64 = text[..end].parse().map_err(|_| bad())?;
@@ -161,9 +162,7 @@ pub(super) fn read(first: usize, words: &[String], told: &mut Told) -> Result<Op
     let place = |index: usize| JobPlace::new("command", (first + index) as u32 + 1);
     let mut options = Options::new(place(0));
     // What a size in blocks, and a step, count in, wherever it stands.
-    if let Some((index, word)) =
-        words.iter().enumerate().rev().find(|(_, word)| word.starts_with("-b") && word.len() > 2)
-    {
+    if let Some((index, word)) = words.iter().enumerate().skip(1).rev().find(|(_, word)| is_block(word)) {
         let word = Word { letter: 'b', value: &word[2..], place: place(index) };
         let value = word.size(word.value, Bytes(1))?;
         if value.0 > Bytes::mib(64).0 || !value.0.is_multiple_of(512) {
@@ -172,7 +171,7 @@ pub(super) fn read(first: usize, words: &[String], told: &mut Told) -> Result<Op
         options.block = Given { value, place: word.place };
         options.order.value = Order::Sequential(value);
     }
-    let mut pause = (None, None);
+    let mut seen = Seen::default();
     for (index, text) in words.iter().enumerate().skip(1) {
         if text.contains(['>', '<', '|']) {
             let found = shown(text);
@@ -194,14 +193,14 @@ pub(super) fn read(first: usize, words: &[String], told: &mut Told) -> Result<Op
         }
         let word = Word { letter, value: letters.as_str(), place: place(index) };
         match letter {
-            'i' => pause.0 = Some((word.at_least_one()?, word.place)),
-            'j' => pause.1 = Some(Nanos::millis(u64::from(word.at_least_one()?))),
+            'i' | 'j' | 'r' | 's' | 'B' => seen.one(&word, options.block.value, told)?,
+            'f' if word.value.starts_with(|c: char| c.is_ascii_digit()) => {
+                seen.one(&word, options.block.value, told)?
+            }
             _ => one(&mut options, &word, told)?,
         }
     }
-    if let (Some((every, place)), Some(time)) = pause {
-        options.burst = Some(Given { value: (every, time), place });
-    }
+    seen.into(&mut options, told)?;
     if options.targets.is_empty() {
         return Err(options
             .place
@@ -209,6 +208,13 @@ pub(super) fn read(first: usize, words: &[String], told: &mut Told) -> Result<Op
             .hint(say!("targets stand behind the switches", "объекты стоят после ключей")));
     }
     Ok(options)
+}
+
+/// Whether a word is the size of blocks, and not a path that begins like it.
+fn is_block(word: &str) -> bool {
+    word.strip_prefix(['-', '/']).and_then(|rest| rest.strip_prefix('b')).is_some_and(|size| {
+        size.starts_with(|c: char| c.is_ascii_digit()) || (word.starts_with('-') && !size.is_empty())
+    })
 }
 
 fn one(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
@@ -225,17 +231,7 @@ fn one(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
         'c' => options.create = Some(Given { value: word.size(value, block)?, place: word.place.clone() }),
         'h' => (options.direct, options.through) = (true, true),
         'S' => cache(options, word, told)?,
-        'r' | 's' => options.order = Given { value: order(word, block)?, place: word.place.clone() },
         'Z' => data(options, word, told)?,
-        'B' => {
-            let (start, len) = value.split_once(':').map_or((value, None), |(start, len)| (start, Some(len)));
-            let len = len.map(|len| word.size(len, block)).transpose()?;
-            options.part = Some(Given { value: (word.size(start, block)?, len), place: word.place.clone() });
-        }
-        'f' if value.starts_with(|c: char| c.is_ascii_digit()) => {
-            let part = (Bytes(0), Some(word.size(value, block)?));
-            options.part = Some(Given { value: part, place: word.place.clone() });
-        }
         'f' => told.harmless(&word.place, "-f"),
         'g' => {
             let number = |text: &str| {
@@ -292,54 +288,6 @@ fn cache(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
     // Alone it is `-Su`.
     options.direct |= word.value.is_empty();
     Ok(())
-}
-
-/// `-r…` and `-s…`.
-fn order(word: &Word, block: Bytes) -> Result<Order> {
-    let value = word.value;
-    if word.letter == 's' {
-        return match value {
-            "" => Ok(Order::Sequential(block)),
-            "i" => Ok(Order::Interlocked),
-            step => Ok(Order::Sequential(word.size(step.trim_start_matches('i'), block)?)),
-        };
-    }
-    if let Some(pairs) = value.strip_prefix("dpct") {
-        return zones(word, pairs);
-    }
-    if let Some(percent) = value.strip_prefix('s') {
-        return match word.percent(percent)? {
-            0 => Ok(Order::Sequential(block)),
-            100 => Ok(Order::Random(None)),
-            percent => Ok(Order::Share(percent)),
-        };
-    }
-    match value {
-        "" => Ok(Order::Random(None)),
-        align => Ok(Order::Random(Some(word.size(align, block)?))),
-    }
-}
-
-/// `90/10:5/20`: percent of I/Os and of the target; what is left is spread over the rest.
-fn zones(word: &Word, pairs: &str) -> Result<Order> {
-    let bad = || word.wrong("shares such as `90/10`", "доли, например `90/10`");
-    let mut zones: Vec<(u32, u32)> = Vec::new();
-    for pair in pairs.split(':') {
-        let (accesses, space) = pair.split_once('/').ok_or_else(bad)?;
-        zones.push((word.percent(accesses)?, word.percent(space)?));
-    }
-    let (accesses, space) =
-        zones.iter().fold((0u32, 0u32), |sum, zone| (sum.0.saturating_add(zone.0), sum.1.saturating_add(zone.1)));
-    if accesses > 100 || space > 100 || (space == 100 && accesses < 100) || zones.len() > 60 {
-        return Err(bad());
-    }
-    if space < 100 {
-        zones.push((100 - accesses, 100 - space));
-    }
-    if zones.len() < 2 || zones.iter().any(|zone| zone.1 == 0 && zone.0 > 0) {
-        return Err(bad());
-    }
-    Ok(Order::Zones(zones))
 }
 
 /// `-Z`, `-Zr`, `-Z1M`, `-Z1M,file`.

@@ -5,23 +5,27 @@ use crate::suite::{StreamSpec, SuiteCase};
 
 /// Every combination of the values of the axes, with its label; at most so many and one more.
 pub(super) fn cells(case: &SuiteCase, most: usize) -> Vec<(String, Vec<StreamSpec>)> {
-    let mut cells = vec![(in_one_line(&case.name), Vec::new())];
-    for (index, spec) in case.streams.iter().enumerate() {
-        let mut next = Vec::new();
-        for (label, before) in &cells {
-            for (axes, one) in single(spec) {
-                if next.len() > most {
-                    return next;
-                }
-                let streams: Vec<StreamSpec> = before.iter().cloned().chain([one]).collect();
-                let prefix =
-                    if case.streams.len() > 1 && !axes.is_empty() { format!(" s{}", index + 1) } else { String::new() };
-                next.push((format!("{label}{prefix}{axes}"), streams));
-            }
+    let singles: Vec<_> = case.streams.iter().map(single).collect();
+    let all = singles.iter().fold(1usize, |all, one| all.saturating_mul(one.len()));
+    let cell = |number: usize| {
+        // The values of the last stream change fastest. Digits from its end up: the product of all may be more than a number holds.
+        let (mut rest, mut picked) = (number, vec![0; singles.len()]);
+        for (pick, one) in picked.iter_mut().zip(&singles).rev() {
+            (*pick, rest) = (rest % one.len(), rest / one.len());
         }
-        cells = next;
-    }
-    cells
+        let (mut label, mut streams) = (in_one_line(&case.name), Vec::new());
+        for (index, (one, pick)) in singles.iter().zip(picked).enumerate() {
+            let (axes, stream) = &one[pick];
+            if singles.len() > 1 && !axes.is_empty() {
+                label += &format!(" s{}", index + 1);
+            }
+            label += axes;
+            streams.push(stream.clone());
+        }
+        (label, streams)
+    };
+    // Whole cells, also where there are more than so many: one that lacks a stream would be another load.
+    (0..all.min(most.saturating_add(1))).map(cell).collect()
 }
 
 /// A stream for each combination of its own values.

@@ -1,10 +1,12 @@
 //! A suite as a job file of fio, with a list of what fio has no words for. Pure; must not know which version will read it.
 
-mod cells;
+pub(super) mod cells;
 
 use super::told::in_one_line;
+use crate::calibration::Calibrate;
 use crate::external::per_job;
 use crate::pattern::Pattern;
+use crate::prober::ProberKey;
 use crate::rate::Gaps;
 use crate::region::Extent;
 use crate::suite::{JobsOf, StreamSpec, Suite, SuiteCase};
@@ -48,6 +50,14 @@ pub fn fio(suite: &Suite) -> Exported {
     let mut sections = String::from("[global]\nfilename=${TARGET}\ntime_based=1\nrefill_buffers=1\n");
     let mut count = 0;
     for case in &suite.cases {
+        if case.app.is_some() {
+            let name = &case.name;
+            lacks.push(say!(
+                "`{name}` is left out: an application is its load",
+                "`{name}` опущен: его нагрузка — приложение"
+            ));
+            continue;
+        }
         for (label, streams) in cells::cells(case, SECTIONS_MAX) {
             count += streams.len();
             if count > SECTIONS_MAX {
@@ -89,7 +99,22 @@ fn of_suite(suite: &Suite) -> Vec<Say> {
         !suite.arms.is_empty(),
         say!("`arms`: there is only the machine as it is", "`arms`: есть лишь машина как она есть"),
     );
+    lack(
+        suite.calibrate != Calibrate::default() || suite.ceilings.is_some(),
+        say!(
+            "`calibrate` and `ceilings`: no limits of the storage are measured or stated",
+            "`calibrate` и `ceilings`: пределы хранилища не измеряются и не указываются"
+        ),
+    );
+    lack(
+        !suite.confirm.is_empty(),
+        say!("`confirm`: no tests of what the limit is", "`confirm`: причины предела не проверяются"),
+    );
     let any = |of: fn(&SuiteCase) -> bool| suite.cases.iter().any(of);
+    lack(
+        any(|case| matches!(case.prober, ProberKey::At { .. })),
+        say!("`prober`: no single I/Os beside the load", "`prober`: одиночных операций рядом с нагрузкой нет"),
+    );
     lack(
         any(|case| case.steady.is_some()),
         say!("`steady`: jobs do not wait until they are steady", "`steady`: задания не ждут устойчивости"),
@@ -168,6 +193,13 @@ fn kinds(stream: &StreamSpec) -> Result<Vec<String>, Say> {
         Pattern::Sequential => vec![format!("rw={kind}")],
         Pattern::Random => vec![format!("rw=rand{kind}")],
         Pattern::Uniform => vec![format!("rw=rand{kind}\nnorandommap=1")],
+        // fio: "zipf theta must different than 1.0".
+        Pattern::Zipf { theta_thousandths: 1000 } => {
+            return Err(say!(
+                "fio refuses `zipf` with a `theta` of exactly 1",
+                "fio отвергает `zipf` с `theta` ровно 1"
+            ));
+        }
         Pattern::Zipf { theta_thousandths } => {
             vec![format!("rw=rand{kind}\nrandom_distribution=zipf:{}", f64::from(*theta_thousandths) / 1e3)]
         }
@@ -339,6 +371,13 @@ fn place(
                     }
                     Some(Extent::Size(_)) => return Err(rounded()),
                 };
+                if len / jobs > 0 && len % jobs != 0 {
+                    let part = len / jobs;
+                    lacks.push(say!(
+                        "`{label}`: each job has {part} % of the target, and the rest of the region is left out",
+                        "`{label}`: у каждого задания {part} % объекта, остаток области опущен"
+                    ));
+                }
                 (start, (len / jobs > 0).then_some(len / jobs))
             }
             (Extent::Size(start), size) => {

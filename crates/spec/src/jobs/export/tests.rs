@@ -5,6 +5,20 @@ use expect_test::expect;
 use stend_base::{Error, Kind, Lang, say};
 
 #[test]
+fn what_a_suite_does_beside_its_load_is_named() {
+    let suite = crate::parse::suite(
+        "suite: x\ncalibrate: members\nconfirm: [depth]\ncases:\n\
+         - {name: a, prober: {rate: 10/s}, streams: [{op: read, pattern: random, block_size: 4KiB}]}\n",
+        "s.yaml",
+    )
+    .unwrap();
+    let lacks: Vec<String> = export::fio(&suite).lacks.into_iter().map(|lack| lack.en).collect();
+    for key in ["`calibrate` and `ceilings`", "`confirm`", "`prober`"] {
+        assert!(lacks.iter().any(|lack| lack.starts_with(key)), "{key}: {lacks:?}");
+    }
+}
+
+#[test]
 fn what_fio_can_say_is_exported_and_the_rest_is_listed() {
     let suite = crate::parse::suite(
         "suite: x\nfill: {size: 1GiB}\ndefaults: {trial: 5s}\ncases:\n\
@@ -125,4 +139,55 @@ fn the_rate_of_discards_is_the_third_one() {
     let text = "suite: x\ncases:\n- {name: a, streams: [{op: discard, pattern: sequential, block_size: 1MiB, rate: 50/s, jobs: 2}]}\n";
     let jobs = export::fio(&crate::parse::suite(text, "s.yaml").unwrap()).text(Lang::En);
     assert!(jobs.contains("rw=trim") && jobs.contains("rate_iops=,,25\n"), "{jobs}");
+}
+
+#[test]
+fn what_fio_refuses_or_rounds_is_listed_and_cells_are_whole() {
+    let export = |streams: &str| {
+        let text = format!("suite: x\ncases:\n- {{name: a, streams: [{streams}]}}\n");
+        export::fio(&crate::parse::suite(&text, "s.yaml").unwrap()).text(Lang::En)
+    };
+    let zipf = |theta: &str| export(&format!("{{op: read, pattern: {{zipf: {{theta: {theta}}}}}, block_size: 4KiB}}"));
+    assert!(
+        zipf("1").contains("`a` is left out: fio refuses `zipf` with a `theta` of exactly 1")
+            && !zipf("1").contains("zipf:1\n")
+    );
+    assert!(zipf("0.9").contains("random_distribution=zipf:0.9"));
+    let part = |size: u32| {
+        export(&format!(
+            "{{op: read, pattern: random, block_size: 4KiB, jobs: 3, region: {{start: 0%, size: {size}%}}}}"
+        ))
+    };
+    assert!(
+        part(50).contains("each job has 16 % of the target, and the rest of the region is left out"),
+        "{}",
+        part(50)
+    );
+    assert!(!part(60).contains("rest of the region"));
+    // Three streams with axes: more cells than fio is given, and each of those has all three.
+    let axis: Vec<String> = (1..=30).map(|depth| depth.to_string()).collect();
+    let one = format!("{{op: read, pattern: random, block_size: 4KiB, queue_depth: [{}]}}", axis.join(", "));
+    let case = &crate::parse::suite(&format!("suite: x\ncases:\n- {{name: a, streams: [{one}, {one}]}}\n"), "s.yaml")
+        .unwrap()
+        .cases[0];
+    let mut three = case.clone();
+    three.streams.push(three.streams[0].clone());
+    let cells = export::cells::cells(&three, 100);
+    assert!(cells.len() == 101 && cells.iter().all(|(_, streams)| streams.len() == 3));
+    let labels: Vec<&str> = cells.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!((labels[0], labels[30]), ("a s1 qd1 s2 qd1 s3 qd1", "a s1 qd1 s2 qd2 s3 qd1"));
+    assert_eq!(export::cells::cells(case, 10_000).len(), 900);
+}
+
+#[test]
+fn more_cells_than_a_number_holds_are_counted_from_the_first() {
+    let one = "{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 2]}";
+    let text = format!("suite: x\ncases:\n- {{name: a, streams: [{one}]}}\n");
+    let mut case = crate::parse::suite(&text, "s.yaml").unwrap().cases[0].clone();
+    case.streams = vec![case.streams[0].clone(); 64];
+    let cells = export::cells::cells(&case, 5);
+    let depths: Vec<Vec<u32>> =
+        cells.iter().map(|(_, streams)| streams[61..].iter().map(|stream| stream.queue_depth[0]).collect()).collect();
+    assert_eq!(depths, [[1, 1, 1], [1, 1, 2], [1, 2, 1], [1, 2, 2], [2, 1, 1], [2, 1, 2]]);
+    assert!(cells.iter().all(|(_, streams)| streams.len() == 64 && streams[0].queue_depth == [1]));
 }

@@ -280,7 +280,20 @@ pub(super) fn pattern(job: &Job, kinds: Kinds, mixed_sizes: bool, told: &mut Tol
         match random {
             100 => {}
             0 => return Ok(Pattern::Sequential),
-            _ => return Ok(Pattern::Mixed { sequential: Millionths::percent(100 - random) }),
+            _ => {
+                let distribution = job.get("random_distribution").filter(|other| other.text().ok() != Some("random"));
+                if let Some(other) = distribution {
+                    told.changed(
+                        &other.place,
+                        say!(
+                            "the random part of a mixture is spread evenly here, whatever its distribution",
+                            "случайная часть смеси здесь распределена равномерно, каким бы ни было её распределение"
+                        ),
+                        say!("leave it out, or leave `percentage_random` out", "уберите её или `percentage_random`"),
+                    )?;
+                }
+                return Ok(Pattern::Mixed { sequential: Millionths::percent(100 - random) });
+            }
         }
     }
     let distribution = job.get("random_distribution");

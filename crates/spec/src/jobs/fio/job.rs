@@ -53,10 +53,10 @@ pub(super) fn jobs(sections: &[Section], first_case: usize, told: &mut Told) -> 
         let own: Vec<Opt> =
             section.options.iter().filter_map(|option| sorted(option, told).transpose()).collect::<Result<_>>()?;
         if section.is_global() {
-            globals.extend(own);
+            globals = last_of_each(globals.into_iter().chain(own));
             continue;
         }
-        let options: Vec<Opt> = globals.iter().cloned().chain(own).collect();
+        let options = last_of_each(globals.iter().cloned().chain(own));
         let mut job = Job { name: section.name.clone(), place: section.place.clone(), case, options };
         if let Some(name) = job.get("name") {
             job.name = name.text()?.to_string();
@@ -68,6 +68,17 @@ pub(super) fn jobs(sections: &[Section], first_case: usize, told: &mut Told) -> 
         jobs.push(job);
     }
     Ok(jobs)
+}
+
+/// Of options of one name the last, which is the one that counts: every job holds those of all globals above it, so that a file of many of
+/// both would fill the memory.
+fn last_of_each(options: impl Iterator<Item = Opt>) -> Vec<Opt> {
+    let mut found: Vec<Opt> = Vec::new();
+    for option in options {
+        found.retain(|before| before.name != option.name);
+        found.push(option);
+    }
+    found
 }
 
 /// The option by its canonical name, if it is to be read; others are told.

@@ -86,6 +86,11 @@ impl Area {
         })
     }
 
+    /// Whether each clone begins further on than the one before.
+    pub fn steps(&self) -> bool {
+        self.step != Amount::NONE && !self.paths.is_empty()
+    }
+
     /// Files that fio would make for the job alone.
     pub fn own_files(&self) -> u64 {
         if self.paths.is_empty() { self.files * u64::from(self.clones) } else { 0 }
@@ -238,7 +243,7 @@ impl Range {
         told: &mut Told,
     ) -> Result<Vec<(Option<Part>, u32)>> {
         if area.paths.is_empty() {
-            return Ok(vec![(self.slots_from(job, own, area.own_files())?, area.clones)]);
+            return Ok(vec![(self.of_own_files(job, area, own, told)?, area.clones)]);
         }
         let part = |clone: u64| self.of_paths(job, area, clone, pattern);
         let clones = u64::from(area.clones);
@@ -268,6 +273,28 @@ impl Range {
             ),
         );
         Ok(vec![(part(0)?, area.clones)])
+    }
+
+    /// Files that the job alone has, from the one numbered `own` on. All files of a suite are as long as the longest, so of a shorter one a part
+    /// is used.
+    fn of_own_files(&self, job: &Job, area: &Area, own: u64, told: &mut Told) -> Result<Option<Part>> {
+        let whole = self.slots_from(job, own, area.own_files())?;
+        let Some(slot) = self.slot else { return Ok(whole) };
+        if area.own_files() == 1 {
+            return Ok(in_file(slot, own, area, 0, whole));
+        }
+        let shorter = area.file().is_some_and(|file| file < slot) || area.offset != Amount::NONE;
+        if let Some(option) = ["size", "offset"].iter().find_map(|name| job.get(name)).filter(|_| shorter) {
+            told.changed(
+                &option.place,
+                say!(
+                    "a part of each of several files; here all of them would be used",
+                    "часть каждого из нескольких файлов; здесь они использовались бы целиком"
+                ),
+                say!("give all jobs files of one size", "задайте всем заданиям файлы одного размера"),
+            )?;
+        }
+        Ok(whole)
     }
 
     /// So many whole slots from the one numbered `first`.

@@ -187,6 +187,21 @@ fn batch(job: &Job, depth: u32, backend: Backend, told: &mut Told) -> Result<Bat
     let (submit, complete) = (job.get("iodepth_batch"), job.get("iodepth_batch_complete_min"));
     let waited = complete.map_or(Ok(1), Opt::small)?;
     let Some(option) = complete.filter(|_| waited > 1 && backend != Backend::Psync) else {
+        if let Some(option) = submit.filter(|_| backend != Backend::Psync && depth > 1)
+            && option.small()? > 1
+        {
+            told.changed(
+                &option.place,
+                say!(
+                    "here an I/O is submitted as soon as a place is free, not several at once",
+                    "здесь операция подаётся, как только есть место, а не по нескольку сразу"
+                ),
+                say!(
+                    "set `iodepth_batch_complete_min` to the same number, or leave it out",
+                    "задайте тем же числом `iodepth_batch_complete_min` или уберите её"
+                ),
+            )?;
+        }
         return Ok(Batch::default());
     };
     let submitted = submit.map_or(Ok(1), Opt::small)?;

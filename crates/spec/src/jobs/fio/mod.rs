@@ -88,6 +88,9 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         }
         // All clones of the case can be streams of their own, or none.
         let room = if clones <= STREAMS.most { STREAMS.most } else { 0 };
+        // Clones with steps between them are streams in any case: too many are refused before they are made.
+        let more = if area.steps() { area.clones as usize } else { 1 };
+        fits(streams.len() + more, jobs)?;
         for (region, jobs) in range.parts(job, area, own, &load.spec.pattern, room, told)? {
             let mut spec = load.spec.clone();
             spec.region = region;
@@ -107,20 +110,7 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         let all = Part { start: Extent::Share(Millionths(0)), size: None };
         streams.iter_mut().for_each(|stream| stream.region = stream.region.or(Some(all)));
     }
-    if streams.len() > STREAMS.most {
-        let (count, most) = (streams.len(), STREAMS.most);
-        return Err(jobs[0]
-            .0
-            .place
-            .error(say!(
-                "{count} streams run at once, and {most} is the most",
-                "потоков одновременно {count}, а предел — {most}"
-            ))
-            .hint(say!(
-                "put `stonewall` between jobs, or import them in parts",
-                "поставьте между заданиями `stonewall` или импортируйте их по частям"
-            )));
-    }
+    fits(streams.len(), jobs)?;
     let Some(Load { ramp, window, direct, backend, .. }) = common else {
         return Err(Error::new(Kind::Bug, say!("a case without jobs", "случай без заданий")));
     };
@@ -130,6 +120,25 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         [] => String::new(),
     };
     Ok(DraftCase { name, streams, ramp, window, direct, backend })
+}
+
+/// Refuses more streams than a case has.
+fn fits(count: usize, jobs: &[(Job, Area)]) -> Result<()> {
+    let most = STREAMS.most;
+    if count <= most {
+        return Ok(());
+    }
+    Err(jobs[0]
+        .0
+        .place
+        .error(say!(
+            "{count} streams or more run at once, and {most} is the most",
+            "потоков одновременно {count} или больше, а предел — {most}"
+        ))
+        .hint(say!(
+            "put `stonewall` between jobs, or import them in parts",
+            "поставьте между заданиями `stonewall` или импортируйте их по частям"
+        )))
 }
 
 /// What all streams of a case have in common.
@@ -160,3 +169,6 @@ fn alike(job: &Job, first: &Load, load: &Load, told: &mut Told) -> Result<()> {
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod parts_tests;

@@ -14,7 +14,7 @@ fn world(lenient: bool) -> World<'static> {
     World { read: &none, variable: &|name| (name == "SIZE").then(|| "64m".to_string()), lenient }
 }
 
-fn import(text: &str, lenient: bool) -> Result<Imported> {
+pub(super) fn import(text: &str, lenient: bool) -> Result<Imported> {
     files(&[("jobs.fio".into(), text.as_bytes().to_vec())], &world(lenient))
 }
 
@@ -29,7 +29,7 @@ fn stream(text: &str) -> String {
     text.lines().filter_map(|line| line.strip_prefix("      - ")).collect::<Vec<_>>().join("\n")
 }
 
-fn refused(text: &str) -> String {
+pub(super) fn refused(text: &str) -> String {
     let text = format!("[a]\nfilename=/dev/x\nrw=randread\nruntime=1\n{text}");
     let error = import(&text, false).map(|i| i.text(Lang::En)).unwrap_err();
     assert!(error.kind == Kind::Spec && error.message.ru.starts_with("jobs.fio:"), "{error}");

@@ -60,6 +60,7 @@ pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Impo
     draft.fill = run::size(&file, &mut told)?.map(crate::suite::Fill::Size);
     for rd in &file.rds {
         draft.cases.extend(run::cases(&file, rd, draft.targets.len() as u32, &mut told)?);
+        run::at_most(draft.cases.len(), rd)?;
     }
     draft.imported(told)
 }
@@ -74,7 +75,14 @@ fn sorted(definitions: Vec<Definition>, told: &mut Told) -> Result<File> {
             continue;
         }
         if definition.name == "default" {
-            defaults.push(definition);
+            // Of pairs that are said again the last counts: every definition below holds all of them.
+            match defaults.iter_mut().find(|known| known.kind == definition.kind) {
+                Some(known) => {
+                    known.pairs.retain(|pair| definition.get(&pair.key).is_none());
+                    known.pairs.append(&mut definition.pairs);
+                }
+                None => defaults.push(definition),
+            }
             continue;
         }
         let inherited =

@@ -14,8 +14,19 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos, Result, say};
 
 /// Of each storage definition, where none is named.
 const THREADS: u32 = 8;
-/// Cases that one run definition may become.
+/// Cases that the run definitions of a file may become.
 const CASES_MAX: usize = 1000;
+
+/// Refuses more cases; `rd` is the one with which it becomes so many.
+pub(super) fn at_most(count: usize, rd: &Definition) -> Result<()> {
+    if count <= CASES_MAX {
+        return Ok(());
+    }
+    Err(rd
+        .place
+        .error(say!("more than {CASES_MAX} cases", "больше {CASES_MAX} случаев"))
+        .hint(say!("shorten the lists, or import in parts", "сократите списки или импортируйте по частям")))
+}
 
 /// What all storage definitions lead to, in their order.
 pub(super) fn targets(file: &File) -> Result<Vec<String>> {
@@ -61,12 +72,7 @@ pub(super) fn cases(file: &File, rd: &Definition, targets: u32, told: &mut Told)
     let wds = workloads(file, rd, told)?;
     let reads = list(rd, "forrdpct", |pair, text| pair.percent(text))?;
     let seeks = list(rd, "forseekpct", seek)?;
-    if reads.len() * seeks.len() > CASES_MAX {
-        return Err(rd
-            .place
-            .error(say!("more than {CASES_MAX} cases", "больше {CASES_MAX} случаев"))
-            .hint(say!("shorten the lists", "сократите списки")));
-    }
+    at_most(reads.len() * seeks.len(), rd)?;
     let (mut window, mut ramp) = (Nanos::secs(30), Nanos(0));
     match rd.get("elapsed") {
         Some(pair) => window = pair.time()?,

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,11 +22,11 @@ const REAP: Duration = Duration::from_millis(500);
 /// print less. Both are in memory.
 const OUTPUT_MAX: u64 = 64 << 20;
 /// Most of its standard error that is kept.
-pub(super) const WORDS_MAX: u64 = 64 << 10;
+pub(crate) const WORDS_MAX: u64 = 64 << 10;
 
 /// Why a child did not come to its own end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(crate) enum Cut {
     /// Somebody asked to stop.
     Stopped,
     /// It took longer than it may.
@@ -35,9 +36,9 @@ pub(super) enum Cut {
 }
 
 /// What is to be started.
-#[derive(Debug)]
-pub(super) struct Order<'a> {
-    /// The program, found by PATH.
+#[derive(Debug, Default)]
+pub(crate) struct Order<'a> {
+    /// The program, found by PATH unless it is a path.
     pub program: &'a str,
     /// Its arguments.
     pub arguments: Vec<String>,
@@ -45,11 +46,15 @@ pub(super) struct Order<'a> {
     pub directory: Option<&'a Path>,
     /// Its descriptor 0; `None`: nothing.
     pub input: Option<OwnedFd>,
+    /// User and group that it becomes; `None`: ours.
+    pub user: Option<(u32, u32)>,
+    /// Lists of processes of the control groups that it enters before it is anything.
+    pub groups: Vec<OwnedFd>,
 }
 
 /// A child that has ended, or was left behind.
 #[derive(Debug, Clone)]
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// How; `None` if it hangs in the kernel although it was killed.
     pub status: Option<ExitStatus>,
     /// Whether and why it was asked to end.
@@ -64,26 +69,99 @@ pub(super) struct Ended {
     pub ended: Nanos,
 }
 
-/// Carries out `order` in a process group of its own for at most `limit`, until `stopped` says so or it has printed too
-/// much. It is asked first (SIGINT), and killed if that does not help.
-pub(super) fn run(order: Order, limit: Duration, stopped: &dyn Fn() -> bool) -> io::Result<Ended> {
+/// A child that was started. Whoever lets it go without [`end`](Self::end) leaves it to the end of our thread.
+#[derive(Debug)]
+pub(crate) struct Started {
+    child: Child,
+    output: File,
+    words: File,
+    started: Nanos,
+}
+
+/// How a child is asked to end before it is killed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ask {
+    /// As Ctrl-C does.
+    Interrupt,
+    /// As service managers do, for this long.
+    Terminate(Duration),
+}
+
+/// Starts a child in a process group of its own.
+pub(crate) fn start(order: Order) -> io::Result<Started> {
     // In memory, so that neither pipes fill nor disks are written.
-    let [mut output, mut words] = [process::memory_file()?, process::memory_file()?];
+    let [output, words] = [process::memory_file()?, process::memory_file()?];
     let mut command = Command::new(order.program);
     command.args(order.arguments).stdin(order.input.map_or_else(Stdio::null, Stdio::from));
     if let Some(directory) = order.directory {
         command.current_dir(directory);
     }
+    if let Some((user, group)) = order.user {
+        command.uid(user).gid(group);
+    }
     command.stdout(output.try_clone()?).stderr(words.try_clone()?).process_group(0);
+    process::enter_groups(&mut command, order.groups);
     process::die_with_parent(&mut command);
     let started = clock::now();
-    let mut child = command.spawn()?;
-    let printed = || Ok(output.metadata()?.len().max(words.metadata()?.len()));
-    let (status, cut) = watch(&mut child, limit, &printed, stopped)?;
-    let ended = clock::now();
-    let output = contents(&mut output, OUTPUT_MAX)?;
-    let words = String::from_utf8_lossy(&contents(&mut words, WORDS_MAX)?).trim_end().to_string();
-    Ok(Ended { status, cut, output, words, started, ended })
+    let child = command.spawn()?;
+    Ok(Started { child, output, words, started })
+}
+
+impl Started {
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> io::Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
+    /// Whether it prints without end.
+    pub fn talks_too_much(&self) -> io::Result<bool> {
+        Ok(self.output.metadata()?.len().max(self.words.metadata()?.len()) > OUTPUT_MAX)
+    }
+
+    /// The beginning of what it said on standard error so far. Moves no position, which the child shares.
+    pub fn words(&self) -> io::Result<String> {
+        let mut bytes = vec![0; self.words.metadata()?.len().min(WORDS_MAX) as usize];
+        let read = self.words.read_at(&mut bytes, 0)?;
+        Ok(String::from_utf8_lossy(&bytes[..read]).into_owned())
+    }
+
+    /// Ends it, if it has not ended: it is asked first, and killed if that does not help. What its group left goes, too.
+    pub fn end(mut self, ask: Ask) -> io::Result<Ended> {
+        let mut cut = None;
+        let mut status = self.child.try_wait()?;
+        if status.is_none() {
+            cut = Some(Cut::Stopped);
+            let patience = match ask {
+                Ask::Interrupt => process::interrupt_group(&self.child).map(|()| PATIENCE)?,
+                Ask::Terminate(patience) => process::terminate_group(&self.child).map(|()| patience)?,
+            };
+            status = wait(&mut self.child, patience)?;
+        }
+        if status.is_none() {
+            process::kill_group(&self.child)?;
+            status = wait(&mut self.child, REAP)?;
+        }
+        self.conclude(status, cut)
+    }
+
+    fn conclude(mut self, status: Option<ExitStatus>, cut: Option<Cut>) -> io::Result<Ended> {
+        let ended = clock::now();
+        let output = contents(&mut self.output, OUTPUT_MAX)?;
+        let words = String::from_utf8_lossy(&contents(&mut self.words, WORDS_MAX)?).trim_end().to_string();
+        Ok(Ended { status, cut, output, words, started: self.started, ended })
+    }
+}
+
+/// Carries out `order` in a process group of its own for at most `limit`, until `stopped` says so or it has printed too
+/// much. It is asked first (SIGINT), and killed if that does not help.
+pub(crate) fn run(order: Order, limit: Duration, stopped: &dyn Fn() -> bool) -> io::Result<Ended> {
+    let mut started = start(order)?;
+    let printed = {
+        let (output, words) = (started.output.try_clone()?, started.words.try_clone()?);
+        move || Ok(output.metadata()?.len().max(words.metadata()?.len()))
+    };
+    let (status, cut) = watch(&mut started.child, limit, &printed, stopped)?;
+    started.conclude(status, cut)
 }
 
 fn watch(
@@ -147,7 +225,7 @@ mod tests {
 
     fn shell(script: &str) -> Order<'static> {
         let arguments = ["-c", script].map(String::from).to_vec();
-        Order { program: "sh", arguments, directory: None, input: None }
+        Order { program: "sh", arguments, ..Order::default() }
     }
 
     #[test]

@@ -1,0 +1,387 @@
+//! How many instances of an application hold their objective (method §5.5), and what is used up where they do not. The rule
+//! that decides while a run goes on is the one by which its file is judged. Percentiles are those that clients printed: the
+//! worst is told, none is averaged.
+
+use crate::charts::busy;
+use crate::findings::Caveat;
+use crate::limits::{BOUND_AT, HELD_BACK, MEMORY_WAIT, OFFERED_SIGMA};
+use crate::phrase::{both, pick};
+use crate::search;
+use crate::stats::mean;
+use serde::{Deserialize, Serialize};
+use stend_base::{Lang, MilliIops, Nanos, Say, Share, format};
+use stend_record::app::{AppWindow, Instance};
+use stend_record::{RunRecord, Sample, TrialOutcome};
+use stend_spec::app::{App, Limits, Program, Slo};
+use stend_spec::ladder::Ladder;
+use stend_spec::plan::Plan;
+
+/// What the search of one case found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DensityFinding {
+    /// Name of the case.
+    pub label: String,
+    /// What ran.
+    pub program: Program,
+    /// What had to hold.
+    pub slo: Slo,
+    /// Transactions per second that each client offered; `None`: a closed loop.
+    pub offered: Option<MilliIops>,
+    /// What each instance could take.
+    pub limits: Option<Limits>,
+    /// Version of the control groups that held the limits; `None`: there were none.
+    pub groups: Option<u8>,
+    /// What the programs call themselves.
+    pub versions: Vec<String>,
+    /// Largest number that held every time, below every one that missed.
+    pub held: Option<u32>,
+    /// Smallest number that missed once.
+    pub missed: Option<u32>,
+    /// Smallest number that missed every time.
+    pub failed: Option<u32>,
+    /// Both ends are neighbours and were tried as often as they should.
+    pub confirmed: bool,
+    /// A larger number held where a smaller one missed.
+    pub disordered: bool,
+    /// What was tried, ascending.
+    pub points: Vec<DensityPoint>,
+    /// What was used up at the smallest number that missed.
+    pub used_up: Vec<UsedUp>,
+}
+
+/// One number of instances.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DensityPoint {
+    /// How many.
+    pub instances: u32,
+    /// Trials.
+    pub trials: u32,
+    /// Those in which all instances held.
+    pub held: u32,
+    /// Least part of the instances that held in a trial.
+    pub within: Share,
+    /// Transactions or requests per second of all instances, mean over trials.
+    pub rate: f64,
+    /// Rate of the slowest instance over that of the one in the middle: how fair it was. `None` without a rate.
+    pub fairness: Option<f64>,
+    /// The smallest and the largest percentile that a client printed of a window; `None` if none printed one.
+    pub latency: Option<(Nanos, Nanos)>,
+    /// Busy part of all CPUs.
+    pub cpu: Option<Share>,
+    /// Part of the time in which the busiest drive had something to do.
+    pub drive: Option<Share>,
+    /// Part of the time in which some task waited for memory.
+    pub memory_wait: Option<Share>,
+    /// Part of the time that the instance in the middle was held back by its own limit of CPU.
+    pub held_back: Option<Share>,
+}
+
+/// Something of which nothing was left.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsedUp {
+    /// The CPUs of the machine.
+    Cpu(Share),
+    /// A drive.
+    Drive(Share),
+    /// The memory of the machine.
+    Memory(Share),
+    /// The CPU time that an instance may take.
+    OwnCpu(Share),
+}
+
+/// Whether all instances of a trial held. `case` is its index in the plan.
+pub(crate) fn held(plan: &Plan, case: u32, outcome: &TrialOutcome) -> bool {
+    let Some(trial) = plan.cases.get(case as usize).map(|case| &case.trial) else { return false };
+    let (Some(app), Some(found)) = (&trial.app, &outcome.app) else { return false };
+    let windows = windows(app, trial.window);
+    found.instances.len() == app.instances as usize && found.instances.iter().all(|one| holds(app, windows, one))
+}
+
+fn windows(app: &App, trial: Nanos) -> u64 {
+    trial.0 / app.slo.window.0.max(1)
+}
+
+/// Whether enough windows of an instance held; one that its client did not tell did not.
+fn holds(app: &App, windows: u64, instance: &Instance) -> bool {
+    let good = instance.windows.iter().filter(|window| window_holds(app, window)).count() as u64;
+    instance.failed.is_empty() && good as f64 >= windows as f64 * app.slo.windows.as_share() && good > 0
+}
+
+fn window_holds(app: &App, window: &AppWindow) -> bool {
+    let served = app.rate.is_none_or(|rate| {
+        // Clients draw their arrivals as a Poisson process: chance alone takes so many from a window.
+        let due = rate.as_iops() * app.slo.window.as_secs();
+        let least = due * app.slo.served.as_share() - OFFERED_SIGMA * due.sqrt();
+        window.rate_thousandths as f64 / 1000.0 * app.slo.window.as_secs() >= least
+    });
+    // A window without a transaction has a percentile of 0, which says nothing.
+    let within = window.rate_thousandths > 0 && window.latency.is_some_and(|latency| latency <= app.slo.limit);
+    served && within && window.errors == 0
+}
+
+/// What the searches for instances found, those that began.
+pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<DensityFinding> {
+    plan.ladders.iter().filter_map(|ladder| finding(run, plan, ladder)).collect()
+}
+
+fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<DensityFinding> {
+    ladder.instances()?;
+    let app = plan.cases.get(*ladder.cells.first()? as usize)?.trial.app?;
+    let mut climb = ladder.climb();
+    for (case, look) in search::looks(run, plan, ladder) {
+        climb.learn(ladder.cells.iter().position(|cell| *cell == case)?, look);
+    }
+    let points: Vec<DensityPoint> = ladder.cells.iter().filter_map(|cell| point(run, plan, *cell)).collect();
+    if points.is_empty() {
+        return None;
+    }
+    let answer = climb.answer();
+    let count = |rung: Option<usize>| rung.map(|rung| climb.value(rung) as u32);
+    let missed = count(answer.missed);
+    let above = |point: &&DensityPoint| missed.is_some_and(|missed| point.instances >= missed);
+    let failed = points.iter().filter(above).find(|point| point.held == 0).map(|point| point.instances);
+    let at_limit = points.iter().find(|point| Some(point.instances) == missed);
+    let first = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
+    let first = first.filter_map(|trial| trial.outcome.as_ref()?.app.as_ref()).next();
+    Some(DensityFinding {
+        label: ladder.label.clone(),
+        program: app.program,
+        slo: app.slo,
+        offered: app.rate,
+        limits: app.limits,
+        groups: first.and_then(|app| app.groups),
+        versions: first.map(|app| app.versions.clone()).unwrap_or_default(),
+        held: count(answer.held),
+        missed,
+        failed,
+        confirmed: answer.confirmed,
+        disordered: points.iter().any(|point| point.held > 0 && missed.is_some_and(|missed| point.instances > missed)),
+        used_up: at_limit.map(used_up).unwrap_or_default(),
+        points,
+    })
+}
+
+fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
+    let trial = &plan.cases.get(cell as usize)?.trial;
+    let (app, windows) = (trial.app?, windows(&trial.app?, trial.window));
+    let outcomes: Vec<&TrialOutcome> = run
+        .trials
+        .iter()
+        .filter(|trial| trial.case == cell)
+        .filter_map(|trial| trial.outcome.as_ref())
+        .filter(|outcome| outcome.status == stend_record::TrialStatus::Complete && outcome.app.is_some())
+        .collect();
+    let found = || outcomes.iter().filter_map(|outcome| outcome.app.as_ref());
+    let rates: Vec<Vec<f64>> =
+        found().map(|app| app.instances.iter().map(|one| rate(one, windows)).collect()).collect();
+    let within = found().map(|told| {
+        let good = told.instances.iter().filter(|one| holds(&app, windows, one)).count();
+        good as f64 / f64::from(app.instances.max(1))
+    });
+    let latencies = || {
+        found()
+            .flat_map(|app| &app.instances)
+            .flat_map(|one| &one.windows)
+            .filter(|w| w.rate_thousandths > 0)
+            .filter_map(|w| w.latency)
+    };
+    let held = outcomes.iter().filter(|outcome| search::step(plan, cell, outcome) == stend_spec::plan::Outcome::Ok);
+    let share = |of: &dyn Fn(&Sample, &Sample) -> Option<f64>| {
+        let each: Option<Vec<f64>> = outcomes.iter().map(|outcome| of_window(run, outcome, of)).collect();
+        mean(&each?).map(|share| Share(share.clamp(0.0, 1.0)))
+    };
+    let middles: Vec<f64> =
+        found().filter_map(|told| held_back(told.instances.iter(), trial.ramp + trial.window)).collect();
+    Some(DensityPoint {
+        instances: app.instances,
+        trials: outcomes.len() as u32,
+        held: held.count() as u32,
+        within: Share(within.reduce(f64::min)?),
+        rate: mean(&rates.iter().map(|each| each.iter().sum::<f64>()).collect::<Vec<_>>())?,
+        fairness: rates.iter().filter_map(|each| fairness(each)).reduce(f64::min),
+        latency: latencies().min().zip(latencies().max()),
+        cpu: share(&|a, b| busy(a.cpus.as_ref()?, b.cpus.as_ref()?)),
+        drive: share(&drive),
+        memory_wait: share(&|a, b| grown(a.pressure?.memory_some_ns, b.pressure?.memory_some_ns, (a, b))),
+        held_back: mean(&middles).map(|share| Share(share.min(1.0))),
+    })
+}
+
+/// Mean over the windows that were asked for, per second: rates of equal windows may be averaged, and in those that an instance did
+/// not live to see it did nothing.
+fn rate(instance: &Instance, windows: u64) -> f64 {
+    let all: f64 = instance.windows.iter().map(|window| window.rate_thousandths as f64 / 1000.0).sum();
+    all / windows.max(1) as f64
+}
+
+fn fairness(rates: &[f64]) -> Option<f64> {
+    let mut sorted = rates.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = *sorted.get(sorted.len() / 2)?;
+    (middle > 0.0).then(|| sorted[0] / middle)
+}
+
+/// Part of the time that the instance in the middle was held back.
+fn held_back<'a>(instances: impl Iterator<Item = &'a Instance>, time: Nanos) -> Option<f64> {
+    let mut parts: Vec<u64> = instances.map(|one| one.throttled_ns).collect::<Option<_>>()?;
+    parts.sort_unstable();
+    (time.0 > 0).then_some(*parts.get(parts.len() / 2)? as f64 / time.0 as f64)
+}
+
+/// What first and last sample of a window say together.
+fn of_window(run: &RunRecord, outcome: &TrialOutcome, of: &dyn Fn(&Sample, &Sample) -> Option<f64>) -> Option<f64> {
+    let (first, last, _) = crate::cost::stretch(&run.samples, outcome.window_start, outcome.window_end)?;
+    of(first, last)
+}
+
+fn grown(before: Option<u64>, after: Option<u64>, (a, b): (&Sample, &Sample)) -> Option<f64> {
+    Some(after?.checked_sub(before?)? as f64 / b.at.saturating_sub(a.at).0.max(1) as f64)
+}
+
+/// The busiest drive.
+fn drive(a: &Sample, b: &Sample) -> Option<f64> {
+    let of = |disk: &stend_record::sample::DiskCounters| {
+        let after = b.disks.iter().find(|other| other.name == disk.name)?;
+        grown(Some(disk.busy_ns), Some(after.busy_ns), (a, b))
+    };
+    a.disks.iter().filter_map(of).reduce(f64::max)
+}
+
+fn used_up(point: &DensityPoint) -> Vec<UsedUp> {
+    let over = |share: Option<Share>, limit: f64| share.filter(|share| share.0 >= limit);
+    let found = [
+        over(point.cpu, BOUND_AT).map(UsedUp::Cpu),
+        over(point.drive, BOUND_AT).map(UsedUp::Drive),
+        over(point.memory_wait, MEMORY_WAIT).map(UsedUp::Memory),
+        over(point.held_back, HELD_BACK).map(UsedUp::OwnCpu),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+impl UsedUp {
+    fn words(self, l: Lang) -> String {
+        let (text, share) = match self {
+            UsedUp::Cpu(share) => (pick(l, "CPUs (busy {s})", "процессоры (заняты {s})"), share),
+            UsedUp::Drive(share) => {
+                (pick(l, "a drive (had something to do {s} of the time)", "накопитель (был занят {s} времени)"), share)
+            }
+            UsedUp::Memory(share) => {
+                (pick(l, "memory (waited for {s} of the time)", "память (ждали её {s} времени)"), share)
+            }
+            UsedUp::OwnCpu(share) => (
+                pick(
+                    l,
+                    "the CPU limit of the instances (held back {s} of the time)",
+                    "предел процессора у экземпляров (сдерживал {s} времени)",
+                ),
+                share,
+            ),
+        };
+        text.replace("{s}", &format::percent(share.0, l))
+    }
+}
+
+impl DensityFinding {
+    /// The answer as a sentence or two.
+    pub fn say(&self) -> Say {
+        both(|l| self.sentence(l))
+    }
+
+    /// The objective in words.
+    pub fn objective(&self) -> Say {
+        both(|l| {
+            let slo = &self.slo;
+            let served =
+                pick(l, ", at least {s} of the offered {r} served", ", обслужено не менее {s} от предложенных {r}");
+            let served = self.offered.map_or(String::new(), |rate| {
+                served.replace("{s}", &format::percent(slo.served.as_share(), l)).replace("{r}", &format::rate(rate, l))
+            });
+            let text = pick(
+                l,
+                "p{q} of each instance within {limit}{served}, no errors, in {part} of the windows of {window}",
+                "p{q} каждого экземпляра не более {limit}{served}, без ошибок, в {part} окон по {window}",
+            );
+            text.replace("{q}", &(slo.quantile.0 / 10_000).to_string())
+                .replace("{limit}", &format::latency(slo.limit, l))
+                .replace("{served}", &served)
+                .replace("{part}", &format::percent(slo.windows.as_share(), l))
+                .replace("{window}", &format::duration(slo.window, l))
+        })
+    }
+
+    fn sentence(&self, l: Lang) -> String {
+        let told = |count: u32| {
+            let point = self.points.iter().find(|point| point.instances == count);
+            let (held, trials) = point.map_or((0, 0), |point| (point.held, point.trials));
+            pick(l, "{n} ({h} of {t} trials)", "{n} (испытаний: {h} из {t})")
+                .replace("{n}", &count.to_string())
+                .replace("{h}", &held.to_string())
+                .replace("{t}", &trials.to_string())
+        };
+        let mut text = match (self.held, self.missed) {
+            (Some(held), Some(missed)) => pick(
+                l,
+                "{label}: {held} instances hold the objective, {missed} do not.",
+                "{label}: цель выполняется при числе экземпляров {held}, а при {missed} — нет.",
+            )
+            .replace("{held}", &told(held))
+            .replace("{missed}", &told(missed)),
+            (Some(held), None) => pick(
+                l,
+                "{label}: every number of instances that was tried holds the objective, up to {held}.",
+                "{label}: цель выполняется при всех испытанных числах экземпляров, вплоть до {held}.",
+            )
+            .replace("{held}", &told(held)),
+            (None, missed) => pick(
+                l,
+                "{label}: not even {missed} instances hold the objective.",
+                "{label}: цель не выполняется даже при числе экземпляров {missed}.",
+            )
+            .replace("{missed}", &missed.map(told).unwrap_or_default()),
+        }
+        .replace("{label}", &self.label);
+        if let Some(missed) = self.missed {
+            text += &self.why(missed, l);
+        }
+        if self.disordered {
+            text += pick(
+                l,
+                " A larger number held where a smaller one missed: chance decides here, and the answer is the cautious one.",
+                " Большее число выдержало там, где меньшее не выдержало: здесь решает случай, и ответ осторожный.",
+            );
+        }
+        if !self.confirmed {
+            text += pick(l, " The search did not come to its end.", " Поиск не дошёл до конца.");
+        }
+        text
+    }
+
+    fn why(&self, missed: u32, l: Lang) -> String {
+        if self.used_up.is_empty() {
+            return pick(
+                l,
+                " Nothing that telemetry sees was used up then: neither CPUs nor drives nor memory.",
+                " Из того, что видит телеметрия, ничего не исчерпано: ни процессоры, ни накопители, ни память.",
+            )
+            .to_string();
+        }
+        let words: Vec<String> = self.used_up.iter().map(|one| one.words(l)).collect();
+        pick(l, " Used up at {n}: {what}.", " При {n} исчерпано: {what}.")
+            .replace("{n}", &missed.to_string())
+            .replace("{what}", &words.join(", "))
+    }
+}
+
+/// The run in a few sentences: the answers, then the most serious reason to doubt.
+pub(crate) fn verdict(found: &[DensityFinding], caveats: &[Caveat]) -> Say {
+    both(|l| {
+        let answers = found.iter().map(|found| found.sentence(l));
+        let doubt = caveats.first().map(|caveat| caveat.say().get(l).to_string());
+        answers.chain(doubt).collect::<Vec<_>>().join(" ")
+    })
+}
+
+#[cfg(test)]
+#[path = "density_tests.rs"]
+mod tests;

@@ -1,0 +1,140 @@
+//! Speaks with QEMU itself, in its protocol of JSON lines. Must not know what is asked for.
+
+use crate::socket::Socket;
+use serde_json::{Value, json};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::time::{Duration, Instant};
+
+/// How long an answer may take. QEMU is one thread for all of this, and a busy machine may keep it waiting.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest line that is read.
+const LINE_MAX: u64 = 1 << 20;
+
+/// A connection to QEMU.
+//= QEMU, docs/interop/qmp-spec: greeting, `qmp_capabilities`, then one answer per command, events in between
+#[derive(Debug)]
+pub struct Qmp {
+    to: Socket,
+    from: BufReader<Socket>,
+    events: Vec<Value>,
+}
+
+impl Qmp {
+    /// Takes QEMU's greeting on a fresh connection.
+    pub fn greeted(socket: Socket) -> io::Result<Qmp> {
+        socket.patience(Some(PATIENCE))?;
+        let from = BufReader::new(socket.another()?);
+        let mut qmp = Qmp { to: socket, from, events: Vec::new() };
+        if qmp.line()?.get("QMP").is_none() {
+            return Err(io::Error::other("QEMU does not greet"));
+        }
+        qmp.execute("qmp_capabilities", &json!({}))?;
+        Ok(qmp)
+    }
+
+    /// Has a command done; what QEMU complains about is the error.
+    pub fn execute(&mut self, command: &str, arguments: &Value) -> io::Result<Value> {
+        let line = json!({"execute": command, "arguments": arguments}).to_string();
+        self.to.write_all(format!("{line}\n").as_bytes())?;
+        loop {
+            let mut answer = self.line()?;
+            if answer.get("event").is_some() {
+                self.events.push(answer);
+                continue;
+            }
+            if let Some(error) = answer.get("error") {
+                let told = error["desc"].as_str().unwrap_or("?");
+                return Err(io::Error::other(format!("QEMU refuses `{command}`: {told}")));
+            }
+            return Ok(answer["return"].take());
+        }
+    }
+
+    /// Has a line of QEMU's own command language done, which says nothing if all is well.
+    pub fn monitor(&mut self, line: &str) -> io::Result<()> {
+        let told = self.execute("human-monitor-command", &json!({"command-line": line}))?;
+        match told.as_str().unwrap_or_default().trim() {
+            "" => Ok(()),
+            told => Err(io::Error::other(format!("QEMU refuses: {}", told.trim_start_matches("Error: ")))),
+        }
+    }
+
+    /// Waits for an event for which `wanted` holds, also one that came before; events before it are forgotten.
+    pub fn wait(&mut self, wanted: impl Fn(&Value) -> bool, limit: Duration) -> io::Result<()> {
+        let start = Instant::now();
+        let found = self.events.drain(..).any(|event| wanted(&event));
+        if found {
+            return Ok(());
+        }
+        while start.elapsed() < limit {
+            let line = self.line()?;
+            if line.get("event").is_some() && wanted(&line) {
+                return Ok(());
+            }
+        }
+        Err(io::ErrorKind::TimedOut.into())
+    }
+
+    fn line(&mut self) -> io::Result<Value> {
+        let mut line = String::new();
+        if (&mut self.from).take(LINE_MAX).read_line(&mut line)? == 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "QEMU has ended"));
+        }
+        serde_json::from_str(&line).map_err(io::Error::other)
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::fs::File;
+
+    /// A QEMU that says these lines, one after each that it is told, and returns what it was told.
+    pub fn actor(lines: Vec<Value>) -> (Qmp, std::thread::JoinHandle<Vec<Value>>) {
+        let (ours, theirs) = Socket::pair().unwrap();
+        let theirs = File::from(theirs);
+        let plays = move || {
+            let (mut to, mut from, mut heard) = (&theirs, BufReader::new(&theirs), Vec::new());
+            let greeting = vec![json!({"QMP": {}}), json!({"return": {}})];
+            for (index, line) in greeting.into_iter().chain(lines).enumerate() {
+                if index > 0 && line.get("event").is_none() {
+                    let mut told = String::new();
+                    if from.read_line(&mut told).unwrap() == 0 {
+                        break;
+                    }
+                    heard.push(serde_json::from_str::<Value>(&told).unwrap());
+                }
+                writeln!(to, "{line}").unwrap();
+            }
+            heard.split_off(1)
+        };
+        let actor = std::thread::spawn(plays);
+        (Qmp::greeted(ours).unwrap(), actor)
+    }
+
+    #[test]
+    fn answers_are_those_of_commands_and_events_are_kept_until_somebody_waits() {
+        let gone = json!({"event": "DEVICE_DELETED", "data": {"device": "x"}});
+        let lines = vec![
+            gone.clone(),
+            json!({"return": 7}),
+            json!({"error": {"desc": "no such"}}),
+            json!({"return": "Error: bad\r\n"}),
+        ];
+        let (mut qmp, actor) = actor(lines);
+        assert_eq!(qmp.execute("a", &json!({})).unwrap(), 7);
+        assert!(qmp.execute("b", &json!({})).unwrap_err().to_string().contains("refuses `b`: no such"));
+        assert!(qmp.monitor("c").unwrap_err().to_string().ends_with("refuses: bad"));
+        qmp.wait(|event| *event == gone, Duration::from_secs(60)).unwrap();
+        drop(qmp);
+        let heard = actor.join().unwrap();
+        assert_eq!(heard[2]["arguments"]["command-line"], "c");
+    }
+
+    #[test]
+    fn a_qemu_that_ended_is_an_error() {
+        let (mut qmp, actor) = actor(Vec::new());
+        actor.join().unwrap();
+        assert!(qmp.execute("a", &json!({})).is_err());
+    }
+}

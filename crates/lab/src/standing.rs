@@ -1,0 +1,377 @@
+//! Machines that stay up between commands: started, found, used, ended. Each has a directory of its name with QEMU's
+//! sockets; what its drives keep has no name there or anywhere. Must not outlive what it says: a machine that died is removed
+//! by whoever sees it next.
+
+use crate::boot::{BOOT_LIMIT, accelerators, does_not_start, without_core_dumps};
+use crate::command::{FromGuest, ToGuest};
+use crate::faults::Faults;
+use crate::files::Files;
+use crate::greeting::{self, Session};
+use crate::image::Image;
+use crate::qemu::{
+    self, Accelerator, COMMAND_SOCKET, CONSOLE, CONTROL, PROCESS, PROGRAM, Paths, Streams, WORKER_SOCKET,
+};
+use crate::qmp::Qmp;
+use crate::socket::Socket;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_host::protocol::{read_frame, write_frame};
+use stend_spec::machine::Machine;
+
+/// The machine file, kept in the directory.
+const MACHINE: &str = "machine.yaml";
+/// Locked by whoever has the worker.
+const WORKER_LOCK: &str = "worker.lock";
+/// How long a guest that is up may take to answer at a port; another command may be using it.
+const MEET_LIMIT: Duration = Duration::from_secs(60);
+/// How often the guest is listened to for words that were late, and how often the end of QEMU is looked for.
+const TICK: Duration = Duration::from_millis(50);
+/// How long QEMU may take to end when it is asked.
+const END_LIMIT: Duration = Duration::from_secs(10);
+/// Characters of a name, which is one of a directory.
+const NAME_MAX: usize = 40;
+
+/// A machine that stays up, or did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Its name.
+    pub name: String,
+    directory: PathBuf,
+}
+
+/// Where machines that stay up have their directories: `$XDG_RUNTIME_DIR/stend/lab`, else `/run/user/UID/stend/lab`, for root
+/// `/run/stend-lab`.
+pub fn runtime_directory() -> Result<PathBuf> {
+    if let Some(set) = std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()) {
+        return Ok(PathBuf::from(set).join("stend/lab"));
+    }
+    let user = rustix::process::getuid();
+    let usual = PathBuf::from(format!("/run/user/{}", user.as_raw()));
+    match (usual.is_dir(), user.is_root()) {
+        (true, _) => Ok(usual.join("stend/lab")),
+        (false, true) => Ok("/run/stend-lab".into()),
+        (false, false) => Err(Error::new(
+            Kind::Preflight,
+            say!(
+                "there is no directory for the sockets of machines: XDG_RUNTIME_DIR is not set",
+                "нет каталога для сокетов машин: XDG_RUNTIME_DIR не задан"
+            ),
+        )
+        .hint(say!("set it to a directory of your own", "укажите в нём собственный каталог"))),
+    }
+}
+
+/// Starts a machine that stays up and waits until its guest answers. `text` is its file, `cache` the directory for what its
+/// drives hold.
+pub fn up(machine: &Machine, text: &str, image: &Image, cache: &Path, place: &Path) -> Result<Standing> {
+    let standing = Standing::named(&machine.name, place)?;
+    let unkept = |e: io::Error| {
+        let shown = standing.directory.display();
+        Error::new(Kind::Preflight, say!("cannot make `{shown}`: {e}", "не удаётся создать `{shown}`: {e}"))
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(place).map_err(unkept)?;
+    // One start at a time: two of one name must not take each other's directory for a dead one.
+    let lock = File::create(place.join(".lock")).map_err(unkept)?;
+    lock.lock().map_err(unkept)?;
+    startable(&machine.name, place)?;
+    let files = Files::make(machine, image, cache)?;
+    let mut failure = None;
+    for accelerator in accelerators() {
+        standing.remove();
+        DirBuilder::new().mode(0o700).create(&standing.directory).map_err(unkept)?;
+        fs::write(standing.directory.join(MACHINE), text).map_err(unkept)?;
+        match standing.start(machine, image, &files, accelerator) {
+            Ok(()) => return Ok(standing),
+            Err(error) => failure = Some(error),
+        }
+        standing.end();
+    }
+    Err(failure.unwrap_or_else(|| does_not_start(&Say::same(""), "")))
+}
+
+/// Says why no machine of this name can be started, if none can.
+pub fn startable(name: &str, place: &Path) -> Result<()> {
+    if Standing::named(name, place)?.process().is_none() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Preflight, say!("the machine `{name}` is up already", "машина `{name}` уже запущена"))
+        .hint(say!("`stend lab down {name}` ends it", "её завершит `stend lab down {name}`")))
+}
+
+/// All machines that are up, by their names, and the names of those that had died and are removed now.
+pub fn list(place: &Path) -> (Vec<Standing>, Vec<String>) {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    let names = entries.filter(|entry| entry.path().is_dir()).filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    let all = names.iter().filter_map(|name| Standing::named(name, place).ok());
+    let (up, dead): (Vec<Standing>, Vec<Standing>) = all.partition(|one| one.process().is_some());
+    dead.iter().for_each(Standing::remove);
+    (up, dead.into_iter().map(|one| one.name).collect())
+}
+
+/// The machine of this name, if it is up.
+pub fn find(name: &str, place: &Path) -> Result<Standing> {
+    let standing = Standing::named(name, place)?;
+    if standing.process().is_some() {
+        return Ok(standing);
+    }
+    Err(Error::new(Kind::Preflight, say!("no machine `{name}` is up", "машина `{name}` не запущена")).hint(say!(
+        "`stend lab list` shows which are, `stend lab up FILE` starts one",
+        "запущенные покажет `stend lab list`, запускает `stend lab up ФАЙЛ`"
+    )))
+}
+
+impl Standing {
+    fn named(name: &str, place: &Path) -> Result<Standing> {
+        let fits = (1..=NAME_MAX).contains(&name.len())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+            // It must not look like a flag.
+            && name.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
+        if fits {
+            return Ok(Standing { name: name.into(), directory: place.join(name) });
+        }
+        Err(Error::new(
+            Kind::Usage,
+            say!(
+                "`{name}` cannot be the name of a machine that stays up",
+                "`{name}` не годится как имя запущенной машины"
+            ),
+        )
+        .hint(say!(
+            "such a name has 1 to {NAME_MAX} letters (A to Z), digits, `-` and `_`",
+            "в таком имени от 1 до {NAME_MAX} латинских букв, цифр, `-` и `_`"
+        )))
+    }
+
+    fn start(&self, machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> Result<()> {
+        let streams = Streams::Sockets { directory: &self.directory };
+        let paths = Paths { image, archive: files.archive(), drives: files.drives() };
+        let mut command = Command::new(PROGRAM);
+        // Sockets get short names, whatever the path.
+        command.args(qemu::arguments(machine, how, &paths, &streams)).current_dir(&self.directory);
+        let output = without_core_dumps(|| command.output());
+        let output = output.map_err(|e| does_not_start(&Say::same(e.to_string()), ""))?;
+        if !output.status.success() {
+            return Err(does_not_start(
+                &Say::same(output.status.to_string()),
+                &String::from_utf8_lossy(&output.stderr),
+            ));
+        }
+        match self.meet(COMMAND_SOCKET, BOOT_LIMIT) {
+            Ok(_) => Ok(()),
+            Err(_) if self.process().is_none() => {
+                Err(does_not_start(&say!("it ended", "она завершилась"), &self.console()))
+            }
+            Err(error) => Err(does_not_start(&Say::same(error.to_string()), &self.console())),
+        }
+    }
+
+    /// What the guest printed last.
+    fn console(&self) -> String {
+        fs::read(self.directory.join(CONSOLE))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
+    }
+
+    /// Process id of its QEMU, if that lives.
+    pub fn process(&self) -> Option<u32> {
+        let pid: u32 = fs::read_to_string(self.directory.join(PROCESS)).ok()?.trim().parse().ok()?;
+        let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let console = self.directory.join(CONSOLE);
+        // Another process may have got the number since.
+        String::from_utf8_lossy(&line).contains(&*qemu::escaped(&console)).then_some(pid)
+    }
+
+    /// Its machine file.
+    pub fn machine(&self) -> Result<Machine> {
+        let file = self.directory.join(MACHINE);
+        let text = fs::read_to_string(&file).map_err(|e| self.lost(&e))?;
+        stend_spec::parse::machine(&text, &file.to_string_lossy())
+    }
+
+    /// Ends the machine; what its drives kept is gone.
+    pub fn down(&self) {
+        if let Ok(mut qmp) = self.control() {
+            // It ends before it answers.
+            drop(qmp.execute("quit", &json!({})));
+        }
+        let start = Instant::now();
+        while self.process().is_some() && start.elapsed() < END_LIMIT {
+            std::thread::sleep(TICK);
+        }
+        self.end();
+    }
+
+    /// Kills QEMU if it lives, and removes the directory.
+    fn end(&self) {
+        if let Some(pid) = self.process().and_then(|pid| Pid::from_raw(pid as i32)) {
+            // It may have ended since.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        self.remove();
+    }
+
+    fn remove(&self) {
+        drop(fs::remove_dir_all(&self.directory));
+    }
+
+    fn control(&self) -> io::Result<Qmp> {
+        Socket::connect(&self.directory, CONTROL).and_then(Qmp::greeted)
+    }
+
+    /// What can be done to its drives. Only one process at a time can do it.
+    pub fn faults(&self) -> Result<Faults> {
+        let qmp = self.control().map_err(|e| self.lost(&e))?;
+        Ok(Faults::of(&self.machine()?, qmp))
+    }
+
+    fn meet(&self, socket: &str, limit: Duration) -> io::Result<(Socket, Session)> {
+        let mut port = Socket::connect(&self.directory, socket)?;
+        port.patience(Some(TICK))?;
+        let mut number = || stend_sys::clock::now().0 ^ (u64::from(std::process::id()) << 40);
+        let session = greeting::meet(&mut port, &mut number, limit, &|| self.process().is_some())?;
+        port.patience(None)?;
+        Ok((port, session))
+    }
+
+    /// Executes a command in the guest and returns how it ended, as a shell would say it. `heard` gets pieces of its outputs,
+    /// `true` for the standard error; `input`, if there is one, becomes its standard input.
+    pub fn execute(
+        &self,
+        words: &[String],
+        input: Option<Box<dyn Read + Send>>,
+        heard: &mut dyn FnMut(&[u8], bool) -> Result<()>,
+    ) -> Result<i32> {
+        let (mut port, _) = self.meet(COMMAND_SOCKET, MEET_LIMIT).map_err(|e| self.lost(&e))?;
+        let execute = ToGuest::Execute { words: words.to_vec(), input: input.is_some() };
+        write_frame(&mut port, &execute).map_err(|e| self.lost(&e))?;
+        if let Some(input) = input {
+            let port = port.another().map_err(|e| self.lost(&e))?;
+            std::thread::Builder::new().name("input".into()).spawn(|| send(input, port)).map_err(|e| self.lost(&e))?;
+        }
+        loop {
+            match read_frame(&mut port).map_err(|e| self.lost(&e))? {
+                Some(FromGuest::Output(bytes)) => heard(&bytes, false)?,
+                Some(FromGuest::Errors(bytes)) => heard(&bytes, true)?,
+                Some(FromGuest::Ended(status)) => return Ok(status),
+                None => return Err(self.lost(&io::ErrorKind::UnexpectedEof.into())),
+            }
+        }
+    }
+
+    /// Says why its worker cannot be had now, if somebody has it.
+    pub fn free(&self) -> Result<()> {
+        self.lock().map(drop)
+    }
+
+    fn lock(&self) -> Result<File> {
+        let name = &self.name;
+        let lock = File::create(self.directory.join(WORKER_LOCK)).map_err(|e| self.lost(&e))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(lock),
+            Err(_) => Err(Error::new(
+                Kind::Preflight,
+                say!("another run is using the machine `{name}`", "машину `{name}` использует другой прогон"),
+            )),
+        }
+    }
+
+    /// Joins this process's standard streams to the worker in the guest, until either ends. When the input ends, the guest
+    /// is waited for: then what the worker made is undone.
+    pub fn connect(&self, mut input: impl Read + Send + 'static, output: &mut impl io::Write) -> Result<()> {
+        let _lock = self.lock()?;
+        let (mut port, session) = self.meet(WORKER_SOCKET, MEET_LIMIT).map_err(|e| self.lost(&e))?;
+        let mut to = port.another().map_err(|e| self.lost(&e))?;
+        let hands_on = move || {
+            // However that ends, the guest must hear it.
+            drop(io::copy(&mut input, &mut to));
+            to.hang_up();
+        };
+        std::thread::Builder::new().name("to-guest".into()).spawn(hands_on).map_err(|e| self.lost(&e))?;
+        let mut ending = greeting::Ending::of(session);
+        let mut bytes = vec![0; 64 << 10];
+        loop {
+            let read = port.read(&mut bytes).unwrap_or(0);
+            let (ours, ended) = ending.look(&bytes[..read]);
+            // A coordinator that is gone is noticed by its end of the input.
+            drop(output.write_all(&bytes[..ours]).and_then(|()| output.flush()));
+            if ended {
+                return Ok(());
+            }
+            if read == 0 {
+                break;
+            }
+        }
+        // A guest answers again only when the worker has ended.
+        self.meet(WORKER_SOCKET, MEET_LIMIT).map(drop).map_err(|e| self.lost(&e))
+    }
+
+    fn lost(&self, error: &io::Error) -> Box<Error> {
+        let name = &self.name;
+        Error::new(
+            Kind::HostLost,
+            say!("the machine `{name}` does not answer: {error}", "машина `{name}` не отвечает: {error}"),
+        )
+    }
+}
+
+/// Sends what a command shall read, and that it ends.
+fn send(mut input: Box<dyn Read + Send>, mut port: Socket) {
+    let mut piece = vec![0; 32 << 10];
+    loop {
+        let read = input.read(&mut piece).unwrap_or(0);
+        // A command that has ended needs no more input.
+        if write_frame(&mut port, &ToGuest::Input(piece[..read].to_vec())).is_err() || read == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_machines_that_live_are_listed_and_the_others_are_removed() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["dead", "reused"] {
+            fs::create_dir(place.path().join(name)).unwrap();
+        }
+        // A process that lives, but is no QEMU of this machine.
+        fs::write(place.path().join("reused").join(PROCESS), std::process::id().to_string()).unwrap();
+        let (up, dead) = list(place.path());
+        assert_eq!((up, dead), (Vec::new(), vec!["dead".to_string(), "reused".to_string()]));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+        assert_eq!(list(&place.path().join("nowhere")), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_machine_that_is_not_up_is_an_error_that_says_how_to_see_them() {
+        let place = tempfile::tempdir().unwrap();
+        let error = find("m", place.path()).unwrap_err();
+        assert!(error.kind == Kind::Preflight && error.hint.unwrap().ru.contains("stend lab list"));
+        for name in ["../m", "", "a b", "-m", &"x".repeat(41)] {
+            let error = find(name, place.path()).unwrap_err();
+            assert!(error.kind == Kind::Usage && error.message.en.contains("cannot be the name"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_worker_is_had_by_one_at_a_time() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("m")).unwrap();
+        let standing = Standing::named("m", place.path()).unwrap();
+        let lock = standing.lock().unwrap();
+        assert!(standing.free().unwrap_err().message.en.contains("another run"));
+        drop(lock);
+        standing.free().unwrap();
+    }
+}

@@ -1,0 +1,57 @@
+//! What a host has: its drives, what is built on them and who uses it.
+
+use crate::facts::{Device, HostFacts, Signature, WriteAccess};
+use crate::parts::Parts;
+use serde::{Deserialize, Serialize};
+
+/// A host with its storage at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Inventory {
+    /// The machine.
+    pub host: HostFacts,
+    /// Its block devices as a tree, written down from the top: a device is followed by what lies on it, one level deeper. What lies on
+    /// several devices stands below each of them.
+    pub devices: Vec<InventoryDevice>,
+    /// PCIe links, temperatures, arrays, paths and pools.
+    pub parts: Parts,
+}
+
+/// One device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InventoryDevice {
+    /// The device; its depth is that in the tree, 0 for drives.
+    pub device: Device,
+    /// Path in `/dev`.
+    pub path: String,
+    /// Bytes of a logical block.
+    pub logical_block: u64,
+    /// Bytes of a physical block.
+    pub physical_block: u64,
+    /// Signatures on it, those inside its partitions included.
+    pub signatures: Vec<Signature>,
+    /// Where it is mounted.
+    pub mounted: Vec<String>,
+    /// Whether it may be written, and if not, why.
+    pub access: WriteAccess,
+    /// CPUs that take its completion interrupts; empty where every CPU does, or where that cannot be told.
+    pub interrupt_cpus: Vec<u32>,
+    /// What the drive says of itself; `None` where it was not asked or does not tell.
+    pub health: Option<Health>,
+}
+
+/// State of a drive, as `smartctl` reads it from the drive.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Health {
+    /// The drive's own verdict: it expects to go on working.
+    pub passed: Option<bool>,
+    /// Of its rated endurance used, percent; may be above 100.
+    pub used_percent: Option<u64>,
+    /// Spare blocks that are left, percent.
+    pub spare_percent: Option<u64>,
+    /// Reads that could not be corrected.
+    pub media_errors: Option<u64>,
+    /// Hours of operation.
+    pub power_on_hours: Option<u64>,
+    /// Degrees Celsius.
+    pub celsius: Option<i64>,
+}

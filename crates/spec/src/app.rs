@@ -1,0 +1,203 @@
+//! Applications as loads: which programs a case runs, what each instance of them gets, and the objective (SLO) by which the
+//! largest number of instances is searched (method §5.5). Pure; must not know where a program is installed.
+
+use crate::plan::Plan;
+use crate::suite::Suite;
+use crate::workload::Trial;
+use serde::{Deserialize, Serialize};
+use stend_base::{Bytes, MilliIops, Millionths, Nanos, Say, say};
+
+/// Neighbouring numbers of instances differ by this part, or by one.
+const PRECISION: Millionths = Millionths::percent(3);
+/// Longest time to make the data of an instance, start it and stop it: slow drives write it in minutes.
+const SET_UP: Nanos = Nanos::secs(180);
+/// Longest time to remove the data of an instance: sixteen with 4096 files each took more than a minute on a busy machine.
+const REMOVAL: Nanos = Nanos::secs(20);
+
+/// What runs: a server that keeps data, and the client that loads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Program {
+    /// PostgreSQL under sysbench's `oltp_read_write`.
+    SysbenchPostgresql,
+    /// MariaDB under sysbench's `oltp_read_write`.
+    SysbenchMariadb,
+    /// nginx under wrk.
+    NginxWrk,
+}
+
+impl Program {
+    /// The packages of Debian that bring its programs.
+    pub fn packages(self) -> &'static str {
+        match self {
+            Program::SysbenchPostgresql => "sysbench postgresql",
+            Program::SysbenchMariadb => "sysbench mariadb-server",
+            Program::NginxWrk => "nginx wrk",
+        }
+    }
+
+    /// What it is, for people.
+    pub fn say(self) -> Say {
+        match self {
+            Program::SysbenchPostgresql => {
+                say!("PostgreSQL under sysbench oltp_read_write", "PostgreSQL под нагрузкой sysbench oltp_read_write")
+            }
+            Program::SysbenchMariadb => {
+                say!("MariaDB under sysbench oltp_read_write", "MariaDB под нагрузкой sysbench oltp_read_write")
+            }
+            Program::NginxWrk => say!("nginx under wrk", "nginx под нагрузкой wrk"),
+        }
+    }
+
+    /// What its client means by latency.
+    pub fn latency(self) -> Say {
+        match self {
+            Program::SysbenchPostgresql | Program::SysbenchMariadb => say!(
+                "sysbench: of a transaction of about 20 statements, with `rate` from when it was due",
+                "sysbench: транзакция примерно из 20 запросов, при `rate` — с назначенного срока"
+            ),
+            Program::NginxWrk => say!(
+                "wrk: of a request from its sending, in a closed loop, so that whoever had to wait behind a stall is left out",
+                "wrk: запрос с момента отправки, в замкнутом цикле: ожидание за остановкой в неё не входит"
+            ),
+        }
+    }
+
+    /// Whether its client can be told a rate.
+    pub fn has_rate(self) -> bool {
+        self != Program::NginxWrk
+    }
+
+    /// Whether its client prints this percentile.
+    pub fn prints(self, quantile: Millionths) -> bool {
+        let percent = quantile.0 / 10_000;
+        let whole = quantile.0.is_multiple_of(10_000);
+        whole && (self != Program::NginxWrk || [50, 75, 90, 99].contains(&percent))
+    }
+}
+
+/// The application of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct App {
+    /// What runs.
+    pub program: Program,
+    /// How many of them at the same time.
+    pub instances: u32,
+    /// About how many bytes of data each has on the target.
+    pub data: Bytes,
+    /// Connections of each client.
+    pub clients: u32,
+    /// Transactions per second that each client offers; `None`: as many as its connections can do.
+    pub rate: Option<MilliIops>,
+    /// What each may take of the machine; `None`: everything.
+    pub limits: Option<Limits>,
+    /// What must hold.
+    pub slo: Slo,
+}
+
+/// What the control group of an instance allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// CPUs, in thousandths.
+    pub cpu_thousandths: u32,
+    /// Memory, page cache of its data included.
+    pub memory: Bytes,
+    /// Reads and, apart from them, writes per second on the drive of the target; `None`: any number.
+    pub iops: Option<u32>,
+}
+
+/// The objective of an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slo {
+    /// The percentile that the client prints.
+    pub quantile: Millionths,
+    /// What it may be at most.
+    pub limit: Nanos,
+    /// Least part of the offered rate that must be served.
+    pub served: Millionths,
+    /// Length of a window, whole seconds; the trial has a whole number of them.
+    pub window: Nanos,
+    /// Least part of the windows of an instance in which all that must hold.
+    pub windows: Millionths,
+}
+
+/// The numbers of instances among which the largest is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Density {
+    /// Fewest, tried first.
+    pub from: u32,
+    /// Most.
+    pub to: u32,
+}
+
+impl Density {
+    /// The rungs of the search, ascending.
+    pub fn counts(self) -> Vec<u32> {
+        let (mut counts, mut count) = (vec![self.from], self.from);
+        while count < self.to {
+            let step = (u64::from(count) * u64::from(PRECISION.0) / u64::from(Millionths::ALL.0)).max(1);
+            count = u64::from(count).saturating_add(step).min(u64::from(self.to)) as u32;
+            counts.push(count);
+        }
+        counts
+    }
+}
+
+/// The application of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppSpec {
+    /// It, with the fewest instances.
+    pub app: App,
+    /// How many are tried.
+    pub density: Density,
+}
+
+impl Trial {
+    /// Longest time that a trial of an application takes besides its load: making data, starting and stopping.
+    pub fn set_up_limit(&self) -> Nanos {
+        self.app.map_or(Nanos(0), |app| Nanos(SET_UP.0.saturating_mul(u64::from(app.instances))))
+    }
+}
+
+impl Plan {
+    /// Longest time that removing the data of instances takes, besides everything else that is undone.
+    pub fn removal_limit(&self) -> Nanos {
+        let most = self.cases.iter().filter_map(|case| case.trial.app).map(|app| app.instances).max();
+        Nanos(REMOVAL.0.saturating_mul(u64::from(most.unwrap_or(0))))
+    }
+}
+
+impl Suite {
+    /// The applications of its cases, each program once.
+    pub fn programs(&self) -> Vec<Program> {
+        let mut found = Vec::new();
+        for spec in self.cases.iter().filter_map(|case| case.app) {
+            if !found.contains(&spec.app.program) {
+                found.push(spec.app.program);
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_instances_ascend_by_one_and_later_by_three_per_cent() {
+        assert_eq!(Density { from: 1, to: 4 }.counts(), [1, 2, 3, 4]);
+        let many = Density { from: 60, to: 1000 }.counts();
+        assert_eq!((many[..8].to_vec(), many.last()), ((60..=67).collect(), Some(&1000)));
+        assert!(many.windows(2).all(|pair| pair[0] < pair[1] && (pair[1] - pair[0]) * 100 <= pair[0] * 3 + 100));
+        assert_eq!(Density { from: 7, to: 7 }.counts(), [7]);
+    }
+
+    #[test]
+    fn a_percentile_is_one_that_the_client_prints() {
+        let prints = |program: Program, percents: [u32; 3]| percents.map(|p| program.prints(Millionths::percent(p)));
+        assert_eq!(prints(Program::NginxWrk, [90, 95, 99]), [true, false, true]);
+        assert_eq!(prints(Program::SysbenchMariadb, [90, 95, 99]), [true; 3]);
+        assert!(!Program::SysbenchPostgresql.prints(Millionths(999_000)), "99.9 % is no whole number");
+    }
+}

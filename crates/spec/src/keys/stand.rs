@@ -1,0 +1,298 @@
+//! The keys of a stand file. Data only; must not parse.
+
+use super::{COMMAND, Choice, Limits, Mapping, SETTINGS, Shape, optional, required, words};
+use crate::stand::{Allocation, Consistency, FsKind, InitialSync, LvmType, MdLevel, Profile};
+use stend_base::{Bytes, Nanos};
+
+/// Drives; those of a shelf.
+pub const DRIVES: Limits<usize> = Limits { least: 0, most: 64 };
+/// Layers; real stacks have about five.
+pub const LAYERS: Limits<usize> = Limits { least: 1, most: 16 };
+/// References of a layer or of the targets.
+pub const REFS: Limits<usize> = Limits { least: 1, most: 64 };
+/// Signatures that may be lost.
+pub const SIGNATURES: Limits<usize> = Limits { least: 1, most: 32 };
+/// Things of one kind that a layer makes.
+pub const COUNT: Limits<u32> = Limits { least: 1, most: 64 };
+/// Things that one layer makes of all that is below it.
+pub const THINGS_MAX: u32 = 256;
+/// Size of files and volumes.
+pub const SIZE: Limits<Bytes> = Limits { least: Bytes::mib(16), most: Bytes::gib(1 << 20) };
+/// Sizes are multiples of this, bytes.
+pub const UNIT: u64 = 1 << 20;
+/// A chunk or stripe: what `mdadm` and LVM take.
+pub const CHUNK: Limits<Bytes> = Limits { least: Bytes::kib(4), most: Bytes::mib(512) };
+/// Stripes of a volume.
+pub const STRIPES: Limits<u32> = Limits { least: 2, most: 63 };
+/// Spares of an array.
+pub const SPARES: Limits<u32> = Limits { least: 0, most: 32 };
+/// How long a mapping makes I/Os wait, or works and fails.
+pub const WAIT: Limits<Nanos> = Limits { least: Nanos(0), most: Nanos::secs(3600) };
+
+/// Levels of md, as `mdadm` calls them.
+pub const MD_LEVELS: &[(u32, MdLevel)] =
+    &[(0, MdLevel::Raid0), (1, MdLevel::Raid1), (10, MdLevel::Raid10), (5, MdLevel::Raid5), (6, MdLevel::Raid6)];
+/// What keeps an array consistent.
+pub const CONSISTENCIES: &[Choice<Consistency>] = &[
+    ("resync", "a whole resync after a crash", Consistency::Resync),
+    ("bitmap", "a resync of what an internal bitmap marks", Consistency::Bitmap),
+    ("ppl", "partial parity log, for level 5: closes the write hole", Consistency::Ppl),
+];
+/// The first synchronisation.
+pub const INITIAL_SYNC: &[Choice<InitialSync>] = &[
+    ("wait", "wait until it is done", InitialSync::Wait),
+    (
+        "skip",
+        "take the members to agree, where the layer allows it; blocks that were never written may then read differently each time",
+        InitialSync::Skip,
+    ),
+    ("beside", "do not wait: what is measured is an array that synchronises", InitialSync::Beside),
+];
+/// Types of a logical volume.
+pub const LVM_TYPES: &[Choice<LvmType>] = &[
+    ("linear", "one device behind the other", LvmType::Linear),
+    ("striped", "stripes, by the device mapper", LvmType::Striped),
+    ("raid0", "stripes, by md inside the device mapper", LvmType::Raid0),
+    ("raid1", "a mirror", LvmType::Raid1),
+    ("raid10", "stripes of mirrors", LvmType::Raid10),
+    ("raid5", "one parity", LvmType::Raid5),
+    ("raid6", "two parities", LvmType::Raid6),
+    ("thin", "a thin pool with one thin volume", LvmType::Thin),
+    ("vdo", "a VDO pool (compression, deduplication) with one volume", LvmType::Vdo),
+];
+/// Where room is taken.
+pub const ALLOCATIONS: &[Choice<Allocation>] = &[
+    ("contiguous", "in one piece", Allocation::Contiguous),
+    ("cling", "on the devices that the volume has already", Allocation::Cling),
+    ("normal", "not two parts of a stripe on one device", Allocation::Normal),
+    ("anywhere", "also two parts of a stripe on one device", Allocation::Anywhere),
+];
+/// Profiles of btrfs.
+pub const PROFILES: &[Choice<Profile>] = &[
+    ("single", "one copy", Profile::Single),
+    ("dup", "two copies, also on one device", Profile::Dup),
+    ("raid0", "stripes", Profile::Raid0),
+    ("raid1", "two copies on two devices", Profile::Raid1),
+    ("raid10", "stripes of mirrors", Profile::Raid10),
+    ("raid5", "one parity", Profile::Raid5),
+    ("raid6", "two parities", Profile::Raid6),
+];
+/// File systems.
+pub const FILE_SYSTEMS: &[Choice<FsKind>] =
+    &[("ext4", "ext4", FsKind::Ext4), ("xfs", "XFS", FsKind::Xfs), ("f2fs", "F2FS", FsKind::F2fs)];
+
+const SYNC_KEY: super::Key = optional(
+    "initial_sync",
+    "wait",
+    Shape::Word(|| words(INITIAL_SYNC)),
+    "What is done about the first synchronisation.",
+);
+const MOUNT_OPTIONS: super::Key =
+    optional("options", "absent", Shape::Several(&Shape::Name, SETTINGS), "Options of the mount, such as `noatime`.");
+
+/// The whole file.
+pub const STAND: Mapping = Mapping {
+    en: "stand",
+    ru: "стенд",
+    doc: "Drives, the layers built on them, and what of that is measured.",
+    keys: &[
+        required(
+            "stand",
+            Shape::Name,
+            "Name, 1 to 32 small letters, digits and `-`: part of the names of everything that is made.",
+        ),
+        optional("drives", "[]", Shape::List(&DRIVE, DRIVES), "Drives that the stand may write over."),
+        optional(
+            "overwrite",
+            "absent",
+            Shape::Several(&Shape::Name, SIGNATURES),
+            "Signatures on the drives that may be lost, as `stend inspect` calls them (`ext4`, `gpt`, …).",
+        ),
+        required("layers", Shape::List(&LAYER, LAYERS), "From the drives up."),
+        optional(
+            "targets",
+            "all that the last layer makes",
+            Shape::Several(&Shape::Name, REFS),
+            "What is measured: names of layers, or `LAYER/2` for one of several things that a layer makes.",
+        ),
+    ],
+};
+
+/// An item of `drives`.
+pub const DRIVE: Mapping = Mapping {
+    en: "a drive",
+    ru: "накопитель",
+    doc: "A drive by its identity. Naming it here confirms that its contents may be lost.",
+    keys: &[
+        required(
+            "id",
+            Shape::Name,
+            "Identity as `stend inspect` prints it (`serial:…`, `wwn:…`, `loop:…`), or a bare serial number or WWN.",
+        ),
+        optional("name", "d1, d2, … in their order", Shape::Name, "Name in this file."),
+    ],
+};
+
+/// An item of `layers`.
+pub const LAYER: Mapping = Mapping {
+    en: "a layer",
+    ru: "слой",
+    doc: "Exactly one kind, and what it lies on.",
+    keys: &[
+        optional("name", "its kind", Shape::Name, "Name, unique in the stand."),
+        optional(
+            "on",
+            "all that the layer before makes; for the first all drives",
+            Shape::Several(&Shape::Name, REFS),
+            "Names of drives and layers, or `LAYER/2`.",
+        ),
+        optional("loop", "absent", Shape::Map(&LOOP), "Files as block devices."),
+        optional("zram", "absent", Shape::Map(&ZRAM), "Compressed memory as block devices."),
+        optional("partition", "absent", Shape::Map(&PARTS), "Equal partitions of each device (GPT)."),
+        optional("md", "absent", Shape::Map(&MD), "A software RAID of Linux."),
+        optional("lvm", "absent", Shape::Map(&LVM), "A logical volume in a group of its own."),
+        optional("dm", "absent", Shape::Map(&DM), "A mapping over each device."),
+        optional("luns", "absent", Shape::Map(&PARTS), "Equal parts of one device, without a table on it."),
+        optional("btrfs", "absent", Shape::Map(&BTRFS), "A btrfs, mounted."),
+        optional("fs", "absent", Shape::Map(&FS), "A file system on one device, mounted."),
+        optional(
+            "settings",
+            "absent",
+            Shape::Named(&Shape::Name, SETTINGS),
+            "Files below `/proc/sys` or `/sys` with the value that is written; what was there is put back. Makes nothing: the next layer lies on the layer before.",
+        ),
+    ],
+};
+
+/// `loop`.
+pub const LOOP: Mapping = Mapping {
+    en: "loop",
+    ru: "loop",
+    doc: "Files, each as a block device. The first layer of a stand without drives.",
+    keys: &[
+        required("directory", Shape::Name, "An existing directory; the files lie in a new one in it."),
+        required("size", Shape::Size(SIZE, UNIT), "Size of each."),
+        optional("count", "1", Shape::Whole(COUNT), "How many."),
+    ],
+};
+/// `zram`.
+pub const ZRAM: Mapping = Mapping {
+    en: "zram",
+    ru: "zram",
+    doc: "Compressed memory. The first layer of a stand without drives.",
+    keys: &[
+        required("size", Shape::Size(SIZE, UNIT), "Size of each."),
+        optional("count", "1", Shape::Whole(COUNT), "How many."),
+    ],
+};
+/// `partition` and `luns`.
+pub const PARTS: Mapping = Mapping {
+    en: "parts",
+    ru: "части",
+    doc: "Equal parts.",
+    keys: &[required("count", Shape::Whole(COUNT), "How many of each device below.")],
+};
+/// `md`.
+pub const MD: Mapping = Mapping {
+    en: "md",
+    ru: "md",
+    doc: "A software RAID of Linux, made by `mdadm`.",
+    keys: &[
+        required("level", Shape::Whole(Limits { least: 0, most: 10 }), "0, 1, 10, 5 or 6."),
+        optional("chunk", "512KiB", Shape::Size(CHUNK, 4096), "Size of a chunk; not for level 1."),
+        optional(
+            "consistency",
+            "what mdadm takes",
+            Shape::Word(|| words(CONSISTENCIES)),
+            "What keeps it consistent when the power goes; not for level 0.",
+        ),
+        optional("journal", "false", Shape::Bool, "The last device is a write journal; for levels 5 and 6."),
+        optional("spares", "0", Shape::Whole(SPARES), "So many of the last devices (before a journal) are spares."),
+        optional("member_size", "all of it", Shape::Size(SIZE, UNIT), "Used of each member."),
+        SYNC_KEY,
+    ],
+};
+/// `lvm`.
+pub const LVM: Mapping = Mapping {
+    en: "lvm",
+    ru: "lvm",
+    doc: "A logical volume, alone in a volume group of its own.",
+    keys: &[
+        required("type", Shape::Word(|| words(LVM_TYPES)), "How it lies on the devices."),
+        optional(
+            "stripes",
+            "as many as there are devices for",
+            Shape::Whole(STRIPES),
+            "Stripes that carry data (`-i`); for striped types.",
+        ),
+        optional("stripe_size", "64KiB", Shape::Size(CHUNK, 4096), "Size of a stripe (`-I`); for striped types."),
+        optional("size", "all there is", Shape::Size(SIZE, UNIT), "Size of the volume, or of the pool."),
+        optional(
+            "virtual_size",
+            "absent",
+            Shape::Size(SIZE, UNIT),
+            "Size that a thin or VDO volume shows; required for these.",
+        ),
+        optional("allocation", "LVM's default", Shape::Word(|| words(ALLOCATIONS)), "Where room is taken (`--alloc`)."),
+        optional("compression", "true", Shape::Bool, "For `vdo`."),
+        optional("deduplication", "true", Shape::Bool, "For `vdo`."),
+        SYNC_KEY,
+    ],
+};
+/// `dm`.
+pub const DM: Mapping = Mapping {
+    en: "dm",
+    ru: "dm",
+    doc: "Exactly one mapping, over each device.",
+    keys: &[
+        optional("linear", "absent", Shape::Word(|| vec![("whole", "the whole device")]), "The device itself."),
+        optional("delay", "absent", Shape::Map(&DELAY), "I/Os wait before they are sent down."),
+        optional("flakey", "absent", Shape::Map(&FLAKEY), "I/Os fail for a while, again and again."),
+    ],
+};
+/// `delay`.
+pub const DELAY: Mapping = Mapping {
+    en: "delay",
+    ru: "delay",
+    doc: "How long I/Os wait, in whole milliseconds.",
+    keys: &[
+        optional("read", "0ms", Shape::Span(WAIT), "Reads."),
+        optional("write", "0ms", Shape::Span(WAIT), "Writes."),
+    ],
+};
+/// `flakey`.
+pub const FLAKEY: Mapping = Mapping {
+    en: "flakey",
+    ru: "flakey",
+    doc: "Whole seconds.",
+    keys: &[
+        required("up", Shape::Span(WAIT), "How long it works."),
+        required("down", Shape::Span(WAIT), "How long it fails."),
+    ],
+};
+/// `btrfs`.
+pub const BTRFS: Mapping = Mapping {
+    en: "btrfs",
+    ru: "btrfs",
+    doc: "A btrfs over all devices.",
+    keys: &[
+        optional("data", "single", Shape::Word(|| words(PROFILES)), "Profile of data."),
+        optional("metadata", "as data, at least dup", Shape::Word(|| words(PROFILES)), "Profile of metadata."),
+        MOUNT_OPTIONS,
+    ],
+};
+/// `fs`.
+pub const FS: Mapping = Mapping {
+    en: "fs",
+    ru: "fs",
+    doc: "A file system on one device.",
+    keys: &[
+        required("type", Shape::Word(|| words(FILE_SYSTEMS)), "Which."),
+        optional("make", "absent", Shape::Several(&Shape::Name, COMMAND), "Words for its `mkfs`."),
+        MOUNT_OPTIONS,
+    ],
+};
+
+/// Every mapping of a stand file, the whole first.
+pub const ALL: &[&Mapping] =
+    &[&STAND, &DRIVE, &LAYER, &LOOP, &ZRAM, &PARTS, &MD, &LVM, &DM, &DELAY, &FLAKEY, &BTRFS, &FS];

@@ -1,0 +1,273 @@
+//! From YAML nodes to a [`Stand`]: names, references, and which layer can lie on which. What a layer is, is read beside it.
+
+mod layer;
+
+use super::{Map, expected, list, text};
+use crate::keys::stand as keys;
+use crate::stand::{DriveRef, Layer, Ref, Stand};
+use crate::yaml::{self, Node};
+use stend_base::{Result, Say, say};
+
+/// Longest name of a stand and of what is in it: `stend-NAME-LAYER` has to fit what LVM, md and ZFS take.
+const NAME_MAX: usize = 32;
+
+/// Parses a stand file. `file` names it in errors; kind of every error is `Spec`.
+pub fn stand(text: &str, file: &str) -> Result<Stand> {
+    let root = yaml::parse(text, file)?;
+    let mut map = Map::of(&root, file, &keys::STAND)?;
+    let name = map.required("stand", short_name)?;
+    let drives = map.optional("drives", drives)?.unwrap_or_default();
+    let overwrite = map.optional("overwrite", |node, file| {
+        list(node, file)?.iter().map(|item| super::name(item, file)).collect::<Result<Vec<String>>>()
+    })?;
+    let drive_names: Vec<&str> = drives.iter().map(|drive| drive.name.as_str()).collect();
+    let layers = map.required("layers", |node, file| layers(node, file, &drive_names))?;
+    let mut stand = Stand { name, drives, overwrite: overwrite.unwrap_or_default(), layers, targets: Vec::new() };
+    let given = map.optional("targets", |node, file| {
+        let refs = references(node, file)?;
+        refs.iter().try_for_each(|(of, item)| known(of, item, file, &stand, stand.layers.len()))?;
+        Ok(refs.into_iter().map(|(of, _)| of).collect::<Vec<Ref>>())
+    })?;
+    map.finish()?;
+    stand.targets = match given {
+        Some(given) => given,
+        None => last_product(&stand).into_iter().collect(),
+    };
+    if stand.targets.is_empty() {
+        let message =
+            say!("no layer makes anything that could be measured", "ни один слой не создаёт того, что можно измерить");
+        return Err(root.error(file, message));
+    }
+    unused_drive(&stand, &root, file)?;
+    Ok(stand)
+}
+
+/// All that the last layer that makes something makes.
+fn last_product(stand: &Stand) -> Option<Ref> {
+    let last = stand.layers.iter().rev().find(|layer| stand.makes(layer) > 0)?;
+    Some(Ref { name: last.name.clone(), part: None })
+}
+
+fn unused_drive(stand: &Stand, root: &Node, file: &str) -> Result<()> {
+    let used = |drive: &DriveRef| {
+        let names = |of: &Ref| of.name == drive.name;
+        stand.layers.iter().any(|layer| layer.on.iter().any(names)) || stand.targets.iter().any(names)
+    };
+    let Some(drive) = stand.drives.iter().find(|drive| !used(drive)) else { return Ok(()) };
+    let name = &drive.name;
+    Err(root
+        .error(file, say!("no layer uses the drive `{name}`", "накопитель `{name}` не использует ни один слой"))
+        .hint(say!("name it in `on` of a layer, or leave it out", "укажите его в `on` слоя или уберите")))
+}
+
+fn drives(node: &Node, file: &str) -> Result<Vec<DriveRef>> {
+    let items = list(node, file)?;
+    let most = keys::DRIVES.most;
+    if items.len() > most {
+        return Err(
+            node.error(file, say!("a stand has {most} drives at most", "в стенде не больше {most} накопителей"))
+        );
+    }
+    let mut drives: Vec<DriveRef> = Vec::new();
+    for (item, number) in items.iter().zip(1..) {
+        let mut map = Map::of(item, file, &keys::DRIVE)?;
+        let id = map.required("id", super::name)?;
+        let name = map.optional("name", short_name)?.unwrap_or_else(|| format!("d{number}"));
+        map.finish()?;
+        if let Some(other) = drives.iter().find(|other| other.id == id || other.name == name) {
+            let (id, other) = (if other.id == id { &id } else { &name }, &other.name);
+            return Err(item.error(
+                file,
+                say!("`{id}` appears twice, first as `{other}`", "`{id}` встречается дважды, впервые как `{other}`"),
+            ));
+        }
+        drives.push(DriveRef { name, id });
+    }
+    Ok(drives)
+}
+
+fn layers(node: &Node, file: &str, drives: &[&str]) -> Result<Vec<Layer>> {
+    let items = list(node, file)?;
+    if !keys::LAYERS.hold(&items.len()) {
+        return Err(node.error(file, say!("a stand has 1 to 16 layers", "в стенде от 1 до 16 слоёв")));
+    }
+    let refs = |names: &[&str]| names.iter().map(|name| Ref { name: name.to_string(), part: None }).collect();
+    // What a layer lies on whose `on` says nothing.
+    let mut below: Vec<Ref> = refs(drives);
+    let drive_refs = drives.iter().map(|name| DriveRef { name: name.to_string(), id: String::new() }).collect();
+    let mut so_far = Stand {
+        name: String::new(),
+        drives: drive_refs,
+        overwrite: Vec::new(),
+        layers: Vec::new(),
+        targets: Vec::new(),
+    };
+    for item in items {
+        let mut map = Map::of(item, file, &keys::LAYER)?;
+        let name = map.optional("name", short_name)?;
+        let on = map.optional("on", references)?;
+        let kind = layer::kind(&mut map, item, file)?;
+        map.finish()?;
+        let name = name.unwrap_or_else(|| kind.key().to_string());
+        if so_far.layer(&name).is_some() || drives.contains(&name.as_str()) {
+            return Err(item
+                .error(file, say!("`{name}` is named twice", "имя `{name}` занято"))
+                .hint(say!("give the layer a `name` of its own", "дайте слою своё имя в `name`")));
+        }
+        let number = so_far.layers.len();
+        let on = match on {
+            Some(on) => {
+                on.iter().try_for_each(|(of, node)| known(of, node, file, &so_far, number))?;
+                on.into_iter().map(|(of, _)| of).collect()
+            }
+            None if kind.needs().1 == 0 => Vec::new(),
+            None => below.clone(),
+        };
+        let layer = Layer { name, kind, on, line: item.at.line };
+        fits(&layer, &so_far, item, file)?;
+        if layer.kind.makes(1) > 0 {
+            below = refs(&[&layer.name]);
+        }
+        if so_far.makes(&layer) > keys::THINGS_MAX {
+            let most = keys::THINGS_MAX;
+            let message = say!("a layer makes {most} things at most", "слой создаёт не больше {most} устройств");
+            return Err(item.error(file, message));
+        }
+        so_far.layers.push(layer);
+    }
+    Ok(so_far.layers)
+}
+
+/// Whether a layer can lie on what it names: enough devices, no directory, nothing that another layer has.
+fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
+    let (least, most) = layer.kind.needs();
+    let count = layer.on.iter().map(|of| below.stands_for(of)).fold(0, u32::saturating_add);
+    let (name, key) = (&layer.name, layer.kind.key());
+    let error = |what: Say, hint: Say| Err(node.error(file, what).hint(hint));
+    if most == 0 && count > 0 {
+        return error(
+            say!(
+                "`{key}` lies on nothing, and `on` names something",
+                "`{key}` ни на чём не лежит, а `on` что-то называет"
+            ),
+            say!("leave `on` out", "уберите `on`"),
+        );
+    }
+    if count < least || count > most {
+        return error(
+            say!(
+                "`{name}` needs {least} to {most} devices and has {count}",
+                "слою `{name}` нужно устройств: от {least} до {most}, а есть {count}"
+            ),
+            say!("`on` names what it lies on", "в `on` указывается, на чём он лежит"),
+        );
+    }
+    if let Some(of) = layer.on.iter().find(|of| below.layer(&of.name).is_some_and(|layer| layer.kind.is_directory())) {
+        let of = &of.name;
+        return error(
+            say!(
+                "`{name}` cannot lie on `{of}`, which is a directory and no device",
+                "`{name}` не может лежать на `{of}`: это каталог, а не устройство"
+            ),
+            say!(
+                "a `loop` layer makes devices of files in a directory",
+                "устройства из файлов в каталоге создаёт слой `loop`"
+            ),
+        );
+    }
+    for (index, of) in layer.on.iter().enumerate() {
+        let taken =
+            |other: &Ref| other.name == of.name && (other.part == of.part || other.part.is_none() || of.part.is_none());
+        let by = below.layers.iter().find(|other| other.on.iter().any(taken)).map(|other| other.name.as_str());
+        if let Some(by) = by.or_else(|| layer.on[..index].iter().any(taken).then_some(name.as_str())) {
+            let shown = shown(of);
+            return error(
+                say!("`{shown}` is taken by `{by}` already", "`{shown}` уже занято слоем `{by}`"),
+                say!("each device carries one layer", "на одном устройстве лежит один слой"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a reference names a drive, or something that one of the first `number` layers makes.
+fn known(of: &Ref, node: &Node, file: &str, stand: &Stand, number: usize) -> Result<()> {
+    if stand.drives.iter().any(|drive| drive.name == of.name) && of.part.is_none() {
+        return Ok(());
+    }
+    let shown = shown(of);
+    let Some(layer) = stand.layers[..number].iter().find(|layer| layer.name == of.name) else {
+        let names: Vec<&str> = stand
+            .drives
+            .iter()
+            .map(|drive| drive.name.as_str())
+            .chain(stand.layers.iter().map(|layer| layer.name.as_str()))
+            .collect();
+        let names = names.join("`, `");
+        return Err(node
+            .error(
+                file,
+                say!(
+                    "`{shown}` is neither a drive nor a layer above this one",
+                    "`{shown}` — не накопитель и не слой, описанный выше"
+                ),
+            )
+            .hint(say!("there are: `{names}`", "есть: `{names}`")));
+    };
+    let makes = stand.makes(layer);
+    if makes == 0 || of.part.is_some_and(|part| part == 0 || part > makes) {
+        let name = &of.name;
+        return Err(node.error(
+            file,
+            say!(
+                "`{name}` makes {makes} things, not `{shown}`",
+                "`{name}` создаёт устройств: {makes}, и `{shown}` среди них нет"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn shown(of: &Ref) -> String {
+    match of.part {
+        Some(part) => format!("{}/{part}", of.name),
+        None => of.name.clone(),
+    }
+}
+
+fn references(node: &Node, file: &str) -> Result<Vec<(Ref, Node)>> {
+    let items = list(node, file)?;
+    if !keys::REFS.hold(&items.len()) {
+        return Err(node.error(file, say!("1 to 64 names are needed", "нужно от 1 до 64 имён")));
+    }
+    items.iter().map(|item| Ok((reference(item, file)?, item.clone()))).collect()
+}
+
+fn reference(node: &Node, file: &str) -> Result<Ref> {
+    let text = text(node, file)?;
+    let Some((name, part)) = text.split_once('/') else { return Ok(Ref { name: text, part: None }) };
+    match part.parse() {
+        Ok(part) => Ok(Ref { name: name.to_string(), part: Some(part) }),
+        Err(_) => Err(expected(node, file, say!("a name such as `parts/2`", "имя вида `parts/2`"))),
+    }
+}
+
+/// Names go into names of devices, pools and directories.
+fn short_name(node: &Node, file: &str) -> Result<String> {
+    let text = text(node, file)?;
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    if first && text.len() <= NAME_MAX && text.bytes().all(plain) {
+        return Ok(text);
+    }
+    Err(node.error(
+        file,
+        say!(
+            "a name here has 1 to {NAME_MAX} small letters (a to z), digits and `-`, a letter first",
+            "имя здесь — от 1 до {NAME_MAX} строчных латинских букв, цифр и `-`, первой идёт буква"
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Stand files that are taken, and those that cannot be.
+
+use super::*;
+use crate::stand::{InitialSync, Kind, Md, MdLevel, Profile};
+
+fn of(text: &str) -> Stand {
+    stand(text, "s.yaml").unwrap()
+}
+
+fn refused(text: &str) -> String {
+    let error = stand(text, "s.yaml").unwrap_err();
+    assert!(error.message.en.starts_with("s.yaml:") && error.message.ru.starts_with("s.yaml:"), "{error}");
+    error.message.en
+}
+
+#[test]
+fn layers_lie_on_each_other_in_their_order_and_the_last_is_measured() {
+    let found = of("stand: x\ndrives: [{id: A}, {id: B}, {id: C, name: log}]\nlayers:\n\
+                    - {md: {level: 5, initial_sync: skip}, on: [d1, d2, log]}\n- settings: {/proc/sys/vm/swappiness: 1}\n\
+                    - luns: {count: 4}\n- {btrfs: {data: raid1}, on: [luns/1, luns/3]}\n");
+    let on: Vec<String> =
+        found.layers.iter().map(|layer| layer.on.iter().map(shown).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(on, ["d1 d2 log", "", "md", "luns/1 luns/3"]);
+    assert_eq!(found.targets, [Ref { name: "btrfs".into(), part: None }]);
+    let md = Md {
+        level: MdLevel::Raid5,
+        chunk: None,
+        consistency: None,
+        journal: false,
+        spares: 0,
+        member_size: None,
+        initial_sync: InitialSync::Skip,
+    };
+    assert_eq!(found.layers[0].kind, Kind::Md(md));
+    assert!(matches!(&found.layers[3].kind, Kind::Btrfs(btrfs) if btrfs.metadata == Profile::Raid1));
+}
+
+#[test]
+fn a_layer_without_drives_needs_none_and_partitions_count_for_each() {
+    let found =
+        of("stand: x\nlayers:\n- loop: {directory: /var/tmp, size: 64MiB, count: 2}\n- partition: {count: 3}\n");
+    assert_eq!(found.makes(&found.layers[1]), 6);
+    assert_eq!(found.stands_for(&found.targets[0]), 6);
+}
+
+#[test]
+fn what_cannot_be_is_named_with_its_place() {
+    let loops = "stand: x\nlayers:\n- loop: {directory: /d, size: 64MiB, count: 3}\n";
+    for (text, told) in [
+        ("stand: X\nlayers: [luns: {count: 1}]", "s.yaml:1:8: a name here has 1 to 32 small letters"),
+        ("stand: x\nlayers: []", "1 to 16 layers"),
+        ("stand: x\nlayers: [{}]", "exactly one kind"),
+        ("stand: x\nlayers: [{luns: {count: 1}, dm: {linear: whole}}]", "exactly one kind"),
+        ("stand: x\nlayers: [luns: {count: 1}]", "`luns` needs 1 to 1 devices and has 0"),
+        ("stand: x\nlayers: [settings: {/proc/sys/a: 1}]", "no layer makes anything"),
+        ("stand: x\ndrives: [{id: A}]\nlayers: [{loop: {directory: /d, size: 64MiB}}]", "no layer uses the drive `d1`"),
+        ("stand: x\ndrives: [{id: A}, {id: A}]\nlayers: [{md: {level: 1}}]", "`A` appears twice, first as `d1`"),
+        ("stand: x\ndrives: [{id: A}, {id: B, name: d1}]\nlayers: [{md: {level: 1}}]", "`d1` appears twice"),
+        ("stand: x\ndrives: [{id: A}]\nlayers: [{md: {level: 1}}]", "`md` needs 2 to 64 devices and has 1"),
+        ("stand: x\ndrives: [{id: A}, {id: B}]\nlayers: [{md: {level: 7}}]", "expected 0, 1, 10, 5 or 6"),
+        ("stand: x\ndrives: [{id: A}, {id: B}]\nlayers: [{md: {level: 1, chunk: 64KiB}}]", "level 1 has no chunks"),
+        ("stand: x\ndrives: [{id: A}, {id: B}]\nlayers: [{md: {level: 0, spares: 1}}]", "level 0 has no redundancy"),
+        ("stand: x\ndrives: [{id: A}, {id: B}]\nlayers: [{md: {level: 1, consistency: ppl}}]", "`ppl` is for level 5"),
+        ("stand: x\ndrives: [{id: A}, {id: B}]\nlayers: [{md: {level: 1, journal: true}}]", "levels 5 and 6"),
+        (
+            "stand: x\ndrives: [{id: A}, {id: B}]\nlayers: [{on: [d1], fs: {type: xfs}}, {on: [d1, d2], md: {level: 0}}]",
+            "`d1` is taken by `fs` already",
+        ),
+        (
+            "stand: x\ndrives: [{id: A}, {id: B}]\nlayers: [{on: [d1, d1], md: {level: 0}}]",
+            "`d1` is taken by `md` already",
+        ),
+        (&format!("{loops}- {{on: [loop, loop/1], md: {{level: 0}}}}"), "`loop/1` is taken by `md`"),
+        (&format!("{loops}- {{on: [loop/4], fs: {{type: xfs}}}}"), "`loop` makes 3 things, not `loop/4`"),
+        (&format!("{loops}- {{on: [pool], fs: {{type: xfs}}}}"), "`pool` is neither a drive nor a layer"),
+        (&format!("{loops}- fs: {{type: xfs}}"), "`fs` needs 1 to 1 devices and has 3"),
+        (
+            &format!("{loops}- {{name: b, on: [loop/1], loop: {{directory: /d, size: 64MiB}}}}"),
+            "`loop` lies on nothing",
+        ),
+        (&format!("{loops}- loop: {{directory: /d, size: 64MiB}}"), "`loop` is named twice"),
+        (
+            &format!("{loops}- {{on: [loop/1], fs: {{type: xfs}}}}\n- luns: {{count: 2}}"),
+            "which is a directory and no device",
+        ),
+        (&format!("{loops}- lvm: {{type: thin}}"), "`virtual_size` belongs to"),
+        (&format!("{loops}- lvm: {{type: linear, stripes: 2}}"), "are for striped types"),
+        (&format!("{loops}- lvm: {{type: raid5, initial_sync: skip}}"), "does not leave out"),
+        (&format!("{loops}- lvm: {{type: linear, compression: false}}"), "are for `vdo`"),
+        (&format!("{loops}- lvm: {{type: linear, initial_sync: wait}}"), "`initial_sync` is for raid types"),
+        (&format!("{loops}- dm: {{linear: whole, delay: {{read: 5ms}}}}"), "exactly one mapping"),
+        (&format!("{loops}- dm: {{delay: {{read: 5us}}}}"), "in steps of 1 ms"),
+        (
+            &format!("{loops}- {{on: [loop/1], fs: {{type: xfs, make: ['-l', 'logdev=sdb']}}}}"),
+            "could name another device",
+        ),
+        (&format!("{loops}- {{on: [loop/1], fs: {{type: ext4, options: [/dev/sdb]}}}}"), "could name another device"),
+        (&format!("{loops}- {{on: [loop/1], fs: {{type: f2fs, make: [-c, sdb]}}}}"), "could name another device"),
+        (
+            &format!("{loops}- partition: {{count: 4}}\n- {{name: more, partition: {{count: 64}}}}"),
+            "256 things at most",
+        ),
+        ("stand: x\nlayers: [loop: {directory: tmp, size: 64MiB}]", "a path from the root"),
+        ("stand: x\nlayers: [loop: {directory: /a/../b, size: 64MiB}]", "a path from the root"),
+        ("stand: x\nlayers: [loop: {directory: /d, size: 1MiB}]", "not 16 MiB to 1 PiB, in whole MiB"),
+        ("stand: x\nlayers: [loop: {directory: /d, size: 64MiB, count: 0}]", "0 is outside 1 to 64"),
+        ("stand: x\ntargets: [y]\nlayers: [loop: {directory: /d, size: 64MiB}]", "`y` is neither a drive nor a layer"),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(told), "{told}: {error}");
+    }
+}

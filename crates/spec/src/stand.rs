@@ -1,0 +1,419 @@
+//! A stand as its file describes it: drives, the layers that are built on them, and what of that is measured. Pure; which
+//! commands make a layer is the business of the crate `stand`.
+
+use crate::arm::Tunable;
+use stend_base::{Bytes, Nanos};
+
+/// Drives, layers, targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stand {
+    /// Name: part of the names of everything that is made. 1 to 32 small letters, digits and `-`.
+    pub name: String,
+    /// What may be written over, each with a name of its own.
+    pub drives: Vec<DriveRef>,
+    /// Signatures on the drives that may be lost.
+    pub overwrite: Vec<String>,
+    /// From the drives up.
+    pub layers: Vec<Layer>,
+    /// What is measured.
+    pub targets: Vec<Ref>,
+}
+
+/// A drive that the user gives to the stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriveRef {
+    /// Name in the file: `d1`, `d2`, … in their order, unless another one is given.
+    pub name: String,
+    /// Identity as `stend inspect` prints it, or a bare serial number or WWN.
+    pub id: String,
+}
+
+/// One layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    /// Name, unique in the stand; without one that of its kind.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// What it is built on.
+    pub on: Vec<Ref>,
+    /// Line of the file.
+    pub line: u64,
+}
+
+/// A drive, everything that a layer makes, or one of several things that it makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ref {
+    /// Name of the drive or layer.
+    pub name: String,
+    /// Which of the things that the layer makes, from 1; `None`: all of them.
+    pub part: Option<u32>,
+}
+
+/// What a layer is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Files in a directory, as block devices. Built on nothing.
+    Loop(LoopFiles),
+    /// Compressed memory, as block devices. Built on nothing.
+    Zram(Zram),
+    /// Equal partitions of every device below (GPT).
+    Partition {
+        /// How many of each.
+        count: u32,
+    },
+    /// A software RAID of Linux.
+    Md(Md),
+    /// A logical volume.
+    Lvm(Lvm),
+    /// A mapping over each device below.
+    Dm(Dm),
+    /// Equal parts of one device, without a table on it (device mapper, linear).
+    Luns {
+        /// How many.
+        count: u32,
+    },
+    /// A btrfs over one or several devices, mounted.
+    Btrfs(Btrfs),
+    /// A file system on one device, mounted.
+    Fs(Fs),
+    /// Settings of the kernel, put back afterwards. Makes nothing.
+    Settings(Vec<Tunable>),
+}
+
+impl Kind {
+    /// The key in the file.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Kind::Loop(_) => "loop",
+            Kind::Zram(_) => "zram",
+            Kind::Partition { .. } => "partition",
+            Kind::Md(_) => "md",
+            Kind::Lvm(_) => "lvm",
+            Kind::Dm(_) => "dm",
+            Kind::Luns { .. } => "luns",
+            Kind::Btrfs(_) => "btrfs",
+            Kind::Fs(_) => "fs",
+            Kind::Settings(_) => "settings",
+        }
+    }
+
+    /// How many things it makes of so many below.
+    pub fn makes(&self, below: u32) -> u32 {
+        match self {
+            Kind::Loop(files) => files.count,
+            Kind::Zram(zram) => zram.count,
+            Kind::Partition { count } => below.saturating_mul(*count),
+            Kind::Dm(_) => below,
+            Kind::Luns { count } => *count,
+            Kind::Md(_) | Kind::Lvm(_) | Kind::Btrfs(_) | Kind::Fs(_) => 1,
+            Kind::Settings(_) => 0,
+        }
+    }
+
+    /// Least and most things that it is built on.
+    pub fn needs(&self) -> (u32, u32) {
+        match self {
+            Kind::Loop(_) | Kind::Zram(_) | Kind::Settings(_) => (0, 0),
+            Kind::Luns { .. } | Kind::Fs(_) => (1, 1),
+            Kind::Md(md) => (md.least(), MEMBERS_MAX),
+            Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
+            Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
+            Kind::Partition { .. } | Kind::Dm(_) => (1, MEMBERS_MAX),
+        }
+    }
+
+    /// Whether what it makes is a directory, on which no further layer can lie.
+    pub fn is_directory(&self) -> bool {
+        matches!(self, Kind::Btrfs(_) | Kind::Fs(_))
+    }
+}
+
+/// Most devices below a layer.
+pub const MEMBERS_MAX: u32 = 64;
+
+/// Files as block devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopFiles {
+    /// An existing directory; the files lie in a directory of their own in it.
+    pub directory: String,
+    /// Size of each file.
+    pub size: Bytes,
+    /// How many.
+    pub count: u32,
+}
+
+/// Compressed memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zram {
+    /// Size of each device; memory is used for what is written.
+    pub size: Bytes,
+    /// How many.
+    pub count: u32,
+}
+
+/// Level of a software RAID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MdLevel {
+    /// Stripes.
+    Raid0,
+    /// Mirror.
+    Raid1,
+    /// Stripes of mirrors.
+    Raid10,
+    /// One parity.
+    Raid5,
+    /// Two parities.
+    Raid6,
+}
+
+/// What keeps an array consistent when the power goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consistency {
+    /// A whole resync afterwards.
+    Resync,
+    /// A resync of what a bitmap marks.
+    Bitmap,
+    /// Partial parity log: closes the write hole of RAID 5.
+    Ppl,
+}
+
+/// How the first synchronisation of an array is dealt with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InitialSync {
+    /// Waited for.
+    Wait,
+    /// Left out: the members are taken to agree. What is read before it was written may differ.
+    Skip,
+    /// Not waited for: measured beside it.
+    Beside,
+}
+
+/// A software RAID.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Md {
+    /// Level.
+    pub level: MdLevel,
+    /// Size of a chunk; `None`: what `mdadm` takes.
+    pub chunk: Option<Bytes>,
+    /// `None`: what `mdadm` takes.
+    pub consistency: Option<Consistency>,
+    /// The last device below is the write journal.
+    pub journal: bool,
+    /// So many of the last devices below (before a journal) are spares.
+    pub spares: u32,
+    /// Used of each member; `None`: all.
+    pub member_size: Option<Bytes>,
+    /// The first synchronisation.
+    pub initial_sync: InitialSync,
+}
+
+impl Md {
+    fn least(&self) -> u32 {
+        let members = match self.level {
+            MdLevel::Raid0 | MdLevel::Raid1 | MdLevel::Raid10 => 2,
+            MdLevel::Raid5 => 3,
+            MdLevel::Raid6 => 4,
+        };
+        members + self.spares + u32::from(self.journal)
+    }
+}
+
+/// How a logical volume lies on its drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LvmType {
+    /// One behind the other.
+    Linear,
+    /// Stripes without redundancy (device mapper, `striped`).
+    Striped,
+    /// Stripes without redundancy (md inside of device mapper).
+    Raid0,
+    /// Mirror.
+    Raid1,
+    /// Stripes of mirrors.
+    Raid10,
+    /// One parity.
+    Raid5,
+    /// Two parities.
+    Raid6,
+    /// A thin pool with one thin volume.
+    Thin,
+    /// A VDO pool (compression, deduplication) with one volume.
+    Vdo,
+}
+
+/// Where LVM takes room (`--alloc`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allocation {
+    /// `contiguous`.
+    Contiguous,
+    /// `cling`.
+    Cling,
+    /// `normal`.
+    Normal,
+    /// `anywhere`.
+    Anywhere,
+}
+
+/// A logical volume, alone in a group of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lvm {
+    /// Type.
+    pub kind: LvmType,
+    /// Stripes that carry data; `None`: as many as there are devices for.
+    pub stripes: Option<u32>,
+    /// Size of a stripe; `None`: what LVM takes.
+    pub stripe_size: Option<Bytes>,
+    /// Size of the volume, or of the pool; `None`: all there is.
+    pub size: Option<Bytes>,
+    /// Size that a thin or VDO volume shows.
+    pub virtual_size: Option<Bytes>,
+    /// Where room is taken; `None`: LVM's default.
+    pub allocation: Option<Allocation>,
+    /// For VDO: compress.
+    pub compression: bool,
+    /// For VDO: deduplicate.
+    pub deduplication: bool,
+    /// For raid types: the first synchronisation.
+    pub initial_sync: InitialSync,
+}
+
+impl Lvm {
+    fn least(&self) -> u32 {
+        match self.kind {
+            LvmType::Linear | LvmType::Thin | LvmType::Vdo => 1,
+            LvmType::Striped | LvmType::Raid0 | LvmType::Raid1 => 2,
+            LvmType::Raid5 => 3,
+            LvmType::Raid10 => 4,
+            LvmType::Raid6 => 5,
+        }
+    }
+}
+
+/// A mapping over each device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dm {
+    /// The device itself.
+    Linear,
+    /// I/Os wait.
+    Delay {
+        /// How long reads wait.
+        read: Nanos,
+        /// How long writes wait.
+        write: Nanos,
+    },
+    /// I/Os fail for a while, again and again.
+    Flakey {
+        /// How long it works, whole seconds.
+        up: Nanos,
+        /// How long it fails, whole seconds.
+        down: Nanos,
+    },
+}
+
+/// How btrfs keeps copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// One copy on one device.
+    Single,
+    /// Two copies, perhaps on one device.
+    Dup,
+    /// Stripes.
+    Raid0,
+    /// Two copies on two devices.
+    Raid1,
+    /// Stripes of mirrors.
+    Raid10,
+    /// One parity.
+    Raid5,
+    /// Two parities.
+    Raid6,
+}
+
+impl Profile {
+    /// Word in the file and for `mkfs.btrfs`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Profile::Single => "single",
+            Profile::Dup => "dup",
+            Profile::Raid0 => "raid0",
+            Profile::Raid1 => "raid1",
+            Profile::Raid10 => "raid10",
+            Profile::Raid5 => "raid5",
+            Profile::Raid6 => "raid6",
+        }
+    }
+
+    fn least(self) -> u32 {
+        match self {
+            Profile::Single | Profile::Dup => 1,
+            Profile::Raid0 | Profile::Raid1 | Profile::Raid5 => 2,
+            Profile::Raid6 => 3,
+            Profile::Raid10 => 2,
+        }
+    }
+}
+
+/// A btrfs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Btrfs {
+    /// Of data.
+    pub data: Profile,
+    /// Of metadata.
+    pub metadata: Profile,
+    /// Options of the mount.
+    pub options: Vec<String>,
+}
+
+/// Kinds of file systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FsKind {
+    /// ext4.
+    Ext4,
+    /// XFS.
+    Xfs,
+    /// F2FS.
+    F2fs,
+}
+
+impl FsKind {
+    /// As the kernel calls it.
+    pub fn word(self) -> &'static str {
+        match self {
+            FsKind::Ext4 => "ext4",
+            FsKind::Xfs => "xfs",
+            FsKind::F2fs => "f2fs",
+        }
+    }
+}
+
+/// A file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fs {
+    /// Which.
+    pub kind: FsKind,
+    /// Words for its `mkfs`.
+    pub make: Vec<String>,
+    /// Options of the mount.
+    pub options: Vec<String>,
+}
+
+impl Stand {
+    /// A layer by its name.
+    pub fn layer(&self, name: &str) -> Option<&Layer> {
+        self.layers.iter().find(|layer| layer.name == name)
+    }
+
+    /// How many things a layer makes.
+    pub fn makes(&self, layer: &Layer) -> u32 {
+        layer.kind.makes(layer.on.iter().map(|of| self.stands_for(of)).fold(0, u32::saturating_add))
+    }
+
+    /// How many things a reference stands for.
+    pub fn stands_for(&self, of: &Ref) -> u32 {
+        match (self.layer(&of.name), of.part) {
+            (Some(layer), None) => self.makes(layer),
+            _ => 1,
+        }
+    }
+}

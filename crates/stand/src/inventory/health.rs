@@ -1,0 +1,80 @@
+//! What a drive says of its own state, through `smartctl`. Where there is none, or the drive does not tell, nothing is said.
+//!
+//! Source: smartctl(8) of smartmontools 7.3, `--json`.
+
+use serde_json::Value;
+use stend_record::{EventKind, Health};
+
+/// SATA attributes that count down from 100 with the endurance that is left: Intel's and Micron's, Samsung's, others'.
+const WEAR_ATTRIBUTES: [&str; 4] =
+    ["Media_Wearout_Indicator", "Percent_Lifetime_Remain", "Wear_Leveling_Count", "SSD_Life_Left"];
+
+/// Asks a drive. `None` where it does not tell: no `smartctl`, no root, a virtual disk.
+pub(super) fn ask(path: &str) -> Option<Health> {
+    let mut told = String::new();
+    let words = ["smartctl", "--json=c", "--info", "--health", "--attributes", path].map(String::from);
+    // Its exit code is a set of bits, and of a drive that fails it is not 0: what it printed counts.
+    let _ = crate::command::execute(&words, &|| false, &mut |kind| {
+        if let EventKind::Command { output, .. } = kind {
+            told = output;
+        }
+    });
+    of_json(&told)
+}
+
+fn of_json(text: &str) -> Option<Health> {
+    let told: Value = serde_json::from_str(text).ok()?;
+    let nvme = &told["nvme_smart_health_information_log"];
+    let table = told["ata_smart_attributes"]["table"].as_array();
+    let attribute = |names: &[&str]| {
+        let found = table?.iter().find(|row| row["name"].as_str().is_some_and(|name| names.contains(&name)))?;
+        Some(found.clone())
+    };
+    let wear =
+        attribute(&WEAR_ATTRIBUTES).and_then(|row| row["value"].as_u64()).map(|left| 100u64.saturating_sub(left));
+    let raw = |names: &[&str]| attribute(names).and_then(|row| row["raw"]["value"].as_u64());
+    let found = Health {
+        passed: told["smart_status"]["passed"].as_bool(),
+        used_percent: nvme["percentage_used"].as_u64().or(told["endurance_used"]["current_percent"].as_u64()).or(wear),
+        spare_percent: nvme["available_spare"].as_u64().or(told["spare_available"]["current_percent"].as_u64()),
+        media_errors: nvme["media_errors"].as_u64().or_else(|| raw(&["Reported_Uncorrect", "Uncorrectable_Error_Cnt"])),
+        power_on_hours: told["power_on_time"]["hours"].as_u64(),
+        celsius: told["temperature"]["current"].as_i64(),
+    };
+    (found != Health::default()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_nvme_drive_and_a_sata_drive_tell_is_read() {
+        let nvme = r#"{"smart_status": {"passed": true}, "temperature": {"current": 41}, "power_on_time": {"hours": 812},
+            "nvme_smart_health_information_log": {"percentage_used": 7, "available_spare": 100, "media_errors": 2}}"#;
+        let expected = Health {
+            passed: Some(true),
+            used_percent: Some(7),
+            spare_percent: Some(100),
+            media_errors: Some(2),
+            power_on_hours: Some(812),
+            celsius: Some(41),
+        };
+        assert_eq!(of_json(nvme), Some(expected));
+        let sata = r#"{"smart_status": {"passed": false}, "ata_smart_attributes": {"table": [
+            {"name": "Power_On_Hours", "value": 99, "raw": {"value": 4}},
+            {"name": "Wear_Leveling_Count", "value": 93, "raw": {"value": 120}},
+            {"name": "Reported_Uncorrect", "value": 100, "raw": {"value": 3}}]}}"#;
+        let found = of_json(sata).unwrap();
+        assert_eq!((found.passed, found.used_percent, found.media_errors), (Some(false), Some(7), Some(3)));
+    }
+
+    #[test]
+    fn what_does_not_tell_has_no_health() {
+        let virtual_disk =
+            r#"{"smartctl": {"exit_status": 2, "messages": [{"string": "Unable to detect device type"}]}}"#;
+        for text in ["", "smartctl: not found", virtual_disk] {
+            assert_eq!(of_json(text), None, "{text}");
+        }
+    }
+}

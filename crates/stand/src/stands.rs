@@ -1,0 +1,111 @@
+//! Stands put up, looked at and taken down. Each change is a step that is asked of the kernel first, noted in a journal, done,
+//! and asked of the kernel again; what was made is undone in the opposite order, by the identities that it was given.
+
+mod down;
+mod drives;
+mod journal;
+mod layers;
+mod names;
+mod perform;
+mod plan;
+mod signs;
+mod status;
+mod step;
+mod up;
+
+pub use down::take_down;
+pub use plan::plan_stand;
+pub use status::{known_stands, stand_status};
+pub use up::put_up;
+
+use crate::roots::Roots;
+use journal::Journal;
+use layers::{Below, Made, Site};
+use names::Names;
+use signs::Sight;
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::EventKind;
+use stend_spec::stand::{Layer, Ref, Stand};
+
+/// How whoever waits for a stand is told, and can end it.
+pub struct Watch<'a> {
+    /// Whether the user wants it to end.
+    pub stopped: &'a dyn Fn() -> bool,
+    /// What has been done.
+    pub log: &'a mut dyn FnMut(EventKind),
+}
+
+/// A stand on this machine: what names in its file mean.
+struct Place<'a> {
+    stand: &'a Stand,
+    nonce: u64,
+    /// Path of every drive that is there, in the order of the file.
+    drives: Vec<Option<String>>,
+}
+
+impl Place<'_> {
+    fn names(&self) -> Names<'_> {
+        Names { stand: &self.stand.name, nonce: self.nonce }
+    }
+
+    /// The steps of a layer as the machine is now.
+    fn make(&self, sight: &Sight, layer: &Layer) -> Made {
+        sight.layer(&layer.name, || {
+            let below: Vec<Below> = layer.on.iter().flat_map(|of| self.below(sight, of)).collect();
+            let path = |product: &step::Product| sight.find(product).unwrap_or_else(|| product.shown());
+            layers::make(&Site { names: self.names(), layer, below: &below, path: &path })
+        })
+    }
+
+    /// What a reference stands for: paths, real ones of what exists.
+    fn below(&self, sight: &Sight, of: &Ref) -> Vec<Below> {
+        let mut found: Vec<Below> = Vec::new();
+        if let Some(index) = self.stand.drives.iter().position(|drive| drive.name == of.name) {
+            let id = &self.stand.drives[index].id;
+            let path = self.drives.get(index).cloned().flatten().unwrap_or_else(|| format!("DRIVE[{id}]"));
+            found.push(Below { size: sight.size(&path), path });
+        }
+        // Layers lie on earlier ones only, so this comes to its end.
+        for product in self.stand.layer(&of.name).map(|layer| self.make(sight, layer).products).unwrap_or_default() {
+            let path = sight.find(&product).unwrap_or_else(|| product.shown());
+            found.push(Below { size: sight.size(&path), path });
+        }
+        match of.part {
+            Some(part) => found.into_iter().nth((part as usize).saturating_sub(1)).into_iter().collect(),
+            None => found,
+        }
+    }
+
+    /// What is measured: paths of what exists, something like it of the rest.
+    fn targets(&self, sight: &Sight) -> Vec<String> {
+        self.stand.targets.iter().flat_map(|of| self.below(sight, of)).map(|below| below.path).collect()
+    }
+}
+
+/// Whoever put up the stand of this name; `None` if there is none.
+pub fn stand_owner(name: &str) -> Option<String> {
+    let journal = Journal::look(&here(), name).ok()??;
+    journal.head().map(|head| head.owner.clone())
+}
+
+/// The stand that a journal is of.
+fn stand_of(journal: &Journal) -> Result<Stand> {
+    let head = journal.head().ok_or_else(no_head)?;
+    stend_spec::parse::stand(&head.text, &head.file)
+}
+
+fn no_head() -> Box<Error> {
+    Error::new(Kind::Bug, say!("the journal of the stand has no head", "в журнале стенда нет заголовка"))
+}
+
+/// The error, with the layer that it is about.
+fn of_layer(layer: &Layer, file: &str, mut error: Box<Error>) -> Box<Error> {
+    let (Say { en, ru }, name, line) = (error.message.clone(), &layer.name, layer.line);
+    error.message = say!("{file}:{line}: layer `{name}`: {en}", "{file}:{line}: слой `{name}`: {ru}");
+    error
+}
+
+/// The machine that this process runs on, under the state directory that is usual.
+fn here() -> Roots {
+    Roots::host()
+}

@@ -1,0 +1,81 @@
+//! Takes a stand down: undoes what the kernel shows of it, from the last layer to the first. Other things than its own it does
+//! not touch, and contents of drives it does not bring back.
+
+use super::journal::{Entry, Journal};
+use super::perform::perform;
+use super::signs::Sight;
+use super::step::{Deed, Sign};
+use super::{Place, Watch, drives, here, stand_of};
+use crate::roots::Roots;
+use crate::{claims, permission};
+use std::time::{Duration, Instant};
+use stend_base::{Error, Kind, Result, Say, say};
+
+/// How long something that was undone may still be seen.
+const VANISHES: Duration = Duration::from_secs(10);
+const TICK: Duration = Duration::from_millis(50);
+
+/// Takes down the stand of this name. What lies below something that cannot be undone is left alone; then the journal stays.
+///
+/// Errors: `Usage` if there is none; `Unsafe` while a run uses it; `Preflight` where a command fails.
+pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
+    let roots = here();
+    let mut journal = Journal::open(&roots, name)?.ok_or_else(|| super::status::not_up(&roots, name))?;
+    let stand = stand_of(&journal)?;
+    let head = journal.head().cloned().ok_or_else(super::no_head)?;
+    let place = Place { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
+    must_be_idle(&roots, &place, &journal)?;
+    for layer in stand.layers.iter().rev() {
+        let count = place.make(&Sight::new(&roots, &journal), layer).steps.len();
+        for index in (0..count).rev() {
+            // Anew each time: paths are those of what is still there.
+            let steps = place.make(&Sight::new(&roots, &journal), layer).steps;
+            for (sign, deed) in steps.into_iter().nth(index).map(|step| step.undo).unwrap_or_default() {
+                // What lies below must not be taken away under it.
+                undo(&roots, &sign, &deed, &mut journal, watch)?;
+            }
+        }
+    }
+    // The marks on a drive that is not here are still on it.
+    drives::must_all_be_here(&head.drives, &place.drives)?;
+    journal.remove()
+}
+
+fn undo(roots: &Roots, sign: &Sign, deed: &Deed, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+    if !Sight::new(roots, journal).shows(sign) {
+        return Ok(());
+    }
+    journal.append(Entry::Undo { command: deed.shell() })?;
+    perform(roots, deed, journal, watch)?;
+    let deadline = Instant::now() + VANISHES;
+    while Sight::new(roots, journal).shows(sign) {
+        if Instant::now() > deadline {
+            let shell = deed.shell();
+            return Err(Error::new(
+                Kind::Preflight,
+                say!(
+                    "`{shell}` succeeded, and what it removes is still there",
+                    "команда `{shell}` выполнена, но то, что она удаляет, осталось"
+                ),
+            ));
+        }
+        std::thread::sleep(TICK);
+    }
+    Ok(())
+}
+
+/// Refuses while a run has a target of the stand: taking it away would be taken for a fault of the storage.
+fn must_be_idle(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
+    let sight = Sight::new(roots, journal);
+    for path in place.targets(&sight) {
+        let lease = sight.at(&path).and_then(|node| claims::lease_name(roots, sight.devices(), node));
+        // In a directory a run has a directory of its own.
+        let inside = crate::testfile::live(roots, std::path::Path::new(&path));
+        if let Some(run) = lease.and_then(|lease| claims::live(roots, &lease)).or(inside) {
+            let why = permission::refused(&path, &[run]);
+            let Say { en, ru } = &why.message;
+            return Err(Error::new(Kind::Unsafe, say!("the stand is in use: {en}", "стенд используется: {ru}")));
+        }
+    }
+    Ok(())
+}

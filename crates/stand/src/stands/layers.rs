@@ -1,0 +1,115 @@
+//! Which steps make a layer, and what it makes. Pure: the same stand on the same devices gives the same commands.
+
+mod arrays;
+mod file_systems;
+mod mappings;
+mod memory;
+mod volumes;
+
+use super::names::Names;
+use super::step::{Deed, Product, Sign, Step};
+use stend_base::{Say, say};
+use stend_spec::arm::Tunable;
+use stend_spec::stand::{Kind, Layer};
+
+/// What a layer lies on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Below {
+    /// Path of the device; something like it while it does not exist.
+    pub path: String,
+    /// Bytes; `None` while it does not exist.
+    pub size: Option<u64>,
+}
+
+/// What there is to know for the steps of a layer.
+pub(crate) struct Site<'a> {
+    /// Names of the stand.
+    pub names: Names<'a>,
+    /// The layer.
+    pub layer: &'a Layer,
+    /// What it lies on.
+    pub below: &'a [Below],
+    /// Path of something that a layer makes: the real one once it exists.
+    pub path: &'a dyn Fn(&Product) -> String,
+}
+
+impl Site<'_> {
+    fn name(&self) -> String {
+        self.names.of(&self.layer.name)
+    }
+
+    fn uuid(&self, index: usize) -> String {
+        self.names.uuid(&self.layer.name, index as u32)
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        self.below.iter().map(|device| device.path.as_str())
+    }
+
+    fn erases(&self) -> Vec<String> {
+        self.paths().map(str::to_string).collect()
+    }
+
+    /// How many devices, for people.
+    fn count(&self) -> usize {
+        self.below.len()
+    }
+}
+
+/// The steps of a layer and what it makes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Made {
+    pub steps: Vec<Step>,
+    pub products: Vec<Product>,
+}
+
+/// What makes a layer.
+pub(crate) fn make(site: &Site) -> Made {
+    match &site.layer.kind {
+        Kind::Loop(files) => memory::loops(site, files),
+        Kind::Zram(zram) => memory::zrams(site, zram),
+        Kind::Partition { count } => mappings::partitions(site, *count),
+        Kind::Md(md) => arrays::array(site, md),
+        Kind::Lvm(lvm) => volumes::volume(site, lvm),
+        Kind::Dm(dm) => mappings::mappings(site, *dm),
+        Kind::Luns { count } => mappings::luns(site, *count),
+        Kind::Btrfs(btrfs) => file_systems::btrfs(site, btrfs),
+        Kind::Fs(fs) => file_systems::plain(site, fs),
+        Kind::Settings(tunables) => Made { steps: tunables.iter().map(setting).collect(), products: Vec::new() },
+    }
+}
+
+fn setting(Tunable { path, value }: &Tunable) -> Step {
+    Step {
+        what: say!("set {path} to {value}", "записать {value} в {path}"),
+        erases: Vec::new(),
+        done: Sign::Setting { path: path.clone(), value: value.clone() },
+        apply: vec![Deed::Set { path: path.clone(), value: value.clone() }],
+        undo: vec![(Sign::Noted(path.clone()), Deed::PutBack { path: path.clone() })],
+        wait: None,
+    }
+}
+
+/// A step that makes a directory.
+fn directory(path: &str) -> Step {
+    Step {
+        what: say!("make the directory {path}", "создать каталог {path}"),
+        erases: Vec::new(),
+        done: Sign::Path(path.to_string()),
+        apply: vec![Deed::run("mkdir --parents --", [path])],
+        undo: vec![(Sign::Path(path.to_string()), Deed::run("rmdir --", [path]))],
+        wait: None,
+    }
+}
+
+/// A size in a table of the device mapper, 512 bytes each; a word for it while the device does not exist.
+fn sectors(size: Option<u64>) -> String {
+    size.map_or_else(|| "SECTORS".to_string(), |size| (size / 512).to_string())
+}
+
+fn over(count: usize, en: &str, ru: &str) -> Say {
+    say!("{en} over {count} devices", "{ru}, устройств: {count}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! File systems, made and mounted.
+
+use super::super::step::{Deed, Product, Sign, Step};
+use super::{Made, Site, directory, over};
+use stend_base::say;
+use stend_spec::stand::{Btrfs, Fs, FsKind};
+
+pub(super) fn plain(site: &Site, fs: &Fs) -> Made {
+    let Some(device) = site.paths().next() else { return Made::default() };
+    let (kind, uuid) = (fs.kind.word(), site.uuid(0));
+    let mut words: Vec<String> = match fs.kind {
+        FsKind::Ext4 => vec!["mkfs.ext4".into(), "-F".into(), "-q".into(), "-U".into(), uuid.clone()],
+        FsKind::Xfs => vec!["mkfs.xfs".into(), "-f".into(), "-q".into(), "-m".into(), format!("uuid={uuid}")],
+        FsKind::F2fs => vec!["mkfs.f2fs".into(), "-f".into(), "-q".into(), "-U".into(), uuid.clone()],
+    };
+    words.extend(fs.make.iter().cloned());
+    words.push(device.to_string());
+    let made = Step {
+        what: say!("make {kind} on {device}", "создать {kind} на {device}"),
+        erases: site.erases(),
+        done: Sign::Mark { device: device.to_string(), uuid: uuid.clone() },
+        apply: vec![Deed::Run(words)],
+        undo: vec![wipe(device, &uuid)],
+        wait: None,
+    };
+    mounted(site, made, kind, device, &fs.options)
+}
+
+pub(super) fn btrfs(site: &Site, btrfs: &Btrfs) -> Made {
+    let Some(first) = site.paths().next() else { return Made::default() };
+    let uuid = site.uuid(0);
+    let mut words: Vec<String> = ["mkfs.btrfs", "--force", "--quiet", "--uuid", &uuid].map(String::from).to_vec();
+    words.extend(["--data", btrfs.data.word(), "--metadata", btrfs.metadata.word()].map(String::from));
+    words.extend(site.erases());
+    let name = site.name();
+    let made = Step {
+        what: over(site.count(), &format!("make the btrfs {name}"), &format!("создать btrfs {name}")),
+        erases: site.erases(),
+        done: Sign::Mark { device: first.to_string(), uuid: uuid.clone() },
+        // Before that: or the new members are not noticed, and the mount fails.
+        apply: vec![Deed::Module("btrfs"), Deed::Run(words)],
+        undo: site.paths().map(|device| wipe(device, &uuid)).collect(),
+        wait: None,
+    };
+    // Every member is named: nobody need have scanned for them.
+    let members = site.paths().map(|device| format!("device={device}"));
+    let options: Vec<String> = members.chain(btrfs.options.iter().cloned()).collect();
+    mounted(site, made, "btrfs", first, &options)
+}
+
+/// What takes a file system of ours off a device again.
+fn wipe(device: &str, uuid: &str) -> (Sign, Deed) {
+    let mark = Sign::Mark { device: device.to_string(), uuid: uuid.to_string() };
+    (mark, Deed::run("wipefs --all --quiet", [device]))
+}
+
+fn mounted(site: &Site, made: Step, kind: &str, device: &str, options: &[String]) -> Made {
+    let at = site.names.mount(&site.layer.name);
+    let mut words: Vec<String> = ["mount", "-t", kind].map(String::from).to_vec();
+    if !options.is_empty() {
+        words.extend(["-o".to_string(), options.join(",")]);
+    }
+    words.extend([device.to_string(), at.clone()]);
+    let there = Sign::Mounted(at.clone());
+    let mount = Step {
+        what: say!("mount {device} at {at}", "смонтировать {device} в {at}"),
+        erases: Vec::new(),
+        done: there.clone(),
+        apply: vec![Deed::Run(words)],
+        undo: vec![(there, Deed::run("umount --", [at.as_str()]))],
+        wait: None,
+    };
+    Made { steps: vec![made, directory(&at), mount], products: vec![Product::Directory(at)] }
+}

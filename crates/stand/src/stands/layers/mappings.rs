@@ -1,0 +1,97 @@
+//! Layers that hand on parts of a device: partitions, and mappings of the device mapper.
+
+use super::super::step::{Deed, Product, Sign, Step};
+use super::{Below, Made, Site, sectors};
+use stend_base::say;
+use stend_spec::stand::Dm;
+
+/// Partitions begin and end at whole MiB, and a table takes one at either end.
+const MIB: u64 = 1 << 20;
+
+pub(super) fn partitions(site: &Site, count: u32) -> Made {
+    let mut made = Made::default();
+    for (index, Below { path, size }) in site.below.iter().enumerate() {
+        let uuid = site.uuid(index);
+        let each = size.map(|size| size.saturating_sub(2 * MIB) / u64::from(count) / MIB);
+        let each = each.map_or_else(|| "SIZE".to_string(), |mib| mib.to_string());
+        let mut words = vec!["sgdisk".to_string(), "--clear".into(), format!("--disk-guid={uuid}")];
+        words.extend((1..=count).map(|number| format!("--new={number}:0:+{each}M")));
+        words.push(path.clone());
+        let mark = Sign::Mark { device: path.clone(), uuid: uuid.clone() };
+        made.steps.push(Step {
+            what: say!("divide {path} into {count} partitions", "разбить {path} на разделы: {count}"),
+            erases: vec![path.clone()],
+            done: mark.clone(),
+            apply: vec![Deed::Run(words)],
+            undo: vec![(mark, Deed::run("sgdisk --zap-all", [path.as_str()]))],
+            wait: None,
+        });
+        let known = |least| Sign::Parts { device: path.clone(), uuid: uuid.clone(), least };
+        made.steps.push(Step {
+            // A kernel that cannot read tables of partitions is told what is in this one, after each start; to others it is nothing new.
+            what: say!("tell the kernel of the partitions of {path}", "сообщить ядру о разделах {path}"),
+            erases: Vec::new(),
+            done: known(count),
+            apply: vec![Deed::run("partx --update", [path.as_str()])],
+            undo: vec![(known(1), Deed::run("partx --delete", [path.as_str()]))],
+            wait: None,
+        });
+        made.products.extend((1..=count).map(|number| Product::Partition { disk: path.clone(), number }));
+    }
+    made
+}
+
+pub(super) fn mappings(site: &Site, dm: Dm) -> Made {
+    let mut made = Made::default();
+    for (number, Below { path, size }) in (1..).zip(site.below) {
+        let name = if site.count() == 1 { site.name() } else { format!("{}-{number}", site.name()) };
+        let target = match dm {
+            Dm::Linear => format!("linear {path} 0"),
+            Dm::Delay { read, write } => {
+                let ms = |time: stend_base::Nanos| time.0 / 1_000_000;
+                format!("delay {path} 0 {} {path} 0 {}", ms(read), ms(write))
+            }
+            Dm::Flakey { up, down } => {
+                let seconds = |time: stend_base::Nanos| time.0 / 1_000_000_000;
+                format!("flakey {path} 0 {} {}", seconds(up), seconds(down))
+            }
+        };
+        let table = format!("0 {} {target}", sectors(*size));
+        made.steps.push(mapping(&site.uuid(number - 1), &name, &table, path));
+        made.products.push(Product::Mapping(name));
+    }
+    made
+}
+
+pub(super) fn luns(site: &Site, count: u32) -> Made {
+    let mut made = Made::default();
+    let Some(Below { path, size }) = site.below.first() else { return made };
+    // Whole MiB each: what is left lies at the end and is not used.
+    let each = size.map(|size| size / u64::from(count) / MIB * MIB);
+    for number in 1..=count {
+        let name = format!("{}-{number}", site.name());
+        let start = each.map(|each| each * u64::from(number - 1));
+        let table = format!("0 {} linear {path} {}", sectors(each), sectors(start));
+        made.steps.push(mapping(&site.uuid(number as usize - 1), &name, &table, path));
+        made.products.push(Product::Mapping(name));
+    }
+    made
+}
+
+fn mapping(uuid: &str, name: &str, table: &str, path: &str) -> Step {
+    let uuid = format!("STEND-{uuid}");
+    let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
+    Step {
+        what: say!("map {name} onto {path}", "отобразить {name} на {path}"),
+        // The mapping itself changes nothing on the device; what is written to it later does. Its UUID is its identity, without
+        // which nothing could be written to it.
+        erases: vec![path.to_string()],
+        done: there.clone(),
+        apply: vec![Deed::Run(
+            ["dmsetup", "create", name, "--uuid", &uuid, "--table", table].map(String::from).to_vec(),
+        )],
+        // Whoever still probes a new device holds it for an instant.
+        undo: vec![(there, Deed::run("dmsetup remove --retry", [name]))],
+        wait: None,
+    }
+}

@@ -1,0 +1,68 @@
+//! Layers that need no drives: files and compressed memory as block devices.
+
+use super::super::step::{Deed, Product, Sign, Step};
+use super::{Made, Site, directory};
+use stend_base::say;
+use stend_spec::stand::{LoopFiles, Zram};
+
+pub(super) fn loops(site: &Site, files: &LoopFiles) -> Made {
+    let place = format!("{}/{}", files.directory.trim_end_matches('/'), site.name());
+    let mut made = Made { steps: vec![directory(&place)], products: Vec::new() };
+    let size = files.size.0.to_string();
+    for number in 1..=files.count {
+        let file = format!("{place}/{number}");
+        let product = Product::Loop(file.clone());
+        let path = (site.path)(&product);
+        made.steps.push(Step {
+            what: say!("make the file {file} of {size} bytes", "создать файл {file}, байт: {size}"),
+            erases: Vec::new(),
+            done: Sign::File { path: file.clone(), size: files.size.0 },
+            apply: vec![Deed::run("fallocate --length", [size.as_str(), file.as_str()])],
+            undo: vec![(Sign::Path(file.clone()), Deed::run("rm --", [file.as_str()]))],
+            wait: None,
+        });
+        made.steps.push(Step {
+            what: say!("put a loop device over {file}", "создать петлевое устройство над {file}"),
+            erases: Vec::new(),
+            done: Sign::Loop(file.clone()),
+            // Past the page cache of the file: or every write would be answered from memory.
+            apply: vec![Deed::run("losetup --find --partscan --direct-io=on", [file.as_str()])],
+            undo: vec![(Sign::Loop(file.clone()), Deed::run("losetup --detach", [path.as_str()]))],
+            wait: None,
+        });
+        made.products.push(product);
+    }
+    made
+}
+
+pub(super) fn zrams(site: &Site, zram: &Zram) -> Made {
+    let mut made = Made::default();
+    let layer = &site.layer.name;
+    for index in 0..zram.count {
+        let product = Product::Zram { layer: layer.clone(), index };
+        let path = (site.path)(&product);
+        let sysfs = format!("/sys/block/{}", path.trim_start_matches("/dev/"));
+        let number = path.strip_prefix("/dev/zram").unwrap_or("NUMBER").to_string();
+        let there = |size| Sign::Zram { layer: layer.clone(), index, size };
+        let tell = |path: String, value: &str| Deed::Tell { path, value: value.to_string() };
+        made.steps.push(Step {
+            what: say!("add a zram device", "добавить устройство zram"),
+            erases: Vec::new(),
+            done: there(None),
+            apply: vec![Deed::Module("zram"), Deed::AddZram { layer: layer.clone(), index }],
+            undo: vec![(there(None), Deed::RemoveZram { layer: layer.clone(), index, number })],
+            wait: None,
+        });
+        let size = zram.size.0;
+        made.steps.push(Step {
+            what: say!("give {path} a size of {size} bytes", "задать размер {path}, байт: {size}"),
+            erases: Vec::new(),
+            done: there(Some(size)),
+            apply: vec![tell(format!("{sysfs}/disksize"), &size.to_string())],
+            undo: vec![(there(Some(size)), tell(format!("{sysfs}/reset"), "1"))],
+            wait: None,
+        });
+        made.products.push(product);
+    }
+    made
+}

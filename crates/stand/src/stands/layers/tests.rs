@@ -1,0 +1,368 @@
+//! The commands of every kind of layer, as they would be executed.
+
+use super::*;
+use expect_test::{Expect, expect};
+
+/// Commands that make the last layer of a stand with six drives of 100 MiB, its undo, and what it makes.
+fn check(layers: &str, expected: Expect) {
+    let drives: Vec<String> = (1..=6).map(|number| format!("{{id: D{number}}}")).collect();
+    let with = if layers.contains("loop") || layers.contains("zram") {
+        String::new()
+    } else {
+        format!("drives: [{}]\n", drives.join(", "))
+    };
+    let stand = stend_spec::parse::stand(&format!("stand: x\n{with}layers:\n{layers}\n"), "s.yaml").unwrap();
+    let layer = stand.layers.last().unwrap();
+    let below: Vec<Below> =
+        layer.on.iter().map(|of| Below { path: format!("/dev/{}", of.name), size: Some(100 << 20) }).collect();
+    let path = |product: &Product| product.shown();
+    let site = Site { names: Names { stand: &stand.name, nonce: 1 }, layer, below: &below, path: &path };
+    let made = make(&site);
+    let mut text = String::new();
+    for step in &made.steps {
+        text.push_str(&format!("# {}{}\n", step.what.en, if step.wait.is_some() { ", and wait" } else { "" }));
+        step.apply.iter().for_each(|deed| text.push_str(&format!("{}\n", deed.shell())));
+    }
+    text.push_str("# undo\n");
+    for (_, deed) in made.steps.iter().rev().flat_map(|step| &step.undo) {
+        text.push_str(&format!("{}\n", deed.shell()));
+    }
+    let products: Vec<String> = made.products.iter().map(Product::shown).collect();
+    text.push_str(format!("# makes {}", products.join(" ")).trim_end());
+    text.push('\n');
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn an_array_with_partial_parity_log_and_one_with_journal_and_spare() {
+    check(
+        "- md: {level: 5, chunk: 64KiB, consistency: ppl}",
+        expect![[r#"
+        # make the array stend-x-md, RAID 5 of 6 devices, and wait
+        mdadm --create /dev/md/stend-x-md --run --name=stend-x-md --homehost=any --metadata=1.2 --uuid=c46da02c:dce941ce:acf323bd:116bbacf --level=5 --raid-devices=6 --chunk=64 --consistency-policy=ppl /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
+        # undo
+        mdadm --stop /dev/md/stend-x-md
+        mdadm --zero-superblock /dev/d1
+        mdadm --zero-superblock /dev/d2
+        mdadm --zero-superblock /dev/d3
+        mdadm --zero-superblock /dev/d4
+        mdadm --zero-superblock /dev/d5
+        mdadm --zero-superblock /dev/d6
+        # makes /dev/md/stend-x-md
+    "#]],
+    );
+    check(
+        "- md: {level: 6, journal: true, spares: 1, member_size: 64MiB, initial_sync: wait}\n  on: [d1, d2, d3, d4, d5, d6]",
+        expect![[r#"
+            # make the array stend-x-md, RAID 6 of 6 devices, and wait
+            mdadm --create /dev/md/stend-x-md --run --name=stend-x-md --homehost=any --metadata=1.2 --uuid=c46da02c:dce941ce:acf323bd:116bbacf --level=6 --raid-devices=4 --spare-devices=1 --size=65536 --write-journal=/dev/d6 /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5
+            # undo
+            mdadm --stop /dev/md/stend-x-md
+            mdadm --zero-superblock /dev/d1
+            mdadm --zero-superblock /dev/d2
+            mdadm --zero-superblock /dev/d3
+            mdadm --zero-superblock /dev/d4
+            mdadm --zero-superblock /dev/d5
+            mdadm --zero-superblock /dev/d6
+            # makes /dev/md/stend-x-md
+        "#]],
+    );
+}
+
+#[test]
+fn arrays_without_parity() {
+    check(
+        "- md: {level: 0}",
+        expect![[r#"
+        # make the array stend-x-md, RAID 0 of 6 devices
+        mdadm --create /dev/md/stend-x-md --run --name=stend-x-md --homehost=any --metadata=1.2 --uuid=c46da02c:dce941ce:acf323bd:116bbacf --level=0 --raid-devices=6 /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
+        # undo
+        mdadm --stop /dev/md/stend-x-md
+        mdadm --zero-superblock /dev/d1
+        mdadm --zero-superblock /dev/d2
+        mdadm --zero-superblock /dev/d3
+        mdadm --zero-superblock /dev/d4
+        mdadm --zero-superblock /dev/d5
+        mdadm --zero-superblock /dev/d6
+        # makes /dev/md/stend-x-md
+    "#]],
+    );
+    check(
+        "- {md: {level: 10, initial_sync: skip}, on: [d1, d2, d3, d4, d5, d6]}",
+        expect![[r#"
+        # make the array stend-x-md, RAID 10 of 6 devices
+        mdadm --create /dev/md/stend-x-md --run --name=stend-x-md --homehost=any --metadata=1.2 --uuid=c46da02c:dce941ce:acf323bd:116bbacf --level=10 --raid-devices=6 --assume-clean /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
+        # undo
+        mdadm --stop /dev/md/stend-x-md
+        mdadm --zero-superblock /dev/d1
+        mdadm --zero-superblock /dev/d2
+        mdadm --zero-superblock /dev/d3
+        mdadm --zero-superblock /dev/d4
+        mdadm --zero-superblock /dev/d5
+        mdadm --zero-superblock /dev/d6
+        # makes /dev/md/stend-x-md
+    "#]],
+    );
+}
+
+#[test]
+fn volumes_of_every_type() {
+    check(
+        "- lvm: {type: striped}",
+        expect![[r#"
+            # make /dev/d1 a physical volume
+            pvcreate --yes --force --force --norestorefile --uuid apdVFE-A3bt-WbRi-ameJ-lQ7F-yQRF-XW4hTr /dev/d1
+            # make /dev/d2 a physical volume
+            pvcreate --yes --force --force --norestorefile --uuid 38JLSu-iemD-u0o0-s7Ti-OL35-4GwB-dBtFKk /dev/d2
+            # make /dev/d3 a physical volume
+            pvcreate --yes --force --force --norestorefile --uuid myfVXe-Aij3-n1Zg-QpHu-iAyM-zVyN-0SiFAw /dev/d3
+            # make /dev/d4 a physical volume
+            pvcreate --yes --force --force --norestorefile --uuid LbdcDv-GUcb-qdqk-CShg-n9mJ-hRS6-6KzxW1 /dev/d4
+            # make /dev/d5 a physical volume
+            pvcreate --yes --force --force --norestorefile --uuid CJtW9Y-QhT6-KGOj-Hsv9-cxnJ-fMbm-duvgMC /dev/d5
+            # make /dev/d6 a physical volume
+            pvcreate --yes --force --force --norestorefile --uuid fyQJUt-71nD-Ye8x-XgoP-xyyl-SaDj-HCtEQa /dev/d6
+            # make the volume group stend-x-lvm
+            vgcreate --yes --addtag stend-0000000000000001 stend-x-lvm /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
+            # activate what is in stend-x-lvm
+            vgchange --yes --activate y stend-x-lvm
+            # make the volume stend-x-lvm/main over 6 devices
+            lvcreate --yes --wipesignatures=y --name=main --type=striped --stripes=6 --stripesize=64k --extents=100%FREE stend-x-lvm
+            # undo
+            lvremove --yes stend-x-lvm
+            vgremove --yes stend-x-lvm
+            pvremove --yes /dev/d6
+            pvremove --yes /dev/d5
+            pvremove --yes /dev/d4
+            pvremove --yes /dev/d3
+            pvremove --yes /dev/d2
+            pvremove --yes /dev/d1
+            # makes /dev/mapper/stend--x--lvm-main
+        "#]],
+    );
+    for (kind, expected) in [
+        (
+            "type: raid5, allocation: anywhere",
+            expect![
+                "lvcreate --yes --wipesignatures=y --name=main --type=raid5 --stripes=5 --stripesize=64k --extents=100%FREE --alloc=anywhere stend-x-lvm"
+            ],
+        ),
+        (
+            "type: raid10, initial_sync: skip",
+            expect![
+                "lvcreate --yes --wipesignatures=y --name=main --type=raid10 --stripes=3 --stripesize=64k --mirrors=1 --extents=100%FREE --nosync stend-x-lvm"
+            ],
+        ),
+        (
+            "type: thin, virtual_size: 1GiB",
+            expect![
+                "lvcreate --yes --wipesignatures=y --name=main --type=thin --extents=90%FREE --virtualsize=1024m --thinpool=stend-x-lvm/pool"
+            ],
+        ),
+        (
+            "type: vdo, virtual_size: 8GiB, size: 6GiB, deduplication: false",
+            expect![
+                "lvcreate --yes --wipesignatures=y --name=main --type=vdo --size=6144m --virtualsize=8192m --compression=y --deduplication=n --config=allocation/vdo_slab_size_mb=128 stend-x-lvm/pool"
+            ],
+        ),
+        (
+            "type: raid1, size: 64MiB",
+            expect!["lvcreate --yes --wipesignatures=y --name=main --type=raid1 --mirrors=5 --size=64m stend-x-lvm"],
+        ),
+    ] {
+        let drives: Vec<String> = (1..=6).map(|number| format!("{{id: D{number}}}")).collect();
+        let text = format!("stand: x\ndrives: [{}]\nlayers: [lvm: {{{kind}}}]", drives.join(", "));
+        let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
+        let below = vec![Below { path: "/dev/d".into(), size: None }; 6];
+        let path = |product: &Product| product.shown();
+        let names = Names { stand: "x", nonce: 1 };
+        let made = make(&Site { names, layer: &stand.layers[0], below: &below, path: &path });
+        expected.assert_eq(&made.steps.last().unwrap().apply[0].shell());
+    }
+}
+
+#[test]
+fn partitions_parts_and_mappings() {
+    check(
+        "- {partition: {count: 3}, on: [d1]}\n- {dm: {linear: whole}, on: [d2, d3, d4, d5, d6]}",
+        expect![[r#"
+            # map stend-x-dm-1 onto /dev/d2
+            dmsetup create stend-x-dm-1 --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 linear /dev/d2 0'
+            # map stend-x-dm-2 onto /dev/d3
+            dmsetup create stend-x-dm-2 --uuid STEND-fc0aea71-578c-40d5-a9de-75438023f379 --table '0 204800 linear /dev/d3 0'
+            # map stend-x-dm-3 onto /dev/d4
+            dmsetup create stend-x-dm-3 --uuid STEND-84cb0865-779a-4a64-a83f-3f295589cf00 --table '0 204800 linear /dev/d4 0'
+            # map stend-x-dm-4 onto /dev/d5
+            dmsetup create stend-x-dm-4 --uuid STEND-516ae31b-60d9-425a-a8df-0d89e3a8062a --table '0 204800 linear /dev/d5 0'
+            # map stend-x-dm-5 onto /dev/d6
+            dmsetup create stend-x-dm-5 --uuid STEND-db1b3829-fee5-450e-a504-962c0bdb8477 --table '0 204800 linear /dev/d6 0'
+            # undo
+            dmsetup remove --retry stend-x-dm-5
+            dmsetup remove --retry stend-x-dm-4
+            dmsetup remove --retry stend-x-dm-3
+            dmsetup remove --retry stend-x-dm-2
+            dmsetup remove --retry stend-x-dm-1
+            # makes /dev/mapper/stend-x-dm-1 /dev/mapper/stend-x-dm-2 /dev/mapper/stend-x-dm-3 /dev/mapper/stend-x-dm-4 /dev/mapper/stend-x-dm-5
+        "#]],
+    );
+    check(
+        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {partition: {count: 3}, on: [d1]}",
+        expect![[r#"
+            # divide /dev/d1 into 3 partitions
+            sgdisk --clear --disk-guid=48ac0c69-c1a1-455e-a4e4-7a9feb38842c --new=1:0:+32M --new=2:0:+32M --new=3:0:+32M /dev/d1
+            # tell the kernel of the partitions of /dev/d1
+            partx --update /dev/d1
+            # undo
+            partx --delete /dev/d1
+            sgdisk --zap-all /dev/d1
+            # makes /dev/d1p1 /dev/d1p2 /dev/d1p3
+        "#]],
+    );
+    check(
+        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {luns: {count: 3}, on: [d1]}",
+        expect![[r#"
+            # map stend-x-luns-1 onto /dev/d1
+            dmsetup create stend-x-luns-1 --uuid STEND-7148d610-5e89-4f45-a4f2-76951d57233c --table '0 67584 linear /dev/d1 0'
+            # map stend-x-luns-2 onto /dev/d1
+            dmsetup create stend-x-luns-2 --uuid STEND-7dd793ae-0849-4198-a8a6-a8e3a5fe1399 --table '0 67584 linear /dev/d1 67584'
+            # map stend-x-luns-3 onto /dev/d1
+            dmsetup create stend-x-luns-3 --uuid STEND-14f756c9-ff72-428f-a93d-89080713fbc8 --table '0 67584 linear /dev/d1 135168'
+            # undo
+            dmsetup remove --retry stend-x-luns-3
+            dmsetup remove --retry stend-x-luns-2
+            dmsetup remove --retry stend-x-luns-1
+            # makes /dev/mapper/stend-x-luns-1 /dev/mapper/stend-x-luns-2 /dev/mapper/stend-x-luns-3
+        "#]],
+    );
+    check(
+        "- {md: {level: 0}, on: [d3, d4, d5, d6]}\n- {dm: {delay: {read: 5ms, write: 20ms}}, on: [d1, d2]}",
+        expect![[r#"
+            # map stend-x-dm-1 onto /dev/d1
+            dmsetup create stend-x-dm-1 --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 delay /dev/d1 0 5 /dev/d1 0 20'
+            # map stend-x-dm-2 onto /dev/d2
+            dmsetup create stend-x-dm-2 --uuid STEND-fc0aea71-578c-40d5-a9de-75438023f379 --table '0 204800 delay /dev/d2 0 5 /dev/d2 0 20'
+            # undo
+            dmsetup remove --retry stend-x-dm-2
+            dmsetup remove --retry stend-x-dm-1
+            # makes /dev/mapper/stend-x-dm-1 /dev/mapper/stend-x-dm-2
+        "#]],
+    );
+    check(
+        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {dm: {flakey: {up: 3s, down: 2s}}, on: [d1]}",
+        expect![[r#"
+            # map stend-x-dm onto /dev/d1
+            dmsetup create stend-x-dm --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 flakey /dev/d1 0 3 2'
+            # undo
+            dmsetup remove --retry stend-x-dm
+            # makes /dev/mapper/stend-x-dm
+        "#]],
+    );
+}
+
+#[test]
+fn files_and_memory() {
+    check(
+        "- loop: {directory: /var/tmp, size: 64MiB, count: 2}",
+        expect![[r#"
+        # make the directory /var/tmp/stend-x-loop
+        mkdir --parents -- /var/tmp/stend-x-loop
+        # make the file /var/tmp/stend-x-loop/1 of 67108864 bytes
+        fallocate --length 67108864 /var/tmp/stend-x-loop/1
+        # put a loop device over /var/tmp/stend-x-loop/1
+        losetup --find --partscan --direct-io=on /var/tmp/stend-x-loop/1
+        # make the file /var/tmp/stend-x-loop/2 of 67108864 bytes
+        fallocate --length 67108864 /var/tmp/stend-x-loop/2
+        # put a loop device over /var/tmp/stend-x-loop/2
+        losetup --find --partscan --direct-io=on /var/tmp/stend-x-loop/2
+        # undo
+        losetup --detach LOOP[/var/tmp/stend-x-loop/2]
+        rm -- /var/tmp/stend-x-loop/2
+        losetup --detach LOOP[/var/tmp/stend-x-loop/1]
+        rm -- /var/tmp/stend-x-loop/1
+        rmdir -- /var/tmp/stend-x-loop
+        # makes LOOP[/var/tmp/stend-x-loop/1] LOOP[/var/tmp/stend-x-loop/2]
+    "#]],
+    );
+    check(
+        "- zram: {size: 64MiB}",
+        expect![[r#"
+            # add a zram device
+            modprobe zram
+            cat /sys/class/zram-control/hot_add
+            # give ZRAM[zram/1] a size of 67108864 bytes
+            echo 67108864 > /sys/block/ZRAM[zram/1]/disksize
+            # undo
+            echo 1 > /sys/block/ZRAM[zram/1]/reset
+            echo NUMBER > /sys/class/zram-control/hot_remove
+            # makes ZRAM[zram/1]
+        "#]],
+    );
+}
+
+#[test]
+fn file_systems_and_settings() {
+    check(
+        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {fs: {type: xfs, make: [-K], options: [noatime]}, on: [d1]}",
+        expect![[r#"
+            # make xfs on /dev/d1
+            mkfs.xfs -f -q -m uuid=aaabc838-8e47-4a83-ad36-ad0865f474f2 -K /dev/d1
+            # make the directory /run/stend/stands/x-fs
+            mkdir --parents -- /run/stend/stands/x-fs
+            # mount /dev/d1 at /run/stend/stands/x-fs
+            mount -t xfs -o noatime /dev/d1 /run/stend/stands/x-fs
+            # undo
+            umount -- /run/stend/stands/x-fs
+            rmdir -- /run/stend/stands/x-fs
+            wipefs --all --quiet /dev/d1
+            # makes /run/stend/stands/x-fs
+        "#]],
+    );
+    check(
+        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {fs: {type: ext4}, on: [d1]}",
+        expect![[r#"
+            # make ext4 on /dev/d1
+            mkfs.ext4 -F -q -U aaabc838-8e47-4a83-ad36-ad0865f474f2 /dev/d1
+            # make the directory /run/stend/stands/x-fs
+            mkdir --parents -- /run/stend/stands/x-fs
+            # mount /dev/d1 at /run/stend/stands/x-fs
+            mount -t ext4 /dev/d1 /run/stend/stands/x-fs
+            # undo
+            umount -- /run/stend/stands/x-fs
+            rmdir -- /run/stend/stands/x-fs
+            wipefs --all --quiet /dev/d1
+            # makes /run/stend/stands/x-fs
+        "#]],
+    );
+    check(
+        "- btrfs: {data: raid10, options: [noatime]}",
+        expect![[r#"
+            # make the btrfs stend-x-btrfs over 6 devices
+            modprobe btrfs
+            mkfs.btrfs --force --quiet --uuid 8bcc12f2-09bd-4b09-a26f-f2bf989316bd --data raid10 --metadata raid10 /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
+            # make the directory /run/stend/stands/x-btrfs
+            mkdir --parents -- /run/stend/stands/x-btrfs
+            # mount /dev/d1 at /run/stend/stands/x-btrfs
+            mount -t btrfs -o device=/dev/d1,device=/dev/d2,device=/dev/d3,device=/dev/d4,device=/dev/d5,device=/dev/d6,noatime /dev/d1 /run/stend/stands/x-btrfs
+            # undo
+            umount -- /run/stend/stands/x-btrfs
+            rmdir -- /run/stend/stands/x-btrfs
+            wipefs --all --quiet /dev/d1
+            wipefs --all --quiet /dev/d2
+            wipefs --all --quiet /dev/d3
+            wipefs --all --quiet /dev/d4
+            wipefs --all --quiet /dev/d5
+            wipefs --all --quiet /dev/d6
+            # makes /run/stend/stands/x-btrfs
+        "#]],
+    );
+    check(
+        "- md: {level: 0}\n- settings: {/proc/sys/vm/swappiness: 1}",
+        expect![[r#"
+        # set /proc/sys/vm/swappiness to 1
+        echo 1 > /proc/sys/vm/swappiness
+        # undo
+        echo … > /proc/sys/vm/swappiness  # what was there before
+        # makes
+    "#]],
+    );
+}

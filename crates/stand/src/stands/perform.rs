@@ -1,0 +1,169 @@
+//! Does one deed. The only place of a stand that changes anything but its journal.
+
+use super::Watch;
+use super::journal::{Entry, Journal};
+use super::signs::has_module;
+use super::step::Deed;
+use crate::roots::{Roots, number};
+use stend_base::{Error, Kind, Result, say};
+use stend_record::EventKind;
+use stend_spec::arm::Tunable;
+
+/// Programs and the packages of Debian that have them.
+const PACKAGES: [(&str, &str); 23] = [
+    ("dmsetup", "dmsetup"),
+    ("fallocate", "util-linux"),
+    ("losetup", "mount"),
+    ("lvcreate", "lvm2"),
+    ("lvremove", "lvm2"),
+    ("mdadm", "mdadm"),
+    ("mkdir", "coreutils"),
+    ("mkfs.btrfs", "btrfs-progs"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.f2fs", "f2fs-tools"),
+    ("mkfs.xfs", "xfsprogs"),
+    ("mount", "mount"),
+    ("partx", "util-linux"),
+    ("pvcreate", "lvm2"),
+    ("pvremove", "lvm2"),
+    ("rm", "coreutils"),
+    ("rmdir", "coreutils"),
+    ("sgdisk", "gdisk"),
+    ("umount", "mount"),
+    ("vgchange", "lvm2"),
+    ("vgcreate", "lvm2"),
+    ("vgremove", "lvm2"),
+    ("wipefs", "util-linux"),
+];
+/// Where the kernel hands out zram devices.
+const ZRAM_CONTROL: &str = "class/zram-control/hot_add";
+
+/// Does it. What is executed goes to the log with its output.
+pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+    match deed {
+        Deed::Run(words) => crate::command::execute_plainly(words, watch.stopped, watch.log).map(drop),
+        Deed::Set { path, value } => {
+            if journal.before(path).is_none() {
+                let value = crate::arm::current(path)?;
+                journal.append(Entry::Before { path: path.clone(), value })?;
+            }
+            set(path, value, watch)
+        }
+        Deed::Tell { path, value } => tell(path, value, watch),
+        Deed::PutBack { path } => {
+            // What a setting was of may be gone, with the machine's last start or with a layer.
+            if let Some(value) =
+                journal.before(path).map(str::to_string).filter(|_| std::path::Path::new(path).exists())
+            {
+                set(path, &value, watch)?;
+            }
+            journal.append(Entry::PutBack { path: path.clone() })
+        }
+        Deed::RemoveZram { layer, index, number } => {
+            tell("/sys/class/zram-control/hot_remove", number, watch)?;
+            journal.append(Entry::ZramGone { layer: layer.clone(), index: *index })
+        }
+        Deed::Module(name) if has_module(roots, name) => Ok(()),
+        Deed::Module(name) => {
+            let words = ["modprobe", "--", name].map(String::from);
+            crate::command::execute_plainly(&words, watch.stopped, watch.log).map(drop).map_err(|error| {
+                error.hint(say!("the kernel of this host lacks `{name}`", "в ядре этой машины нет `{name}`"))
+            })
+        }
+        Deed::AddZram { layer, index } => {
+            let path = roots.sys.join(ZRAM_CONTROL);
+            let given = number(&path).and_then(|number| u32::try_from(number).ok());
+            let number = given.ok_or_else(|| {
+                let shown = path.display();
+                Error::new(
+                    Kind::Preflight,
+                    say!(
+                        "cannot add a zram device by `{shown}`",
+                        "не удаётся добавить устройство zram через `{shown}`"
+                    ),
+                )
+                .hint(say!("this needs root and the module `zram`", "для этого нужны права root и модуль `zram`"))
+            })?;
+            let boot_id = crate::owner::boot_id(roots);
+            journal.append(Entry::Zram { layer: layer.clone(), index: *index, number, boot_id })?;
+            (watch.log)(EventKind::Step { action: format!("add zram{number}") });
+            Ok(())
+        }
+    }
+}
+
+fn tell(path: &str, value: &str, watch: &mut Watch) -> Result<()> {
+    std::fs::write(path, value).map_err(|e| {
+        Error::new(
+            Kind::Preflight,
+            say!("cannot write {value} to `{path}`: {e}", "не удалось записать {value} в `{path}`: {e}"),
+        )
+    })?;
+    (watch.log)(EventKind::Step { action: format!("echo {value} > {path}") });
+    Ok(())
+}
+
+fn set(path: &str, value: &str, watch: &mut Watch) -> Result<()> {
+    crate::arm::write(&Tunable { path: path.to_string(), value: value.to_string() })?;
+    (watch.log)(EventKind::Step { action: format!("set {path} to {value}") });
+    Ok(())
+}
+
+/// Refuses a stand whose programs are not here, before anything is changed: each with the package that has it.
+pub(super) fn must_have<'a>(deeds: impl IntoIterator<Item = &'a Deed>) -> Result<()> {
+    let mut lacking: Vec<&str> = deeds.into_iter().filter_map(Deed::program).filter(|name| !is_there(name)).collect();
+    lacking.sort_unstable();
+    lacking.dedup();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let mut packages: Vec<&str> =
+        PACKAGES.iter().filter(|(program, _)| lacking.contains(program)).map(|p| p.1).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    let (lacking, packages) = (lacking.join("`, `"), packages.join(" "));
+    Err(Error::new(
+        Kind::Preflight,
+        say!(
+            "this host lacks the programs `{lacking}`, which the stand needs",
+            "на этой машине нет программ, нужных стенду: `{lacking}`"
+        ),
+    )
+    .hint(say!(
+        "Debian and Ubuntu have them in: `apt-get install {packages}`",
+        "в Debian и Ubuntu они в пакетах: `apt-get install {packages}`"
+    )))
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_that_is_missing_is_named_with_its_package() {
+        let deeds = [Deed::run("no-such-program -x", []), Deed::run("mkdir --", ["/x"]), Deed::Module("x")];
+        let error = must_have(&deeds).unwrap_err();
+        assert!(error.message.en.contains("`no-such-program`") && !error.message.en.contains("mkdir"), "{error}");
+        assert!(must_have(&deeds[1..]).is_ok());
+        for (program, package) in PACKAGES {
+            assert!(!program.is_empty() && !package.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_module_that_nobody_has_names_the_kernel() {
+        let tree = tempfile::tempdir().unwrap();
+        let roots = Roots::under(tree.path());
+        let mut journal = Journal::imagined(super::super::journal::Head::new("", "", 0, Vec::new(), ""));
+        let mut watch = Watch { stopped: &|| false, log: &mut |_| {} };
+        let error = perform(&roots, &Deed::Module("no_such_module"), &mut journal, &mut watch).unwrap_err();
+        assert!(error.hint.unwrap().en.contains("lacks `no_such_module`"));
+        std::fs::create_dir_all(roots.sys.join("module/no_such_module")).unwrap();
+        perform(&roots, &Deed::Module("no_such_module"), &mut journal, &mut watch).unwrap();
+    }
+}

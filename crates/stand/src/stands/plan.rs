@@ -1,0 +1,58 @@
+//! What putting up a stand would do, without doing any of it.
+
+use super::journal::{Head, Journal};
+use super::signs::Sight;
+use super::{Place, drives, here};
+use crate::devices::Devices;
+use stend_base::{Bytes, Result};
+use stend_record::{PlannedDrive, PlannedStep, StandPlan, WriteAccess};
+use stend_spec::stand::Stand;
+
+/// What [`put_up`](super::put_up) would do. Changes nothing; a drive that is not here, or would be refused, is told and no error.
+pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<StandPlan> {
+    let roots = here();
+    let known = Journal::look(&roots, &stand.name)?
+        .filter(|journal| super::stand_of(journal).is_ok_and(|other| other == *stand));
+    let is_up = known.is_some();
+    let journal = known.unwrap_or_else(|| Journal::imagined(Head::new(file, text, nonce, Vec::new(), "")));
+    let head = journal.head().cloned().ok_or_else(super::no_head)?;
+    let devices = Devices::read(&roots);
+    let mut planned = Vec::new();
+    for drive in &stand.drives {
+        let node = drives::find(&roots, &devices, &drive.id)?;
+        let facts = node.map(|node| drives::look(&roots, node, &devices));
+        let refused =
+            facts.as_ref().filter(|_| !is_up).and_then(|facts| drives::must_be_free(facts, &stand.overwrite).err());
+        let signatures = match facts.as_ref().map(|facts| &facts.access) {
+            Some(WriteAccess::Confirm { signatures, .. }) => signatures.clone(),
+            _ => Vec::new(),
+        };
+        planned.push(PlannedDrive {
+            name: drive.name.clone(),
+            id: drive.id.clone(),
+            path: node.map(|node| devices.path(node).display().to_string()),
+            size: node.map(|node| Bytes(node.size)),
+            signatures,
+            refused: refused.map(|error| error.message),
+        });
+    }
+    let paths = planned.iter().map(|drive| drive.path.clone()).collect();
+    let place = Place { stand, nonce: head.nonce, drives: paths };
+    let sight = Sight::new(&roots, &journal);
+    let (mut steps, mut undo) = (Vec::new(), Vec::new());
+    for layer in &stand.layers {
+        for step in place.make(&sight, layer).steps {
+            undo.extend(step.undo.iter().rev().map(|(_, deed)| deed.shell()));
+            let mine = |path: &&String| place.drives.iter().flatten().any(|drive| drive == *path);
+            steps.push(PlannedStep {
+                layer: layer.name.clone(),
+                destroys: step.erases.iter().filter(mine).cloned().collect(),
+                commands: step.apply.iter().map(|deed| deed.shell()).collect(),
+                done: sight.shows(&step.done),
+                what: step.what,
+            });
+        }
+    }
+    undo.reverse();
+    Ok(StandPlan { name: stand.name.clone(), is_up, drives: planned, steps, undo, targets: place.targets(&sight) })
+}

@@ -1,0 +1,205 @@
+//! What the kernel shows of a stand: signs and products, asked anew each time. Reads only; the journal is not believed where
+//! the kernel can be asked.
+
+use super::journal::Journal;
+use super::layers::Made;
+use super::step::{Product, Sign};
+use crate::devices::{Devices, Node};
+use crate::roots::{Roots, names, number, text};
+use crate::{identity, marks, mounts};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The machine at one moment.
+pub(crate) struct Sight<'a> {
+    roots: &'a Roots,
+    devices: Devices,
+    journal: &'a Journal,
+    /// Layers as they are at this moment, each worked out once: those that name parts of one another would be worked out again for
+    /// each part.
+    made: RefCell<BTreeMap<String, Made>>,
+}
+
+impl<'a> Sight<'a> {
+    /// Looks.
+    pub(crate) fn new(roots: &'a Roots, journal: &'a Journal) -> Sight<'a> {
+        Sight { roots, devices: Devices::read(roots), journal, made: RefCell::default() }
+    }
+
+    /// Whether a sign is there.
+    pub(crate) fn shows(&self, sign: &Sign) -> bool {
+        match sign {
+            Sign::Path(path) => Path::new(path).symlink_metadata().is_ok(),
+            Sign::File { path, size } => Path::new(path).symlink_metadata().is_ok_and(|meta| meta.len() == *size),
+            Sign::Mark { device, uuid } => self.carries(device, uuid),
+            Sign::Parts { device, uuid, least } => {
+                let known = |node: &Node| self.devices.partitions(node).count() >= *least as usize;
+                self.carries(device, uuid) && self.at(device).is_some_and(known)
+            }
+            Sign::Running(uuid) => self.array(uuid).is_some_and(|node| {
+                // `inactive` and `clear`: assembled in part, or stopped.
+                let state = text(node.sysfs.join("md/array_state")).unwrap_or_default();
+                !matches!(state.as_str(), "inactive" | "clear" | "")
+            }),
+            Sign::Array(uuid) => self.array(uuid).is_some(),
+            Sign::Mapping { name, uuid } => {
+                self.mapping(name).is_some_and(|node| text(node.sysfs.join("dm/uuid")).as_deref() == Some(uuid))
+            }
+            Sign::Volume(volume) => self.mapping(&volume.mapping).is_some() && group_has(&volume.group, &volume.tag),
+            Sign::NothingInactive(volume) => {
+                self.mapping(&volume.mapping).is_some()
+                    || !group_has(&volume.group, &volume.tag)
+                    || volumes_in(&volume.group).is_empty()
+            }
+            Sign::Loop(file) => self.loop_over(file).is_some(),
+            Sign::Mounted(at) => mounts::own(self.roots).iter().any(|mount| mount.at == Path::new(at)),
+            Sign::Group { name, tag } => group_has(name, tag),
+            Sign::Setting { path, value } => crate::arm::current(path).is_ok_and(|now| now == *value),
+            Sign::Noted(path) => self.journal.before(path).is_some(),
+            Sign::Zram { layer, index, size } => {
+                self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
+            }
+        }
+    }
+
+    /// Whether something has the name of what a sign stands for, be it somebody else's.
+    pub(crate) fn is_taken(&self, sign: &Sign) -> bool {
+        match sign {
+            Sign::File { path, .. } => self.shows(&Sign::Path(path.clone())),
+            Sign::Mapping { name, .. } => self.mapping(name).is_some(),
+            Sign::Volume(volume) => self.mapping(&volume.mapping).is_some(),
+            sign => self.shows(sign),
+        }
+    }
+
+    /// Path of a product that exists.
+    pub(crate) fn find(&self, product: &Product) -> Option<String> {
+        let node = match product {
+            Product::Directory(path) => return self.shows(&Sign::Mounted(path.clone())).then(|| path.clone()),
+            Product::Loop(file) => self.loop_over(file),
+            Product::Array { uuid, .. } => self.array(uuid),
+            Product::Mapping(name) => self.mapping(name),
+            Product::Partition { disk, number } => {
+                let disk = self.at(disk)?;
+                self.devices
+                    .partitions(disk)
+                    .find(|part| part.partition.as_ref().is_some_and(|slot| slot.number == *number))
+            }
+            Product::Zram { layer, index } => self.zram(layer, *index),
+        };
+        node.map(|node| self.devices.path(node).display().to_string())
+    }
+
+    /// Bytes of a device.
+    pub(crate) fn size(&self, path: &str) -> Option<u64> {
+        self.at(path).map(|node| node.size)
+    }
+
+    /// What a layer consists of at this moment.
+    pub(crate) fn layer(&self, name: &str, make: impl FnOnce() -> Made) -> Made {
+        if let Some(made) = self.made.borrow().get(name) {
+            return made.clone();
+        }
+        let made = make();
+        self.made.borrow_mut().insert(name.to_string(), made.clone());
+        made
+    }
+
+    /// The devices of the machine.
+    pub(crate) fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    /// The device at a path of `/dev`.
+    pub(crate) fn at(&self, path: &str) -> Option<&Node> {
+        mounts::device_at(self.roots, &self.devices, path)
+    }
+
+    /// The directory of an array in sysfs.
+    pub(crate) fn array(&self, uuid: &str) -> Option<&Node> {
+        let wanted = format!("md:{uuid}");
+        let is = |node: &&Node| {
+            node.sysfs.join("md").is_dir()
+                && identity::of(self.roots, &self.devices, node).is_some_and(|id| same(&id, &wanted))
+        };
+        self.devices.all().find(is)
+    }
+
+    fn carries(&self, device: &str, uuid: &str) -> bool {
+        let found = self.at(device).and_then(|node| marks::on(&self.devices, node).ok());
+        found.unwrap_or_default().iter().any(|mark| mark.uuid.as_deref().is_some_and(|own| same(own, uuid)))
+    }
+
+    fn mapping(&self, name: &str) -> Option<&Node> {
+        self.devices.all().find(|node| text(node.sysfs.join("dm/name")).as_deref() == Some(name))
+    }
+
+    fn loop_over(&self, file: &str) -> Option<&Node> {
+        let behind = |node: &&Node| text(node.sysfs.join("loop/backing_file")).as_deref() == Some(file);
+        self.devices.all().find(behind)
+    }
+
+    /// zram devices have no name but their number, which holds until the machine is started anew.
+    fn zram(&self, layer: &str, index: u32) -> Option<&Node> {
+        let number = self.journal.zram(layer, index, &crate::owner::boot_id(self.roots))?;
+        self.devices.by_name(&format!("zram{number}"))
+    }
+}
+
+/// UUIDs are written with and without their separators, in small and large letters.
+fn same(one: &str, other: &str) -> bool {
+    let plain = |uuid: &str| uuid.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+    // LVM tells small letters from large ones; what has only hexadecimal digits does not.
+    let (one, other) = (plain(one), plain(other));
+    one == other || (one.chars().all(|c| c.is_ascii_hexdigit()) && one.eq_ignore_ascii_case(&other))
+}
+
+/// Names of the volumes of a group, active or not.
+fn volumes_in(group: &str) -> Vec<String> {
+    let words = ["lvs", "--noheadings", "--options", "lv_name", group].map(String::from);
+    let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default();
+    told.lines().map(|line| line.trim().to_string()).filter(|name| !name.is_empty()).collect()
+}
+
+/// LVM keeps its groups to itself: it has to be asked.
+fn group_has(name: &str, tag: &str) -> bool {
+    let words = ["vgs", "--noheadings", "--options", "vg_tags", "--select"].map(String::from);
+    let words: Vec<String> = words.into_iter().chain([format!("vg_name={name}")]).collect();
+    // Without LVM there is no group.
+    let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default();
+    told.lines().any(|line| line.trim().split(',').any(|own| own == tag))
+}
+
+/// How far the synchronisation of an array is: its action, and done of all sectors. `None` when there is none.
+pub(crate) fn syncing(array: &Node) -> Option<(String, u64, u64)> {
+    let action = text(array.sysfs.join("md/sync_action")).filter(|action| action != "idle" && action != "frozen")?;
+    let told = text(array.sysfs.join("md/sync_completed")).unwrap_or_default();
+    let mut numbers = told.split('/').map(|part| part.trim().parse().unwrap_or(0));
+    Some((action, numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)))
+}
+
+/// Members that an array lacks.
+pub(crate) fn degraded(array: &Node) -> u64 {
+    number(array.sysfs.join("md/degraded")).unwrap_or(0)
+}
+
+/// Whether the kernel has a module, loaded or built in: it then shows it, its file system, or its control.
+pub(crate) fn has_module(roots: &Roots, name: &str) -> bool {
+    let file_systems = text(roots.proc.join("filesystems")).unwrap_or_default();
+    let file_system = file_systems.lines().any(|line| line.split_whitespace().last() == Some(name));
+    let class = names(roots.sys.join("class")).iter().any(|class| class.starts_with(&format!("{name}-")));
+    file_system || class || roots.sys.join("module").join(name).is_dir()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_the_same_in_every_form_and_letters_of_lvm_are_told_apart() {
+        assert!(same("AB12-cd", "ab12cd"));
+        assert!(!same("abCdxy", "abcdxy"));
+        assert!(!same("ab", "abc"));
+    }
+}

@@ -1,0 +1,65 @@
+//! How a stand is: which of its layers are there, and what they say of themselves. Reads only.
+
+use super::journal::{self, Journal};
+use super::signs::{Sight, degraded, syncing};
+use super::step::Product;
+use super::{Place, drives, here, stand_of};
+use crate::roots::Roots;
+use stend_base::{Error, Kind, Result, say};
+use stend_record::{LayerStatus, StandStatus};
+
+/// Names of the stands that are up, in whole or in part, sorted.
+pub fn known_stands() -> Vec<String> {
+    journal::known(&here())
+}
+
+/// How the stand of this name is.
+///
+/// Errors: `Usage` if there is none.
+pub fn stand_status(name: &str) -> Result<StandStatus> {
+    let roots = here();
+    let journal = Journal::look(&roots, name)?.ok_or_else(|| not_up(&roots, name))?;
+    let stand = stand_of(&journal)?;
+    let head = journal.head().cloned().ok_or_else(super::no_head)?;
+    let place = Place { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
+    let sight = Sight::new(&roots, &journal);
+    let layers = stand.layers.iter().map(|layer| {
+        let made = place.make(&sight, layer);
+        let array = made.products.iter().find_map(|product| match product {
+            Product::Array { uuid, .. } => sight.array(uuid),
+            _ => None,
+        });
+        let far = |(action, done, all): (String, u64, u64)| {
+            (action, (done.saturating_mul(100)).checked_div(all).unwrap_or(0))
+        };
+        LayerStatus {
+            name: layer.name.clone(),
+            kind: layer.kind.key().to_string(),
+            done: made.steps.iter().filter(|step| sight.shows(&step.done)).count() as u32,
+            steps: made.steps.len() as u32,
+            products: made.products.iter().filter_map(|product| sight.find(product)).collect(),
+            degraded: array.map_or(0, degraded),
+            syncing: array.and_then(syncing).map(far),
+        }
+    });
+    Ok(StandStatus {
+        name: stand.name.clone(),
+        file: head.file,
+        layers: layers.collect(),
+        targets: place.targets(&sight),
+    })
+}
+
+/// There is no such stand here.
+pub(super) fn not_up(roots: &Roots, name: &str) -> Box<Error> {
+    let known = journal::known(roots);
+    let error =
+        Error::new(Kind::Usage, say!("there is no stand `{name}` on this host", "стенда `{name}` на этой машине нет"));
+    match known.is_empty() {
+        true => error.hint(say!("none is up here", "ни один стенд не поднят")),
+        false => {
+            let known = known.join("`, `");
+            error.hint(say!("there are: `{known}`", "есть: `{known}`"))
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What putting up a stand consists of: steps that can be asked whether they are done, and undone piece by piece. Pure.
+
+use stend_base::Say;
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// What it does, for people.
+    pub what: Say,
+    /// Devices whose contents are lost.
+    pub erases: Vec<String>,
+    /// How the kernel tells that it is done.
+    pub done: Sign,
+    /// What does it, in order.
+    pub apply: Vec<Deed>,
+    /// What undoes it: each where its sign is there, in order. What was half done is undone, too.
+    pub undo: Vec<(Sign, Deed)>,
+    /// What has to come to an end before the next step.
+    pub wait: Option<Wait>,
+}
+
+/// One change of the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// Execute these words, without a shell.
+    Run(Vec<String>),
+    /// Give a setting of the user a value; what it was before is noted first.
+    Set {
+        /// The file.
+        path: String,
+        /// The value.
+        value: String,
+    },
+    /// Tell the kernel something by a file of `/sys` that is no setting.
+    Tell {
+        /// The file.
+        path: String,
+        /// What is written.
+        value: String,
+    },
+    /// Write back what was there before [`Deed::Set`].
+    PutBack {
+        /// The file.
+        path: String,
+    },
+    /// Have the kernel load a module, if it does not have it.
+    Module(&'static str),
+    /// Have the kernel take a zram device away.
+    RemoveZram {
+        /// Name of the layer.
+        layer: String,
+        /// Which of its devices.
+        index: u32,
+        /// Its number.
+        number: String,
+    },
+    /// Have the kernel make one more zram device, which becomes the n-th of this layer.
+    AddZram {
+        /// Name of the layer.
+        layer: String,
+        /// Which of its devices.
+        index: u32,
+    },
+}
+
+impl Deed {
+    /// From words with spaces between them, and single words behind.
+    pub(crate) fn run<'a>(line: &'a str, more: impl IntoIterator<Item = &'a str>) -> Deed {
+        Deed::Run(line.split(' ').chain(more).map(str::to_string).collect())
+    }
+
+    /// As a person would type it.
+    pub(crate) fn shell(&self) -> String {
+        match self {
+            Deed::Run(words) => stend_spec::arm::line(words),
+            Deed::Set { path, value } | Deed::Tell { path, value } => {
+                format!("echo {} > {path}", stend_spec::arm::line(std::slice::from_ref(value)))
+            }
+            Deed::PutBack { path } => format!("echo … > {path}  # what was there before"),
+            Deed::Module(name) => format!("modprobe {name}"),
+            Deed::RemoveZram { number, .. } => format!("echo {number} > /sys/class/zram-control/hot_remove"),
+            Deed::AddZram { .. } => "cat /sys/class/zram-control/hot_add".to_string(),
+        }
+    }
+
+    /// The program that it needs.
+    pub(crate) fn program(&self) -> Option<&str> {
+        match self {
+            Deed::Run(words) => words.first().map(String::as_str),
+            _ => None,
+        }
+    }
+}
+
+/// Something that the kernel shows, or does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// A file or directory is there.
+    Path(String),
+    /// A file of this size is there.
+    File {
+        /// Its path.
+        path: String,
+        /// Bytes.
+        size: u64,
+    },
+    /// A device carries a signature with this UUID.
+    Mark {
+        /// Path of the device.
+        device: String,
+        /// UUID in the form of the signature.
+        uuid: String,
+    },
+    /// The kernel knows partitions of a device that carries a table with this UUID.
+    Parts {
+        /// Path of the device.
+        device: String,
+        /// UUID of its table.
+        uuid: String,
+        /// How many at least.
+        least: u32,
+    },
+    /// An array with this UUID runs.
+    Running(String),
+    /// There is an array with this UUID, running or not.
+    Array(String),
+    /// The device mapper has a mapping of this name and UUID.
+    Mapping {
+        /// Its name.
+        name: String,
+        /// Its UUID.
+        uuid: String,
+    },
+    /// A volume of a group that carries our tag is active.
+    Volume(Volume),
+    /// A group that carries our tag has no volume that is not active.
+    NothingInactive(Volume),
+    /// A file is behind a loop device.
+    Loop(String),
+    /// A file system is mounted here.
+    Mounted(String),
+    /// LVM knows a group of this name that carries our tag.
+    Group {
+        /// Its name.
+        name: String,
+        /// Our tag.
+        tag: String,
+    },
+    /// A setting has this value.
+    Setting {
+        /// Its file.
+        path: String,
+        /// The value.
+        value: String,
+    },
+    /// What a setting was before has been noted.
+    Noted(String),
+    /// The n-th zram device of a layer exists, and has this size in bytes if one is given.
+    Zram {
+        /// Name of the layer.
+        layer: String,
+        /// Which.
+        index: u32,
+        /// Its size.
+        size: Option<u64>,
+    },
+}
+
+/// A logical volume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Volume {
+    /// Its group.
+    pub group: String,
+    /// Our tag, which the group carries.
+    pub tag: String,
+    /// Name of its mapping.
+    pub mapping: String,
+}
+
+/// What a layer makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Product {
+    /// What is under this path.
+    Directory(String),
+    /// The loop device over a file.
+    Loop(String),
+    /// An array.
+    Array {
+        /// Its UUID as signatures show it.
+        uuid: String,
+        /// Its name.
+        name: String,
+    },
+    /// A mapping of the device mapper.
+    Mapping(String),
+    /// A partition.
+    Partition {
+        /// Path of the disk.
+        disk: String,
+        /// Its number.
+        number: u32,
+    },
+    /// The n-th zram device of a layer.
+    Zram {
+        /// Name of the layer.
+        layer: String,
+        /// Which.
+        index: u32,
+    },
+}
+
+impl Product {
+    /// What stands for it in a plan while it does not exist.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Product::Directory(path) => path.clone(),
+            Product::Loop(file) => format!("LOOP[{file}]"),
+            Product::Array { name, .. } => format!("/dev/md/{name}"),
+            Product::Mapping(name) => format!("/dev/mapper/{name}"),
+            Product::Partition { disk, number } if disk.ends_with(|c: char| c.is_ascii_digit()) => {
+                format!("{disk}p{number}")
+            }
+            Product::Partition { disk, number } => format!("{disk}{number}"),
+            Product::Zram { layer, index } => format!("ZRAM[{layer}/{}]", index + 1),
+        }
+    }
+}
+
+/// What has to come to an end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// The synchronisation of an array with this UUID.
+    Array(String),
+    /// That of a logical volume: group and name.
+    Volume(String, String),
+}

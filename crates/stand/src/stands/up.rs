@@ -1,0 +1,326 @@
+//! Puts a stand up, or goes on where an earlier attempt ended.
+
+use super::journal::{Entry, Head, Journal};
+use super::layers::Made;
+use super::perform::{must_have, perform};
+use super::signs::{Sight, degraded, syncing};
+use super::step::{Sign, Step, Wait};
+use super::{Place, Watch, drives, here, of_layer, stand_of};
+use crate::claims;
+use crate::owner::Owner;
+use crate::roots::Roots;
+use std::time::{Duration, Instant};
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::{EventKind, Raised, WriteAccess};
+use stend_spec::stand::{Layer, Stand};
+use stend_sys::claim::Lease;
+
+/// How long what a command has made may take to appear; udev needs well under a second.
+const APPEARS: Duration = Duration::from_secs(10);
+/// How often is looked.
+const TICK: Duration = Duration::from_millis(50);
+/// How often a synchronisation is looked at, and told of.
+const SYNC_TICK: Duration = Duration::from_millis(500);
+const SYNC_TELLS: Duration = Duration::from_secs(5);
+
+/// Puts a stand up. `text` is its file, `file` the name of that; `nonce` a number drawn for it. One that is up already, in whole or
+/// in part, is gone on with, if its file is the same.
+///
+/// Errors: `Unsafe` for a drive that may not be written over; `Preflight` where something is missing or a command fails. What had
+/// been made until then stays, and `down` takes it away.
+pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, watch: &mut Watch) -> Result<Raised> {
+    let roots = here();
+    let mut journal = match Journal::open(&roots, &stand.name)? {
+        Some(journal) => {
+            must_be_same(&journal, stand)?;
+            journal
+        }
+        None => {
+            let found = drives::identify(&roots, stand)?;
+            // Everything that can be refused is refused before there is anything to take down.
+            let imagined = Journal::imagined(Head::new(file, text, nonce, found.clone(), ""));
+            let place = Place { stand, nonce, drives: drives::paths(&roots, &found)? };
+            foresee(&roots, &place, &imagined)?;
+            Journal::create(&roots, &stand.name, Head::new(file, text, nonce, found, &owner.run_file))?
+        }
+    };
+    let head = journal.head().cloned().ok_or_else(super::no_head)?;
+    let place = Place { stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
+    drives::must_all_be_here(&head.drives, &place.drives)?;
+    bare_targets_must_be_free(&roots, &place, &journal)?;
+    let mut leases = Vec::new();
+    for layer in &stand.layers {
+        raise(&roots, &place, layer, &mut journal, owner, &mut leases, watch)
+            .map_err(|e| of_layer(layer, &head.file, e))?;
+    }
+    let sight = Sight::new(&roots, &journal);
+    let targets = place.targets(&sight);
+    let nodes = targets.iter().filter_map(|path| sight.at(path));
+    // On what the stand made nothing is anybody's; on a drive that is measured as it is, what the file names.
+    let made = targets.iter().filter(|path| !place.drives.iter().flatten().any(|drive| drive == *path));
+    let mut signatures = self::signatures(&roots, &sight, made);
+    signatures.extend(stand.overwrite.iter().cloned());
+    let there = self::signatures(&roots, &sight, &targets);
+    signatures.retain(|name| there.contains(name));
+    signatures.sort();
+    signatures.dedup();
+    let identities = nodes.filter_map(|node| crate::identity::of(&roots, sight.devices(), node)).collect();
+    Ok(Raised { identities, signatures, targets })
+}
+
+/// A drive that is a target itself is looked at each time: no layer does that for it.
+fn bare_targets_must_be_free(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
+    let sight = Sight::new(roots, journal);
+    for path in place.targets(&sight).iter().filter(|path| place.drives.iter().flatten().any(|drive| drive == *path)) {
+        if let Some(node) = sight.at(path) {
+            drives::must_be_free(&drives::look(roots, node, sight.devices()), &place.stand.overwrite)?;
+        }
+    }
+    Ok(())
+}
+
+/// Signatures on devices that could be written, each once, sorted.
+fn signatures<'a>(roots: &Roots, sight: &Sight, paths: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let nodes = paths.into_iter().filter_map(|path| sight.at(path));
+    let on = |node| match drives::look(roots, node, sight.devices()).access {
+        WriteAccess::Confirm { signatures, .. } => signatures,
+        _ => Vec::new(),
+    };
+    let mut found: Vec<String> = nodes.flat_map(on).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// What would be refused on the way, refused now: programs, drives, names that are taken.
+fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
+    let sight = Sight::new(roots, journal);
+    let made: Vec<Made> = place.stand.layers.iter().map(|layer| place.make(&sight, layer)).collect();
+    let steps = || made.iter().flat_map(|made| &made.steps);
+    must_have(steps().flat_map(|step| step.apply.iter().chain(step.undo.iter().map(|(_, deed)| deed))))?;
+    for path in place.drives.iter().flatten() {
+        if let Some(node) = sight.at(path) {
+            drives::must_be_free(&drives::look(roots, node, sight.devices()), &place.stand.overwrite)?;
+        }
+    }
+    must_know_signatures(roots, place, &sight)?;
+    // Identities are drawn anew; what has one of our names already is somebody else's.
+    // A directory where something was mounted before is nobody's.
+    let names = |sign: &Sign| match sign {
+        Sign::Path(path) => !path.starts_with(super::names::MOUNTS),
+        sign => matches!(
+            sign,
+            Sign::File { .. } | Sign::Mapping { .. } | Sign::Volume(_) | Sign::Mounted(_) | Sign::Loop(_)
+        ),
+    };
+    let taken = steps().find(|step| names(&step.done) && sight.is_taken(&step.done));
+    let Some(Step { what: Say { en, ru }, .. }) = taken else { return Ok(()) };
+    Err(Error::new(
+        Kind::Preflight,
+        say!("cannot {en}: there is one of this name already", "не удастся {ru}: такое имя уже занято"),
+    )
+    .hint(say!(
+        "give the stand another name, or remove what has it",
+        "дайте стенду другое имя или удалите то, что его носит"
+    )))
+}
+
+/// `overwrite` names only what is there: a mistyped drive would show itself so.
+fn must_know_signatures(roots: &Roots, place: &Place, sight: &Sight) -> Result<()> {
+    let there = signatures(roots, sight, place.drives.iter().flatten());
+    match place.stand.overwrite.iter().find(|name| !there.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::new(
+            Kind::Unsafe,
+            say!(
+                "refused: `overwrite` names `{name}`, and no drive of the stand carries it",
+                "отказ: в `overwrite` указана метка `{name}`, которой нет ни на одном накопителе стенда"
+            ),
+        )
+        .hint(say!("check the drives with `stend inspect`", "проверьте накопители командой `stend inspect`"))),
+    }
+}
+
+fn must_be_same(journal: &Journal, stand: &Stand) -> Result<()> {
+    if stand_of(journal)? == *stand {
+        return Ok(());
+    }
+    let name = &stand.name;
+    Err(Error::new(
+        Kind::Preflight,
+        say!(
+            "the stand `{name}` is up from another file, or the file was changed since",
+            "стенд `{name}` поднят из другого файла, или файл с тех пор изменился"
+        ),
+    )
+    .hint(say!("`stend stand down {name}` takes it down first", "сначала уберите его: `stend stand down {name}`")))
+}
+
+fn raise(
+    roots: &Roots,
+    place: &Place,
+    layer: &Layer,
+    journal: &mut Journal,
+    owner: &Owner,
+    leases: &mut Vec<(String, Lease)>,
+    watch: &mut Watch,
+) -> Result<()> {
+    let count = place.make(&Sight::new(roots, journal), layer).steps.len();
+    for index in 0..count {
+        // Anew each time: what a step made has its path only afterwards.
+        let sight = Sight::new(roots, journal);
+        let Some(step) = place.make(&sight, layer).steps.into_iter().nth(index) else { break };
+        let done = sight.shows(&step.done);
+        drop(sight);
+        if !done {
+            if (watch.stopped)() {
+                return Err(Error::new(Kind::Interrupted, say!("it was stopped", "работа остановлена")));
+            }
+            do_step(roots, place, layer, &step, journal, owner, leases, watch)?;
+        }
+        if let Some(wait) = &step.wait {
+            wait_for(roots, journal, wait, watch)?;
+        }
+    }
+    let products = place.make(&Sight::new(roots, journal), layer).products;
+    products.iter().try_for_each(|product| {
+        let shown = product.shown();
+        until(&say!("make {shown}", "создать {shown}"), &mut || {
+            Sight::new(roots, journal).find(product).is_some()
+        })
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "the state of putting a stand up, which nothing else has")]
+fn do_step(
+    roots: &Roots,
+    place: &Place,
+    layer: &Layer,
+    step: &Step,
+    journal: &mut Journal,
+    owner: &Owner,
+    leases: &mut Vec<(String, Lease)>,
+    watch: &mut Watch,
+) -> Result<()> {
+    let steps = place.make(&Sight::new(roots, journal), layer).steps;
+    claim_drives(roots, place, step, &steps, journal, owner, leases)?;
+    // What an earlier attempt left half done is in the way of the whole.
+    for (sign, deed) in &step.undo {
+        if Sight::new(roots, journal).shows(sign) {
+            perform(roots, deed, journal, watch)?;
+        }
+    }
+    let what = step.what.en.clone();
+    journal.append(Entry::Begin { layer: layer.name.clone(), what: what.clone() })?;
+    for deed in &step.apply {
+        perform(roots, deed, journal, watch)?;
+    }
+    until(&step.what, &mut || Sight::new(roots, journal).shows(&step.done))?;
+    journal.append(Entry::End { layer: layer.name.clone(), what })
+}
+
+/// Looks at the drives that a step is the first to write to once more, with the right to them in hand.
+fn claim_drives(
+    roots: &Roots,
+    place: &Place,
+    step: &Step,
+    of_layer: &[Step],
+    journal: &Journal,
+    owner: &Owner,
+    leases: &mut Vec<(String, Lease)>,
+) -> Result<()> {
+    for path in step.erases.iter().filter(|path| place.drives.iter().flatten().any(|drive| drive == *path)) {
+        let sight = Sight::new(roots, journal);
+        // One of this layer's own things lies on it already: then it was looked at before that was made.
+        let ours = of_layer.iter().filter(|step| step.erases.contains(path)).any(|step| {
+            let on_it = |sign: &Sign| match sign {
+                Sign::Mark { device, .. } => device == path,
+                Sign::Mapping { .. } => step.erases.len() == 1,
+                _ => false,
+            };
+            step.undo.iter().any(|(sign, _)| on_it(sign) && sight.shows(sign))
+        });
+        if ours || leases.iter().any(|(leased, _)| leased == path) {
+            continue;
+        }
+        let gone = || claims::changed(path, &say!("it is gone", "устройство исчезло"));
+        let node = sight.at(path).ok_or_else(gone)?;
+        drives::must_be_free(&drives::look(roots, node, sight.devices()), &place.stand.overwrite)?;
+        let claim = claims::claim(roots, sight.devices(), node, owner)?;
+        // The device is let go for the program that builds on it; the lease keeps other runs away until that holds it.
+        let lease = claim.hand_over();
+        leases.extend(lease.map(|lease| (path.clone(), lease)));
+    }
+    Ok(())
+}
+
+/// Waits until the kernel shows what has been made; `what` are words that follow "to".
+fn until(what: &Say, shown: &mut dyn FnMut() -> bool) -> Result<()> {
+    let deadline = Instant::now() + APPEARS;
+    while !shown() {
+        if Instant::now() > deadline {
+            let Say { en, ru } = what;
+            return Err(Error::new(
+                Kind::Preflight,
+                say!("to {en} succeeded, and the kernel does not show it", "удалось {ru}, но ядро этого не показывает"),
+            ));
+        }
+        std::thread::sleep(TICK);
+    }
+    Ok(())
+}
+
+/// Waits for a first synchronisation and tells how far it is.
+fn wait_for(roots: &Roots, journal: &Journal, wait: &Wait, watch: &mut Watch) -> Result<()> {
+    let mut told: Option<Instant> = None;
+    loop {
+        let Some(now) = left(roots, journal, wait)? else { return Ok(()) };
+        if (watch.stopped)() {
+            return Err(Error::new(
+                Kind::Interrupted,
+                say!("the synchronisation was not waited for", "синхронизации не дождались"),
+            ));
+        }
+        if told.is_none_or(|at| at.elapsed() >= SYNC_TELLS) {
+            told = Some(Instant::now());
+            (watch.log)(EventKind::Step { action: now });
+        }
+        std::thread::sleep(SYNC_TICK);
+    }
+}
+
+/// A first synchronisation that cannot come to its end.
+fn broken(why: Say) -> Box<Error> {
+    let Say { en, ru } = why;
+    Error::new(
+        Kind::Preflight,
+        say!("the first synchronisation did not come to its end: {en}", "первая синхронизация не завершилась: {ru}"),
+    )
+}
+
+/// How far a synchronisation is, in English; `None`: it is done.
+fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>> {
+    match wait {
+        Wait::Array(uuid) => {
+            let sight = Sight::new(roots, journal);
+            let array = sight.array(uuid).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
+            if syncing(array).is_none() && degraded(array) > 0 {
+                return Err(broken(say!("members are missing", "не хватает накопителей")));
+            }
+            let far = |(action, done, all): (String, u64, u64)| match all {
+                0 => format!("{action} of {} begins", array.name),
+                all => format!("{action} of {}: {} %", array.name, done.saturating_mul(100) / all),
+            };
+            Ok(syncing(array).map(far))
+        }
+        Wait::Volume(group, name) => {
+            let words = ["lvs", "--noheadings", "--options", "sync_percent"].map(String::from);
+            let words: Vec<String> = words.into_iter().chain([format!("{group}/{name}")]).collect();
+            let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {})?;
+            // Warnings stand among the lines, too.
+            let percent = told.lines().filter_map(|line| line.trim().parse::<f64>().ok()).next_back();
+            let percent = percent.ok_or_else(|| broken(Say::same(told.clone())))?;
+            Ok((percent < 100.0).then(|| format!("synchronisation of {group}/{name}: {percent} %")))
+        }
+    }
+}

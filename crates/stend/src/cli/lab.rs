@@ -1,0 +1,98 @@
+//! The words of `stend lab`.
+
+use super::{flag, positional, verb, word};
+use clap::{Arg, Command};
+use stend_base::{Lang, Say, say};
+
+/// `stend lab` and what it does.
+pub fn lab(lang: Lang) -> Command {
+    let about = say!(
+        "virtual machines to rehearse on: for one run (`stend run --lab FILE`), or until they are ended",
+        "виртуальные машины для репетиций: на один прогон (`stend run --lab ФАЙЛ`) или пока их не завершат"
+    );
+    let examples = "stend lab build\n\
+                    stend run quick --lab lab/nvme.yaml --on /dev/nvme0n1\n\
+                    stend lab up lab/nvme.yaml\n\
+                    stend lab shell nvme -- lsblk\n\
+                    stend run quick --lab nvme --on /dev/nvme0n1\n\
+                    stend lab down nvme";
+    verb("lab", about, examples, word(lang, "COMMAND", "КОМАНДА"), Vec::new(), lang)
+        .subcommand_required(true)
+        .disable_help_subcommand(true)
+        .subcommand_help_heading(word(lang, "Commands", "Команды"))
+        .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
+        .subcommands([build(lang), up(lang), down(lang), list(lang), shell(lang), connect(lang)])
+}
+
+fn build(lang: Lang) -> Command {
+    let about = say!("make the image of the guests, once", "собрать образ гостевых систем, один раз");
+    let file =
+        say!("a machine file, whose packages the image shall have", "файл машины, пакеты которого войдут в образ");
+    let offline = say!("take only packages that were downloaded before", "брать только загруженные ранее пакеты");
+    let arguments = vec![positional("FILE", file, lang).required(false), flag("offline", None, offline, lang)];
+    action("build", about, "stend lab build\nstend lab build lab/nvme.yaml --offline", "[FILE]", arguments, lang)
+}
+
+fn up(lang: Lang) -> Command {
+    let about = say!(
+        "start a machine that stays up until `down`",
+        "запустить машину, которая работает, пока её не завершит `down`"
+    );
+    let file = say!("a machine file", "файл машины");
+    action("up", about, "stend lab up lab/nvme.yaml", "FILE", vec![positional("FILE", file, lang)], lang)
+}
+
+fn down(lang: Lang) -> Command {
+    let about =
+        say!("end a machine; what its drives hold is gone", "завершить машину; то, что на её накопителях, пропадает");
+    action("down", about, "stend lab down nvme", "NAME", vec![name(lang)], lang)
+}
+
+fn list(lang: Lang) -> Command {
+    let about = say!(
+        "list the machines that are up; what died is removed",
+        "показать запущенные машины; следы завершившихся удаляются"
+    );
+    action("list", about, "stend lab list\nstend lab list --json", "", Vec::new(), lang)
+}
+
+fn shell(lang: Lang) -> Command {
+    let about = say!(
+        "execute a command in a machine that is up; without one, a shell",
+        "выполнить команду в запущенной машине; без команды — оболочка"
+    );
+    let examples = "stend lab shell nvme\n\
+                    stend lab shell nvme -- mdadm --detail /dev/md0\n\
+                    stend lab shell nvme -- sh -c 'cat /proc/mdstat; dmesg | tail'";
+    let words = say!(
+        "the command and its arguments; its exit code becomes that of this one",
+        "команда и её аргументы; её код выхода становится кодом выхода этой команды"
+    );
+    let words = positional("COMMAND", words, lang).required(false).num_args(0..).last(true);
+    action("shell", about, examples, "NAME [-- COMMAND…]", vec![name(lang), words], lang)
+}
+
+fn connect(lang: Lang) -> Command {
+    let about = say!(
+        "join the standard streams to the worker of a machine that is up",
+        "соединить стандартные потоки с рабочим процессом запущенной машины"
+    );
+    action("connect", about, "stend lab connect nvme", "NAME", vec![name(lang)], lang).hide(true)
+}
+
+fn name(lang: Lang) -> Arg {
+    positional("NAME", say!("name of a machine that is up", "имя запущенной машины"), lang)
+}
+
+/// What runs in a machine of the lab that stays up.
+pub fn guest(lang: Lang) -> Command {
+    let about = say!("serve the ports of a machine of the lab", "обслуживать порты машины лаборатории");
+    verb("guest", about, "stend guest", "", Vec::new(), lang).hide(true)
+}
+
+/// A command of the lab, with the help that every verb has.
+fn action(name: &'static str, about: Say, examples: &str, usage: &str, arguments: Vec<Arg>, lang: Lang) -> Command {
+    let options = word(lang, "[OPTIONS]", "[ПАРАМЕТРЫ]");
+    verb(name, about, examples, usage, arguments, lang)
+        .override_usage(format!("stend lab {name} {usage} {options}").replace("  ", " "))
+}

@@ -1,0 +1,112 @@
+//! `stend stand`: plans, puts up, shows and takes down stands on this host.
+
+use crate::out::Out;
+use clap::ArgMatches;
+use std::io::Read;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+use stend_base::{Error, Kind, Result, say};
+use stend_host::{StandAnswer, StandFile, StandOrder};
+use stend_record::{EventKind, StandText};
+
+/// Carries out one action.
+pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let given = arguments.get_one::<String>("FILE").map(String::as_str);
+    let order = match (super::required(arguments, "ACTION"), given) {
+        ("status", None) => StandOrder::Status(None),
+        ("status", Some(given)) => StandOrder::Status(Some(name_of(given)?)),
+        ("down", Some(given)) => StandOrder::Down(name_of(given)?),
+        ("plan", Some(given)) => StandOrder::Plan(file_of(read(given)?)),
+        ("up", Some(given)) => {
+            let owner = "stend stand up".to_string();
+            StandOrder::Up { stand: file_of(read(given)?), until_release: false, owner }
+        }
+        (action, _) => {
+            return Err(Error::new(
+                Kind::Usage,
+                say!("`stend stand {action}` needs a stand file", "`stend stand {action}` требует файл стенда"),
+            )
+            .hint(say!(
+                "for example `stend stand {action} stand.yaml`",
+                "например `stend stand {action} stand.yaml`"
+            )));
+        }
+    };
+    let host = super::lab::reach(arguments, out)?;
+    let (channel, stopper) = stend_run::channel();
+    let stoppers = super::run::watch_signals()?;
+    stoppers.aim(Some(stopper));
+    let answer = stend_run::order(host, order, channel, &mut |kind| tell(kind, out))?;
+    show(&answer, given.unwrap_or_default(), out)
+}
+
+/// Every command and every change as it is made: of a stand people want to see what is done to their drives.
+fn tell(kind: &EventKind, out: &Out) {
+    match kind {
+        EventKind::Command { argv, .. } => out.note(&format!("$ {}", stend_spec::arm::line(argv))),
+        EventKind::Step { action } => out.note(&format!("· {action}")),
+        _ => {}
+    }
+}
+
+fn show(answer: &StandAnswer, given: &str, out: &Out) -> Result<()> {
+    match answer {
+        StandAnswer::Plan(plan) => out.result(&match out.json {
+            true => stend_report::stand_plan_json(plan),
+            false => stend_report::stand_plan_text(plan, out.lang),
+        }),
+        StandAnswer::Status(stands) => out.result(&match out.json {
+            true => stend_report::stand_status_json(stands),
+            false => stend_report::stand_status_text(stands, out.lang),
+        }),
+        StandAnswer::Up(raised) => {
+            if out.json {
+                return out.result(&stend_report::stand_up_json(raised));
+            }
+            let targets = raised.targets.join(" ");
+            let next: Vec<String> = raised.targets.iter().map(|path| format!("--on {path}")).collect();
+            let next = next.join(" ");
+            let text = say!(
+                "the stand is up; measured is {targets}\nnext      stend run quick {next}\n          stend stand down {given}",
+                "стенд поднят; измеряется {targets}\nдальше    stend run quick {next}\n          stend stand down {given}"
+            );
+            out.result(text.get(out.lang))
+        }
+        StandAnswer::Down => {
+            if out.json {
+                return out.result("{\"schema\": \"stend-stand-down\", \"schema_version\": 1}");
+            }
+            out.result(say!("the stand is down", "стенд убран").get(out.lang))
+        }
+    }
+}
+
+/// The name of a stand, from its file if there is one.
+fn name_of(given: &str) -> Result<String> {
+    if !Path::new(given).is_file() {
+        return Ok(given.to_string());
+    }
+    read(given).map(|stand| stand.name)
+}
+
+fn file_of(StandText { file, text, nonce, .. }: StandText) -> StandFile {
+    StandFile { text, file, nonce }
+}
+
+/// Reads a stand file, and draws a number for the stand.
+pub fn read(name: &str) -> Result<StandText> {
+    let unreadable = |e: std::io::Error| {
+        Error::new(
+            Kind::Spec,
+            say!("cannot read the stand file `{name}`: {e}", "не удаётся прочитать файл стенда `{name}`: {e}"),
+        )
+    };
+    let mut text = String::new();
+    // One byte more than the parser takes: it says so instead of reading a huge file.
+    let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
+    std::fs::File::open(name).map_err(unreadable)?.take(limit).read_to_string(&mut text).map_err(unreadable)?;
+    let stand = stend_spec::parse::stand(&text, name)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let nonce = stend_base::random::mix(now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32));
+    Ok(StandText { name: stand.name, file: name.to_string(), text, nonce })
+}

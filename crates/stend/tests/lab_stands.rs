@@ -1,0 +1,113 @@
+//! Stands of real kernels in a machine of the lab: built on drives with limits, measured, taken down; the arithmetic of RAID
+//! shows, and nothing stays on the drives. One machine for all of them.
+
+mod support;
+
+use std::path::Path;
+use support::lab::{cached, ready};
+use support::*;
+
+const SUITE: &str = "suite: raid\ndefaults: {ramp: 300ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  \
+    - {name: write, streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 32}]}\n  \
+    - {name: read, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: 32}]}\n";
+
+/// Most I/Os per second of each drive: far below what the emulation itself can do.
+const DRIVE_IOPS: f64 = 400.0;
+
+/// A machine that is up, taken down however the test ends.
+struct Machine<'a> {
+    scratch: &'a Scratch,
+    place: String,
+    serial: String,
+}
+
+impl Drop for Machine<'_> {
+    fn drop(&mut self) {
+        drop(output(&mut self.command(&["lab", "down", "layers"])));
+    }
+}
+
+impl Machine<'_> {
+    fn command(&self, words: &[&str]) -> std::process::Command {
+        let mut command = stend(self.scratch, words);
+        command.env("XDG_RUNTIME_DIR", &self.place);
+        command
+    }
+
+    fn guest(&self, script: &str) -> String {
+        expect_exit(&mut self.command(&["lab", "shell", "layers", "--", "sh", "-c", script]), 0).0
+    }
+
+    /// A stand file on the first drives of the machine.
+    fn stand(&self, name: &str, drives: u32, layer: &str) -> String {
+        let drives: Vec<String> = (1..=drives).map(|number| format!("{{id: {}{number}}}", self.serial)).collect();
+        let text = format!("stand: {name}\ndrives: [{}]\nlayers: [{layer}]\n", drives.join(", "));
+        self.scratch.file(&format!("{name}.yaml"), &text)
+    }
+
+    /// Writes and reads per second on a stand, which is put up and taken down for it.
+    fn rates(&self, name: &str, drives: u32, layer: &str) -> (f64, f64) {
+        let (suite, stand) = (self.scratch.file("suite.yaml", SUITE), self.stand(name, drives, layer));
+        let file = self.scratch.join(&format!("{name}.stend"));
+        let path = file.to_string_lossy().into_owned();
+        let words = ["run", &suite, "--lab", "layers", "--stand", &stand, "--progress", "none", "-o", &path];
+        expect_exit(&mut self.command(&words), 0);
+        assert_eq!(
+            self.guest("wipefs /dev/nvme?n1; dmsetup ls; grep -c ^md /proc/mdstat || true").trim(),
+            "No devices found\n0",
+            "{name}"
+        );
+        let found = show_json(self.scratch, Path::new(&path));
+        let rate =
+            |case: usize| found["cases"][case]["iops"]["value"].as_f64().unwrap_or_else(|| panic!("{name}: {found}"));
+        (rate(0), rate(1))
+    }
+}
+
+/// Within 8 %.
+fn about(found: f64, expected: f64) -> bool {
+    (found / expected - 1.0).abs() <= 0.08
+}
+
+#[test]
+fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
+    let scratch = Scratch::new();
+    if !ready(&scratch, "raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing") {
+        return;
+    }
+    let before = cached();
+    let serial = format!("T{}L", std::process::id());
+    let machine = Machine { place: scratch.directory("run"), serial, scratch: &scratch };
+    let text = format!(
+        "machine: layers\nmemory: 1GiB\ncpus: 2\ndrives: [{{serial: {}, count: 4, size: 96MiB, iops: {DRIVE_IOPS}}}]\n",
+        machine.serial
+    );
+    expect_exit(&mut machine.command(&["lab", "up", &scratch.file("layers.yaml", &text)]), 0);
+
+    for (name, drives, layer, writes, reads) in [
+        ("md0", 4, "md: {level: 0}", 4.0, 4.0),
+        // Each write goes to two drives.
+        ("md10", 4, "md: {level: 10, initial_sync: skip}", 2.0, 4.0),
+        // Each write reads data and parity and writes both.
+        ("md5", 4, "md: {level: 5, chunk: 64KiB, initial_sync: skip}", 1.0, 4.0),
+        ("striped", 4, "lvm: {type: striped}", 4.0, 4.0),
+        ("delay", 1, "dm: {delay: {read: 2ms, write: 2ms}}", 1.0, 1.0),
+    ] {
+        let (written, read) = machine.rates(name, drives, layer);
+        assert!(about(written, writes * DRIVE_IOPS), "{name}: {written} writes per second");
+        assert!(about(read, reads * DRIVE_IOPS), "{name}: {read} reads per second");
+    }
+
+    // A synchronisation is waited for, and a degraded array is told.
+    let stand = machine.stand("mirror", 2, "md: {level: 1, member_size: 32MiB}");
+    expect_exit(&mut machine.command(&["stand", "up", &stand, "--lab", "layers"]), 0);
+    assert!(machine.guest("cat /proc/mdstat").contains("[UU]"));
+    machine.guest("mdadm --fail /dev/md127 $(ls /sys/block/md127/slaves | head -1)");
+    let (told, _) = expect_exit(&mut machine.command(&["stand", "status", "mirror", "--lab", "layers"]), 0);
+    assert!(told.contains("degraded: 1 members are missing"), "{told}");
+    expect_exit(&mut machine.command(&["stand", "down", "mirror", "--lab", "layers"]), 0);
+    assert_eq!(machine.guest("wipefs /dev/nvme?n1"), "");
+
+    expect_exit(&mut machine.command(&["lab", "down", "layers"]), 0);
+    assert_eq!(cached(), before);
+}

@@ -1,0 +1,183 @@
+//! A machine of the lab that stays up between commands: what is done in it and to it, and that nothing stays of it. One
+//! machine for all of that, because a start takes several seconds.
+
+mod support;
+
+use std::cell::RefCell;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+use stend_base::Bytes;
+use stend_lab::Failing;
+use support::lab::{cached, emulators, identity, ready};
+use support::*;
+
+/// A machine that is up.
+struct Up<'a> {
+    scratch: &'a Scratch,
+    place: String,
+    serial: String,
+}
+
+impl Drop for Up<'_> {
+    fn drop(&mut self) {
+        // A test that failed leaves it up.
+        drop(output(&mut self.command(&["lab", "down", "tested"])));
+    }
+}
+
+impl Up<'_> {
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = stend(self.scratch, words);
+        command.env("XDG_RUNTIME_DIR", &self.place);
+        command
+    }
+
+    /// The command of this machine with this exit code; its standard output and error.
+    fn lab(&self, words: &[&str], code: i32) -> (String, String) {
+        expect_exit(&mut self.command(words), code)
+    }
+
+    /// What a script prints in the guest; it must succeed.
+    fn guest(&self, script: &str) -> String {
+        self.lab(&["lab", "shell", "tested", "--", "sh", "-c", script], 0).0
+    }
+
+    /// The n-th drive by its serial number, in the guest.
+    fn drive(&self, number: u32) -> String {
+        format!("/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{}{number}", self.serial)
+    }
+
+    fn succeeds(&self, script: &str) -> bool {
+        let output: Output = output(&mut self.command(&["lab", "shell", "tested", "--", "sh", "-c", script]));
+        output.status.success()
+    }
+}
+
+const SUITE: &str = "suite: s\ndefaults: {ramp: 100ms, trial: 500ms}\nfill: {size: 4MiB}\nrepeats: {blocks: 1}\ncases:\n  \
+    - {name: v, streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, verify: {after: true}}]}\n";
+
+#[test]
+fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
+    let scratch = Scratch::new();
+    if !ready(&scratch, "a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended") {
+        return;
+    }
+    let before = cached();
+    let up = Up { place: scratch.directory("run"), serial: format!("T{}U", std::process::id()), scratch: &scratch };
+    let drive = |node: u32| format!("  - {{serial: {}, count: 2, node: {node}, size: 64MiB}}\n", up.serial);
+    let text = format!(
+        "machine: tested\nnuma: [{{cpus: 1, memory: 512MiB}}, {{cpus: 1, memory: 512MiB}}]\ndrives:\n{}{}",
+        drive(0),
+        drive(1).replace(&up.serial, &format!("{}F", up.serial))
+    );
+    let file = scratch.file("tested.yaml", &text);
+    up.lab(&["lab", "up", &file], 0);
+    assert!(up.lab(&["lab", "up", &file], 4).1.contains("is up already"));
+    let listed: serde_json::Value = serde_json::from_str(&up.lab(&["lab", "list", "--json"], 0).0).expect("JSON");
+    assert_eq!((&listed[0]["machine"], listed[0]["drives"].as_array().map(Vec::len)), (&"tested".into(), Some(4)));
+
+    commands(&up);
+    layers_and_nodes(&up);
+    runs(&up);
+    faults(&up);
+
+    up.lab(&["lab", "down", "tested"], 0);
+    assert!(up.lab(&["lab", "shell", "tested", "--", "true"], 4).1.contains("no machine `tested` is up"));
+    assert!(
+        up.lab(&["run", "quick", "--lab", "tested", "--on", "/dev/nvme0n1"], 4).1.contains("neither a machine file")
+    );
+    assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is up"));
+    assert_eq!((emulators(&up.serial), cached()), (Vec::new(), before));
+    let left: Vec<_> =
+        std::fs::read_dir(std::path::Path::new(&up.place).join("stend/lab")).expect("a directory").collect();
+    assert_eq!(left.len(), 1, "the lock alone: {left:?}");
+}
+
+/// Exit codes, both outputs and the input of a command are those of the guest.
+fn commands(up: &Up) {
+    let (told, complained) = up.lab(&["lab", "shell", "tested", "--", "sh", "-c", "echo a; echo b >&2; exit 7"], 7);
+    assert_eq!((told.as_str(), complained.as_str()), ("a\n", "b\n"));
+    assert!(up.lab(&["lab", "shell", "tested", "--", "/nowhere/tool"], 127).1.contains("/nowhere/tool"));
+    let mut child =
+        up.command(&["lab", "shell", "tested"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell");
+    std::io::Write::write_all(&mut child.stdin.take().expect("its input"), b"uname -r; exit 3").expect("told");
+    let output = child.wait_with_output().expect("its end");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("6.12."), "{output:?}");
+}
+
+/// Real tools make layers of real kernels, and drives are on the nodes of the machine file.
+fn layers_and_nodes(up: &Up) {
+    let node = "for d in /sys/class/nvme/nvme*; do echo $(cat $d/serial) $(cat $d/device/numa_node); done | sort";
+    let serial = &up.serial;
+    assert_eq!(up.guest(node), format!("{serial}1 0\n{serial}2 0\n{serial}F1 1\n{serial}F2 1\n"));
+    let (one, two) = (up.drive(1), up.drive(2));
+    let made = up.guest(&format!(
+        "vgcreate -q vg {one} {two} && lvcreate -qq -y -i 2 -n v -L 64M vg && mkfs.xfs -q -f /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{serial}F2 && \
+         mount /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{serial}F2 /mnt 2>&1; lvs --noheadings -o stripes vg/v; umount /mnt; vgremove -qq -f vg; pvremove -qq {one} {two}"
+    ));
+    assert!(made.contains(" 2\n"), "{made}");
+}
+
+/// A run uses the machine as one that was started for it; a second one waits for its turn, and a killed one leaves it usable.
+fn runs(up: &Up) {
+    let (suite, file) = (up.scratch.file("suite.yaml", SUITE), up.scratch.join("up.stend"));
+    let path = file.to_string_lossy().into_owned();
+    let (drive, identity) = (up.drive(1), identity(&format!("{}1", up.serial)));
+    let words = ["run", &suite, "--lab", "tested", "--on", &drive, "--progress", "none"];
+    up.lab(&[&words[..], &["--confirm", &identity, "-o", &path]].concat(), 0);
+    let run = stend_record::store::read(&file).expect("a run file");
+    let verification =
+        run.trials[0].outcome.as_ref().expect("an outcome").verification.as_ref().expect("verified").all();
+    assert!(verification.wrong() == 0 && verification.ok > 0, "{verification:?}");
+
+    let long = up.scratch.file("long.yaml", &SUITE.replace("trial: 500ms", "trial: 10min"));
+    let mut running =
+        Running::new(&mut up.command(&["run", &long, "--lab", "tested", "--on", &drive, "--confirm", &identity]));
+    eventually("a worker", Duration::from_secs(60), || up.succeeds("pgrep -f 'stend worker'"));
+    assert!(up.lab(&words, 4).1.contains("another run is using the machine"));
+    running.child.kill().expect("killed");
+    running.child.wait().expect("reaped");
+    // The process between them ends with it, and the guest hears of that; the next one finds a worker of its own.
+    let last = RefCell::new((4, String::new()));
+    eventually("the machine is free", Duration::from_secs(60), || {
+        let (code, _, stderr) =
+            texts(&output(&mut up.command(&[&words[..], &["--dry-run", "--confirm", &identity]].concat())));
+        *last.borrow_mut() = (code, stderr);
+        code != 4
+    });
+    assert_eq!(last.borrow().0, 0, "{}", last.borrow().1);
+}
+
+/// Drives complain, fail, and go away under an array, and come back.
+fn faults(up: &Up) {
+    let place = std::path::Path::new(&up.place).join("stend/lab");
+    let machine = stend_lab::find("tested", &place).expect("it is up");
+    let mut faults = machine.faults().expect("its control");
+    let (first, second) = (format!("{}1", up.serial), format!("{}2", up.serial));
+    let (one, two) = (up.drive(1), up.drive(2));
+
+    faults.warn(&first, 4).expect("it complains");
+    assert!(!up.succeeds(&format!("smartctl -H {one}")));
+    faults.warn(&first, 0).expect("it is content");
+
+    let read = |offset: u32| format!("dd if={one} of=/dev/null bs=4k count=1 skip={offset} iflag=direct");
+    faults.fail(&first, Failing::Reads, Some(Bytes::kib(40))).expect("it fails");
+    assert!(!up.succeeds(&read(10)) && up.succeeds(&read(11)), "one place");
+    faults.heal(&first).expect("it works again");
+    assert!(up.succeeds(&read(10)));
+    faults.freeze(&first).expect("it is slow");
+    faults.as_described(&first).expect("it is not");
+
+    up.guest(&format!("mdadm --create /dev/md0 --run --level=1 --raid-devices=2 --assume-clean {one} {two} 2>&1"));
+    faults.unplug(&second).expect("it goes");
+    assert!(!up.succeeds(&format!("test -e {two}")));
+    up.guest("dd if=/dev/zero of=/dev/md0 bs=4k count=8 oflag=direct 2>&1");
+    assert!(up.guest("cat /proc/mdstat").contains("[2/1] [U_]"));
+    faults.plug(&second).expect("it comes back");
+    eventually("the drive", Duration::from_secs(60), || up.succeeds(&format!("test -e {two}")));
+    up.guest(&format!("mdadm --manage /dev/md0 --add {two} 2>&1; mdadm --wait /dev/md0 2>&1; true"));
+    assert!(up.guest("cat /proc/mdstat").contains("[2/2] [UU]"));
+    up.guest("mdadm --stop /dev/md0 2>&1");
+    assert!(faults.unplug("nobody").is_err());
+}

@@ -1,0 +1,438 @@
+//! Stands on real loop devices and zram: planned, put up, measured, killed at every step, taken down, and refused.
+
+mod support;
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use support::*;
+
+/// A stand of this test run that is taken down however the test ends.
+struct Stand<'a> {
+    scratch: &'a Scratch,
+    name: String,
+    file: String,
+}
+
+impl<'a> Stand<'a> {
+    /// `layers` and what comes beside them; the name is that of the test and of this process.
+    fn new(scratch: &'a Scratch, name: &str, rest: &str) -> Stand<'a> {
+        let name = format!("{name}-{}", std::process::id());
+        let file = scratch.file(&format!("{name}.yaml"), &format!("stand: {name}\n{rest}\n"));
+        Stand { scratch, name, file }
+    }
+
+    fn run(&self, action: &str, code: i32) -> (String, String) {
+        expect_exit(&mut stend(self.scratch, &["stand", action, &self.file]), code)
+    }
+
+    fn status(&self) -> Value {
+        let (told, _) = expect_exit(&mut stend(self.scratch, &["stand", "status", &self.name, "--json"]), 0);
+        serde_json::from_str::<Value>(&told).expect("JSON")["stands"][0].clone()
+    }
+
+    fn journal(&self) -> std::path::PathBuf {
+        Path::new("/var/lib/stend/stands").join(&self.name)
+    }
+
+    /// Nothing of it is left: no loop device, no mount, no directory, no journal.
+    fn is_gone(&self) {
+        assert!(!self.journal().exists(), "the journal is left");
+        let told = format!("stend-{}", self.name);
+        for seen in [tool(&["losetup", "--list", "--output", "BACK-FILE"]), read("/proc/self/mountinfo")] {
+            assert!(!seen.contains(&told) && !seen.contains(&self.name), "{seen}");
+        }
+        let left: Vec<_> =
+            std::fs::read_dir(self.scratch.path()).expect("a directory").flatten().map(|e| e.file_name()).collect();
+        assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(&told)), "{left:?}");
+    }
+}
+
+impl Drop for Stand<'_> {
+    fn drop(&mut self) {
+        if self.journal().exists() {
+            output(&mut stend(self.scratch, &["stand", "down", &self.name]));
+        }
+    }
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).expect(path)
+}
+
+/// Layers over files in the directory of the test.
+fn on_files(scratch: &Scratch, count: u32, more: &str) -> String {
+    let directory = scratch.path().display();
+    format!("layers:\n- loop: {{directory: {directory}, size: 128MiB, count: {count}}}\n{more}")
+}
+
+#[test]
+fn a_stand_is_planned_put_up_shown_and_taken_down() {
+    if !root("a_stand_is_planned_put_up_shown_and_taken_down") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let stand = Stand::new(&scratch, "pair", &on_files(&scratch, 2, "- btrfs: {data: raid1}"));
+    let (plan, _) = stand.run("plan", 0);
+    assert!(plan.contains("Nothing was changed") && plan.contains("--data raid1"), "{plan}");
+    stand.is_gone();
+
+    let (told, done) = stand.run("up", 0);
+    assert!(done.contains("$ mkfs.btrfs --force"), "{done}");
+    let at = format!("/run/stend/stands/{}-btrfs", stand.name);
+    assert!(told.contains(&format!("--on {at}")), "{told}");
+    let status = stand.status();
+    for layer in status["layers"].as_array().expect("layers") {
+        assert_eq!(layer["done"], layer["steps"], "{status}");
+    }
+    assert_eq!(status["targets"], serde_json::json!([at]));
+    assert!(tool(&["btrfs", "filesystem", "df", &at]).contains("Data, RAID1"));
+    let (plan, _) = stand.run("plan", 0);
+    assert!(plan.contains("is up") && plan.contains("✔ btrfs: ") && !plan.contains("• "), "{plan}");
+    // What is done is left alone.
+    let (_, done) = stand.run("up", 0);
+    assert_eq!(done, "");
+
+    stand.run("down", 0);
+    stand.is_gone();
+    let (_, refused) = stand.run("down", 2);
+    assert!(refused.contains("there is no stand"), "{refused}");
+}
+
+#[test]
+fn a_run_puts_its_stands_up_and_takes_them_down() {
+    if !root("a_run_puts_its_stands_up_and_takes_them_down") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SMALL);
+    let plain = Stand::new(&scratch, "ext4", &on_files(&scratch, 1, "- fs: {type: ext4, options: [noatime]}"));
+    let part = Stand::new(
+        &scratch,
+        "part",
+        &format!("{}targets: [partition/2]", on_files(&scratch, 1, "- partition: {count: 2}\n")),
+    );
+    let file = scratch.join("r.stend");
+    let path = file.to_string_lossy().into_owned();
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--stand", &part.file, "-o", &path]), 0);
+    part.is_gone();
+    let run = stend_record::store::read(&file).expect("a run file");
+    assert_eq!(run.header.stand.as_ref().map(|stand| stand.name.as_str()), Some(part.name.as_str()));
+    assert!(run.targets[0].path.ends_with("p2") && run.fill.is_some(), "{:?}", run.targets);
+    let commands: Vec<&str> = run
+        .events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            stend_record::EventKind::Command { argv, .. } => argv.first().map(String::as_str),
+            _ => None,
+        })
+        .collect();
+    let made = ["mkdir", "fallocate", "losetup", "sgdisk", "partx"];
+    let undone = ["partx", "sgdisk", "losetup", "rm", "rmdir"];
+    assert_eq!(commands, [made, undone].concat());
+
+    let both = ["run", &suite, "--stand", &plain.file, "--stand", &part.file, "--seed", "1"];
+    let (table, _) = expect_exit(&mut stend(&scratch, &both), 0);
+    assert!(table.contains(&format!("Every stand relative to {}", plain.name)), "{table}");
+    assert!(table.lines().any(|line| line.trim_start().starts_with(&part.name) && line.contains('%')), "{table}");
+    plain.is_gone();
+    part.is_gone();
+}
+
+#[test]
+fn a_stand_goes_with_a_run_that_is_stopped_and_a_drive_of_it_is_refused_to_others() {
+    if !root("a_stand_goes_with_a_run_that_is_stopped_and_a_drive_of_it_is_refused_to_others") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("long.yaml", &SMALL.replace("blocks: 2", "blocks: 500"));
+    let stand = Stand::new(&scratch, "stopped", &on_files(&scratch, 1, "- fs: {type: ext4}"));
+    let file = scratch.join("r.stend");
+    let path = file.to_string_lossy().into_owned();
+    let words = ["run", &suite, "--stand", &stand.file, "--progress", "none", "-o", &path];
+    let mut running = Running::new(&mut stend(&scratch, &words));
+    eventually("a trial", std::time::Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| !run.trials.is_empty())
+    });
+    // The stand of a run is not taken away under it.
+    let (_, busy) = stand.run("down", 5);
+    assert!(busy.contains("the stand is in use"), "{busy}");
+    expect_exit(&mut stend(&scratch, &["stop", &path]), 0);
+    assert_eq!(running.wait(std::time::Duration::from_secs(60)), Some(130));
+    stand.is_gone();
+}
+
+#[test]
+fn a_stand_that_was_up_before_a_run_stays_up_whether_the_run_uses_it_or_is_refused() {
+    if !root("a_stand_that_was_up_before_a_run_stays_up_whether_the_run_uses_it_or_is_refused") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SMALL);
+    let stand = Stand::new(&scratch, "kept", &on_files(&scratch, 1, "- fs: {type: ext4}"));
+    stand.run("up", 0);
+    let kept = Path::new("/run/stend/stands").join(format!("{}-fs/kept", stand.name));
+    std::fs::write(&kept, "mine").expect("a file on it");
+
+    // Another stand of the same name is refused, and nothing happens to the one that is up.
+    let other = scratch.file("other.yaml", &format!("stand: {}\n{}", stand.name, on_files(&scratch, 2, "")));
+    let (_, refused) = expect_exit(&mut stend(&scratch, &["run", &suite, "--stand", &other]), 4);
+    assert!(refused.contains("is up from another file"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&kept).expect("still there"), "mine");
+
+    // A run on the same one uses it as it is.
+    expect_exit(&mut stend(&scratch, &["run", &suite, "--stand", &stand.file]), 0);
+    assert_eq!(std::fs::read_to_string(&kept).expect("still there"), "mine");
+    stand.run("down", 0);
+    stand.is_gone();
+}
+
+#[test]
+fn a_table_of_partitions_that_the_file_does_not_name_stays() {
+    if !root("a_table_of_partitions_that_the_file_does_not_name_stays") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let drive = Loop::new(&scratch, "drive.img", 128 << 20);
+    let id = drive.identity(&scratch);
+    let with = |name: &str, more: &str| {
+        Stand::new(&scratch, name, &format!("drives: [{{id: '{id}'}}]\n{more}layers: [partition: {{count: 2}}]"))
+    };
+    tool(&["sgdisk", "--new=1:0:+32M", &drive.device]);
+    tool(&["partx", "--update", &drive.device]);
+    let table = || tool(&["sgdisk", "--print", &drive.device]);
+    let before = table();
+    let (_, refused) = with("table", "").run("up", 5);
+    assert!(refused.contains("gpt"), "{refused}");
+    assert_eq!(table(), before);
+
+    let named = with("named", "overwrite: [gpt]\n");
+    named.run("up", 0);
+    assert_ne!(table(), before);
+    named.run("down", 0);
+    named.is_gone();
+}
+
+#[test]
+fn what_lies_on_a_drive_is_not_written_over_unless_the_file_names_it() {
+    if !root("what_lies_on_a_drive_is_not_written_over_unless_the_file_names_it") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let drive = Loop::new(&scratch, "drive.img", 512 << 20);
+    let id = drive.identity(&scratch);
+    let drives = format!("drives: [{{id: '{id}'}}]\n");
+    let layers = "layers: [fs: {type: xfs}]";
+    let stand = Stand::new(&scratch, "drive", &format!("{drives}{layers}"));
+    let before = || tool(&["sha256sum", &drive.device]);
+
+    tool(&["mkfs.ext4", "-q", &drive.device]);
+    let contents = before();
+    let (_, refused) = stand.run("up", 5);
+    assert!(refused.contains("carries `ext4`") && refused.contains("overwrite: [ext4]"), "{refused}");
+    let (plan, _) = stand.run("plan", 0);
+    assert!(plan.contains("✘ d1: ") && plan.contains("lost: /dev/"), "{plan}");
+    assert_eq!(before(), contents);
+    assert!(!stand.journal().exists(), "nothing to take down");
+
+    let mount = Mount::new(&["-o", "ro,noload", &drive.device], scratch.join("mnt"));
+    let named = Stand::new(&scratch, "named", &format!("{drives}overwrite: [ext4]\n{layers}"));
+    let (_, refused) = named.run("up", 5);
+    assert!(refused.contains("mounted"), "{refused}");
+    drop(mount);
+
+    let other = Stand::new(&scratch, "other", &format!("{drives}overwrite: [ext4, vfat]\n{layers}"));
+    let (_, refused) = other.run("up", 5);
+    assert!(refused.contains("`vfat`, and no drive of the stand carries it"), "{refused}");
+    assert_eq!(before(), contents);
+
+    let (told, _) = named.run("up", 0);
+    assert!(told.contains("/run/stend/stands/"), "{told}");
+    named.run("down", 0);
+    assert!(!tool(&["wipefs", &drive.device]).contains("xfs"), "the mark of the stand is left");
+    named.is_gone();
+}
+
+#[test]
+fn members_swap_and_drives_that_are_absent_or_named_twice_are_refused() {
+    if !root("members_swap_and_drives_that_are_absent_or_named_twice_are_refused") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let [one, two] = ["one.img", "two.img"].map(|name| Loop::new(&scratch, name, 128 << 20));
+    let [first, second] = [&one, &two].map(|drive| drive.identity(&scratch));
+    let with = |name: &str, ids: &[&str]| {
+        let drives: Vec<String> = ids.iter().map(|id| format!("{{id: '{id}'}}")).collect();
+        Stand::new(&scratch, name, &format!("drives: [{}]\nlayers: [btrfs: {{data: raid0}}]", drives.join(", ")))
+    };
+    let both = with("both", &[&first, &second]);
+    tool(&["mkfs.btrfs", "--quiet", &one.device, &two.device]);
+    let told = both.run("up", 5).1;
+    assert!(told.contains("btrfs"), "{told}");
+    tool(&["wipefs", "--all", "--quiet", &two.device]);
+    tool(&["pvcreate", "--yes", "--quiet", &two.device]);
+    let told = with("lvm", &[&second, &first]).run("up", 5).1;
+    assert!(told.contains("LVM2_member"), "{told}");
+    tool(&["wipefs", "--all", "--quiet", &one.device]);
+    tool(&["wipefs", "--all", "--quiet", &two.device]);
+    tool(&["mkswap", &one.device]);
+    tool(&["swapon", &one.device]);
+    let told = both.run("up", 5).1;
+    tool(&["swapoff", &one.device]);
+    assert!(told.contains("swap"), "{told}");
+    let (_, absent) = with("absent", &[&first, "serial:nowhere"]).run("up", 4);
+    assert!(absent.contains("no device has the identity `serial:nowhere`"), "{absent}");
+    // The same drive by its identity and by the part behind the colon.
+    let bare = first.split_once(':').expect("a kind").1;
+    assert!(with("twice", &[&first, bare]).run("up", 3).1.contains("are the same drive"));
+    assert!(!both.journal().exists());
+}
+
+#[test]
+fn a_stand_that_was_killed_at_any_command_is_finished_or_taken_down() {
+    if !root("a_stand_that_was_killed_at_any_command_is_finished_or_taken_down") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let stand = Stand::new(&scratch, "killed", &on_files(&scratch, 2, "- btrfs: {data: raid1}"));
+    let (_, done) = stand.run("up", 0);
+    let commands = done.lines().filter(|line| line.starts_with("$ ")).count();
+    assert!(commands >= 8, "{done}");
+    stand.run("down", 0);
+    for fatal in 1..=commands {
+        for after in [false, true] {
+            let path = fatal_tools(&scratch, fatal, after);
+            let (code, ..) = texts(&output(stend(&scratch, &["stand", "up", &stand.file]).env("PATH", &path)));
+            assert_eq!(code, 8, "command {fatal}: the worker was killed");
+            // Every other time the work is finished first.
+            if fatal % 2 == 0 {
+                stand.run("up", 0);
+                let at = format!("/run/stend/stands/{}-btrfs", stand.name);
+                assert!(tool(&["btrfs", "filesystem", "df", &at]).contains("Data, RAID1"), "after command {fatal}");
+            }
+            stand.run("down", 0);
+            stand.is_gone();
+        }
+    }
+}
+
+/// A search path with wrappers that kill the worker at the n-th command, before or after doing it.
+fn fatal_tools(scratch: &Scratch, fatal: usize, after: bool) -> String {
+    let directory = scratch.directory(&format!("tools-{fatal}-{after}"));
+    let count = format!("{directory}/count");
+    std::fs::write(&count, "").expect("a counter");
+    let kill = "kill -9 $PPID; exit 1";
+    for name in ["mkdir", "fallocate", "losetup", "mkfs.btrfs", "mount"] {
+        let real = tool(&["sh", "-c", &format!("command -v {name}")]).trim().to_string();
+        let at_last = if after { format!("{real} \"$@\"; {kill}") } else { kill.to_string() };
+        let script = format!(
+            "#!/bin/sh\necho x >> {count}\nif [ $(wc -l < {count}) -eq {fatal} ]; then {at_last}; fi\nexec {real} \"$@\"\n"
+        );
+        let file = scratch.file(&format!("tools-{fatal}-{after}/{name}"), &script);
+        tool(&["chmod", "+x", &file]);
+    }
+    format!("{directory}:{}", std::env::var("PATH").expect("a path"))
+}
+
+#[test]
+fn settings_and_memory_are_put_back() {
+    if !root("settings_and_memory_are_put_back") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let setting = "/proc/sys/vm/stat_interval";
+    let before = read(setting);
+    let other = before.trim().parse::<u32>().expect("a number") + 1;
+    let layers = format!("layers:\n- zram: {{size: 64MiB, count: 2}}\n- settings: {{{setting}: {other}}}");
+    let stand = Stand::new(&scratch, "memory", &layers);
+    stand.run("up", 0);
+    assert_eq!(read(setting).trim(), other.to_string());
+    let targets = stand.status()["targets"].clone();
+    let targets: Vec<&str> = targets.as_array().expect("targets").iter().filter_map(Value::as_str).collect();
+    assert!(targets.len() == 2 && targets.iter().all(|path| path.starts_with("/dev/zram")), "{targets:?}");
+    for path in &targets {
+        assert_eq!(tool(&["blockdev", "--getsize64", path]).trim(), (64 << 20).to_string());
+    }
+    stand.run("down", 0);
+    assert_eq!(read(setting), before);
+    assert!(targets.iter().all(|path| !Path::new(&path.replace("/dev/", "/sys/block/")).exists()), "{targets:?}");
+}
+
+#[test]
+fn what_cannot_be_put_up_is_said_before_anything_is_made() {
+    if !root("what_cannot_be_put_up_is_said_before_anything_is_made") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let stand = Stand::new(&scratch, "lacking", &on_files(&scratch, 1, "- fs: {type: ext4}"));
+    // Only what the stand needs besides, so that `mkfs.ext4` is not there.
+    let tools = scratch.directory("few");
+    for name in ["mkdir", "fallocate", "losetup", "mount", "umount", "rm", "rmdir", "wipefs"] {
+        let real = tool(&["sh", "-c", &format!("command -v {name}")]).trim().to_string();
+        std::os::unix::fs::symlink(real, format!("{tools}/{name}")).expect("a link");
+    }
+    let mut command = stend(&scratch, &["stand", "up", &stand.file]);
+    let (_, told) = expect_exit(command.env("PATH", &tools), 4);
+    assert!(told.contains("lacks the programs `mkfs.ext4`") && told.contains("apt-get install e2fsprogs"), "{told}");
+    stand.is_gone();
+
+    // Something that is not ours has the name.
+    let taken = scratch.join(&format!("stend-{}-loop", stand.name));
+    std::fs::create_dir(&taken).expect("a directory");
+    let (_, told) = stand.run("up", 4);
+    assert!(told.contains("one of this name already"), "{told}");
+    std::fs::remove_dir(&taken).expect("still there, and empty");
+
+    stand.run("up", 0);
+    let text = std::fs::read_to_string(&stand.file)
+        .expect("the file")
+        .replace("{type: ext4}", "{type: ext4, options: [noatime]}");
+    std::fs::write(&stand.file, text).expect("a change");
+    let (_, told) = stand.run("up", 4);
+    assert!(told.contains("is up from another file"), "{told}");
+    stand.run("down", 0);
+    stand.is_gone();
+}
+
+#[test]
+fn every_stand_that_comes_with_stend_can_be_planned() {
+    let scratch = Scratch::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../stands");
+    let files = |place: &Path| {
+        let entries = std::fs::read_dir(place).expect("a directory").flatten().map(|entry| entry.path());
+        entries.filter(|path| path.extension().is_some_and(|end| end == "yaml")).collect::<Vec<_>>()
+    };
+    let all = [files(&root), files(&root.join("soft-raid"))].concat();
+    assert!(all.len() > 10, "{all:?}");
+    for path in all {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let words = ["stand", "plan", &*path.to_string_lossy(), "--json"].map(str::to_string);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (told, _) = expect_exit(&mut stend(&scratch, &words), 0);
+        let plan: Value = serde_json::from_str(&told).expect("JSON");
+        assert_eq!(plan["plan"]["name"], name.as_str(), "a stand is called as its file");
+    }
+}
+
+#[test]
+fn two_processes_do_not_work_on_one_stand() {
+    if !root("two_processes_do_not_work_on_one_stand") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let stand = Stand::new(&scratch, "busy", &on_files(&scratch, 1, ""));
+    stand.run("up", 0);
+    let journal = stand.journal().join("journal").display().to_string();
+    // Holds the lock until it is told to end.
+    let mut other = Command::new("flock").args([&journal, "sleep", "1000"]).spawn().expect("flock");
+    eventually("the lock", std::time::Duration::from_secs(10), || {
+        !Command::new("flock").args(["--nonblock", &journal, "true"]).status().expect("flock").success()
+    });
+    let (_, told) = stand.run("down", 5);
+    assert!(told.contains("another process works on the stand"), "{told}");
+    // `flock` hands its descriptor on: both have to end.
+    tool(&["pkill", "--parent", &other.id().to_string()]);
+    other.wait().expect("it ends");
+    stand.run("down", 0);
+    stand.is_gone();
+}
