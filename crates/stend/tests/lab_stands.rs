@@ -102,6 +102,11 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     let stand = machine.stand("mirror", 2, "md: {level: 1, member_size: 32MiB}");
     expect_exit(&mut machine.command(&["stand", "up", &stand, "--lab", "layers"]), 0);
     assert!(machine.guest("cat /proc/mdstat").contains("[UU]"));
+    // An array that was stopped, as a restart of the host stops it, is put together again with what is in it.
+    machine.guest("printf kept | dd of=/dev/md127 conv=fsync status=none && mdadm --quiet --stop /dev/md127");
+    let (_, done) = expect_exit(&mut machine.command(&["stand", "up", &stand, "--lab", "layers"]), 0);
+    assert!(done.contains("mdadm --assemble") && !done.contains("--create"), "{done}");
+    assert_eq!(machine.guest("head -c 4 /dev/md127"), "kept");
     machine.guest("mdadm --fail /dev/md127 $(ls /sys/block/md127/slaves | head -1)");
     let (told, _) = expect_exit(&mut machine.command(&["stand", "status", "mirror", "--lab", "layers"]), 0);
     assert!(told.contains("degraded: 1 members are missing"), "{told}");

@@ -14,6 +14,10 @@ use stend_base::{Error, Kind, Result, Say, say};
 /// How long something that was undone may still be seen.
 const VANISHES: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(50);
+/// How long a command that undoes is tried again: udev and everything that lists drives open what is there for a moment, and the
+/// kernel lets nothing go that is open.
+const LETS_GO: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(250);
 
 /// Takes down the stand of this name. What lies below something that cannot be undone is left alone; then the journal stays.
 ///
@@ -46,7 +50,21 @@ fn undo(roots: &Roots, sign: &Sign, deed: &Deed, journal: &mut Journal, watch: &
         return Ok(());
     }
     journal.append(Entry::Undo { command: deed.shell() })?;
-    perform(roots, deed, journal, watch)?;
+    let deadline = Instant::now() + LETS_GO;
+    while let Err(error) = perform(roots, deed, journal, watch) {
+        let gone = !Sight::new(roots, journal).shows(sign);
+        if error.kind == Kind::Interrupted || Instant::now() > deadline {
+            let seconds = LETS_GO.as_secs();
+            return Err(error.hint(say!(
+                "it was tried for {seconds} s; close what has it open, then `stend stand down` goes on from here",
+                "попытки шли {seconds} с; закройте то, что его держит, и `stend stand down` продолжит с этого места"
+            )));
+        }
+        if gone {
+            break;
+        }
+        std::thread::sleep(AGAIN);
+    }
     let deadline = Instant::now() + VANISHES;
     while Sight::new(roots, journal).shows(sign) {
         if Instant::now() > deadline {

@@ -54,5 +54,8 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
         }
     }
     undo.reverse();
+    // Steps of a layer that undo the same do so once.
+    let mut listed = std::collections::BTreeSet::new();
+    undo.retain(|shell: &String| listed.insert(shell.clone()));
     Ok(StandPlan { name: stand.name.clone(), is_up, drives: planned, steps, undo, targets: place.targets(&sight) })
 }

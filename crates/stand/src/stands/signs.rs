@@ -37,11 +37,10 @@ impl<'a> Sight<'a> {
                 let known = |node: &Node| self.devices.partitions(node).count() >= *least as usize;
                 self.carries(device, uuid) && self.at(device).is_some_and(known)
             }
-            Sign::Running(uuid) => self.array(uuid).is_some_and(|node| {
-                // `inactive` and `clear`: assembled in part, or stopped.
-                let state = text(node.sysfs.join("md/array_state")).unwrap_or_default();
-                !matches!(state.as_str(), "inactive" | "clear" | "")
-            }),
+            Sign::Running(uuid) => self.runs(uuid),
+            Sign::NothingToAssemble { uuid, members } => {
+                self.runs(uuid) || !members.iter().any(|device| self.carries(device, uuid))
+            }
             Sign::Array(uuid) => self.array(uuid).is_some(),
             Sign::Mapping { name, uuid } => {
                 self.mapping(name).is_some_and(|node| text(node.sysfs.join("dm/uuid")).as_deref() == Some(uuid))
@@ -124,6 +123,14 @@ impl<'a> Sight<'a> {
                 && identity::of(self.roots, &self.devices, node).is_some_and(|id| same(&id, &wanted))
         };
         self.devices.all().find(is)
+    }
+
+    fn runs(&self, uuid: &str) -> bool {
+        self.array(uuid).is_some_and(|node| {
+            // `inactive` and `clear`: assembled in part, or stopped.
+            let state = text(node.sysfs.join("md/array_state")).unwrap_or_default();
+            !matches!(state.as_str(), "inactive" | "clear" | "")
+        })
     }
 
     fn carries(&self, device: &str, uuid: &str) -> bool {

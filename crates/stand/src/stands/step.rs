@@ -122,6 +122,13 @@ pub(crate) enum Sign {
     },
     /// An array with this UUID runs.
     Running(String),
+    /// An array with this UUID runs, or no device carries a part of it.
+    NothingToAssemble {
+        /// Its UUID.
+        uuid: String,
+        /// Paths of the devices that it is made of.
+        members: Vec<String>,
+    },
     /// There is an array with this UUID, running or not.
     Array(String),
     /// The device mapper has a mapping of this name and UUID.

@@ -24,7 +24,17 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
     };
     let stop = (Sign::Array(uuid.clone()), Deed::run("mdadm --stop", [path.as_str()]));
     let count = site.count();
-    let step = Step {
+    let given = format!("--uuid={}", site.names.md_uuid(&site.layer.name));
+    let assemble = Step {
+        what: say!("put the array {name} together again", "снова собрать массив {name} из его накопителей"),
+        erases: Vec::new(),
+        done: Sign::NothingToAssemble { uuid: uuid.clone(), members: site.paths().map(str::to_string).collect() },
+        // `--run`: an array that lost a member holds its data all the same; made anew it would not.
+        apply: vec![Deed::run("mdadm --assemble --run", [path.as_str(), &given].into_iter().chain(site.paths()))],
+        undo: vec![stop.clone()],
+        wait: None,
+    };
+    let make = Step {
         what: say!(
             "make the array {name}, RAID {level} of {count} devices",
             "собрать массив {name}: RAID {level}, устройств: {count}"
@@ -35,7 +45,7 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
         undo: std::iter::once(stop).chain(site.paths().map(undo_of)).collect(),
         wait: (md.initial_sync == InitialSync::Wait && md.level != MdLevel::Raid0).then(|| Wait::Array(uuid.clone())),
     };
-    Made { steps: vec![step], products: vec![product] }
+    Made { steps: vec![assemble, make], products: vec![product] }
 }
 
 fn create(site: &Site, md: &Md, level: u32) -> Vec<String> {
