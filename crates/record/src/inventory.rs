@@ -23,6 +23,8 @@ pub struct InventoryDevice {
     pub device: Device,
     /// Path in `/dev`.
     pub path: String,
+    /// Serial number on the label of a drive, if it tells one.
+    pub serial: Option<String>,
     /// Bytes of a logical block.
     pub logical_block: u64,
     /// Bytes of a physical block.

@@ -309,6 +309,24 @@ pub enum Dm {
         /// How long it fails, whole seconds.
         down: Nanos,
     },
+    /// I/Os to one place fail, as on a drive with bad blocks there.
+    Error {
+        /// Where the place begins.
+        from: Bytes,
+        /// How long it is.
+        length: Bytes,
+    },
+    /// Contents are encrypted with a key that is drawn for the stand and shown in its plan: what encryption costs, not protection.
+    Crypt(Cipher),
+}
+
+/// A cipher of dm-crypt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cipher {
+    /// AES in XTS mode with a key of 256 bits per half: what LUKS2 takes unless told otherwise.
+    Aes256Xts,
+    /// AES in XTS mode with a key of 128 bits per half.
+    Aes128Xts,
 }
 
 /// How btrfs keeps copies.

@@ -5,7 +5,7 @@ mod health;
 use crate::access::{self, Viewer};
 use crate::devices::{Devices, Node};
 use crate::roots::{Roots, number};
-use crate::{drives, mounts};
+use crate::{drives, identity, mounts};
 use stend_record::InventoryDevice;
 
 /// Deepest level that is followed; real stacks have about five.
@@ -64,6 +64,7 @@ fn add(
     at.dedup();
     found.push(InventoryDevice {
         path: devices.path(node).display().to_string(),
+        serial: identity::serial(node).filter(|_| depth == 0),
         logical_block: block("logical_block_size"),
         physical_block: block("physical_block_size"),
         signatures: verdict.signatures,

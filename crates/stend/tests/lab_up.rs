@@ -77,6 +77,7 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     assert_eq!((&listed[0]["machine"], listed[0]["drives"].as_array().map(Vec::len)), (&"tested".into(), Some(4)));
 
     commands(&up);
+    a_machine_like_it(&up);
     layers_and_nodes(&up);
     runs(&up);
     faults(&up);
@@ -104,6 +105,24 @@ fn commands(up: &Up) {
     let output = child.wait_with_output().expect("its end");
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("6.12."), "{output:?}");
+}
+
+/// What the guest says of itself makes a machine like it.
+fn a_machine_like_it(up: &Up) {
+    let inventory = up.scratch.file("inventory.json", &up.guest("stend inspect --json --quick"));
+    let (text, _) = up.lab(&["lab", "like", &inventory], 0);
+    let machine = stend_spec::parse::machine(&text, "like.yaml").expect("a machine file");
+    let drives: Vec<_> = machine.drives.iter().map(|drive| (drive.serial.clone(), drive.size, drive.node)).collect();
+    let is = |end: &str, node| (format!("{}{end}", up.serial), Bytes::mib(64), Some(node));
+    // The guest shows the drive with its system as well.
+    let mut sorted: Vec<_> = drives.into_iter().filter(|(serial, ..)| serial != "stendsystem").collect();
+    sorted.sort();
+    assert_eq!(sorted, [is("1", 0), is("2", 0), is("F1", 1), is("F2", 1)], "{text}");
+    assert_eq!(machine.numa.iter().map(|node| node.cpus).collect::<Vec<_>>(), [1, 1]);
+    let (_, refused) = up.lab(&["lab", "like", "--largest", "1 furlong", &inventory], 2);
+    assert!(refused.contains("--largest"), "{refused}");
+    let torn = up.scratch.file("torn.json", "{\"host\": {");
+    assert!(up.lab(&["lab", "like", &torn], 2).1.contains("is no inventory"));
 }
 
 /// Real tools make layers of real kernels, and drives are on the nodes of the machine file.

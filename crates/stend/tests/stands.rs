@@ -119,16 +119,17 @@ fn a_run_puts_its_stands_up_and_takes_them_down() {
     let run = stend_record::store::read(&file).expect("a run file");
     assert_eq!(run.header.stand.as_ref().map(|stand| stand.name.as_str()), Some(part.name.as_str()));
     assert!(run.targets[0].path.ends_with("p2") && run.fill.is_some(), "{:?}", run.targets);
-    let mut commands: Vec<&str> = run
+    let mut executed: Vec<&Vec<String>> = run
         .events
         .iter()
         .filter_map(|event| match &event.kind {
-            stend_record::EventKind::Command { argv, .. } => argv.first().map(String::as_str),
+            stend_record::EventKind::Command { argv, .. } => Some(argv),
             _ => None,
         })
         .collect();
     // What is open for a moment is undone at another try.
-    commands.dedup();
+    executed.dedup();
+    let commands: Vec<&str> = executed.iter().map(|argv| argv[0].as_str()).collect();
     let made = ["mkdir", "fallocate", "losetup", "sgdisk", "partx"];
     let undone = ["partx", "sgdisk", "losetup", "rm", "rmdir"];
     assert_eq!(commands, [made, undone].concat());

@@ -60,7 +60,8 @@ pub fn inventory_text(inventory: &Inventory, lang: Lang) -> String {
 }
 
 fn row(devices: &[InventoryDevice], index: usize, lang: Lang) -> Vec<String> {
-    let InventoryDevice { device, mounted, access, logical_block, physical_block, signatures, .. } = &devices[index];
+    let InventoryDevice { device, mounted, access, serial, logical_block, physical_block, signatures, .. } =
+        &devices[index];
     let kind = [Some(device.kind.clone()), device.array(), device.transport.clone()];
     let spins = (device.rotational == Some(true)).then(|| say!("spinning", "вращающийся").get(lang).to_string());
     let kind: Vec<String> = kind.into_iter().flatten().chain(spins).collect();
@@ -81,10 +82,19 @@ fn row(devices: &[InventoryDevice], index: usize, lang: Lang) -> Vec<String> {
         format::bytes(device.size, lang),
         format!("{logical_block}/{physical_block}"),
         clean(&model),
-        clean(device.identity.as_deref().unwrap_or("")),
+        clean(&known_by(device.identity.as_deref(), serial.as_deref())),
         clean(&marks.join(",")),
         clean(state.get(lang)),
     ]
+}
+
+/// The identity, and the serial number on the label where that is another one.
+fn known_by(identity: Option<&str>, serial: Option<&str>) -> String {
+    let identity = identity.unwrap_or("");
+    match serial.filter(|serial| !serial.is_empty() && !identity.ends_with(&format!(":{serial}"))) {
+        Some(serial) => format!("{identity} ({serial})"),
+        None => identity.to_string(),
+    }
 }
 
 /// The lines of the tree before a name.
@@ -168,6 +178,7 @@ mod tests {
                 ..facts.devices[0].clone()
             },
             path: format!("/dev/{name}"),
+            serial: (depth == 0).then(|| "S4NFNX0R100001".to_string()),
             logical_block: 512,
             physical_block: 4096,
             signatures: Vec::new(),
@@ -217,12 +228,12 @@ mod tests {
               node 0: CPUs 0-1; drives nvme0n1 nvme1n1
               node 1: CPUs 2-3; drives –
 
-            device       kind  size     blocks    model  identity        signatures  use
-            nvme0n1      dm    894 GiB  512/4096         dm-uuid:LVM-x7              is held by the block device `md0`
-            ├─nvme0n1p1  dm    894 GiB  512/4096         dm-uuid:LVM-x7              is held by the block device `md0`
-            │ └─md0      dm    894 GiB  512/4096         dm-uuid:LVM-x7              mounted at /srv
-            └─nvme0n1p2  dm    894 GiB  512/4096         dm-uuid:LVM-x7              free
-            nvme1n1      dm    894 GiB  512/4096         dm-uuid:LVM-x7              free
+            device       kind  size     blocks    model  identity                         signatures  use
+            nvme0n1      dm    894 GiB  512/4096         dm-uuid:LVM-x7 (S4NFNX0R100001)              is held by the block device `md0`
+            ├─nvme0n1p1  dm    894 GiB  512/4096         dm-uuid:LVM-x7                               is held by the block device `md0`
+            │ └─md0      dm    894 GiB  512/4096         dm-uuid:LVM-x7                               mounted at /srv
+            └─nvme0n1p2  dm    894 GiB  512/4096         dm-uuid:LVM-x7                               free
+            nvme1n1      dm    894 GiB  512/4096         dm-uuid:LVM-x7 (S4NFNX0R100001)              free
 
             nvme0n1: interrupts on CPUs 0-2,7
             nvme1n1: PCIe 0000:01:00.0, 8 GT/s × 4 of 16 GT/s × 4 possible; health: passed, endurance used 7 %, spare blocks 100 %, media errors 0, 812 h of operation, 41 °C

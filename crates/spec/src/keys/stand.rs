@@ -1,7 +1,7 @@
 //! The keys of a stand file. Data only; must not parse.
 
 use super::{COMMAND, Choice, Limits, Mapping, SETTINGS, Shape, optional, required, words};
-use crate::stand::{Allocation, Consistency, FsKind, InitialSync, LvmType, MdLevel, Profile};
+use crate::stand::{Allocation, Cipher, Consistency, FsKind, InitialSync, LvmType, MdLevel, Profile};
 use stend_base::{Bytes, Nanos};
 
 /// Drives; those of a shelf.
@@ -28,6 +28,16 @@ pub const STRIPES: Limits<u32> = Limits { least: 2, most: 63 };
 pub const SPARES: Limits<u32> = Limits { least: 0, most: 32 };
 /// How long a mapping makes I/Os wait, or works and fails.
 pub const WAIT: Limits<Nanos> = Limits { least: Nanos(0), most: Nanos::secs(3600) };
+
+/// Where a place that fails begins.
+pub const PLACE: Limits<Bytes> = Limits { least: Bytes(0), most: SIZE.most };
+/// How long it is.
+pub const LENGTH: Limits<Bytes> = Limits { least: Bytes(UNIT), most: SIZE.most };
+/// Ciphers.
+pub const CIPHERS: &[Choice<Cipher>] = &[
+    ("aes-256-xts", "AES-256 in XTS mode, as LUKS2 by default", Cipher::Aes256Xts),
+    ("aes-128-xts", "AES-128 in XTS mode", Cipher::Aes128Xts),
+];
 
 /// Levels of md, as `mdadm` calls them.
 pub const MD_LEVELS: &[(u32, MdLevel)] =
@@ -248,6 +258,13 @@ pub const DM: Mapping = Mapping {
         optional("linear", "absent", Shape::Word(|| vec![("whole", "the whole device")]), "The device itself."),
         optional("delay", "absent", Shape::Map(&DELAY), "I/Os wait before they are sent down."),
         optional("flakey", "absent", Shape::Map(&FLAKEY), "I/Os fail for a while, again and again."),
+        optional("error", "absent", Shape::Map(&ERROR), "I/Os to one place fail, as on a drive with bad blocks."),
+        optional(
+            "crypt",
+            "absent",
+            Shape::Word(|| words(CIPHERS)),
+            "Contents are encrypted (dm-crypt). The key is drawn for the stand and shown in its plan: this measures what encryption costs and protects nothing.",
+        ),
     ],
 };
 /// `delay`.
@@ -268,6 +285,16 @@ pub const FLAKEY: Mapping = Mapping {
     keys: &[
         required("up", Shape::Span(WAIT), "How long it works."),
         required("down", Shape::Span(WAIT), "How long it fails."),
+    ],
+};
+/// `error`.
+pub const ERROR: Mapping = Mapping {
+    en: "error",
+    ru: "error",
+    doc: "The place that fails, in whole MiB; it must lie on each of the devices.",
+    keys: &[
+        required("from", Shape::Size(PLACE, UNIT), "Where it begins."),
+        required("length", Shape::Size(LENGTH, UNIT), "How long it is."),
     ],
 };
 /// `btrfs`.
@@ -295,4 +322,4 @@ pub const FS: Mapping = Mapping {
 
 /// Every mapping of a stand file, the whole first.
 pub const ALL: &[&Mapping] =
-    &[&STAND, &DRIVE, &LAYER, &LOOP, &ZRAM, &PARTS, &MD, &LVM, &DM, &DELAY, &FLAKEY, &BTRFS, &FS];
+    &[&STAND, &DRIVE, &LAYER, &LOOP, &ZRAM, &PARTS, &MD, &LVM, &DM, &DELAY, &FLAKEY, &ERROR, &BTRFS, &FS];

@@ -1,6 +1,6 @@
 //! The words of `stend lab`.
 
-use super::{flag, positional, verb, word};
+use super::{flag, option, positional, verb, word};
 use clap::{Arg, Command};
 use stend_base::{Lang, Say, say};
 
@@ -21,7 +21,7 @@ pub fn lab(lang: Lang) -> Command {
         .disable_help_subcommand(true)
         .subcommand_help_heading(word(lang, "Commands", "Команды"))
         .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
-        .subcommands([build(lang), up(lang), down(lang), list(lang), shell(lang), connect(lang)])
+        .subcommands([build(lang), up(lang), down(lang), list(lang), shell(lang), like(lang), connect(lang)])
 }
 
 fn build(lang: Lang) -> Command {
@@ -70,6 +70,26 @@ fn shell(lang: Lang) -> Command {
     );
     let words = positional("COMMAND", words, lang).required(false).num_args(0..).last(true);
     action("shell", about, examples, "NAME [-- COMMAND…]", vec![name(lang), words], lang)
+}
+
+fn like(lang: Lang) -> Command {
+    let about = say!(
+        "print the machine file of a machine with the drives and NUMA nodes of a host",
+        "напечатать файл машины с накопителями и узлами NUMA как у хоста"
+    );
+    let examples = "stend lab like > lab/here.yaml\n\
+                    ssh db1 stend inspect --json | stend lab like - > lab/db1.yaml";
+    let file = say!(
+        "what `stend inspect --json` printed on that host (`-`: standard input); without it, this host",
+        "вывод `stend inspect --json` на том хосте (`-`: стандартный ввод); без него — эта машина"
+    );
+    let largest = say!(
+        "size of the largest drive; the others are smaller in proportion, none is larger than on the host",
+        "размер наибольшего накопителя; остальные меньше в той же пропорции, и ни один не больше, чем на хосте"
+    );
+    let size = option("largest", word(lang, "SIZE", "РАЗМЕР"), largest, lang).default_value("1GiB");
+    let arguments = vec![positional("FILE", file, lang).required(false), size];
+    action("like", about, examples, "[FILE]", arguments, lang)
 }
 
 fn connect(lang: Lang) -> Command {

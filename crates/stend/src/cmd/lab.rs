@@ -1,6 +1,6 @@
 //! `stend lab`, and the worker that a run is given: one of this machine, or one of a machine of the lab.
 
-use super::{lab_shell, required};
+use super::{lab_like, lab_shell, required};
 use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
@@ -27,6 +27,7 @@ pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
         Some(("down", arguments)) => down(arguments, out),
         Some(("list", _)) => list(out),
         Some(("shell", arguments)) => lab_shell::shell(&standing(arguments)?, &super::many(arguments, "COMMAND"), out),
+        Some(("like", arguments)) => lab_like::like(arguments, out),
         Some(("connect", arguments)) => connect(arguments),
         _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))),
     }

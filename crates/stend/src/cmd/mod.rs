@@ -13,6 +13,7 @@ pub mod import;
 mod import_suite;
 pub mod inspect;
 pub mod lab;
+mod lab_like;
 mod lab_shell;
 pub mod list;
 pub mod man;

@@ -186,8 +186,17 @@ fn dm(node: &Node, file: &str) -> Result<Kind> {
         map.finish()?;
         Ok(found)
     })?;
+    let error = map.optional("error", |node, file| {
+        let mut map = Map::of(node, file, &keys::ERROR)?;
+        let from = map.required("from", |node, file| whole_mib(node, file, keys::PLACE))?;
+        let found =
+            Dm::Error { from, length: map.required("length", |node, file| whole_mib(node, file, keys::LENGTH))? };
+        map.finish()?;
+        Ok(found)
+    })?;
+    let crypt = map.optional("crypt", |node, file| word(node, file, keys::CIPHERS).map(Dm::Crypt))?;
     map.finish()?;
-    let mut named = [linear, delay, flakey].into_iter().flatten();
+    let mut named = [linear, delay, flakey, error, crypt].into_iter().flatten();
     match (named.next(), named.next()) {
         (Some(one), None) => Ok(Kind::Dm(one)),
         _ => contradiction(node, file, say!("`dm` is exactly one mapping", "`dm` — это ровно одно отображение")),
@@ -247,10 +256,14 @@ fn plain_words(node: &Node, file: &str) -> Result<Vec<String>> {
 }
 
 fn size(node: &Node, file: &str) -> Result<Bytes> {
+    whole_mib(node, file, keys::SIZE)
+}
+
+fn whole_mib(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
     let found = bytes(node, file)?;
-    match keys::SIZE.hold(&found) && found.0.is_multiple_of(keys::UNIT) {
+    match limits.hold(&found) && found.0.is_multiple_of(keys::UNIT) {
         true => Ok(found),
-        false => Err(not_between(node, file, keys::SIZE, say!("in whole MiB", "в целых МиБ"))),
+        false => Err(not_between(node, file, limits, say!("in whole MiB", "в целых МиБ"))),
     }
 }
 

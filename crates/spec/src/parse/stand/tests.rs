@@ -90,6 +90,9 @@ fn what_cannot_be_is_named_with_its_place() {
         (&format!("{loops}- lvm: {{type: linear, initial_sync: wait}}"), "`initial_sync` is for raid types"),
         (&format!("{loops}- dm: {{linear: whole, delay: {{read: 5ms}}}}"), "exactly one mapping"),
         (&format!("{loops}- dm: {{delay: {{read: 5us}}}}"), "in steps of 1 ms"),
+        (&format!("{loops}- dm: {{error: {{from: 1MiB, length: 0B}}}}"), "not 1 MiB to 1 PiB, in whole MiB"),
+        (&format!("{loops}- dm: {{error: {{from: 1KiB, length: 1MiB}}}}"), "in whole MiB"),
+        (&format!("{loops}- dm: {{crypt: rot13}}"), "aes-256-xts"),
         (
             &format!("{loops}- {{on: [loop/1], fs: {{type: xfs, make: ['-l', 'logdev=sdb']}}}}"),
             "could name another device",

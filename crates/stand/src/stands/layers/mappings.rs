@@ -3,7 +3,7 @@
 use super::super::step::{Deed, Product, Sign, Step};
 use super::{Below, Made, Site, sectors};
 use stend_base::say;
-use stend_spec::stand::Dm;
+use stend_spec::stand::{Cipher, Dm};
 
 /// Partitions begin and end at whole MiB, and a table takes one at either end.
 const MIB: u64 = 1 << 20;
@@ -43,24 +43,47 @@ pub(super) fn partitions(site: &Site, count: u32) -> Made {
 
 pub(super) fn mappings(site: &Site, dm: Dm) -> Made {
     let mut made = Made::default();
-    for (number, Below { path, size }) in (1..).zip(site.below) {
-        let name = if site.count() == 1 { site.name() } else { format!("{}-{number}", site.name()) };
-        let target = match dm {
-            Dm::Linear => format!("linear {path} 0"),
-            Dm::Delay { read, write } => {
-                let ms = |time: stend_base::Nanos| time.0 / 1_000_000;
-                format!("delay {path} 0 {} {path} 0 {}", ms(read), ms(write))
-            }
-            Dm::Flakey { up, down } => {
-                let seconds = |time: stend_base::Nanos| time.0 / 1_000_000_000;
-                format!("flakey {path} 0 {} {}", seconds(up), seconds(down))
-            }
-        };
-        let table = format!("0 {} {target}", sectors(*size));
-        made.steps.push(mapping(&site.uuid(number - 1), &name, &table, path));
+    for (index, below) in site.below.iter().enumerate() {
+        let name = if site.count() == 1 { site.name() } else { format!("{}-{}", site.name(), index + 1) };
+        made.steps.push(mapping(&site.uuid(index), &name, &table(site, index, below, dm), &below.path));
         made.products.push(Product::Mapping(name));
     }
     made
+}
+
+/// Lines of the table: start and length in sectors of 512 bytes, target, its parameters.
+///
+/// Source: Documentation/admin-guide/device-mapper of Linux 6.12.
+fn table(site: &Site, index: usize, Below { path, size }: &Below, dm: Dm) -> Vec<String> {
+    let ms = |time: stend_base::Nanos| time.0 / 1_000_000;
+    let seconds = |time: stend_base::Nanos| time.0 / 1_000_000_000;
+    let target = match dm {
+        Dm::Linear => format!("linear {path} 0"),
+        Dm::Delay { read, write } => format!("delay {path} 0 {} {path} 0 {}", ms(read), ms(write)),
+        Dm::Flakey { up, down } => format!("flakey {path} 0 {} {}", seconds(up), seconds(down)),
+        Dm::Crypt(cipher) => format!("crypt aes-xts-plain64 {} 0 {path} 0", key(site, index, cipher)),
+        Dm::Error { from, length } => {
+            let (from, length) = (from.0 / 512, length.0 / 512);
+            let end = from.saturating_add(length);
+            let rest = size.map(|size| (size / 512).saturating_sub(end));
+            let rest_is = rest.map_or_else(|| "REST".to_string(), |rest| rest.to_string());
+            let before = (from > 0).then(|| format!("0 {from} linear {path} 0"));
+            let behind = (rest != Some(0)).then(|| format!("{end} {rest_is} linear {path} {end}"));
+            return before.into_iter().chain([format!("{from} {length} error")]).chain(behind).collect();
+        }
+    };
+    vec![format!("0 {} {target}", sectors(*size))]
+}
+
+/// Both halves of a key in hexadecimal digits, from the numbers that are drawn for the stand.
+fn key(site: &Site, index: usize, cipher: Cipher) -> String {
+    let words = match cipher {
+        Cipher::Aes256Xts => 4,
+        Cipher::Aes128Xts => 2,
+    };
+    // Numbers behind those of the mappings themselves.
+    let own = site.below.len() + index * words;
+    (own..own + words).map(|number| site.uuid(number).replace('-', "")).collect()
 }
 
 pub(super) fn luns(site: &Site, count: u32) -> Made {
@@ -72,14 +95,20 @@ pub(super) fn luns(site: &Site, count: u32) -> Made {
         let name = format!("{}-{number}", site.name());
         let start = each.map(|each| each * u64::from(number - 1));
         let table = format!("0 {} linear {path} {}", sectors(each), sectors(start));
-        made.steps.push(mapping(&site.uuid(number as usize - 1), &name, &table, path));
+        made.steps.push(mapping(&site.uuid(number as usize - 1), &name, &[table], path));
         made.products.push(Product::Mapping(name));
     }
     made
 }
 
-fn mapping(uuid: &str, name: &str, table: &str, path: &str) -> Step {
+fn mapping(uuid: &str, name: &str, table: &[String], path: &str) -> Step {
     let uuid = format!("STEND-{uuid}");
+    let several = format!("{name},{uuid},,rw,{}", table.join(","));
+    let create = match table {
+        [line] => vec!["dmsetup", "create", name, "--uuid", &uuid, "--table", line],
+        // `--table` takes one line.
+        _ => vec!["dmsetup", "create", "--concise", &several],
+    };
     let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
     Step {
         what: say!("map {name} onto {path}", "отобразить {name} на {path}"),
@@ -87,9 +116,7 @@ fn mapping(uuid: &str, name: &str, table: &str, path: &str) -> Step {
         // which nothing could be written to it.
         erases: vec![path.to_string()],
         done: there.clone(),
-        apply: vec![Deed::Run(
-            ["dmsetup", "create", name, "--uuid", &uuid, "--table", table].map(String::from).to_vec(),
-        )],
+        apply: vec![Deed::Run(create.into_iter().map(String::from).collect())],
         // Whoever still probes a new device holds it for an instant.
         undo: vec![(there, Deed::run("dmsetup remove --retry", [name]))],
         wait: None,

@@ -272,6 +272,44 @@ fn partitions_parts_and_mappings() {
 }
 
 #[test]
+fn places_that_fail_and_encryption() {
+    check(
+        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {dm: {error: {from: 8MiB, length: 1MiB}}, on: [d1]}",
+        expect![[r#"
+            # map stend-x-dm onto /dev/d1
+            dmsetup create --concise 'stend-x-dm,STEND-c1054225-d321-474f-aeb4-e14f344d103b,,rw,0 16384 linear /dev/d1 0,16384 2048 error,18432 186368 linear /dev/d1 18432'
+            # undo
+            dmsetup remove --retry stend-x-dm
+            # makes /dev/mapper/stend-x-dm
+        "#]],
+    );
+    // At the beginning and up to the end there is nothing else.
+    check(
+        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {dm: {error: {from: 0B, length: 100MiB}}, on: [d1]}",
+        expect![[r#"
+            # map stend-x-dm onto /dev/d1
+            dmsetup create stend-x-dm --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 error'
+            # undo
+            dmsetup remove --retry stend-x-dm
+            # makes /dev/mapper/stend-x-dm
+        "#]],
+    );
+    check(
+        "- {md: {level: 0}, on: [d3, d4, d5, d6]}\n- {dm: {crypt: aes-128-xts}, on: [d1, d2]}",
+        expect![[r#"
+        # map stend-x-dm-1 onto /dev/d1
+        dmsetup create stend-x-dm-1 --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 crypt aes-xts-plain64 84cb0865779a4a64a83f3f295589cf00516ae31b60d9425aa8df0d89e3a8062a 0 /dev/d1 0'
+        # map stend-x-dm-2 onto /dev/d2
+        dmsetup create stend-x-dm-2 --uuid STEND-fc0aea71-578c-40d5-a9de-75438023f379 --table '0 204800 crypt aes-xts-plain64 db1b3829fee5450ea504962c0bdb84779bdb917325ae42e6a76c48cc86df2ef2 0 /dev/d2 0'
+        # undo
+        dmsetup remove --retry stend-x-dm-2
+        dmsetup remove --retry stend-x-dm-1
+        # makes /dev/mapper/stend-x-dm-1 /dev/mapper/stend-x-dm-2
+    "#]],
+    );
+}
+
+#[test]
 fn files_and_memory() {
     check(
         "- loop: {directory: /var/tmp, size: 64MiB, count: 2}",

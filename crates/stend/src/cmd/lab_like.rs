@@ -1,0 +1,63 @@
+//! `stend lab like`: the machine file of a machine like a host.
+
+use super::required;
+use crate::out::Out;
+use clap::ArgMatches;
+use serde_json::json;
+use std::io::Read;
+use stend_base::{Error, Kind, Result, say};
+use stend_record::Inventory;
+
+/// Most bytes of an inventory: hundreds of drives take less than one MiB.
+const INVENTORY_MAX: u64 = 64 << 20;
+
+/// Prints it.
+pub fn like(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let wanted = required(arguments, "largest");
+    let largest = stend_base::units::parse_bytes(wanted).map_err(|why| {
+        Error::new(Kind::Usage, say!("--largest: {why}", "--largest: `{wanted}` не размер; пример: `1GiB`"))
+    })?;
+    let inventory = match arguments.get_one::<String>("FILE") {
+        Some(name) => read(name)?,
+        None => stend_host::inventory(false),
+    };
+    let made = stend_lab::like(&inventory, largest)?;
+    if made.left_out > 0 {
+        let count = made.left_out;
+        out.note(
+            say!(
+                "a machine of the lab has 24 drives at most; drives left out: {count}",
+                "у машины лаборатории не более 24 накопителей; не вошло: {count}"
+            )
+            .get(out.lang),
+        );
+    }
+    match out.json {
+        true => out.result(&json!({"machine": made.text, "left_out": made.left_out}).to_string()),
+        false => out.result(made.text.trim_end()),
+    }
+}
+
+/// The inventory that another host printed.
+fn read(name: &str) -> Result<Inventory> {
+    let unreadable = |e: std::io::Error| {
+        Error::new(Kind::Usage, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}"))
+    };
+    let mut text = String::new();
+    let read = match name {
+        "-" => std::io::stdin().lock().take(INVENTORY_MAX + 1).read_to_string(&mut text),
+        name => std::fs::File::open(name).and_then(|file| file.take(INVENTORY_MAX + 1).read_to_string(&mut text)),
+    };
+    read.map_err(unreadable)?;
+    if text.len() as u64 > INVENTORY_MAX {
+        let most = INVENTORY_MAX >> 20;
+        return Err(Error::new(Kind::Usage, say!("`{name}` is larger than {most} MiB", "`{name}` больше {most} МиБ")));
+    }
+    serde_json::from_str(&text).map_err(|e| {
+        let hint = say!(
+            "it takes what `stend inspect --json` prints, by the same version of Stend",
+            "нужен вывод `stend inspect --json` той же версии Stend"
+        );
+        Error::new(Kind::Usage, say!("`{name}` is no inventory: {e}", "`{name}` не опись: {e}")).hint(hint)
+    })
+}
