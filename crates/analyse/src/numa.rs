@@ -183,6 +183,14 @@ impl NumaFinding {
             )
             .to_string();
         };
+        if (least.cpu, least.memory) == (Some(device), Some(device)) {
+            return pick(
+                l,
+                "the drive is on node {device}; nothing is slower than threads and memory beside it.",
+                "накопитель на узле {device}; потоки и память рядом с ним — не быстрее остальных сочетаний.",
+            )
+            .replace("{device}", &device.to_string());
+        }
         let node = |node: Option<u32>| node.map_or("?".to_string(), |node| node.to_string());
         pick(
             l,
@@ -243,6 +251,13 @@ mod tests {
         let said = matrix.say();
         assert!(said.en.contains("threads on 1 with memory on 0: 70.0\u{a0}%"), "{}", said.en);
         assert!(said.ru.contains("у потоков на узле 1 с памятью на узле 0: 70,0\u{a0}%"), "{}", said.ru);
+    }
+
+    #[test]
+    fn where_no_cell_is_slower_than_the_local_one_that_is_said() {
+        let said = of(2, Some(1), &[9_000.0, 9_000.0, 9_500.0, 8_000.0])[0].say();
+        assert!(said.en.ends_with("on node 1; nothing is slower than threads and memory beside it."), "{}", said.en);
+        assert!(said.ru.contains("не быстрее остальных"), "{}", said.ru);
     }
 
     #[test]

@@ -22,6 +22,8 @@ use stend_spec::machine::Machine;
 /// How long a machine may take until its worker speaks. On two busy processors 16 s were measured under emulation.
 pub const BOOT_LIMIT: Duration = Duration::from_secs(300);
 
+/// What a kernel of Linux ends with on its console.
+const PANIC: &str = "Kernel panic - not syncing";
 /// How long the time stamp counter is looked at: its speed is then known to 1 in a million.
 const COUNTED: Duration = Duration::from_millis(50);
 
@@ -39,11 +41,25 @@ pub struct Started {
 /// The machine ends with the returned host, and with the *thread* that calls this, however that ends.
 pub fn boot(machine: &Machine, image: &Image, cache: &Path) -> Result<Started> {
     let files = Files::make(machine, image, cache)?;
+    try_each(accelerators(), |accelerator| start(machine, image, &files, accelerator))
+}
+
+/// Starts a machine in the first of these ways that works. Where its kernel panicked while it booted it is started once more: under
+/// emulation (QEMU 7.2, Linux 6.12) one of nine starts did, in an interrupt, before anything of ours ran.
+pub fn try_each<T>(ways: Vec<Accelerator>, mut start: impl FnMut(Accelerator) -> Result<T>) -> Result<T> {
     let mut failure = None;
-    for accelerator in accelerators() {
-        match start(machine, image, &files, accelerator) {
-            Ok(started) => return Ok(started),
-            Err(error) => failure = Some(error),
+    for way in ways {
+        for _ in 0..2 {
+            match start(way) {
+                Ok(started) => return Ok(started),
+                Err(error) => {
+                    let panicked = error.message.en.contains(PANIC);
+                    failure = Some(error);
+                    if !panicked {
+                        break;
+                    }
+                }
+            }
         }
     }
     Err(failure.unwrap_or_else(|| does_not_start(&Say::same(""), "")))
@@ -113,6 +129,26 @@ mod tests {
         let before = getrlimit(Resource::Core);
         let inside = without_core_dumps(|| getrlimit(Resource::Core));
         assert_eq!((inside.current, getrlimit(Resource::Core)), (Some(0), before));
+    }
+
+    #[test]
+    fn a_kernel_that_panicked_is_booted_once_more_and_what_does_not_start_for_another_reason_is_not() {
+        let emulated = Accelerator::Tcg { counter_khz: None };
+        let attempts = |ends: &[&str]| {
+            let mut tried = Vec::new();
+            let started = try_each(vec![Accelerator::Kvm, emulated], |way| {
+                tried.push(way);
+                match ends.get(tried.len() - 1) {
+                    None => Ok(()),
+                    Some(console) => Err(does_not_start(&say!("it ended", "она завершилась"), console)),
+                }
+            });
+            (started.is_ok(), tried)
+        };
+        let panic = "[ 6.7] Kernel panic - not syncing: Fatal exception in interrupt";
+        assert_eq!(attempts(&["no space", panic]), (true, vec![Accelerator::Kvm, emulated, emulated]));
+        assert_eq!(attempts(&["no space", panic, panic]), (false, vec![Accelerator::Kvm, emulated, emulated]));
+        assert_eq!(attempts(&["no space", "no space"]), (false, vec![Accelerator::Kvm, emulated]));
     }
 
     #[test]

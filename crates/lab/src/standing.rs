@@ -2,7 +2,7 @@
 //! sockets; what its drives keep has no name there or anywhere. Must not outlive what it says: a machine that died is removed
 //! by whoever sees it next.
 
-use crate::boot::{BOOT_LIMIT, accelerators, does_not_start, without_core_dumps};
+use crate::boot::{BOOT_LIMIT, accelerators, does_not_start, try_each, without_core_dumps};
 use crate::command::{FromGuest, ToGuest};
 use crate::faults::Faults;
 use crate::files::Files;
@@ -82,18 +82,13 @@ pub fn up(machine: &Machine, text: &str, image: &Image, cache: &Path, place: &Pa
     lock.lock().map_err(unkept)?;
     startable(&machine.name, place)?;
     let files = Files::make(machine, image, cache)?;
-    let mut failure = None;
-    for accelerator in accelerators() {
+    try_each(accelerators(), |accelerator| {
         standing.remove();
         DirBuilder::new().mode(0o700).create(&standing.directory).map_err(unkept)?;
         fs::write(standing.directory.join(MACHINE), text).map_err(unkept)?;
-        match standing.start(machine, image, &files, accelerator) {
-            Ok(()) => return Ok(standing),
-            Err(error) => failure = Some(error),
-        }
-        standing.end();
-    }
-    Err(failure.unwrap_or_else(|| does_not_start(&Say::same(""), "")))
+        standing.start(machine, image, &files, accelerator).inspect_err(|_| standing.end())
+    })?;
+    Ok(standing)
 }
 
 /// Says why no machine of this name can be started, if none can.

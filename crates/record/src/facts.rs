@@ -258,6 +258,11 @@ pub enum Refusal {
         /// Its run file.
         run: String,
     },
+    /// This host hands it out over the network.
+    Exported {
+        /// Under which name.
+        name: String,
+    },
 }
 
 impl Refusal {
@@ -315,6 +320,9 @@ impl Refusal {
                     "is in use by another run of Stend (process {pid}, `{run}`)",
                     "занят другим прогоном Stend (процесс {pid}, `{run}`)"
                 )
+            }
+            Refusal::Exported { name } => {
+                say!("is handed out over NVMe-oF as `{name}`", "отдаётся по NVMe-oF под именем `{name}`")
             }
         }
     }

@@ -25,6 +25,8 @@ mod stands;
 mod suites;
 mod svg;
 mod text;
+#[cfg(feature = "parquet")]
+mod trials_parquet;
 mod typography;
 mod words;
 mod xlsx;
@@ -62,6 +64,8 @@ pub use text::inventory::inventory_text;
 pub use text::list::list_text;
 pub use text::preview::preview_text;
 pub use text::text;
+#[cfg(feature = "parquet")]
+pub use trials_parquet::trials_parquet;
 pub use xlsx::{Book, xlsx};
 
 #[cfg(test)]

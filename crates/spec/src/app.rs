@@ -9,10 +9,16 @@ use stend_base::{Bytes, MilliIops, Millionths, Nanos, Say, say};
 
 /// Neighbouring numbers of instances differ by this part, or by one.
 const PRECISION: Millionths = Millionths::percent(3);
-/// Longest time to make the data of an instance, start it and stop it: slow drives write it in minutes.
-const SET_UP: Nanos = Nanos::secs(180);
+/// Longest time to make the data of an instance, besides that of writing them: an empty database takes minutes on a slow drive.
+const MAKE: Nanos = Nanos::secs(150);
+/// Bytes of data that are made in a second on the slowest drive: one disk that ten instances of sysbench fill in turn.
+const MADE_PER_SECOND: u64 = 2 << 20;
+/// Longest time to start and stop an instance.
+const START_AND_STOP: Nanos = Nanos::secs(30);
 /// Longest time to remove the data of an instance: sixteen with 4096 files each took more than a minute on a busy machine.
 const REMOVAL: Nanos = Nanos::secs(20);
+/// Bytes of data that are removed in a second where files are many and journals slow.
+const REMOVED_PER_SECOND: u64 = 64 << 20;
 
 /// What runs: a server that keeps data, and the client that loads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +101,17 @@ pub struct App {
     pub slo: Slo,
 }
 
+impl App {
+    /// Longest time that making the data of one instance may take.
+    pub fn make_limit(&self) -> Nanos {
+        MAKE + Nanos::secs(self.data.0 / MADE_PER_SECOND)
+    }
+
+    fn removal_limit(&self) -> Nanos {
+        REMOVAL + Nanos::secs(self.data.0 / REMOVED_PER_SECOND)
+    }
+}
+
 /// What the control group of an instance allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
@@ -155,16 +172,20 @@ pub struct AppSpec {
 impl Trial {
     /// Longest time that a trial of an application takes besides its load: making data, starting and stopping.
     pub fn set_up_limit(&self) -> Nanos {
-        self.app.map_or(Nanos(0), |app| Nanos(SET_UP.0.saturating_mul(u64::from(app.instances))))
+        self.app.map_or(Nanos(0), |app| times(app.make_limit() + START_AND_STOP, app.instances))
     }
 }
 
 impl Plan {
     /// Longest time that removing the data of instances takes, besides everything else that is undone.
     pub fn removal_limit(&self) -> Nanos {
-        let most = self.cases.iter().filter_map(|case| case.trial.app).map(|app| app.instances).max();
-        Nanos(REMOVAL.0.saturating_mul(u64::from(most.unwrap_or(0))))
+        let apps = self.cases.iter().filter_map(|case| case.trial.app);
+        apps.map(|app| times(app.removal_limit(), app.instances)).max().unwrap_or(Nanos(0))
     }
+}
+
+fn times(limit: Nanos, instances: u32) -> Nanos {
+    Nanos(limit.0.saturating_mul(u64::from(instances)))
 }
 
 impl Suite {
@@ -191,6 +212,25 @@ mod tests {
         assert_eq!((many[..8].to_vec(), many.last()), ((60..=67).collect(), Some(&1000)));
         assert!(many.windows(2).all(|pair| pair[0] < pair[1] && (pair[1] - pair[0]) * 100 <= pair[0] * 3 + 100));
         assert_eq!(Density { from: 7, to: 7 }.counts(), [7]);
+    }
+
+    #[test]
+    fn making_more_data_may_take_longer() {
+        let limits = |mib: u64| {
+            let slo = Slo {
+                quantile: Millionths::percent(95),
+                limit: Nanos::secs(1),
+                served: Millionths::percent(95),
+                window: Nanos::secs(10),
+                windows: Millionths::percent(95),
+            };
+            let (data, rate, limits) = (Bytes(mib << 20), None, None);
+            let app = App { program: Program::NginxWrk, instances: 1, data, clients: 1, rate, limits, slo };
+            (app.make_limit(), app.removal_limit())
+        };
+        assert_eq!(limits(64), (Nanos::secs(182), Nanos::secs(21)));
+        // 100 GiB, which the limit of before cut off after 150 s.
+        assert_eq!(limits(100 << 10), (Nanos::secs(51_350), Nanos::secs(1620)));
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub enum Kind {
         /// How many.
         count: u32,
     },
+    /// Each device handed out over NVMe-oF and connected to, on the same host.
+    NvmeOf(Transport),
     /// A btrfs over one or several devices, mounted.
     Btrfs(Btrfs),
     /// A file system on one device, mounted.
@@ -92,6 +94,7 @@ impl Kind {
             Kind::Lvm(_) => "lvm",
             Kind::Dm(_) => "dm",
             Kind::Luns { .. } => "luns",
+            Kind::NvmeOf(_) => "nvme_of",
             Kind::Btrfs(_) => "btrfs",
             Kind::Fs(_) => "fs",
             Kind::Settings(_) => "settings",
@@ -104,7 +107,7 @@ impl Kind {
             Kind::Loop(files) => files.count,
             Kind::Zram(zram) => zram.count,
             Kind::Partition { count } => below.saturating_mul(*count),
-            Kind::Dm(_) => below,
+            Kind::Dm(_) | Kind::NvmeOf(_) => below,
             Kind::Luns { count } => *count,
             Kind::Md(_) | Kind::Lvm(_) | Kind::Btrfs(_) | Kind::Fs(_) => 1,
             Kind::Settings(_) => 0,
@@ -119,7 +122,7 @@ impl Kind {
             Kind::Md(md) => (md.least(), MEMBERS_MAX),
             Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
-            Kind::Partition { .. } | Kind::Dm(_) => (1, MEMBERS_MAX),
+            Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) => (1, MEMBERS_MAX),
         }
     }
 
@@ -327,6 +330,25 @@ pub enum Cipher {
     Aes256Xts,
     /// AES in XTS mode with a key of 128 bits per half.
     Aes128Xts,
+}
+
+/// What NVMe-oF goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP on the loopback.
+    Tcp,
+    /// Calls inside of the kernel: the layers of NVMe-oF without a network.
+    Loop,
+}
+
+impl Transport {
+    /// Word in the file and for the kernel.
+    pub fn word(self) -> &'static str {
+        match self {
+            Transport::Tcp => "tcp",
+            Transport::Loop => "loop",
+        }
+    }
 }
 
 /// How btrfs keeps copies.

@@ -3,7 +3,7 @@
 use crate::devices::{Devices, Node};
 use crate::marks::{self, Part};
 use crate::roots::Roots;
-use crate::{claims, identity, mounts, users};
+use crate::{claims, exports, identity, mounts, users};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use stend_record::{Refusal, Signature, WriteAccess};
@@ -63,6 +63,7 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     reasons.extend(swap(roots, devices, node));
     reasons.extend(members(node, &own, &parts));
     reasons.extend(holders(devices, node));
+    reasons.extend(exported(roots, devices, node));
     let numbers: Vec<_> = devices.same_space(node).iter().map(|n| n.number).collect();
     // Where something else speaks already, nobody need wait.
     let patience = if reasons.is_empty() { PASSING } else { Duration::ZERO };
@@ -159,6 +160,15 @@ fn holders(devices: &Devices, node: &Node) -> Vec<Refusal> {
     names.sort();
     names.dedup();
     names.into_iter().map(|device| Refusal::Holder { device: device.clone() }).collect()
+}
+
+/// Names under which the device, a part of it or the disk that it is on is handed out.
+fn exported(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
+    let space = devices.same_space(node);
+    let own =
+        |path: &str| mounts::device_at(roots, devices, path).is_some_and(|d| space.iter().any(|s| s.name == d.name));
+    let all = exports::all(roots).into_iter().filter(|export| own(&export.path));
+    all.map(|export| Refusal::Exported { name: export.name }).collect()
 }
 
 /// Lines of fstab that mean the device, a part of it, or the disk that it is on.

@@ -1,6 +1,8 @@
 //! The block devices of a host as sysfs shows them, and how they lie on each other. Reads only; must not
 //! judge who may write.
 
+use crate::exports::{self, Export};
+use crate::mounts;
 use crate::roots::{Roots, names, number, text};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,13 +57,29 @@ impl Devices {
             names(&class).into_iter().filter_map(|name| Some((name.clone(), node(roots, &class, name)?))).collect();
         let mut devices = Devices { roots: roots.clone(), nodes };
         devices.stack_loops();
+        devices.stack_exports();
         devices
+    }
+
+    /// So is the end of an export that this host is itself connected to.
+    fn stack_exports(&mut self) {
+        let ends = |export: &Export| {
+            let below = mounts::device_at(&self.roots, self, &export.path)?.name.clone();
+            Some((self.all().find(|node| export.ends_in(node))?.name.clone(), below))
+        };
+        let pairs = exports::all(&self.roots).iter().filter_map(ends).collect();
+        self.put_on(pairs);
     }
 
     /// A loop device over a block device is built on it like any other, but the kernel lists no holder.
     fn stack_loops(&mut self) {
         let over = |n: &Node| Some((n.name.clone(), self.by_number(n.backing?.block?)?.name.clone()));
-        let pairs: Vec<(String, String)> = self.all().filter_map(over).collect();
+        let pairs = self.all().filter_map(over).collect();
+        self.put_on(pairs);
+    }
+
+    /// Notes of devices that the first of each pair lies on the second.
+    fn put_on(&mut self, pairs: Vec<(String, String)>) {
         for (above, below) in pairs {
             if let Some(node) = self.nodes.get_mut(&above) {
                 node.slaves.push(below.clone());

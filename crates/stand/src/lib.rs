@@ -10,6 +10,7 @@ mod command;
 mod devices;
 mod doctor;
 mod drives;
+mod exports;
 mod host;
 mod identity;
 mod inspect;

@@ -184,6 +184,10 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "name a directory on it to use a test file",
             "укажите каталог на нём, чтобы использовать тестовый файл"
         ),
+        Refusal::Exported { .. } => say!(
+            "take it out of the NVMe target (`/sys/kernel/config/nvmet`) first",
+            "сначала уберите его из целевой подсистемы NVMe (`/sys/kernel/config/nvmet`)"
+        ),
         Refusal::Unreadable { .. } => say!("devices need root", "для устройств нужны права root"),
         Refusal::DuplicateIdentity { .. } | Refusal::ReadOnly | Refusal::NoIdentity => return None,
     })

@@ -279,6 +279,28 @@ fn hidden_paths_of_nvme_multipath_are_no_duplicates() {
 }
 
 #[test]
+fn a_drive_that_is_handed_out_over_nvme_is_never_written_and_lies_below_its_other_end() {
+    let tree = Tree::new();
+    let uuid = "8e1f3a52-6c0b-4d7e-a3f1-2b9c5d7e8f90";
+    tree.disk("nvme0n1", "259:0", "pci0000:00/0000:00:1d.0/nvme/nvme0", &[("wwid", "eui.1")]);
+    let namespace = "sys/kernel/config/nvmet/subsystems/nqn.x/namespaces/1";
+    tree.put(&format!("{namespace}/device_path"), "/dev/nvme0n1\n");
+    tree.put(&format!("{namespace}/device_uuid"), uuid);
+    tree.put(&format!("{namespace}/enable"), "0\n");
+    assert_eq!(tree.reasons("nvme0n1"), [], "not yet handed out");
+    tree.put(&format!("{namespace}/enable"), "1\n");
+    let exported = || Refusal::Exported { name: "nqn.x".into() };
+    assert_eq!(tree.reasons("nvme0n1"), [exported()]);
+    tree.disk("nvme1n1", "259:2", "virtual/nvme-subsystem/nvme-subsys1", &[("wwid", &format!("uuid.{uuid}"))]);
+    assert_eq!(tree.reasons("nvme0n1"), [Refusal::Holder { device: "nvme1n1".into() }, exported()]);
+    assert_eq!(tree.reasons("nvme1n1"), []);
+    let devices = Devices::read(&tree.roots);
+    let names: Vec<&str> =
+        devices.stack(&[devices.by_name("nvme1n1").unwrap()]).iter().map(|(_, node)| node.name.as_str()).collect();
+    assert_eq!(names, ["nvme1n1", "nvme0n1"]);
+}
+
+#[test]
 fn arrays_tell_their_level_and_drives_their_transport_and_fua() {
     let tree = Tree::new();
     let over_tcp = [("device/transport", "tcp\n"), ("queue/fua", "1\n"), ("queue/write_cache", "write back\n")];

@@ -8,6 +8,7 @@ mod support;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 use support::*;
 
@@ -208,6 +209,20 @@ fn scaled(scratch: &Scratch, name: &str) -> String {
     format!("{}limits: none{}", &text[..start], &text[end..])
 }
 
+/// The command of somebody whose new files nobody else can read: servers run as users of their own.
+fn unreadable_for_others(command: &std::process::Command) -> std::process::Command {
+    let mut masked = std::process::Command::new("sh");
+    masked.args(["-c", "umask 077; exec \"$0\" \"$@\""]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => masked.env(name, value),
+            None => masked.env_remove(name),
+        };
+    }
+    masked.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    masked
+}
+
 fn real(name: &str) -> Value {
     let scratch = Scratch::new();
     open(scratch.path());
@@ -216,7 +231,7 @@ fn real(name: &str) -> Value {
     let suite = scratch.file("s.yaml", &scaled(&scratch, name));
     let path = scratch.join("r.stend").to_string_lossy().into_owned();
     let words = ["run", &suite, "--on", &target, "-o", &path, "--json", "--progress", "none"];
-    let (stdout, _) = expect_exit(&mut stend(&scratch, &words), 0);
+    let (stdout, _) = expect_exit(&mut unreadable_for_others(&stend(&scratch, &words)), 0);
     assert_eq!(leftovers(&target), Vec::<String>::new());
     let mut findings: Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!(findings["state"]["state"], "complete");

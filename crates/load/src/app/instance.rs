@@ -5,9 +5,9 @@ use super::group::{Group, since};
 use super::programs::{FILE, Programs, Site, nginx_conf, wrk_script};
 use super::told;
 use crate::child::{self, Ask, Cut, Ended, Order, Started};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, say};
@@ -15,8 +15,6 @@ use stend_record::EventKind;
 use stend_record::app::{AppWindow, Instance as Told};
 use stend_spec::app::{App, Program};
 
-/// Longest that making data may take.
-const MAKE_MAX: Duration = Duration::from_secs(150);
 /// Longest that a server may take to start: one that was killed reads its log first.
 const START_MAX: Duration = Duration::from_secs(60);
 /// Longest that a server may take to write what it has in memory before it is killed.
@@ -90,7 +88,7 @@ impl Instance {
     fn execute(&self, command: (&str, Vec<String>), with: &mut With<'_>) -> Result<()> {
         let (program, words) = command;
         let order = self.order(with.programs, words.clone()).map_err(|error| not_started(program, &error))?;
-        let ended = child::run(Order { program, ..order }, MAKE_MAX, with.stopped);
+        let ended = child::run(Order { program, ..order }, with.app.make_limit().duration(), with.stopped);
         let ended = ended.map_err(|error| not_started(program, &error))?;
         if ended.cut == Some(Cut::Stopped) {
             return Err(crate::crew::stopped_before_start());
@@ -174,7 +172,8 @@ impl Instance {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.directory.join(name);
-        fs::write(&path, bytes).map_err(|error| cannot(&path, &error))
+        let written = fs::write(&path, bytes).and_then(|()| fs::set_permissions(&path, readable(0o644)));
+        written.map_err(|error| cannot(&path, &error))
     }
 
     /// Of the contents of its files: no two instances have the same, or storage that keeps one copy of equal data would hold all.
@@ -186,7 +185,8 @@ impl Instance {
     /// Files that nobody has in memory when the load begins.
     fn write_files(&self, count: u64, stopped: &dyn Fn() -> bool) -> Result<()> {
         let directory = self.directory.join("files");
-        fs::create_dir(&directory).map_err(|error| cannot(&directory, &error))?;
+        let made = fs::create_dir(&directory).and_then(|()| fs::set_permissions(&directory, readable(0o755)));
+        made.map_err(|error| cannot(&directory, &error))?;
         let own = self.seed();
         let mut bytes = vec![0u8; FILE as usize];
         for number in 0..count {
@@ -200,6 +200,7 @@ impl Instance {
             let path = directory.join(number.to_string());
             let written = File::create(&path).and_then(|mut file| {
                 file.write_all(&bytes)?;
+                file.set_permissions(readable(0o644))?;
                 file.sync_data()?;
                 stend_sys::block::forget_clean_pages(&file, 0, FILE)
             });
@@ -290,6 +291,11 @@ pub(super) fn ports_taken() -> Vec<u16> {
 
 fn port_of(line: &str) -> Option<u16> {
     u16::from_str_radix(line.split_whitespace().nth(1)?.rsplit_once(':')?.1, 16).ok()
+}
+
+/// Permissions that let its server's user read whatever the mask of this process is.
+fn readable(mode: u32) -> Permissions {
+    Permissions::from_mode(mode)
 }
 
 fn cannot(path: &Path, error: &std::io::Error) -> Box<Error> {

@@ -320,7 +320,7 @@ fn version(program: &str, option: &str) -> String {
 /// Whether the data of so many more instances fit.
 fn must_fit(directory: &Path, app: &App, more: u32) -> Result<()> {
     let Ok((_, free)) = block::space(directory) else { return Ok(()) };
-    let need = u64::from(more).saturating_mul(app.data.0.saturating_add(EMPTY));
+    let need = u64::from(more).saturating_mul(app.data.0.saturating_add(EMPTY).saturating_add(programs::logs(app)));
     if need <= free / ROOM.1 * ROOM.0 {
         return Ok(());
     }

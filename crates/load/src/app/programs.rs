@@ -109,6 +109,8 @@ impl Programs {
                 format!("shared_buffers={cache}MB"),
                 "-c".into(),
                 format!("max_connections={connections}"),
+                "-c".into(),
+                format!("max_wal_size={}MB", logs(app) >> 20),
             ],
             Program::SysbenchMariadb => vec![
                 "--no-defaults".into(),
@@ -211,6 +213,15 @@ impl Programs {
         words.extend(app.rate.map(|rate| format!("--rate={}", rate.0 / 1000)));
         words.push("run".into());
         vec![words]
+    }
+}
+
+/// Bytes of logs that an instance may keep besides its data: of PostgreSQL twice the data, and never more than it keeps by itself.
+pub(super) fn logs(app: &App) -> u64 {
+    match app.program {
+        Program::SysbenchPostgresql => app.data.0.saturating_mul(2).clamp(64 << 20, 1 << 30),
+        // Part of what an empty database takes.
+        Program::SysbenchMariadb | Program::NginxWrk => 0,
     }
 }
 
@@ -331,6 +342,9 @@ mod tests {
         assert!(!closed[0].iter().any(|word| word.starts_with("--rate")), "{closed:?}");
         let (_, serve) = postgresql.serve(&app(Program::SysbenchPostgresql, None), &site);
         assert!(serve.contains(&"listen_addresses=".to_string()) && serve.contains(&"shared_buffers=64MB".to_string()));
+        assert!(serve.contains(&"max_wal_size=200MB".to_string()), "{serve:?}");
+        let large = App { data: Bytes::gib(8), ..app(Program::SysbenchPostgresql, None) };
+        assert_eq!((logs(&large), logs(&App { program: Program::NginxWrk, ..large })), (1 << 30, 0));
         let (_, serve) = programs(Program::SysbenchMariadb).serve(&app(Program::SysbenchMariadb, None), &site);
         assert!(serve.contains(&"--skip-networking".to_string()), "{serve:?}");
         let web = programs(Program::NginxWrk).load(&app(Program::NginxWrk, None), &site, 20, 6);

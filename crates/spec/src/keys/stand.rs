@@ -1,7 +1,7 @@
 //! The keys of a stand file. Data only; must not parse.
 
 use super::{COMMAND, Choice, Limits, Mapping, SETTINGS, Shape, optional, required, words};
-use crate::stand::{Allocation, Cipher, Consistency, FsKind, InitialSync, LvmType, MdLevel, Profile};
+use crate::stand::{Allocation, Cipher, Consistency, FsKind, InitialSync, LvmType, MdLevel, Profile, Transport};
 use stend_base::{Bytes, Nanos};
 
 /// Drives; those of a shelf.
@@ -37,6 +37,12 @@ pub const LENGTH: Limits<Bytes> = Limits { least: Bytes(UNIT), most: SIZE.most }
 pub const CIPHERS: &[Choice<Cipher>] = &[
     ("aes-256-xts", "AES-256 in XTS mode, as LUKS2 by default", Cipher::Aes256Xts),
     ("aes-128-xts", "AES-128 in XTS mode", Cipher::Aes128Xts),
+];
+
+/// What NVMe-oF goes over.
+pub const TRANSPORTS: &[Choice<Transport>] = &[
+    ("tcp", "TCP on the loopback", Transport::Tcp),
+    ("loop", "calls inside of the kernel, without a network", Transport::Loop),
 ];
 
 /// Levels of md, as `mdadm` calls them.
@@ -163,6 +169,12 @@ pub const LAYER: Mapping = Mapping {
         optional("lvm", "absent", Shape::Map(&LVM), "A logical volume in a group of its own."),
         optional("dm", "absent", Shape::Map(&DM), "A mapping over each device."),
         optional("luns", "absent", Shape::Map(&PARTS), "Equal parts of one device, without a table on it."),
+        optional(
+            "nvme_of",
+            "absent",
+            Shape::Map(&NVME_OF),
+            "Each device handed out over NVMe-oF by this host, which connects to it.",
+        ),
         optional("btrfs", "absent", Shape::Map(&BTRFS), "A btrfs, mounted."),
         optional("fs", "absent", Shape::Map(&FS), "A file system on one device, mounted."),
         optional(
@@ -297,6 +309,13 @@ pub const ERROR: Mapping = Mapping {
         required("length", Shape::Size(LENGTH, UNIT), "How long it is."),
     ],
 };
+/// `nvme_of`.
+pub const NVME_OF: Mapping = Mapping {
+    en: "nvme_of",
+    ru: "nvme_of",
+    doc: "Namespaces of one subsystem of the kernel's own target, which only this host can reach.",
+    keys: &[required("transport", Shape::Word(|| words(TRANSPORTS)), "What it goes over.")],
+};
 /// `btrfs`.
 pub const BTRFS: Mapping = Mapping {
     en: "btrfs",
@@ -322,4 +341,4 @@ pub const FS: Mapping = Mapping {
 
 /// Every mapping of a stand file, the whole first.
 pub const ALL: &[&Mapping] =
-    &[&STAND, &DRIVE, &LAYER, &LOOP, &ZRAM, &PARTS, &MD, &LVM, &DM, &DELAY, &FLAKEY, &ERROR, &BTRFS, &FS];
+    &[&STAND, &DRIVE, &LAYER, &LOOP, &ZRAM, &PARTS, &MD, &LVM, &DM, &DELAY, &FLAKEY, &ERROR, &NVME_OF, &BTRFS, &FS];

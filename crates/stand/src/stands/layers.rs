@@ -1,6 +1,7 @@
 //! Which steps make a layer, and what it makes. Pure: the same stand on the same devices gives the same commands.
 
 mod arrays;
+mod exports;
 mod file_systems;
 mod mappings;
 mod memory;
@@ -73,6 +74,7 @@ pub(crate) fn make(site: &Site) -> Made {
         Kind::Lvm(lvm) => volumes::volume(site, lvm),
         Kind::Dm(dm) => mappings::mappings(site, *dm),
         Kind::Luns { count } => mappings::luns(site, *count),
+        Kind::NvmeOf(transport) => exports::nvme_of(site, *transport),
         Kind::Btrfs(btrfs) => file_systems::btrfs(site, btrfs),
         Kind::Fs(fs) => file_systems::plain(site, fs),
         Kind::Settings(tunables) => Made { steps: tunables.iter().map(setting).collect(), products: Vec::new() },

@@ -39,6 +39,11 @@ impl Names<'_> {
         format!("{a}-{b}-4{c}-a{d}-{e}")
     }
 
+    /// A number for what is numbered, from 1 to 65535.
+    pub(crate) fn number(&self, layer: &str) -> u16 {
+        (self.bits(layer, 0) % u128::from(u16::MAX)) as u16 + 1
+    }
+
     /// UUID of an array as `mdadm` takes it.
     pub(crate) fn md_uuid(&self, layer: &str) -> String {
         let hex = self.uuid(layer, 0).replace('-', "");

@@ -10,9 +10,10 @@ use stend_record::EventKind;
 use stend_spec::arm::Tunable;
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 23] = [
+const PACKAGES: [(&str, &str); 25] = [
     ("dmsetup", "dmsetup"),
     ("fallocate", "util-linux"),
+    ("ln", "coreutils"),
     ("losetup", "mount"),
     ("lvcreate", "lvm2"),
     ("lvremove", "lvm2"),
@@ -23,6 +24,7 @@ const PACKAGES: [(&str, &str); 23] = [
     ("mkfs.f2fs", "f2fs-tools"),
     ("mkfs.xfs", "xfsprogs"),
     ("mount", "mount"),
+    ("nvme", "nvme-cli"),
     ("partx", "util-linux"),
     ("pvcreate", "lvm2"),
     ("pvremove", "lvm2"),

@@ -6,7 +6,7 @@ use super::layers::Made;
 use super::step::{Product, Sign};
 use crate::devices::{Devices, Node};
 use crate::roots::{Roots, names, number, text};
-use crate::{identity, marks, mounts};
+use crate::{exports, identity, marks, mounts};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,6 +52,7 @@ impl<'a> Sight<'a> {
                     || volumes_in(&volume.group).is_empty()
             }
             Sign::Loop(file) => self.loop_over(file).is_some(),
+            Sign::Connected(name) => exports::is_connected(self.roots, name),
             Sign::Mounted(at) => mounts::own(self.roots).iter().any(|mount| mount.at == Path::new(at)),
             Sign::Group { name, tag } => group_has(name, tag),
             Sign::Setting { path, value } => crate::arm::current(path).is_ok_and(|now| now == *value),
@@ -86,6 +87,7 @@ impl<'a> Sight<'a> {
                     .find(|part| part.partition.as_ref().is_some_and(|slot| slot.number == *number))
             }
             Product::Zram { layer, index } => self.zram(layer, *index),
+            Product::Namespace { uuid } => self.devices.all().find(|node| exports::is_namespace(node, uuid)),
         };
         node.map(|node| self.devices.path(node).display().to_string())
     }

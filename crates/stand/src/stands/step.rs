@@ -144,6 +144,8 @@ pub(crate) enum Sign {
     NothingInactive(Volume),
     /// A file is behind a loop device.
     Loop(String),
+    /// This host is connected to an NVMe-oF subsystem of this name.
+    Connected(String),
     /// A file system is mounted here.
     Mounted(String),
     /// LVM knows a group of this name that carries our tag.
@@ -214,6 +216,11 @@ pub(crate) enum Product {
         /// Which.
         index: u32,
     },
+    /// A namespace of NVMe.
+    Namespace {
+        /// Its UUID.
+        uuid: String,
+    },
 }
 
 impl Product {
@@ -229,6 +236,7 @@ impl Product {
             }
             Product::Partition { disk, number } => format!("{disk}{number}"),
             Product::Zram { layer, index } => format!("ZRAM[{layer}/{}]", index + 1),
+            Product::Namespace { uuid } => format!("NVME[{uuid}]"),
         }
     }
 }

@@ -108,12 +108,17 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
     // A directory where something was mounted before is nobody's.
     let names = |sign: &Sign| match sign {
         Sign::Path(path) => !path.starts_with(super::names::MOUNTS),
-        sign => matches!(
-            sign,
-            Sign::File { .. } | Sign::Mapping { .. } | Sign::Volume(_) | Sign::Mounted(_) | Sign::Loop(_)
-        ),
+        // What the kernel is configured by is everybody's.
+        Sign::Mounted(at) => at.starts_with(super::names::MOUNTS),
+        sign => matches!(sign, Sign::File { .. } | Sign::Mapping { .. } | Sign::Volume(_) | Sign::Loop(_)),
     };
-    let taken = steps().find(|step| names(&step.done) && sight.is_taken(&step.done));
+    // What the kernel is configured by: of a port there is only its number.
+    let configured = |sign: &Sign| matches!(sign, Sign::Path(path) if path.starts_with("/sys/kernel/config/"));
+    let taken = steps().find(|step| {
+        let signs = step.undo.iter().map(|(sign, _)| sign);
+        let own = || signs.filter(|sign| configured(sign)).any(|sign| sight.shows(sign));
+        (names(&step.done) && sight.is_taken(&step.done)) || own()
+    });
     let Some(Step { what: Say { en, ru }, .. }) = taken else { return Ok(()) };
     Err(Error::new(
         Kind::Preflight,

@@ -5,12 +5,12 @@ use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
 /// Forms of an export, the default first. `docs/formats/export.md` says what is in each.
-pub const FORMATS: [&str; 8] = ["json", "csv", "csv-ru", "csv-trials", "xlsx", "fio-json", "fio-job", "fio"];
+pub const FORMATS: [&str; 9] = ["json", "csv", "csv-ru", "csv-trials", "parquet", "xlsx", "fio-json", "fio-job", "fio"];
 
 pub(super) fn export(lang: Lang) -> Command {
     let about = say!(
-        "write a run for other programs: all of it (json), its results (csv, csv-ru, xlsx, fio-json), its trials (csv-trials), its suite as jobs of fio (fio-job, also of a suite) or every I/O (--ios)",
-        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials), его набор в виде заданий fio (fio-job, в том числе из набора) или каждую операцию (--ios)"
+        "write a run for other programs: all of it (json), its results (csv, csv-ru, xlsx, fio-json), its trials (csv-trials, parquet), its suite as jobs of fio (fio-job, also of a suite) or every I/O (--ios)",
+        "выгрузить прогон для других программ: целиком (json), результаты (csv, csv-ru, xlsx, fio-json), испытания (csv-trials, parquet), его набор в виде заданий fio (fio-job, в том числе из набора) или каждую операцию (--ios)"
     );
     let examples = "stend export last --format xlsx -o results.xlsx\n\
                     stend export before.stend after.stend --format xlsx -o compared.xlsx\n\

@@ -9,8 +9,8 @@ pub(super) fn stand(lang: Lang) -> Command {
         "layers of storage by a file: `plan` shows the exact commands, `up` builds them, `status` shows how they are, `down` takes away what was made",
         "слои хранилища по файлу: `plan` показывает точные команды, `up` собирает, `status` показывает состояние, `down` убирает созданное"
     );
-    let examples = "stend stand plan stands/loop-raid1.yaml\nstend stand up stands/loop-raid1.yaml\nstend stand status\n\
-                    stend stand down loop-raid1\nstend run quick --stand stands/loop-raid1.yaml";
+    let examples = "stend stand plan stands/btrfs-raid1.yaml\nstend stand up stands/btrfs-raid1.yaml\nstend stand status\n\
+                    stend stand down btrfs-raid1\nstend run quick --stand stands/btrfs-raid1.yaml";
     let action = positional("ACTION", Say::same("plan, up, status, down"), lang)
         .value_parser(["plan", "up", "status", "down"])
         .hide_possible_values(true);

@@ -34,6 +34,9 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if format == "xlsx" {
         return workbook(arguments, &names, out);
     }
+    if format == "parquet" {
+        return parquet(arguments, out);
+    }
     if format == "fio-job" {
         return jobs(arguments, out);
     }
@@ -64,12 +67,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
 
 /// A workbook of one run, or of several with the first as the baseline.
 fn workbook(arguments: &ArgMatches, names: &[String], out: &Out) -> Result<()> {
-    let Some(file) = arguments.get_one::<String>("output") else {
-        let message = say!("`--format xlsx` needs a file", "для `--format xlsx` нужен файл");
-        return Err(
-            Error::new(Kind::Usage, message).hint(say!("name it: `-o results.xlsx`", "укажите его: `-o results.xlsx`"))
-        );
-    };
+    let file = binary_file(arguments, "xlsx")?;
     let runs = super::compare::judged_all(names)?;
     let comparison = match &runs[..] {
         [(run, findings)] => stend_analyse::compare_arms(run, findings, &Options::default())?,
@@ -80,7 +78,39 @@ fn workbook(arguments: &ArgMatches, names: &[String], out: &Out) -> Result<()> {
     let bytes = stend_report::xlsx(&book).map_err(|why| {
         Error::new(Kind::Bug, say!("cannot make the workbook: {why}", "не удаётся составить книгу: {why}"))
     })?;
-    one_file(Some(file.as_str()).filter(|file| *file != "-"), out, |to| to.write_all(&bytes))
+    one_file(file, out, |to| to.write_all(&bytes))
+}
+
+/// Where bytes go that are no text: a file that was named, or `None` for the standard output where that was (`-`).
+fn binary_file<'a>(arguments: &'a ArgMatches, format: &str) -> Result<Option<&'a str>> {
+    let Some(file) = arguments.get_one::<String>("output") else {
+        let message = say!("`--format {format}` needs a file", "для `--format {format}` нужен файл");
+        return Err(Error::new(Kind::Usage, message)
+            .hint(say!("name it: `-o results.{format}`", "укажите его: `-o results.{format}`")));
+    };
+    Ok(Some(file.as_str()).filter(|file| *file != "-"))
+}
+
+/// The figures of every trial, as `csv-trials` has them.
+#[cfg(feature = "parquet")]
+fn parquet(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let file = binary_file(arguments, "parquet")?;
+    let run = super::read_run(arguments)?;
+    let bytes = stend_report::trials_parquet(&run.header.id, &by_trial(&run)?).map_err(|why| {
+        Error::new(Kind::Bug, say!("cannot make the Parquet file: {why}", "не удаётся составить файл Parquet: {why}"))
+    })?;
+    one_file(file, out, |to| to.write_all(&bytes))
+}
+
+/// This build is without its library.
+#[cfg(not(feature = "parquet"))]
+fn parquet(arguments: &ArgMatches, _out: &Out) -> Result<()> {
+    binary_file(arguments, "parquet")?;
+    let message = say!("this build of Stend does not write Parquet", "эта сборка Stend не пишет Parquet");
+    Err(Error::new(Kind::Usage, message).hint(say!(
+        "`--format csv-trials` has the same columns; a build that writes it: `cargo build --release --features parquet`",
+        "те же столбцы — в `--format csv-trials`; сборка, которая умеет: `cargo build --release --features parquet`"
+    )))
 }
 
 /// The suite of a run, or a suite file, as jobs of fio.

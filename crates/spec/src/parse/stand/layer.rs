@@ -23,6 +23,7 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("lvm", lvm)?,
         map.optional("dm", dm)?,
         map.optional("luns", |node, file| Ok(Kind::Luns { count: count(node, file)? }))?,
+        map.optional("nvme_of", nvme_of)?,
         map.optional("btrfs", btrfs)?,
         map.optional("fs", fs)?,
         map.optional("settings", |node, file| tunables(node, file).map(Kind::Settings))?,
@@ -201,6 +202,13 @@ fn dm(node: &Node, file: &str) -> Result<Kind> {
         (Some(one), None) => Ok(Kind::Dm(one)),
         _ => contradiction(node, file, say!("`dm` is exactly one mapping", "`dm` — это ровно одно отображение")),
     }
+}
+
+fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
+    let mut map = Map::of(node, file, &keys::NVME_OF)?;
+    let transport = map.required("transport", |node, file| word(node, file, keys::TRANSPORTS))?;
+    map.finish()?;
+    Ok(Kind::NvmeOf(transport))
 }
 
 fn btrfs(node: &Node, file: &str) -> Result<Kind> {
