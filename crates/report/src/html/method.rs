@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Nanos, Say, format, say};
 use stend_record::{RunRecord, TrialRecord};
+use stend_spec::app::App;
 use stend_spec::workload::{Stream, Sync, Trial};
 
 /// More blocks than this are not listed: the run file has them all.
@@ -25,8 +26,11 @@ pub fn section(m: &mut Markup, page: &Page) {
             None => {
                 plan(m, page);
                 order(m, page.run);
-                definitions(m);
-                errors(m, page);
+                // What applications print is explained where it stands.
+                if !all_applications(page.run) {
+                    definitions(m);
+                    errors(m, page);
+                }
                 say!("Suite file, verbatim", "Файл набора, дословно")
             }
         };
@@ -38,7 +42,13 @@ pub fn section(m: &mut Markup, page: &Page) {
     });
 }
 
-fn plan(m: &mut Markup, page: &Page) {
+/// Whether every trial was the load of an application, and none I/O of ours.
+fn all_applications(run: &RunRecord) -> bool {
+    !run.trials.is_empty() && run.trials.iter().all(|trial| trial.asked.app.is_some())
+}
+
+/// In which order cases ran.
+fn course(m: &mut Markup, page: &Page) {
     let inputs = &page.run.header.inputs;
     let (trials, blocks) = (page.run.trials.len() as u64, u64::from(inputs.suite.blocks));
     let (trials_en, blocks_en) = (plural_en(trials, "trial", "trials"), plural_en(blocks, "block", "blocks"));
@@ -48,6 +58,28 @@ fn plan(m: &mut Markup, page: &Page) {
         "The plan: {blocks} interleaved {blocks_en}, each running every case once, in an order drawn from the seed; every second block runs the order of the one before it backwards, so that a steady drift cancels out. {trials} {trials_en} began.",
         "План: {blocks} чередующихся {blocks_ru}, в каждом каждый случай выполняется один раз в порядке, заданном зерном; каждый второй блок повторяет порядок предыдущего в обратную сторону, так что равномерный дрейф взаимно гасится. Начато {trials} {trials_ru}."
     ));
+}
+
+/// How the largest number of instances was searched.
+fn search(m: &mut Markup, trials: u64) {
+    let (trials_en, trials_ru) =
+        (plural_en(trials, "trial", "trials"), plural_ru(trials, "испытание", "испытания", "испытаний"));
+    m.line("p", "", &say!(
+        "The number of instances doubled until the objective broke, then the gap was halved; the largest that held and the smallest that did not were tried three times. {trials} {trials_en} of it began.",
+        "Число экземпляров удваивалось, пока цель не нарушилась, затем промежуток делился пополам; наибольшее выдержавшее и наименьшее невыдержавшее проверены по три раза. Начато {trials} {trials_ru}."
+    ));
+}
+
+fn plan(m: &mut Markup, page: &Page) {
+    let inputs = &page.run.header.inputs;
+    let searched = page.run.trials.iter().filter(|trial| trial.asked.app.is_some()).count() as u64;
+    let only = all_applications(page.run);
+    if !only {
+        course(m, page);
+    }
+    if searched > 0 {
+        search(m, searched);
+    }
     let rounds = page.run.rounds.len() as u64;
     if rounds > 0 {
         let (en, ru) = (plural_en(rounds, "round", "rounds"), plural_ru(rounds, "раунд", "раунда", "раундов"));
@@ -61,16 +93,62 @@ fn plan(m: &mut Markup, page: &Page) {
         let (en, ru) = (en.trim_start_matches("; "), ru.trim_start_matches("; "));
         m.line("p", "", &say!("Precision decides: {en}.", "Решает точность: {ru}."));
     }
-    let mut rows = vec![(say!("Before measuring", "Перед измерением"), fill(page.run))];
+    let filled = (say!("Before measuring", "Перед измерением"), fill(page.run));
+    let mut rows = Vec::from_iter((!only).then_some(filled));
     if let Some(files) = &inputs.suite.files {
         rows.push((say!("Test files", "Тестовые файлы"), stend_analyse::files_in_words(Some(files))));
     }
     let label = |case: u32| page.findings.cases.iter().find(|c| c.case == case).map_or("", |c| &c.label);
+    let name = |case: u32, trial: &Trial| {
+        let number = u64::from(case) + 1;
+        match trial.app.map(|app| app.instances) {
+            Some(instances) => say!("{number} · N = {instances}", "{number} · N = {instances}"),
+            None => Say::same(format!("{number} · {}", label(case))),
+        }
+    };
     let asked = first_trials(page.run).into_iter();
-    rows.extend(
-        asked.map(|(case, trial)| (Say::same(format!("{} · {}", u64::from(case) + 1, label(case))), describe(trial))),
-    );
+    rows.extend(asked.map(|(case, trial)| (name(case, trial), describe(trial))));
     facts(m, &rows);
+}
+
+/// What each instance of an application is and may take.
+fn application(app: &App) -> Say {
+    let program = app.program.say();
+    let data = both(|lang| format::bytes(app.data, lang));
+    let connections = u64::from(app.clients);
+    let (connections_en, connections_ru) = (
+        plural_en(connections, "connection", "connections"),
+        plural_ru(connections, "соединение", "соединения", "соединений"),
+    );
+    let rate = app.rate.map_or(Say::same(""), |rate| {
+        let rate = both(|lang| format::number(rate.as_iops(), lang));
+        let (en, ru) = (rate.en, rate.ru);
+        say!(", {en} transactions per second", ", транзакций в секунду: {ru}")
+    });
+    let limits = match app.limits {
+        None => say!("nothing limits them", "без ограничений"),
+        Some(limits) => {
+            let digits =
+                [1000, 100, 10].iter().take_while(|unit| !limits.cpu_thousandths.is_multiple_of(**unit)).count();
+            let share = both(|lang| format::fixed(f64::from(limits.cpu_thousandths) / 1000.0, digits, lang));
+            let memory = both(|lang| format::bytes(limits.memory, lang));
+            let iops = limits.iops.map_or(Say::same(""), |iops| {
+                say!(", {iops} reads and as many writes per second", ", чтений и столько же записей в секунду: {iops}")
+            });
+            let (share_en, share_ru, memory_en, memory_ru) = (share.en, share.ru, memory.en, memory.ru);
+            let (iops_en, iops_ru) = (iops.en, iops.ru);
+            say!(
+                "each may take {share_en} CPUs, {memory_en} of memory{iops_en}",
+                "каждому не более: процессоров {share_ru}, памяти {memory_ru}{iops_ru}"
+            )
+        }
+    };
+    let (program_en, program_ru, data_en, data_ru) = (program.en, program.ru, data.en, data.ru);
+    let (rate_en, rate_ru, limits_en, limits_ru) = (rate.en, rate.ru, limits.en, limits.ru);
+    say!(
+        "{program_en}, each with {data_en} of data and {connections} {connections_en}{rate_en}; {limits_en}",
+        "{program_ru}; у каждого {data_ru} данных и {connections} {connections_ru}{rate_ru}; {limits_ru}"
+    )
 }
 
 fn fill(run: &RunRecord) -> Say {
@@ -92,6 +170,13 @@ fn describe(trial: &Trial) -> Say {
     let time = |span: Nanos| both(|lang| format::duration(span, lang));
     let (ramp, window) = (time(trial.ramp), time(trial.window));
     let (ramp_en, ramp_ru, window_en, window_ru) = (ramp.en, ramp.ru, window.en, window.ru);
+    if let Some(app) = &trial.app {
+        let Say { en, ru } = application(app);
+        return say!(
+            "{en}; {ramp_en} ramp, not counted, then a window of {window_en}",
+            "{ru}; разгон {ramp_ru} не учитывается, затем окно {window_ru}"
+        );
+    }
     let streams = both(|lang| trial.streams.iter().map(|s| stream(s, lang)).collect::<Vec<_>>().join("; "));
     let (streams_en, streams_ru) = (streams.en, streams.ru);
     let cache = if trial.direct {

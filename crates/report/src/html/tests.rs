@@ -110,3 +110,37 @@ fn whatever_analysis_says_of_a_run_cut_short_can_be_shown() {
         assert!(crate::json(&findings).ends_with("}\n"));
     }
 }
+
+#[test]
+fn of_an_application_the_method_tells_instances_and_nothing_of_single_ios() {
+    use stend_base::{Bytes, Millionths, Nanos};
+    use stend_spec::app::{App, Limits, Program, Slo};
+    let (findings, mut run) = (fixture::findings(), fixture::run());
+    let slo = Slo {
+        quantile: Millionths::percent(99),
+        limit: Nanos::millis(100),
+        served: Millionths::percent(95),
+        window: Nanos::secs(1),
+        windows: Millionths::percent(95),
+    };
+    let limits = Some(Limits { cpu_thousandths: 250, memory: Bytes::mib(64), iops: Some(100) });
+    let (program, data) = (Program::NginxWrk, Bytes::mib(8));
+    let app = App { program, instances: 3, data, clients: 2, rate: None, limits, slo };
+    for trial in &mut run.trials {
+        (trial.asked.app, trial.asked.streams) = (Some(app), Vec::new());
+    }
+    let page = html(&findings, &run, Lang::En);
+    let method = &page[page.find("id=\"method\"").unwrap()..];
+    for told in [
+        "N = 3",
+        "each with 8\u{a0}MiB of data and 2 connections",
+        "each may take 0.25 CPUs, 64\u{a0}MiB of memory, 100 reads and as many writes",
+        "The number of instances doubled",
+        "каждому не более: процессоров 0,25",
+    ] {
+        assert!(method.contains(told), "{told}: {}", &method[..method.len().min(6000)]);
+    }
+    for other in ["interleaved", "direct I/O", "nothing was written", "Closed loop"] {
+        assert!(!method[..method.find("Limits of checks").unwrap()].contains(other), "{other}");
+    }
+}
