@@ -387,3 +387,20 @@ fn letters_go_on_as_numbers() {
     let letters: Vec<_> = [0, 25, 26].map(super::letter).to_vec();
     assert_eq!(letters, ["A", "Z", "27"]);
 }
+
+#[test]
+fn runs_on_different_stands_are_headed_by_these_and_two_on_one_stand_by_their_ids() {
+    let heading = |stands: [Option<&str>; 2]| {
+        let mut comparison = two();
+        for (run, stand) in comparison.runs.iter_mut().zip(stands) {
+            run.stand = stand.map(String::from);
+        }
+        let ids: Vec<String> = comparison.runs.iter().map(|run| run.run.clone()).collect();
+        let page = comparison_html(&comparison, Lang::En);
+        let by_ids = page.contains(&format!("<title>{} relative to {}", ids[1], ids[0]));
+        (page.contains("<title>raid5 relative to raid0"), by_ids)
+    };
+    assert_eq!(heading([Some("raid0"), Some("raid5")]), (true, false));
+    assert_eq!(heading([Some("raid0"), Some("raid0")]), (false, true));
+    assert_eq!(heading([None, Some("raid5")]), (false, true));
+}

@@ -5,6 +5,7 @@ use crate::comparison::verdict::{self, Tint};
 use crate::comparison::{self, Line, gate, layers};
 use crate::figures::NONE;
 use crate::markup::Markup;
+use std::collections::BTreeSet;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{ComparedRun, Condition};
 use stend_base::{Lang, Say, say};
@@ -28,9 +29,12 @@ pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
     })
 }
 
-/// `R-…bbbb relative to R-…aaaa`, or the names of the arms.
+/// `R-…bbbb relative to R-…aaaa`, or the names of the arms, or those of the stands where each run has another one.
 fn title(comparison: &Comparison) -> Say {
-    let name = |run: &ComparedRun| run.arm.clone().unwrap_or_else(|| run.run.clone());
+    let stands: BTreeSet<&str> = comparison.runs.iter().filter_map(|run| run.stand.as_deref()).collect();
+    let by_stand = stands.len() == comparison.runs.len();
+    let stand = |run: &ComparedRun| run.stand.clone().filter(|_| by_stand);
+    let name = |run: &ComparedRun| stand(run).or(run.arm.clone()).unwrap_or_else(|| run.run.clone());
     let baseline = comparison.runs.first().map(name).unwrap_or_default();
     let others = comparison.runs.iter().skip(1).map(name).collect::<Vec<_>>().join(", ");
     say!("{others} relative to {baseline}", "{others} относительно {baseline}")
