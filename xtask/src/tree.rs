@@ -73,7 +73,8 @@ fn walk(root: &Path, below: &str, depth: usize, paths: &mut Vec<String>) -> io::
         let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
         let kind = entry.file_type()?;
         let hidden = name.starts_with('.') && name != ".ci";
-        let built = depth == 0 && name.starts_with("target");
+        // The fuzz targets have a workspace of their own.
+        let built = name == "target" || (depth == 0 && name.starts_with("target"));
         if kind.is_dir() && !hidden && !built && !SKIPPED.contains(&name.as_str()) {
             walk(root, &path, depth + 1, paths)?;
         }

@@ -89,6 +89,8 @@ fn kind(node: &Node) -> &'static str {
         () if starts("rbd") => "rbd",
         () if starts("drbd") => "drbd",
         () if starts("zd") => "zvol",
+        // The other end of what this host hands out.
+        () if !node.slaves.is_empty() => "nvme-of",
         () => "disk",
     }
 }

@@ -295,9 +295,11 @@ fn a_drive_that_is_handed_out_over_nvme_is_never_written_and_lies_below_its_othe
     assert_eq!(tree.reasons("nvme0n1"), [Refusal::Holder { device: "nvme1n1".into() }, exported()]);
     assert_eq!(tree.reasons("nvme1n1"), []);
     let devices = Devices::read(&tree.roots);
-    let names: Vec<&str> =
-        devices.stack(&[devices.by_name("nvme1n1").unwrap()]).iter().map(|(_, node)| node.name.as_str()).collect();
-    assert_eq!(names, ["nvme1n1", "nvme0n1"]);
+    let stack = devices.stack(&[devices.by_name("nvme1n1").unwrap()]);
+    let facts = crate::drives::describe(&tree.roots, &devices, &stack);
+    let told: Vec<(&str, &str)> = facts.iter().map(|device| (device.name.as_str(), device.kind.as_str())).collect();
+    // What is counted at drives is counted once.
+    assert_eq!(told, [("nvme1n1", "nvme-of"), ("nvme0n1", "disk")]);
 }
 
 #[test]

@@ -87,8 +87,9 @@ fn of_target(target: &TargetFacts) -> Result<Option<Layout>, Say> {
             "под объектом не видно ни одного блочного устройства"
         ));
     }
-    let plain =
-        |device: &&Device| matches!(device.kind.as_str(), "disk" | "partition" | "loop" | "md" | "ram" | "zram");
+    let plain = |device: &&Device| {
+        matches!(device.kind.as_str(), "disk" | "partition" | "loop" | "md" | "ram" | "zram" | "nvme-of")
+    };
     if let Some(device) = target.devices.iter().find(|device| !plain(device) && !is_linear(target, device)) {
         let name = device.name.clone();
         return Err(say!(

@@ -11,7 +11,7 @@ use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
 use stend_record::sample::DiskCounters;
 use stend_record::{Device, RunRecord, TargetFacts};
-use stend_spec::workload::Op;
+use stend_spec::workload::{Op, Sync};
 
 /// The device whose counters are those of our I/O, one to one: the disk under partitions, or the target's own
 /// device where layers in between multiply I/O. `None` if it cannot be told.
@@ -45,6 +45,21 @@ fn at_devices(stretches: &[Stretch<'_>], names: &[&str], op: Op) -> Option<Cell>
     })?
 }
 
+/// The same without flushes, which the device mapper counts as writes of nothing, and NVMe with several paths as reads of nothing (Linux 6.12): as
+/// many I/Os are left out as the load asked for flushes, at most, where no device counts flushes as such. Others' I/Os have bytes.
+fn with_data(case: &CaseTrials<'_>, stretches: &[Stretch<'_>], names: &[&str], op: Op) -> Option<Cell> {
+    let found = at_devices(stretches, names, op)?;
+    let flushes = |name: &&str| stretch::sum(stretches, |s| s.disk(name, |d| d.flushes.unwrap_or(0)));
+    if names.iter().any(|name| flushes(name) != Some(0)) {
+        return Some(found);
+    }
+    let own = stretch::application_and_prober(stretches, op).ops;
+    let durable = case.asked.streams.iter().any(|stream| matches!(stream.sync, Sync::Dsync | Sync::ODsync));
+    let written = if durable { stretch::application(stretches, Op::Write).ops } else { 0.0 };
+    let asked = stretch::application(stretches, Op::Sync).ops + written;
+    Some(Cell { ops: found.ops - (found.ops - own).clamp(0.0, asked), ..found })
+}
+
 /// What a device did for one operation.
 fn at_device(stretches: &[Stretch<'_>], name: &str, op: Op) -> Option<Cell> {
     let of = |read: fn(&DiskCounters) -> u64, write: fn(&DiskCounters) -> u64| {
@@ -74,7 +89,7 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let stretches = stretches(run, case);
     let small = case.asked.streams.iter().all(|stream| stream.block_size <= NEVER_SPLIT);
     let sum = |of: fn(&Cell) -> f64| {
-        let device = Op::TRANSFERS.map(|op| at_devices(&stretches, &devices, op));
+        let device = Op::TRANSFERS.map(|op| with_data(case, &stretches, &devices, op));
         let device = device.into_iter().map(|cell| cell.as_ref().map(of)).sum::<Option<f64>>()?;
         let own: f64 = Op::TRANSFERS.map(|op| of(&stretch::application_and_prober(&stretches, op))).iter().sum();
         (device > 0.0).then(|| ((device - own) / device).max(0.0))
@@ -118,7 +133,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
     let ratio = |op: Op| {
-        let (device, own) = (at_devices(&stretches, &devices, op)?, stretch::application(&stretches, op));
+        let (device, own) = (with_data(case, &stretches, &devices, op)?, stretch::application(&stretches, op));
         let block = own.bytes / own.ops;
         (device.ops > 0.0 && block > 0.0).then(|| (op, device.bytes / device.ops / block))
     };
@@ -177,7 +192,6 @@ mod tests {
     use super::*;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
-    use stend_spec::workload::Sync;
 
     fn record() -> RunRecord {
         run_of(vec![case("mix", 70, 32, Sync::None)]).trial(0).done().record()
@@ -214,6 +228,30 @@ mod tests {
         assert_eq!(h26(&small).status, CheckStatus::Warn);
         let large = with(|at, disk| disk.write_bytes += at * (4 << 20));
         assert_eq!(h26(&large).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn flushes_that_a_device_counts_as_writes_are_neither_foreign_nor_small() {
+        let record = |empty: u64, flushes: Option<u64>| of(empty, flushes, |disk| &mut disk.writes);
+        fn of(empty: u64, flushes: Option<u64>, counted: fn(&mut DiskCounters) -> &mut u64) -> RunRecord {
+            let mut record = run_of(vec![case("write", 0, 8, Sync::Fdatasync(1))]).trial(0).done().record();
+            for sample in &mut record.samples {
+                for disk in &mut sample.disks {
+                    disk.flushes = flushes.map(|each| disk.writes * each);
+                    let more = disk.writes * empty;
+                    *counted(disk) += more;
+                }
+            }
+            record
+        }
+        let status = |record: &RunRecord| [h26(record).status, h66(record).status];
+        assert_eq!(status(&record(1, Some(0))), [CheckStatus::Pass; 2], "{:?}", h26(&record(1, Some(0))).measured.en);
+        assert_eq!(status(&record(1, None)), [CheckStatus::Pass; 2], "an old kernel");
+        let as_reads = of(1, Some(0), |disk| &mut disk.reads);
+        assert_eq!(status(&as_reads), [CheckStatus::Pass; 2], "{:?}", h26(&as_reads).measured.en);
+        // Those that are counted as such are not among the writes, and nobody asked for so many.
+        assert_eq!(status(&record(1, Some(1))), [CheckStatus::Warn; 2]);
+        assert_eq!(status(&record(2, Some(0))), [CheckStatus::Warn; 2]);
     }
 
     #[test]
