@@ -101,10 +101,10 @@ fn plan(m: &mut Markup, page: &Page) {
     let label = |case: u32| page.findings.cases.iter().find(|c| c.case == case).map_or("", |c| &c.label);
     let name = |case: u32, trial: &Trial| {
         let number = u64::from(case) + 1;
-        match trial.app.map(|app| app.instances) {
-            Some(instances) => say!("{number} · N = {instances}", "{number} · N = {instances}"),
-            None => Say::same(format!("{number} · {}", label(case))),
-        }
+        Say::same(match trial.app.map(|app| app.instances) {
+            Some(instances) => format!("{number} · N = {instances}"),
+            None => format!("{number} · {}", label(case)),
+        })
     };
     let asked = first_trials(page.run).into_iter();
     rows.extend(asked.map(|(case, trial)| (name(case, trial), describe(trial))));
