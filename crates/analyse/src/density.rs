@@ -11,7 +11,7 @@ use crate::stats::mean;
 use serde::{Deserialize, Serialize};
 use stend_base::{Lang, MilliIops, Nanos, Say, Share, format};
 use stend_record::app::{AppWindow, Instance};
-use stend_record::{RunRecord, Sample, TrialOutcome};
+use stend_record::{RunRecord, Sample, TrialOutcome, TrialRecord};
 use stend_spec::app::{App, Limits, Program, Slo};
 use stend_spec::ladder::Ladder;
 use stend_spec::plan::Plan;
@@ -47,6 +47,8 @@ pub struct DensityFinding {
     pub points: Vec<DensityPoint>,
     /// What was used up at the smallest number that missed.
     pub used_up: Vec<UsedUp>,
+    /// Last words of an instance that failed, or could not be started, at that number; `None`: none did.
+    pub broke: Option<String>,
 }
 
 /// One number of instances.
@@ -142,6 +144,9 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<DensityFindi
     let above = |point: &&DensityPoint| missed.is_some_and(|missed| point.instances >= missed);
     let failed = points.iter().filter(above).find(|point| point.held == 0).map(|point| point.instances);
     let at_limit = points.iter().find(|point| Some(point.instances) == missed);
+    let at_missed = |trial: &&TrialRecord| missed.is_some() && trial.asked.app.map(|app| app.instances) == missed;
+    let broke = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case)).filter(at_missed);
+    let mut broke = broke.filter_map(|trial| trial.outcome.as_ref()?.app.as_ref()).flat_map(|app| &app.instances);
     let first = run.trials.iter().filter(|trial| ladder.cells.contains(&trial.case));
     let first = first.filter_map(|trial| trial.outcome.as_ref()?.app.as_ref()).next();
     Some(DensityFinding {
@@ -158,6 +163,7 @@ fn finding(run: &RunRecord, plan: &Plan, ladder: &Ladder) -> Option<DensityFindi
         confirmed: answer.confirmed,
         disordered: points.iter().any(|point| point.held > 0 && missed.is_some_and(|missed| point.instances > missed)),
         used_up: at_limit.map(used_up).unwrap_or_default(),
+        broke: broke.find(|one| !one.failed.is_empty()).map(|one| one.failed.clone()),
         points,
     })
 }
@@ -358,18 +364,26 @@ impl DensityFinding {
     }
 
     fn why(&self, missed: u32, l: Lang) -> String {
+        let broke = self.broke.as_ref().map(|words| {
+            pick(l, " At {n} an instance failed: {words}.", " При {n} отказал экземпляр: {words}.")
+                .replace("{n}", &missed.to_string())
+                .replace("{words}", words.trim_end_matches('.'))
+        });
         if self.used_up.is_empty() {
-            return pick(
-                l,
-                " Nothing that telemetry sees was used up then: neither CPUs nor drives nor memory.",
-                " Из того, что видит телеметрия, ничего не исчерпано: ни процессоры, ни накопители, ни память.",
-            )
-            .to_string();
+            return broke.unwrap_or_else(|| {
+                pick(
+                    l,
+                    " Nothing that telemetry sees was used up then: neither CPUs nor drives nor memory.",
+                    " Из того, что видит телеметрия, ничего не исчерпано: ни процессоры, ни накопители, ни память.",
+                )
+                .to_string()
+            });
         }
         let words: Vec<String> = self.used_up.iter().map(|one| one.words(l)).collect();
-        pick(l, " Used up at {n}: {what}.", " При {n} исчерпано: {what}.")
+        let used = pick(l, " Used up at {n}: {what}.", " При {n} исчерпано: {what}.")
             .replace("{n}", &missed.to_string())
-            .replace("{what}", &words.join(", "))
+            .replace("{what}", &words.join(", "));
+        broke.unwrap_or_default() + &used
     }
 }
 

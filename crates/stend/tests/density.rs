@@ -146,6 +146,33 @@ fn a_client_that_fails_ends_the_run_with_its_words_and_nothing_is_left() {
 }
 
 #[test]
+fn a_number_of_which_one_cannot_be_started_is_a_miss_with_its_words_and_the_search_goes_on() {
+    if !installed(
+        "a_number_of_which_one_cannot_be_started_is_a_miss_with_its_words_and_the_search_goes_on",
+        &["postgres"],
+    ) {
+        return;
+    }
+    let all = pretended("TELL");
+    let server = all.scratch.join("bin/postgres");
+    let running = all.scratch.join("running").display().to_string();
+    let text = std::fs::read_to_string(&server).expect("a script");
+    let full = format!("[ $(ls {running} | wc -l) -lt 2 ] || {{ echo FATAL: too many here >&2; exit 1; }}\ntrap");
+    std::fs::write(&server, text.replacen("trap", &full, 1)).expect("a script");
+    let suite = all.scratch.file("s.yaml", SUITE);
+    let file = all.scratch.join("r.stend");
+    let path = file.to_string_lossy().into_owned();
+    let (stdout, _) = expect_exit(&mut all.stend(&["run", &suite, "--on", &all.target, "-o", &path]), 0);
+    assert!(stdout.contains("db: 2 (3 of 3 trials) instances hold the objective, 3 (0 of 3 trials)"), "{stdout}");
+    let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("At 3 an instance failed: ") && words.contains("FATAL: too many here"), "{stdout}");
+    let found = &show_json(&all.scratch, &file)["density"][0];
+    assert_eq!((&found["held"], &found["missed"]), (&2.into(), &3.into()));
+    assert!(found["points"][2]["latency_ns_most"].is_null() && found["points"][2]["rate_per_s"] == 0.0, "{found}");
+    assert_eq!((leftovers(&all.target), all.servers()), (Vec::new(), 0));
+}
+
+#[test]
 fn a_killed_coordinator_leaves_no_server_and_no_data() {
     if !installed("a_killed_coordinator_leaves_no_server_and_no_data", &["postgres"]) {
         return;

@@ -43,7 +43,16 @@ const EMPTY: u64 = 128 << 20;
 pub struct Applications {
     directory: PathBuf,
     /// By what they are: each case has its own, which it finds again in its next trial.
-    kinds: Vec<(Kin, Vec<Instance>)>,
+    kinds: Vec<Family>,
+}
+
+/// Instances that are alike.
+#[derive(Debug)]
+struct Family {
+    kin: Kin,
+    instances: Vec<Instance>,
+    /// Most of them that ever served at the same time.
+    served: usize,
 }
 
 /// What instances must have in common to be used again.
@@ -86,8 +95,23 @@ impl Applications {
         let mut with = With { programs: &programs, app, stopped: &stopped, log };
         self.make(app, &programs)?;
         let index = self.kind(app);
-        let instances = &mut self.kinds[index].1[..app.instances as usize];
-        let mut serving = serve(instances, &mut with)?;
+        let Family { instances, served, .. } = &mut self.kinds[index];
+        let instances = &mut instances[..app.instances as usize];
+        let mut serving = match serve(instances, &mut with) {
+            Ok(serving) => serving,
+            // Fewer of them could be had: that so many cannot is an answer of the search.
+            Err(error) if (1..instances.len()).contains(served) && error.kind == Kind::Preflight => {
+                let none = AppOutcome {
+                    versions,
+                    groups: None,
+                    set_up: clock::now().saturating_sub(begin),
+                    instances: Vec::new(),
+                };
+                return Ok(never_served(none, app, &error, clocks));
+            }
+            Err(error) => return Err(error),
+        };
+        *served = (*served).max(instances.len());
         let set_up = clock::now().saturating_sub(begin);
         let before: Vec<Used> =
             instances.iter().map(|one| one.group().map(|group| group.used()).unwrap_or_default()).collect();
@@ -117,9 +141,9 @@ impl Applications {
 
     fn kind(&mut self, app: &App) -> usize {
         let kin = Kin::of(app);
-        let known = self.kinds.iter().position(|(own, _)| *own == kin);
+        let known = self.kinds.iter().position(|own| own.kin == kin);
         known.unwrap_or_else(|| {
-            self.kinds.push((kin, Vec::new()));
+            self.kinds.push(Family { kin, instances: Vec::new(), served: 0 });
             self.kinds.len() - 1
         })
     }
@@ -127,7 +151,7 @@ impl Applications {
     /// Makes the instances that there are not yet; those that there are keep their data and what they have in memory.
     fn make(&mut self, app: &App, programs: &Programs) -> Result<()> {
         let index = self.kind(app);
-        let have = self.kinds[index].1.len() as u32;
+        let have = self.kinds[index].instances.len() as u32;
         must_fit(&self.directory, app, app.instances.saturating_sub(have))?;
         let hierarchy = app.limits.map(|_| Hierarchy::find(Path::new("/"))).transpose()?;
         if let (Some(hierarchy), true) = (&hierarchy, have == 0) {
@@ -142,7 +166,7 @@ impl Applications {
                 _ => None,
             };
             let directory = self.directory.join(format!("{index}-{number:04}"));
-            self.kinds[index].1.push(Instance::new(directory, group, programs.user())?);
+            self.kinds[index].instances.push(Instance::new(directory, group, programs.user())?);
         }
         Ok(())
     }
@@ -342,6 +366,19 @@ fn said_nothing(why: &str) -> Box<Error> {
         "its command and words are in the run file: `stend export RUN --format json`",
         "его команда и сообщения — в файле прогона: `stend export RUN --format json`"
     ))
+}
+
+/// The outcome of a trial whose instances could not all be made or started: none of them served, for the reason that one gave.
+fn never_served(found: AppOutcome, app: &App, error: &Error, clocks: (u64, u64, u64)) -> TrialOutcome {
+    let failed = Told { failed: error.message.en.chars().take(400).collect(), ..Told::default() };
+    let now = clock::now();
+    TrialOutcome {
+        load_start: now,
+        window_start: now,
+        window_end: now,
+        clocks: [clocks, clock::stamps()],
+        ..outcome_of(AppOutcome { instances: vec![failed; app.instances as usize], ..found })
+    }
 }
 
 /// An outcome without I/O of ours.

@@ -30,6 +30,8 @@ pub(super) struct DensityOut<'a> {
     disordered: bool,
     points: Vec<PointOut>,
     used_up: &'a [UsedUp],
+    /// Last words of an instance that failed, or could not be started, at the smallest number that missed; `null`: none did.
+    broke: Option<&'a str>,
     text: Say,
 }
 
@@ -71,6 +73,7 @@ pub(super) fn out(found: &DensityFinding) -> DensityOut<'_> {
         disordered: found.disordered,
         points: found.points.iter().map(point).collect(),
         used_up: &found.used_up,
+        broke: found.broke.as_deref(),
         text: found.say(),
     }
 }
