@@ -131,15 +131,18 @@ impl Stend {
         let ordinal = self.trials;
         self.trials += 1;
         let (mut ios, before) = (0, cpu::of_process(self.host.pid())?);
-        let outcome = self.ask(&Request::Trial { ordinal, trial: Box::new(trial) }, |reply| match reply {
-            Reply::TrialDone { outcome, .. } => Some(outcome),
-            Reply::Slices { slices, .. } => {
-                ios += slices.iter().map(|slice| slice.ops).sum::<u64>();
-                see(&slices);
-                None
-            }
-            _ => None,
-        })?;
+        let outcome =
+            self.ask(&Request::Trial { ordinal, trial: Box::new(trial), faults: Vec::new(), block: 0 }, |reply| {
+                match reply {
+                    Reply::TrialDone { outcome, .. } => Some(outcome),
+                    Reply::Slices { slices, .. } => {
+                        ios += slices.iter().map(|slice| slice.ops).sum::<u64>();
+                        see(&slices);
+                        None
+                    }
+                    _ => None,
+                }
+            })?;
         ios += outcome.drained.iter().map(|drained| drained.latency.count()).sum::<u64>();
         Ok((*outcome, Cost { ios, cpu: cpu::of_process(self.host.pid())?.saturating_sub(before) }))
     }

@@ -73,8 +73,15 @@ pub fn write(path: &Path, shape: Shape, started_unix: i64) -> Outcome<()> {
 }
 
 fn header(shape: Shape, started_unix: i64) -> RunHeader {
-    let case =
-        Case { name: "mix".into(), axes: Vec::new(), trial: asked(shape), not_run: None, arm: None, steady: None };
+    let case = Case {
+        name: "mix".into(),
+        axes: Vec::new(),
+        trial: asked(shape),
+        not_run: None,
+        arm: None,
+        steady: None,
+        faults: Vec::new(),
+    };
     let suite = Suite { name: "synthesized".into(), told: vec![case], blocks: shape.trials, ..Suite::default() };
     let target = PlanTarget {
         count: 1,

@@ -3,8 +3,8 @@
 use crate::findings::{CaseFinding, Findings, NotRun};
 use crate::limits::LIMITS_VERSION;
 use crate::{
-    case, caveat, ceilings, charts, check, cost, density, grade, numa, precision, search, series, steady, sweeps,
-    trials, verdict,
+    case, caveat, ceilings, charts, check, cost, density, faults, grade, numa, precision, search, series, steady,
+    sweeps, trials, verdict,
 };
 use stend_base::{Nanos, Result, Say, say};
 use stend_record::{RunRecord, RunState};
@@ -29,6 +29,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     let caveats = caveat::all(run, &plan, (&trials, &cases));
     let searches = search::findings(run, &plan);
     let density = density::findings(run, &plan);
+    let faults = faults::findings(run, &plan);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
     Ok(Findings {
         run: run.header.id.clone(),
@@ -40,10 +41,12 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         state: run.state.clone(),
         grade: if density.is_empty() { grade::grade(&plan, &trials, &cases) } else { grade::of_clients() },
         verdict: match density.as_slice() {
+            [] if !faults.is_empty() => faults::verdict(&faults, &caveats),
             [] => verdict::verdict(&trials, &cases, &caveats, &searched),
             found => density::verdict(found, &caveats),
         },
         density,
+        faults,
         searches: searches.clone(),
         sweeps: sweeps::findings(&plan, &cases),
         numa: numa::findings(run, &plan, &trials, &cases),

@@ -10,6 +10,7 @@ pub use crate::ceilings::{
 };
 use crate::chart::Chart;
 pub use crate::density::{DensityFinding, DensityPoint, UsedUp};
+pub use crate::faults::{FaultFinding, FaultTrial, Recovery, beyond, middle_and_most, seconds};
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;
 pub use crate::numa::{NumaCell, NumaFinding, OfLocal};
@@ -48,6 +49,8 @@ pub struct Findings {
     pub sweeps: Vec<SweepFinding>,
     /// How many instances of an application hold their objective, for the searches that began.
     pub density: Vec<DensityFinding>,
+    /// What events did, of the cases that have some.
+    pub faults: Vec<FaultFinding>,
     /// What far NUMA nodes cost, of cases that run on every pair of nodes.
     pub numa: Vec<NumaFinding>,
     /// Cases that ran at least one trial, in the order of the plan.

@@ -18,6 +18,7 @@ pub mod compare;
 mod cost;
 mod density;
 pub mod eta;
+mod faults;
 mod fidelity;
 pub mod findings;
 #[cfg(test)]

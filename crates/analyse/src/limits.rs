@@ -299,6 +299,18 @@ pub const SWEEP_LEVEL: f64 = MARGIN;
 /// By eye: below, the wait of a transaction is not seen in its percentiles.
 pub const HELD_BACK: f64 = 0.05;
 
+/// Events: part of the rate before, from which service counts as back, and below which a second is a brownout (method §6.3).
+pub const FAULT_BACK: f64 = 0.90;
+/// Events: length of the means that say how far a rate fell and whether it is back (method §6.3).
+pub const FAULT_MEAN: Nanos = Nanos::secs(5);
+/// Events: how long a rate must stay where it is back (method §6.3).
+pub const FAULT_HELD: Nanos = Nanos::secs(60);
+/// Events: fixed time over which lost work is told besides (method §6.3).
+pub const FAULT_HORIZON: Nanos = Nanos::secs(300);
+/// Events: I/Os per interval of 100 ms, from which an interval without any is a stall (by eye: of five that come at random none
+/// comes in one of 150 intervals).
+pub const FAULT_STALL_LEAST: f64 = 5.0;
+
 /// Ceilings: part of a ceiling from which it is what bounds a rate (method §5.1).
 pub const BOUND_AT: f64 = 0.85;
 /// Ceilings: two whose parts differ by at most this bound a rate together (method §5.1).

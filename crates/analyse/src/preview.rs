@@ -152,6 +152,8 @@ pub struct PlannedCase {
     pub instances: Option<Density>,
     /// Rounds that there may be before its trials.
     pub steady: Option<Steady>,
+    /// What is done to the storage in each of its trials.
+    pub events: Vec<Say>,
 }
 
 /// A case of the suite that is the test of cause of another one.
@@ -196,6 +198,7 @@ pub fn preview(inputs: &PlanInputs, plan: &Plan, host: &HostFacts, targets: &[Ta
         window: case.trial.window,
         writes: case.trial.writes(),
         steady: case.steady,
+        events: case.faults.iter().map(stend_spec::fault::Fault::say).collect(),
     });
     let cases: Vec<PlannedCase> = cases.collect();
     let writing = cases.iter().filter(|case| case.writes);

@@ -6,6 +6,7 @@
 
 mod books;
 mod calibrate;
+mod faults;
 mod inventory;
 pub mod link;
 mod outbox;
@@ -16,6 +17,8 @@ pub mod worker;
 
 pub use inventory::inventory;
 pub use link::{Clock, FromHost, Host};
-pub use protocol::{Facts, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo};
+pub use protocol::{
+    Facts, Foreseen, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo,
+};
 pub use stend_stand::{Permission, Rehearsal};
 pub use stend_sys::clock::{now, stamps};

@@ -12,6 +12,7 @@ use stend_record::{
 use stend_spec::app::Program;
 use stend_spec::arm::{Observation, Switch};
 use stend_spec::external::FioNeed;
+use stend_spec::fault::Fault;
 use stend_spec::precondition::Precondition;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Region, Trial};
@@ -69,13 +70,17 @@ pub enum Request {
     },
     /// Say whether trials could be run, each named by the label of its case; no load is made. What is known of recorded
     /// I/Os must have come before.
-    Foresee(Vec<(String, Trial)>),
+    Foresee(Vec<Foreseen>),
     /// Run one trial.
     Trial {
         /// Its ordinal, repeated in every answer.
         ordinal: u32,
         /// What to do.
         trial: Box<Trial>,
+        /// What happens beside it.
+        faults: Vec<Fault>,
+        /// Block of the trial: events that take each drive in turn take its own.
+        block: u32,
     },
     /// Plan, put up, look at or take down a stand.
     Stand(Box<StandOrder>),
@@ -85,6 +90,17 @@ pub enum Request {
     Stop,
     /// Undo what `Prepare` made and give up every claim.
     Release,
+}
+
+/// A trial to come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Foreseen {
+    /// Label of its case, for errors.
+    pub label: String,
+    /// What would be done.
+    pub trial: Trial,
+    /// What would happen beside it.
+    pub faults: Vec<Fault>,
 }
 
 /// A stand file.

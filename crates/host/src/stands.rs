@@ -51,6 +51,11 @@ impl Stands {
         permission.overwrite_signatures.extend(raised.signatures.iter().cloned());
     }
 
+    /// The stand of the run.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.until_release.as_ref().map(|(name, _)| name.as_str())
+    }
+
     /// Takes down what goes with the session.
     pub(crate) fn release(&mut self, outbox: &Outbox) -> Result<()> {
         let Some((name, owner)) = self.until_release.take() else { return Ok(()) };

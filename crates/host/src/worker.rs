@@ -5,8 +5,11 @@
 
 use crate::books::{self, Books};
 use crate::calibrate;
+use crate::faults::{self, Begin};
 use crate::outbox::Outbox;
-use crate::protocol::{Facts, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello};
+use crate::protocol::{
+    Facts, Foreseen, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello,
+};
 use crate::stands::Stands;
 use crate::telemetry::Telemetry;
 use std::io::{Read, Write};
@@ -16,12 +19,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_load::{Applications, Control, FILL_BLOCK, Marks, Programs, Sinks};
-use stend_record::{ArmFacts, Event, EventKind, TargetFacts};
+use stend_record::{ArmFacts, Event, EventKind, TargetFacts, TrialOutcome};
 use stend_spec::app::App;
+use stend_spec::fault::Fault;
 use stend_spec::precondition::Precondition;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
-use stend_stand::{Entered, Need, Owner, Permission, PreparedAll};
+use stend_stand::{Entered, Faults, Grounds, Need, Owner, Permission, PreparedAll};
 use stend_sys::IoFile;
 
 /// How long the last messages may take to leave when the worker ends.
@@ -92,6 +96,9 @@ fn take_requests(
     Ok(())
 }
 
+/// Targets that were looked at, and what the user allowed.
+type Seen = (Vec<TargetFacts>, Permission);
+
 /// What the step thread holds.
 struct Session {
     outbox: Outbox,
@@ -112,6 +119,8 @@ struct Ready {
     since_ns: u64,
     /// Ways in which it could be opened: (writable, direct).
     opened: Vec<(bool, bool)>,
+    /// Whose it is.
+    owner: Owner,
     /// What is kept for the judgement of a crash.
     books: Books,
     /// Instances of applications; none before the first trial of one.
@@ -131,7 +140,7 @@ impl Session {
         let _ = done.send(());
     }
 
-    fn step(&mut self, request: Request, seen: &mut Option<(Vec<TargetFacts>, Permission)>) -> Result<()> {
+    fn step(&mut self, request: Request, seen: &mut Option<Seen>) -> Result<()> {
         match request {
             Request::Inspect(mut inspect) => {
                 self.stands.allow(&mut inspect.permission);
@@ -177,10 +186,13 @@ impl Session {
                 self.outbox.send(Reply::Taken);
             }
             Request::Foresee(trials) => {
-                self.foresee(&trials)?;
+                self.foresee(&trials, seen.as_ref())?;
                 self.outbox.send(Reply::Taken);
             }
-            Request::Trial { ordinal, trial } => self.trial(ordinal, &trial)?,
+            Request::Trial { ordinal, trial, faults, block } => {
+                let outcome = self.disturbed(ordinal, &trial, (&faults, block), seen.as_ref())?;
+                self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
+            }
             Request::Stand(order) => {
                 let answer = self.stands.carry_out(*order, &self.control, &self.outbox)?;
                 self.outbox.send(Reply::Stand(Box::new(answer)));
@@ -257,14 +269,15 @@ impl Session {
     }
 
     /// Whether trials of our own engine could be run; the error names the case.
-    fn foresee(&mut self, trials: &[(String, Trial)]) -> Result<()> {
+    fn foresee(&mut self, trials: &[Foreseen], seen: Option<&Seen>) -> Result<()> {
+        self.foresee_events(trials, seen)?;
         // Opened once for all that use it alike: it may be thousands of files far away.
         let mut open: Vec<((bool, bool), IoFile)> = Vec::new();
-        for (label, app) in trials.iter().filter_map(|(label, trial)| Some((label, trial.app.as_ref()?))) {
+        for (label, app) in trials.iter().filter_map(|one| Some((&one.label, one.trial.app.as_ref()?))) {
             stend_load::foresee_app(app).map_err(|error| of_case(label, error))?;
         }
-        let trials = || trials.iter().filter(|(_, trial)| trial.app.is_none());
-        for (label, trial) in trials().filter(|(_, trial)| trial.engine == Engine::Native) {
+        let ours = trials.iter().filter(|one| one.trial.app.is_none() && one.trial.engine == Engine::Native);
+        for Foreseen { label, trial, .. } in ours {
             let way = (trial.writes(), trial.direct);
             let known = open.iter().position(|(other, _)| *other == way);
             let index = known.unwrap_or(open.len());
@@ -276,8 +289,17 @@ impl Session {
         Ok(())
     }
 
+    /// Whether what happens beside trials can be done, and may be; the error names the case.
+    fn foresee_events(&self, trials: &[Foreseen], seen: Option<&Seen>) -> Result<()> {
+        for one in trials.iter().filter(|one| !one.faults.is_empty()) {
+            let grounds = self.grounds(seen)?;
+            stend_stand::foresee_faults(&one.faults, &grounds).map_err(|error| of_case(&one.label, error))?;
+        }
+        Ok(())
+    }
+
     /// Runs a trial whose load is an application.
-    fn application(&mut self, ordinal: u32, trial: &Trial, app: &App) -> Result<()> {
+    fn application(&mut self, trial: &Trial, app: &App) -> Result<TrialOutcome> {
         let ready = self.ready.as_mut().ok_or_else(|| out_of_order("an application"))?;
         let mut note = |kind| send_event(&self.outbox, kind);
         if ready.applications.is_none() {
@@ -288,19 +310,22 @@ impl Session {
         ready.telemetry.mark();
         let outcome = applications.run(trial, app, &self.control, &mut note)?;
         ready.telemetry.mark();
-        self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
-        Ok(())
+        Ok(outcome)
     }
 
-    fn trial(&mut self, ordinal: u32, trial: &Trial) -> Result<()> {
+    /// Runs a trial; `begin` is told of its intervals.
+    fn trial(&mut self, ordinal: u32, trial: &Trial, begin: Option<&Begin>) -> Result<TrialOutcome> {
         if let Some(app) = &trial.app {
-            return self.application(ordinal, trial, app);
+            return self.application(trial, app);
         }
         let file = self.open(trial.writes(), trial.direct)?;
         let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
         ready.books.open(trial)?;
         ready.telemetry.mark();
-        let mut emit = |slices| self.outbox.send(Reply::Slices { ordinal, slices });
+        let mut emit = |slices| {
+            begin.iter().for_each(|begin| begin.told());
+            self.outbox.send(Reply::Slices { ordinal, slices });
+        };
         let mut log = |chunk| self.outbox.send(Reply::Log { ordinal, chunk });
         let outcome = match trial.engine {
             Engine::Native => {
@@ -322,8 +347,32 @@ impl Session {
         }?;
         ready.books.ended(trial, &outcome);
         ready.telemetry.mark();
-        self.outbox.send(Reply::TrialDone { ordinal, outcome: Box::new(outcome) });
-        Ok(())
+        Ok(outcome)
+    }
+
+    /// Runs a trial, with its events beside it if it has some.
+    fn disturbed(
+        &mut self,
+        ordinal: u32,
+        trial: &Trial,
+        (events, block): (&[Fault], u32),
+        seen: Option<&Seen>,
+    ) -> Result<TrialOutcome> {
+        if events.is_empty() {
+            return self.trial(ordinal, trial, None);
+        }
+        let ready = self.ready.as_ref().ok_or_else(|| out_of_order("I/O"))?;
+        let faults = Faults::prepare(events, block, &self.grounds(seen)?, &ready.owner)?;
+        let (control, outbox) = (self.control.clone(), self.outbox.clone());
+        let load = |begin: &Begin| self.trial(ordinal, trial, Some(begin));
+        faults::beside(faults, (events, trial.ramp, ordinal), (&control, &outbox), load)
+    }
+
+    /// On what events may be done.
+    fn grounds<'a>(&'a self, seen: Option<&'a Seen>) -> Result<Grounds<'a>> {
+        let (targets, permission) = seen.ok_or_else(|| out_of_order("events"))?;
+        let writable = stend_stand::may_write_all(targets, permission)?.is_ok();
+        Ok(Grounds { targets, writable, stand: self.stands.name(), permission })
     }
 
     /// Opens the target. One that could be opened before and cannot now has failed: its file system turned
@@ -388,12 +437,17 @@ fn make_ready(targets: &[TargetFacts], permission: &Permission, prepare: &Prepar
         Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
     })?;
     let (.., since_ns) = stend_sys::clock::stamps();
-    Ok(Ready { prepared, telemetry, since_ns, opened: Vec::new(), books, applications: None })
+    let owner = owner(prepare);
+    Ok(Ready { prepared, telemetry, since_ns, owner, opened: Vec::new(), books, applications: None })
+}
+
+fn owner(prepare: &Prepare) -> Owner {
+    let (run_id, run_file, ledger) = (prepare.run.clone(), prepare.run_file.clone(), prepare.ledger.clone());
+    Owner { run_id, run_file, ledger }
 }
 
 fn need(prepare: &Prepare) -> Need {
-    let (run_id, run_file, ledger) = (prepare.run.clone(), prepare.run_file.clone(), prepare.ledger.clone());
-    let owner = Owner { run_id, run_file, ledger };
+    let owner = owner(prepare);
     match prepare.files.is_empty() {
         false => Need::TestFiles { sizes: prepare.files.clone(), owner },
         true if prepare.write => Need::WriteDevice(owner),

@@ -221,7 +221,15 @@ impl Cases {
         let case = *self.by_key.entry(trial.key.clone()).or_insert_with(|| {
             let (axes, told) = (Vec::new(), trial.asked.clone());
             let name = trial.name.clone();
-            self.cases.push(Case { name, axes, trial: told, not_run: None, arm: None, steady: None });
+            self.cases.push(Case {
+                name,
+                axes,
+                trial: told,
+                not_run: None,
+                arm: None,
+                steady: None,
+                faults: Vec::new(),
+            });
             self.options.push(trial.options.clone());
             self.trials.push(0);
             self.cases.len() as u32 - 1

@@ -416,6 +416,17 @@ pub enum EventKind {
         /// The note.
         text: String,
     },
+    /// An event of a case, which is done to the storage.
+    Fault {
+        /// Ordinal of the trial.
+        trial: u32,
+        /// Index in the events of its case.
+        fault: u32,
+        /// How far it is.
+        moment: crate::FaultMoment,
+        /// What it is, or what undoes it.
+        what: Say,
+    },
 }
 
 /// Host and targets in one arm, as they were just after switching to it.

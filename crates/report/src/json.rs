@@ -3,6 +3,7 @@
 
 mod ceiling;
 mod density;
+mod faults;
 mod limits;
 mod numa;
 mod precision;
@@ -62,6 +63,8 @@ struct Document<'a> {
     sweeps: Vec<sweep::SweepOut<'a>>,
     /// How many instances of an application hold their objective.
     density: Vec<density::DensityOut<'a>>,
+    /// What events did, of the cases that have some.
+    faults: Vec<faults::FaultsOut<'a>>,
     /// What far NUMA nodes cost, of cases that run on every pair of nodes.
     numa: Vec<numa::NumaOut<'a>>,
     cases: Vec<Case<'a>>,
@@ -282,6 +285,7 @@ fn document(findings: &Findings) -> Document<'_> {
         searches: findings.searches.iter().map(search).collect(),
         sweeps: findings.sweeps.iter().map(sweep::out).collect(),
         density: findings.density.iter().map(density::out).collect(),
+        faults: findings.faults.iter().map(faults::out).collect(),
         numa: findings.numa.iter().map(numa::out).collect(),
         cases: findings.cases.iter().map(case).collect(),
         not_run: findings.not_run.iter().map(not_run).collect(),

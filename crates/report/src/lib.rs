@@ -8,6 +8,7 @@ mod campaign;
 mod comparison;
 mod density;
 mod export;
+mod faults;
 mod figures;
 mod fio_json;
 mod history;

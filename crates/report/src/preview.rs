@@ -131,6 +131,9 @@ struct CaseOut<'a> {
     /// Rounds of its load before it is measured, until its rate is steady.
     #[serde(skip_serializing_if = "Option::is_none")]
     steady: Option<RoundsOut>,
+    /// What is done to the storage in each of its trials.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    events: Vec<&'a Say>,
 }
 
 #[derive(Serialize)]
@@ -260,6 +263,7 @@ fn case(case: &PlannedCase) -> CaseOut<'_> {
         window_ns: case.window.0,
         writes: case.writes,
         steady: case.steady.map(|s| RoundsOut { rounds_most: s.rounds, round_ns: s.round.0 }),
+        events: case.events.iter().collect(),
         instances: case.instances.map(|density| InstancesOut { from: density.from, to: density.to }),
         search: case.search.map(|(from, to)| SearchOut { from_per_s: from.as_iops(), to_per_s: to.as_iops() }),
     }

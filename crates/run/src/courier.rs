@@ -3,10 +3,10 @@
 //! it sent was taken.
 
 use std::sync::Arc;
-use stend_host::Request;
+use stend_host::{Foreseen, Request};
 use stend_spec::Plan;
+use stend_spec::plan::Case;
 use stend_spec::trace::{Trace, TraceFacts};
-use stend_spec::workload::Trial;
 
 /// I/Os of one message: at most 7 MiB, far below the limit of a frame.
 const PIECE: usize = 1 << 18;
@@ -21,7 +21,7 @@ pub(crate) struct Courier {
     number: usize,
     sent: usize,
     /// Trials that nobody has looked at yet, with their labels.
-    unseen: Vec<(String, Trial)>,
+    unseen: Vec<Foreseen>,
 }
 
 impl Courier {
@@ -34,7 +34,7 @@ impl Courier {
     /// arms each is looked at when it is due.
     pub fn show(&mut self, plan: &Plan) {
         let runs = plan.cases.iter().filter(|case| case.not_run.is_none() && plan.arms.is_empty());
-        self.unseen = runs.map(|case| (case.label(), case.trial.clone())).rev().collect();
+        self.unseen = runs.map(foreseen).rev().collect();
     }
 
     /// The next message; `None` if everything was carried.
@@ -54,6 +54,10 @@ impl Courier {
             (self.number, self.sent) = (self.number + 1, 0);
         }
     }
+}
+
+fn foreseen(case: &Case) -> Foreseen {
+    Foreseen { label: case.label(), trial: case.trial.clone(), faults: case.faults.clone() }
 }
 
 /// What a plan must know of traces.
@@ -104,7 +108,7 @@ mod tests {
         let mut shown = Vec::new();
         while let Some(Request::Foresee(trials)) = courier.next() {
             assert!(trials.len() <= TRIALS);
-            shown.extend(trials.into_iter().map(|(_, trial)| trial.streams[0].queue_depth));
+            shown.extend(trials.into_iter().map(|one| one.trial.streams[0].queue_depth));
         }
         assert_eq!(shown, (1..=40).collect::<Vec<_>>());
         courier.show(&plan("arms: [{name: a}, {name: b}]\n"));

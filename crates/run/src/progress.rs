@@ -129,7 +129,7 @@ impl Progress {
     fn eta(&self, walk: &Walk, now: Nanos) -> Eta {
         let planned = walk.plan.as_ref().map_or(Nanos(0), Plan::trial_time).saturating_sub(walk.spared.time);
         let measuring = self.measuring_since.map_or(Nanos(0), |since| now.saturating_sub(since));
-        stend_analyse::eta(walk.measured, planned, measuring)
+        stend_analyse::eta(walk.planned_so_far(now), planned, measuring)
     }
 }
 

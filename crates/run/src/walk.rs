@@ -39,6 +39,8 @@ pub struct Walk {
     pub trials: u32,
     /// Planned time of the trials and rounds that have ended.
     pub measured: Nanos,
+    /// When the trial or round in progress began.
+    begun: Nanos,
     /// Rounds that the plan allows and that were not needed.
     pub spared: Spared,
     /// Bytes filled so far.
@@ -98,6 +100,7 @@ impl Walk {
             step,
             trials,
             measured,
+            begun: now,
             spared: Spared::default(),
             filled: stend_base::Bytes(0),
             history,

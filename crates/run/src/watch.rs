@@ -18,7 +18,9 @@ pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
     let current = all.last().filter(|t| t.outcome.is_none() && phase == Phase::Measure);
     let heard = last_heard(run);
     let ended: Vec<&TrialRecord> = all.iter().copied().filter(|t| t.outcome.is_some()).collect();
-    let measured = Nanos(ended.iter().map(|t| t.asked.ramp.0 + t.asked.window.0).sum());
+    let planned = |t: &TrialRecord| t.asked.ramp + t.asked.window;
+    let under_way = current.map_or(Nanos(0), |t| now.saturating_sub(t.started).min(planned(t)));
+    let measured = ended.iter().fold(under_way, |sum, t| sum + planned(t));
     let since = all.first().map_or(Nanos(0), |t| now.saturating_sub(t.started));
     let begun = all.len() as u32;
     let spared = spared(run, plan);

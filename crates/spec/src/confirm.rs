@@ -80,7 +80,9 @@ pub(crate) fn cells(tests: &[Test], cases: &[Case], target: &PlanTarget, pieces:
         for &test in tests {
             let Some(trial) = trial(test, case, &target.topology).filter(fits) else { continue };
             let confirming = Confirming { of, test };
-            if let Some((same, _)) = (0u32..).zip(cases).find(|(_, other)| other.trial == trial) {
+            if let Some((same, _)) =
+                (0u32..).zip(cases).find(|(_, other)| other.trial == trial && other.faults.is_empty())
+            {
                 found.shared.push((same, confirming));
                 continue;
             }

@@ -12,6 +12,7 @@ pub mod calibrate;
 pub mod ceilings;
 pub mod confirm;
 pub mod data;
+pub mod fault;
 pub mod files;
 pub mod gate;
 pub mod io_log;
@@ -302,6 +303,7 @@ pub const CASE: Mapping = Mapping {
         io_log::KEY,
         PROBER,
         steady::KEY,
+        fault::KEY,
         optional(
             "streams",
             "absent",

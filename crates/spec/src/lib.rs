@@ -10,6 +10,7 @@ pub mod ceilings;
 pub mod confirm;
 mod course;
 pub mod external;
+pub mod fault;
 pub mod files;
 pub mod fit;
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod backend;
 mod batch;
 mod ceilings;
 mod data;
+mod fault;
 mod files;
 mod fill;
 mod gate;
@@ -71,6 +72,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
         rate::no_search(&root, file, &cases)?;
         steady::not_with_arms(&root, file, &cases)?;
         repeats::not_in_turn(&root, file, until, &arms)?;
+        fault::not_with_arms(&root, file, &cases)?;
     }
     app::alone(&root, file, &cases)?;
     if cases.is_empty() {
@@ -145,6 +147,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
         map.finish()?;
         return Ok(SuiteCase { ramp, window, ..SuiteCase::of_application(name, spec) });
     }
+    let faults = map.optional("events", fault::faults)?.unwrap_or_default();
     let mut streams: Vec<StreamSpec> =
         map.required("streams", |node, file| list(node, file)?.iter().map(|item| stream(item, file, files)).collect())?;
     map.finish()?;
@@ -180,7 +183,8 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     if steady.is_some() {
         steady::fits(node, file, &streams)?;
     }
-    Ok(SuiteCase { name, app: None, streams, ramp, window, direct, backend, engine, io_log, prober, steady })
+    fault::fits(node, file, &faults, window, (engine, &streams))?;
+    Ok(SuiteCase { name, app: None, streams, ramp, window, direct, backend, engine, io_log, prober, steady, faults })
 }
 
 fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {

@@ -9,6 +9,7 @@ use crate::calibration::Calibrate;
 use crate::confirm::{self, Confirming};
 use crate::course::Course;
 use crate::external;
+use crate::fault::Fault;
 use crate::files;
 use crate::fit::{nothing_to_run, why_not};
 use crate::io_log;
@@ -71,6 +72,8 @@ pub struct Case {
     pub arm: Option<String>,
     /// Rounds of its load until its rate is steady, before it is measured.
     pub steady: Option<Steady>,
+    /// What is done to the storage in each of its trials, in the order of time.
+    pub faults: Vec<Fault>,
 }
 
 impl Case {
@@ -401,7 +404,15 @@ fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), input
     io_log::check(case, &trial)?;
     let not_run = why_not(&trial, target).or_else(|| files::why_not(&trial, pieces, target.count));
     let not_run = not_run.or_else(|| replay::why_not(&trial, target, &inputs.traces)).or(misplaced).or(parts.err());
-    Ok(Case { name: case.name.clone(), axes: cell.axes, trial, not_run, arm: None, steady: case.steady })
+    Ok(Case {
+        name: case.name.clone(),
+        axes: cell.axes,
+        trial,
+        not_run,
+        arm: None,
+        steady: case.steady,
+        faults: case.faults.clone(),
+    })
 }
 
 /// Every cell once per arm; without arms as they are.

@@ -6,6 +6,7 @@ use crate::calibration::Calibrate;
 use crate::ceilings::Ceilings;
 use crate::confirm::Test;
 use crate::external::FioNeed;
+use crate::fault::Fault;
 use crate::files::Files;
 use crate::plan::Case;
 use crate::precondition::Precondition;
@@ -100,6 +101,8 @@ pub struct SuiteCase {
     pub prober: ProberKey,
     /// Rounds until its rate is steady, before it is measured.
     pub steady: Option<Steady>,
+    /// What is done to the storage in each trial, in the order of time.
+    pub faults: Vec<Fault>,
 }
 
 /// One stream with its axes.
@@ -156,6 +159,7 @@ impl SuiteCase {
             io_log: None,
             prober: ProberKey::Off,
             steady: None,
+            faults: Vec::new(),
         }
     }
 }
@@ -228,6 +232,7 @@ impl Suite {
     /// Everything that the suite would execute or change on the host, one line each.
     pub fn changes(&self) -> Vec<String> {
         let observed = self.observe.iter().map(|o| crate::arm::line(&o.command));
-        self.arms.iter().flat_map(|arm| arm.switch.changes()).chain(observed).collect()
+        let events = self.cases.iter().flat_map(|case| &case.faults).flat_map(|fault| fault.act.lines());
+        self.arms.iter().flat_map(|arm| arm.switch.changes()).chain(observed).chain(events).collect()
     }
 }

@@ -75,7 +75,8 @@ pub fn enter(
         return Ok(Entered { undo, lease: None });
     }
     may_execute(permission, &switch.changes())?;
-    let lease = lease(&Roots::host(), owner, &undo)?;
+    let lines: Vec<String> = undo.iter().map(Undo::shell).collect();
+    let lease = lease(&Roots::host(), owner, lines)?;
     // Armed before the first change: whatever goes wrong from here on is undone.
     let entered = Entered { undo, lease: Some(lease) };
     let result = match switch {
@@ -158,8 +159,8 @@ pub fn may_execute(permission: &Permission, lines: &[String]) -> Result<()> {
     Err(Error::new(
         Kind::Unsafe,
         say!(
-            "the arms of the suite change this host or execute commands on it: `{shown}`",
-            "варианты набора изменяют эту машину или выполняют на ней команды: `{shown}`"
+            "arms or events of the suite change this host or execute commands on it: `{shown}`",
+            "варианты или события набора изменяют эту машину или выполняют на ней команды: `{shown}`"
         ),
     )
     .hint(say!("if you trust them, add --allow-commands", "если вы им доверяете, добавьте --allow-commands")))
@@ -177,7 +178,8 @@ fn undo_of(switch: &Switch) -> Result<Vec<Undo>> {
     }
 }
 
-fn lease(roots: &Roots, owner: &Owner, undo: &[Undo]) -> Result<Lease> {
+/// Notes down for others, until it is dropped, that a run changes the host, and the shell lines that undo it.
+pub(crate) fn lease(roots: &Roots, owner: &Owner, undo: Vec<String>) -> Result<Lease> {
     let place = roots.leases();
     let shown = place.display().to_string();
     let io =
@@ -187,22 +189,22 @@ fn lease(roots: &Roots, owner: &Owner, undo: &[Undo]) -> Result<Lease> {
         return Err(Error::new(
             Kind::Preflight,
             say!(
-                "a run that was killed left this host switched to one of its arms",
-                "убитый прогон оставил эту машину переключённой на один из своих вариантов"
+                "a run that was killed left this host changed by one of its arms or events",
+                "убитый прогон оставил на этой машине изменения от своего варианта или события"
             ),
         )
-        .hint(say!("switch it back and remove the note: `{undo}`", "верните её и удалите записку: `{undo}`")));
+        .hint(say!("undo that and remove the note: `{undo}`", "отмените их и удалите записку: `{undo}`")));
     }
     let directory = OwnDirectory::open(&place).map_err(io)?;
-    let switched = Switched { note: Note::own(roots, owner), undo: undo.iter().map(Undo::shell).collect() };
+    let switched = Switched { note: Note::own(roots, owner), undo };
     // Numbers and strings only: there is nothing in it that could fail to serialize.
     let note = serde_json::to_string(&switched).unwrap_or_default();
     if note.len() > NOTE_MAX {
         return Err(Error::new(
             Kind::Preflight,
             say!(
-                "what undoes the arm takes more than {NOTE_MAX} bytes to note down",
-                "описание возврата из варианта занимает больше {NOTE_MAX} байт"
+                "what undoes the change takes more than {NOTE_MAX} bytes to note down",
+                "описание возврата занимает больше {NOTE_MAX} байт"
             ),
         )
         .hint(say!("put it into a script and name that", "вынесите его в сценарий и укажите его")));
@@ -213,8 +215,8 @@ fn lease(roots: &Roots, owner: &Owner, undo: &[Undo]) -> Result<Lease> {
             Error::new(
                 Kind::Unsafe,
                 say!(
-                    "another run (`{run}`) has switched this host to one of its arms",
-                    "другой прогон (`{run}`) переключил эту машину на один из своих вариантов"
+                    "another run (`{run}`) has changed this host by one of its arms or events",
+                    "другой прогон (`{run}`) изменил эту машину своим вариантом или событием"
                 ),
             )
             .hint(say!("wait until it ends, or stop it", "дождитесь завершения или остановите его"))
@@ -316,22 +318,22 @@ mod tests {
         write(note.clone());
         let line = format!("echo 60 > /proc/sys/vm/swappiness; rm {}", roots.leases().join(LEASE).display());
         assert_eq!(left_behind(&roots), Some(line));
-        assert_eq!(lease(&roots, &owner(), &[]).unwrap_err().kind, Kind::Preflight);
+        assert_eq!(lease(&roots, &owner(), Vec::new()).unwrap_err().kind, Kind::Preflight);
         write(Note { boot_id: "earlier".into(), ..note });
         assert_eq!(left_behind(&roots), None);
-        assert!(lease(&roots, &owner(), &[]).is_ok());
+        assert!(lease(&roots, &owner(), Vec::new()).is_ok());
     }
 
     #[test]
     fn one_run_at_a_time_has_a_host_switched() {
         let tree = tempfile::tempdir().unwrap();
         let roots = Roots { run: tree.path().to_path_buf(), ..Roots::host() };
-        let held = lease(&roots, &owner(), &[]).unwrap();
-        let refused = lease(&roots, &owner(), &[]).unwrap_err();
+        let held = lease(&roots, &owner(), Vec::new()).unwrap();
+        let refused = lease(&roots, &owner(), Vec::new()).unwrap_err();
         assert_eq!(refused.kind, Kind::Unsafe);
         assert!(refused.message.en.contains("/runs/R-test.stend"), "{refused}");
         drop(held);
-        assert!(lease(&roots, &owner(), &[]).is_ok());
+        assert!(lease(&roots, &owner(), Vec::new()).is_ok());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod devices;
 mod doctor;
 mod drives;
 mod exports;
+mod faults;
 mod host;
 mod identity;
 mod inspect;
@@ -33,6 +34,7 @@ mod recorded;
 
 pub use arm::{Entered, enter, may_execute, observe};
 pub use doctor::doctor;
+pub use faults::{Faults, Grounds, foresee_faults};
 pub use host::host_facts;
 pub use inspect::{inspect, shares_drive};
 pub use inventory::inventory;

@@ -11,29 +11,29 @@ use std::path::Path;
 use stend_base::Bytes;
 use stend_record::{Refusal, WriteAccess};
 
-struct Tree {
+pub(crate) struct Tree {
     dir: tempfile::TempDir,
-    roots: Roots,
+    pub(crate) roots: Roots,
 }
 
 const MIB: u64 = 1 << 20;
 
 impl Tree {
-    fn new() -> Tree {
+    pub(crate) fn new() -> Tree {
         let dir = tempfile::tempdir().unwrap();
         // Links in sysfs are resolved, so the root of the tree must not be a link itself.
         let roots = Roots::under(&dir.path().canonicalize().unwrap());
         Tree { dir, roots }
     }
 
-    fn put(&self, path: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn put(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.dir.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
     /// A disk of 8 MiB at a place below `/sys/devices`, with attributes.
-    fn disk(&self, name: &str, number: &str, place: &str, attributes: &[(&str, &str)]) {
+    pub(crate) fn disk(&self, name: &str, number: &str, place: &str, attributes: &[(&str, &str)]) {
         let sysfs = format!("sys/devices/{place}/block/{name}");
         self.device(name, number, &sysfs, 8 * MIB);
         for (file, text) in attributes {
@@ -66,7 +66,7 @@ impl Tree {
     }
 
     /// A device built on others.
-    fn over(&self, name: &str, number: &str, below: &[&str], attributes: &[(&str, &str)]) {
+    pub(crate) fn over(&self, name: &str, number: &str, below: &[&str], attributes: &[(&str, &str)]) {
         self.disk(name, number, "virtual", attributes);
         for slave in below {
             self.put(&format!("sys/devices/virtual/block/{name}/slaves/{slave}"), "");

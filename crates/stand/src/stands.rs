@@ -15,9 +15,11 @@ mod up;
 
 pub use down::take_down;
 pub use plan::plan_stand;
+pub(crate) use signs::{degraded, syncing};
 pub use status::{known_stands, stand_status};
 pub use up::put_up;
 
+use crate::devices::Devices;
 use crate::roots::Roots;
 use journal::Journal;
 use layers::{Below, Made, Site};
@@ -86,6 +88,18 @@ impl Place<'_> {
 pub fn stand_owner(name: &str) -> Option<String> {
     let journal = Journal::look(&here(), name).ok()??;
     journal.head().map(|head| head.owner.clone())
+}
+
+/// Kernel names of all devices that a stand has made; none if it is not up.
+pub(crate) fn made_by(roots: &Roots, devices: &Devices, name: &str) -> Vec<String> {
+    let Ok(Some(journal)) = Journal::look(roots, name) else { return Vec::new() };
+    let (Ok(stand), Some(head)) = (stand_of(&journal), journal.head()) else { return Vec::new() };
+    let drives = drives::paths(roots, &head.drives).unwrap_or_default();
+    let place = Place { stand: &stand, nonce: head.nonce, drives };
+    let sight = Sight::new(roots, &journal);
+    let products = stand.layers.iter().flat_map(|layer| place.make(&sight, layer).products);
+    let paths = products.filter_map(|product| sight.find(&product));
+    paths.filter_map(|path| Some(crate::mounts::device_at(roots, devices, &path)?.name.clone())).collect()
 }
 
 /// The stand that a journal is of.

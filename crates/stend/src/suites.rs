@@ -44,6 +44,24 @@ pub const ALL: &[BuiltIn] = &[
         "мешает ли запись чтению: одни и те же чтения отдельно и рядом с четырьмя видами записи"
     ),
     suite!(
+        "drive-loss",
+        "drive-loss/suite",
+        "a member of an array fails under load and is replaced: stall, depth, time until 90 %, lost work, rebuild, and are all data there",
+        "накопитель массива отказывает под нагрузкой и заменяется: остановка, глубина, время до 90 %, потерянная работа, перестроение, целы ли данные"
+    ),
+    suite!(
+        "drive-loss/slow",
+        "drive-loss/slow",
+        "a member of an array gets slow and stays in it",
+        "накопитель массива становится медленным и остаётся в нём"
+    ),
+    suite!(
+        "drive-loss/scrub",
+        "drive-loss/scrub",
+        "what a check of the whole array costs the load beside it",
+        "во что обходится нагрузке проверка всего массива"
+    ),
+    suite!(
         "block-sweep",
         "block-sweep/suite",
         "512 B to 1 MiB with 256 in flight: IOPS, MB/s and response time over the block size",

@@ -95,6 +95,52 @@ fn mappings(machine: &Machine) {
     assert_eq!(machine.guest("dmsetup ls").trim(), "No devices found");
 }
 
+/// A member fails under load, a new one comes and is rebuilt; all data are as they were written. What would lose data is refused.
+fn events(machine: &Machine) {
+    let suite = "suite: loss\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 500ms\n    trial: 14s\n    \
+        events: [{at: 3s, for: 3s, do: drive.fail, drive: 2}, {at: 4s, for: 1s, do: cpu.offline, cpu: 1}]\n    streams:\n      \
+        - {op: read, pattern: random, block_size: 4KiB, region: {size: 50%}, rate: 150/s, queue_depth: 64}\n      \
+        - {op: write, pattern: random, block_size: 4KiB, region: {start: 50%}, rate: 30/s, queue_depth: 64, verify: {after: true}}\n";
+    let suite = machine.scratch.file("loss.yaml", suite);
+    let run = |name: &str, layer: &str, exit| {
+        let stand = machine.stand(name, 4, layer);
+        let file = machine.scratch.join(&format!("{name}.stend")).to_string_lossy().into_owned();
+        let words = [
+            "run",
+            &suite,
+            "--lab",
+            "layers",
+            "--stand",
+            &stand,
+            "--allow-commands",
+            "--progress",
+            "none",
+            "-o",
+            &file,
+        ];
+        (expect_exit(&mut machine.command(&words), exit), file)
+    };
+    let ((_, refused), _) = run("lossless", "md: {level: 0}", 4);
+    assert!(refused.contains("is raid0: without a member all of its data would be lost"), "{refused}");
+
+    let (_, file) = run("loss", "md: {level: 5, chunk: 64KiB, initial_sync: skip, member_size: 16MiB}", 0);
+    let document = show_json(machine.scratch, Path::new(&file));
+    let found = &document["faults"][0]["trials"][0];
+    let moments: Vec<&str> =
+        found["moments"].as_array().expect("moments").iter().filter_map(|one| one["what"]["en"].as_str()).collect();
+    let [failed, "CPU 1 is offline", "CPU 1 is back", "a new drive is put in", "arrays are whole"] = moments[..] else {
+        panic!("{moments:?}")
+    };
+    assert!(failed.starts_with("drive 2 fails and is taken out (nvme"), "{failed}");
+    let time = |key: &str| found[key].as_f64().unwrap_or_else(|| panic!("{key}: {found}")) / 1e9;
+    assert!(time("redundant_again_ns") >= 3.0 + time("rebuilt_ns") - 0.01 && time("rebuilt_ns") > 0.0, "{found}");
+    assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()));
+    assert!(about(found["recovery"]["before_per_s"].as_f64().unwrap_or_default(), 180.0), "{found}");
+    let h64 = document["cases"][0]["checks"].as_array().into_iter().flatten().find(|check| check["id"] == "H64");
+    assert_eq!(h64.map(|check| &check["status"]), Some(&"not_applicable".into()));
+    assert_eq!(machine.guest("cat /sys/devices/system/cpu/cpu1/online; wipefs /dev/nvme?n1").trim(), "1");
+}
+
 #[test]
 fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     let scratch = Scratch::new();
@@ -141,6 +187,7 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     assert_eq!(machine.guest("wipefs /dev/nvme?n1"), "");
 
     mappings(&machine);
+    events(&machine);
 
     expect_exit(&mut machine.command(&["lab", "down", "layers"]), 0);
     assert_eq!(cached(), before);

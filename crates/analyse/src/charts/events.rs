@@ -3,7 +3,7 @@
 use super::{caps, since};
 use crate::chart::Mark;
 use stend_base::{Nanos, Say, say};
-use stend_record::{EventKind, RunRecord};
+use stend_record::{EventKind, FaultMoment, RunRecord};
 
 /// More marks than this hide the lines they should explain.
 const EVENTS_MAX: usize = 12;
@@ -45,6 +45,9 @@ fn name(kind: &EventKind) -> Option<Say> {
         EventKind::StopRequested => Some(say!("stop asked", "запрошен останов")),
         EventKind::HostLost { .. } => Some(say!("worker lost", "исполнитель потерян")),
         EventKind::IntervalsMerged { .. } => Some(say!("intervals merged", "интервалы слиты")),
+        EventKind::Fault { moment: FaultMoment::Begins | FaultMoment::Ends | FaultMoment::Whole, what, .. } => {
+            Some(what.clone())
+        }
         EventKind::RunFileFull { .. } => Some(say!("run file full", "файл прогона полон")),
         _ => None,
     }

@@ -5,6 +5,7 @@ mod curve;
 mod distribution;
 mod events;
 pub(crate) mod family;
+pub(crate) mod fault;
 mod heat;
 pub(crate) mod history;
 mod matrix;

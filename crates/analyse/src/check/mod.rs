@@ -66,8 +66,34 @@ const OF_STORAGE: [&str; 23] = [
     "H60", "H61", "H62", "H63", "H64", "H65", "H66",
 ];
 
+/// Checks that take a case for one whose storage is left alone: they would find what its events were meant to do.
+const OF_QUIET: [&str; 13] =
+    ["H02", "H07", "H11", "H15", "H21", "H22", "H23", "H25", "H26", "H43", "H63", "H64", "H66"];
+
+/// A result of a case with events: what they were meant to do is no finding.
+fn with_events(result: CheckResult) -> CheckResult {
+    match OF_QUIET.contains(&result.id.as_str()) {
+        true => CheckResult {
+            status: CheckStatus::NotApplicable,
+            measured: does_not_apply(),
+            meaning: say!(
+                "Events of the case disturb its storage, and are told apart.",
+                "Хранилище случая нарушают его события, о них рассказано отдельно."
+            ),
+            ..result
+        },
+        false => result,
+    }
+}
+
 /// Every check that looks at one case alone, in the order of their numbers.
 pub fn all(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
+    let results = unless_nowhere(run, case);
+    let happened = crate::faults::had_events(run, case);
+    results.into_iter().map(|result| if happened { with_events(result) } else { result }).collect()
+}
+
+fn unless_nowhere(run: &RunRecord, case: &CaseTrials<'_>) -> Vec<CheckResult> {
     let nowhere = run.targets.iter().any(|target| target.kind == TargetKind::NullDevice);
     let results = each(run, case).into_iter().map(|result| imported::answered(run, result));
     if case.asked.backend == Backend::NvmePassthrough {

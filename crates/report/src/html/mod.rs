@@ -6,6 +6,7 @@ pub mod beside;
 mod cases;
 pub mod comparison;
 mod density;
+mod faults;
 mod figure;
 pub mod history;
 mod imported;
@@ -115,6 +116,7 @@ fn body(m: &mut Markup, page: &Page) {
         } else {
             density::section(m, page);
         }
+        faults::section(m, page);
         across(m, page);
         numa::section(m, page);
         cases::section(m, page);

@@ -5,6 +5,7 @@ pub mod beside;
 pub mod comparison;
 mod density;
 pub mod doctor;
+mod faults;
 mod grid;
 pub mod inspect;
 pub mod inventory;
@@ -45,6 +46,7 @@ pub fn text(findings: &Findings, lang: Lang, width: usize, colour: bool) -> Stri
         [] => out.push_str(&table::table(&findings.cases, &screen)),
         found => out.push_str(&density::tables(found, &screen)),
     }
+    out.push_str(&faults::tables(&findings.faults, &screen));
     out.push_str(&beside(findings, &screen));
     out.push_str(&checks(&findings.cases, &screen));
     out.push_str(&list(

@@ -252,7 +252,8 @@ fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
         format!("{about}{} × ({} + {})", case.trials, span(case.ramp), span(case.window))
     };
     let workload = |case: &PlannedCase| {
-        let workload = case.workload.get(lang);
+        let events = case.events.iter().map(|event| event.get(lang));
+        let workload = std::iter::once(case.workload.get(lang)).chain(events).collect::<Vec<_>>().join("; ");
         if let Some(steady) = case.steady {
             let (most, round) = (steady.rounds, both(|lang| format::duration(steady.round, lang)));
             let (en, ru) = (round.en, round.ru);
@@ -267,7 +268,7 @@ fn cases(cases: &[PlannedCase], screen: &Screen) -> String {
             let searched = say!("instances searched from {from} to {to}", "число экземпляров ищется от {from} до {to}");
             return format!("{workload}; {}", searched.get(lang));
         }
-        let Some((from, to)) = case.search else { return workload.to_string() };
+        let Some((from, to)) = case.search else { return workload };
         let (from, to) = (format::rate(from, lang), format::rate(to, lang));
         let searched = say!("rate searched from {from} to {to}", "частота ищется от {from} до {to}");
         format!("{workload}; {}", searched.get(lang))

@@ -30,6 +30,12 @@ impl Walk {
         if self.step == Step::Calibrating && matches!(event.kind, EventKind::Calibrated(_)) {
             self.deadline = now + SILENCE_LIMIT;
         }
+        // Once its load is over, a trial waits until arrays are whole again, and says so.
+        if matches!(self.step, Step::Trial { .. })
+            && matches!(event.kind, EventKind::Fault { .. } | EventKind::Step { .. })
+        {
+            self.deadline = self.deadline.max(now + SILENCE_LIMIT);
+        }
         if self.step == Step::Standing || (self.step == Step::Releasing && self.asked.stand.is_some()) {
             self.deadline = now + super::stand::LIMIT;
         }

@@ -1,11 +1,12 @@
 //! Trials, and the rounds before them: how one begins, and what its end means.
 
-use super::Walk;
+use super::{SILENCE_LIMIT, Walk};
 use crate::step::{Action, Step};
 use stend_base::{Nanos, say};
 use stend_host::Request;
 use stend_record::observed::Phase;
 use stend_record::{Entry, TrialOutcome};
+use stend_spec::fault::Fault;
 use stend_spec::plan::{Outcome, Plan};
 use stend_spec::workload::Trial;
 
@@ -63,11 +64,24 @@ impl Walk {
             + trial.read_back_limit()
             + trial.set_up_limit()
             + TRIAL_GRACE;
+        // Rounds bring a load into its state, and are none of the measured ones.
+        let cases = self.plan.iter().flat_map(|plan| plan.cases.get(case as usize));
+        let faults: Vec<Fault> = cases.filter(|_| !round).flat_map(|case| case.faults.clone()).collect();
+        if !faults.is_empty() {
+            self.deadline = self.deadline + SILENCE_LIMIT;
+        }
         let asked = Box::new(trial.clone());
         self.append(Entry::TrialStart { trial: ordinal, case, block, round, asked, at: now });
         self.actions.push(Action::Window(true));
-        self.actions.push(Action::Send(Request::Trial { ordinal, trial: Box::new(trial) }));
+        self.actions.push(Action::Send(Request::Trial { ordinal, trial: Box::new(trial), faults, block }));
         self.step = step;
+        self.begun = now;
+    }
+
+    /// Planned time of what has ended, and of what is in progress as much as has gone by.
+    pub fn planned_so_far(&self, now: Nanos) -> Nanos {
+        let current = self.plan.as_ref().map_or(Nanos(0), |plan| planned(plan, self.step));
+        self.measured + now.saturating_sub(self.begun).min(current)
     }
 
     pub(super) fn trial_done(&mut self, ordinal: u32, outcome: TrialOutcome, now: Nanos) {

@@ -64,6 +64,7 @@ impl Draft {
                 io_log: None,
                 prober: ProberKey::Off,
                 steady: None,
+                faults: Vec::new(),
             });
         }
         let sizes = |size| vec![BlockShare { size, percent: 100 }];

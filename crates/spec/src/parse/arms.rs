@@ -154,7 +154,7 @@ pub fn observations(node: &Node, file: &str) -> Result<Vec<Observation>> {
     named(node, file)?.iter().map(observation).collect()
 }
 
-fn command(node: &Node, file: &str) -> Result<Vec<String>> {
+pub(super) fn command(node: &Node, file: &str) -> Result<Vec<String>> {
     let items = list(node, file)?;
     if !keys::COMMAND.hold(&items.len()) {
         return Err(node.error(file, say!("a command has 1 to 100 words", "в команде от 1 до 100 слов")));

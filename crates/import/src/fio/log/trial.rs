@@ -47,6 +47,7 @@ impl Gathered {
                 not_run: None,
                 arm: None,
                 steady: None,
+                faults: Vec::new(),
             });
             self.blocks.push(0);
             self.cases.len() - 1

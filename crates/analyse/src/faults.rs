@@ -1,0 +1,162 @@
+//! What an event did to the load that it came upon: how long nothing moved, how deep the rate fell, when it was back, what was
+//! lost until then (method §6.3). The same rule for every event; what a trial is too short for is told as "more than".
+
+mod recovery;
+mod words;
+
+use crate::chart::Chart;
+use crate::charts;
+use crate::series::{self, INTERVAL};
+use crate::trials::CaseTrials;
+pub use recovery::Recovery;
+use serde::{Deserialize, Serialize};
+use stend_base::{Histogram, Nanos, Say, Share};
+use stend_record::{EventKind, FaultMoment, RunRecord, TrialOutcome, TrialRecord};
+use stend_spec::fault::{Act, Fault};
+use stend_spec::plan::Plan;
+use stend_spec::workload::Op;
+pub(crate) use words::verdict;
+pub use words::{beyond, seconds};
+
+/// What the events of one case did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultFinding {
+    /// Index of the case in the plan.
+    pub case: u32,
+    /// Name of the case.
+    pub label: String,
+    /// Its events, in the order of time.
+    pub events: Vec<Say>,
+    /// One of them takes redundancy away.
+    pub loses: bool,
+    /// Trials in which the first of them came.
+    pub trials: Vec<FaultTrial>,
+    /// Their rates around the first event.
+    pub chart: Option<Chart>,
+}
+
+/// What they did in one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultTrial {
+    /// Ordinal of the trial.
+    pub trial: u32,
+    /// What happened, with its time since the first event, seconds.
+    pub moments: Vec<(f64, Say)>,
+    /// The course of the rate; `None` without a whole second before the first event and after it.
+    pub recovery: Option<Recovery>,
+    /// Longest time in which no probe was answered, where it went on, or began, after the first event.
+    pub silence: Option<Nanos>,
+    /// 99th percentile of all I/Os before the first event and from it on; in an open loop from when they were due.
+    pub tail: Option<(Nanos, Nanos)>,
+    /// I/Os that failed.
+    pub errors: u64,
+    /// Blocks that were not as written; `None`: nothing was compared.
+    pub mismatches: Option<u64>,
+    /// From the first event until all arrays had their redundancy again and synchronised nothing; `None`: none lost it, or it was not
+    /// waited for.
+    pub whole: Option<Nanos>,
+    /// Of that, from when the last event was undone on.
+    pub rebuilt: Option<Nanos>,
+}
+
+/// Findings of the cases that have events, in the order of the plan.
+pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<FaultFinding> {
+    let with = (0u32..).zip(&plan.cases).filter(|(_, case)| !case.faults.is_empty());
+    let found = with.map(|(index, case)| FaultFinding {
+        chart: None,
+        case: index,
+        label: case.label(),
+        events: case.faults.iter().map(Fault::say).collect(),
+        loses: case.faults.iter().any(|fault| matches!(fault.act, Act::DriveFail(_) | Act::DriveError(_))),
+        trials: run.trials.iter().filter(|t| t.case == index).filter_map(|trial| of_trial(run, trial)).collect(),
+    });
+    let drawn = |found: FaultFinding| FaultFinding { chart: charts::fault::chart(run, &found), ..found };
+    found.filter(|found| !found.trials.is_empty()).map(drawn).collect()
+}
+
+/// Whether anything was done to the storage in a trial of a case.
+pub(crate) fn had_events(run: &RunRecord, case: &CaseTrials<'_>) -> bool {
+    let of_case = |ordinal: u32| case.all.iter().any(|trial| trial.trial == ordinal);
+    run.events.iter().any(|event| matches!(&event.kind, EventKind::Fault { trial, .. } if of_case(*trial)))
+}
+
+/// An event of a trial: when, how far, what.
+type Moment<'a> = (Nanos, FaultMoment, &'a Say);
+
+fn of_trial(run: &RunRecord, trial: &TrialRecord) -> Option<FaultTrial> {
+    let outcome = trial.outcome.as_ref()?;
+    let ours = run.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Fault { trial: of, moment, what, .. } if *of == trial.trial => Some((event.at, *moment, what)),
+        _ => None,
+    });
+    let ours: Vec<Moment> = ours.collect();
+    let at = ours.iter().find(|(_, moment, _)| *moment == FaultMoment::Begins)?.0;
+    let last = |wanted: FaultMoment| ours.iter().rfind(|(_, moment, _)| *moment == wanted).map(|(at, ..)| *at);
+    let told = |moment: &FaultMoment| matches!(moment, FaultMoment::Begins | FaultMoment::Ends | FaultMoment::Whole);
+    let whole = last(FaultMoment::Whole);
+    Some(FaultTrial {
+        trial: trial.trial,
+        moments: ours
+            .iter()
+            .filter(|(_, moment, _)| told(moment))
+            .map(|(then, _, what)| (then.saturating_sub(at).as_secs(), (*what).clone()))
+            .collect(),
+        recovery: recovery::of(&rates(trial), interval_of(trial, outcome, at)),
+        silence: silence(outcome, at),
+        tail: tail(trial, outcome, at),
+        errors: outcome.errors.iter().fold(0, |sum, error| sum.saturating_add(error.count)),
+        mismatches: outcome.verification.as_ref().map(|found| found.all().wrong()),
+        whole: whole.map(|then| then.saturating_sub(at)),
+        rebuilt: whole.zip(last(FaultMoment::Ends)).map(|(then, ended)| then.saturating_sub(ended)),
+    })
+}
+
+/// I/Os of each interval of the window, syncs left out.
+fn rates(trial: &TrialRecord) -> Vec<f64> {
+    let cells = series::cells(&trial.slices, |slice| slice.op != Op::Sync);
+    series::inside_window(trial, cells).iter().map(|cell| cell.ops).collect()
+}
+
+/// The interval of the window in which a moment lies.
+fn interval_of(trial: &TrialRecord, outcome: &TrialOutcome, at: Nanos) -> usize {
+    let index = at.saturating_sub(outcome.load_start).0 / INTERVAL.0;
+    (index as usize).saturating_sub(series::window(trial).start)
+}
+
+fn silence(outcome: &TrialOutcome, at: Nanos) -> Option<Nanos> {
+    let longest = outcome.probes.as_ref()?.longest?;
+    (longest.until > at).then(|| longest.length())
+}
+
+/// Seconds that lie wholly before the event, and those from it on. Where one of both is empty nothing can be compared.
+fn tail(trial: &TrialRecord, outcome: &TrialOutcome, at: Nanos) -> Option<(Nanos, Nanos)> {
+    let second = |at: Nanos| at.saturating_sub(outcome.load_start).0 / Nanos::SECOND.0;
+    let first = outcome.window_start.saturating_sub(outcome.load_start).0.div_ceil(Nanos::SECOND.0);
+    let (event, end) = (second(at), second(outcome.window_end));
+    let (mut before, mut after) = (Histogram::new(), Histogram::new());
+    for op in Op::IO {
+        series::each_second(&trial.slices, op, |second, histogram| match second {
+            second if second < first || second >= end => {}
+            second if second < event => before.merge(histogram),
+            _ => after.merge(histogram),
+        });
+    }
+    before.quantile(Share(0.99)).zip(after.quantile(Share(0.99)))
+}
+
+/// Median and largest of values of which some are only known to be larger than what a trial could show (`None`). The median is
+/// `None` where too few are known, and so is the largest where one is not.
+pub fn middle_and_most(values: &[Option<f64>]) -> (Option<f64>, Option<f64>) {
+    let mut all: Vec<f64> = values.iter().map(|value| value.unwrap_or(f64::INFINITY)).collect();
+    all.sort_by(f64::total_cmp);
+    let at = |index: usize| all.get(index).copied().filter(|value| value.is_finite());
+    let half = all.len() / 2;
+    let middle = match all.len() % 2 {
+        1 => at(half),
+        _ => half.checked_sub(1).and_then(at).zip(at(half)).map(|(low, high)| (low + high) / 2.0),
+    };
+    (middle, all.len().checked_sub(1).and_then(at))
+}
+
+#[cfg(test)]
+mod tests;

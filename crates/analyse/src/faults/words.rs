@@ -1,0 +1,189 @@
+//! What events did, in sentences.
+
+use super::{FaultFinding, FaultTrial, middle_and_most};
+use crate::findings::Caveat;
+use crate::phrase::{both, pick};
+use stend_base::{Lang, Nanos, Say, format};
+
+/// Less lost work than this, in seconds of full service, is not worth a sentence: it is shown as 0.0 s.
+const LOST_LEAST: f64 = 0.05;
+
+impl FaultFinding {
+    /// What is known of the trials in one paragraph: of each figure the median and the largest.
+    pub fn say(&self) -> Say {
+        both(|l| {
+            let parts = [
+                self.stood(l),
+                self.fell(l),
+                self.came_back(l),
+                self.lost(l),
+                self.waited(l),
+                self.whole(l),
+                self.failed(l),
+            ];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        })
+    }
+
+    /// Of every trial; one whose value lies beyond what was seen has `None` inside.
+    fn each(&self, of: impl Fn(&FaultTrial) -> Option<Option<f64>>) -> Vec<Option<f64>> {
+        self.trials.iter().filter_map(of).collect()
+    }
+
+    fn stood(&self, l: Lang) -> Option<String> {
+        let stall = |trial: &FaultTrial| Some(Some(trial.recovery?.stall?.as_secs()));
+        let silence = |trial: &FaultTrial| Some(Some(trial.silence?.as_secs()));
+        let load = told(&self.each(stall), l, seconds);
+        let client = told(&self.each(silence), l, seconds);
+        match (load, client) {
+            (Some(load), Some(client)) => Some(
+                pick(
+                    l,
+                    "Longest time without any I/O of the load: {load}; of a single client: {client}.",
+                    "Самое долгое время без операций нагрузки: {load}; отдельного клиента: {client}.",
+                )
+                .replace("{load}", &load)
+                .replace("{client}", &client),
+            ),
+            (Some(load), None) => Some(
+                pick(
+                    l,
+                    "Longest time without any I/O of the load: {load}.",
+                    "Самое долгое время без операций нагрузки: {load}.",
+                )
+                .replace("{load}", &load),
+            ),
+            (None, Some(client)) => Some(
+                pick(
+                    l,
+                    "Longest time without an answer to a single client: {client}.",
+                    "Самое долгое время без ответа отдельному клиенту: {client}.",
+                )
+                .replace("{client}", &client),
+            ),
+            (None, None) => None,
+        }
+    }
+
+    fn fell(&self, l: Lang) -> Option<String> {
+        let depth = told(&self.each(|trial| Some(Some(trial.recovery?.depth?.0))), l, format::percent)?;
+        Some(
+            pick(l, "The rate fell by {d} (means of 5 s).", "Скорость упала на {d} (средние за 5 с).")
+                .replace("{d}", &depth),
+        )
+    }
+
+    fn came_back(&self, l: Lang) -> Option<String> {
+        let back = self.each(|trial| trial.recovery?.back_seconds());
+        if back.is_empty() {
+            return None;
+        }
+        if back.iter().all(|back| *back == Some(0.0)) {
+            return Some(pick(l, "It stayed at 90 % or more.", "Она не опускалась ниже 90 %.").to_string());
+        }
+        let seen = self.trials.iter().filter_map(|trial| Some(trial.recovery?.seen)).min()?;
+        let words = told(&back, l, seconds).unwrap_or_else(|| beyond(seen, l));
+        let words = match back.iter().any(Option::is_none) && back.iter().any(Option::is_some) {
+            true => format!("{words} ({})", pick(l, "not in every trial", "не в каждом испытании")),
+            false => words,
+        };
+        Some(pick(l, "It was back at 90 % after {t}.", "К 90 % она вернулась через {t}.").replace("{t}", &words))
+    }
+
+    fn lost(&self, l: Lang) -> Option<String> {
+        let of = |trial: &FaultTrial| {
+            let recovery = trial.recovery?;
+            Some(Some(recovery.lost_seconds(recovery.lost)))
+        };
+        let all = self.each(of);
+        if all.iter().all(|lost| lost.is_some_and(|lost| lost < LOST_LEAST)) {
+            return None;
+        }
+        let lost = told(&all, l, seconds)?;
+        Some(
+            pick(l, "Lost until then: {t} of full service.", "Потеряно до этого: {t} полной работы.")
+                .replace("{t}", &lost),
+        )
+    }
+
+    fn waited(&self, l: Lang) -> Option<String> {
+        let tail = |pick: fn((Nanos, Nanos)) -> Nanos| {
+            let all = self.each(|trial| Some(Some(pick(trial.tail?).0 as f64)));
+            Some(Nanos(middle_and_most(&all).0? as u64))
+        };
+        let (before, after) = (tail(|tail| tail.0)?, tail(|tail| tail.1)?);
+        Some(
+            pick(l, "p99 rose from {a} to {b}.", "p99: было {a}, стало {b}.")
+                .replace("{a}", &format::latency(before, l))
+                .replace("{b}", &format::latency(after, l)),
+        )
+    }
+
+    fn whole(&self, l: Lang) -> Option<String> {
+        let whole = told(&self.each(|trial| Some(Some(trial.whole?.as_secs()))), l, seconds)?;
+        let rebuilt = told(&self.each(|trial| Some(Some(trial.rebuilt?.as_secs()))), l, seconds);
+        let rebuilt = rebuilt.map(|time| {
+            pick(l, ", {t} of that after it was undone", ", из них {t} после отмены события").replace("{t}", &time)
+        });
+        let words = match self.loses {
+            true => pick(l, "Full redundancy after {t}{r}.", "Полная избыточность через {t}{r}."),
+            false => pick(l, "The array was at rest again after {t}{r}.", "Массив снова в покое через {t}{r}."),
+        };
+        Some(words.replace("{t}", &whole).replace("{r}", &rebuilt.unwrap_or_default()))
+    }
+
+    fn failed(&self, l: Lang) -> Option<String> {
+        let errors: u64 = self.trials.iter().map(|trial| trial.errors).sum();
+        let compared: Vec<u64> = self.trials.iter().filter_map(|trial| trial.mismatches).collect();
+        let errors = match errors {
+            0 => pick(l, "No I/O failed", "Ошибок ввода-вывода нет").to_string(),
+            some => pick(l, "{n} I/Os failed", "Операций с ошибкой: {n}").replace("{n}", &format::count(some)),
+        };
+        let data = match (compared.len(), compared.iter().sum::<u64>()) {
+            (0, _) => pick(l, "; data were not compared.", "; данные не сверялись.").to_string(),
+            (_, 0) => {
+                pick(l, "; all data are as they were written.", "; все данные такие, как были записаны.").to_string()
+            }
+            (_, wrong) => {
+                pick(l, "; {n} blocks are not as they were written.", "; блоков не такими, как были записаны: {n}.")
+                    .replace("{n}", &format::count(wrong))
+            }
+        };
+        Some(errors + &data)
+    }
+}
+
+/// What a run with events says first: events are what its suite asks about.
+pub(crate) fn verdict(found: &[FaultFinding], caveats: &[Caveat]) -> Say {
+    both(|l| {
+        let answers = found.iter().map(|found| format!("{}: {}", found.label, found.say().get(l)));
+        let doubt = caveats.first().map(|caveat| caveat.say().get(l).to_string());
+        answers.chain(doubt).collect::<Vec<_>>().join(" ")
+    })
+}
+
+/// A time later than what was seen.
+pub fn beyond(seen: Nanos, l: Lang) -> String {
+    pick(l, "more than {t}", "более {t}").replace("{t}", &format::duration(seen, l))
+}
+
+/// Seconds as people say them.
+pub fn seconds(value: f64, l: Lang) -> String {
+    match value {
+        value if value < 60.0 => format!("{} {}", format::fixed(value, 1, l), pick(l, "s", "с")),
+        value => format::duration(Nanos((value * 1e9) as u64), l),
+    }
+}
+
+/// Median and largest of several; the value of one. `None`: there is none, or the median is beyond what was seen.
+fn told(values: &[Option<f64>], l: Lang, words: impl Fn(f64, Lang) -> String) -> Option<String> {
+    let (middle, most) = middle_and_most(values);
+    let middle = words(middle?, l);
+    let most = most.map(|most| words(most, l)).filter(|most| *most != middle);
+    Some(match most {
+        Some(most) => {
+            pick(l, "{a} (at most {b})", "{a} (самое большее {b})").replace("{a}", &middle).replace("{b}", &most)
+        }
+        None => middle,
+    })
+}

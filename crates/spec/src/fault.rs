@@ -1,0 +1,154 @@
+//! What is done to the storage while a case is measured: at which moment, for how long, to which drive. Must not do it.
+
+use crate::arm::line;
+use serde::{Deserialize, Serialize};
+use stend_base::{Lang, Nanos, Say, format, say};
+
+/// One event of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// When it comes, from the begin of the measuring window on.
+    pub at: Nanos,
+    /// When it is undone, counted from then; `None`: after the trial.
+    pub lasts: Option<Nanos>,
+    /// What is done.
+    pub act: Act,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// A member of an array of md fails and is taken out. Undone, it comes back as a new one would, and is rebuilt.
+    DriveFail(Which),
+    /// Every I/O of a drive takes longer by this.
+    DriveSlow(Which, Nanos),
+    /// Every I/O of a drive fails.
+    DriveError(Which),
+    /// An array of md compares its copies, or its parity.
+    Scrub,
+    /// A CPU of the machine is gone.
+    CpuOffline(u32),
+    /// A command of the user; undone by another one.
+    Command {
+        /// Its words.
+        command: Vec<String>,
+        /// Words of the one that undoes it.
+        undo: Vec<String>,
+    },
+}
+
+/// Which drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// The one with this number, from 1 on.
+    Number(u32),
+    /// In each block the next one.
+    Each,
+}
+
+/// The file by which a CPU goes and comes.
+//= linux, Documentation/ABI/testing/sysfs-devices-system-cpu
+pub fn cpu_switch(cpu: u32) -> String {
+    format!("/sys/devices/system/cpu/cpu{cpu}/online")
+}
+
+impl Which {
+    /// Number of the drive in a block, of so many drives, from 0 on.
+    pub fn index(self, block: u32, drives: usize) -> usize {
+        match self {
+            Which::Number(number) => (number as usize).saturating_sub(1),
+            Which::Each => block as usize % drives.max(1),
+        }
+    }
+
+    fn shown(self) -> Say {
+        match self {
+            Which::Number(number) => say!("drive {number}", "накопитель {number}"),
+            Which::Each => say!("a drive, in each block the next", "накопитель, в каждом блоке следующий"),
+        }
+    }
+}
+
+impl Act {
+    /// The drive that it is done to, if it is one.
+    pub fn drive(&self) -> Option<Which> {
+        match self {
+            Act::DriveFail(which) | Act::DriveSlow(which, _) | Act::DriveError(which) => Some(*which),
+            Act::Scrub | Act::CpuOffline(_) | Act::Command { .. } => None,
+        }
+    }
+
+    /// What it is, e.g. `drive 3 fails`.
+    pub fn say(&self) -> Say {
+        match self {
+            Act::DriveFail(which) => {
+                let Say { en, ru } = which.shown();
+                say!("{en} fails and is taken out", "{ru} отказывает и изъят")
+            }
+            Act::DriveSlow(which, by) => {
+                let Say { en, ru } = which.shown();
+                let (by, by_ru) = (format::latency(*by, Lang::En), format::latency(*by, Lang::Ru));
+                say!("{en} is slower by {by}", "{ru} замедлен на {by_ru}")
+            }
+            Act::DriveError(which) => {
+                let Say { en, ru } = which.shown();
+                say!("{en} fails every I/O", "{ru} отвечает ошибкой на каждую операцию")
+            }
+            Act::Scrub => say!("the array is scrubbed", "идёт проверка массива"),
+            Act::CpuOffline(cpu) => say!("CPU {cpu} is offline", "процессор {cpu} отключён"),
+            Act::Command { command, .. } => Say::same(format!("`{}`", line(command))),
+        }
+    }
+
+    /// What it changes of the host beyond the storage, as lines for people: only with permission.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Act::CpuOffline(cpu) => vec![format!("echo 0 > {}", cpu_switch(*cpu))],
+            Act::Command { command, undo } => vec![line(command), line(undo)],
+            Act::DriveFail(_) | Act::DriveSlow(..) | Act::DriveError(_) | Act::Scrub => Vec::new(),
+        }
+    }
+
+    /// What undoing it is called.
+    pub fn say_undone(&self) -> Say {
+        match self {
+            Act::DriveFail(_) => say!("a new drive is put in", "вставлен новый накопитель"),
+            Act::DriveSlow(..) | Act::DriveError(_) => {
+                say!("the drive is as it was", "накопитель снова прежний")
+            }
+            Act::Scrub => say!("the scrub ends", "проверка массива прекращена"),
+            Act::CpuOffline(cpu) => say!("CPU {cpu} is back", "процессор {cpu} снова включён"),
+            Act::Command { undo, .. } => Say::same(format!("`{}`", line(undo))),
+        }
+    }
+}
+
+impl Fault {
+    /// When and what, e.g. `20 s: drive 3 fails, for 30 s`.
+    pub fn say(&self) -> Say {
+        let Say { en, ru } = self.act.say();
+        let span = |span: Nanos, lang| format::exact(span, lang);
+        let (at, at_ru) = (span(self.at, Lang::En), span(self.at, Lang::Ru));
+        match self.lasts {
+            None => say!("at {at}: {en}", "на {at_ru}: {ru}"),
+            Some(lasts) => {
+                let (lasts, lasts_ru) = (span(lasts, Lang::En), span(lasts, Lang::Ru));
+                say!("at {at}: {en}, for {lasts}", "на {at_ru}: {ru}, длительность {lasts_ru}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_takes_the_drives_in_turn_and_a_number_is_always_the_same() {
+        assert_eq!((0..5).map(|block| Which::Each.index(block, 3)).collect::<Vec<_>>(), [0, 1, 2, 0, 1]);
+        assert_eq!((0..3).map(|block| Which::Number(2).index(block, 3)).collect::<Vec<_>>(), [1, 1, 1]);
+        assert_eq!(Which::Each.index(7, 0), 0);
+    }
+}

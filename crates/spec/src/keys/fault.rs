@@ -1,0 +1,72 @@
+//! The keys of `events`. Data only; must not parse.
+
+use super::arm::COMMAND_WORDS;
+use super::{Key, Limits, Mapping, SPAN_MAX, Shape, Word, optional, required};
+use stend_base::Nanos;
+
+/// Events of a case: each is undone, and people must be able to tell them apart in a chart.
+pub const EVENTS: Limits<usize> = Limits { least: 1, most: 16 };
+/// When one comes: there must be something before it to compare with.
+pub const AT: Limits<Nanos> = Limits { least: Nanos::secs(1), most: SPAN_MAX };
+/// How long one lasts.
+pub const LASTS: Limits<Nanos> = Limits { least: Nanos::millis(100), most: SPAN_MAX };
+/// Numbers of drives.
+pub const DRIVE: Limits<u32> = Limits { least: 1, most: 1024 };
+/// How much slower a drive gets; dm-delay counts whole milliseconds.
+pub const DELAY: Limits<Nanos> = Limits { least: Nanos::millis(1), most: Nanos::secs(60) };
+/// Numbers of CPUs; Linux has no more than 8192, and CPU 0 of most machines cannot go.
+pub const CPU: Limits<u32> = Limits { least: 1, most: 8191 };
+
+/// What can be done.
+pub const ACTS: &[Word] = &[
+    (
+        "drive.fail",
+        "a member of an array of md fails and is taken out (`mdadm --fail`, `--remove`); undone, its superblock is erased and it is added as a new drive would be, which rebuilds it",
+    ),
+    (
+        "drive.slow",
+        "every I/O of a drive takes longer by `delay`: a drive that is ill and not dead. The member must be a mapping of a `dm` layer (`dm: {linear: whole}`), whose table is changed while it runs",
+    ),
+    ("drive.error", "every I/O of a drive fails; the member must be a mapping of a `dm` layer, as for `drive.slow`"),
+    ("scrub", "an array of md compares its copies or its parity (`sync_action` is `check`)"),
+    ("cpu.offline", "the CPU `cpu` is taken from the machine; needs `--allow-commands`"),
+    ("command", "`command` is executed, and `undo` to undo it; needs `--allow-commands`"),
+];
+
+/// An item of `events`.
+pub const EVENT: Mapping = Mapping {
+    en: "an event",
+    ru: "событие",
+    doc: "Something that is done while the case is measured. What is not undone within the trial is undone after it, and the next trial begins when every array has its full redundancy again.",
+    keys: &[
+        required("at", Shape::Span(AT), "When, from the begin of the measuring window on; before its end."),
+        required("do", Shape::Word(|| ACTS.to_vec()), "What."),
+        optional(
+            "for",
+            "absent",
+            Shape::Span(LASTS),
+            "After how long it is undone, before the end of the window; otherwise after the trial.",
+        ),
+        optional(
+            "drive",
+            "absent",
+            Shape::Either(&[
+                Shape::Whole(DRIVE),
+                Shape::Word(|| vec![("each", "in each block the next one, beginning with the first")]),
+            ]),
+            "For `drive.…`: which one. Numbers count the members of the array from 1 on, in the order of its slots; without an array the drives under the target, in the order of `stend inspect`.",
+        ),
+        optional("delay", "absent", Shape::Span(DELAY), "For `drive.slow`: by how much, in whole milliseconds."),
+        optional("cpu", "absent", Shape::Whole(CPU), "For `cpu.offline`: which one."),
+        optional("command", "absent", COMMAND_WORDS, "For `command`: its words, without a shell."),
+        optional("undo", "absent", COMMAND_WORDS, "For `command`: words of what undoes it."),
+    ],
+};
+
+/// As a key of a case.
+pub const KEY: Key = optional(
+    "events",
+    "absent",
+    Shape::List(&EVENT, EVENTS),
+    "What is done to the storage while the case is measured, in each of its trials ([faults.md](../method/faults.md)). Arrays that events touch must have been made by the stand of the run, or be the confirmed target itself. Not with `arms`, `engine: fio`, `application`, and searches.",
+);

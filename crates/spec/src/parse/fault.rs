@@ -1,0 +1,312 @@
+//! `events` of a case.
+
+use super::{Map, arms, list, span, text, whole};
+use crate::fault::{Act, Fault, Which};
+use crate::keys::fault as keys;
+use crate::suite::{StreamSpec, SuiteCase};
+use crate::workload::Engine;
+use crate::yaml::{Node, Value};
+use stend_base::{Nanos, Result, say};
+
+/// Every event of a case, in the order of time.
+pub(super) fn faults(node: &Node, file: &str) -> Result<Vec<Fault>> {
+    let items = list(node, file)?;
+    if !keys::EVENTS.hold(&items.len()) {
+        return Err(node.error(file, say!("a case has 1 to 16 events", "у случая от 1 до 16 событий")));
+    }
+    let mut found: Vec<Fault> = items.iter().map(|item| fault(item, file)).collect::<Result<_>>()?;
+    found.sort_by_key(|fault| fault.at);
+    Ok(found)
+}
+
+fn fault(node: &Node, file: &str) -> Result<Fault> {
+    let mut map = Map::of(node, file, &keys::EVENT)?;
+    let at = map.required("at", |n, f| within(n, f, keys::AT))?;
+    let lasts = map.optional("for", |n, f| within(n, f, keys::LASTS))?;
+    let what = map.required("do", text)?;
+    let given = Given {
+        drive: map.optional("drive", which)?,
+        delay: map.optional("delay", delay)?,
+        cpu: map.optional("cpu", |n, f| whole(n, f, keys::CPU))?,
+        command: map.optional("command", arms::command)?,
+        undo: map.optional("undo", arms::command)?,
+    };
+    map.finish()?;
+    let act = act(node, file, &what, given)?;
+    Ok(Fault { at, lasts, act })
+}
+
+/// What an event may say besides.
+#[derive(Default)]
+struct Given {
+    drive: Option<Which>,
+    delay: Option<Nanos>,
+    cpu: Option<u32>,
+    command: Option<Vec<String>>,
+    undo: Option<Vec<String>>,
+}
+
+impl Given {
+    /// Names of the keys that are there.
+    fn names(&self) -> Vec<&'static str> {
+        let there = [
+            ("drive", self.drive.is_some()),
+            ("delay", self.delay.is_some()),
+            ("cpu", self.cpu.is_some()),
+            ("command", self.command.is_some()),
+            ("undo", self.undo.is_some()),
+        ];
+        there.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
+    }
+}
+
+/// Each kind takes exactly its own keys.
+fn act(node: &Node, file: &str, what: &str, given: Given) -> Result<Act> {
+    let names = given.names();
+    let (wanted, act): (&[&str], Option<Act>) = match what {
+        "drive.fail" => (&["drive"], given.drive.map(Act::DriveFail)),
+        "drive.slow" => {
+            (&["drive", "delay"], given.drive.zip(given.delay).map(|(drive, delay)| Act::DriveSlow(drive, delay)))
+        }
+        "drive.error" => (&["drive"], given.drive.map(Act::DriveError)),
+        "scrub" => (&[], Some(Act::Scrub)),
+        "cpu.offline" => (&["cpu"], given.cpu.map(Act::CpuOffline)),
+        "command" => {
+            (&["command", "undo"], given.command.zip(given.undo).map(|(command, undo)| Act::Command { command, undo }))
+        }
+        other => {
+            let known = keys::ACTS.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+            return Err(node.error(file, say!("`{other}` is not one of {known}", "`{other}` — не одно из {known}")));
+        }
+    };
+    let listed = wanted.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match act {
+        Some(act) if names == wanted => Ok(act),
+        _ if wanted.is_empty() => {
+            Err(node.error(file, say!("`{what}` takes no other keys", "`{what}` не принимает других ключей")))
+        }
+        _ => Err(node.error(file, say!("`{what}` takes exactly {listed}", "`{what}` принимает ровно {listed}"))),
+    }
+}
+
+fn within(node: &Node, file: &str, limits: crate::keys::Limits<Nanos>) -> Result<Nanos> {
+    let span = span(node, file)?;
+    if limits.hold(&span) {
+        return Ok(span);
+    }
+    let least = |lang| stend_base::format::exact(limits.least, lang);
+    let (en, ru) = (least(stend_base::Lang::En), least(stend_base::Lang::Ru));
+    Err(node.error(file, say!("at least {en}, at most 7 days", "не меньше {ru} и не больше 7 дней")))
+}
+
+fn delay(node: &Node, file: &str) -> Result<Nanos> {
+    let span = span(node, file)?;
+    if keys::DELAY.hold(&span) && span.0.is_multiple_of(Nanos::millis(1).0) {
+        return Ok(span);
+    }
+    Err(node.error(
+        file,
+        say!(
+            "a delay is a whole number of milliseconds, from 1 ms to 60 s",
+            "задержка — целое число миллисекунд, от 1 мс до 60 с"
+        ),
+    ))
+}
+
+fn which(node: &Node, file: &str) -> Result<Which> {
+    match &node.value {
+        Value::Text(word) if word == "each" => Ok(Which::Each),
+        _ => whole(node, file, keys::DRIVE).map(Which::Number),
+    }
+}
+
+/// Refuses events that cannot come in the window, or whose case is not measured in a way that shows them.
+pub(super) fn fits(
+    case: &Node,
+    file: &str,
+    faults: &[Fault],
+    window: Nanos,
+    how: (Engine, &[StreamSpec]),
+) -> Result<()> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let end = |fault: &Fault| Nanos(fault.at.0.saturating_add(fault.lasts.unwrap_or_default().0));
+    if faults.iter().any(|fault| end(fault) >= window) {
+        return Err(case
+            .error(
+                file,
+                say!(
+                    "an event comes, or is undone, after the window of the trial",
+                    "событие наступает или отменяется после конца окна испытания"
+                ),
+            )
+            .hint(say!(
+                "times count from the begin of the window (`trial`); without `for` an event is undone after the trial",
+                "время считается от начала окна (`trial`); без `for` событие отменяется после испытания"
+            )));
+    }
+    let (engine, streams) = how;
+    if engine != Engine::Native {
+        return Err(case.error(file, say!("`events` need `engine: native`", "для `events` нужен `engine: native`")));
+    }
+    if streams.iter().any(|stream| stream.search.is_some()) {
+        return Err(case
+            .error(file, say!("`events` cannot be used in a search", "`events` нельзя использовать при поиске"))
+            .hint(say!("give the rate that the search found", "задайте найденную поиском частоту")));
+    }
+    Ok(())
+}
+
+/// Arms change the host, and so do events: what would undo which?
+pub(super) fn not_with_arms(suite: &Node, file: &str, cases: &[SuiteCase]) -> Result<()> {
+    if cases.iter().all(|case| case.faults.is_empty()) {
+        return Ok(());
+    }
+    let message =
+        say!("`events` cannot be used in a suite with `arms`", "`events` нельзя использовать в наборе с `arms`");
+    Err(suite.error(file, message).hint(say!(
+        "compare two runs, or two stands, with `stend compare`",
+        "сравните два прогона или два стенда командой `stend compare`"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fault::{Act, Which};
+    use crate::parse::suite;
+    use expect_test::{Expect, expect};
+    use stend_base::{Lang, Nanos};
+
+    fn text(events: &str, more: &str, stream: &str) -> String {
+        format!(
+            "suite: x\n{more}cases:\n  - name: a\n    trial: 30s\n    events: {events}\n    streams: [{{op: read, pattern: random, block_size: 4KiB{stream}}}]\n"
+        )
+    }
+
+    fn check_error(events: &str, more: &str, stream: &str, expected: Expect) {
+        let error = suite(&text(events, more, stream), "s.yaml").unwrap_err();
+        expected.assert_eq(&format!("{}\n{}\n", error.render(Lang::En), error.render(Lang::Ru)));
+    }
+
+    #[test]
+    fn events_come_in_the_order_of_time_with_what_each_needs() {
+        let events = "[{at: 20s, do: scrub}, {at: 5s, for: 10s, do: drive.fail, drive: each}, {at: 6s, do: drive.slow, drive: 3, delay: 50ms}, {at: 7s, do: cpu.offline, cpu: 1}, {at: 8s, do: command, command: [a, b], undo: [c]}]";
+        let found = suite(&text(events, "", ""), "s.yaml").unwrap().cases.remove(0).faults;
+        let acts: Vec<(u64, &Act)> = found.iter().map(|fault| (fault.at.0 / 1_000_000_000, &fault.act)).collect();
+        let command = Act::Command { command: vec!["a".into(), "b".into()], undo: vec!["c".into()] };
+        assert_eq!(
+            acts,
+            [
+                (5, &Act::DriveFail(Which::Each)),
+                (6, &Act::DriveSlow(Which::Number(3), Nanos::millis(50))),
+                (7, &Act::CpuOffline(1)),
+                (8, &command),
+                (20, &Act::Scrub),
+            ]
+        );
+        assert_eq!(found[0].lasts, Some(Nanos::secs(10)));
+        assert_eq!(found[0].say().en, "at 5 s: a drive, in each block the next fails and is taken out, for 10 s");
+    }
+
+    #[test]
+    fn what_cannot_come_or_lacks_its_keys_is_refused() {
+        check_error(
+            "[]",
+            "",
+            "",
+            expect![[r#"
+            error: s.yaml:5:13: a case has 1 to 16 events
+            ошибка: s.yaml:5:13: у случая от 1 до 16 событий
+        "#]],
+        );
+        check_error(
+            "[{at: 5s, do: explode}]",
+            "",
+            "",
+            expect![[r#"
+            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `cpu.offline`, `command`
+            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `cpu.offline`, `command`
+        "#]],
+        );
+        check_error(
+            "[{at: 5s, do: drive.fail}]",
+            "",
+            "",
+            expect![[r#"
+            error: s.yaml:5:14: `drive.fail` takes exactly `drive`
+            ошибка: s.yaml:5:14: `drive.fail` принимает ровно `drive`
+        "#]],
+        );
+        check_error(
+            "[{at: 5s, do: scrub, drive: 1}]",
+            "",
+            "",
+            expect![[r#"
+            error: s.yaml:5:14: `scrub` takes no other keys
+            ошибка: s.yaml:5:14: `scrub` не принимает других ключей
+        "#]],
+        );
+        check_error(
+            "[{at: 500ms, do: scrub}]",
+            "",
+            "",
+            expect![[r#"
+            error: s.yaml:5:19: at least 1 s, at most 7 days
+            ошибка: s.yaml:5:19: не меньше 1 с и не больше 7 дней
+        "#]],
+        );
+        check_error(
+            "[{at: 5s, do: drive.slow, drive: 1, delay: 1500us}]",
+            "",
+            "",
+            expect![[r#"
+            error: s.yaml:5:56: a delay is a whole number of milliseconds, from 1 ms to 60 s
+            ошибка: s.yaml:5:56: задержка — целое число миллисекунд, от 1 мс до 60 с
+        "#]],
+        );
+        check_error(
+            "[{at: 25s, for: 5s, do: scrub}]",
+            "",
+            "",
+            expect![[r#"
+            error: s.yaml:3:5: an event comes, or is undone, after the window of the trial
+            hint: times count from the begin of the window (`trial`); without `for` an event is undone after the trial
+            ошибка: s.yaml:3:5: событие наступает или отменяется после конца окна испытания
+            совет: время считается от начала окна (`trial`); без `for` событие отменяется после испытания
+        "#]],
+        );
+        check_error(
+            "[{at: 5s, do: scrub}]",
+            "arms: [{name: a}, {name: b}]\n",
+            "",
+            expect![[r#"
+            error: s.yaml:1:1: `events` cannot be used in a suite with `arms`
+            hint: compare two runs, or two stands, with `stend compare`
+            ошибка: s.yaml:1:1: `events` нельзя использовать в наборе с `arms`
+            совет: сравните два прогона или два стенда командой `stend compare`
+        "#]],
+        );
+        check_error(
+            "[{at: 5s, do: scrub}]",
+            "defaults: {engine: fio}\n",
+            "",
+            expect![[r#"
+            error: s.yaml:4:5: `events` need `engine: native`
+            ошибка: s.yaml:4:5: для `events` нужен `engine: native`
+        "#]],
+        );
+        let search = ", rate: {search: {from: 10/s, to: 100/s, quantile: 99%, limit: 10ms}}";
+        check_error(
+            "[{at: 5s, do: scrub}]",
+            "",
+            search,
+            expect![[r#"
+            error: s.yaml:3:5: `events` cannot be used in a search
+            hint: give the rate that the search found
+            ошибка: s.yaml:3:5: `events` нельзя использовать при поиске
+            совет: задайте найденную поиском частоту
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! The commands of each event, and of its undo. Reads the machine; must not change it.
+
+use super::place::{Place, mapping_name, too_few};
+use super::refused;
+use crate::devices::Node;
+use crate::roots::text;
+use crate::stands::degraded;
+use stend_base::{Nanos, Result, Say, say};
+use stend_spec::arm::line;
+use stend_spec::fault::{Act, Which, cpu_switch};
+
+/// One thing that is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// A command of ours.
+    Run(Vec<String>),
+    /// The same, tried again while what it takes out is still held.
+    LetGo(Vec<String>),
+    /// A command of the user.
+    Own(Vec<String>),
+    /// A word for a file of the kernel.
+    Write { path: String, value: String },
+}
+
+impl Deed {
+    /// As a person would type it.
+    pub(super) fn shell(&self) -> String {
+        match self {
+            Deed::Run(words) | Deed::LetGo(words) | Deed::Own(words) => line(words),
+            Deed::Write { path, value } => format!("echo {value} > {path}"),
+        }
+    }
+}
+
+/// What an event does, and what undoes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    /// Kernel name of what it is done to.
+    pub of: Option<String>,
+    pub apply: Vec<Deed>,
+    pub undo: Vec<Deed>,
+}
+
+/// The change that an event is here, in the trial of a block.
+pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
+    let made = match act {
+        Act::DriveFail(which) => fail(place, *which, block),
+        Act::DriveSlow(which, by) => remap(place, which.index(block, place.count()), |table| slow(table, *by)),
+        Act::DriveError(which) => {
+            remap(place, which.index(block, place.count()), |table| format!("0 {} error", table.sectors))
+        }
+        Act::Scrub => scrub(place),
+        Act::CpuOffline(cpu) => offline(*cpu),
+        Act::Command { command, undo } => {
+            Ok(Change { of: None, apply: vec![Deed::Own(command.clone())], undo: vec![Deed::Own(undo.clone())] })
+        }
+    };
+    made.map_err(|why| refused(act, why))
+}
+
+fn run(line: &str, more: &[&str]) -> Deed {
+    Deed::Run(words(line, more))
+}
+
+fn words(line: &str, more: &[&str]) -> Vec<String> {
+    line.split(' ').chain(more.iter().copied()).map(str::to_string).collect()
+}
+
+/// A member that fails comes back as a new drive: without its superblock, which also keeps udev from adding it again at once.
+fn fail(place: &Place, which: Which, block: u32) -> std::result::Result<Change, Say> {
+    let array = place.array()?;
+    must_stand_a_loss(array)?;
+    let members = place.members(array);
+    let member = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
+    let (array, path) = (place.path(array), place.path(member));
+    Ok(Change {
+        of: Some(member.name.clone()),
+        apply: vec![
+            run("mdadm --quiet", &[&array, "--fail", &path]),
+            Deed::LetGo(words("mdadm --quiet", &[&array, "--remove", &path])),
+            run("mdadm --quiet --zero-superblock", &[&path]),
+        ],
+        undo: vec![run("mdadm --quiet", &[&array, "--add", &path])],
+    })
+}
+
+/// An array that would lose data, or that is not whole, is not touched.
+fn must_stand_a_loss(array: &Node) -> std::result::Result<(), Say> {
+    let level = text(array.sysfs.join("md/level")).unwrap_or_default();
+    let name = &array.name;
+    if !["raid1", "raid4", "raid5", "raid6", "raid10"].contains(&level.as_str()) {
+        return Err(say!(
+            "{name} is {level}: without a member all of its data would be lost",
+            "{name} — {level}: без одного накопителя были бы потеряны все данные"
+        ));
+    }
+    match degraded(array) {
+        0 => Ok(()),
+        missing => {
+            Err(say!("{name} lacks {missing} members already", "в {name} уже не хватает накопителей: {missing}"))
+        }
+    }
+}
+
+fn scrub(place: &Place) -> std::result::Result<Change, Say> {
+    let array = place.array()?;
+    let path = array.sysfs.join("md/sync_action");
+    if !path.exists() {
+        let name = &array.name;
+        return Err(say!("{name} has no redundancy to check", "в {name} нет избыточности, которую можно проверить"));
+    }
+    let path = path.display().to_string();
+    let write = |value: &str| Deed::Write { path: path.clone(), value: value.to_string() };
+    Ok(Change { of: Some(array.name.clone()), apply: vec![write("check")], undo: vec![write("idle")] })
+}
+
+fn offline(cpu: u32) -> std::result::Result<Change, Say> {
+    let path = cpu_switch(cpu);
+    if text(&path).as_deref() != Some("1") {
+        return Err(say!(
+            "CPU {cpu} is not there, or cannot be taken offline",
+            "процессора {cpu} нет, или его нельзя отключить"
+        ));
+    }
+    let write = |value: &str| Deed::Write { path: path.clone(), value: value.to_string() };
+    Ok(Change { of: None, apply: vec![write("0")], undo: vec![write("1")] })
+}
+
+/// A table of one line that leads to one device.
+struct Table {
+    whole: String,
+    sectors: String,
+    device: String,
+    offset: String,
+}
+
+/// A mapping with another table, and with its own again.
+fn remap(place: &Place, index: usize, other: impl Fn(&Table) -> String) -> std::result::Result<Change, Say> {
+    let node = place.mapping(index)?;
+    let name = mapping_name(node)?;
+    let table = table_of(&name)?;
+    let load = |table: &str| {
+        vec![
+            run("dmsetup suspend --noflush --nolockfs", &[&name]),
+            run("dmsetup load --table", &[table, &name]),
+            run("dmsetup resume", &[&name]),
+        ]
+    };
+    Ok(Change { of: Some(node.name.clone()), apply: load(&other(&table)), undo: load(&table.whole) })
+}
+
+fn table_of(name: &str) -> std::result::Result<Table, Say> {
+    let told = crate::command::execute_plainly(&words("dmsetup table", &[name]), &|| false, &mut |_| {})
+        .map_err(|error| error.message)?;
+    parsed(&told).ok_or_else(|| {
+        say!(
+            "`{name}` is not one linear piece of a drive, nor a delay over one: `{told}`",
+            "`{name}` — не линейный кусок накопителя и не задержка над ним: `{told}`"
+        )
+    })
+}
+
+//= linux, Documentation/admin-guide/device-mapper: "<start> <length> linear <device> <offset>", "… delay <device> <offset> <delay> [<write_device> …]"
+fn parsed(told: &str) -> Option<Table> {
+    let mut lines = told.lines();
+    let (whole, None) = (lines.next()?.trim(), lines.next()) else { return None };
+    let words: Vec<&str> = whole.split_whitespace().collect();
+    match words[..] {
+        ["0", sectors, "linear" | "delay", device, offset, ..] => Some(Table {
+            whole: whole.to_string(),
+            sectors: sectors.to_string(),
+            device: device.to_string(),
+            offset: offset.to_string(),
+        }),
+        _ => None,
+    }
+}
+
+fn slow(table: &Table, by: Nanos) -> String {
+    let Table { sectors, device, offset, .. } = table;
+    format!("0 {sectors} delay {device} {offset} {}", by.0 / Nanos::millis(1).0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! What events are done to: the array below the targets, its members in the order of their slots, and the mappings that a table can
+//! be changed of. Says what of it the run may touch.
+
+use super::Grounds;
+use crate::devices::{Devices, Node};
+use crate::roots::{Roots, names, number, text};
+use stend_base::{Say, say};
+use stend_record::{TargetKind, targets};
+
+/// The storage below the targets.
+pub(super) struct Place<'a> {
+    devices: &'a Devices,
+    /// Nodes of the targets themselves.
+    tops: Vec<&'a Node>,
+    /// Lowest devices below them, in the order of inventory.
+    drives: Vec<&'a Node>,
+    /// Kernel names of what may be touched.
+    own: Vec<String>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn of(roots: &Roots, devices: &'a Devices, grounds: &Grounds) -> Place<'a> {
+        let node = |name: &str| devices.by_name(name);
+        let tops: Vec<&Node> = grounds
+            .targets
+            .iter()
+            .flat_map(|target| target.devices.iter().filter(|device| device.depth == 0))
+            .filter_map(|device| node(&device.name))
+            .collect();
+        let confirmed =
+            grounds.targets.iter().filter(|target| grounds.writable && target.kind == TargetKind::BlockDevice);
+        let confirmed = confirmed.flat_map(|target| target.devices.iter().filter(|device| device.depth == 0));
+        let mut own: Vec<String> = confirmed.map(|device| device.name.clone()).collect();
+        own.extend(grounds.stand.map(|name| crate::stands::made_by(roots, devices, name)).unwrap_or_default());
+        let drives = targets::members(grounds.targets).iter().filter_map(|device| node(&device.name)).collect();
+        Place { devices, tops, drives, own }
+    }
+
+    /// Arrays of md at work below the targets.
+    pub(super) fn arrays(&self) -> impl Iterator<Item = &'a Node> {
+        self.devices.stack(&self.tops).into_iter().map(|(_, node)| node).filter(|node| is_array(node))
+    }
+
+    /// The one array; the error says why there is none that may be touched.
+    pub(super) fn array(&self) -> std::result::Result<&'a Node, Say> {
+        let arrays: Vec<&Node> = self.arrays().collect();
+        match arrays[..] {
+            [] => Err(say!("there is no array of md below the target", "под объектом нет массива md")),
+            [array] => self.may_touch(array).map(|()| array),
+            [..] => Err(say!("there are several arrays of md below the target", "под объектом несколько массивов md")),
+        }
+    }
+
+    /// Members of an array in the order of its slots, without what it has in reserve.
+    pub(super) fn members(&self, array: &Node) -> Vec<&'a Node> {
+        let md = array.sysfs.join("md");
+        let slot = |entry: &String| {
+            let name = entry.strip_prefix("dev-")?.replace('!', "/");
+            Some((number(md.join(entry).join("slot"))?, self.devices.by_name(&name)?))
+        };
+        let mut found: Vec<(u64, &Node)> = names(&md).iter().filter_map(slot).collect();
+        found.sort_by_key(|(slot, _)| *slot);
+        found.into_iter().map(|(_, node)| node).collect()
+    }
+
+    /// A mapping that lies over a whole drive, or member, and may get another table.
+    pub(super) fn mapping(&self, index: usize) -> std::result::Result<&'a Node, Say> {
+        let array = self.arrays().next();
+        let (of, candidates): (&Node, Vec<(u32, &Node)>) = match array {
+            Some(array) => {
+                let members = self.members(array);
+                let member = *members.get(index).ok_or_else(|| too_few(members.len()))?;
+                (member, self.devices.stack(&[member]))
+            }
+            None => {
+                let drive = *self.drives.get(index).ok_or_else(|| too_few(self.drives.len()))?;
+                let leads = |node: &Node| self.devices.stack(&[node]).iter().any(|(_, below)| below.name == drive.name);
+                (drive, self.devices.stack(&self.tops).into_iter().filter(|(_, node)| leads(node)).collect())
+            }
+        };
+        let deepest = candidates.into_iter().filter(|(_, node)| is_mapping(node)).max_by_key(|(depth, _)| *depth);
+        let (_, mapping) = deepest.ok_or_else(|| {
+            let name = &of.name;
+            say!(
+                "there is no mapping over {name} whose table could be changed: put a layer `dm: {{linear: whole}}` on the drives of the stand",
+                "над {name} нет отображения, таблицу которого можно сменить: положите на накопители стенда слой `dm: {{linear: whole}}`"
+            )
+        })?;
+        self.may_touch(mapping).map(|()| mapping)
+    }
+
+    /// How many drives events can choose from: members of the array, or drives below the targets.
+    pub(super) fn count(&self) -> usize {
+        self.arrays().next().map_or(self.drives.len(), |array| self.members(array).len())
+    }
+
+    pub(super) fn path(&self, node: &Node) -> String {
+        self.devices.path(node).display().to_string()
+    }
+
+    fn may_touch(&self, node: &Node) -> std::result::Result<(), Say> {
+        if self.own.contains(&node.name) {
+            return Ok(());
+        }
+        let name = &node.name;
+        Err(say!(
+            "{name} was not made by the stand of this run, and is not a target that was confirmed with --confirm",
+            "{name} создан не стендом этого прогона и не является объектом, подтверждённым через --confirm"
+        ))
+    }
+}
+
+/// Why there is no drive of a number.
+pub(super) fn too_few(count: usize) -> Say {
+    say!("there are only {count} drives", "накопителей только {count}")
+}
+
+fn is_array(node: &Node) -> bool {
+    node.sysfs.join("md").is_dir()
+}
+
+/// A mapping of a stand; those of LVM are changed by LVM alone.
+fn is_mapping(node: &Node) -> bool {
+    let uuid = text(node.sysfs.join("dm/uuid"));
+    node.sysfs.join("dm").is_dir() && !uuid.is_some_and(|uuid| uuid.starts_with("LVM-"))
+}
+
+/// Name of a mapping for `dmsetup`.
+pub(super) fn mapping_name(node: &Node) -> std::result::Result<String, Say> {
+    text(node.sysfs.join("dm/name")).ok_or_else(|| {
+        let name = &node.name;
+        say!("{name} has no name in sysfs", "у {name} нет имени в sysfs")
+    })
+}
