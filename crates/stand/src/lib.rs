@@ -20,6 +20,7 @@ mod members;
 mod mounts;
 mod owner;
 mod permission;
+mod pools;
 mod prepare;
 mod roots;
 mod several;
