@@ -10,7 +10,7 @@ ifeq ($(ARCH),x86_64)
 STATIC += -C target-cpu=x86-64-v2
 endif
 
-.PHONY: help setup build test demo gen lab-setup lab-test agree analysis coverage speed truth clean
+.PHONY: help setup build test demo gen lab-setup lab-test lab agree analysis coverage speed truth clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -39,6 +39,11 @@ lab-setup: ## install QEMU and make the image of the virtual lab (uses the netwo
 
 lab-test: ## the tests that run in virtual machines; part of `test`, too
 	cargo test -p stend --test lab --locked --offline
+
+lab: ## tests of the virtual lab that are not part of `test`: ZFS; the first time half an hour, and it uses the network
+	cargo build --locked --offline --quiet -p stend
+	target/debug/stend lab build lab/zfs.yaml
+	cargo test -p stend --test lab_zfs --locked --offline -- --ignored
 
 agree: ## Stend against fio on this machine: over an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)
 	@$(MAKE) --no-print-directory build

@@ -2,14 +2,16 @@
 //! that follows from its recipe. Must not start anything.
 
 use crate::archive::Cpio;
-use crate::packages::{self, ALWAYS, Package, RELEASE};
+use crate::packages::{self, ALWAYS, MAIN, Package, RELEASE, WITH_CONTRIB};
 use crate::tool::cannot;
 use crate::tree::{EARLY, PROGRAM, SYSTEM, Tree};
+use crate::zfs;
 use sha2::{Digest, Sha256};
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
+use stend_spec::machine::Machine;
 
 /// What runs first in a guest.
 const INIT: &str = include_str!("guest/init.sh");
@@ -30,6 +32,22 @@ pub struct Image {
     pub system: PathBuf,
     /// Names and versions of its packages, one per line.
     pub packages: PathBuf,
+}
+
+/// What an image has beside what every image has.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contents {
+    /// Packages of Debian.
+    pub packages: Vec<String>,
+    /// ZFS, with modules for the image's kernel.
+    pub zfs: bool,
+}
+
+impl Contents {
+    /// What a machine asks for.
+    pub fn of(machine: &Machine) -> Contents {
+        Contents { packages: machine.packages.clone(), zfs: machine.zfs }
+    }
 }
 
 /// What [`build`] did.
@@ -57,8 +75,8 @@ pub fn cache_directory() -> Result<PathBuf> {
 }
 
 impl Image {
-    /// The image with these further packages that is kept in `cache`, if it is of this recipe.
-    pub fn find(cache: &Path, further: &[String]) -> Result<Image> {
+    /// The image with these contents that is kept in `cache`, if it is of this recipe.
+    pub fn find(cache: &Path, further: &Contents) -> Result<Image> {
         let image = Image::in_directory(&cache.join(name(further)));
         if image.parts().iter().all(|part| part.is_file()) {
             return Ok(image);
@@ -68,11 +86,11 @@ impl Image {
             Kind::Preflight,
             say!("there is no image of the lab in `{shown}`", "в `{shown}` нет образа лаборатории"),
         );
-        Err(match further {
-            [] => error.hint(say!("`stend lab build` makes it", "его соберёт `stend lab build`")),
-            _ => error.hint(say!(
-                "`stend lab build FILE` makes the one with the packages of the machine file",
-                "образ с пакетами из файла машины соберёт `stend lab build ФАЙЛ`"
+        Err(match *further == Contents::default() {
+            true => error.hint(say!("`stend lab build` makes it", "его соберёт `stend lab build`")),
+            false => error.hint(say!(
+                "`stend lab build FILE` makes the one that the machine file asks for",
+                "образ, который нужен машине, соберёт `stend lab build ФАЙЛ`"
             )),
         })
     }
@@ -88,9 +106,9 @@ impl Image {
     }
 }
 
-/// Makes the image with these further packages in `cache` unless it is there. Only one process at a time does; others wait
+/// Makes the image with these contents in `cache` unless it is there. Only one process at a time does; others wait
 /// for it.
-pub fn build(cache: &Path, further: &[String], offline: bool) -> Result<Built> {
+pub fn build(cache: &Path, further: &Contents, offline: bool) -> Result<Built> {
     supported()?;
     let store = cache.join("packages");
     fs::create_dir_all(&store).map_err(|e| failed(cache, &e))?;
@@ -100,7 +118,8 @@ pub fn build(cache: &Path, further: &[String], offline: bool) -> Result<Built> {
     if let Ok(image) = Image::find(cache, further) {
         return Ok(Built { image, found: true });
     }
-    let packages = packages::fetch(&store, &wanted(further), offline)?;
+    let sections = if further.zfs { WITH_CONTRIB } else { MAIN };
+    let packages = packages::fetch(&store, &wanted(further), sections, offline)?;
     // What a killed build left is not built upon. Programs of the tree belong to whoever builds, and to nobody else.
     let unfinished = cache.join("unfinished");
     let root = unfinished.join("root");
@@ -108,6 +127,10 @@ pub fn build(cache: &Path, further: &[String], offline: bool) -> Result<Built> {
     let made = DirBuilder::new().mode(0o700).create(&unfinished).and_then(|()| fs::create_dir(&root));
     made.map_err(|e| failed(&unfinished, &e))?;
     let tree = Tree::unpack(&packages, &root)?;
+    if further.zfs {
+        tree.add_modules(&zfs::modules(cache, &store, &unfinished.join("zfs"), tree.release(), offline)?)?;
+    }
+    tree.index_modules()?;
     let image = Image::in_directory(&unfinished);
     tree.pack(&image.system)?;
     let directory = cache.join(name(further));
@@ -124,8 +147,10 @@ pub fn build(cache: &Path, further: &[String], offline: bool) -> Result<Built> {
 }
 
 /// Names of all packages that are asked for.
-fn wanted(further: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = ALWAYS.iter().map(|name| name.to_string()).chain(further.iter().cloned()).collect();
+fn wanted(further: &Contents) -> Vec<String> {
+    let zfs = further.zfs.then_some(zfs::TOOLS);
+    let mut all: Vec<String> =
+        ALWAYS.iter().copied().chain(zfs).map(String::from).chain(further.packages.iter().cloned()).collect();
     all.sort();
     all.dedup();
     all
@@ -133,16 +158,20 @@ fn wanted(further: &[String]) -> Vec<String> {
 
 /// The name of an image is the hash of what is asked for and how it is put together; the versions that came of it stand in
 /// its list of packages.
-fn name(further: &[String]) -> String {
+fn name(further: &Contents) -> String {
+    let recipe = [VERSION, RELEASE, INIT, SYSTEM, PROGRAM].into_iter().chain(EARLY);
+    let recipe = recipe.chain(further.zfs.then_some(zfs::BUILD)).map(String::from);
+    format!("image-{}", digest(recipe.chain(wanted(further))))
+}
+
+/// A short hash of these parts in their order.
+pub fn digest(parts: impl IntoIterator<Item = String>) -> String {
     let mut hash = Sha256::new();
-    let recipe = [VERSION, RELEASE, INIT, SYSTEM, PROGRAM].into_iter().chain(EARLY).map(String::from);
-    for part in recipe.chain(wanted(further)) {
+    for part in parts {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
-    let hash = hash.finalize();
-    let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("image-{digits}")
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn list(packages: &[Package]) -> String {
@@ -191,26 +220,32 @@ mod tests {
     #[test]
     fn an_image_is_found_only_when_it_is_whole() {
         let cache = tempfile::tempdir().unwrap();
-        let error = Image::find(cache.path(), &[]).unwrap_err();
+        let plain = Contents::default();
+        let error = Image::find(cache.path(), &plain).unwrap_err();
         assert!(error.kind == Kind::Preflight && error.hint.unwrap().ru.contains("stend lab build"));
-        let image = Image::in_directory(&cache.path().join(name(&[])));
+        let image = Image::in_directory(&cache.path().join(name(&plain)));
         fs::create_dir_all(image.kernel.parent().unwrap()).unwrap();
         for part in image.parts() {
-            assert!(Image::find(cache.path(), &[]).is_err(), "without {}", part.display());
+            assert!(Image::find(cache.path(), &plain).is_err(), "without {}", part.display());
             fs::write(part, "").unwrap();
         }
-        let built = build(cache.path(), &[], true).unwrap();
-        assert_eq!(built, Built { image: Image::find(cache.path(), &[]).unwrap(), found: true });
-        let error = Image::find(cache.path(), &["zstd".into()]).unwrap_err();
+        let built = build(cache.path(), &plain, true).unwrap();
+        assert_eq!(built, Built { image: Image::find(cache.path(), &plain).unwrap(), found: true });
+        let error = Image::find(cache.path(), &Contents { zfs: true, ..plain }).unwrap_err();
         assert!(error.hint.unwrap().en.contains("`stend lab build FILE`"));
     }
 
     #[test]
     fn what_is_asked_for_has_a_name_whatever_its_order() {
-        let of = |names: &[&str]| name(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+        let with = |names: &[&str], zfs| {
+            name(&Contents { packages: names.iter().map(|name| name.to_string()).collect(), zfs })
+        };
+        let of = |names: &[&str]| with(names, false);
         assert_eq!(of(&["a", "b"]), of(&["b", "a", "a", "mdadm"]));
         assert_ne!(of(&["a"]), of(&["b"]));
         assert_ne!(of(&[]), of(&["b"]));
+        // The tools alone are not the modules.
+        assert_ne!(with(&[], true), of(&[zfs::TOOLS]));
     }
 
     #[test]
@@ -218,7 +253,7 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let file = cache.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = build(&file, &[], true).unwrap_err();
+        let error = build(&file, &Contents::default(), true).unwrap_err();
         assert!(error.message.en.contains("cannot keep it"), "{error}");
         assert!(error.hint.unwrap().en.contains("XDG_CACHE_HOME"));
     }

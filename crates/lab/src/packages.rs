@@ -72,6 +72,10 @@ pub const ALWAYS: [&str; 59] = [
     "erofs-utils",
     "fio",
 ];
+/// Sections of the archive that every guest is made of.
+pub const MAIN: &str = "main";
+/// Those with what is free and is not built with the rest: ZFS.
+pub const WITH_CONTRIB: &str = "main contrib";
 /// Keys of Debian's archive, where its packages lay them.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// Where packages come from if this machine's apt does not say otherwise.
@@ -89,12 +93,12 @@ pub struct Package {
 }
 
 /// The packages that `wanted` and what they need come down to, as files in `place`: downloaded into it unless they are
-/// there, or `offline`.
-pub fn fetch(place: &Path, wanted: &[String], offline: bool) -> Result<Vec<Package>> {
+/// there, or `offline`. `sections` are those of the archive that they may come from.
+pub fn fetch(place: &Path, wanted: &[String], sections: &str, offline: bool) -> Result<Vec<Package>> {
     if offline && !place.join("status").is_file() {
         return Err(none_downloaded(place));
     }
-    let apt = Apt::of(place)?;
+    let apt = Apt::of(place, sections)?;
     if !offline {
         run(apt.command("apt-get").arg("update"))?;
     }
@@ -144,14 +148,14 @@ struct Apt {
 }
 
 impl Apt {
-    fn of(place: &Path) -> Result<Apt> {
+    fn of(place: &Path, sections: &str) -> Result<Apt> {
         if !Path::new(KEYRING).is_file() {
             return Err(cannot(&say!("there is no `{KEYRING}`", "нет файла `{KEYRING}`")).hint(say!(
                 "the package `debian-archive-keyring` has it",
                 "он есть в пакете `debian-archive-keyring`"
             )));
         }
-        let source = format!("deb [arch=amd64 signed-by={KEYRING}] {} {RELEASE} main\n", mirror());
+        let source = format!("deb [arch=amd64 signed-by={KEYRING}] {} {RELEASE} {sections}\n", mirror());
         let made = ["lists/partial", "archives/partial"]
             .iter()
             .try_for_each(|name| fs::create_dir_all(place.join(name)))
@@ -183,6 +187,8 @@ impl Apt {
             ("APT::Architecture", "amd64".into()),
             ("APT::Architectures", "amd64".into()),
             ("APT::Install-Recommends", "false".into()),
+            // Lists of sections that are not asked for this time stay for the next.
+            ("APT::Get::List-Cleanup", "false".into()),
             // Without it, as root, apt would warn that its own user cannot write here.
             ("APT::Sandbox::User", "root".into()),
             ("Acquire::Languages", "none".into()),
@@ -242,7 +248,7 @@ mod tests {
     #[test]
     fn without_packages_and_without_network_the_way_out_is_named() {
         let place = tempfile::tempdir().unwrap();
-        let error = fetch(place.path(), &["mdadm".into()], true).unwrap_err();
+        let error = fetch(place.path(), &["mdadm".into()], MAIN, true).unwrap_err();
         assert!(error.kind == Kind::Preflight && error.hint.unwrap().en.contains("stend lab build"));
     }
 

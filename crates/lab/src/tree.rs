@@ -22,7 +22,7 @@ const TOGETHER: usize = 2;
 /// What no guest needs: texts for people, and drivers of devices that QEMU does not have or storage does not use.
 /// Rules of udev that start programs for every drive are left out, too: under emulation each start takes tenths of a second.
 /// What they would do (multipath, kpartx, bcache, LVM activation, hdparm) is done by whoever makes such a layer.
-const LEFT_OUT: [&str; 39] = [
+const LEFT_OUT: [&str; 41] = [
     "./usr/lib/udev/rules.d/55-scsi-sg3_id.rules",
     "./usr/lib/udev/rules.d/58-scsi-sg3_symlink.rules",
     "./usr/lib/udev/rules.d/60-kpartx.rules",
@@ -30,8 +30,10 @@ const LEFT_OUT: [&str; 39] = [
     "./usr/lib/udev/rules.d/68-del-part-nodes.rules",
     "./usr/lib/udev/rules.d/69-bcache.rules",
     "./usr/lib/udev/rules.d/69-lvm.rules",
+    "./usr/lib/udev/rules.d/69-vdev.rules",
     "./usr/lib/udev/rules.d/85-hdparm.rules",
     "./usr/lib/udev/rules.d/90-iocost.rules",
+    "./usr/lib/udev/rules.d/90-zfs.rules",
     "./usr/lib/udev/rules.d/99-systemd.rules",
     "./usr/share/doc",
     "./usr/share/man",
@@ -91,27 +93,36 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Unpacks packages below `root`, which must be an empty directory, and completes what comes of it.
+    /// Unpacks packages below `root`, which must be an empty directory, and completes what comes of it. Its modules are still
+    /// to be indexed.
     pub fn unpack(packages: &[Package], root: &Path) -> Result<Tree> {
-        // This one has the links of the root directory, through which the others unpack.
-        let (first, others): (Vec<&Package>, Vec<&Package>) =
-            packages.iter().partition(|package| package.name == "base-files");
-        first.iter().try_for_each(|package| unpack_one(&package.file, root))?;
-        let waiting = Mutex::new(others);
-        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let work = || std::iter::from_fn(next).try_for_each(|package| unpack_one(&package.file, root));
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..TOGETHER).map(|_| scope.spawn(work)).collect();
-            let died = || Err(cannot(&Say::same("tar")));
-            workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| died()))
-        })?;
+        unpack(packages, root)?;
         let modules = root.join("usr/lib/modules");
         let release = fs::read_dir(&modules).ok().and_then(|mut entries| entries.next()?.ok());
         let release = release.ok_or_else(|| lacks("usr/lib/modules"))?.file_name().to_string_lossy().into_owned();
         let tree = Tree { root: root.to_path_buf(), release };
         tree.complete().map_err(|e| unwritten(root, &e))?;
-        tree.own("usr/sbin/depmod").and_then(|mut depmod| run(depmod.arg("-b").arg(root).arg(&tree.release)))?;
         Ok(tree)
+    }
+
+    /// Release of its kernel.
+    pub fn release(&self) -> &str {
+        &self.release
+    }
+
+    /// Adds modules that no package has.
+    pub fn add_modules(&self, modules: &[PathBuf]) -> Result<()> {
+        let place = self.root.join("usr/lib/modules").join(&self.release).join("extra");
+        let named = modules.iter().filter_map(|module| Some((module, module.file_name()?)));
+        let added = fs::create_dir_all(&place)
+            .and_then(|()| named.into_iter().try_for_each(|(from, name)| fs::copy(from, place.join(name)).map(drop)));
+        added.map_err(|e| unwritten(&place, &e))
+    }
+
+    /// Writes down which modules there are, and what they need.
+    pub fn index_modules(&self) -> Result<()> {
+        self.own("usr/sbin/depmod").and_then(|mut depmod| run(depmod.arg("-b").arg(&self.root).arg(&self.release)))?;
+        Ok(())
     }
 
     /// What installation would have made.
@@ -179,6 +190,22 @@ impl Tree {
         command.arg("--argv0").arg(name).arg("--library-path").arg(&libraries).arg(program);
         Ok(command)
     }
+}
+
+/// Unpacks packages side by side below `root`, an empty directory.
+pub fn unpack(packages: &[Package], root: &Path) -> Result<()> {
+    // This one has the links of the root directory, through which the others unpack.
+    let (first, others): (Vec<&Package>, Vec<&Package>) =
+        packages.iter().partition(|package| package.name == "base-files");
+    first.iter().try_for_each(|package| unpack_one(&package.file, root))?;
+    let waiting = Mutex::new(others);
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || std::iter::from_fn(next).try_for_each(|package| unpack_one(&package.file, root));
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..TOGETHER).map(|_| scope.spawn(work)).collect();
+        let died = || Err(cannot(&Say::same("tar")));
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| died()))
+    })
 }
 
 fn unpack_one(package: &Path, root: &Path) -> Result<()> {

@@ -78,10 +78,12 @@ pub struct LayerStatus {
     pub steps: u32,
     /// Paths of what it made.
     pub products: Vec<String>,
-    /// Of arrays: members that are missing.
+    /// Of arrays and pools: members that are missing.
     pub degraded: u64,
-    /// Of arrays: what is being synchronised, in English, and how far it is in percent.
+    /// Of arrays and pools: what is being synchronised, in English, and how far it is in percent.
     pub syncing: Option<(String, u64)>,
+    /// Of a pool of ZFS: its state as `zpool status` tells it.
+    pub health: Option<String>,
 }
 
 /// A stand that is up.

@@ -121,7 +121,7 @@ pub fn stand_status_text(stands: &[StandStatus], lang: Lang) -> String {
 }
 
 fn layer_row(layer: &LayerStatus, lang: Lang) -> Vec<String> {
-    let LayerStatus { name, kind, done, steps, products, degraded, syncing } = layer;
+    let LayerStatus { name, kind, done, steps, products, degraded, syncing, health } = layer;
     let state = match (*done, *steps) {
         (done, steps) if done == steps => say!("up", "поднят"),
         (0, _) => say!("not there", "отсутствует"),
@@ -130,7 +130,7 @@ fn layer_row(layer: &LayerStatus, lang: Lang) -> Vec<String> {
     let missing = (*degraded > 0)
         .then(|| say!("degraded: {degraded} members are missing", "неполный, не хватает накопителей: {degraded}"));
     let far = syncing.as_ref().map(|(action, percent)| Say::same(format!("{action}, {percent} %")));
-    let more: Vec<Say> = missing.into_iter().chain(far).collect();
+    let more: Vec<Say> = health.clone().map(Say::same).into_iter().chain(missing).chain(far).collect();
     let more: Vec<&str> = more.iter().map(|say| say.get(lang)).collect();
     vec![
         format!("  {}", clean(name)),
@@ -190,6 +190,7 @@ mod tests {
             products: vec!["/dev/md127".into()],
             degraded,
             syncing,
+            health: None,
         };
         let layers =
             vec![layer("a", 2, 0, None), layer("b", 1, 1, Some(("recover".into(), 40))), layer("c", 0, 0, None)];

@@ -15,6 +15,8 @@ pub struct Machine {
     pub numa: Vec<Node>,
     /// Packages of Debian in the guest, beside those that every guest has.
     pub packages: Vec<String>,
+    /// Whether the guest has ZFS, whose modules are built for its kernel.
+    pub zfs: bool,
     /// Parameters of the guest's kernel.
     pub kernel: Vec<String>,
     /// Queues that the guest's NVMe driver sets aside for polling, per drive; 0 to 64.

@@ -1,6 +1,10 @@
 //! A stand as its file describes it: drives, the layers that are built on them, and what of that is measured. Pure; which
 //! commands make a layer is the business of the crate `stand`.
 
+mod zfs;
+
+pub use zfs::{Zfs, ZfsLayout, ZfsProduct};
+
 use crate::arm::Tunable;
 use stend_base::{Bytes, Nanos};
 
@@ -77,6 +81,8 @@ pub enum Kind {
     NvmeOf(Transport),
     /// A btrfs over one or several devices, mounted.
     Btrfs(Btrfs),
+    /// A pool of ZFS with one volume or one dataset.
+    Zfs(Zfs),
     /// A file system on one device, mounted.
     Fs(Fs),
     /// Settings of the kernel, put back afterwards. Makes nothing.
@@ -96,6 +102,7 @@ impl Kind {
             Kind::Luns { .. } => "luns",
             Kind::NvmeOf(_) => "nvme_of",
             Kind::Btrfs(_) => "btrfs",
+            Kind::Zfs(_) => "zfs",
             Kind::Fs(_) => "fs",
             Kind::Settings(_) => "settings",
         }
@@ -109,7 +116,7 @@ impl Kind {
             Kind::Partition { count } => below.saturating_mul(*count),
             Kind::Dm(_) | Kind::NvmeOf(_) => below,
             Kind::Luns { count } => *count,
-            Kind::Md(_) | Kind::Lvm(_) | Kind::Btrfs(_) | Kind::Fs(_) => 1,
+            Kind::Md(_) | Kind::Lvm(_) | Kind::Btrfs(_) | Kind::Zfs(_) | Kind::Fs(_) => 1,
             Kind::Settings(_) => 0,
         }
     }
@@ -122,13 +129,18 @@ impl Kind {
             Kind::Md(md) => (md.least(), MEMBERS_MAX),
             Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
+            Kind::Zfs(zfs) => (zfs.least(), MEMBERS_MAX),
             Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) => (1, MEMBERS_MAX),
         }
     }
 
     /// Whether what it makes is a directory, on which no further layer can lie.
     pub fn is_directory(&self) -> bool {
-        matches!(self, Kind::Btrfs(_) | Kind::Fs(_))
+        match self {
+            Kind::Btrfs(_) | Kind::Fs(_) => true,
+            Kind::Zfs(zfs) => zfs.product == ZfsProduct::Dataset,
+            _ => false,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::exports::{self, Export};
 use crate::mounts;
+use crate::pools::{self, Pool};
 use crate::roots::{Roots, names, number, text};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,8 @@ pub(crate) struct Node {
     pub read_only: bool,
     /// For a loop device: what is behind it.
     pub backing: Option<LoopBacking>,
+    /// For a volume of ZFS: the name of its dataset.
+    pub dataset: Option<String>,
 }
 
 /// Place of a partition.
@@ -48,6 +51,8 @@ pub(crate) struct Slot {
 pub(crate) struct Devices {
     roots: Roots,
     nodes: BTreeMap<String, Node>,
+    /// Kernel names of the devices of each pool of ZFS.
+    pools: BTreeMap<String, Vec<String>>,
 }
 
 impl Devices {
@@ -55,10 +60,32 @@ impl Devices {
         let class = roots.sys.join("class/block");
         let nodes =
             names(&class).into_iter().filter_map(|name| Some((name.clone(), node(roots, &class, name)?))).collect();
-        let mut devices = Devices { roots: roots.clone(), nodes };
+        let mut devices = Devices { roots: roots.clone(), nodes, pools: BTreeMap::new() };
+        devices.stack_pools(pools::all(roots));
         devices.stack_loops();
         devices.stack_exports();
         devices
+    }
+
+    /// Volumes of ZFS lie on every device of their pool, and the kernel lists no holder.
+    pub(crate) fn stack_pools(&mut self, pools: Vec<Pool>) {
+        for pool in pools {
+            let node = |path: &String| Some(mounts::device_at(&self.roots, self, path)?.name.clone());
+            let members: Vec<String> = pool.devices.iter().filter_map(node).collect();
+            for (dataset, volume) in pool.volumes {
+                self.put_on(members.iter().map(|member| (volume.clone(), member.clone())).collect());
+                if let Some(node) = self.nodes.get_mut(&volume) {
+                    node.dataset = Some(dataset);
+                }
+            }
+            self.pools.insert(pool.name, members);
+        }
+    }
+
+    /// Devices of the pool of ZFS that a dataset is in.
+    pub(crate) fn of_dataset(&self, dataset: &str) -> Vec<&Node> {
+        let members = self.pools.get(pools::of_dataset(dataset)).map(Vec::as_slice).unwrap_or_default();
+        members.iter().filter_map(|name| self.by_name(name)).collect()
     }
 
     /// So is the end of an export that this host is itself connected to.
@@ -234,6 +261,7 @@ fn node(roots: &Roots, class: &Path, name: String) -> Option<Node> {
         reserve: reserve(&sysfs),
         read_only: number(sysfs.join("ro")) == Some(1),
         backing: loop_backing(roots, &name, &sysfs),
+        dataset: None,
         sysfs,
         name,
     })

@@ -6,10 +6,10 @@ use crate::marks;
 use crate::roots::{Roots, names, text};
 
 /// Prefixes of every identity that is printed.
-pub(crate) const PREFIXES: [&str; 7] = ["wwn:", "serial:", "md:", "dm:", "loop:", "fs-uuid:", "path:"];
+pub(crate) const PREFIXES: [&str; 8] = ["wwn:", "serial:", "md:", "dm:", "loop:", "zvol:", "fs-uuid:", "path:"];
 
-/// Identity of a device: WWN, serial number, UUID of an array or mapping, file behind a loop device, UUID of
-/// the file system, place in the machine with the size; the first that it has. A partition is its disk's
+/// Identity of a device: WWN, serial number, UUID of an array or mapping, file behind a loop device, name of a volume of ZFS, UUID
+/// of the file system, place in the machine with the size; the first that it has. A partition is its disk's
 /// identity and its number.
 pub(crate) fn of(roots: &Roots, devices: &Devices, node: &Node) -> Option<String> {
     if let Some(slot) = &node.partition {
@@ -32,6 +32,7 @@ fn of_hardware(devices: &Devices, node: &Node) -> Option<String> {
         .or_else(|| text(node.sysfs.join("dm/uuid")).map(|uuid| format!("dm:{uuid}")))
         .or_else(|| md(devices, node))
         .or_else(|| node.backing.map(|file| format!("loop:{}:{}", file.device, file.inode)))
+        .or_else(|| node.dataset.as_ref().map(|name| format!("zvol:{name}")))
         // Spaces would have to be quoted in every command line.
         .map(|id| id.split_whitespace().collect::<Vec<_>>().join("_"))
 }

@@ -21,6 +21,7 @@ mod members;
 mod mounts;
 mod owner;
 mod permission;
+mod pools;
 mod prepare;
 mod roots;
 mod several;

@@ -5,7 +5,7 @@ use crate::devices::{Devices, Node};
 use std::io;
 use stend_sys::IoFile;
 use stend_sys::block;
-use stend_sys::signature::{Found, Image, partition};
+use stend_sys::signature::{Found, Image, Pool, partition};
 
 pub(crate) use stend_sys::signature::partition::Partition;
 
@@ -23,6 +23,20 @@ pub(crate) struct Part {
 pub(crate) fn on(devices: &Devices, node: &Node) -> io::Result<Vec<Found>> {
     let file = IoFile::open_read(&devices.path(node), false)?;
     Ok(Image::read(&file, 0, node.size)?.signatures())
+}
+
+/// The label of a pool of ZFS on the device itself, or in the first partition of its table, whether the kernel knows that or not.
+pub(crate) fn pool(devices: &Devices, node: &Node, inside: bool) -> io::Result<Option<Pool>> {
+    let first = || Ok::<_, io::Error>(table(devices, node)?.into_iter().min_by_key(|entry| entry.start));
+    let (start, len) = match inside {
+        false => (0, node.size),
+        true => match first()? {
+            Some(Partition { start, len, .. }) => (start, len),
+            None => return Ok(None),
+        },
+    };
+    let file = IoFile::open_read(&devices.path(node), false)?;
+    Ok(Image::read(&file, start, len)?.pool())
 }
 
 /// Partitions of a whole disk: those of its table and those of the kernel, which may differ.

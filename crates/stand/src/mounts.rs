@@ -59,6 +59,9 @@ fn on_devices<'a>(roots: &Roots, devices: &'a Devices, mounts: &[Mount], mount: 
         let below = upper.and_then(|dir| of_path(mounts, Path::new(dir)));
         return below.map(|below| on_devices(roots, devices, mounts, below, depth - 1)).unwrap_or_default();
     }
+    if mount.kind == "zfs" {
+        return devices.of_dataset(&mount.source);
+    }
     let Some(source) = device_at(roots, devices, &mount.source) else { return Vec::new() };
     let pool = pool_of(roots, &source.name);
     if pool.is_empty() { vec![source] } else { pool.iter().filter_map(|name| devices.by_name(name)).collect() }

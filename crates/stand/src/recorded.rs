@@ -5,6 +5,7 @@ use crate::access::{Viewer, judge};
 use crate::devices::Devices;
 use crate::identity;
 use crate::inspect::inspect_under;
+use crate::pools::Pool;
 use crate::roots::Roots;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
@@ -276,6 +277,34 @@ fn hidden_paths_of_nvme_multipath_are_no_duplicates() {
     assert_eq!(tree.reasons("nvme0n1"), []);
     tree.disk("nvme1n1", "259:2", "pci0000:00/0000:00:1e.0/nvme/nvme1", &[wwid]);
     assert_eq!(tree.reasons("nvme0n1"), [Refusal::DuplicateIdentity { other: "nvme1n1".into() }]);
+}
+
+#[test]
+fn a_volume_and_a_dataset_of_zfs_lie_on_the_drives_of_their_pool() {
+    let tree = Tree::new();
+    for (name, dev) in [("sda", "8:0"), ("sdb", "8:16"), ("sdc", "8:32"), ("zd0", "230:0")] {
+        tree.disk(name, dev, "virtual", &[]);
+    }
+    tree.partition("sda", "virtual", 1, "8:1");
+    tree.put("proc/self/mountinfo", "30 1 0:44 / /tank rw - zfs tank/files rw\n");
+    let mut devices = Devices::read(&tree.roots);
+    devices.stack_pools(vec![Pool {
+        name: "tank".into(),
+        devices: vec!["/dev/sda1".into(), "/dev/sdb".into()],
+        volumes: vec![("tank/v".into(), "zd0".into())],
+    }]);
+    let volume = devices.by_name("zd0").unwrap();
+    let stack = devices.stack(&[volume]);
+    let facts = crate::drives::describe(&tree.roots, &devices, &stack);
+    let told: Vec<_> = facts.iter().map(|device| (device.depth, device.name.as_str(), device.kind.as_str())).collect();
+    assert_eq!(told, [(0, "zd0", "zvol"), (1, "sda1", "partition"), (1, "sdb", "disk"), (2, "sda", "disk")]);
+    assert_eq!(identity::of(&tree.roots, &devices, volume).as_deref(), Some("zvol:tank/v"));
+    let reasons = |name: &str| judge(&tree.roots, &devices, devices.by_name(name).unwrap(), Viewer::Stranger).access;
+    let held = |name: &str| matches!(reasons(name), WriteAccess::Refused(why) if why.contains(&Refusal::Holder { device: "zd0".into() }));
+    assert!(held("sda") && held("sda1") && held("sdb") && !held("sdc"));
+    let mounts = crate::mounts::own(&tree.roots);
+    let below = crate::mounts::devices_of(&tree.roots, &devices, &mounts, &mounts[0]);
+    assert_eq!(below.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["sda1", "sdb"]);
 }
 
 #[test]

@@ -55,7 +55,16 @@ impl Place<'_> {
         sight.layer(&layer.name, || {
             let below: Vec<Below> = layer.on.iter().flat_map(|of| self.below(sight, of)).collect();
             let path = |product: &step::Product| sight.find(product).unwrap_or_else(|| product.shown());
-            layers::make(&Site { names: self.names(), layer, below: &below, path: &path })
+            let lasting = |path: &str| sight.lasting(path).unwrap_or_else(|| path.to_string());
+            let overwrites = !self.stand.overwrite.is_empty();
+            layers::make(&Site {
+                names: self.names(),
+                layer,
+                below: &below,
+                path: &path,
+                lasting: &lasting,
+                overwrites,
+            })
         })
     }
 

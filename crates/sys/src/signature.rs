@@ -5,6 +5,9 @@
 mod filesystem;
 mod member;
 pub mod partition;
+mod pool;
+
+pub use pool::Pool;
 
 use crate::block;
 use crate::file::IoFile;

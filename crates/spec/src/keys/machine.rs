@@ -85,6 +85,12 @@ pub const MACHINE: Mapping = Mapping {
             "Packages of Debian 13 beside those that every guest has; `stend lab build FILE` makes an image with them.",
         ),
         optional(
+            "zfs",
+            "false",
+            Shape::Bool,
+            "The guest has ZFS; `stend lab build FILE` makes an image with it, and builds its modules for the guest's kernel.",
+        ),
+        optional(
             "kernel",
             "[]",
             Shape::Several(&PARAMETER, LIST),

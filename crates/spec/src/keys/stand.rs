@@ -1,5 +1,7 @@
 //! The keys of a stand file. Data only; must not parse.
 
+pub mod zfs;
+
 use super::{COMMAND, Choice, Limits, Mapping, SETTINGS, Shape, optional, required, words};
 use crate::stand::{Allocation, Cipher, Consistency, FsKind, InitialSync, LvmType, MdLevel, Profile, Transport};
 use stend_base::{Bytes, Nanos};
@@ -176,6 +178,7 @@ pub const LAYER: Mapping = Mapping {
             "Each device handed out over NVMe-oF by this host, which connects to it.",
         ),
         optional("btrfs", "absent", Shape::Map(&BTRFS), "A btrfs, mounted."),
+        optional("zfs", "absent", Shape::Map(&zfs::ZFS), "A pool of ZFS with a volume or a mounted dataset."),
         optional("fs", "absent", Shape::Map(&FS), "A file system on one device, mounted."),
         optional(
             "settings",
@@ -340,5 +343,21 @@ pub const FS: Mapping = Mapping {
 };
 
 /// Every mapping of a stand file, the whole first.
-pub const ALL: &[&Mapping] =
-    &[&STAND, &DRIVE, &LAYER, &LOOP, &ZRAM, &PARTS, &MD, &LVM, &DM, &DELAY, &FLAKEY, &ERROR, &NVME_OF, &BTRFS, &FS];
+pub const ALL: &[&Mapping] = &[
+    &STAND,
+    &DRIVE,
+    &LAYER,
+    &LOOP,
+    &ZRAM,
+    &PARTS,
+    &MD,
+    &LVM,
+    &DM,
+    &DELAY,
+    &FLAKEY,
+    &ERROR,
+    &NVME_OF,
+    &BTRFS,
+    &zfs::ZFS,
+    &FS,
+];

@@ -1,6 +1,6 @@
 //! From YAML nodes to a [`Machine`] of the lab.
 
-use super::{Map, bytes, list, name, text, whole, word};
+use super::{Map, boolean, bytes, list, name, text, whole, word};
 use crate::keys::{self, Limits, machine as known};
 use crate::machine::{self, Drive, DriveKind, Machine};
 use crate::yaml::{self, Node};
@@ -23,6 +23,7 @@ pub fn machine(text: &str, file: &str) -> Result<Machine> {
         mebibytes(node, file, known::MEMORY)
     })?;
     let packages = map.optional("packages", |node, file| several(node, file, package))?.unwrap_or_default();
+    let zfs = map.optional("zfs", boolean)?.unwrap_or(false);
     let kernel = map.optional("kernel", |node, file| several(node, file, parameter))?.unwrap_or_default();
     let poll_queues = map.optional("nvme_poll_queues", |node, file| whole(node, file, known::POLL_QUEUES))?;
     let drives = map.required("drives", |node, file| drives(node, file, numa.len()))?;
@@ -35,6 +36,7 @@ pub fn machine(text: &str, file: &str) -> Result<Machine> {
         memory: if whole_machine { memory.unwrap_or(Bytes::gib(1)) } else { Bytes(all_memory) },
         numa,
         packages,
+        zfs,
         kernel,
         nvme_poll_queues: poll_queues.unwrap_or(0),
         drives,
@@ -295,15 +297,17 @@ mod tests {
             memory: Bytes::gib(1),
             numa: Vec::new(),
             packages: Vec::new(),
+            zfs: false,
             kernel: Vec::new(),
             nvme_poll_queues: 0,
             drives: vec![drive],
         };
         assert_eq!(found, plain);
-        let text = "machine: m\ncpus: 2\nmemory: 512MiB\nnvme_poll_queues: 1\ndrives:\n  - {kind: virtio, serial: A, \
+        let text = "machine: m\ncpus: 2\nmemory: 512MiB\nzfs: true\nnvme_poll_queues: 1\ndrives:\n  - {kind: virtio, serial: A, \
                     size: 1GiB, logical_block_size: 4KiB, iops: 400, bandwidth: 20MiB}\n";
         let found = machine(text, "m.yaml").unwrap();
         assert_eq!((found.cpus, found.memory, found.nvme_poll_queues), (2, Bytes::mib(512), 1));
+        assert!(found.zfs);
         let drive = &found.drives[0];
         assert_eq!((drive.kind, drive.logical_block_size), (DriveKind::Virtio, 4096));
         assert_eq!((drive.iops, drive.bandwidth), (Some(400), Some(Bytes::mib(20))));
@@ -363,6 +367,7 @@ mod tests {
             ("", "{serial: A, size: 1MiB, warnings: [tired]}", "`spare`"),
             ("cpus: 0", "{serial: A, size: 1MiB}", "0 is outside 1 to 64"),
             ("memory: 64MiB", "{serial: A, size: 1MiB}", "not 256 MiB to 1 TiB"),
+            ("zfs: 2.3", "{serial: A, size: 1MiB}", "`true` or `false`"),
             ("nvme_poll_queues: 65", "{serial: A, size: 1MiB}", "65 is outside 0 to 64"),
         ] {
             let head = if head.is_empty() { String::new() } else { format!("\n{head}") };

@@ -1,10 +1,11 @@
 //! From YAML nodes to a [`Stand`]: names, references, and which layer can lie on which. What a layer is, is read beside it.
 
 mod layer;
+mod zfs;
 
 use super::{Map, expected, list, text};
 use crate::keys::stand as keys;
-use crate::stand::{DriveRef, Layer, Ref, Stand};
+use crate::stand::{DriveRef, Kind, Layer, Ref, Stand};
 use crate::yaml::{self, Node};
 use stend_base::{Result, Say, say};
 
@@ -160,6 +161,22 @@ fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
                 "слою `{name}` нужно устройств: от {least} до {most}, а есть {count}"
             ),
             say!("`on` names what it lies on", "в `on` указывается, на чём он лежит"),
+        );
+    }
+    if let Kind::Zfs(zfs) = &layer.kind
+        && !zfs.divides(count as usize)
+    {
+        let data = zfs.data(count as usize);
+        let width = zfs.width(data);
+        return error(
+            say!(
+                "{data} devices do not make groups of {width}",
+                "устройств {data}: на группы по {width} они не делятся"
+            ),
+            say!(
+                "`group` says how many devices a group has; those of `log` and `cache` do not count",
+                "сколько устройств в группе, задаёт `group`; устройства `log` и `cache` не считаются"
+            ),
         );
     }
     if let Some(of) = layer.on.iter().find(|of| below.layer(&of.name).is_some_and(|layer| layer.kind.is_directory())) {

@@ -5,6 +5,7 @@ mod exports;
 mod file_systems;
 mod mappings;
 mod memory;
+mod pools;
 mod volumes;
 
 use super::names::Names;
@@ -32,6 +33,10 @@ pub(crate) struct Site<'a> {
     pub below: &'a [Below],
     /// Path of something that a layer makes: the real one once it exists.
     pub path: &'a dyn Fn(&Product) -> String,
+    /// Path of a device that stays when its kernel name does not, where it has one; else the path itself.
+    pub lasting: &'a dyn Fn(&str) -> String,
+    /// The user named signatures that may be lost.
+    pub overwrites: bool,
 }
 
 impl Site<'_> {
@@ -76,6 +81,7 @@ pub(crate) fn make(site: &Site) -> Made {
         Kind::Luns { count } => mappings::luns(site, *count),
         Kind::NvmeOf(transport) => exports::nvme_of(site, *transport),
         Kind::Btrfs(btrfs) => file_systems::btrfs(site, btrfs),
+        Kind::Zfs(zfs) => pools::pool(site, zfs),
         Kind::Fs(fs) => file_systems::plain(site, fs),
         Kind::Settings(tunables) => Made { steps: tunables.iter().map(setting).collect(), products: Vec::new() },
     }

@@ -10,7 +10,7 @@ use stend_record::EventKind;
 use stend_spec::arm::Tunable;
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 25] = [
+const PACKAGES: [(&str, &str); 27] = [
     ("dmsetup", "dmsetup"),
     ("fallocate", "util-linux"),
     ("ln", "coreutils"),
@@ -36,6 +36,8 @@ const PACKAGES: [(&str, &str); 25] = [
     ("vgcreate", "lvm2"),
     ("vgremove", "lvm2"),
     ("wipefs", "util-linux"),
+    ("zfs", "zfsutils-linux"),
+    ("zpool", "zfsutils-linux"),
 ];
 /// Where the kernel hands out zram devices.
 const ZRAM_CONTROL: &str = "class/zram-control/hot_add";

@@ -3,13 +3,14 @@
 
 use super::journal::Journal;
 use super::layers::Made;
-use super::step::{Product, Sign};
+use super::step::{Pool, Product, Sign};
 use crate::devices::{Devices, Node};
 use crate::roots::{Roots, names, number, text};
-use crate::{exports, identity, marks, mounts};
+use crate::{exports, identity, marks, mounts, pools};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use stend_sys::signature::Pool as Label;
 
 /// The machine at one moment.
 pub(crate) struct Sight<'a> {
@@ -55,6 +56,16 @@ impl<'a> Sight<'a> {
             Sign::Connected(name) => exports::is_connected(self.roots, name),
             Sign::Mounted(at) => mounts::own(self.roots).iter().any(|mount| mount.at == Path::new(at)),
             Sign::Group { name, tag } => group_has(name, tag),
+            Sign::Pool(pool) => self.is_imported(pool),
+            Sign::NothingToImport { pool, members } => {
+                let holds = |device: &String| {
+                    let labels = [false, true].map(|inside| self.label(device, inside, Some(pool)));
+                    labels.into_iter().flatten().any(|state| state != Label::DESTROYED)
+                };
+                self.is_imported(pool) || !members.iter().any(holds)
+            }
+            Sign::Dataset { pool, name } => self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name),
+            Sign::PoolLabel { device, inside, pool } => self.label(device, *inside, pool.as_ref()).is_some(),
             Sign::Setting { path, value } => crate::arm::current(path).is_ok_and(|now| now == *value),
             Sign::Noted(path) => self.journal.before(path).is_some(),
             Sign::Zram { layer, index, size } => {
@@ -69,6 +80,7 @@ impl<'a> Sight<'a> {
             Sign::File { path, .. } => self.shows(&Sign::Path(path.clone())),
             Sign::Mapping { name, .. } => self.mapping(name).is_some(),
             Sign::Volume(volume) => self.mapping(&volume.mapping).is_some(),
+            Sign::Pool(pool) => pools::is_imported(self.roots, &pool.name),
             sign => self.shows(sign),
         }
     }
@@ -87,6 +99,7 @@ impl<'a> Sight<'a> {
                     .find(|part| part.partition.as_ref().is_some_and(|slot| slot.number == *number))
             }
             Product::Zram { layer, index } => self.zram(layer, *index),
+            Product::ZfsVolume(dataset) => self.at(&format!("/dev/zvol/{dataset}")),
             Product::Namespace { uuid } => self.devices.all().find(|node| exports::is_namespace(node, uuid)),
         };
         node.map(|node| self.devices.path(node).display().to_string())
@@ -95,6 +108,22 @@ impl<'a> Sight<'a> {
     /// Bytes of a device.
     pub(crate) fn size(&self, path: &str) -> Option<u64> {
         self.at(path).map(|node| node.size)
+    }
+
+    /// The first of udev's names of a device by its identity.
+    pub(crate) fn lasting(&self, path: &str) -> Option<String> {
+        let node = self.at(path)?;
+        let links = self.roots.dev.join("disk/by-id");
+        let leads = |name: &String| {
+            let target = std::fs::read_link(links.join(name)).ok();
+            target.is_some_and(|target| target.file_name().is_some_and(|file| file.to_string_lossy() == node.name))
+        };
+        names(&links).into_iter().find(leads).map(|name| links.join(name).display().to_string())
+    }
+
+    /// How a pool is.
+    pub(crate) fn health(&self, pool: &str) -> Option<pools::Health> {
+        pools::health(self.roots, pool)
     }
 
     /// What a layer consists of at this moment.
@@ -138,6 +167,23 @@ impl<'a> Sight<'a> {
     fn carries(&self, device: &str, uuid: &str) -> bool {
         let found = self.at(device).and_then(|node| marks::on(&self.devices, node).ok());
         found.unwrap_or_default().iter().any(|mark| mark.uuid.as_deref().is_some_and(|own| same(own, uuid)))
+    }
+
+    fn is_imported(&self, pool: &Pool) -> bool {
+        pools::comment(self.roots, &pool.name).as_deref() == Some(&pool.tag)
+    }
+
+    /// The state in the label of a pool on a device, or in the first partition of it, if it is of this pool; without one, if it is
+    /// of a device that only caches.
+    fn label(&self, device: &str, inside: bool, pool: Option<&Pool>) -> Option<u64> {
+        let label = marks::pool(&self.devices, self.at(device)?, inside).ok()??;
+        let ours = match pool {
+            Some(Pool { name, tag }) => {
+                label.name.as_deref() == Some(name.as_str()) && label.comment.as_deref() == Some(tag.as_str())
+            }
+            None => label.state == Label::CACHE,
+        };
+        ours.then_some(label.state)
     }
 
     fn mapping(&self, name: &str) -> Option<&Node> {

@@ -2,7 +2,7 @@
 
 use super::journal::{self, Journal};
 use super::signs::{Sight, degraded, syncing};
-use super::step::Product;
+use super::step::{Product, Sign};
 use super::{Place, drives, here, stand_of};
 use crate::roots::Roots;
 use stend_base::{Error, Kind, Result, say};
@@ -32,14 +32,20 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
         let far = |(action, done, all): (String, u64, u64)| {
             (action, (done.saturating_mul(100)).checked_div(all).unwrap_or(0))
         };
+        let pool = made.steps.iter().find_map(|step| match &step.done {
+            Sign::Pool(pool) if sight.shows(&step.done) => sight.health(&pool.name),
+            _ => None,
+        });
+        let resilver = pool.as_ref().and_then(|pool| Some(("resilver".to_string(), pool.resilver?)));
         LayerStatus {
             name: layer.name.clone(),
             kind: layer.kind.key().to_string(),
             done: made.steps.iter().filter(|step| sight.shows(&step.done)).count() as u32,
             steps: made.steps.len() as u32,
             products: made.products.iter().filter_map(|product| sight.find(product)).collect(),
-            degraded: array.map_or(0, degraded),
-            syncing: array.and_then(syncing).map(far),
+            degraded: array.map(degraded).or(pool.as_ref().map(|pool| pool.missing)).unwrap_or(0),
+            syncing: array.and_then(syncing).map(far).or(resilver),
+            health: pool.map(|pool| pool.state),
         }
     });
     Ok(StandStatus {

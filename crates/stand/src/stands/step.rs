@@ -155,6 +155,31 @@ pub(crate) enum Sign {
         /// Our tag.
         tag: String,
     },
+    /// A pool of ZFS that carries our tag is imported.
+    Pool(Pool),
+    /// It is, or no device carries a part of one that was not destroyed.
+    NothingToImport {
+        /// The pool.
+        pool: Pool,
+        /// Paths of the devices that it is made of.
+        members: Vec<String>,
+    },
+    /// A pool of ours has this dataset.
+    Dataset {
+        /// The pool.
+        pool: Pool,
+        /// Name of the dataset, the pool's first.
+        name: String,
+    },
+    /// A device carries a label of a pool of ours.
+    PoolLabel {
+        /// Path of the device.
+        device: String,
+        /// In the first partition of its table.
+        inside: bool,
+        /// The pool; `None`: that of a device that only caches, which knows no pool.
+        pool: Option<Pool>,
+    },
     /// A setting has this value.
     Setting {
         /// Its file.
@@ -184,6 +209,15 @@ pub(crate) struct Volume {
     pub tag: String,
     /// Name of its mapping.
     pub mapping: String,
+}
+
+/// A pool of ZFS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pool {
+    /// Its name.
+    pub name: String,
+    /// Our tag, which is its comment.
+    pub tag: String,
 }
 
 /// What a layer makes.
@@ -216,6 +250,8 @@ pub(crate) enum Product {
         /// Which.
         index: u32,
     },
+    /// A volume of ZFS, by the name of its dataset.
+    ZfsVolume(String),
     /// A namespace of NVMe.
     Namespace {
         /// Its UUID.
@@ -236,6 +272,7 @@ impl Product {
             }
             Product::Partition { disk, number } => format!("{disk}{number}"),
             Product::Zram { layer, index } => format!("ZRAM[{layer}/{}]", index + 1),
+            Product::ZfsVolume(dataset) => format!("/dev/zvol/{dataset}"),
             Product::Namespace { uuid } => format!("NVME[{uuid}]"),
         }
     }
@@ -248,4 +285,6 @@ pub(crate) enum Wait {
     Array(String),
     /// That of a logical volume: group and name.
     Volume(String, String),
+    /// That of a pool of ZFS of this name with a device that was away.
+    Pool(String),
 }

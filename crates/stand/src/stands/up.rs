@@ -110,7 +110,9 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         Sign::Path(path) => !path.starts_with(super::names::MOUNTS),
         // What the kernel is configured by is everybody's.
         Sign::Mounted(at) => at.starts_with(super::names::MOUNTS),
-        sign => matches!(sign, Sign::File { .. } | Sign::Mapping { .. } | Sign::Volume(_) | Sign::Loop(_)),
+        sign => {
+            matches!(sign, Sign::File { .. } | Sign::Mapping { .. } | Sign::Volume(_) | Sign::Loop(_) | Sign::Pool(_))
+        }
     };
     // What the kernel is configured by: of a port there is only its number.
     let configured = |sign: &Sign| matches!(sign, Sign::Path(path) if path.starts_with("/sys/kernel/config/"));
@@ -239,7 +241,7 @@ fn claim_drives(
         // One of this layer's own things lies on it already: then it was looked at before that was made.
         let ours = of_layer.iter().filter(|step| step.erases.contains(path)).any(|step| {
             let on_it = |sign: &Sign| match sign {
-                Sign::Mark { device, .. } => device == path,
+                Sign::Mark { device, .. } | Sign::PoolLabel { device, pool: Some(_), .. } => device == path,
                 Sign::Mapping { .. } => step.erases.len() == 1,
                 _ => false,
             };
@@ -326,6 +328,11 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
             let percent = told.lines().filter_map(|line| line.trim().parse::<f64>().ok()).next_back();
             let percent = percent.ok_or_else(|| broken(Say::same(told.clone())))?;
             Ok((percent < 100.0).then(|| format!("synchronisation of {group}/{name}: {percent} %")))
+        }
+        Wait::Pool(name) => {
+            let sight = Sight::new(roots, journal);
+            let health = sight.health(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
+            Ok(health.resilver.map(|percent| format!("resilver of {name}: {percent} %")))
         }
     }
 }

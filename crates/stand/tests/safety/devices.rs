@@ -124,6 +124,19 @@ const ROWS: &[Row] = &[
         signatures: &[],
     },
     Row {
+        name: "a drive that ZFS has partitioned",
+        mib: 64,
+        take: |_, device| {
+            run(&["sh", "-c", &format!("printf 'label: gpt\\n1MiB,40MiB\\n' | sfdisk -q {device}")]);
+            for slot in 4..12 {
+                poke(device, (1 << 20) + (128 << 10) + slot * 1024, &0x00ba_b10cu64.to_le_bytes());
+            }
+        },
+        reason: |r| member("zfs_member")(r),
+        release: wipe,
+        signatures: &[],
+    },
+    Row {
         name: "active swap",
         mib: 16,
         take: |bench, device| bench.swap_on(device),

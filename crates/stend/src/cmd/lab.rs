@@ -11,7 +11,7 @@ use std::time::Duration;
 use stend_base::format::bytes;
 use stend_base::{Error, Kind, Result, say};
 use stend_host::Host;
-use stend_lab::{Built, Image, Standing};
+use stend_lab::{Built, Contents, Image, Standing};
 use stend_spec::machine::Machine;
 
 /// How long a worker of this machine may take until it speaks; milliseconds are usual.
@@ -40,7 +40,7 @@ fn standing(arguments: &ArgMatches) -> Result<Standing> {
 fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let (machine, text) = read_machine(required(arguments, "FILE"))?;
     let (cache, place) = (stend_lab::cache_directory()?, stend_lab::runtime_directory()?);
-    let image = Image::find(&cache, &machine.packages)?;
+    let image = Image::find(&cache, &Contents::of(&machine))?;
     stend_lab::startable(&machine.name, &place)?;
     announce(&machine, out);
     let standing = stend_lab::up(&machine, &text, &image, &cache, &place)?;
@@ -120,12 +120,12 @@ fn connect(arguments: &ArgMatches) -> Result<()> {
 
 /// Makes the image of the guests.
 fn build(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let packages = match arguments.get_one::<String>("FILE") {
-        Some(file) => read_machine(file)?.0.packages,
-        None => Vec::new(),
+    let contents = match arguments.get_one::<String>("FILE") {
+        Some(file) => Contents::of(&read_machine(file)?.0),
+        None => Contents::default(),
     };
     let cache = stend_lab::cache_directory()?;
-    let Built { image, found } = stend_lab::build(&cache, &packages, arguments.get_flag("offline"))?;
+    let Built { image, found } = stend_lab::build(&cache, &contents, arguments.get_flag("offline"))?;
     let place = image.system.parent().unwrap_or(&image.system).display();
     if out.json {
         let document = json!({"directory": place.to_string(), "kernel": image.kernel, "system": image.system, "packages": image.packages, "found": found});
@@ -159,7 +159,7 @@ pub fn reach(arguments: &ArgMatches, out: &Out) -> Result<Host> {
         Err(_) => {
             let (machine, _) = read_machine(wanted)?;
             let cache = stend_lab::cache_directory()?;
-            let image = Image::find(&cache, &machine.packages)?;
+            let image = Image::find(&cache, &Contents::of(&machine))?;
             announce(&machine, out);
             Ok(stend_lab::boot(&machine, &image, &cache)?.host)
         }

@@ -89,7 +89,7 @@ fn zfs(image: &Image) -> Option<Found> {
         .flat_map(|label| (LABEL / 2..LABEL).step_by(SLOT as usize).map(move |slot| label + slot));
     slots
         .find(|&at| image.le64(at).is_some_and(|magic| magic == MAGIC || magic.swap_bytes() == MAGIC))
-        .map(|at| Found::new("zfs_member", at))
+        .map(|at| Found { label: image.pool().and_then(|pool| pool.name), ..Found::new("zfs_member", at) })
 }
 
 /// Internal metadata in the last 4 KiB, versions 8.3, 8.4 and 9.

@@ -25,6 +25,7 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("luns", |node, file| Ok(Kind::Luns { count: count(node, file)? }))?,
         map.optional("nvme_of", nvme_of)?,
         map.optional("btrfs", btrfs)?,
+        map.optional("zfs", super::zfs::zfs)?,
         map.optional("fs", fs)?,
         map.optional("settings", |node, file| tunables(node, file).map(Kind::Settings))?,
     ];
@@ -37,7 +38,7 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
     }
 }
 
-fn contradiction<T>(node: &Node, file: &str, what: Say) -> Result<T> {
+pub(super) fn contradiction<T>(node: &Node, file: &str, what: Say) -> Result<T> {
     Err(node.error(file, what))
 }
 
@@ -263,7 +264,7 @@ fn plain_words(node: &Node, file: &str) -> Result<Vec<String>> {
     items.iter().map(plain).collect()
 }
 
-fn size(node: &Node, file: &str) -> Result<Bytes> {
+pub(super) fn size(node: &Node, file: &str) -> Result<Bytes> {
     whole_mib(node, file, keys::SIZE)
 }
 
@@ -275,7 +276,7 @@ fn whole_mib(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
     }
 }
 
-fn power_of_two(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
+pub(super) fn power_of_two(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
     let found = bytes(node, file)?;
     match limits.hold(&found) && found.0.is_power_of_two() {
         true => Ok(found),

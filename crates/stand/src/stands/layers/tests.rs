@@ -3,21 +3,31 @@
 use super::*;
 use expect_test::{Expect, expect};
 
+mod pools;
+
+const SIX: &str = "{id: D1}, {id: D2}, {id: D3}, {id: D4}, {id: D5}, {id: D6}";
+
+/// What makes a layer on devices of which nothing exists yet.
+fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[Below]) -> Made {
+    make(&Site {
+        names: Names { stand: &stand.name, nonce: 1 },
+        layer,
+        below,
+        path: &|product| product.shown(),
+        lasting: &str::to_string,
+        overwrites: !stand.overwrite.is_empty(),
+    })
+}
+
 /// Commands that make the last layer of a stand with six drives of 100 MiB, its undo, and what it makes.
 fn check(layers: &str, expected: Expect) {
-    let drives: Vec<String> = (1..=6).map(|number| format!("{{id: D{number}}}")).collect();
-    let with = if layers.contains("loop") || layers.contains("zram") {
-        String::new()
-    } else {
-        format!("drives: [{}]\n", drives.join(", "))
-    };
+    let with =
+        if layers.contains("loop") || layers.contains("zram") { String::new() } else { format!("drives: [{SIX}]\n") };
     let stand = stend_spec::parse::stand(&format!("stand: x\n{with}layers:\n{layers}\n"), "s.yaml").unwrap();
     let layer = stand.layers.last().unwrap();
     let below: Vec<Below> =
         layer.on.iter().map(|of| Below { path: format!("/dev/{}", of.name), size: Some(100 << 20) }).collect();
-    let path = |product: &Product| product.shown();
-    let site = Site { names: Names { stand: &stand.name, nonce: 1 }, layer, below: &below, path: &path };
-    let made = make(&site);
+    let made = made(&stand, layer, &below);
     let mut text = String::new();
     for step in &made.steps {
         text.push_str(&format!("# {}{}\n", step.what.en, if step.wait.is_some() { ", and wait" } else { "" }));
@@ -182,13 +192,10 @@ fn volumes_of_every_type() {
             expect!["lvcreate --yes --wipesignatures=y --name=main --type=raid1 --mirrors=5 --size=64m stend-x-lvm"],
         ),
     ] {
-        let drives: Vec<String> = (1..=6).map(|number| format!("{{id: D{number}}}")).collect();
-        let text = format!("stand: x\ndrives: [{}]\nlayers: [lvm: {{{kind}}}]", drives.join(", "));
+        let text = format!("stand: x\ndrives: [{SIX}]\nlayers: [lvm: {{{kind}}}]");
         let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
         let below = vec![Below { path: "/dev/d".into(), size: None }; 6];
-        let path = |product: &Product| product.shown();
-        let names = Names { stand: "x", nonce: 1 };
-        let made = make(&Site { names, layer: &stand.layers[0], below: &below, path: &path });
+        let made = made(&stand, &stand.layers[0], &below);
         expected.assert_eq(&made.steps.last().unwrap().apply[0].shell());
     }
 }

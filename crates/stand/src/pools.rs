@@ -1,0 +1,193 @@
+//! Pools of ZFS that are imported: the kernel opens their devices without a holder and tells nobody which they are, so that its own
+//! tool is asked. Reads only.
+
+use crate::roots::{Roots, names};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long the tool may take: a pool whose devices hang would keep it for ever.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Deepest nesting of datasets that volumes are looked for in; ZFS itself takes 50.
+const DEPTH_MAX: u32 = 50;
+
+/// An imported pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pool {
+    pub name: String,
+    /// Paths of its devices below `/dev`, real ones.
+    pub devices: Vec<String>,
+    /// Its volumes: name of the dataset, and kernel name of the device.
+    pub volumes: Vec<(String, String)>,
+}
+
+/// Whether a pool of this name is imported.
+pub(crate) fn is_imported(roots: &Roots, name: &str) -> bool {
+    !name.is_empty() && stats(roots).join(name).is_dir()
+}
+
+/// Every imported pool.
+pub(crate) fn all(roots: &Roots) -> Vec<Pool> {
+    let known: Vec<String> = names(stats(roots)).into_iter().filter(|name| is_imported(roots, name)).collect();
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let mut pools = members(&ask(&["zpool", "list", "-vHPL"]));
+    pools.retain(|pool| known.contains(&pool.name));
+    for pool in &mut pools {
+        let place = roots.dev.join("zvol").join(&pool.name);
+        volumes(&place, &pool.name, 0, &mut pool.volumes);
+    }
+    pools
+}
+
+/// What a tool of ZFS prints; nothing where it is not there, fails, or takes too long.
+pub(crate) fn ask(words: &[&str]) -> String {
+    let since = Instant::now();
+    let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+    crate::command::execute_plainly(&words, &|| since.elapsed() > PATIENCE, &mut |_| {}).unwrap_or_default()
+}
+
+fn stats(roots: &Roots) -> std::path::PathBuf {
+    roots.proc.join("spl/kstat/zfs")
+}
+
+/// Pools and their devices: a line of a pool begins with its name, lines of what it consists of with a tab, and devices have paths.
+//= OpenZFS, zpool-list(8): "-H: do not print headers and separate fields by a single tab", "-P: display full paths", "-L: real paths"
+fn members(told: &str) -> Vec<Pool> {
+    let mut pools: Vec<Pool> = Vec::new();
+    for line in told.lines() {
+        let mut fields = line.split('\t');
+        match (fields.next(), fields.next()) {
+            (Some(""), Some(path)) => {
+                if let (true, Some(pool)) = (path.starts_with("/dev/"), pools.last_mut()) {
+                    pool.devices.push(path.to_string());
+                }
+            }
+            // Headings such as `logs` are padded with spaces.
+            (Some(name), Some(_)) => {
+                pools.push(Pool { name: name.to_string(), devices: Vec::new(), volumes: Vec::new() })
+            }
+            _ => {}
+        }
+    }
+    pools
+}
+
+/// Volumes by the links that udev makes: `/dev/zvol/POOL/DATASET` leads to `../../zd0`.
+fn volumes(place: &Path, dataset: &str, depth: u32, found: &mut Vec<(String, String)>) {
+    for name in names(place) {
+        let (path, dataset) = (place.join(&name), format!("{dataset}/{name}"));
+        match std::fs::read_link(&path) {
+            Ok(target) => {
+                let device = target.file_name().map(|name| name.to_string_lossy().into_owned());
+                // Links to partitions of volumes stand beside theirs.
+                found.extend(device.filter(|device| !device.contains('p')).map(|device| (dataset, device)));
+            }
+            Err(_) if depth < DEPTH_MAX => volumes(&path, &dataset, depth + 1, found),
+            Err(_) => {}
+        }
+    }
+}
+
+/// Health of a pool as its tool tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Health {
+    /// `ONLINE`, `DEGRADED`, …
+    pub state: String,
+    /// Devices that are not as they should be.
+    pub missing: u64,
+    /// How far a resilver is, percent.
+    pub resilver: Option<u64>,
+}
+
+/// How a pool is; `None` if it is not imported.
+pub(crate) fn health(roots: &Roots, name: &str) -> Option<Health> {
+    is_imported(roots, name).then(|| told_health(&ask(&["zpool", "status", "-P", name])))
+}
+
+fn told_health(told: &str) -> Health {
+    let field = |name: &str| told.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
+    let sick = |line: &&str| {
+        let mut words = line.split_whitespace();
+        let (name, state) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        // A device that is gone stands there by a number. Those of a cache and spares have no or another word when they are well.
+        let leaf = name.starts_with('/') || name.bytes().all(|byte| byte.is_ascii_digit());
+        leaf && matches!(state, "DEGRADED" | "FAULTED" | "OFFLINE" | "REMOVED" | "UNAVAIL")
+    };
+    let far = || {
+        let line = told.lines().find(|line| line.contains("% done"))?;
+        let percent = line.split('%').next()?.rsplit([' ', ',']).next()?;
+        percent.parse::<f64>().ok().map(|percent| percent as u64)
+    };
+    let resilvers = field("scan:").is_some_and(|scan| scan.starts_with("resilver in progress"));
+    Health {
+        state: field("state:").unwrap_or_default().to_string(),
+        missing: told.lines().filter(sick).count() as u64,
+        resilver: resilvers.then(|| far().unwrap_or(0)),
+    }
+}
+
+/// The comment of an imported pool.
+pub(crate) fn comment(roots: &Roots, name: &str) -> Option<String> {
+    let comment = || ask(&["zpool", "get", "-H", "-o", "value", "comment", name]);
+    is_imported(roots, name).then(comment).filter(|comment| !comment.is_empty())
+}
+
+/// Whether an imported pool has a dataset.
+pub(crate) fn has_dataset(roots: &Roots, pool: &str, dataset: &str) -> bool {
+    let told = || ask(&["zfs", "list", "-H", "-o", "name", dataset]);
+    is_imported(roots, pool) && told().lines().any(|line| line.trim() == dataset)
+}
+
+/// The pool of a dataset: what stands before the first `/`.
+pub(crate) fn of_dataset(dataset: &str) -> &str {
+    dataset.split(['/', '@']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_of_a_pool_have_paths_and_groups_have_none() {
+        let told = "tank\t1.98G\t600K\t1.98G\t-\t-\t0%\t0%\t1.00x\tONLINE\t-\n\tmirror-0\t496M\t140K\t496M\t-\t-\t0%\t0.02%\t-\tONLINE\n\
+                    \t/dev/nvme0n1p1\t511M\t-\t-\t-\t-\t-\t-\t-\tONLINE\n\t/dev/nvme1n1p1\t511M\t-\t-\t-\t-\t-\t-\t-\tONLINE\n\
+                    logs                    -      -      -\n\t/dev/sdb\t511M\t0\t511M\t-\t-\t0%\t0%\t-\tONLINE\nother\t1G\t0\t1G\n\t/dev/sdc\t1G\n";
+        let found = members(told);
+        let shown: Vec<String> =
+            found.iter().map(|pool| format!("{}: {}", pool.name, pool.devices.join(" "))).collect();
+        assert_eq!(shown, ["tank: /dev/nvme0n1p1 /dev/nvme1n1p1 /dev/sdb", "other: /dev/sdc"]);
+    }
+
+    #[test]
+    fn volumes_are_found_by_their_links_at_any_depth_and_their_partitions_are_not() {
+        let tree = tempfile::tempdir().unwrap();
+        let place = tree.path().join("tank");
+        std::fs::create_dir_all(place.join("deep")).unwrap();
+        for (link, target) in [("main", "../../zd0"), ("main-part1", "../../zd0p1"), ("deep/v", "../../../zd16")] {
+            std::os::unix::fs::symlink(target, place.join(link)).unwrap();
+        }
+        let mut found = Vec::new();
+        volumes(&place, "tank", 0, &mut found);
+        assert_eq!(found, [("tank/deep/v".into(), "zd16".into()), ("tank/main".to_string(), "zd0".to_string())]);
+    }
+
+    #[test]
+    fn a_pool_tells_how_it_is() {
+        let well = "  pool: t\n state: ONLINE\nconfig:\n\n\tNAME STATE READ WRITE CKSUM\n\tt ONLINE 0 0 0\n\t  /dev/sda ONLINE 0 0 0\n";
+        assert_eq!(told_health(well), Health { state: "ONLINE".into(), missing: 0, resilver: None });
+        let sick = "  pool: t\n state: DEGRADED\n  scan: resilver in progress since Mon Nov 23 18:00:00 2026\n\
+                    \t1.00G / 2.00G scanned, 512M / 2.00G issued at 10M/s\n\t512M resilvered, 25.61% done, 00:02:30 to go\nconfig:\n\n\
+                    \tNAME STATE\n\tt DEGRADED 0 0 0\n\t  mirror-0 DEGRADED 0 0 0\n\t    /dev/sda ONLINE 0 0 0\n\
+                    \t    9213 UNAVAIL 0 0 0 was /dev/sdb\n";
+        assert_eq!(told_health(sick), Health { state: "DEGRADED".into(), missing: 1, resilver: Some(25) });
+    }
+
+    #[test]
+    fn without_zfs_there_is_no_pool() {
+        let tree = tempfile::tempdir().unwrap();
+        let roots = Roots::under(tree.path());
+        assert!(all(&roots).is_empty() && health(&roots, "tank").is_none() && comment(&roots, "tank").is_none());
+        assert_eq!((of_dataset("tank/a/b"), of_dataset("tank")), ("tank", "tank"));
+    }
+}

@@ -1,0 +1,131 @@
+//! Pools of ZFS, each with one volume or one dataset.
+//!
+//! Source: zpool-create(8), zpool-import(8), zfs-create(8), zpoolprops(7), zfsprops(7) of OpenZFS 2.3.
+
+use super::super::step::{Deed, Pool, Product, Sign, Step, Wait};
+use super::{Made, Site, directory, over};
+use stend_base::say;
+use stend_spec::stand::{Zfs, ZfsLayout, ZfsProduct};
+
+/// Name of what is in a pool.
+const INSIDE: &str = "main";
+
+pub(super) fn pool(site: &Site, zfs: &Zfs) -> Made {
+    let pool = Pool { name: site.name(), tag: site.names.tag() };
+    let dataset = format!("{}/{INSIDE}", pool.name);
+    let mut steps = vec![import(site, &pool), create(site, zfs, &pool)];
+    let mut words: Vec<String> = ["zfs", "create"].map(String::from).to_vec();
+    let mut put = |more: &[&str]| words.extend(more.iter().map(|word| word.to_string()));
+    match &zfs.product {
+        ZfsProduct::Volume { size, sparse } => {
+            put(&["-V", &size.0.to_string()]);
+            put(if *sparse { &["-s"] } else { &[] });
+        }
+        // Mounted by a step of its own, and by nothing else: an import must not do it beside that.
+        ZfsProduct::Dataset => put(&["-o", "mountpoint=legacy"]),
+    }
+    zfs.properties.iter().for_each(|(name, value)| put(&["-o", &format!("{name}={value}")]));
+    put(&[&dataset]);
+    steps.push(Step {
+        what: say!("make {dataset}", "создать {dataset}"),
+        erases: Vec::new(),
+        done: Sign::Dataset { pool, name: dataset.clone() },
+        apply: vec![Deed::Run(words)],
+        // It goes with the pool.
+        undo: Vec::new(),
+        wait: None,
+    });
+    if zfs.product != ZfsProduct::Dataset {
+        return Made { steps, products: vec![Product::ZfsVolume(dataset)] };
+    }
+    let at = site.names.mount(&site.layer.name);
+    let there = Sign::Mounted(at.clone());
+    steps.push(directory(&at));
+    steps.push(Step {
+        what: say!("mount {dataset} at {at}", "смонтировать {dataset} в {at}"),
+        erases: Vec::new(),
+        done: there.clone(),
+        apply: vec![Deed::run("mount -t zfs", [dataset.as_str(), at.as_str()])],
+        undo: vec![(there, Deed::run("umount --", [at.as_str()]))],
+        wait: None,
+    });
+    Made { steps, products: vec![Product::Directory(at)] }
+}
+
+/// After a restart of the machine nobody else does it: the pool is in no list of pools that are imported at boot.
+fn import(site: &Site, pool: &Pool) -> Step {
+    let mut words: Vec<String> = ["zpool", "import", "-N", "-o", "cachefile=none"].map(String::from).to_vec();
+    // Both places: ZFS has partitioned some kinds of devices and not others. Where there is nothing is not looked.
+    for device in site.paths().map(site.lasting) {
+        words.extend(["-d".into(), first_part(&device), "-d".into(), device]);
+    }
+    words.push(pool.name.clone());
+    let name = &pool.name;
+    Step {
+        what: say!("import the pool {name}", "импортировать пул {name}"),
+        erases: Vec::new(),
+        done: Sign::NothingToImport { pool: pool.clone(), members: site.erases() },
+        apply: vec![Deed::Module("zfs"), Deed::Run(words)],
+        undo: Vec::new(),
+        wait: None,
+    }
+}
+
+fn create(site: &Site, zfs: &Zfs, pool: &Pool) -> Step {
+    let data = zfs.data(site.count());
+    let mut words: Vec<String> = ["zpool", "create"].map(String::from).to_vec();
+    let mut put = |more: &[&str]| words.extend(more.iter().map(|word| word.to_string()));
+    // What may be lost was looked at before; without that ZFS itself refuses what it knows.
+    put(if site.overwrites { &["-f"] } else { &[] });
+    // A list of pools that are imported at boot would have this one come back without its stand.
+    put(&["-o", "cachefile=none", "-o", &format!("comment={}", pool.tag)]);
+    if let Some(ashift) = zfs.ashift {
+        put(&["-o", &format!("ashift={ashift}")]);
+    }
+    put(&["-O", "mountpoint=none", &pool.name]);
+    let devices: Vec<String> = site.paths().map(site.lasting).collect();
+    let devices: Vec<&str> = devices.iter().map(String::as_str).collect();
+    let (members, helpers) = devices.split_at(data.min(devices.len()));
+    for group in members.chunks(zfs.width(data).max(1)) {
+        if zfs.layout != ZfsLayout::Stripe {
+            put(&[zfs.layout.word()]);
+        }
+        put(group);
+    }
+    let (log, cache) = helpers.split_at((zfs.log as usize).min(helpers.len()));
+    for (word, devices) in [("log", log), ("cache", cache)].into_iter().filter(|(_, devices)| !devices.is_empty()) {
+        put(&[word]);
+        put(devices);
+    }
+    let (name, layout) = (&pool.name, zfs.layout.word());
+    let imported = Sign::Pool(pool.clone());
+    let caches = site.count() - cache.len();
+    let marks = site.paths().enumerate().flat_map(|(index, device)| wipe(device, (index < caches).then_some(pool)));
+    Step {
+        what: over(site.count(), &format!("make the pool {name}, {layout},"), &format!("создать пул {name}: {layout}")),
+        erases: site.erases(),
+        done: imported.clone(),
+        apply: vec![Deed::Module("zfs"), Deed::Run(words)],
+        undo: std::iter::once((imported, Deed::run("zpool destroy", [name.as_str()]))).chain(marks).collect(),
+        // There is no first synchronisation; a pool that was imported may be making up for a device that was away.
+        wait: (zfs.layout != ZfsLayout::Stripe).then(|| Wait::Pool(name.clone())),
+    }
+}
+
+/// What takes a label off a device again, and the table in whose first partition ZFS has put it. Devices that only cache do not
+/// know whose they are (`None`), and hold nothing that is not elsewhere.
+fn wipe(device: &str, pool: Option<&Pool>) -> [(Sign, Deed); 2] {
+    let label = |inside| Sign::PoolLabel { device: device.to_string(), inside, pool: pool.cloned() };
+    [
+        (label(true), Deed::run("wipefs --all --quiet", [first_part(device).as_str(), device])),
+        (label(false), Deed::run("zpool labelclear -f", [device])),
+    ]
+}
+
+/// Path of the first partition of a device: of names by identity udev makes such.
+fn first_part(device: &str) -> String {
+    match device.starts_with("/dev/disk/") {
+        true => format!("{device}-part1"),
+        false => Product::Partition { disk: device.to_string(), number: 1 }.shown(),
+    }
+}
