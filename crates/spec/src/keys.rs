@@ -473,6 +473,7 @@ pub const ALL: &[&Mapping] = &[
     &trace::TRACE,
     &arm::ARM,
     &arm::SWITCH,
+    &fault::EVENT,
     &rate::RATE_MAP,
     &rate::SEARCH,
     &rate::STEP,

@@ -101,7 +101,7 @@ fn events(machine: &Machine) {
         events: [{at: 3s, for: 3s, do: drive.fail, drive: 2}, {at: 4s, for: 1s, do: cpu.offline, cpu: 1}]\n    streams:\n      \
         - {op: read, pattern: random, block_size: 4KiB, region: {size: 50%}, rate: 150/s, queue_depth: 64}\n      \
         - {op: write, pattern: random, block_size: 4KiB, region: {start: 50%}, rate: 30/s, queue_depth: 64, verify: {after: true}}\n";
-    let suite = machine.scratch.file("loss.yaml", suite);
+    let suite = machine.scratch.file("member-lost.yaml", suite);
     let run = |name: &str, layer: &str, exit| {
         let stand = machine.stand(name, 4, layer);
         let file = machine.scratch.join(&format!("{name}.stend")).to_string_lossy().into_owned();

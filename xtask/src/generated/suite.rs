@@ -272,6 +272,17 @@ mod tests {
     }
 
     #[test]
+    fn every_mapping_that_a_schema_refers_to_is_described() {
+        for kind in KINDS {
+            let text = schema(kind).text;
+            for at in text.match_indices("\"#/$defs/").map(|(at, found)| at + found.len()) {
+                let name = text[at..].split('"').next().unwrap();
+                assert!(text.contains(&format!("\n    \"{name}\": {{")), "{name} is referred to and not there");
+            }
+        }
+    }
+
+    #[test]
     fn limits_are_told_in_units_that_people_use() {
         assert_eq!(words(&Shape::Size(keys::BLOCK_SIZE, 512), ""), "size, 512 B to 64 MiB, a multiple of 512 B");
         assert_eq!(words(&Shape::Size(keys::FILL_SIZE, 1), ""), "size, at least 1 MiB");
