@@ -322,7 +322,7 @@ impl Refusal {
                 )
             }
             Refusal::Exported { name } => {
-                say!("is handed out over NVMe-oF as `{name}`", "отдаётся по NVMe-oF под именем `{name}`")
+                say!("is handed out to other hosts as `{name}`", "отдаётся другим машинам под именем `{name}`")
             }
         }
     }

@@ -27,6 +27,10 @@ pub enum Act {
     DriveError(Which),
     /// An array of md compares its copies, or its parity.
     Scrub,
+    /// A snapshot of what is measured is made, and stays until it is undone.
+    Snapshot,
+    /// The way of this number, from 1 on, to each disk that is reached over several.
+    PathDown(u32),
     /// A CPU of the machine is gone.
     CpuOffline(u32),
     /// A command of the user; undone by another one.
@@ -76,7 +80,7 @@ impl Act {
     pub fn drive(&self) -> Option<Which> {
         match self {
             Act::DriveFail(which) | Act::DriveSlow(which, _) | Act::DriveError(which) => Some(*which),
-            Act::Scrub | Act::CpuOffline(_) | Act::Command { .. } => None,
+            Act::Scrub | Act::Snapshot | Act::PathDown(_) | Act::CpuOffline(_) | Act::Command { .. } => None,
         }
     }
 
@@ -97,6 +101,8 @@ impl Act {
                 say!("{en} fails every I/O", "{ru} отвечает ошибкой на каждую операцию")
             }
             Act::Scrub => say!("the array is scrubbed", "идёт проверка массива"),
+            Act::Snapshot => say!("a snapshot is made", "сделан снимок"),
+            Act::PathDown(number) => say!("path {number} is down", "путь {number} пропал"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is offline", "процессор {cpu} отключён"),
             Act::Command { command, .. } => Say::same(format!("`{}`", line(command))),
         }
@@ -107,7 +113,12 @@ impl Act {
         match self {
             Act::CpuOffline(cpu) => vec![format!("echo 0 > {}", cpu_switch(*cpu))],
             Act::Command { command, undo } => vec![line(command), line(undo)],
-            Act::DriveFail(_) | Act::DriveSlow(..) | Act::DriveError(_) | Act::Scrub => Vec::new(),
+            Act::DriveFail(_)
+            | Act::DriveSlow(..)
+            | Act::DriveError(_)
+            | Act::Scrub
+            | Act::Snapshot
+            | Act::PathDown(_) => Vec::new(),
         }
     }
 
@@ -119,6 +130,8 @@ impl Act {
                 say!("the drive is as it was", "накопитель снова прежний")
             }
             Act::Scrub => say!("the scrub ends", "проверка массива прекращена"),
+            Act::Snapshot => say!("the snapshot is removed", "снимок удалён"),
+            Act::PathDown(number) => say!("path {number} is back", "путь {number} вернулся"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is back", "процессор {cpu} снова включён"),
             Act::Command { undo, .. } => Say::same(format!("`{}`", line(undo))),
         }

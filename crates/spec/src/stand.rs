@@ -1,8 +1,10 @@
 //! A stand as its file describes it: drives, the layers that are built on them, and what of that is measured. Pure; which
 //! commands make a layer is the business of the crate `stand`.
 
+mod exports;
 mod zfs;
 
+pub use exports::{Iscsi, Nfs, PathPolicy, Transport};
 pub use zfs::{Zfs, ZfsLayout, ZfsProduct};
 
 use crate::arm::Tunable;
@@ -79,6 +81,15 @@ pub enum Kind {
     },
     /// Each device handed out over NVMe-oF and connected to, on the same host.
     NvmeOf(Transport),
+    /// Each device handed out over iSCSI and connected to, on the same host.
+    Iscsi(Iscsi),
+    /// A directory handed out over NFS and mounted, on the same host.
+    Nfs(Nfs),
+    /// A directory that is there already. Built on nothing.
+    Existing {
+        /// Its path.
+        directory: String,
+    },
     /// A btrfs over one or several devices, mounted.
     Btrfs(Btrfs),
     /// A pool of ZFS with one volume or one dataset.
@@ -101,6 +112,9 @@ impl Kind {
             Kind::Dm(_) => "dm",
             Kind::Luns { .. } => "luns",
             Kind::NvmeOf(_) => "nvme_of",
+            Kind::Iscsi(_) => "iscsi",
+            Kind::Nfs(_) => "nfs",
+            Kind::Existing { .. } => "existing",
             Kind::Btrfs(_) => "btrfs",
             Kind::Zfs(_) => "zfs",
             Kind::Fs(_) => "fs",
@@ -114,9 +128,15 @@ impl Kind {
             Kind::Loop(files) => files.count,
             Kind::Zram(zram) => zram.count,
             Kind::Partition { count } => below.saturating_mul(*count),
-            Kind::Dm(_) | Kind::NvmeOf(_) => below,
+            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => below,
             Kind::Luns { count } => *count,
-            Kind::Md(_) | Kind::Lvm(_) | Kind::Btrfs(_) | Kind::Zfs(_) | Kind::Fs(_) => 1,
+            Kind::Md(_)
+            | Kind::Lvm(_)
+            | Kind::Btrfs(_)
+            | Kind::Zfs(_)
+            | Kind::Fs(_)
+            | Kind::Nfs(_)
+            | Kind::Existing { .. } => 1,
             Kind::Settings(_) => 0,
         }
     }
@@ -124,20 +144,20 @@ impl Kind {
     /// Least and most things that it is built on.
     pub fn needs(&self) -> (u32, u32) {
         match self {
-            Kind::Loop(_) | Kind::Zram(_) | Kind::Settings(_) => (0, 0),
-            Kind::Luns { .. } | Kind::Fs(_) => (1, 1),
+            Kind::Loop(_) | Kind::Zram(_) | Kind::Settings(_) | Kind::Existing { .. } => (0, 0),
+            Kind::Luns { .. } | Kind::Fs(_) | Kind::Nfs(_) => (1, 1),
             Kind::Md(md) => (md.least(), MEMBERS_MAX),
             Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
             Kind::Zfs(zfs) => (zfs.least(), MEMBERS_MAX),
-            Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) => (1, MEMBERS_MAX),
+            Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => (1, MEMBERS_MAX),
         }
     }
 
     /// Whether what it makes is a directory, on which no further layer can lie.
     pub fn is_directory(&self) -> bool {
         match self {
-            Kind::Btrfs(_) | Kind::Fs(_) => true,
+            Kind::Btrfs(_) | Kind::Fs(_) | Kind::Nfs(_) | Kind::Existing { .. } => true,
             Kind::Zfs(zfs) => zfs.product == ZfsProduct::Dataset,
             _ => false,
         }
@@ -342,25 +362,6 @@ pub enum Cipher {
     Aes256Xts,
     /// AES in XTS mode with a key of 128 bits per half.
     Aes128Xts,
-}
-
-/// What NVMe-oF goes over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transport {
-    /// TCP on the loopback.
-    Tcp,
-    /// Calls inside of the kernel: the layers of NVMe-oF without a network.
-    Loop,
-}
-
-impl Transport {
-    /// Word in the file and for the kernel.
-    pub fn word(self) -> &'static str {
-        match self {
-            Transport::Tcp => "tcp",
-            Transport::Loop => "loop",
-        }
-    }
 }
 
 /// How btrfs keeps copies.

@@ -65,7 +65,7 @@ fn executed(
     let text = output.text();
     let exit = ended.as_ref().ok().and_then(ExitStatus::code);
     log(EventKind::Command { argv: words.to_vec(), exit, output: text.clone() });
-    let last = text.lines().last().unwrap_or_default();
+    let last = gist(&text);
     match ended {
         Ok(status) if status.success() => Ok(text),
         Ok(status) => Err(Error::new(
@@ -85,6 +85,15 @@ fn executed(
                 ),
             ))
         }
+    }
+}
+
+/// What a command told of its failure: some say it first and explain their use after it, others say it last.
+fn gist(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    match (lines.next(), lines.next_back()) {
+        (Some(first), Some(last)) => format!("{first} … {last}"),
+        (only, _) => only.unwrap_or_default().to_string(),
     }
 }
 
@@ -149,6 +158,12 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_is_told_wherever_a_command_says_it() {
+        assert_eq!(gist("too small\nusage: x\n  size is y\n"), "too small … size is y");
+        assert_eq!((gist("\n only \n").as_str(), gist("").as_str()), ("only", ""));
+    }
 
     fn run(words: &[&str]) -> (Result<String>, Vec<EventKind>) {
         let mut log = Vec::new();

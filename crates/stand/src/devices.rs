@@ -88,13 +88,14 @@ impl Devices {
         members.iter().filter_map(|name| self.by_name(name)).collect()
     }
 
-    /// So is the end of an export that this host is itself connected to.
+    /// So are the ends of an export that this host is itself connected to: one for each path.
     fn stack_exports(&mut self) {
         let ends = |export: &Export| {
-            let below = mounts::device_at(&self.roots, self, &export.path)?.name.clone();
-            Some((self.all().find(|node| export.ends_in(node))?.name.clone(), below))
+            let Some(below) = mounts::device_at(&self.roots, self, &export.path) else { return Vec::new() };
+            let above = self.all().filter(|node| export.ends_in(node) && node.name != below.name);
+            above.map(|node| (node.name.clone(), below.name.clone())).collect()
         };
-        let pairs = exports::all(&self.roots).iter().filter_map(ends).collect();
+        let pairs = exports::all(&self.roots).iter().flat_map(ends).collect();
         self.put_on(pairs);
     }
 

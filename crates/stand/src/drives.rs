@@ -90,6 +90,7 @@ fn kind(node: &Node) -> &'static str {
         () if starts("drbd") => "drbd",
         () if starts("zd") => "zvol",
         // The other end of what this host hands out.
+        () if !node.slaves.is_empty() && starts("sd") => "iscsi",
         () if !node.slaves.is_empty() => "nvme-of",
         () => "disk",
     }

@@ -1,11 +1,18 @@
-//! Block devices that this host hands out over NVMe-oF: the kernel's target opens them without a holder, so that nothing else
-//! shows that they are used. Reads only.
+//! Block devices that this host hands out over NVMe-oF, iSCSI or Fibre Channel, and what it is connected to itself. The kernel's
+//! targets open them without a holder, so that nothing else shows that they are used. Reads only.
 
 use crate::devices::Node;
 use crate::roots::{Roots, names, number, text};
+use std::path::Path;
 
 /// Where the kernel's NVMe-oF target is set up, below `/sys`.
 const SUBSYSTEMS: &str = "kernel/config/nvmet/subsystems";
+/// Where devices of the kernel's SCSI target are set up, below `/sys`.
+const STORES: &str = "kernel/config/target/core";
+/// The socket of the initiator of iSCSI, whoever serves it: `iscsid` itself, or systemd until the first call.
+///
+/// Source: usr/mgmt_ipc.h of open-iscsi 2.1.
+const INITIATOR: &str = "@ISCSIADM_ABSTRACT_NAMESPACE";
 
 /// A device that is handed out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,14 +21,26 @@ pub(crate) struct Export {
     pub path: String,
     /// Under which name it is handed out.
     pub name: String,
-    /// UUID of the namespace, by which hosts that connect to it know it.
-    uuid: String,
+    /// By what hosts that connect to it know it.
+    end: End,
+}
+
+/// By what the other end of an export is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    /// UUID of a namespace of NVMe.
+    Namespace(String),
+    /// Serial number of a SCSI disk.
+    Disk(String),
 }
 
 impl Export {
     /// Whether a device of this host is the other end of it.
     pub(crate) fn ends_in(&self, node: &Node) -> bool {
-        is_namespace(node, &self.uuid)
+        match &self.end {
+            End::Namespace(uuid) => is_namespace(node, uuid),
+            End::Disk(serial) => is_disk(node, serial),
+        }
     }
 }
 
@@ -31,8 +50,22 @@ pub(crate) fn is_namespace(node: &Node, uuid: &str) -> bool {
     known.as_deref().and_then(|id| id.strip_prefix("uuid.")).is_some_and(|own| own.eq_ignore_ascii_case(uuid))
 }
 
+/// Whether a device is the SCSI disk with this serial number.
+pub(crate) fn is_disk(node: &Node, serial: &str) -> bool {
+    // Asked first, because most devices have none: a partition of the disk has no page of its own.
+    !serial.is_empty()
+        && node.sysfs.join("device/vpd_pg80").exists()
+        && crate::identity::serial(node).as_deref() == Some(serial)
+}
+
 /// Everything that is handed out now.
 pub(crate) fn all(roots: &Roots) -> Vec<Export> {
+    let mut found = over_nvme(roots);
+    found.extend(over_scsi(roots));
+    found
+}
+
+fn over_nvme(roots: &Roots) -> Vec<Export> {
     let subsystems = roots.sys.join(SUBSYSTEMS);
     let of = |name: String| {
         let namespaces = subsystems.join(&name).join("namespaces");
@@ -40,15 +73,91 @@ pub(crate) fn all(roots: &Roots) -> Vec<Export> {
             let namespace = namespaces.join(of);
             let enabled = number(namespace.join("enable")) == Some(1);
             let (path, uuid) = (text(namespace.join("device_path"))?, text(namespace.join("device_uuid"))?);
-            enabled.then(|| Export { path, name: name.clone(), uuid })
+            enabled.then(|| Export { path, name: name.clone(), end: End::Namespace(uuid) })
         };
         names(&namespaces).iter().filter_map(one).collect::<Vec<_>>()
     };
     names(&subsystems).into_iter().flat_map(of).collect()
 }
 
+/// Devices that the SCSI target has open, by whatever it hands them out.
+fn over_scsi(roots: &Roots) -> Vec<Export> {
+    let stores = roots.sys.join(STORES);
+    let of = |store: String| {
+        let one = |disk: &String| {
+            let at = stores.join(&store).join(disk);
+            let enabled = number(at.join("enable")) == Some(1);
+            let path = opened(&at)?;
+            let serial = text(at.join("wwn/vpd_unit_serial")).unwrap_or_default();
+            let serial = serial.rsplit_once(": ").map_or("", |(_, serial)| serial).to_string();
+            enabled.then(|| Export { path, name: format!("{store}/{disk}"), end: End::Disk(serial) })
+        };
+        names(stores.join(&store)).iter().filter_map(one).collect::<Vec<_>>()
+    };
+    names(&stores).into_iter().flat_map(of).collect()
+}
+
+/// What a device of the SCSI target lies on: `… UDEV PATH: /dev/sdb …` of a block device, `… File: /dev/sdb …` of a file.
+fn opened(at: &Path) -> Option<String> {
+    let told = text(at.join("info"))?;
+    let after = ["UDEV PATH: ", "File: "].iter().find_map(|key| told.split_once(key))?.1;
+    after.split_whitespace().next().map(str::to_string)
+}
+
 /// Whether this host is connected to a subsystem.
 pub(crate) fn is_connected(roots: &Roots, subsystem: &str) -> bool {
     let class = roots.sys.join("class/nvme");
     names(&class).iter().any(|name| text(class.join(name).join("subsysnqn")).as_deref() == Some(subsystem))
+}
+
+/// Sessions of this host with an iSCSI target: name in sysfs, and port.
+pub(crate) fn sessions(roots: &Roots, target: &str) -> Vec<(String, u16)> {
+    let class = roots.sys.join("class/iscsi_session");
+    let of = |name: &String| text(class.join(name).join("targetname")).as_deref() == Some(target);
+    let open = |name: &String| text(class.join(name).join("state")).as_deref() == Some("LOGGED_IN");
+    let found = names(&class).into_iter().filter(|name| of(name) && open(name));
+    found.filter_map(|name| port_of(roots, &name).map(|port| (name, port))).collect()
+}
+
+/// Whether a SCSI disk is reached over a session with this port.
+pub(crate) fn comes_over(roots: &Roots, node: &Node, port: u16) -> bool {
+    let mut parts = node.sysfs.components().map(|part| part.as_os_str().to_string_lossy());
+    parts.any(|part| part.starts_with("session") && port_of(roots, &part) == Some(port))
+}
+
+/// `session3` has the connection `connection3:0`.
+fn port_of(roots: &Roots, session: &str) -> Option<u16> {
+    let number = session.strip_prefix("session")?;
+    let connection = roots.sys.join(format!("class/iscsi_connection/connection{number}:0"));
+    text(connection.join("persistent_port"))?.parse().ok()
+}
+
+/// Whether the initiator has a record of a target at an address.
+pub(crate) fn has_record(target: &str, portal: &str) -> bool {
+    let words = ["iscsiadm", "--mode", "node"].map(String::from);
+    // Without an initiator, and without records, there is none.
+    let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default();
+    told.lines().any(|line| {
+        line.split_once(' ').is_some_and(|(at, name)| name == target && at.split(',').next() == Some(portal))
+    })
+}
+
+/// Whether the NFS server hands out a directory.
+///
+/// Source: exports(5), "/var/lib/nfs/etab" of nfs-utils 2.8.
+pub(crate) fn is_shared(roots: &Roots, path: &str) -> bool {
+    let table = text(roots.state.with_file_name("nfs").join("etab")).unwrap_or_default();
+    table.lines().any(|line| line.split_once('\t').is_some_and(|(of, _)| of == path))
+}
+
+/// Whether a program of this name runs.
+pub(crate) fn runs(roots: &Roots, program: &str) -> bool {
+    let processes = names(&roots.proc).into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    processes.into_iter().any(|pid| text(roots.proc.join(pid).join("comm")).as_deref() == Some(program))
+}
+
+/// Whether the initiator of iSCSI takes orders.
+pub(crate) fn initiator_listens(roots: &Roots) -> bool {
+    let sockets = text(roots.proc.join("net/unix")).unwrap_or_default();
+    sockets.lines().any(|line| line.split_whitespace().last() == Some(INITIATOR))
 }

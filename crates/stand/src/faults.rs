@@ -1,6 +1,7 @@
 //! What the events of a case do to the machine, each with its undo: members of arrays fail and come back, drives get slow or
 //! fail, CPUs go. Touches nothing but what the run made or was confirmed to write to. Must not decide when.
 
+mod copies;
 mod deeds;
 mod place;
 

@@ -62,6 +62,12 @@ fn on_devices<'a>(roots: &Roots, devices: &'a Devices, mounts: &[Mount], mount: 
     if mount.kind == "zfs" {
         return devices.of_dataset(&mount.source);
     }
+    if mount.kind.starts_with("nfs") && depth > 0 {
+        // What this host hands out to itself lands in its own directory.
+        let own = ["127.0.0.1:", "localhost:"].iter().find_map(|host| mount.source.strip_prefix(host));
+        let below = own.and_then(|path| of_path(mounts, Path::new(path)));
+        return below.map(|below| on_devices(roots, devices, mounts, below, depth - 1)).unwrap_or_default();
+    }
     let Some(source) = device_at(roots, devices, &mount.source) else { return Vec::new() };
     let pool = pool_of(roots, &source.name);
     if pool.is_empty() { vec![source] } else { pool.iter().filter_map(|name| devices.by_name(name)).collect() }

@@ -185,8 +185,8 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "укажите каталог на нём, чтобы использовать тестовый файл"
         ),
         Refusal::Exported { .. } => say!(
-            "take it out of the NVMe target (`/sys/kernel/config/nvmet`) first",
-            "сначала уберите его из целевой подсистемы NVMe (`/sys/kernel/config/nvmet`)"
+            "take it out of the target first (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)",
+            "сначала уберите его из цели (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)"
         ),
         Refusal::Unreadable { .. } => say!("devices need root", "для устройств нужны права root"),
         Refusal::DuplicateIdentity { .. } | Refusal::ReadOnly | Refusal::NoIdentity => return None,

@@ -12,6 +12,8 @@ use std::path::Path;
 use stend_base::Bytes;
 use stend_record::{Refusal, WriteAccess};
 
+mod exports;
+
 pub(crate) struct Tree {
     dir: tempfile::TempDir,
     pub(crate) roots: Roots,
@@ -305,30 +307,6 @@ fn a_volume_and_a_dataset_of_zfs_lie_on_the_drives_of_their_pool() {
     let mounts = crate::mounts::own(&tree.roots);
     let below = crate::mounts::devices_of(&tree.roots, &devices, &mounts, &mounts[0]);
     assert_eq!(below.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["sda1", "sdb"]);
-}
-
-#[test]
-fn a_drive_that_is_handed_out_over_nvme_is_never_written_and_lies_below_its_other_end() {
-    let tree = Tree::new();
-    let uuid = "8e1f3a52-6c0b-4d7e-a3f1-2b9c5d7e8f90";
-    tree.disk("nvme0n1", "259:0", "pci0000:00/0000:00:1d.0/nvme/nvme0", &[("wwid", "eui.1")]);
-    let namespace = "sys/kernel/config/nvmet/subsystems/nqn.x/namespaces/1";
-    tree.put(&format!("{namespace}/device_path"), "/dev/nvme0n1\n");
-    tree.put(&format!("{namespace}/device_uuid"), uuid);
-    tree.put(&format!("{namespace}/enable"), "0\n");
-    assert_eq!(tree.reasons("nvme0n1"), [], "not yet handed out");
-    tree.put(&format!("{namespace}/enable"), "1\n");
-    let exported = || Refusal::Exported { name: "nqn.x".into() };
-    assert_eq!(tree.reasons("nvme0n1"), [exported()]);
-    tree.disk("nvme1n1", "259:2", "virtual/nvme-subsystem/nvme-subsys1", &[("wwid", &format!("uuid.{uuid}"))]);
-    assert_eq!(tree.reasons("nvme0n1"), [Refusal::Holder { device: "nvme1n1".into() }, exported()]);
-    assert_eq!(tree.reasons("nvme1n1"), []);
-    let devices = Devices::read(&tree.roots);
-    let stack = devices.stack(&[devices.by_name("nvme1n1").unwrap()]);
-    let facts = crate::drives::describe(&tree.roots, &devices, &stack);
-    let told: Vec<(&str, &str)> = facts.iter().map(|device| (device.name.as_str(), device.kind.as_str())).collect();
-    // What is counted at drives is counted once.
-    assert_eq!(told, [("nvme1n1", "nvme-of"), ("nvme0n1", "disk")]);
 }
 
 #[test]

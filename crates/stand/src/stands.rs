@@ -25,6 +25,7 @@ use journal::Journal;
 use layers::{Below, Made, Site};
 use names::Names;
 use signs::Sight;
+use std::path::PathBuf;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::EventKind;
 use stend_spec::stand::{Layer, Ref, Stand};
@@ -109,6 +110,15 @@ pub(crate) fn made_by(roots: &Roots, devices: &Devices, name: &str) -> Vec<Strin
     let products = stand.layers.iter().flat_map(|layer| place.make(&sight, layer).products);
     let paths = products.filter_map(|product| sight.find(&product));
     paths.filter_map(|path| Some(crate::mounts::device_at(roots, devices, &path)?.name.clone())).collect()
+}
+
+/// Where a stand has mounted what it made; nothing if it is not up.
+pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
+    let Ok(Some(journal)) = Journal::look(roots, name) else { return Vec::new() };
+    let (Ok(stand), Some(head)) = (stand_of(&journal), journal.head()) else { return Vec::new() };
+    let names = Names { stand: &stand.name, nonce: head.nonce };
+    let directories = stand.layers.iter().filter(|layer| layer.kind.is_directory());
+    directories.map(|layer| names.mount(&layer.name).into()).collect()
 }
 
 /// The stand that a journal is of.

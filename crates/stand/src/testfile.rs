@@ -23,7 +23,8 @@ const OPEN_BESIDES: u64 = 512;
 #[derive(Debug)]
 pub(crate) struct TestFiles {
     directory: OwnDirectory,
-    marker: Lease,
+    /// `None` once it is removed.
+    marker: Option<Lease>,
     /// Files with their lengths, in the order of the space that they form.
     claims: Vec<(Claim, u64)>,
     /// Names of what was made and is not removed yet.
@@ -212,9 +213,10 @@ impl TestFiles {
                 NotLeased::Io(error) => preflight(&name, &what, &error),
             }
         })?;
-        let made = TestFiles { directory, marker, claims: Vec::new(), made: Vec::new() };
+        let synced = marker.sync();
+        let made = TestFiles { directory, marker: Some(marker), claims: Vec::new(), made: Vec::new() };
         // After a loss of power a marker that never reached the disk would make the directory foreign.
-        let synced = made.marker.sync().and_then(|()| made.directory.sync());
+        let synced = synced.and_then(|()| made.directory.sync());
         synced.map_err(|error| preflight(&name, &what, &error)).and_then(|()| made.alone(roots, path)).map(|()| made)
     }
 
@@ -287,6 +289,8 @@ impl TestFiles {
         }
         self.directory.remove_tree(APP)?;
         self.directory.remove_file(MARKER)?;
+        // NFS keeps a file that is open under another name, and the directory would not be empty.
+        self.marker = None;
         self.directory.remove()
     }
 }

@@ -62,6 +62,18 @@ pub const ALL: &[BuiltIn] = &[
         "во что обходится нагрузке проверка всего массива"
     ),
     suite!(
+        "rebuild-impact",
+        "rebuild-impact/suite",
+        "a member of an array is replaced at once: what the rebuild alone costs the load, and how long it takes under it",
+        "накопитель массива сразу заменён: во что обходится нагрузке само перестроение и сколько оно длится под ней"
+    ),
+    suite!(
+        "snapshot-impact",
+        "snapshot-impact/suite",
+        "what making, keeping and removing a snapshot costs the load",
+        "во что обходится нагрузке снимок: создание, жизнь и удаление"
+    ),
+    suite!(
         "block-sweep",
         "block-sweep/suite",
         "512 B to 1 MiB with 256 in flight: IOPS, MB/s and response time over the block size",

@@ -88,9 +88,13 @@ fn of_target(target: &TargetFacts) -> Result<Option<Layout>, Say> {
         ));
     }
     let plain = |device: &&Device| {
-        matches!(device.kind.as_str(), "disk" | "partition" | "loop" | "md" | "ram" | "zram" | "nvme-of")
+        matches!(device.kind.as_str(), "disk" | "partition" | "loop" | "md" | "ram" | "zram" | "nvme-of" | "iscsi")
     };
-    if let Some(device) = target.devices.iter().find(|device| !plain(device) && !is_linear(target, device)) {
+    if let Some(device) = target
+        .devices
+        .iter()
+        .find(|device| !plain(device) && !is_linear(target, device) && !joins_paths(target, device))
+    {
         let name = device.name.clone();
         return Err(say!(
             "what `{name}` makes of an I/O is not visible; `ceilings: {{layout: …}}` of the suite can say it",
@@ -115,6 +119,16 @@ fn is_linear(target: &TargetFacts, device: &Device) -> bool {
     let mut below = target.devices.iter().filter(|other| other.depth == device.depth + 1);
     let alone = target.devices.iter().filter(|other| other.depth == device.depth).count() == 1;
     device.kind == "dm" && volume && alone && below.next().is_some_and(|d| d.kind != "dm") && below.next().is_none()
+}
+
+/// A mapping over several ways to one disk that this host itself hands out: whichever is taken, the I/O comes to the same drive.
+/// Paths to a disk of another host end here, each as a drive of its own.
+fn joins_paths(target: &TargetFacts, device: &Device) -> bool {
+    let below: Vec<&Device> = target.devices.iter().filter(|other| other.depth == device.depth + 1).collect();
+    let alone = target.devices.iter().filter(|other| other.depth == device.depth).count() == 1;
+    let same =
+        |other: &&Device| other.kind == "iscsi" && other.identity.is_some() && other.identity == below[0].identity;
+    device.kind == "dm" && alone && below.len() > 1 && below.iter().all(same)
 }
 
 fn of_array(array: &Device) -> Result<Option<Layout>, Say> {

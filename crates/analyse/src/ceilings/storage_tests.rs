@@ -321,6 +321,16 @@ fn a_layout_is_read_from_what_the_host_shows() {
     };
     assert_eq!(shown(&|d| below(d, volume("LVM-x"))).as_deref(), Ok("RAID 5 × 6, chunk 512 KiB"));
     assert!(shown(&|d| below(d, volume("CRYPT-x"))).unwrap_err().contains("what `dm-0` makes"));
+    // Ways to one disk that this host hands out itself are no drives; ways to two disks are something else.
+    let paths = |of: [&str; 2]| {
+        let path = |index: usize| Device {
+            identity: Some(of[index].to_string()),
+            ..device(["sdx", "sdy"][index], "iscsi", 1)
+        };
+        vec![volume("STEND-x"), path(0), path(1), device("nvme0n1", "disk", 2)]
+    };
+    assert_eq!(shown(&|d| *d = paths(["wwn:1", "wwn:1"])).as_deref(), Ok("none"));
+    assert!(shown(&|d| *d = paths(["wwn:1", "wwn:2"])).unwrap_err().contains("what `dm-0` makes"));
     // A volume over several drives may be striped.
     let striped = shown(&|devices| devices[0] = volume("LVM-x"));
     assert!(striped.unwrap_err().contains("`ceilings: {layout: …}`"));

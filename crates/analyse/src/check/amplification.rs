@@ -92,7 +92,7 @@ fn both_or_none(a: Option<Expected>, b: Option<Expected>) -> Option<Expected> {
 
 /// What the arrays of md under a target make of a write, one factor for each level; `None` for what writes as it likes.
 fn expected(target: &TargetFacts) -> Option<Expected> {
-    let known = |device: &&Device| matches!(device.kind.as_str(), "disk" | "partition" | "md" | "nvme-of");
+    let known = |device: &&Device| matches!(device.kind.as_str(), "disk" | "partition" | "md" | "nvme-of" | "iscsi");
     if target.devices.is_empty() || !target.devices.iter().all(|device| known(&device)) {
         return None;
     }

@@ -21,7 +21,7 @@ done
 $b mount -t erofs -o ro "$system" /system &&
   $b mount -t tmpfs memory /memory &&
   $b mkdir /memory/upper /memory/work &&
-  $b mount -t overlay -o lowerdir=/system,upperdir=/memory/upper,workdir=/memory/work whole /whole || {
+  $b mount -t overlay -o lowerdir=/system,upperdir=/memory/upper,workdir=/memory/work,index=on,nfs_export=on whole /whole || {
   echo "stend-lab: the system of the guest is not found, drive: ${system:-none}"
   $b poweroff -f
 }

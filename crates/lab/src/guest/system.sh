@@ -20,6 +20,9 @@ uuid=$(cat /proc/sys/kernel/random/uuid)
 echo "nqn.2014-08.org.nvmexpress:uuid:$uuid" >/etc/nvme/hostnqn
 echo "$uuid" >/etc/nvme/hostid
 echo "InitiatorName=iqn.1993-08.org.debian:01:$uuid" >/etc/iscsi/initiatorname.iscsi
+# What the installation of an NFS server leaves empty.
+mkdir -p /var/lib/nfs
+: >/etc/exports >/var/lib/nfs/etab >/var/lib/nfs/rmtab
 drives=0
 stays=
 for word in $(cat /proc/cmdline); do

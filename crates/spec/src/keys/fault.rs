@@ -14,6 +14,8 @@ pub const LASTS: Limits<Nanos> = Limits { least: Nanos::millis(100), most: SPAN_
 pub const DRIVE: Limits<u32> = Limits { least: 1, most: 1024 };
 /// How much slower a drive gets; dm-delay counts whole milliseconds.
 pub const DELAY: Limits<Nanos> = Limits { least: Nanos::millis(1), most: Nanos::secs(60) };
+/// Numbers of paths.
+pub const PATH: Limits<u32> = Limits { least: 1, most: super::stand::PATHS.most };
 /// Numbers of CPUs; Linux has no more than 8192, and CPU 0 of most machines cannot go.
 pub const CPU: Limits<u32> = Limits { least: 1, most: 8191 };
 
@@ -29,6 +31,14 @@ pub const ACTS: &[Word] = &[
     ),
     ("drive.error", "every I/O of a drive fails; the member must be a mapping of a `dm` layer, as for `drive.slow`"),
     ("scrub", "an array of md compares its copies or its parity (`sync_action` is `check`)"),
+    (
+        "snapshot",
+        "a snapshot is made of what the stand of the run made: of a volume of LVM (thin, or with room left by `size`), of ZFS or of btrfs; undone, it is removed",
+    ),
+    (
+        "path.down",
+        "the device mapper takes the path `path` out of use for each device of the stand that is reached over several (`iscsi: {paths: 2}`)",
+    ),
     ("cpu.offline", "the CPU `cpu` is taken from the machine; needs `--allow-commands`"),
     ("command", "`command` is executed, and `undo` to undo it; needs `--allow-commands`"),
 ];
@@ -57,6 +67,7 @@ pub const EVENT: Mapping = Mapping {
             "For `drive.…`: which one. Numbers count the members of the array from 1 on, in the order of its slots; without an array the drives under the target, in the order of `stend inspect`.",
         ),
         optional("delay", "absent", Shape::Span(DELAY), "For `drive.slow`: by how much, in whole milliseconds."),
+        optional("path", "absent", Shape::Whole(PATH), "For `path.down`: which one, from 1 on."),
         optional("cpu", "absent", Shape::Whole(CPU), "For `cpu.offline`: which one."),
         optional("command", "absent", COMMAND_WORDS, "For `command`: its words, without a shell."),
         optional("undo", "absent", COMMAND_WORDS, "For `command`: words of what undoes it."),

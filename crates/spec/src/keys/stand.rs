@@ -3,7 +3,9 @@
 pub mod zfs;
 
 use super::{COMMAND, Choice, Limits, Mapping, SETTINGS, Shape, optional, required, words};
-use crate::stand::{Allocation, Cipher, Consistency, FsKind, InitialSync, LvmType, MdLevel, Profile, Transport};
+use crate::stand::{
+    Allocation, Cipher, Consistency, FsKind, InitialSync, LvmType, MdLevel, PathPolicy, Profile, Transport,
+};
 use stend_base::{Bytes, Nanos};
 
 /// Drives; those of a shelf.
@@ -45,6 +47,15 @@ pub const CIPHERS: &[Choice<Cipher>] = &[
 pub const TRANSPORTS: &[Choice<Transport>] = &[
     ("tcp", "TCP on the loopback", Transport::Tcp),
     ("loop", "calls inside of the kernel, without a network", Transport::Loop),
+];
+
+/// Paths to one disk.
+pub const PATHS: Limits<u32> = Limits { least: 1, most: 8 };
+/// How one of several paths is chosen.
+pub const PATH_POLICIES: &[Choice<PathPolicy>] = &[
+    ("service-time", "the one that would be done first with what is under way", PathPolicy::ServiceTime),
+    ("queue-length", "the one with the fewest I/Os under way", PathPolicy::QueueLength),
+    ("round-robin", "one after the other", PathPolicy::RoundRobin),
 ];
 
 /// Levels of md, as `mdadm` calls them.
@@ -126,7 +137,12 @@ pub const STAND: Mapping = Mapping {
             Shape::Several(&Shape::Name, SIGNATURES),
             "Signatures on the drives that may be lost, as `stend inspect` calls them (`ext4`, `gpt`, …).",
         ),
-        required("layers", Shape::List(&LAYER, LAYERS), "From the drives up."),
+        optional(
+            "layers",
+            "absent",
+            Shape::List(&LAYER, LAYERS),
+            "From the drives up; without one the drives are measured as they are.",
+        ),
         optional(
             "targets",
             "all that the last layer makes",
@@ -176,6 +192,24 @@ pub const LAYER: Mapping = Mapping {
             "absent",
             Shape::Map(&NVME_OF),
             "Each device handed out over NVMe-oF by this host, which connects to it.",
+        ),
+        optional(
+            "iscsi",
+            "absent",
+            Shape::Map(&ISCSI),
+            "Each device handed out over iSCSI by this host, which connects to it.",
+        ),
+        optional(
+            "nfs",
+            "absent",
+            Shape::Map(&NFS),
+            "A mounted directory handed out over NFS by this host, which mounts it.",
+        ),
+        optional(
+            "existing",
+            "absent",
+            Shape::Map(&EXISTING),
+            "A directory that is there already, measured as it is. A device that is there already needs no layer: `targets` names the drive.",
         ),
         optional("btrfs", "absent", Shape::Map(&BTRFS), "A btrfs, mounted."),
         optional("zfs", "absent", Shape::Map(&zfs::ZFS), "A pool of ZFS with a volume or a mounted dataset."),
@@ -319,6 +353,40 @@ pub const NVME_OF: Mapping = Mapping {
     doc: "Namespaces of one subsystem of the kernel's own target, which only this host can reach.",
     keys: &[required("transport", Shape::Word(|| words(TRANSPORTS)), "What it goes over.")],
 };
+/// `iscsi`.
+pub const ISCSI: Mapping = Mapping {
+    en: "iscsi",
+    ru: "iscsi",
+    doc: "Units of one target of the kernel (LIO) over TCP on the loopback, which only this host can reach.",
+    keys: &[
+        optional(
+            "paths",
+            "1",
+            Shape::Whole(PATHS),
+            "Sessions, each over a port of its own. More than one become one device by multipath of the device mapper.",
+        ),
+        optional(
+            "policy",
+            "service-time",
+            Shape::Word(|| words(PATH_POLICIES)),
+            "How a path is chosen for an I/O; for `paths` above 1.",
+        ),
+    ],
+};
+/// `nfs`.
+pub const NFS: Mapping = Mapping {
+    en: "nfs",
+    ru: "nfs",
+    doc: "NFS 4.2 on the loopback, which only this host can reach. Lies on a layer that is a directory.",
+    keys: &[MOUNT_OPTIONS],
+};
+/// `existing`.
+pub const EXISTING: Mapping = Mapping {
+    en: "existing",
+    ru: "existing",
+    doc: "What somebody else made and mounted. Nothing is made; a run has a file of its own in it.",
+    keys: &[required("directory", Shape::Name, "Its path from the root.")],
+};
 /// `btrfs`.
 pub const BTRFS: Mapping = Mapping {
     en: "btrfs",
@@ -357,6 +425,9 @@ pub const ALL: &[&Mapping] = &[
     &FLAKEY,
     &ERROR,
     &NVME_OF,
+    &ISCSI,
+    &NFS,
+    &EXISTING,
     &BTRFS,
     &zfs::ZFS,
     &FS,

@@ -27,6 +27,7 @@ fn fault(node: &Node, file: &str) -> Result<Fault> {
     let given = Given {
         drive: map.optional("drive", which)?,
         delay: map.optional("delay", delay)?,
+        path: map.optional("path", |n, f| whole(n, f, keys::PATH))?,
         cpu: map.optional("cpu", |n, f| whole(n, f, keys::CPU))?,
         command: map.optional("command", arms::command)?,
         undo: map.optional("undo", arms::command)?,
@@ -41,6 +42,7 @@ fn fault(node: &Node, file: &str) -> Result<Fault> {
 struct Given {
     drive: Option<Which>,
     delay: Option<Nanos>,
+    path: Option<u32>,
     cpu: Option<u32>,
     command: Option<Vec<String>>,
     undo: Option<Vec<String>>,
@@ -52,6 +54,7 @@ impl Given {
         let there = [
             ("drive", self.drive.is_some()),
             ("delay", self.delay.is_some()),
+            ("path", self.path.is_some()),
             ("cpu", self.cpu.is_some()),
             ("command", self.command.is_some()),
             ("undo", self.undo.is_some()),
@@ -70,6 +73,8 @@ fn act(node: &Node, file: &str, what: &str, given: Given) -> Result<Act> {
         }
         "drive.error" => (&["drive"], given.drive.map(Act::DriveError)),
         "scrub" => (&[], Some(Act::Scrub)),
+        "snapshot" => (&[], Some(Act::Snapshot)),
+        "path.down" => (&["path"], given.path.map(Act::PathDown)),
         "cpu.offline" => (&["cpu"], given.cpu.map(Act::CpuOffline)),
         "command" => {
             (&["command", "undo"], given.command.zip(given.undo).map(|(command, undo)| Act::Command { command, undo }))
@@ -191,7 +196,7 @@ mod tests {
 
     #[test]
     fn events_come_in_the_order_of_time_with_what_each_needs() {
-        let events = "[{at: 20s, do: scrub}, {at: 5s, for: 10s, do: drive.fail, drive: each}, {at: 6s, do: drive.slow, drive: 3, delay: 50ms}, {at: 7s, do: cpu.offline, cpu: 1}, {at: 8s, do: command, command: [a, b], undo: [c]}]";
+        let events = "[{at: 20s, do: scrub}, {at: 5s, for: 10s, do: drive.fail, drive: each}, {at: 6s, do: drive.slow, drive: 3, delay: 50ms}, {at: 7s, do: cpu.offline, cpu: 1}, {at: 8s, do: command, command: [a, b], undo: [c]}, {at: 9s, do: snapshot}, {at: 10s, do: path.down, path: 2}]";
         let found = suite(&text(events, "", ""), "s.yaml").unwrap().cases.remove(0).faults;
         let acts: Vec<(u64, &Act)> = found.iter().map(|fault| (fault.at.0 / 1_000_000_000, &fault.act)).collect();
         let command = Act::Command { command: vec!["a".into(), "b".into()], undo: vec!["c".into()] };
@@ -202,6 +207,8 @@ mod tests {
                 (6, &Act::DriveSlow(Which::Number(3), Nanos::millis(50))),
                 (7, &Act::CpuOffline(1)),
                 (8, &command),
+                (9, &Act::Snapshot),
+                (10, &Act::PathDown(2)),
                 (20, &Act::Scrub),
             ]
         );
@@ -225,8 +232,8 @@ mod tests {
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `cpu.offline`, `command`
-            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `cpu.offline`, `command`
+            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `command`
+            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `command`
         "#]],
         );
         check_error(

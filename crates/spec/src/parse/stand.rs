@@ -22,7 +22,7 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
         list(node, file)?.iter().map(|item| super::name(item, file)).collect::<Result<Vec<String>>>()
     })?;
     let drive_names: Vec<&str> = drives.iter().map(|drive| drive.name.as_str()).collect();
-    let layers = map.required("layers", |node, file| layers(node, file, &drive_names))?;
+    let layers = map.optional("layers", |node, file| layers(node, file, &drive_names))?.unwrap_or_default();
     let mut stand = Stand { name, drives, overwrite: overwrite.unwrap_or_default(), layers, targets: Vec::new() };
     let given = map.optional("targets", |node, file| {
         let refs = references(node, file)?;
@@ -32,6 +32,9 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
     map.finish()?;
     stand.targets = match given {
         Some(given) => given,
+        None if stand.layers.is_empty() => {
+            stand.drives.iter().map(|drive| Ref { name: drive.name.clone(), part: None }).collect()
+        }
         None => last_product(&stand).into_iter().collect(),
     };
     if stand.targets.is_empty() {
@@ -179,19 +182,7 @@ fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
             ),
         );
     }
-    if let Some(of) = layer.on.iter().find(|of| below.layer(&of.name).is_some_and(|layer| layer.kind.is_directory())) {
-        let of = &of.name;
-        return error(
-            say!(
-                "`{name}` cannot lie on `{of}`, which is a directory and no device",
-                "`{name}` не может лежать на `{of}`: это каталог, а не устройство"
-            ),
-            say!(
-                "a `loop` layer makes devices of files in a directory",
-                "устройства из файлов в каталоге создаёт слой `loop`"
-            ),
-        );
-    }
+    on_its_like(layer, below, node, file)?;
     for (index, of) in layer.on.iter().enumerate() {
         let taken =
             |other: &Ref| other.name == of.name && (other.part == of.part || other.part.is_none() || of.part.is_none());
@@ -205,6 +196,38 @@ fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// NFS lies on a directory, everything else on devices.
+fn on_its_like(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
+    let is_directory = |of: &Ref| below.layer(&of.name).is_some_and(|layer| layer.kind.is_directory());
+    let wants = matches!(layer.kind, Kind::Nfs(_));
+    let Some(of) = layer.on.iter().find(|of| is_directory(of) != wants) else { return Ok(()) };
+    let (name, of) = (&layer.name, &of.name);
+    let error = match wants {
+        true => node
+            .error(
+                file,
+                say!(
+                    "`{name}` cannot lie on `{of}`, which is a device and no directory",
+                    "`{name}` не может лежать на `{of}`: это устройство, а не каталог"
+                ),
+            )
+            .hint(say!("put a layer `fs` between them", "положите между ними слой `fs`")),
+        false => node
+            .error(
+                file,
+                say!(
+                    "`{name}` cannot lie on `{of}`, which is a directory and no device",
+                    "`{name}` не может лежать на `{of}`: это каталог, а не устройство"
+                ),
+            )
+            .hint(say!(
+                "a `loop` layer makes devices of files in a directory",
+                "устройства из файлов в каталоге создаёт слой `loop`"
+            )),
+    };
+    Err(error)
 }
 
 /// Whether a reference names a drive, or something that one of the first `number` layers makes.

@@ -1,5 +1,6 @@
 //! The commands of each event, and of its undo. Reads the machine; must not change it.
 
+use super::copies::{path_down, snapshot};
 use super::place::{Place, mapping_name, too_few};
 use super::refused;
 use crate::devices::Node;
@@ -50,6 +51,8 @@ pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
             remap(place, which.index(block, place.count()), |table| format!("0 {} error", table.sectors))
         }
         Act::Scrub => scrub(place),
+        Act::Snapshot => snapshot(place),
+        Act::PathDown(number) => path_down(place, *number),
         Act::CpuOffline(cpu) => offline(*cpu),
         Act::Command { command, undo } => {
             Ok(Change { of: None, apply: vec![Deed::Own(command.clone())], undo: vec![Deed::Own(undo.clone())] })
@@ -58,11 +61,11 @@ pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
     made.map_err(|why| refused(act, why))
 }
 
-fn run(line: &str, more: &[&str]) -> Deed {
+pub(super) fn run(line: &str, more: &[&str]) -> Deed {
     Deed::Run(words(line, more))
 }
 
-fn words(line: &str, more: &[&str]) -> Vec<String> {
+pub(super) fn words(line: &str, more: &[&str]) -> Vec<String> {
     line.split(' ').chain(more.iter().copied()).map(str::to_string).collect()
 }
 

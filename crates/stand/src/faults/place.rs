@@ -2,8 +2,11 @@
 //! be changed of. Says what of it the run may touch.
 
 use super::Grounds;
+use super::copies::is_volume;
 use crate::devices::{Devices, Node};
+use crate::mounts::{self, Mount};
 use crate::roots::{Roots, names, number, text};
+use std::path::Path;
 use stend_base::{Say, say};
 use stend_record::{TargetKind, targets};
 
@@ -16,6 +19,10 @@ pub(super) struct Place<'a> {
     drives: Vec<&'a Node>,
     /// Kernel names of what may be touched.
     own: Vec<String>,
+    /// Those of them that the stand of the run made.
+    made: Vec<String>,
+    /// Mounted directories that it made, each with its kind and what is mounted there.
+    directories: Vec<Mount>,
 }
 
 impl<'a> Place<'a> {
@@ -31,9 +38,11 @@ impl<'a> Place<'a> {
             grounds.targets.iter().filter(|target| grounds.writable && target.kind == TargetKind::BlockDevice);
         let confirmed = confirmed.flat_map(|target| target.devices.iter().filter(|device| device.depth == 0));
         let mut own: Vec<String> = confirmed.map(|device| device.name.clone()).collect();
-        own.extend(grounds.stand.map(|name| crate::stands::made_by(roots, devices, name)).unwrap_or_default());
+        let made = grounds.stand.map(|name| crate::stands::made_by(roots, devices, name)).unwrap_or_default();
+        own.extend(made.iter().cloned());
+        let directories = grounds.stand.map(|name| directories(roots, grounds, name)).unwrap_or_default();
         let drives = targets::members(grounds.targets).iter().filter_map(|device| node(&device.name)).collect();
-        Place { devices, tops, drives, own }
+        Place { devices, tops, drives, own, made, directories }
     }
 
     /// Arrays of md at work below the targets.
@@ -89,6 +98,34 @@ impl<'a> Place<'a> {
         self.may_touch(mapping).map(|()| mapping)
     }
 
+    /// Names of the datasets of ZFS at or below the targets that the stand made.
+    pub(super) fn datasets(&self) -> Vec<String> {
+        let volumes = self.made().filter_map(|node| node.dataset.clone());
+        let mounted = self.directories.iter().filter(|mount| mount.kind == "zfs").map(|mount| mount.source.clone());
+        volumes.chain(mounted).collect()
+    }
+
+    /// Where a btrfs is mounted that is a target and was made by the stand.
+    pub(super) fn btrfs(&self) -> Vec<String> {
+        let mounted = self.directories.iter().filter(|mount| mount.kind == "btrfs");
+        mounted.map(|mount| mount.at.display().to_string()).collect()
+    }
+
+    /// Volumes of LVM at or below the targets that the stand made; what LVM hides below them is none.
+    pub(super) fn volumes(&self) -> impl Iterator<Item = &'a Node> {
+        self.made().filter(|node| is_volume(node))
+    }
+
+    /// Mappings at or below the targets that the stand made, and LVM did not.
+    pub(super) fn mappings(&self) -> impl Iterator<Item = &'a Node> {
+        self.made().filter(|node| is_mapping(node))
+    }
+
+    fn made(&self) -> impl Iterator<Item = &'a Node> {
+        let all = self.devices.stack(&self.tops).into_iter().map(|(_, node)| node);
+        all.filter(|node| self.made.contains(&node.name))
+    }
+
     /// How many drives events can choose from: members of the array, or drives below the targets.
     pub(super) fn count(&self) -> usize {
         self.arrays().next().map_or(self.drives.len(), |array| self.members(array).len())
@@ -108,6 +145,17 @@ impl<'a> Place<'a> {
             "{name} создан не стендом этого прогона и не является объектом, подтверждённым через --confirm"
         ))
     }
+}
+
+/// What the stand mounted and the run has a file in.
+fn directories(roots: &Roots, grounds: &Grounds, stand: &str) -> Vec<Mount> {
+    let mounted = mounts::own(roots);
+    let of = |path: &str| mounts::of_path(&mounted, Path::new(path)).cloned();
+    let own = crate::stands::mounted_by(roots, stand);
+    let own = |mount: &Mount| own.contains(&mount.at);
+    let mut found: Vec<Mount> = grounds.targets.iter().filter_map(|target| of(&target.path)).filter(own).collect();
+    found.dedup();
+    found
 }
 
 /// Why there is no drive of a number.

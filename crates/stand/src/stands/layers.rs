@@ -3,8 +3,10 @@
 mod arrays;
 mod exports;
 mod file_systems;
+mod iscsi;
 mod mappings;
 mod memory;
+mod nfs;
 mod pools;
 mod volumes;
 
@@ -80,6 +82,11 @@ pub(crate) fn make(site: &Site) -> Made {
         Kind::Dm(dm) => mappings::mappings(site, *dm),
         Kind::Luns { count } => mappings::luns(site, *count),
         Kind::NvmeOf(transport) => exports::nvme_of(site, *transport),
+        Kind::Iscsi(settings) => iscsi::iscsi(site, settings),
+        Kind::Nfs(settings) => nfs::nfs(site, settings),
+        Kind::Existing { directory } => {
+            Made { steps: Vec::new(), products: vec![Product::Existing(directory.clone())] }
+        }
         Kind::Btrfs(btrfs) => file_systems::btrfs(site, btrfs),
         Kind::Zfs(zfs) => pools::pool(site, zfs),
         Kind::Fs(fs) => file_systems::plain(site, fs),

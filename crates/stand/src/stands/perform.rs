@@ -10,9 +10,12 @@ use stend_record::EventKind;
 use stend_spec::arm::Tunable;
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 27] = [
+const PACKAGES: [(&str, &str); 31] = [
     ("dmsetup", "dmsetup"),
+    ("exportfs", "nfs-kernel-server"),
     ("fallocate", "util-linux"),
+    ("iscsiadm", "open-iscsi"),
+    ("iscsid", "open-iscsi"),
     ("ln", "coreutils"),
     ("losetup", "mount"),
     ("lvcreate", "lvm2"),
@@ -29,6 +32,7 @@ const PACKAGES: [(&str, &str); 27] = [
     ("pvcreate", "lvm2"),
     ("pvremove", "lvm2"),
     ("rm", "coreutils"),
+    ("rpc.mountd", "nfs-kernel-server"),
     ("rmdir", "coreutils"),
     ("sgdisk", "gdisk"),
     ("umount", "mount"),
@@ -97,7 +101,8 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
 }
 
 fn tell(path: &str, value: &str, watch: &mut Watch) -> Result<()> {
-    std::fs::write(path, value).map_err(|e| {
+    // A whole line, as `echo` writes it: the NFS server takes nothing else.
+    std::fs::write(path, format!("{value}\n")).map_err(|e| {
         Error::new(
             Kind::Preflight,
             say!("cannot write {value} to `{path}`: {e}", "не удалось записать {value} в `{path}`: {e}"),

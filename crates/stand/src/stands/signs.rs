@@ -54,6 +54,10 @@ impl<'a> Sight<'a> {
             }
             Sign::Loop(file) => self.loop_over(file).is_some(),
             Sign::Connected(name) => exports::is_connected(self.roots, name),
+            Sign::Session { target, port } => exports::sessions(self.roots, target).iter().any(|(_, own)| own == port),
+            Sign::NodeRecord { target, portal } => exports::has_record(target, portal),
+            Sign::ScsiDisks { serials, port } => serials.iter().all(|serial| self.disk(serial, *port).is_some()),
+            Sign::Initiator => exports::initiator_listens(self.roots),
             Sign::Mounted(at) => mounts::own(self.roots).iter().any(|mount| mount.at == Path::new(at)),
             Sign::Group { name, tag } => group_has(name, tag),
             Sign::Pool(pool) => self.is_imported(pool),
@@ -67,6 +71,9 @@ impl<'a> Sight<'a> {
             Sign::Dataset { pool, name } => self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name),
             Sign::PoolLabel { device, inside, pool } => self.label(device, *inside, pool.as_ref()).is_some(),
             Sign::Setting { path, value } => crate::arm::current(path).is_ok_and(|now| now == *value),
+            Sign::Positive(path) => number(path).is_some_and(|number| number > 0),
+            Sign::Process(name) => exports::runs(self.roots, name),
+            Sign::NfsExport(path) => exports::is_shared(self.roots, path),
             Sign::Noted(path) => self.journal.before(path).is_some(),
             Sign::Zram { layer, index, size } => {
                 self.zram(layer, *index).is_some_and(|node| size.is_none_or(|size| node.size == size))
@@ -89,6 +96,7 @@ impl<'a> Sight<'a> {
     pub(crate) fn find(&self, product: &Product) -> Option<String> {
         let node = match product {
             Product::Directory(path) => return self.shows(&Sign::Mounted(path.clone())).then(|| path.clone()),
+            Product::Existing(path) => return Path::new(path).is_dir().then(|| path.clone()),
             Product::Loop(file) => self.loop_over(file),
             Product::Array { uuid, .. } => self.array(uuid),
             Product::Mapping(name) => self.mapping(name),
@@ -100,6 +108,7 @@ impl<'a> Sight<'a> {
             }
             Product::Zram { layer, index } => self.zram(layer, *index),
             Product::ZfsVolume(dataset) => self.at(&format!("/dev/zvol/{dataset}")),
+            Product::ScsiDisk { serial, port } => self.disk(serial, *port),
             Product::Namespace { uuid } => self.devices.all().find(|node| exports::is_namespace(node, uuid)),
         };
         node.map(|node| self.devices.path(node).display().to_string())
@@ -184,6 +193,12 @@ impl<'a> Sight<'a> {
             None => label.state == Label::CACHE,
         };
         ours.then_some(label.state)
+    }
+
+    /// The disk of the SCSI target with this serial number that is reached over this port.
+    fn disk(&self, serial: &str, port: u16) -> Option<&Node> {
+        let is = |node: &&Node| exports::is_disk(node, serial) && exports::comes_over(self.roots, node, port);
+        self.devices.all().find(is)
     }
 
     fn mapping(&self, name: &str) -> Option<&Node> {

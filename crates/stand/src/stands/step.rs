@@ -146,6 +146,29 @@ pub(crate) enum Sign {
     Loop(String),
     /// This host is connected to an NVMe-oF subsystem of this name.
     Connected(String),
+    /// This host is logged in to an iSCSI target over this port.
+    Session {
+        /// Name of the target.
+        target: String,
+        /// Its port.
+        port: u16,
+    },
+    /// The initiator of this host has a record of an iSCSI target.
+    NodeRecord {
+        /// Name of the target.
+        target: String,
+        /// Address and port.
+        portal: String,
+    },
+    /// All these disks are there, reached over this port.
+    ScsiDisks {
+        /// Their serial numbers.
+        serials: Vec<String>,
+        /// The port.
+        port: u16,
+    },
+    /// The initiator of iSCSI takes orders.
+    Initiator,
     /// A file system is mounted here.
     Mounted(String),
     /// LVM knows a group of this name that carries our tag.
@@ -187,6 +210,12 @@ pub(crate) enum Sign {
         /// The value.
         value: String,
     },
+    /// A setting is a number above 0.
+    Positive(String),
+    /// A program of this name runs.
+    Process(&'static str),
+    /// A directory is handed out over NFS.
+    NfsExport(String),
     /// What a setting was before has been noted.
     Noted(String),
     /// The n-th zram device of a layer exists, and has this size in bytes if one is given.
@@ -225,6 +254,8 @@ pub(crate) struct Pool {
 pub(crate) enum Product {
     /// What is under this path.
     Directory(String),
+    /// A directory that the stand did not make.
+    Existing(String),
     /// The loop device over a file.
     Loop(String),
     /// An array.
@@ -252,6 +283,13 @@ pub(crate) enum Product {
     },
     /// A volume of ZFS, by the name of its dataset.
     ZfsVolume(String),
+    /// One path to a disk of the kernel's SCSI target.
+    ScsiDisk {
+        /// Serial number of the disk.
+        serial: String,
+        /// Port over which it is reached.
+        port: u16,
+    },
     /// A namespace of NVMe.
     Namespace {
         /// Its UUID.
@@ -263,7 +301,7 @@ impl Product {
     /// What stands for it in a plan while it does not exist.
     pub(crate) fn shown(&self) -> String {
         match self {
-            Product::Directory(path) => path.clone(),
+            Product::Directory(path) | Product::Existing(path) => path.clone(),
             Product::Loop(file) => format!("LOOP[{file}]"),
             Product::Array { name, .. } => format!("/dev/md/{name}"),
             Product::Mapping(name) => format!("/dev/mapper/{name}"),
@@ -273,6 +311,7 @@ impl Product {
             Product::Partition { disk, number } => format!("{disk}{number}"),
             Product::Zram { layer, index } => format!("ZRAM[{layer}/{}]", index + 1),
             Product::ZfsVolume(dataset) => format!("/dev/zvol/{dataset}"),
+            Product::ScsiDisk { serial, port } => format!("ISCSI[{serial}:{port}]"),
             Product::Namespace { uuid } => format!("NVME[{uuid}]"),
         }
     }

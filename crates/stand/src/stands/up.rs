@@ -4,7 +4,7 @@ use super::journal::{Entry, Head, Journal};
 use super::layers::Made;
 use super::perform::{must_have, perform};
 use super::signs::{Sight, degraded, syncing};
-use super::step::{Sign, Step, Wait};
+use super::step::{Product, Sign, Step, Wait};
 use super::{Place, Watch, drives, here, of_layer, stand_of};
 use crate::claims;
 use crate::owner::Owner;
@@ -17,6 +17,8 @@ use stend_sys::claim::Lease;
 
 /// How long what a command has made may take to appear; udev needs well under a second.
 const APPEARS: Duration = Duration::from_secs(10);
+/// What the kernel is configured by is made by whoever is the first, and stays.
+const CONFIGURED: &str = "/sys/kernel/config/";
 /// How often is looked.
 const TICK: Duration = Duration::from_millis(50);
 /// How often a synchronisation is looked at, and told of.
@@ -104,18 +106,19 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         }
     }
     must_know_signatures(roots, place, &sight)?;
+    must_exist(&sight, &made)?;
     // Identities are drawn anew; what has one of our names already is somebody else's.
     // A directory where something was mounted before is nobody's.
     let names = |sign: &Sign| match sign {
-        Sign::Path(path) => !path.starts_with(super::names::MOUNTS),
+        Sign::Path(path) => !path.starts_with(super::names::MOUNTS) && !path.starts_with(CONFIGURED),
         // What the kernel is configured by is everybody's.
         Sign::Mounted(at) => at.starts_with(super::names::MOUNTS),
         sign => {
             matches!(sign, Sign::File { .. } | Sign::Mapping { .. } | Sign::Volume(_) | Sign::Loop(_) | Sign::Pool(_))
         }
     };
-    // What the kernel is configured by: of a port there is only its number.
-    let configured = |sign: &Sign| matches!(sign, Sign::Path(path) if path.starts_with("/sys/kernel/config/"));
+    // Of what the kernel is configured by, that which the stand takes away again: of a port there is only its number.
+    let configured = |sign: &Sign| matches!(sign, Sign::Path(path) if path.starts_with(CONFIGURED));
     let taken = steps().find(|step| {
         let signs = step.undo.iter().map(|(sign, _)| sign);
         let own = || signs.filter(|sign| configured(sign)).any(|sign| sight.shows(sign));
@@ -130,6 +133,23 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         "give the stand another name, or remove what has it",
         "дайте стенду другое имя или удалите то, что его носит"
     )))
+}
+
+/// A directory that is measured as it is.
+fn must_exist(sight: &Sight, made: &[Made]) -> Result<()> {
+    let products = made.iter().flat_map(|made| &made.products);
+    let lacking = products.filter_map(|product| match product {
+        Product::Existing(path) if sight.find(product).is_none() => Some(path),
+        _ => None,
+    });
+    match lacking.into_iter().next() {
+        None => Ok(()),
+        Some(path) => Err(Error::new(Kind::Preflight, say!("there is no directory `{path}`", "нет каталога `{path}`"))
+            .hint(say!(
+                "`existing` takes what is mounted already; make or mount it first",
+                "`existing` берёт то, что уже смонтировано; сначала создайте или смонтируйте его"
+            ))),
+    }
 }
 
 /// `overwrite` names only what is there: a mistyped drive would show itself so.

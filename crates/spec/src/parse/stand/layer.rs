@@ -5,7 +5,8 @@ use super::super::{Map, boolean, bytes, expected, list, span, text, whole, word}
 use crate::keys::Limits;
 use crate::keys::stand as keys;
 use crate::stand::{
-    Btrfs, Consistency, Dm, Fs, InitialSync, Kind, LoopFiles, Lvm, LvmType, Md, MdLevel, Profile, Zram,
+    Btrfs, Consistency, Dm, Fs, InitialSync, Iscsi, Kind, LoopFiles, Lvm, LvmType, Md, MdLevel, Nfs, PathPolicy,
+    Profile, Zram,
 };
 use crate::yaml::Node;
 use stend_base::format::bytes as format;
@@ -24,6 +25,9 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("dm", dm)?,
         map.optional("luns", |node, file| Ok(Kind::Luns { count: count(node, file)? }))?,
         map.optional("nvme_of", nvme_of)?,
+        map.optional("iscsi", iscsi)?,
+        map.optional("nfs", nfs)?,
+        map.optional("existing", existing)?,
         map.optional("btrfs", btrfs)?,
         map.optional("zfs", super::zfs::zfs)?,
         map.optional("fs", fs)?,
@@ -44,14 +48,7 @@ pub(super) fn contradiction<T>(node: &Node, file: &str, what: Say) -> Result<T> 
 
 fn loop_files(node: &Node, file: &str) -> Result<Kind> {
     let mut map = Map::of(node, file, &keys::LOOP)?;
-    let directory = map.required("directory", |node, file| {
-        let path = text(node, file)?;
-        let plain = path.starts_with('/') && !path.split('/').any(|part| part == "..");
-        match plain && !path.chars().any(char::is_control) {
-            true => Ok(path),
-            false => Err(expected(node, file, say!("a path from the root", "путь от корня"))),
-        }
-    })?;
+    let directory = map.required("directory", directory)?;
     let found = LoopFiles {
         directory,
         size: map.required("size", size)?,
@@ -210,6 +207,48 @@ fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
     let transport = map.required("transport", |node, file| word(node, file, keys::TRANSPORTS))?;
     map.finish()?;
     Ok(Kind::NvmeOf(transport))
+}
+
+fn iscsi(node: &Node, file: &str) -> Result<Kind> {
+    let mut map = Map::of(node, file, &keys::ISCSI)?;
+    let paths = map.optional("paths", |node, file| whole(node, file, keys::PATHS))?.unwrap_or(1);
+    let policy = map.optional("policy", |node, file| word(node, file, keys::PATH_POLICIES))?;
+    map.finish()?;
+    if paths == 1 && policy.is_some() {
+        return contradiction(
+            node,
+            file,
+            say!(
+                "one path leaves nothing to choose: `policy` needs `paths` above 1",
+                "один путь не выбирают: для `policy` нужно `paths` больше 1"
+            ),
+        );
+    }
+    Ok(Kind::Iscsi(Iscsi { paths, policy: policy.unwrap_or(PathPolicy::ServiceTime) }))
+}
+
+/// A path that means the same wherever it is read.
+fn directory(node: &Node, file: &str) -> Result<String> {
+    let path = text(node, file)?;
+    let plain = path.starts_with('/') && !path.split('/').any(|part| part == "..");
+    match plain && !path.chars().any(char::is_control) {
+        true => Ok(path),
+        false => Err(expected(node, file, say!("a path from the root", "путь от корня"))),
+    }
+}
+
+fn nfs(node: &Node, file: &str) -> Result<Kind> {
+    let mut map = Map::of(node, file, &keys::NFS)?;
+    let options = map.optional("options", plain_words)?.unwrap_or_default();
+    map.finish()?;
+    Ok(Kind::Nfs(Nfs { options }))
+}
+
+fn existing(node: &Node, file: &str) -> Result<Kind> {
+    let mut map = Map::of(node, file, &keys::EXISTING)?;
+    let directory = map.required("directory", directory)?;
+    map.finish()?;
+    Ok(Kind::Existing { directory })
 }
 
 fn btrfs(node: &Node, file: &str) -> Result<Kind> {

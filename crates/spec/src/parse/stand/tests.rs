@@ -44,6 +44,18 @@ fn a_layer_without_drives_needs_none_and_partitions_count_for_each() {
 }
 
 #[test]
+fn what_is_there_already_needs_no_layer_or_one_that_makes_nothing() {
+    let found = of("stand: x\ndrives: [{id: A}, {id: B, name: other}]\n");
+    let targets: Vec<String> = found.targets.iter().map(shown).collect();
+    assert_eq!((targets.join(" "), found.layers.len()), ("d1 other".into(), 0));
+    let found = of(
+        "stand: x\nlayers:\n- existing: {directory: /mnt/array}\n- settings: {/proc/sys/vm/swappiness: 1}\n- nfs: {}\n",
+    );
+    assert_eq!(shown(&found.targets[0]), "nfs");
+    assert!(matches!(&found.layers[0].kind, Kind::Existing { directory } if directory == "/mnt/array"));
+}
+
+#[test]
 fn what_cannot_be_is_named_with_its_place() {
     let loops = "stand: x\nlayers:\n- loop: {directory: /d, size: 64MiB, count: 3}\n";
     for (text, told) in [
@@ -100,6 +112,16 @@ fn what_cannot_be_is_named_with_its_place() {
         (&format!("{loops}- zfs: {{layout: stripe, volume: 100B}}"), "in whole MiB"),
         (&format!("{loops}- zfs: {{layout: stripe, compression: on}}"), "`zstd-fast`"),
         (&format!("{loops}- zfs: {{layout: stripe}}\n- luns: {{count: 2}}"), "which is a directory"),
+        (&format!("{loops}- iscsi: {{policy: round-robin}}"), "`policy` needs `paths` above 1"),
+        (&format!("{loops}- iscsi: {{paths: 9}}"), "9 is outside 1 to 8"),
+        (&format!("{loops}- {{on: [loop/1], nfs: {{}}}}"), "which is a device and no directory"),
+        (
+            &format!("{loops}- {{on: [loop/1], fs: {{type: xfs}}}}\n- nfs: {{options: ['mountaddr=/x']}}"),
+            "could name another device",
+        ),
+        (&format!("{loops}- {{on: [loop/1], fs: {{type: xfs}}}}\n- nfs: {{}}\n- iscsi: {{}}"), "which is a directory"),
+        (&format!("{loops}- existing: {{directory: x}}"), "a path from the root"),
+        ("stand: x\n", "no layer makes anything"),
         (&format!("{loops}- dm: {{linear: whole, delay: {{read: 5ms}}}}"), "exactly one mapping"),
         (&format!("{loops}- dm: {{delay: {{read: 5us}}}}"), "in steps of 1 ms"),
         (&format!("{loops}- dm: {{error: {{from: 1MiB, length: 0B}}}}"), "not 1 MiB to 1 PiB, in whole MiB"),

@@ -77,6 +77,16 @@ fn nothing_that_would_lose_data_or_is_somebody_elses_is_touched() {
 }
 
 #[test]
+fn snapshots_and_paths_are_of_what_the_stand_made_and_of_nothing_that_was_only_confirmed() {
+    let tree = machine("raid5", "0");
+    tree.over("dm-0", "253:0", &["md0"], &[("dm/uuid", "LVM-a"), ("dm/name", "vg-a")]);
+    let snapshot = told(&tree, "dm-0", &Act::Snapshot, true);
+    assert!(snapshot.contains("nothing that can have snapshots was made by the stand"), "{snapshot}");
+    let path = told(&tree, "dm-0", &Act::PathDown(1), true);
+    assert!(path.contains("made no device with several paths"), "{path}");
+}
+
+#[test]
 fn a_drive_gets_slow_only_by_a_mapping_that_is_not_lvms() {
     let slow = Act::DriveSlow(Which::Number(1), Nanos::millis(50));
     let of = |tree: &Tree, target: &str| told(tree, target, &slow, true);

@@ -6,7 +6,7 @@ use stend_base::{Say, say};
 use stend_spec::stand::Transport;
 
 /// Where the kernel keeps what is configured by directories.
-const CONFIG: &str = "/sys/kernel/config";
+pub(super) const CONFIG: &str = "/sys/kernel/config";
 
 /// Each device becomes a namespace of one subsystem, which is reached over one port of the loopback.
 ///
@@ -34,19 +34,19 @@ pub(super) fn nvme_of(site: &Site, transport: Transport) -> Made {
     made
 }
 
-fn step(what: Say, done: Sign) -> Step {
+pub(super) fn step(what: Say, done: Sign) -> Step {
     Step { what, erases: Vec::new(), done, apply: Vec::new(), undo: Vec::new(), wait: None }
 }
 
-fn tell(path: String, value: &str) -> Deed {
+pub(super) fn tell(path: String, value: &str) -> Deed {
     Deed::Tell { path, value: value.to_string() }
 }
 
-fn is(path: String, value: &str) -> Sign {
+pub(super) fn is(path: String, value: &str) -> Sign {
     Sign::Setting { path, value: value.to_string() }
 }
 
-fn configuration() -> Step {
+pub(super) fn configuration() -> Step {
     let mounted = Sign::Mounted(CONFIG.to_string());
     Step {
         // It stays: others use it as well.

@@ -3,6 +3,7 @@
 use super::*;
 use expect_test::{Expect, expect};
 
+mod exports;
 mod pools;
 
 const SIX: &str = "{id: D1}, {id: D2}, {id: D3}, {id: D4}, {id: D5}, {id: D6}";
@@ -21,8 +22,11 @@ fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[Below]) -> Mad
 
 /// Commands that make the last layer of a stand with six drives of 100 MiB, its undo, and what it makes.
 fn check(layers: &str, expected: Expect) {
-    let with =
-        if layers.contains("loop") || layers.contains("zram") { String::new() } else { format!("drives: [{SIX}]\n") };
+    let with = if ["loop", "zram", "existing"].iter().any(|kind| layers.contains(kind)) {
+        String::new()
+    } else {
+        format!("drives: [{SIX}]\n")
+    };
     let stand = stend_spec::parse::stand(&format!("stand: x\n{with}layers:\n{layers}\n"), "s.yaml").unwrap();
     let layer = stand.layers.last().unwrap();
     let below: Vec<Below> =
@@ -421,79 +425,5 @@ fn file_systems_and_settings() {
         echo … > /proc/sys/vm/swappiness  # what was there before
         # makes
     "#]],
-    );
-}
-
-#[test]
-fn a_device_over_nvme() {
-    check(
-        "- loop: {directory: /x, size: 16MiB}\n- nvme_of: {transport: tcp}",
-        expect![[r#"
-            # mount the kernel's configuration
-            modprobe configfs
-            mount -t configfs configfs /sys/kernel/config
-            # make the subsystem nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            modprobe nvmet
-            modprobe nvmet_tcp
-            mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/attr_allow_any_host
-            # hand out /dev/loop over NVMe-oF
-            mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
-            echo /dev/loop > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_path
-            echo 145afc32-b163-4621-a38a-63c80c0b4e27 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_uuid
-            echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/enable
-            # open the port /sys/kernel/config/nvmet/ports/37797
-            mkdir -- /sys/kernel/config/nvmet/ports/37797
-            echo ipv4 > /sys/kernel/config/nvmet/ports/37797/addr_adrfam
-            echo 127.0.0.1 > /sys/kernel/config/nvmet/ports/37797/addr_traddr
-            echo 27797 > /sys/kernel/config/nvmet/ports/37797/addr_trsvcid
-            echo tcp > /sys/kernel/config/nvmet/ports/37797/addr_trtype
-            # offer nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce on port 37797
-            ln --symbolic -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce /sys/kernel/config/nvmet/ports/37797/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            # connect to nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            modprobe nvme_tcp
-            nvme connect --transport=tcp --traddr=127.0.0.1 --trsvcid=27797 --nqn=nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            # undo
-            nvme disconnect --nqn=nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            rm -- /sys/kernel/config/nvmet/ports/37797/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            rmdir -- /sys/kernel/config/nvmet/ports/37797
-            echo 0 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/enable
-            rmdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
-            rmdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            # makes NVME[145afc32-b163-4621-a38a-63c80c0b4e27]
-        "#]],
-    );
-    check(
-        "- loop: {directory: /x, size: 16MiB}\n- nvme_of: {transport: loop}",
-        expect![[r#"
-            # mount the kernel's configuration
-            modprobe configfs
-            mount -t configfs configfs /sys/kernel/config
-            # make the subsystem nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            modprobe nvmet
-            modprobe nvme_loop
-            mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/attr_allow_any_host
-            # hand out /dev/loop over NVMe-oF
-            mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
-            echo /dev/loop > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_path
-            echo 145afc32-b163-4621-a38a-63c80c0b4e27 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_uuid
-            echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/enable
-            # open the port /sys/kernel/config/nvmet/ports/37797
-            mkdir -- /sys/kernel/config/nvmet/ports/37797
-            echo loop > /sys/kernel/config/nvmet/ports/37797/addr_trtype
-            # offer nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce on port 37797
-            ln --symbolic -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce /sys/kernel/config/nvmet/ports/37797/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            # connect to nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            nvme connect --transport=loop --nqn=nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            # undo
-            nvme disconnect --nqn=nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            rm -- /sys/kernel/config/nvmet/ports/37797/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            rmdir -- /sys/kernel/config/nvmet/ports/37797
-            echo 0 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/enable
-            rmdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
-            rmdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
-            # makes NVME[145afc32-b163-4621-a38a-63c80c0b4e27]
-        "#]],
     );
 }

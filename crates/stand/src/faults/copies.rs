@@ -1,0 +1,133 @@
+//! Snapshots of what a stand made, and ways to a disk that go: the commands, and what undoes them. Reads the machine; must not
+//! change it.
+
+use super::deeds::{Change, Deed, run, words};
+use super::place::{Place, mapping_name};
+use crate::devices::Node;
+use crate::roots::text;
+use stend_base::{Say, say};
+
+/// Name of a snapshot in its group, pool or directory.
+const SNAPSHOT: &str = "stend-event";
+
+type Found<T> = std::result::Result<T, Say>;
+
+/// A snapshot of each target.
+pub(super) fn snapshot(place: &Place) -> Found<Change> {
+    let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
+    for dataset in place.datasets() {
+        let name = format!("{dataset}@{SNAPSHOT}");
+        change.apply.push(run("zfs snapshot", &[&name]));
+        change.undo.push(Deed::LetGo(words("zfs destroy", &[&name])));
+    }
+    for at in place.btrfs() {
+        let copy = format!("{at}/.{SNAPSHOT}");
+        change.apply.push(run("btrfs --quiet subvolume snapshot -r", &[&at, &copy]));
+        change.undo.push(run("btrfs --quiet subvolume delete", &[&copy]));
+    }
+    for node in place.volumes() {
+        let (group, volume) = of_lvm(&mapping_name(node)?);
+        let mut create = words("lvcreate --yes --quiet --snapshot --name", &[SNAPSHOT]);
+        if !is_thin(node)? {
+            must_have_room(&group)?;
+            create.push("--extents=100%FREE".into());
+        }
+        create.push(format!("{group}/{volume}"));
+        change.apply.push(Deed::Run(create));
+        change.undo.push(Deed::LetGo(words("lvremove --yes --quiet", &[&format!("{group}/{SNAPSHOT}")])));
+    }
+    match change.apply.is_empty() {
+        false => Ok(change),
+        true => Err(say!(
+            "nothing that can have snapshots was made by the stand of this run: it needs a layer `lvm`, `zfs` or `btrfs`",
+            "стенд этого прогона не создал ничего, с чего делают снимки: нужен слой `lvm`, `zfs` или `btrfs`"
+        )),
+    }
+}
+
+/// The device mapper doubles the `-` of a name: `stend--x--lvm-main` is `main` in `stend-x-lvm`.
+fn of_lvm(mapping: &str) -> (String, String) {
+    let plain = mapping.replace("--", "\0");
+    let (group, volume) = plain.split_once('-').unwrap_or((&plain, ""));
+    (group.replace('\0', "-"), volume.replace('\0', "-"))
+}
+
+fn is_thin(node: &Node) -> Found<bool> {
+    let table = told(&words("dmsetup table", &[&mapping_name(node)?]))?;
+    Ok(table.split_whitespace().nth(2) == Some("thin"))
+}
+
+fn must_have_room(group: &str) -> Found<()> {
+    let free = told(&words("vgs --noheadings --options vg_free_count", &[group]))?;
+    if free.lines().any(|line| line.trim().parse::<u64>().is_ok_and(|extents| extents > 0)) {
+        return Ok(());
+    }
+    Err(say!(
+        "there is no room for a snapshot in {group}: give the volume a `size` that leaves some, or take `type: thin`",
+        "в {group} нет места для снимка: задайте тому `size` с запасом или возьмите `type: thin`"
+    ))
+}
+
+/// One way to each disk that is reached over several.
+pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
+    let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
+    for node in place.mappings() {
+        let name = mapping_name(node)?;
+        let ways = ways(&told(&words("dmsetup table", &[&name]))?);
+        let count = ways.len();
+        if count < 2 {
+            continue;
+        }
+        let way = ways
+            .get(number as usize - 1)
+            .ok_or_else(|| say!("there are only {count} paths to {name}", "путей к {name} только {count}"))?;
+        let message = |word: &str| run("dmsetup message", &[&name, "0", word, way]);
+        change.apply.push(message("fail_path"));
+        change.undo.push(message("reinstate_path"));
+    }
+    match change.apply.is_empty() {
+        false => Ok(change),
+        true => Err(say!(
+            "the stand of this run made no device with several paths: it needs `iscsi: {{paths: 2}}`",
+            "стенд этого прогона не создал устройства с несколькими путями: нужно `iscsi: {{paths: 2}}`"
+        )),
+    }
+}
+
+/// Devices in a table of `multipath`, in its order; none in other tables.
+//= linux, drivers/md/dm-mpath.c, multipath_status(): "%s" of each path, which is major:minor
+fn ways(table: &str) -> Vec<String> {
+    let mut words = table.split_whitespace().skip(2);
+    if words.next() != Some("multipath") {
+        return Vec::new();
+    }
+    let number = |part: &str| part.parse::<u32>().is_ok();
+    words.filter(|word| word.split_once(':').is_some_and(|(a, b)| number(a) && number(b))).map(str::to_string).collect()
+}
+
+fn told(words: &[String]) -> Found<String> {
+    crate::command::execute_plainly(words, &|| false, &mut |_| {}).map_err(|error| error.message)
+}
+
+/// Whether a device is a volume of LVM.
+pub(super) fn is_volume(node: &Node) -> bool {
+    text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| uuid.starts_with("LVM-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_tells_its_group_and_volume() {
+        assert_eq!(of_lvm("stend--x--lvm-main"), ("stend-x-lvm".into(), "main".into()));
+        assert_eq!(of_lvm("vg-a--b"), ("vg".into(), "a-b".into()));
+    }
+
+    #[test]
+    fn ways_stand_in_the_order_of_the_table() {
+        let table = "0 196608 multipath 0 0 1 1 round-robin 0 2 1 8:16 1 8:0 1";
+        assert_eq!(ways(table), ["8:16", "8:0"]);
+        assert!(ways("0 8 linear 8:16 0").is_empty() && ways("").is_empty());
+    }
+}

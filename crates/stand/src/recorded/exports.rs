@@ -1,0 +1,111 @@
+//! What machines show that hand out devices and directories, and are connected to them themselves.
+
+use super::*;
+
+#[test]
+fn a_drive_that_is_handed_out_over_nvme_is_never_written_and_lies_below_its_other_end() {
+    let tree = Tree::new();
+    let uuid = "8e1f3a52-6c0b-4d7e-a3f1-2b9c5d7e8f90";
+    tree.disk("nvme0n1", "259:0", "pci0000:00/0000:00:1d.0/nvme/nvme0", &[("wwid", "eui.1")]);
+    let namespace = "sys/kernel/config/nvmet/subsystems/nqn.x/namespaces/1";
+    tree.put(&format!("{namespace}/device_path"), "/dev/nvme0n1\n");
+    tree.put(&format!("{namespace}/device_uuid"), uuid);
+    tree.put(&format!("{namespace}/enable"), "0\n");
+    assert_eq!(tree.reasons("nvme0n1"), [], "not yet handed out");
+    tree.put(&format!("{namespace}/enable"), "1\n");
+    let exported = || Refusal::Exported { name: "nqn.x".into() };
+    assert_eq!(tree.reasons("nvme0n1"), [exported()]);
+    tree.disk("nvme1n1", "259:2", "virtual/nvme-subsystem/nvme-subsys1", &[("wwid", &format!("uuid.{uuid}"))]);
+    assert_eq!(tree.reasons("nvme0n1"), [Refusal::Holder { device: "nvme1n1".into() }, exported()]);
+    assert_eq!(tree.reasons("nvme1n1"), []);
+    let devices = Devices::read(&tree.roots);
+    let stack = devices.stack(&[devices.by_name("nvme1n1").unwrap()]);
+    let facts = crate::drives::describe(&tree.roots, &devices, &stack);
+    let told: Vec<(&str, &str)> = facts.iter().map(|device| (device.name.as_str(), device.kind.as_str())).collect();
+    // What is counted at drives is counted once.
+    assert_eq!(told, [("nvme1n1", "nvme-of"), ("nvme0n1", "disk")]);
+}
+
+#[test]
+fn a_drive_that_is_handed_out_over_scsi_lies_below_each_path_to_it() {
+    let tree = Tree::new();
+    let serial = "8e1f3a52-6c0b-4d7e-a3f1-2b9c5d7e8f90";
+    tree.disk("nvme0n1", "259:0", "pci0000:00/0000:00:1d.0/nvme/nvme0", &[("wwid", "eui.1")]);
+    let disk = "sys/kernel/config/target/core/iblock_7/disk1";
+    tree.put(&format!("{disk}/enable"), "0\n");
+    tree.put(&format!("{disk}/info"), "Status: ACTIVATED  Max Queue Depth: 128\n        iBlock device: nvme0n1  UDEV PATH: /dev/nvme0n1  readonly: 0\n");
+    tree.put(&format!("{disk}/wwn/vpd_unit_serial"), format!("T10 VPD Unit Serial Number: {serial}\n"));
+    assert_eq!(tree.reasons("nvme0n1"), [], "not yet handed out");
+    tree.put(&format!("{disk}/enable"), "1\n");
+    let exported = || Refusal::Exported { name: "iblock_7/disk1".into() };
+    assert_eq!(tree.reasons("nvme0n1"), [exported()]);
+
+    let page = [&[0, 0x80, 0, serial.len() as u8], serial.as_bytes()].concat();
+    for (session, port) in [(3, 30_001), (4, 30_002)] {
+        let name = if session == 3 { "sda" } else { "sdb" };
+        let place = format!("platform/host{session}/session{session}/target{session}:0:0/{session}:0:0:0");
+        tree.disk(name, &format!("8:{}", session * 16), &place, &[("device/wwid", "naa.60014058e1f3a526")]);
+        tree.put(&format!("sys/devices/{place}/block/{name}/device/vpd_pg80"), &page);
+        tree.put(&format!("sys/class/iscsi_connection/connection{session}:0/persistent_port"), format!("{port}\n"));
+        tree.put(&format!("sys/class/iscsi_session/session{session}/targetname"), "iqn.x\n");
+        tree.put(
+            &format!("sys/class/iscsi_session/session{session}/state"),
+            if session == 3 { "LOGGED_IN" } else { "FAILED" },
+        );
+    }
+    let holders = ["sda", "sdb"].map(|device| Refusal::Holder { device: device.into() });
+    let [first, second] = holders;
+    assert_eq!(tree.reasons("nvme0n1"), [first, second, exported()]);
+    let devices = Devices::read(&tree.roots);
+    let node = |name: &str| devices.by_name(name).unwrap();
+    let stack = devices.stack(&[node("sda"), node("sdb")]);
+    let facts = crate::drives::describe(&tree.roots, &devices, &stack);
+    let mut told: Vec<(&str, &str)> = facts.iter().map(|device| (device.name.as_str(), device.kind.as_str())).collect();
+    told.sort_unstable();
+    assert_eq!(told, [("nvme0n1", "disk"), ("sda", "iscsi"), ("sdb", "iscsi")]);
+    let over = |name: &str, port: u16| crate::exports::comes_over(&tree.roots, node(name), port);
+    assert!(over("sda", 30_001) && over("sdb", 30_002) && !over("sda", 30_002) && !over("nvme0n1", 30_001));
+    assert_eq!(
+        crate::exports::sessions(&tree.roots, "iqn.x"),
+        [("session3".to_string(), 30_001)],
+        "of those that are logged in"
+    );
+}
+
+#[test]
+fn a_file_that_is_a_device_is_handed_out_like_a_device() {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0", &[("device/wwid", "naa.5")]);
+    let disk = "sys/kernel/config/target/core/fileio_0/x";
+    tree.put(&format!("{disk}/enable"), "1");
+    tree.put(&format!("{disk}/info"), "TCM FILEIO ID: 0        File: /dev/sda  Size: 8388608  Mode: O_DSYNC\n");
+    assert_eq!(tree.reasons("sda"), [Refusal::Exported { name: "fileio_0/x".into() }]);
+}
+
+#[test]
+fn who_serves_the_initiator_and_the_nfs_server_is_asked_of_the_kernel() {
+    let tree = Tree::new();
+    let listens = || crate::exports::initiator_listens(&tree.roots);
+    assert!(!listens());
+    tree.put(
+        "proc/net/unix",
+        "Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 1 1 1 9 @ISCSIADM_ABSTRACT_NAMESPACE\n",
+    );
+    assert!(listens());
+    tree.put("var/lib/nfs/etab", "/run/x\t127.0.0.1(rw,sync)\n");
+    let shared = |path| crate::exports::is_shared(&tree.roots, path);
+    assert!(shared("/run/x") && !shared("/run"));
+    tree.put("proc/12/comm", "rpc.mountd\n");
+    assert!(crate::exports::runs(&tree.roots, "rpc.mountd") && !crate::exports::runs(&tree.roots, "rpc"));
+}
+
+#[test]
+fn what_a_host_mounts_from_itself_lies_on_its_own_drive() {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0", &[("device/wwid", "naa.5")]);
+    let lines = "1 0 8:0 / /srv rw - xfs /dev/sda rw\n2 0 0:50 / /mnt rw - nfs4 127.0.0.1:/srv rw\n3 0 0:51 / /far rw - nfs4 10.0.0.1:/srv rw\n";
+    tree.put("proc/self/mountinfo", lines);
+    let (devices, mounts) = (Devices::read(&tree.roots), crate::mounts::own(&tree.roots));
+    let below = |index: usize| crate::mounts::devices_of(&tree.roots, &devices, &mounts, &mounts[index]).len();
+    assert_eq!([below(0), below(1), below(2)], [1, 1, 0]);
+}

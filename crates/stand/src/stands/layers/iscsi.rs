@@ -1,0 +1,202 @@
+//! Devices handed out by the kernel's iSCSI target on the loopback and taken in again by the initiator of the same host, over
+//! one path or several.
+//!
+//! Source: the tree of Linux 6.12, drivers/target/target_core_configfs.c, drivers/target/iscsi/iscsi_target_configfs.c,
+//! Documentation/admin-guide/device-mapper/dm-queue-length.rst; iscsiadm(8) of open-iscsi 2.1.
+
+use super::super::step::{Deed, Product, Sign, Step};
+use super::exports::{CONFIG, configuration, is, step, tell};
+use super::{Below, Made, Site, sectors};
+use stend_base::say;
+use stend_spec::stand::Iscsi;
+
+/// The loopback: nobody else can connect.
+const HOST: &str = "127.0.0.1";
+/// Numbers of ports of stands begin here, and paths of one follow each other.
+const PORTS: u16 = 30_000;
+
+/// Directories and names of one target.
+struct Target {
+    /// Its name.
+    iqn: String,
+    /// Where its devices are set up.
+    store: String,
+    /// Where what it offers is set up.
+    group: String,
+    /// Ports of its paths.
+    ports: Vec<u16>,
+}
+
+pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
+    let number = site.names.number(&site.layer.name);
+    let iqn = format!("iqn.2003-01.org.linux-iscsi:{}", site.uuid(0));
+    let first = PORTS + number % 20_000;
+    let target = Target {
+        store: format!("{CONFIG}/target/core/iblock_{number}"),
+        group: format!("{CONFIG}/target/iscsi/{iqn}/tpgt_1"),
+        ports: (0..iscsi.paths as u16).map(|path| first + path).collect(),
+        iqn,
+    };
+    let mut steps = vec![configuration(), modules()];
+    steps.push(made_directory(&target.store));
+    steps.extend(site.paths().enumerate().map(|(index, device)| target.device(index, device, &site.uuid(index + 1))));
+    steps.push(made_directory(&format!("{CONFIG}/target/iscsi/{}", target.iqn)));
+    steps.push(target.offer());
+    steps.extend((0..site.count()).map(|index| target.unit(index)));
+    steps.extend(target.ports.iter().map(|port| made_directory(&format!("{}/np/{HOST}:{port}", target.group))));
+    steps.push(target.open());
+    steps.push(initiator());
+    steps.extend(target.ports.iter().map(|port| target.log_in(*port)));
+    let disk = |index: usize, port: u16| Product::ScsiDisk { serial: site.uuid(index + 1), port };
+    if let [port] = target.ports[..] {
+        return Made { steps, products: (0..site.count()).map(|index| disk(index, port)).collect() };
+    }
+    let mut products = Vec::new();
+    steps.extend(target.ports.iter().map(|port| appear(site, *port)));
+    for (index, below) in site.below.iter().enumerate() {
+        let disks: Vec<String> = target.ports.iter().map(|port| (site.path)(&disk(index, *port))).collect();
+        let name = format!("{}-{}", site.name(), index + 1);
+        steps.push(several_paths(&name, &site.uuid(site.count() + 1 + index), iscsi, below, &disks));
+        products.push(Product::Mapping(name));
+    }
+    Made { steps, products }
+}
+
+impl Target {
+    fn device(&self, index: usize, device: &str, serial: &str) -> Step {
+        let at = format!("{}/disk{}", self.store, index + 1);
+        let enable = format!("{at}/enable");
+        Step {
+            erases: vec![device.to_string()],
+            apply: vec![
+                Deed::run("mkdir --", [at.as_str()]),
+                tell(format!("{at}/control"), &format!("udev_path={device}")),
+                tell(format!("{at}/wwn/vpd_unit_serial"), serial),
+                tell(enable.clone(), "1"),
+            ],
+            undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
+            ..step(say!("hand out {device} over iSCSI", "отдать {device} по iSCSI"), is(enable, "1"))
+        }
+    }
+
+    /// Whoever reaches the loopback may log in and write.
+    fn offer(&self) -> Step {
+        let Target { group, iqn, .. } = self;
+        let attribute = |name: &str| format!("{group}/attrib/{name}");
+        // Last, so that a group that has it is whole.
+        let whole = is(attribute("generate_node_acls"), "1");
+        Step {
+            apply: vec![
+                Deed::run("mkdir --", [group.as_str()]),
+                tell(attribute("authentication"), "0"),
+                tell(attribute("demo_mode_write_protect"), "0"),
+                tell(attribute("cache_dynamic_acls"), "1"),
+                tell(attribute("generate_node_acls"), "1"),
+            ],
+            undo: vec![(Sign::Path(group.clone()), Deed::run("rmdir --", [group.as_str()]))],
+            ..step(say!("make the target {iqn}", "создать цель {iqn}"), whole)
+        }
+    }
+
+    fn unit(&self, index: usize) -> Step {
+        let unit = format!("{}/lun/lun_{index}", self.group);
+        let name = format!("disk{}", index + 1);
+        let (link, disk) = (format!("{unit}/{name}"), format!("{}/{name}", self.store));
+        let there = Sign::Path(link.clone());
+        Step {
+            apply: vec![
+                Deed::run("mkdir --", [unit.as_str()]),
+                Deed::run("ln --symbolic --", [disk.as_str(), link.as_str()]),
+            ],
+            undo: vec![
+                (there.clone(), Deed::run("rm --", [link.as_str()])),
+                (Sign::Path(unit.clone()), Deed::run("rmdir --", [unit.as_str()])),
+            ],
+            ..step(say!("make {name} unit {index}", "сделать {name} устройством {index}"), there)
+        }
+    }
+
+    fn open(&self) -> Step {
+        let (enable, iqn) = (format!("{}/enable", self.group), &self.iqn);
+        let open = is(enable.clone(), "1");
+        Step {
+            apply: vec![tell(enable.clone(), "1")],
+            undo: vec![(open.clone(), tell(enable, "0"))],
+            ..step(say!("open {iqn}", "открыть {iqn}"), open)
+        }
+    }
+
+    fn log_in(&self, port: u16) -> Step {
+        let Target { iqn, .. } = self;
+        let portal = format!("{HOST}:{port}");
+        let node = |more: &[&str]| {
+            let words = ["--targetname", iqn, "--portal", &portal].into_iter().chain(more.iter().copied());
+            Deed::run("iscsiadm --mode node", words)
+        };
+        let there = Sign::Session { target: iqn.clone(), port };
+        Step {
+            apply: vec![
+                node(&["--op", "new"]),
+                // A restart of the machine ends the target; whoever logs in at boot would wait for it.
+                node(&["--op", "update", "--name", "node.startup", "--value", "manual"]),
+                node(&["--login"]),
+            ],
+            undo: vec![
+                (there.clone(), node(&["--logout"])),
+                (Sign::NodeRecord { target: iqn.clone(), portal: portal.clone() }, node(&["--op", "delete"])),
+            ],
+            ..step(say!("log in to {iqn} at {portal}", "подключиться к {iqn} через {portal}"), there)
+        }
+    }
+}
+
+fn modules() -> Step {
+    let fabric = format!("{CONFIG}/target/iscsi");
+    Step {
+        // It stays: others use it as well.
+        apply: vec![
+            Deed::Module("target_core_mod"),
+            Deed::Module("target_core_iblock"),
+            Deed::Module("iscsi_target_mod"),
+            Deed::run("mkdir --", [fabric.as_str()]),
+        ],
+        ..step(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Sign::Path(fabric))
+    }
+}
+
+fn made_directory(path: &str) -> Step {
+    let there = Sign::Path(path.to_string());
+    Step {
+        apply: vec![Deed::run("mkdir --", [path])],
+        undo: vec![(there.clone(), Deed::run("rmdir --", [path]))],
+        ..step(say!("make {path}", "создать {path}"), there)
+    }
+}
+
+/// It stays, as systemd would have left it: others may have begun to use it.
+fn initiator() -> Step {
+    Step {
+        apply: vec![Deed::Module("iscsi_tcp"), Deed::run("iscsid", [])],
+        ..step(say!("start the initiator of iSCSI", "запустить инициатор iSCSI"), Sign::Initiator)
+    }
+}
+
+/// Sessions are open before the kernel has looked for disks in them.
+fn appear(site: &Site, port: u16) -> Step {
+    let disks = Sign::ScsiDisks { serials: (0..site.count()).map(|index| site.uuid(index + 1)).collect(), port };
+    step(say!("find the disks at {HOST}:{port}", "найти диски через {HOST}:{port}"), disks)
+}
+
+/// A mapping over all paths to a disk, among which each I/O is given one. No daemon watches it: what fails stays failed until it is
+/// reinstated.
+fn several_paths(name: &str, uuid: &str, iscsi: &Iscsi, below: &Below, disks: &[String]) -> Step {
+    let uuid = format!("STEND-{uuid}");
+    let (policy, count) = (iscsi.policy.word(), disks.len());
+    let table = format!("0 {} multipath 0 0 1 1 {policy} 0 {count} 0 {}", sectors(below.size), disks.join(" "));
+    let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
+    Step {
+        apply: vec![Deed::run("dmsetup create", [name, "--uuid", uuid.as_str(), "--table", table.as_str()])],
+        undo: vec![(there.clone(), Deed::run("dmsetup remove --retry", [name]))],
+        ..step(say!("join {count} paths to {name}", "свести пути в {name}: {count}"), there)
+    }
+}
