@@ -230,7 +230,20 @@ fn layers(target: &TargetFacts) -> Vec<Caveat> {
         device.identity.as_deref().is_some_and(|identity| identity.starts_with("dm:CRYPT-"))
     });
     found.extend(encrypted.map(|device| Caveat::Encrypted { device: device.name.clone() }));
+    found.extend(cache(target));
     found
+}
+
+/// A cache of LVM below a target: dm-cache over a part with the data alone, dm-writecache over the whole volume that holds them.
+//= LVM 2.03, lib/activate/dev_manager.c, build_dm_uuid(): "cdata", "cvol"
+fn cache(target: &TargetFacts) -> Option<Caveat> {
+    let part = |suffix: &str| {
+        target.devices.iter().find(|device| {
+            device.identity.as_deref().is_some_and(|own| own.starts_with("dm:LVM-") && own.ends_with(suffix))
+        })
+    };
+    let device = part("-cdata").or_else(|| part("-cvol"))?;
+    Some(Caveat::Cached { device: device.name.clone(), size: device.size })
 }
 
 /// btrfs `compress=zstd:3`, `compress-force=…`; f2fs `compress_algorithm=…`; bcachefs `compression=…`.

@@ -2,9 +2,11 @@
 //! commands make a layer is the business of the crate `stand`.
 
 mod exports;
+mod lvm;
 mod zfs;
 
 pub use exports::{Iscsi, Nfs, PathPolicy, Transport};
+pub use lvm::{Allocation, CacheMode, IntegrityMode, Lvm, LvmType};
 pub use zfs::{Zfs, ZfsLayout, ZfsProduct};
 
 use crate::arm::Tunable;
@@ -251,77 +253,6 @@ impl Md {
             MdLevel::Raid6 => 4,
         };
         members + self.spares + u32::from(self.journal)
-    }
-}
-
-/// How a logical volume lies on its drives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LvmType {
-    /// One behind the other.
-    Linear,
-    /// Stripes without redundancy (device mapper, `striped`).
-    Striped,
-    /// Stripes without redundancy (md inside of device mapper).
-    Raid0,
-    /// Mirror.
-    Raid1,
-    /// Stripes of mirrors.
-    Raid10,
-    /// One parity.
-    Raid5,
-    /// Two parities.
-    Raid6,
-    /// A thin pool with one thin volume.
-    Thin,
-    /// A VDO pool (compression, deduplication) with one volume.
-    Vdo,
-}
-
-/// Where LVM takes room (`--alloc`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Allocation {
-    /// `contiguous`.
-    Contiguous,
-    /// `cling`.
-    Cling,
-    /// `normal`.
-    Normal,
-    /// `anywhere`.
-    Anywhere,
-}
-
-/// A logical volume, alone in a group of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lvm {
-    /// Type.
-    pub kind: LvmType,
-    /// Stripes that carry data; `None`: as many as there are devices for.
-    pub stripes: Option<u32>,
-    /// Size of a stripe; `None`: what LVM takes.
-    pub stripe_size: Option<Bytes>,
-    /// Size of the volume, or of the pool; `None`: all there is.
-    pub size: Option<Bytes>,
-    /// Size that a thin or VDO volume shows.
-    pub virtual_size: Option<Bytes>,
-    /// Where room is taken; `None`: LVM's default.
-    pub allocation: Option<Allocation>,
-    /// For VDO: compress.
-    pub compression: bool,
-    /// For VDO: deduplicate.
-    pub deduplication: bool,
-    /// For raid types: the first synchronisation.
-    pub initial_sync: InitialSync,
-}
-
-impl Lvm {
-    fn least(&self) -> u32 {
-        match self.kind {
-            LvmType::Linear | LvmType::Thin | LvmType::Vdo => 1,
-            LvmType::Striped | LvmType::Raid0 | LvmType::Raid1 => 2,
-            LvmType::Raid5 => 3,
-            LvmType::Raid10 => 4,
-            LvmType::Raid6 => 5,
-        }
     }
 }
 

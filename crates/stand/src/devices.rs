@@ -64,6 +64,7 @@ impl Devices {
         devices.stack_pools(pools::all(roots));
         devices.stack_loops();
         devices.stack_exports();
+        devices.stack_snapshots();
         devices
     }
 
@@ -103,6 +104,27 @@ impl Devices {
     fn stack_loops(&mut self) {
         let over = |n: &Node| Some((n.name.clone(), self.by_number(n.backing?.block?)?.name.clone()));
         let pairs = self.all().filter_map(over).collect();
+        self.put_on(pairs);
+    }
+
+    /// Writes to a volume with snapshots have the kernel copy to what these keep the copies on, and it lists that below the
+    /// snapshots alone.
+    //= LVM 2.03, lib/activate/dev_manager.c, build_dm_uuid(): the UUID of a volume, with `-real`, `-cow` for its parts
+    fn stack_snapshots(&mut self) {
+        let is = |name: &&String, suffix: &str| {
+            let uuid = self.by_name(name).and_then(|node| text(node.sysfs.join("dm/uuid")));
+            uuid.is_some_and(|uuid| uuid.starts_with("LVM-") && uuid.ends_with(suffix))
+        };
+        let part = |node: &Node, suffix| node.slaves.iter().find(|name| is(name, suffix)).cloned();
+        // The volume itself and each of its snapshots lie on the same one, which keeps what the volume shows.
+        let parts = |node: &Node| Some((part(node, "-real")?, node.name.clone(), part(node, "-cow")));
+        let all: Vec<_> = self.all().filter_map(parts).collect();
+        let origins = all.iter().filter(|(_, _, copies)| copies.is_none());
+        let lies_on = |(real, origin, _): &(String, String, Option<String>)| {
+            let copies = all.iter().filter(|(other, _, _)| other == real).filter_map(|(_, _, copies)| copies.clone());
+            copies.map(|copies| (origin.clone(), copies)).collect::<Vec<_>>()
+        };
+        let pairs = origins.flat_map(lies_on).collect();
         self.put_on(pairs);
     }
 

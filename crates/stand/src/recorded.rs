@@ -186,6 +186,24 @@ fn a_stack_is_walked_down_to_every_drive_once() {
 }
 
 #[test]
+fn a_volume_lies_on_what_its_snapshots_keep_their_copies_on() {
+    let tree = one_sata_disk();
+    tree.disk("sdb", "8:16", SATA_2, &[("device/wwid", "naa.5000c500ffffffff")]);
+    tree.over("dm-0", "253:0", &["sda"], &[("dm/uuid", "LVM-a-real")]);
+    tree.over("dm-1", "253:1", &["dm-0"], &[("dm/uuid", "LVM-a")]);
+    tree.over("dm-2", "253:2", &["sdb"], &[("dm/uuid", "LVM-b-cow")]);
+    tree.over("dm-3", "253:3", &["dm-0", "dm-2"], &[("dm/uuid", "LVM-b")]);
+    let stack = |of: &str| {
+        let facts = inspect_under(&tree.roots, of).unwrap();
+        facts.devices.iter().map(|d| (d.depth, d.name.clone())).collect::<Vec<_>>()
+    };
+    let with =
+        |top: &str| [(0, top), (1, "dm-0"), (1, "dm-2"), (2, "sda"), (2, "sdb")].map(|(d, n)| (d, n.to_string()));
+    assert_eq!(stack("dm:LVM-a"), with("dm-1"));
+    assert_eq!(stack("dm:LVM-b"), with("dm-3"));
+}
+
+#[test]
 fn what_is_mounted_far_above_makes_the_drive_below_busy() {
     let tree = one_sata_disk();
     tree.partition("sda", SATA, 1, "8:1");

@@ -202,6 +202,7 @@ fn every() -> Vec<Caveat> {
         Caveat::CopyOnWrite { file_system: "btrfs".into() },
         Caveat::Compressed { option: "compress=zstd:3".into() },
         Caveat::Encrypted { device: "dm-0".into() },
+        Caveat::Cached { device: "dm-2".into(), size: gib(4) },
         Caveat::Removable { device: "sdb".into() },
         Caveat::NearlyFull { used: Share(0.75) },
         Caveat::MemorySized { working_set: gib(8), memory: gib(64), direct: true },

@@ -83,6 +83,7 @@ impl Caveat {
             Caveat::CopyOnWrite { file_system } => target::copy_on_write(file_system),
             Caveat::Compressed { option } => target::compressed(option),
             Caveat::Encrypted { device } => target::encrypted(device),
+            Caveat::Cached { device, size } => target::cached(device, *size),
             Caveat::NoDevice => target::no_device(),
             Caveat::VirtualDisk { device } => target::virtual_disk(device),
             Caveat::Removable { device } => target::removable(device),

@@ -206,6 +206,13 @@ pub enum Caveat {
         /// Kernel name.
         device: String,
     },
+    /// A layer below keeps data on a faster device than the one behind it.
+    Cached {
+        /// Kernel name of what keeps them.
+        device: String,
+        /// How much it keeps.
+        size: Bytes,
+    },
     /// A drive that can be taken out.
     Removable {
         /// Kernel name.

@@ -77,6 +77,15 @@ fn layers_and_drives_below_are_named() {
     });
     assert_eq!(encrypted, [Caveat::Encrypted { device: "dm-1".into() }]);
     assert_eq!(warned(|target| target.devices[0].identity = Some("dm:LVM-x".into())), []);
+    let cached = |identity: &str| {
+        warned(|target| {
+            (target.devices[0].name, target.devices[0].size) = ("dm-2".into(), Bytes::gib(4));
+            target.devices[0].identity = Some(identity.into());
+        })
+    };
+    let cache = [Caveat::Cached { device: "dm-2".into(), size: Bytes::gib(4) }];
+    assert_eq!((cached("dm:LVM-x-cdata"), cached("dm:LVM-x-cvol")), (cache.to_vec(), cache.to_vec()));
+    assert_eq!(cached("dm:LVM-x-real"), []);
     let usb = warned(|target| target.devices[1].removable = true);
     assert_eq!(usb, [Caveat::Removable { device: "sda".into() }]);
     let guest = warned(|target| target.devices.iter_mut().for_each(|device| device.is_virtual = true));

@@ -1,11 +1,10 @@
 //! The keys of a stand file. Data only; must not parse.
 
+pub mod lvm;
 pub mod zfs;
 
 use super::{COMMAND, Choice, Limits, Mapping, SETTINGS, Shape, optional, required, words};
-use crate::stand::{
-    Allocation, Cipher, Consistency, FsKind, InitialSync, LvmType, MdLevel, PathPolicy, Profile, Transport,
-};
+use crate::stand::{Cipher, Consistency, FsKind, InitialSync, MdLevel, PathPolicy, Profile, Transport};
 use stend_base::{Bytes, Nanos};
 
 /// Drives; those of a shelf.
@@ -76,25 +75,6 @@ pub const INITIAL_SYNC: &[Choice<InitialSync>] = &[
         InitialSync::Skip,
     ),
     ("beside", "do not wait: what is measured is an array that synchronises", InitialSync::Beside),
-];
-/// Types of a logical volume.
-pub const LVM_TYPES: &[Choice<LvmType>] = &[
-    ("linear", "one device behind the other", LvmType::Linear),
-    ("striped", "stripes, by the device mapper", LvmType::Striped),
-    ("raid0", "stripes, by md inside the device mapper", LvmType::Raid0),
-    ("raid1", "a mirror", LvmType::Raid1),
-    ("raid10", "stripes of mirrors", LvmType::Raid10),
-    ("raid5", "one parity", LvmType::Raid5),
-    ("raid6", "two parities", LvmType::Raid6),
-    ("thin", "a thin pool with one thin volume", LvmType::Thin),
-    ("vdo", "a VDO pool (compression, deduplication) with one volume", LvmType::Vdo),
-];
-/// Where room is taken.
-pub const ALLOCATIONS: &[Choice<Allocation>] = &[
-    ("contiguous", "in one piece", Allocation::Contiguous),
-    ("cling", "on the devices that the volume has already", Allocation::Cling),
-    ("normal", "not two parts of a stripe on one device", Allocation::Normal),
-    ("anywhere", "also two parts of a stripe on one device", Allocation::Anywhere),
 ];
 /// Profiles of btrfs.
 pub const PROFILES: &[Choice<Profile>] = &[
@@ -184,7 +164,7 @@ pub const LAYER: Mapping = Mapping {
         optional("zram", "absent", Shape::Map(&ZRAM), "Compressed memory as block devices."),
         optional("partition", "absent", Shape::Map(&PARTS), "Equal partitions of each device (GPT)."),
         optional("md", "absent", Shape::Map(&MD), "A software RAID of Linux."),
-        optional("lvm", "absent", Shape::Map(&LVM), "A logical volume in a group of its own."),
+        optional("lvm", "absent", Shape::Map(&lvm::LVM), "A logical volume in a group of its own."),
         optional("dm", "absent", Shape::Map(&DM), "A mapping over each device."),
         optional("luns", "absent", Shape::Map(&PARTS), "Equal parts of one device, without a table on it."),
         optional(
@@ -268,33 +248,6 @@ pub const MD: Mapping = Mapping {
         optional("journal", "false", Shape::Bool, "The last device is a write journal; for levels 5 and 6."),
         optional("spares", "0", Shape::Whole(SPARES), "So many of the last devices (before a journal) are spares."),
         optional("member_size", "all of it", Shape::Size(SIZE, UNIT), "Used of each member."),
-        SYNC_KEY,
-    ],
-};
-/// `lvm`.
-pub const LVM: Mapping = Mapping {
-    en: "lvm",
-    ru: "lvm",
-    doc: "A logical volume, alone in a volume group of its own.",
-    keys: &[
-        required("type", Shape::Word(|| words(LVM_TYPES)), "How it lies on the devices."),
-        optional(
-            "stripes",
-            "as many as there are devices for",
-            Shape::Whole(STRIPES),
-            "Stripes that carry data (`-i`); for striped types.",
-        ),
-        optional("stripe_size", "64KiB", Shape::Size(CHUNK, 4096), "Size of a stripe (`-I`); for striped types."),
-        optional("size", "all there is", Shape::Size(SIZE, UNIT), "Size of the volume, or of the pool."),
-        optional(
-            "virtual_size",
-            "absent",
-            Shape::Size(SIZE, UNIT),
-            "Size that a thin or VDO volume shows; required for these.",
-        ),
-        optional("allocation", "LVM's default", Shape::Word(|| words(ALLOCATIONS)), "Where room is taken (`--alloc`)."),
-        optional("compression", "true", Shape::Bool, "For `vdo`."),
-        optional("deduplication", "true", Shape::Bool, "For `vdo`."),
         SYNC_KEY,
     ],
 };
@@ -419,7 +372,7 @@ pub const ALL: &[&Mapping] = &[
     &ZRAM,
     &PARTS,
     &MD,
-    &LVM,
+    &lvm::LVM,
     &DM,
     &DELAY,
     &FLAKEY,

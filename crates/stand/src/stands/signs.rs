@@ -47,10 +47,15 @@ impl<'a> Sight<'a> {
                 self.mapping(name).is_some_and(|node| text(node.sysfs.join("dm/uuid")).as_deref() == Some(uuid))
             }
             Sign::Volume(volume) => self.mapping(&volume.mapping).is_some() && group_has(&volume.group, &volume.tag),
+            Sign::VolumeOn { volume, below } => {
+                let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
+                let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
+                self.mapping(&volume.mapping).is_some_and(on) && group_has(&volume.group, &volume.tag)
+            }
             Sign::NothingInactive(volume) => {
                 self.mapping(&volume.mapping).is_some()
                     || !group_has(&volume.group, &volume.tag)
-                    || volumes_in(&volume.group).is_empty()
+                    || all_active(&volume.group)
             }
             Sign::Loop(file) => self.loop_over(file).is_some(),
             Sign::Connected(name) => exports::is_connected(self.roots, name),
@@ -86,7 +91,7 @@ impl<'a> Sight<'a> {
         match sign {
             Sign::File { path, .. } => self.shows(&Sign::Path(path.clone())),
             Sign::Mapping { name, .. } => self.mapping(name).is_some(),
-            Sign::Volume(volume) => self.mapping(&volume.mapping).is_some(),
+            Sign::Volume(volume) | Sign::VolumeOn { volume, .. } => self.mapping(&volume.mapping).is_some(),
             Sign::Pool(pool) => pools::is_imported(self.roots, &pool.name),
             sign => self.shows(sign),
         }
@@ -225,11 +230,11 @@ fn same(one: &str, other: &str) -> bool {
     one == other || (one.chars().all(|c| c.is_ascii_hexdigit()) && one.eq_ignore_ascii_case(&other))
 }
 
-/// Names of the volumes of a group, active or not.
-fn volumes_in(group: &str) -> Vec<String> {
-    let words = ["lvs", "--noheadings", "--options", "lv_name", group].map(String::from);
+/// Whether a group has no volume that is not active.
+fn all_active(group: &str) -> bool {
+    let words = ["lvs", "--noheadings", "--options", "lv_active", group].map(String::from);
     let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default();
-    told.lines().map(|line| line.trim().to_string()).filter(|name| !name.is_empty()).collect()
+    told.lines().all(|line| line.trim() == "active")
 }
 
 /// LVM keeps its groups to itself: it has to be asked.

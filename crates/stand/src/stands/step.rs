@@ -140,6 +140,13 @@ pub(crate) enum Sign {
     },
     /// A volume of a group that carries our tag is active.
     Volume(Volume),
+    /// It is, and lies on a mapping whose name begins so.
+    VolumeOn {
+        /// The volume.
+        volume: Volume,
+        /// Name of what is below it, or its beginning.
+        below: String,
+    },
     /// A group that carries our tag has no volume that is not active.
     NothingInactive(Volume),
     /// A file is behind a loop device.
@@ -322,8 +329,8 @@ impl Product {
 pub(crate) enum Wait {
     /// The synchronisation of an array with this UUID.
     Array(String),
-    /// That of a logical volume: group and name.
-    Volume(String, String),
+    /// That of what is in a volume group of this name.
+    Volume(String),
     /// That of a pool of ZFS of this name with a device that was away.
     Pool(String),
 }

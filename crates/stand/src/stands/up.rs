@@ -114,7 +114,15 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         // What the kernel is configured by is everybody's.
         Sign::Mounted(at) => at.starts_with(super::names::MOUNTS),
         sign => {
-            matches!(sign, Sign::File { .. } | Sign::Mapping { .. } | Sign::Volume(_) | Sign::Loop(_) | Sign::Pool(_))
+            matches!(
+                sign,
+                Sign::File { .. }
+                    | Sign::Mapping { .. }
+                    | Sign::Volume(_)
+                    | Sign::VolumeOn { .. }
+                    | Sign::Loop(_)
+                    | Sign::Pool(_)
+            )
         }
     };
     // Of what the kernel is configured by, that which the stand takes away again: of a port there is only its number.
@@ -340,14 +348,15 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
             };
             Ok(syncing(array).map(far))
         }
-        Wait::Volume(group, name) => {
-            let words = ["lvs", "--noheadings", "--options", "sync_percent"].map(String::from);
-            let words: Vec<String> = words.into_iter().chain([format!("{group}/{name}")]).collect();
+        Wait::Volume(group) => {
+            // Checksums are computed for each part of the volume, besides.
+            let words = ["lvs", "--all", "--noheadings", "--options", "sync_percent"].map(String::from);
+            let words: Vec<String> = words.into_iter().chain([group.clone()]).collect();
             let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {})?;
             // Warnings stand among the lines, too.
-            let percent = told.lines().filter_map(|line| line.trim().parse::<f64>().ok()).next_back();
-            let percent = percent.ok_or_else(|| broken(Say::same(told.clone())))?;
-            Ok((percent < 100.0).then(|| format!("synchronisation of {group}/{name}: {percent} %")))
+            let percents = told.lines().filter_map(|line| line.trim().parse::<f64>().ok());
+            let percent = percents.reduce(f64::min).ok_or_else(|| broken(Say::same(told.clone())))?;
+            Ok((percent < 100.0).then(|| format!("synchronisation of {group}: {percent} %")))
         }
         Wait::Pool(name) => {
             let sight = Sight::new(roots, journal);

@@ -140,6 +140,26 @@ pub(super) fn encrypted(device: &str) -> Words {
     }
 }
 
+pub(super) fn cached(device: &str, size: Bytes) -> Words {
+    let text = both(|l| {
+        pick(
+            l,
+            "A cache of {s} (`{d}`) lies below the target: what it holds is answered by its fast device, and the rate changes while it fills, warms and is written back.",
+            "Под объектом лежит кэш (`{d}`, {s}): на то, что в нём есть, отвечает быстрое устройство, и скорость меняется, пока он заполняется, прогревается и сбрасывается.",
+        )
+        .replace("{s}", &format::bytes(size, l))
+        .replace("{d}", device)
+    });
+    Words {
+        slug: "cached",
+        text,
+        advice: say!(
+            "Say which it is: a range that fits measures the cache, one far larger the drives behind it; let it run long enough to settle.",
+            "Укажите, что измерено: область, которая помещается, показывает кэш, намного большая — накопители за ним; дайте нагрузке установиться."
+        ),
+    }
+}
+
 pub(super) fn no_storage(what: &str, cases: &[String]) -> Words {
     let some = cases.join("; ");
     let text = if cases.is_empty() {

@@ -5,8 +5,7 @@ use super::super::{Map, boolean, bytes, expected, list, span, text, whole, word}
 use crate::keys::Limits;
 use crate::keys::stand as keys;
 use crate::stand::{
-    Btrfs, Consistency, Dm, Fs, InitialSync, Iscsi, Kind, LoopFiles, Lvm, LvmType, Md, MdLevel, Nfs, PathPolicy,
-    Profile, Zram,
+    Btrfs, Consistency, Dm, Fs, InitialSync, Iscsi, Kind, LoopFiles, Md, MdLevel, Nfs, PathPolicy, Profile, Zram,
 };
 use crate::yaml::Node;
 use stend_base::format::bytes as format;
@@ -21,7 +20,7 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("zram", zram)?,
         map.optional("partition", |node, file| Ok(Kind::Partition { count: count(node, file)? }))?,
         map.optional("md", md)?,
-        map.optional("lvm", lvm)?,
+        map.optional("lvm", super::lvm::lvm)?,
         map.optional("dm", dm)?,
         map.optional("luns", |node, file| Ok(Kind::Luns { count: count(node, file)? }))?,
         map.optional("nvme_of", nvme_of)?,
@@ -116,53 +115,6 @@ fn md(node: &Node, file: &str) -> Result<Kind> {
             )
         }
         () => return Ok(Kind::Md(found)),
-    };
-    contradiction(node, file, wrong)
-}
-
-fn lvm(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::LVM)?;
-    let kind = map.required("type", |node, file| word(node, file, keys::LVM_TYPES))?;
-    let (compression, deduplication) = (map.optional("compression", boolean)?, map.optional("deduplication", boolean)?);
-    let sync = map.optional("initial_sync", |node, file| word(node, file, keys::INITIAL_SYNC))?;
-    let found = Lvm {
-        kind,
-        stripes: map.optional("stripes", |node, file| whole(node, file, keys::STRIPES))?,
-        stripe_size: map.optional("stripe_size", |node, file| power_of_two(node, file, keys::CHUNK))?,
-        size: map.optional("size", size)?,
-        virtual_size: map.optional("virtual_size", size)?,
-        allocation: map.optional("allocation", |node, file| word(node, file, keys::ALLOCATIONS))?,
-        compression: compression.unwrap_or(true),
-        deduplication: deduplication.unwrap_or(true),
-        initial_sync: sync.unwrap_or(InitialSync::Wait),
-    };
-    map.finish()?;
-    let striped = matches!(kind, LvmType::Striped | LvmType::Raid0 | LvmType::Raid10 | LvmType::Raid5 | LvmType::Raid6);
-    let raid = matches!(kind, LvmType::Raid1 | LvmType::Raid10 | LvmType::Raid5 | LvmType::Raid6);
-    let pool = matches!(kind, LvmType::Thin | LvmType::Vdo);
-    let wrong = match () {
-        () if !striped && (found.stripes.is_some() || found.stripe_size.is_some()) => {
-            say!(
-                "`stripes` and `stripe_size` are for striped types",
-                "`stripes` и `stripe_size` — для типов с чередованием"
-            )
-        }
-        () if pool != found.virtual_size.is_some() => {
-            say!(
-                "`virtual_size` belongs to `thin` and `vdo`, and they need it",
-                "`virtual_size` нужен типам `thin` и `vdo`, и только им"
-            )
-        }
-        () if kind != LvmType::Vdo && (compression.is_some() || deduplication.is_some()) => {
-            say!("`compression` and `deduplication` are for `vdo`", "`compression` и `deduplication` — для `vdo`")
-        }
-        () if sync.is_some() && !raid => say!("`initial_sync` is for raid types", "`initial_sync` — для типов raid"),
-        // LVM refuses: parity that was never computed would lose data with the first drive.
-        () if found.initial_sync == InitialSync::Skip && matches!(kind, LvmType::Raid5 | LvmType::Raid6) => say!(
-            "LVM does not leave out the first synchronisation of `raid5` and `raid6`",
-            "LVM не пропускает первую синхронизацию `raid5` и `raid6`"
-        ),
-        () => return Ok(Kind::Lvm(found)),
     };
     contradiction(node, file, wrong)
 }

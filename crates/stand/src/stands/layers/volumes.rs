@@ -1,16 +1,18 @@
-//! Logical volumes: physical volumes, a group of its own, one volume.
+//! Logical volumes: physical volumes, a group of its own, one volume, perhaps with a cache or snapshots.
 //!
-//! Source: lvcreate(8), lvmraid(7), lvmthin(7), lvmvdo(7) of LVM 2.03.
+//! Source: lvcreate(8), lvmraid(7), lvmthin(7), lvmvdo(7), lvmcache(7) of LVM 2.03.
 
 use super::super::step::{Deed, Product, Sign, Step, Volume, Wait};
 use super::{Made, Site, over};
-use stend_base::say;
+use stend_base::{Bytes, say};
 use stend_spec::stand::{Allocation, InitialSync, Lvm, LvmType};
 
 /// Name of the volume in its group.
 const VOLUME: &str = "main";
 /// Name of the pool of a thin or VDO volume.
 const POOL: &str = "pool";
+/// Name of what is on the fast device, before it becomes a part of the volume.
+const FAST: &str = "fast";
 
 pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
     let group = site.name();
@@ -25,10 +27,8 @@ pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
         undo: vec![(there, Deed::run("vgremove --yes", [group.as_str()]))],
         wait: None,
     });
-    // The device mapper doubles the `-` of a name that it takes apart at a `-`.
-    let mapping = format!("{}-{VOLUME}", group.replace('-', "--"));
-    let volume = Volume { group: group.clone(), tag: site.names.tag(), mapping: mapping.clone() };
-    let mapped = Sign::Volume(volume.clone());
+    let named = |name: &str| Volume { group: group.clone(), tag: site.names.tag(), mapping: mapping(&group, name) };
+    let volume = named(VOLUME);
     steps.push(Step {
         // After a restart of the machine nobody may have done that.
         what: say!("activate what is in {group}", "активировать то, что есть в {group}"),
@@ -38,8 +38,24 @@ pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
         undo: Vec::new(),
         wait: None,
     });
-    let raid = matches!(lvm.kind, LvmType::Raid1 | LvmType::Raid10 | LvmType::Raid5 | LvmType::Raid6);
-    steps.push(Step {
+    steps.push(main(site, lvm, &named));
+    steps.extend((1..=lvm.snapshots).map(|number| snapshot(lvm, named(&format!("snapshot{number}")), number)));
+    Made { steps, products: vec![Product::Mapping(mapping(&group, VOLUME))] }
+}
+
+/// The device mapper doubles the `-` of a name that it takes apart at a `-`.
+fn mapping(group: &str, name: &str) -> String {
+    format!("{}-{name}", group.replace('-', "--"))
+}
+
+fn main(site: &Site, lvm: &Lvm, named: &dyn Fn(&str) -> Volume) -> Step {
+    let volume = named(VOLUME);
+    let group = volume.group.clone();
+    let mapped = Sign::Volume(volume.clone());
+    let wait = lvm.kind.is_redundant() && lvm.initial_sync == InitialSync::Wait;
+    // The pool, the cache and the snapshots go with the volume: they are all that is in the group.
+    let remove = Deed::run("lvremove --yes", [group.as_str()]);
+    let mut step = Step {
         what: over(
             site.count(),
             &format!("make the volume {group}/{VOLUME}"),
@@ -48,11 +64,56 @@ pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
         erases: Vec::new(),
         done: mapped.clone(),
         apply: vec![Deed::Run(create_volume(site, lvm, &group))],
-        // The pool goes with the volume: both are all that is in the group.
-        undo: vec![(mapped, Deed::run("lvremove --yes", [group.as_str()]))],
-        wait: (raid && lvm.initial_sync == InitialSync::Wait).then(|| Wait::Volume(group, VOLUME.into())),
-    });
-    Made { steps, products: vec![Product::Mapping(mapping)] }
+        undo: vec![(mapped, remove.clone())],
+        wait: wait.then(|| Wait::Volume(group.clone())),
+    };
+    if lvm.kind.is_cached() {
+        // LVM makes the volume first and puts the cache before it afterwards: what stopped between the two is no cache.
+        step.done = Sign::VolumeOn { volume, below: mapping(&group, &format!("{FAST}_cvol")) };
+        step.apply.insert(0, Deed::Run(create_fast(site, lvm, &group)));
+        step.undo.push((Sign::Volume(named(FAST)), remove));
+    }
+    step
+}
+
+/// What becomes the cache: alone on the last device.
+fn create_fast(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
+    let mut words: Vec<String> = ["lvcreate", "--yes", "--wipesignatures=y"].map(String::from).to_vec();
+    words.extend([format!("--name={FAST}"), "--type=linear".into(), room(lvm.cache_size), group.into()]);
+    words.extend(site.paths().last().map(String::from));
+    words
+}
+
+/// A size, or all that is free on the devices that are named behind it.
+fn room(size: Option<Bytes>) -> String {
+    size.map_or_else(|| "--extents=100%PVS".to_string(), |size| format!("--size={}m", size.0 >> 20))
+}
+
+/// One that has room for the whole volume: one that is full is dropped by the kernel, and writes cost nothing more from then on.
+fn snapshot(lvm: &Lvm, volume: Volume, number: u32) -> Step {
+    let (group, name) = (volume.group.clone(), format!("snapshot{number}"));
+    let mut words: Vec<String> = ["lvcreate", "--yes", "--snapshot"].map(String::from).to_vec();
+    words.push(format!("--name={name}"));
+    match lvm.kind {
+        // Otherwise those of thin volumes stay out of sight.
+        LvmType::Thin => words.push("--setactivationskip=n".into()),
+        _ => words.push("--extents=100%ORIGIN".into()),
+    }
+    words.extend(lvm.chunk.map(|chunk| format!("--chunksize={}k", chunk.0 / 1024)));
+    words.push(format!("{group}/{VOLUME}"));
+    let done = match lvm.kind {
+        LvmType::Thin => Sign::Volume(volume.clone()),
+        // LVM makes a volume first and a snapshot of it afterwards.
+        _ => Sign::VolumeOn { volume: volume.clone(), below: mapping(&group, &format!("{VOLUME}-real")) },
+    };
+    Step {
+        what: say!("make the snapshot {group}/{name}", "создать снимок {group}/{name}"),
+        erases: Vec::new(),
+        done,
+        apply: vec![Deed::Run(words)],
+        undo: vec![(Sign::Volume(volume), Deed::run("lvremove --yes", [format!("{group}/{name}").as_str()]))],
+        wait: None,
+    }
 }
 
 fn physical(site: &Site, index: usize, device: &str) -> Step {
@@ -73,25 +134,14 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
     let mut words: Vec<String> = ["lvcreate", "--yes", "--wipesignatures=y"].map(String::from).to_vec();
     let mut put = |key: &str, value: String| words.push(format!("--{key}={value}"));
     put("name", VOLUME.into());
-    let kind = match lvm.kind {
-        LvmType::Linear => "linear",
-        LvmType::Striped => "striped",
-        LvmType::Raid0 => "raid0",
-        LvmType::Raid1 => "raid1",
-        LvmType::Raid10 => "raid10",
-        LvmType::Raid5 => "raid5",
-        LvmType::Raid6 => "raid6",
-        LvmType::Thin => "thin",
-        LvmType::Vdo => "vdo",
-    };
-    put("type", kind.into());
+    put("type", lvm.kind.word().into());
     // Stripes are those with data: of parity there are one or two more, of mirrors twice as many.
     let stripes = match lvm.kind {
         LvmType::Striped | LvmType::Raid0 => Some(devices),
         LvmType::Raid10 => Some(devices / 2),
         LvmType::Raid5 => Some(devices.saturating_sub(1)),
         LvmType::Raid6 => Some(devices.saturating_sub(2)),
-        LvmType::Linear | LvmType::Raid1 | LvmType::Thin | LvmType::Vdo => None,
+        _ => None,
     };
     if let Some(stripes) = stripes {
         put("stripes", lvm.stripes.unwrap_or(stripes).to_string());
@@ -106,6 +156,9 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
         (Some(size), _) => put("size", format!("{}m", size.0 >> 20)),
         // A pool has metadata beside it, and room for their repair.
         (None, LvmType::Thin | LvmType::Vdo) => put("extents", "90%FREE".into()),
+        // So do checksums: 4 bytes of each 512, and their journal.
+        (None, _) if lvm.integrity.is_some() => put("extents", "90%FREE".into()),
+        (None, LvmType::Cache | LvmType::Writecache) => put("extents", "100%PVS".into()),
         (None, _) => put("extents", "100%FREE".into()),
     }
     if let Some(size) = lvm.virtual_size {
@@ -127,6 +180,19 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
         // Slabs of 128 MiB: the default of 2 GiB would take small drives whole.
         put("config", "allocation/vdo_slab_size_mb=128".into());
     }
+    if let Some(mode) = lvm.integrity {
+        put("raidintegrity", "y".into());
+        put("raidintegritymode", mode.word().into());
+    }
+    if lvm.kind.is_cached() {
+        put("cachevol", FAST.into());
+    }
+    if lvm.kind == LvmType::Cache {
+        put("cachemode", lvm.mode.word().into());
+        if let Some(chunk) = lvm.chunk {
+            put("chunksize", format!("{}k", chunk.0 / 1024));
+        }
+    }
     if lvm.initial_sync == InitialSync::Skip {
         words.push("--nosync".into());
     }
@@ -134,6 +200,10 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
         LvmType::Thin => words.push(format!("--thinpool={group}/{POOL}")),
         LvmType::Vdo => words.push(format!("{group}/{POOL}")),
         _ => words.push(group.to_string()),
+    }
+    if lvm.kind.is_cached() {
+        let slow = site.count().saturating_sub(1);
+        words.extend(site.paths().take(slow).map(String::from));
     }
     words
 }

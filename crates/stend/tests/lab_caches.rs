@@ -1,0 +1,123 @@
+//! Logical volumes with a cache, with snapshots and with checksums in a machine of the lab: what they cost shows, they come back
+//! after a restart with what is in them, and leave nothing. Not part of the usual tests because of its time; `make lab` has it.
+
+mod support;
+
+use std::path::Path;
+use support::*;
+
+const SUITE: &str = "suite: s\ndefaults: {ramp: 100ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  \
+    - {name: w, streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 32, verify: {after: true}}]}\n";
+/// Most I/Os per second of the slow drives and of the fast one.
+const SLOW: f64 = 200.0;
+const FAST: f64 = 2000.0;
+
+/// A machine that is up, taken down however the test ends.
+struct Machine<'a> {
+    scratch: &'a Scratch,
+    place: String,
+    serial: String,
+}
+
+impl Drop for Machine<'_> {
+    fn drop(&mut self) {
+        drop(output(&mut self.command(&["lab", "down", "caches"])));
+    }
+}
+
+impl Machine<'_> {
+    fn command(&self, words: &[&str]) -> std::process::Command {
+        let mut command = stend(self.scratch, words);
+        command.env("XDG_RUNTIME_DIR", &self.place);
+        command
+    }
+
+    fn stend(&self, words: &[&str]) -> (String, String) {
+        expect_exit(&mut self.command(&[words, &["--lab", "caches"]].concat()), 0)
+    }
+
+    fn guest(&self, script: &str) -> String {
+        expect_exit(&mut self.command(&["lab", "shell", "caches", "--", "sh", "-c", script]), 0).0
+    }
+
+    /// A stand on so many of the slow drives, and on the fast one behind them.
+    fn stand(&self, name: &str, slow: u32, fast: bool, lvm: &str) -> String {
+        let serial = &self.serial;
+        let mut drives: Vec<String> = (1..=slow).map(|number| format!("{{id: {serial}S{number}}}")).collect();
+        drives.extend(fast.then(|| format!("{{id: {serial}F}}")));
+        let text = format!("stand: {name}\ndrives: [{}]\nlayers: [lvm: {lvm}]\n", drives.join(", "));
+        self.scratch.file(&format!("{name}.yaml"), &text)
+    }
+
+    /// Writes per second, each of which is found again as it was written; and the caveats of the run.
+    fn writes(&self, stand: &str) -> (f64, String) {
+        let (suite, file) = (self.scratch.file("suite.yaml", SUITE), self.scratch.join("run.stend"));
+        drop(std::fs::remove_file(&file));
+        let path = file.to_string_lossy().into_owned();
+        self.stend(&["run", &suite, "--stand", stand, "--progress", "none", "-o", &path]);
+        self.leaves_nothing();
+        let found = show_json(self.scratch, Path::new(&path));
+        let run = stend_record::store::read(&file).expect("a run file");
+        let told = run.trials[0].outcome.as_ref().expect("an outcome").verification.as_ref().expect("verified").all();
+        assert!(told.wrong() == 0 && told.ok > 0, "{told:?}");
+        let rate = found["cases"][0]["iops"]["value"].as_f64().unwrap_or_else(|| panic!("{found}"));
+        (rate, found["caveats"].to_string())
+    }
+
+    /// What is in it stays, although nothing of it is active, as after a restart of the machine.
+    fn comes_back(&self, name: &str, stand: &str) {
+        self.stend(&["stand", "up", stand]);
+        let (group, path) = (format!("stend-{name}-lvm"), format!("/dev/mapper/stend--{name}--lvm-main"));
+        self.guest(&format!(
+            "printf kept | dd of={path} conv=fsync status=none && vgchange --quiet --activate n {group} >/dev/null"
+        ));
+        let (_, done) = self.stend(&["stand", "up", stand]);
+        assert!(done.contains("vgchange") && !done.contains("lvcreate"), "{name}: {done}");
+        assert_eq!(self.guest(&format!("head -c 4 {path}")), "kept", "{name}");
+        self.stend(&["stand", "down", name]);
+        self.leaves_nothing();
+    }
+
+    fn leaves_nothing(&self) {
+        assert_eq!(self.guest("wipefs /dev/nvme?n1; dmsetup ls").trim(), "No devices found");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
+fn caches_snapshots_and_checksums() {
+    let scratch = Scratch::new();
+    let serial = format!("T{}", std::process::id());
+    let machine = Machine { place: scratch.directory("run"), serial, scratch: &scratch };
+    let text = format!(
+        "machine: caches\nmemory: 1GiB\ncpus: 2\ndrives: [{{serial: {0}S, count: 2, size: 128MiB, iops: {SLOW}}}, {{serial: {0}F, size: 128MiB, iops: {FAST}}}]\n",
+        machine.serial
+    );
+    expect_exit(&mut machine.command(&["lab", "up", &scratch.file("caches.yaml", &text)]), 0);
+
+    let of = |name: &str, slow, fast, lvm: &str| {
+        let stand = machine.stand(name, slow, fast, lvm);
+        machine.comes_back(name, &stand);
+        machine.writes(&stand)
+    };
+    let (plain, caveats) = of("plain", 1, false, "{type: linear}");
+    assert!((plain / SLOW - 1.0).abs() < 0.1, "{plain}");
+    assert!(!caveats.contains("A cache of"), "{caveats}");
+    // Each write waits for the slow drive.
+    let (through, caveats) = of("through", 1, true, "{type: cache, mode: writethrough}");
+    assert!(through < 1.3 * SLOW, "{through}");
+    assert!(caveats.contains("A cache of"), "{caveats}");
+    // None does, until half of the fast one is full.
+    let (first, caveats) = of("first", 1, true, "{type: writecache}");
+    assert!(first > 3.0 * SLOW, "{first}");
+    assert!(caveats.contains("A cache of"), "{caveats}");
+    of("back", 1, true, "{type: cache, mode: writeback}");
+
+    // The first write to each piece of it is a read and two writes.
+    let (copied, _) = of("copied", 1, false, "{type: linear, size: 48MiB, snapshots: 1, chunk: 4KiB}");
+    assert!(copied < 1.1 * SLOW, "{copied}");
+    of("thin", 1, false, "{type: thin, virtual_size: 48MiB, snapshots: 1}");
+    // Two drives, each with a journal of checksums.
+    let (checked, _) = of("checked", 2, false, "{type: raid1, size: 32MiB, integrity: journal}");
+    assert!(checked < SLOW, "{checked}");
+}
