@@ -10,7 +10,7 @@ use stend_record::EventKind;
 use stend_spec::arm::Tunable;
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 31] = [
+const PACKAGES: [(&str, &str); 32] = [
     ("dmsetup", "dmsetup"),
     ("exportfs", "nfs-kernel-server"),
     ("fallocate", "util-linux"),
@@ -18,6 +18,7 @@ const PACKAGES: [(&str, &str); 31] = [
     ("iscsid", "open-iscsi"),
     ("ln", "coreutils"),
     ("losetup", "mount"),
+    ("lvconvert", "lvm2"),
     ("lvcreate", "lvm2"),
     ("lvremove", "lvm2"),
     ("mdadm", "mdadm"),

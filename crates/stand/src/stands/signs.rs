@@ -52,6 +52,12 @@ impl<'a> Sight<'a> {
                 let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
                 self.mapping(&volume.mapping).is_some_and(on) && group_has(&volume.group, &volume.tag)
             }
+            Sign::LogicalVolume { group, tag, name } => {
+                group_has(group, tag)
+                    && told(&["lvs", "--noheadings", "--options", "lv_name", group])
+                        .lines()
+                        .any(|line| line.trim() == name)
+            }
             Sign::NothingInactive(volume) => {
                 self.mapping(&volume.mapping).is_some()
                     || !group_has(&volume.group, &volume.tag)
@@ -232,9 +238,15 @@ fn same(one: &str, other: &str) -> bool {
 
 /// Whether a group has no volume that is not active.
 fn all_active(group: &str) -> bool {
-    let words = ["lvs", "--noheadings", "--options", "lv_active", group].map(String::from);
-    let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default();
-    told.lines().all(|line| line.trim() == "active")
+    let told = told(&["lvs", "--noheadings", "--options", "lv_name,lv_active", group]);
+    // Of one that is not, the name stands alone.
+    told.lines().all(|line| line.split_whitespace().nth(1) == Some("active"))
+}
+
+/// What LVM tells; nothing where there is no LVM.
+fn told(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+    crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default()
 }
 
 /// LVM keeps its groups to itself: it has to be asked.

@@ -140,7 +140,16 @@ pub(crate) enum Sign {
     },
     /// A volume of a group that carries our tag is active.
     Volume(Volume),
-    /// It is, and lies on a mapping whose name begins so.
+    /// A group that carries our tag has a volume of this name, active or not, that is no part of another one.
+    LogicalVolume {
+        /// The group.
+        group: String,
+        /// Our tag.
+        tag: String,
+        /// Name of the volume.
+        name: String,
+    },
+    /// A volume is active, and lies on a mapping whose name begins so.
     VolumeOn {
         /// The volume.
         volume: Volume,

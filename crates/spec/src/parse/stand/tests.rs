@@ -101,7 +101,10 @@ fn what_cannot_be_is_named_with_its_place() {
         (&format!("{loops}- lvm: {{type: linear, compression: false}}"), "are for `vdo`"),
         (&format!("{loops}- lvm: {{type: linear, initial_sync: wait}}"), "`initial_sync` is for raid types"),
         (&format!("{loops}- lvm: {{type: striped, integrity: journal}}"), "others have nothing to repair from"),
-        (&format!("{loops}- lvm: {{type: raid1, integrity: bitmap, initial_sync: skip}}"), "checksums have to be computed"),
+        (
+            &format!("{loops}- lvm: {{type: raid1, integrity: bitmap, initial_sync: skip}}"),
+            "checksums have to be computed",
+        ),
         (&format!("{loops}- lvm: {{type: writecache, mode: writeback}}"), "`mode` is for `cache`"),
         (&format!("{loops}- lvm: {{type: linear, cache_size: 32MiB}}"), "for `cache` and `writecache`"),
         (&format!("{loops}- lvm: {{type: cache, snapshots: 1, size: 32MiB}}"), "`snapshots` are not for"),

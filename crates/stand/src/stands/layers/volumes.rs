@@ -39,6 +39,7 @@ pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
         wait: None,
     });
     steps.push(main(site, lvm, &named));
+    steps.extend(lvm.kind.is_cached().then(|| cache(site, lvm, named(VOLUME))));
     steps.extend((1..=lvm.snapshots).map(|number| snapshot(lvm, named(&format!("snapshot{number}")), number)));
     Made { steps, products: vec![Product::Mapping(mapping(&group, VOLUME))] }
 }
@@ -55,7 +56,7 @@ fn main(site: &Site, lvm: &Lvm, named: &dyn Fn(&str) -> Volume) -> Step {
     let wait = lvm.kind.is_redundant() && lvm.initial_sync == InitialSync::Wait;
     // The pool, the cache and the snapshots go with the volume: they are all that is in the group.
     let remove = Deed::run("lvremove --yes", [group.as_str()]);
-    let mut step = Step {
+    Step {
         what: over(
             site.count(),
             &format!("make the volume {group}/{VOLUME}"),
@@ -64,24 +65,36 @@ fn main(site: &Site, lvm: &Lvm, named: &dyn Fn(&str) -> Volume) -> Step {
         erases: Vec::new(),
         done: mapped.clone(),
         apply: vec![Deed::Run(create_volume(site, lvm, &group))],
-        undo: vec![(mapped, remove.clone())],
+        undo: vec![(mapped, remove)],
         wait: wait.then(|| Wait::Volume(group.clone())),
-    };
-    if lvm.kind.is_cached() {
-        // LVM makes the volume first and puts the cache before it afterwards: what stopped between the two is no cache.
-        step.done = Sign::VolumeOn { volume, below: mapping(&group, &format!("{FAST}_cvol")) };
-        step.apply.insert(0, Deed::Run(create_fast(site, lvm, &group)));
-        step.undo.push((Sign::Volume(named(FAST)), remove));
     }
-    step
 }
 
-/// What becomes the cache: alone on the last device.
-fn create_fast(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
-    let mut words: Vec<String> = ["lvcreate", "--yes", "--wipesignatures=y"].map(String::from).to_vec();
-    words.extend([format!("--name={FAST}"), "--type=linear".into(), room(lvm.cache_size), group.into()]);
-    words.extend(site.paths().last().map(String::from));
-    words
+/// A volume on the last device alone becomes the cache of the one that is there. It goes with that.
+fn cache(site: &Site, lvm: &Lvm, volume: Volume) -> Step {
+    let group = volume.group.clone();
+    let fast = format!("{group}/{FAST}");
+    // LVM attaches only what is not active.
+    let mut create: Vec<String> =
+        ["lvcreate", "--yes", "--activate=n", "--zero=n", "--wipesignatures=n"].map(String::from).to_vec();
+    create.extend([format!("--name={FAST}"), "--type=linear".into(), room(lvm.cache_size), group.clone()]);
+    create.extend(site.paths().last().map(String::from));
+    let mut convert: Vec<String> = ["lvconvert", "--yes"].map(String::from).to_vec();
+    convert.extend([format!("--type={}", lvm.kind.word()), format!("--cachevol={FAST}")]);
+    if lvm.kind == LvmType::Cache {
+        convert.push(format!("--cachemode={}", lvm.mode.word()));
+        convert.extend(lvm.chunk.map(|chunk| format!("--chunksize={}k", chunk.0 / 1024)));
+    }
+    convert.push(format!("{group}/{VOLUME}"));
+    let half = Sign::LogicalVolume { group: group.clone(), tag: volume.tag.clone(), name: FAST.into() };
+    Step {
+        what: say!("make {fast} the cache of {VOLUME}", "сделать {fast} кэшем тома {VOLUME}"),
+        erases: Vec::new(),
+        done: Sign::VolumeOn { below: mapping(&group, &format!("{FAST}_cvol")), volume },
+        apply: vec![Deed::Run(create), Deed::Run(convert)],
+        undo: vec![(half, Deed::run("lvremove --yes", [fast.as_str()]))],
+        wait: None,
+    }
 }
 
 /// A size, or all that is free on the devices that are named behind it.
@@ -134,7 +147,8 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
     let mut words: Vec<String> = ["lvcreate", "--yes", "--wipesignatures=y"].map(String::from).to_vec();
     let mut put = |key: &str, value: String| words.push(format!("--{key}={value}"));
     put("name", VOLUME.into());
-    put("type", lvm.kind.word().into());
+    // A cache is put before it afterwards.
+    put("type", if lvm.kind.is_cached() { LvmType::Linear } else { lvm.kind }.word().into());
     // Stripes are those with data: of parity there are one or two more, of mirrors twice as many.
     let stripes = match lvm.kind {
         LvmType::Striped | LvmType::Raid0 => Some(devices),
@@ -183,15 +197,6 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
     if let Some(mode) = lvm.integrity {
         put("raidintegrity", "y".into());
         put("raidintegritymode", mode.word().into());
-    }
-    if lvm.kind.is_cached() {
-        put("cachevol", FAST.into());
-    }
-    if lvm.kind == LvmType::Cache {
-        put("cachemode", lvm.mode.word().into());
-        if let Some(chunk) = lvm.chunk {
-            put("chunksize", format!("{}k", chunk.0 / 1024));
-        }
     }
     if lvm.initial_sync == InitialSync::Skip {
         words.push("--nosync".into());
