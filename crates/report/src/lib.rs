@@ -4,7 +4,6 @@
 
 mod audit;
 mod beside;
-mod campaign;
 mod comparison;
 mod density;
 mod export;
@@ -34,10 +33,10 @@ mod xlsx;
 
 pub use audit::json::audit_json;
 pub use beside::json::beside_json;
-pub use campaign::campaign_text;
 pub use comparison::gate::junit;
 pub use comparison::json::comparison_json;
 pub use comparison::markdown::comparison_markdown;
+pub use comparison::matrix::campaign_text;
 pub use export::{record_json, trials_csv};
 pub use fio_json::{fio_json, fio_json_place};
 pub use history::{history_json, history_text};

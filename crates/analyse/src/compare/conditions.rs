@@ -68,7 +68,9 @@ fn looked_at(facts: &ArmFacts) -> impl Iterator<Item = ArmCondition> {
 
 /// Always the same keys in the same order.
 fn of_run(record: &RunRecord, findings: &Findings) -> Vec<Item> {
+    let stand = record.header.stand.as_ref().map_or_else(unknown, |stand| Say::same(&stand.name));
     let mut items = machine(record.host.as_ref());
+    items.push(("stand", say!("stand", "стенд"), stand));
     items.extend(targets(&record.targets));
     items.extend(devices(&record.targets));
     items.extend(asked(record));
@@ -124,9 +126,7 @@ fn targets(targets: &[TargetFacts]) -> Vec<Item> {
 /// What is known of the devices, from each target down; names such as `sda` change from boot to boot.
 fn devices(targets: &[TargetFacts]) -> Vec<Item> {
     let devices = stend_record::targets::devices(targets);
-    let list = |of: fn(&Device) -> Option<String>| {
-        Say::same(devices.iter().filter_map(|d| of(d)).filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", "))
-    };
+    let list = |of: fn(&Device) -> Option<String>| Say::same(counted(devices.iter().filter_map(|d| of(d))));
     vec![
         ("device_kinds", say!("device stack", "стек устройств"), list(|d| Some(d.kind.clone()))),
         ("device_identities", say!("identities of devices", "идентичность устройств"), list(|d| d.identity.clone())),
@@ -136,6 +136,19 @@ fn devices(targets: &[TargetFacts]) -> Vec<Item> {
         ("arrays", say!("arrays", "массивы"), list(Device::array)),
         ("write_caches", say!("write cache", "кэш записи"), list(|d| d.write_cache.clone())),
     ]
+}
+
+/// `md, disk × 6`: equal neighbours are counted, as what a stack is made of comes in dozens.
+fn counted(values: impl Iterator<Item = String>) -> String {
+    let mut runs: Vec<(String, u32)> = Vec::new();
+    for value in values.filter(|value| !value.is_empty()) {
+        match runs.last_mut() {
+            Some((last, count)) if *last == value => *count += 1,
+            _ => runs.push((value, 1)),
+        }
+    }
+    let shown = runs.into_iter().map(|(value, count)| if count == 1 { value } else { format!("{value} × {count}") });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// What was asked for, beyond the workload of each case.

@@ -12,6 +12,7 @@ mod layers;
 mod mean;
 mod missing;
 mod ratio;
+mod stands;
 mod types;
 mod verdict;
 
@@ -71,12 +72,14 @@ fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Opti
 fn base(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Comparison {
     let trials: Vec<Vec<CaseTrials<'_>>> = runs.iter().map(|(record, _)| by_case(record)).collect();
     let (changed, same) = conditions::split(runs);
+    let (follow, changed) = stands::follow(runs, changed);
     let baseline: &[CaseFinding] = runs.first().map_or(&[], |(_, findings)| &findings.cases);
     let matched = baseline.iter().filter(|case| having(runs, &case.label).len() > 1);
     let cases: Vec<CaseComparison> = matched.map(|case| one_case(case, runs, &trials, pairing)).collect();
     let mut comparison = Comparison {
         runs: runs.iter().map(|(_, findings)| compared_run(findings)).collect(),
         changed,
+        follow,
         same,
         unmatched: unmatched(runs, &cases),
         cases,

@@ -19,6 +19,9 @@ pub struct Comparison {
     pub runs: Vec<ComparedRun>,
     /// Conditions that are not the same in all runs.
     pub changed: Vec<Condition>,
+    /// Conditions that differ because stands were put up for the runs: each has names and identities of its own, and what it is
+    /// made of is what is compared. Empty unless all runs have a stand.
+    pub follow: Vec<Condition>,
     /// Conditions that are the same in all runs.
     pub same: Vec<Condition>,
     /// Cases of the baseline that another run has too, in the order of the baseline.

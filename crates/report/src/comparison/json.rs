@@ -40,6 +40,8 @@ struct Document<'a> {
     blocks_needed: u32,
     /// Conditions that are not the same in all runs.
     conditions_changed: Vec<Condition<'a>>,
+    /// Conditions that differ because each run has a stand of its own.
+    conditions_of_stands: Vec<Condition<'a>>,
     conditions_same: Vec<Condition<'a>>,
     /// Cases of the baseline that another run has too.
     cases: Vec<Case<'a>>,
@@ -238,6 +240,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         cells_judged: comparison.rule.cells,
         blocks_needed: comparison.rule.needed,
         conditions_changed: comparison.changed.iter().map(condition).collect(),
+        conditions_of_stands: comparison.follow.iter().map(condition).collect(),
         conditions_same: comparison.same.iter().map(condition).collect(),
         cases: comparison.cases.iter().map(|c| case(c, &comparison.rule)).collect(),
         unmatched: comparison.unmatched.iter().map(|c| Unmatched { label: &c.label, runs: &c.runs }).collect(),

@@ -22,7 +22,9 @@ pub fn comparison_markdown(comparison: &Comparison, lang: Lang) -> String {
         let failures = gate::failures(comparison, gate);
         paragraph(&list(failures.iter().map(|(glyph, say)| format!("{glyph} {}", plain(say.get(lang))))));
     }
-    for line in summary(comparison) {
+    let matrix = super::matrix::of(comparison);
+    let few = comparison.runs.len() <= super::matrix::FEW;
+    for line in summary(comparison).iter().filter(|_| few) {
         paragraph(&format!("**{}**", plain(line.get(lang))));
     }
     let runs = comparison.runs.iter().enumerate();
@@ -33,7 +35,16 @@ pub fn comparison_markdown(comparison: &Comparison, lang: Lang) -> String {
             |c: &Condition| format!("{}: {}", plain(c.name.get(lang)), plain(super::arrows(&c.values).get(lang)));
         paragraph(&list(comparison.changed.iter().map(line)));
     }
-    paragraph(&table(comparison, lang));
+    if !comparison.follow.is_empty() {
+        paragraph(&format!("{}.", plain(super::follow(comparison).get(lang))));
+    }
+    if let Some(matrix) = &matrix {
+        paragraph(&format!("**{}**", plain(matrix.title().get(lang))));
+        paragraph(&matrix.markdown(plain, lang));
+    }
+    if few {
+        paragraph(&table(comparison, lang));
+    }
     let told = checks(comparison).into_iter().map(|(glyph, say)| format!("{glyph} {}", plain(say.get(lang))));
     paragraph(&list(told.chain(labels(comparison).iter().map(|say| format!("! {}", plain(say.get(lang)))))));
     for note in notes(comparison) {

@@ -4,6 +4,7 @@ pub mod gate;
 pub mod json;
 pub mod layers;
 pub mod markdown;
+pub mod matrix;
 pub mod verdict;
 
 use crate::figures::{self, LatencyUnit, NONE, both};
@@ -291,7 +292,36 @@ pub fn unmatched(comparison: &Comparison) -> Vec<Say> {
 /// Values in the order of the runs: `6.8 → 6.12`; a dash where one is not known.
 pub fn arrows(values: &[Say]) -> Say {
     let known = |value: &str| if value.is_empty() { NONE.to_string() } else { value.to_string() };
+    if values.len() > matrix::FEW {
+        return grouped(values);
+    }
     both(|lang| values.iter().map(|v| known(v.get(lang))).collect::<Vec<_>>().join(" → "))
+}
+
+/// Conditions that differ because of the stands, by name; call it only where there are any.
+pub fn follow(comparison: &Comparison) -> Say {
+    let names =
+        |lang: Lang| comparison.follow.iter().map(|c| c.name.get(lang).to_string()).collect::<Vec<_>>().join(", ");
+    let (en, ru) = (names(Lang::En), names(Lang::Ru));
+    say!("Differs because of the stands: {en}", "Различается из-за стендов: {ru}")
+}
+
+/// `6.1 (A, C), 6.12 (B)`: of many runs those with one value stand together.
+fn grouped(values: &[Say]) -> Say {
+    let mut groups: Vec<(&Say, Vec<String>)> = Vec::new();
+    for (i, value) in values.iter().enumerate() {
+        match groups.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, runs)) => runs.push(letter(i)),
+            None => groups.push((value, vec![letter(i)])),
+        }
+    }
+    let count = groups.len();
+    if count > matrix::FEW {
+        return say!("{count} different values", "разных значений: {count}");
+    }
+    let shown = |value: &str| if value.is_empty() { NONE.to_string() } else { value.to_string() };
+    let group = |(value, runs): &(&Say, Vec<String>), lang| format!("{} ({})", shown(value.get(lang)), runs.join(", "));
+    both(|lang| groups.iter().map(|found| group(found, lang)).collect::<Vec<_>>().join("; "))
 }
 
 /// What a run of the comparison is: `R-…: quick on /srv, 2026-01-02 03:04 UTC`, and whether it ended early.

@@ -150,6 +150,7 @@ pub fn two() -> Comparison {
             condition("device_firmware", say!("firmware", "прошивки"), &["1.4", "1.6"]),
             condition("governor", say!("frequency governor", "регулятор частоты"), &["", "performance"]),
         ],
+        follow: vec![condition("arrays", say!("arrays", "массивы"), &["", "raid5 × 6"])],
         same: vec![condition("cpus", say!("CPUs online", "процессоров в работе"), &["2", "2"])],
         cases,
         unmatched: vec![Unmatched { label: "seq-write".into(), runs: vec![0] }],

@@ -2,7 +2,7 @@
 //! baseline, and what could not be compared.
 
 use crate::comparison::verdict::{self, Tint};
-use crate::comparison::{self, Line, gate, layers};
+use crate::comparison::{self, Line, gate, layers, matrix};
 use crate::figures::NONE;
 use crate::markup::Markup;
 use std::collections::BTreeSet;
@@ -19,6 +19,9 @@ pub fn comparison_html(comparison: &Comparison, lang: Lang) -> String {
         m.raw("\n");
         m.el("main", "", |m| {
             gated(m, comparison);
+            if let Some(matrix) = matrix::of(comparison) {
+                super::matrix::section(m, &matrix);
+            }
             conditions(m, comparison);
             results(m, comparison);
             prices(m, comparison);
@@ -85,6 +88,12 @@ fn conditions(m: &mut Markup, comparison: &Comparison) {
         } else {
             condition_table(m, comparison, &comparison.changed);
         }
+        if !comparison.follow.is_empty() {
+            m.el("details", "data", |m| {
+                m.line("summary", "", &comparison::follow(comparison));
+                condition_table(m, comparison, &comparison.follow);
+            });
+        }
         let same = comparison.same.len();
         m.el("details", "data", |m| {
             m.line("summary", "", &say!("The same in all runs: {same}", "Одинаковы во всех прогонах: {same}"));
@@ -96,6 +105,10 @@ fn conditions(m: &mut Markup, comparison: &Comparison) {
 }
 
 fn condition_table(m: &mut Markup, comparison: &Comparison, conditions: &[Condition]) {
+    if comparison.runs.len() > matrix::FEW {
+        let rows = conditions.iter().map(|c| (c.name.clone(), comparison::arrows(&c.values)));
+        return super::facts(m, &rows.collect::<Vec<_>>());
+    }
     let letters = (0..comparison.runs.len()).map(|i| Say::same(comparison::letter(i)));
     let columns: Vec<Say> = [say!("Condition", "Условие")].into_iter().chain(letters).collect();
     super::table(m, "", &columns, |m| {
@@ -134,7 +147,13 @@ pub(super) fn arms(m: &mut Markup, comparison: &Comparison) {
 
 fn results(m: &mut Markup, comparison: &Comparison) {
     super::section(m, "results", &say!("Results, A = 100 %", "Результаты, A = 100 %"), |m| {
-        result_table(m, comparison);
+        match comparison.runs.len() > matrix::FEW {
+            true => m.el("details", "data", |m| {
+                m.line("summary", "", &say!("Every value of every run", "Каждое значение каждого прогона"));
+                result_table(m, comparison);
+            }),
+            false => result_table(m, comparison),
+        }
     });
 }
 

@@ -11,6 +11,7 @@ mod figure;
 pub mod history;
 mod imported;
 mod limits;
+mod matrix;
 mod method;
 mod numa;
 mod results;

@@ -4,7 +4,7 @@ use super::grid::{Column, Row, grid};
 use super::layout::{clean, left, paragraph, width};
 use super::{Screen, WIDTH_MAX, WIDTH_MIN};
 use crate::comparison::verdict::{self, Sure, Tint};
-use crate::comparison::{self, Line, gate, layers};
+use crate::comparison::{self, Line, gate, layers, matrix};
 use stend_analyse::Comparison;
 use stend_base::{Lang, Say, say};
 
@@ -19,7 +19,7 @@ pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour
             out.push_str(&paragraph(&format!("{glyph} "), line.get(lang), screen.width));
         }
     }
-    if !comparison.cases.is_empty() {
+    if !comparison.cases.is_empty() && comparison.runs.len() <= matrix::FEW {
         let summary = verdict::summary(comparison);
         let lines: String = summary.iter().map(|line| paragraph("", line.get(lang), screen.width)).collect();
         out.push_str(&format!("\n{}", screen.bold(&lines)));
@@ -103,6 +103,9 @@ fn conditions(comparison: &Comparison, screen: &Screen) -> String {
             false => paragraph("  ", &format!("{}: {}", name.trim_end(), values.get(screen.lang)), screen.width),
         });
     }
+    if !comparison.follow.is_empty() {
+        out.push_str(&paragraph("  ", comparison::follow(comparison).get(screen.lang), screen.width));
+    }
     out
 }
 
@@ -110,6 +113,9 @@ fn cases(comparison: &Comparison, screen: &Screen) -> String {
     if comparison.cases.is_empty() {
         let nothing = say!("No case of A is in another run.", "Ни одного случая из A в других прогонах нет.");
         return paragraph("", nothing.get(screen.lang), screen.width);
+    }
+    if let Some(matrix) = matrix::of(comparison).filter(|_| comparison.runs.len() > matrix::FEW) {
+        return matrix.text(screen.lang);
     }
     let several = comparison.runs.len() > 2;
     let unit = comparison::unit(comparison);

@@ -125,6 +125,8 @@ impl IntegrityMode {
 pub struct Lvm {
     /// Type.
     pub kind: LvmType,
+    /// For VDO: how its pool lies on the devices.
+    pub pool: LvmType,
     /// Stripes that carry data; `None`: as many as there are devices for.
     pub stripes: Option<u32>,
     /// Size of a stripe; `None`: what LVM takes.
@@ -154,9 +156,14 @@ pub struct Lvm {
 }
 
 impl Lvm {
+    /// How data lie on the devices, whatever is made of that.
+    pub fn layout(&self) -> LvmType {
+        if self.kind == LvmType::Vdo { self.pool } else { self.kind }
+    }
+
     /// Least devices below.
     pub(super) fn least(&self) -> u32 {
-        match self.kind {
+        match self.layout() {
             LvmType::Linear | LvmType::Thin | LvmType::Vdo => 1,
             LvmType::Striped | LvmType::Raid0 | LvmType::Raid1 | LvmType::Cache | LvmType::Writecache => 2,
             LvmType::Raid5 => 3,

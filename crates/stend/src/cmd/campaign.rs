@@ -63,7 +63,6 @@ fn table(done: &[(String, PathBuf)], out: &Out) -> Result<()> {
     }
     let pairs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
     let comparison = stend_analyse::compare(&pairs, &Options::default());
-    let names: Vec<String> = done.iter().map(|(name, _)| name.clone()).collect();
     let page = beside(first);
     crate::save::save(&page, &say!("the comparison", "сравнение"), |to| {
         to.write_all(stend_report::comparison_html(&comparison, out.lang).as_bytes())
@@ -71,7 +70,7 @@ fn table(done: &[(String, PathBuf)], out: &Out) -> Result<()> {
     out.note(&page.display().to_string());
     out.result(&match out.json {
         true => stend_report::comparison_json(&comparison),
-        false => stend_report::campaign_text(&names, &comparison, out.lang),
+        false => stend_report::campaign_text(&comparison, out.lang),
     })
 }
 

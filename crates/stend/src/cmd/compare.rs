@@ -12,8 +12,8 @@ use stend_record::RunRecord;
 use stend_spec::gate::Gate;
 use stend_spec::keys::gate::MARGIN;
 
-/// More runs no longer fit a table or an eye.
-const RUNS_MAX: usize = 6;
+/// More runs no longer fit a table or an eye: all layouts of an article on one machine are thirty.
+const RUNS_MAX: usize = 64;
 
 /// Prints a comparison, or writes it as HTML.
 pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {

@@ -37,7 +37,11 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let stoppers = super::run::watch_signals()?;
     stoppers.aim(Some(stopper));
     let answer = stend_run::order(host, order, channel, &mut |kind| tell(kind, out))?;
-    show(&answer, given.unwrap_or_default(), out)
+    let place = match arguments.get_one::<String>("lab") {
+        Some(lab) => format!(" --lab {lab}"),
+        None => String::new(),
+    };
+    show(&answer, given.unwrap_or_default(), &place, out)
 }
 
 /// Every command and every change as it is made: of a stand people want to see what is done to their drives.
@@ -49,7 +53,8 @@ fn tell(kind: &EventKind, out: &Out) {
     }
 }
 
-fn show(answer: &StandAnswer, given: &str, out: &Out) -> Result<()> {
+/// `place` is what commands need that are to reach the same machine, with a space before it.
+fn show(answer: &StandAnswer, given: &str, place: &str, out: &Out) -> Result<()> {
     match answer {
         StandAnswer::Plan(plan) => out.result(&match out.json {
             true => stend_report::stand_plan_json(plan),
@@ -67,8 +72,8 @@ fn show(answer: &StandAnswer, given: &str, out: &Out) -> Result<()> {
             let next: Vec<String> = raised.targets.iter().map(|path| format!("--on {path}")).collect();
             let next = next.join(" ");
             let text = say!(
-                "the stand is up; measured is {targets}\nnext      stend run quick {next}\n          stend stand down {given}",
-                "стенд поднят; измеряется {targets}\nдальше    stend run quick {next}\n          stend stand down {given}"
+                "the stand is up; measured is {targets}\nnext      stend run quick {next}{place}\n          stend stand down {given}{place}",
+                "стенд поднят; измеряется {targets}\nдальше    stend run quick {next}{place}\n          stend stand down {given}{place}"
             );
             out.result(text.get(out.lang))
         }

@@ -38,6 +38,8 @@ pub const LVM_TYPES: &[Choice<LvmType>] = &[
         LvmType::Writecache,
     ),
 ];
+/// How the pool of VDO lies on the devices.
+pub const POOLS: &[Choice<LvmType>] = LVM_TYPES.split_at(7).0;
 /// Where room is taken.
 pub const ALLOCATIONS: &[Choice<Allocation>] = &[
     ("contiguous", "in one piece", Allocation::Contiguous),
@@ -67,9 +69,14 @@ pub const LVM: Mapping = Mapping {
             "stripes",
             "as many as there are devices for",
             Shape::Whole(STRIPES),
-            "Stripes that carry data (`-i`); for striped types.",
+            "Stripes that carry data (`-i`); for striped types and pools.",
         ),
-        optional("stripe_size", "64KiB", Shape::Size(CHUNK, 4096), "Size of a stripe (`-I`); for striped types."),
+        optional(
+            "stripe_size",
+            "64KiB",
+            Shape::Size(CHUNK, 4096),
+            "Size of a stripe (`-I`); for striped types and pools.",
+        ),
         optional(
             "size",
             "all there is",
@@ -83,6 +90,7 @@ pub const LVM: Mapping = Mapping {
             "Size that a thin or VDO volume shows; required for these.",
         ),
         optional("allocation", "LVM's default", Shape::Word(|| words(ALLOCATIONS)), "Where room is taken (`--alloc`)."),
+        optional("pool", "linear", Shape::Word(|| words(POOLS)), "How the pool lies on the devices; for `vdo`."),
         optional("compression", "true", Shape::Bool, "For `vdo`."),
         optional("deduplication", "true", Shape::Bool, "For `vdo`."),
         SYNC_KEY,

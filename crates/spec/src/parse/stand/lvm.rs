@@ -19,10 +19,12 @@ pub(super) fn lvm(node: &Node, file: &str) -> Result<Kind> {
     let mut map = Map::of(node, file, &keys::LVM)?;
     let kind = map.required("type", |node, file| word(node, file, keys::LVM_TYPES))?;
     let (compression, deduplication) = (map.optional("compression", boolean)?, map.optional("deduplication", boolean)?);
+    let pool = map.optional("pool", |node, file| word(node, file, keys::POOLS))?;
     let sync = map.optional("initial_sync", |node, file| word(node, file, common::INITIAL_SYNC))?;
     let mode = map.optional("mode", |node, file| word(node, file, keys::MODES))?;
     let found = Lvm {
         kind,
+        pool: pool.unwrap_or(LvmType::Linear),
         stripes: map.optional("stripes", |node, file| whole(node, file, common::STRIPES))?,
         stripe_size: map.optional("stripe_size", |node, file| power_of_two(node, file, common::CHUNK))?,
         size: map.optional("size", size)?,
@@ -38,7 +40,7 @@ pub(super) fn lvm(node: &Node, file: &str) -> Result<Kind> {
         snapshots: map.optional("snapshots", |node, file| whole(node, file, keys::SNAPSHOTS))?.unwrap_or(0),
     };
     map.finish()?;
-    let vdo = compression.is_some() || deduplication.is_some();
+    let vdo = compression.is_some() || deduplication.is_some() || pool.is_some();
     let said = Said { vdo, sync: sync.is_some(), mode: mode.is_some() };
     match wrong(&found, &said).or_else(|| wrong_beside(&found, &said)) {
         None => Ok(Kind::Lvm(found)),
@@ -52,9 +54,9 @@ fn chunks(kind: LvmType) -> crate::keys::Limits<Bytes> {
 
 /// What contradicts the type.
 fn wrong(lvm: &Lvm, said: &Said) -> Option<Say> {
-    let kind = lvm.kind;
+    let (kind, layout) = (lvm.kind, lvm.layout());
     Some(match () {
-        () if !kind.is_striped() && (lvm.stripes.is_some() || lvm.stripe_size.is_some()) => {
+        () if !layout.is_striped() && (lvm.stripes.is_some() || lvm.stripe_size.is_some()) => {
             say!(
                 "`stripes` and `stripe_size` are for striped types",
                 "`stripes` и `stripe_size` — для типов с чередованием"
@@ -67,13 +69,16 @@ fn wrong(lvm: &Lvm, said: &Said) -> Option<Say> {
             )
         }
         () if kind != LvmType::Vdo && said.vdo => {
-            say!("`compression` and `deduplication` are for `vdo`", "`compression` и `deduplication` — для `vdo`")
+            say!(
+                "`pool`, `compression` and `deduplication` are for `vdo`",
+                "`pool`, `compression` и `deduplication` — для `vdo`"
+            )
         }
-        () if said.sync && !kind.is_redundant() => {
+        () if said.sync && !layout.is_redundant() => {
             say!("`initial_sync` is for raid types", "`initial_sync` — для типов raid")
         }
         // LVM refuses: parity that was never computed would lose data with the first drive.
-        () if lvm.initial_sync == InitialSync::Skip && matches!(kind, LvmType::Raid5 | LvmType::Raid6) => say!(
+        () if lvm.initial_sync == InitialSync::Skip && matches!(layout, LvmType::Raid5 | LvmType::Raid6) => say!(
             "LVM does not leave out the first synchronisation of `raid5` and `raid6`",
             "LVM не пропускает первую синхронизацию `raid5` и `raid6`"
         ),

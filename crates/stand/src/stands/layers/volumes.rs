@@ -38,9 +38,12 @@ pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
         undo: Vec::new(),
         wait: None,
     });
-    steps.push(main(site, lvm, &named));
+    match lvm.kind {
+        LvmType::Vdo => steps.extend(compressed(site, lvm, named(VOLUME))),
+        _ => steps.push(main(site, lvm, named(VOLUME))),
+    }
     steps.extend(lvm.kind.is_cached().then(|| cache(site, lvm, named(VOLUME))));
-    steps.extend((1..=lvm.snapshots).map(|number| snapshot(lvm, named(&format!("snapshot{number}")), number)));
+    steps.extend((1..=lvm.snapshots).map(|number| snapshot(lvm, named(&format!("snap{number}")), number)));
     Made { steps, products: vec![Product::Mapping(mapping(&group, VOLUME))] }
 }
 
@@ -49,11 +52,9 @@ fn mapping(group: &str, name: &str) -> String {
     format!("{}-{name}", group.replace('-', "--"))
 }
 
-fn main(site: &Site, lvm: &Lvm, named: &dyn Fn(&str) -> Volume) -> Step {
-    let volume = named(VOLUME);
+fn main(site: &Site, lvm: &Lvm, volume: Volume) -> Step {
     let group = volume.group.clone();
     let mapped = Sign::Volume(volume.clone());
-    let wait = lvm.kind.is_redundant() && lvm.initial_sync == InitialSync::Wait;
     // The pool, the cache and the snapshots go with the volume: they are all that is in the group.
     let remove = Deed::run("lvremove --yes", [group.as_str()]);
     Step {
@@ -66,8 +67,49 @@ fn main(site: &Site, lvm: &Lvm, named: &dyn Fn(&str) -> Volume) -> Step {
         done: mapped.clone(),
         apply: vec![Deed::Run(create_volume(site, lvm, &group))],
         undo: vec![(mapped, remove)],
-        wait: wait.then(|| Wait::Volume(group.clone())),
+        wait: first_sync(lvm, &group),
     }
+}
+
+fn first_sync(lvm: &Lvm, group: &str) -> Option<Wait> {
+    let wait = lvm.layout().is_redundant() && lvm.initial_sync == InitialSync::Wait;
+    wait.then(|| Wait::Volume(group.to_string()))
+}
+
+/// A volume that becomes the pool of another one, which compresses.
+fn compressed(site: &Site, lvm: &Lvm, volume: Volume) -> [Step; 2] {
+    let group = volume.group.clone();
+    let pool = Sign::LogicalVolume { group: group.clone(), tag: volume.tag.clone(), name: POOL.into() };
+    let remove = Deed::run("lvremove --yes", [group.as_str()]);
+    let yes = |on: bool| if on { "y" } else { "n" };
+    let mut convert: Vec<String> = ["lvconvert", "--yes", "--type=vdo-pool"].map(String::from).to_vec();
+    convert.push(format!("--name={VOLUME}"));
+    convert.extend(lvm.virtual_size.map(|size| format!("--virtualsize={}m", size.0 >> 20)));
+    convert.push(format!("--compression={}", yes(lvm.compression)));
+    convert.push(format!("--deduplication={}", yes(lvm.deduplication)));
+    // Slabs of 128 MiB: the default of 2 GiB would take small drives whole.
+    convert.extend(["--config=allocation/vdo_slab_size_mb=128".into(), format!("{group}/{POOL}")]);
+    let below = Step {
+        what: over(site.count(), &format!("make {group}/{POOL}"), &format!("создать {group}/{POOL}")),
+        erases: Vec::new(),
+        done: pool.clone(),
+        apply: vec![Deed::Run(create_volume(site, lvm, &group))],
+        undo: vec![(pool, remove)],
+        wait: first_sync(lvm, &group),
+    };
+    let above = Step {
+        what: say!(
+            "make {group}/{POOL} the pool of the volume {group}/{VOLUME}",
+            "сделать {group}/{POOL} пулом тома {group}/{VOLUME}"
+        ),
+        erases: Vec::new(),
+        done: Sign::Volume(volume),
+        apply: vec![Deed::Run(convert)],
+        // What is below takes it away, too.
+        undo: Vec::new(),
+        wait: None,
+    };
+    [below, above]
 }
 
 /// A volume on the last device alone becomes the cache of the one that is there. It goes with that.
@@ -104,7 +146,7 @@ fn room(size: Option<Bytes>) -> String {
 
 /// One that has room for the whole volume: one that is full is dropped by the kernel, and writes cost nothing more from then on.
 fn snapshot(lvm: &Lvm, volume: Volume, number: u32) -> Step {
-    let (group, name) = (volume.group.clone(), format!("snapshot{number}"));
+    let (group, name) = (volume.group.clone(), format!("snap{number}"));
     let mut words: Vec<String> = ["lvcreate", "--yes", "--snapshot"].map(String::from).to_vec();
     words.push(format!("--name={name}"));
     match lvm.kind {
@@ -146,11 +188,12 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
     let devices = site.count() as u32;
     let mut words: Vec<String> = ["lvcreate", "--yes", "--wipesignatures=y"].map(String::from).to_vec();
     let mut put = |key: &str, value: String| words.push(format!("--{key}={value}"));
-    put("name", VOLUME.into());
+    let layout = lvm.layout();
+    put("name", if lvm.kind == LvmType::Vdo { POOL } else { VOLUME }.into());
     // A cache is put before it afterwards.
-    put("type", if lvm.kind.is_cached() { LvmType::Linear } else { lvm.kind }.word().into());
+    put("type", if lvm.kind.is_cached() { LvmType::Linear } else { layout }.word().into());
     // Stripes are those with data: of parity there are one or two more, of mirrors twice as many.
-    let stripes = match lvm.kind {
+    let stripes = match layout {
         LvmType::Striped | LvmType::Raid0 => Some(devices),
         LvmType::Raid10 => Some(devices / 2),
         LvmType::Raid5 => Some(devices.saturating_sub(1)),
@@ -161,7 +204,7 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
         put("stripes", lvm.stripes.unwrap_or(stripes).to_string());
         put("stripesize", format!("{}k", lvm.stripe_size.map_or(64, |size| size.0 / 1024)));
     }
-    match lvm.kind {
+    match layout {
         LvmType::Raid1 => put("mirrors", devices.saturating_sub(1).to_string()),
         LvmType::Raid10 => put("mirrors", "1".into()),
         _ => {}
@@ -169,13 +212,13 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
     match (lvm.size, lvm.kind) {
         (Some(size), _) => put("size", format!("{}m", size.0 >> 20)),
         // A pool has metadata beside it, and room for their repair.
-        (None, LvmType::Thin | LvmType::Vdo) => put("extents", "90%FREE".into()),
+        (None, LvmType::Thin) => put("extents", "90%FREE".into()),
         // So do checksums: 4 bytes of each 512, and their journal.
         (None, _) if lvm.integrity.is_some() => put("extents", "90%FREE".into()),
         (None, LvmType::Cache | LvmType::Writecache) => put("extents", "100%PVS".into()),
         (None, _) => put("extents", "100%FREE".into()),
     }
-    if let Some(size) = lvm.virtual_size {
+    if let Some(size) = lvm.virtual_size.filter(|_| lvm.kind == LvmType::Thin) {
         put("virtualsize", format!("{}m", size.0 >> 20));
     }
     if let Some(allocation) = lvm.allocation {
@@ -187,13 +230,6 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
         };
         put("alloc", word.into());
     }
-    if lvm.kind == LvmType::Vdo {
-        let yes = |on: bool| if on { "y" } else { "n" }.to_string();
-        put("compression", yes(lvm.compression));
-        put("deduplication", yes(lvm.deduplication));
-        // Slabs of 128 MiB: the default of 2 GiB would take small drives whole.
-        put("config", "allocation/vdo_slab_size_mb=128".into());
-    }
     if let Some(mode) = lvm.integrity {
         put("raidintegrity", "y".into());
         put("raidintegritymode", mode.word().into());
@@ -203,7 +239,6 @@ fn create_volume(site: &Site, lvm: &Lvm, group: &str) -> Vec<String> {
     }
     match lvm.kind {
         LvmType::Thin => words.push(format!("--thinpool={group}/{POOL}")),
-        LvmType::Vdo => words.push(format!("{group}/{POOL}")),
         _ => words.push(group.to_string()),
     }
     if lvm.kind.is_cached() {

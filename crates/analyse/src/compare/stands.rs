@@ -1,0 +1,108 @@
+//! What differs between runs because stands were put up for them.
+
+use super::Condition;
+use crate::findings::Findings;
+use std::collections::BTreeSet;
+use stend_record::{Device, RunRecord};
+
+/// Names and identities that a stand draws, and what its layers are.
+const OF_LAYERS: [&str; 12] = [
+    "stand",
+    "target",
+    "target_kind",
+    "target_identity",
+    "target_size",
+    "logical_block",
+    "physical_block",
+    "file_system",
+    "mount_options",
+    "device_kinds",
+    "device_identities",
+    "arrays",
+];
+/// What drives and layers have, listed for each of them: other drives show in it, but more layers do, too.
+const OF_DEVICES: [&str; 4] = ["device_models", "device_firmware", "schedulers", "write_caches"];
+
+/// Takes apart what follows from the stands and the rest. Nothing follows if a run has no stand, or if its drives are others than
+/// those of the stand with the most drives: then the drives may be what makes the difference.
+pub(super) fn follow(runs: &[(&RunRecord, &Findings)], changed: Vec<Condition>) -> (Vec<Condition>, Vec<Condition>) {
+    let drives: Vec<BTreeSet<Option<String>>> = runs.iter().map(|(record, _)| drives(record)).collect();
+    let most = drives.iter().max_by_key(|drives| drives.len());
+    let alike = most.is_some_and(|most| drives.iter().all(|some| some.is_subset(most)));
+    if !alike || runs.iter().any(|(record, _)| record.header.stand.is_none()) {
+        return (Vec::new(), changed);
+    }
+    changed.into_iter().partition(|condition| {
+        let key = condition.key.as_str();
+        OF_LAYERS.contains(&key) || (OF_DEVICES.contains(&key) && same_drives(runs, key))
+    })
+}
+
+/// Identities of what lies below everything; one that has none is like no other.
+fn drives(record: &RunRecord) -> BTreeSet<Option<String>> {
+    let disks = stend_record::targets::devices(&record.targets);
+    disks.into_iter().filter(|device| device.kind == "disk").map(|device| device.identity.clone()).collect()
+}
+
+/// Whether a condition of devices is, of the drives alone, one of the values that the drives of each other run have.
+fn same_drives(runs: &[(&RunRecord, &Findings)], key: &str) -> bool {
+    let of = |device: &Device| match key {
+        "device_models" => device.model.clone(),
+        "device_firmware" => device.firmware.clone(),
+        "schedulers" => device.scheduler.clone(),
+        _ => device.write_cache.clone(),
+    };
+    let values = |record: &RunRecord| -> BTreeSet<Option<String>> {
+        let devices = stend_record::targets::devices(&record.targets);
+        devices.into_iter().filter(|device| device.kind == "disk").map(of).collect()
+    };
+    let mut all = runs.iter().map(|(record, _)| values(record));
+    let first = all.next();
+    all.all(|other| Some(other) == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compare::Options;
+    use crate::fixture::run;
+    use crate::{analyse, compare};
+    use stend_record::{RunRecord, StandText};
+
+    fn on_stand(name: &str, identity: &str) -> RunRecord {
+        let mut record = run().trial(0).done().record();
+        let text = String::new();
+        record.header.stand = Some(StandText { name: name.into(), file: "s.yaml".into(), text, nonce: 7 });
+        record.targets[0].identity = Some(identity.into());
+        record
+    }
+
+    fn keys(a: &RunRecord, b: &RunRecord) -> (Vec<String>, Vec<String>) {
+        let found = compare(&[(a, &analyse(a).unwrap()), (b, &analyse(b).unwrap())], &Options::default());
+        let keys = |of: &[crate::compare::Condition]| of.iter().map(|condition| condition.key.clone()).collect();
+        (keys(&found.follow), keys(&found.changed))
+    }
+
+    #[test]
+    fn names_and_layers_follow_from_stands_on_the_same_drives() {
+        let (a, mut b) = (on_stand("plain", "md:1"), on_stand("mirror", "md:2"));
+        b.host.as_mut().unwrap().kernel = "6.12".into();
+        let expected = (["stand", "target_identity"], ["kernel"]);
+        assert_eq!(keys(&a, &b), (expected.0.map(String::from).to_vec(), expected.1.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn nothing_follows_where_a_run_has_no_stand_or_other_drives() {
+        let (a, mut b) = (on_stand("plain", "md:1"), on_stand("mirror", "md:2"));
+        let disk = b.targets[0].devices.iter().position(|device| device.kind == "disk").unwrap();
+        b.targets[0].devices[disk].identity = Some("wwn:other".into());
+        assert_eq!(
+            keys(&a, &b),
+            (vec![], ["stand", "target_identity", "device_identities"].map(String::from).to_vec())
+        );
+        let mut b = on_stand("mirror", "md:2");
+        b.targets[0].devices[disk].scheduler = Some("bfq".into());
+        assert_eq!(keys(&a, &b).1, ["schedulers"]);
+        b.header.stand = None;
+        assert!(keys(&a, &b).0.is_empty());
+    }
+}
