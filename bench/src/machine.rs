@@ -6,6 +6,16 @@ use std::process::Command;
 
 /// (what, value) in the order of the table.
 pub fn facts(settings: &Settings, fio: &Fio) -> Vec<(&'static str, String)> {
+    let mut facts = of_host(settings);
+    facts
+        .iter_mut()
+        .filter(|(name, _)| *name == "versions")
+        .for_each(|(_, value)| *value += &format!(", {}", fio.version));
+    facts
+}
+
+/// The same where fio takes no part.
+pub fn of_host(settings: &Settings) -> Vec<(&'static str, String)> {
     let line = |path: &str, key: &str| {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let found = text.lines().find(|line| line.starts_with(key)).unwrap_or_default();
@@ -18,7 +28,7 @@ pub fn facts(settings: &Settings, fio: &Fio) -> Vec<(&'static str, String)> {
     vec![
         ("CPU", format!("{}, {cpus} CPUs", line("/proc/cpuinfo", "model name"))),
         ("kernel", line("/proc/sys/kernel/osrelease", "")),
-        ("versions", format!("{version}, {}", fio.version)),
+        ("versions", version),
         ("load average at the end", load),
     ]
 }

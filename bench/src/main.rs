@@ -1,5 +1,6 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
 //! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth? `make analysis`: what does looking at runs cost?
+//! `make lab`: do layouts cost in virtual machines what arithmetic says?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
@@ -8,6 +9,7 @@ mod analysis;
 mod coverage;
 mod cpu;
 mod fio;
+mod lab;
 mod loop_device;
 mod machine;
 mod page;
@@ -25,6 +27,7 @@ use std::time::Duration;
 type Outcome<T> = Result<T, String>;
 
 /// How to run, from the environment; `make` passes it on.
+#[derive(Clone)]
 pub struct Settings {
     /// The binary under test (`STEND`).
     stend: PathBuf,
@@ -94,7 +97,8 @@ fn main() -> ExitCode {
         "speed" => speed::compare(&settings),
         "truth" => truth::compare(&settings),
         "coverage" => coverage::simulate(&settings),
-        _ => Err("say which bench: agree, analysis, coverage, speed or truth".to_string()),
+        "lab" => lab::measure(&settings),
+        _ => Err("say which bench: agree, analysis, coverage, lab, speed or truth".to_string()),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,
