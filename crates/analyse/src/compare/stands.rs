@@ -3,10 +3,11 @@
 use super::Condition;
 use crate::findings::Findings;
 use std::collections::BTreeSet;
+use stend_base::{Say, say};
 use stend_record::{Device, RunRecord};
 
 /// Names and identities that a stand draws, and what its layers are.
-const OF_LAYERS: [&str; 12] = [
+const OF_LAYERS: [&str; 13] = [
     "stand",
     "target",
     "target_kind",
@@ -19,23 +20,37 @@ const OF_LAYERS: [&str; 12] = [
     "device_kinds",
     "device_identities",
     "arrays",
+    "files",
 ];
 /// What drives and layers have, listed for each of them: other drives show in it, but more layers do, too.
 const OF_DEVICES: [&str; 4] = ["device_models", "device_firmware", "schedulers", "write_caches"];
 
-/// Takes apart what follows from the stands and the rest. Nothing follows if a run has no stand, or if its drives are others than
-/// those of the stand with the most drives: then the drives may be what makes the difference.
+/// Takes apart what follows from the stands and the rest. Nothing follows if a run has no stand. Where the drives of one are not
+/// among those of the stand with the most drives, they may be what makes the difference: that is a condition of its own.
 pub(super) fn follow(runs: &[(&RunRecord, &Findings)], changed: Vec<Condition>) -> (Vec<Condition>, Vec<Condition>) {
-    let drives: Vec<BTreeSet<Option<String>>> = runs.iter().map(|(record, _)| drives(record)).collect();
-    let most = drives.iter().max_by_key(|drives| drives.len());
-    let alike = most.is_some_and(|most| drives.iter().all(|some| some.is_subset(most)));
-    if !alike || runs.iter().any(|(record, _)| record.header.stand.is_none()) {
+    if runs.iter().any(|(record, _)| record.header.stand.is_none()) {
         return (Vec::new(), changed);
     }
-    changed.into_iter().partition(|condition| {
+    let (follow, mut rest): (Vec<Condition>, Vec<Condition>) = changed.into_iter().partition(|condition| {
         let key = condition.key.as_str();
         OF_LAYERS.contains(&key) || (OF_DEVICES.contains(&key) && same_drives(runs, key))
-    })
+    });
+    rest.extend(other_drives(runs));
+    (follow, rest)
+}
+
+fn other_drives(runs: &[(&RunRecord, &Findings)]) -> Option<Condition> {
+    let all: Vec<BTreeSet<Option<String>>> = runs.iter().map(|(record, _)| drives(record)).collect();
+    let most = all.iter().max_by_key(|drives| drives.len())?;
+    if all.iter().all(|some| some.is_subset(most)) {
+        return None;
+    }
+    let shown = |drives: &BTreeSet<Option<String>>| {
+        let known = drives.iter().map(|identity| identity.as_deref().unwrap_or("?"));
+        Say::same(known.collect::<Vec<_>>().join(", "))
+    };
+    let name = say!("drives", "накопители");
+    Some(Condition { key: "drives".into(), name, values: all.iter().map(shown).collect() })
 }
 
 /// Identities of what lies below everything; one that has none is like no other.
@@ -91,14 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_follows_where_a_run_has_no_stand_or_other_drives() {
+    fn nothing_follows_where_a_run_has_no_stand_and_other_drives_are_told() {
         let (a, mut b) = (on_stand("plain", "md:1"), on_stand("mirror", "md:2"));
         let disk = b.targets[0].devices.iter().position(|device| device.kind == "disk").unwrap();
         b.targets[0].devices[disk].identity = Some("wwn:other".into());
-        assert_eq!(
-            keys(&a, &b),
-            (vec![], ["stand", "target_identity", "device_identities"].map(String::from).to_vec())
-        );
+        let follow = ["stand", "target_identity", "device_identities"].map(String::from).to_vec();
+        assert_eq!(keys(&a, &b), (follow, vec!["drives".to_string()]));
         let mut b = on_stand("mirror", "md:2");
         b.targets[0].devices[disk].scheduler = Some("bfq".into());
         assert_eq!(keys(&a, &b).1, ["schedulers"]);

@@ -14,6 +14,8 @@ pub const FEW: usize = 6;
 /// Runs by name against cases.
 pub struct Matrix<'a> {
     comparison: &'a Comparison,
+    /// All have stands of their own.
+    by_stand: bool,
     /// Names of the runs: those of their stands, where these are all different, or their letters.
     pub names: Vec<String>,
 }
@@ -42,14 +44,17 @@ pub fn of(comparison: &Comparison) -> Option<Matrix<'_>> {
         Some(stand) if by_stand => clean(stand),
         _ => letter(i),
     };
-    Some(Matrix { comparison, names: runs.iter().enumerate().map(name).collect() })
+    Some(Matrix { comparison, by_stand, names: runs.iter().enumerate().map(name).collect() })
 }
 
 impl<'a> Matrix<'a> {
     /// `Every stand relative to single (100 %)`
     pub fn title(&self) -> Say {
         let first = self.names.first().map_or("", String::as_str);
-        say!("Everything relative to {first} (100 %)", "Всё относительно {first} (100 %)")
+        match self.by_stand {
+            true => say!("Every stand relative to {first} (100 %)", "Каждый стенд относительно {first} (100 %)"),
+            false => say!("Every run relative to {first} (100 %)", "Каждый прогон относительно {first} (100 %)"),
+        }
     }
 
     /// The columns.
@@ -146,7 +151,7 @@ mod tests {
             run.stand = Some(name.into());
         }
         expect![[r#"
-            Everything relative to plain (100 %)
+            Every stand relative to plain (100 %)
 
             rand-read, queue_depth 32
               plain   412 000 IOPS  100 %
@@ -165,7 +170,7 @@ mod tests {
               mirror  12.1 IOPS  101 % (90.0 to 113)
         "#]]
         .assert_eq(&campaign_text(&found, Lang::En));
-        assert!(campaign_text(&found, Lang::Ru).starts_with("Всё относительно plain (100 %)"));
+        assert!(campaign_text(&found, Lang::Ru).starts_with("Каждый стенд относительно plain (100 %)"));
         let table = of(&found).unwrap().markdown(str::to_string, Lang::En);
         expect![[r#"
             |  | rand-read, queue_depth 32 | seq-read | oltp | rare |

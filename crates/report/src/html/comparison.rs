@@ -39,6 +39,10 @@ fn title(comparison: &Comparison) -> Say {
     let stand = |run: &ComparedRun| run.stand.clone().filter(|_| by_stand);
     let name = |run: &ComparedRun| stand(run).or(run.arm.clone()).unwrap_or_else(|| run.run.clone());
     let baseline = comparison.runs.first().map(name).unwrap_or_default();
+    if comparison.runs.len() > matrix::FEW {
+        let count = comparison.runs.len() - 1;
+        return say!("{count} runs relative to {baseline}", "Прогоны относительно {baseline}: {count}");
+    }
     let others = comparison.runs.iter().skip(1).map(name).collect::<Vec<_>>().join(", ");
     say!("{others} relative to {baseline}", "{others} относительно {baseline}")
 }
@@ -46,6 +50,16 @@ fn title(comparison: &Comparison) -> Say {
 fn header(m: &mut Markup, comparison: &Comparison, title: &Say) {
     super::bar(m);
     m.line("h1", "", title);
+    match comparison.runs.len() > matrix::FEW {
+        true => m.el("details", "data", |m| {
+            m.line("summary", "", &say!("The runs", "Прогоны"));
+            runs(m, comparison);
+        }),
+        false => runs(m, comparison),
+    }
+}
+
+fn runs(m: &mut Markup, comparison: &Comparison) {
     m.el("dl", "facts", |m| {
         for (i, run) in comparison.runs.iter().enumerate() {
             let letter = comparison::letter(i);

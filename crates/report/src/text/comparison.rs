@@ -11,7 +11,9 @@ use stend_base::{Lang, Say, say};
 /// A comparison for a person, at most `width` columns wide (40 at least).
 pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour: bool) -> String {
     let screen = Screen { lang, width: width.clamp(WIDTH_MIN, WIDTH_MAX), colour };
-    let mut out = runs(comparison, &screen);
+    // Of many runs the table is worth more than their names.
+    let many = comparison.runs.len() > matrix::FEW;
+    let mut out = if many { String::new() } else { runs(comparison, &screen) };
     if let Some(found) = &comparison.gate {
         let line = paragraph(&format!("{} ", gate::glyph(found.outcome)), gate::summary(found).get(lang), screen.width);
         out.push_str(&format!("\n{}", screen.bold(&line)));
@@ -24,9 +26,15 @@ pub fn comparison_text(comparison: &Comparison, lang: Lang, width: usize, colour
         let lines: String = summary.iter().map(|line| paragraph("", line.get(lang), screen.width)).collect();
         out.push_str(&format!("\n{}", screen.bold(&lines)));
     }
+    if many {
+        out.push_str(&cases(comparison, &screen));
+        out.push_str(&format!("\n{}", runs(comparison, &screen)));
+    }
     out.push_str(&conditions(comparison, &screen));
-    out.push('\n');
-    out.push_str(&cases(comparison, &screen));
+    if !many {
+        out.push('\n');
+        out.push_str(&cases(comparison, &screen));
+    }
     out.push_str(&prices(comparison, &screen));
     let lists = [
         (say!("Keep in mind", "Что учитывать"), "!", verdict::labels(comparison)),
