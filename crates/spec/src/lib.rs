@@ -4,6 +4,7 @@
 
 pub mod app;
 pub mod arm;
+pub mod as_fio;
 mod budget;
 pub mod calibration;
 pub mod ceilings;

@@ -7,16 +7,13 @@ use crate::layout::Job;
 use std::fmt::Write;
 use std::path::Path;
 use stend_base::Nanos;
-use stend_spec::external::per_job;
-use stend_spec::rate::Gaps;
-use stend_spec::workload::{Data, Pattern, Sync, Trial};
+use stend_spec::as_fio::{self, lines};
+use stend_spec::workload::{Pattern, Trial};
 
 /// How fio names the target: its own descriptor 0, which is the target as it was opened for us.
 pub(super) const TARGET: &str = "/proc/self/fd/0";
 /// Largest seed that fio 3.33 takes.
 const SEED_MAX: u64 = i64::MAX as u64;
-/// fio repeats its compressible pattern in pieces of this size; ours are 4 KiB, too.
-const COMPRESS_CHUNK: u64 = 4096;
 
 /// What of the job file follows from the host, not from the trial.
 #[derive(Debug)]
@@ -79,47 +76,25 @@ fn section(out: &mut String, job: &Job, cpu: Option<u32>, logs: &Path) {
         (0, _) => ("write", None),
         (read, _) => ("rw", Some(read)),
     };
-    let mut lines = vec![String::new(), format!("[{name}]"), format!("rw={random}{kinds}")];
-    lines.extend(mix.map(|read| format!("rwmixread={read}")));
-    if stream.pattern == Pattern::Uniform {
-        lines.push("norandommap=1".into());
-    }
-    match stream.block_mix.as_slice() {
-        [] => lines.push(format!("bs={}", stream.block_size.0)),
-        sizes => {
-            let sizes: Vec<String> = sizes.iter().map(|s| format!("{}/{}", s.size.0, s.percent)).collect();
-            lines.push(format!("bssplit={}", sizes.join(":")));
-        }
-    }
-    lines.push(format!("iodepth={}", stream.queue_depth));
-    if stream.batch.size > 1 {
-        let size = stream.batch.size;
-        lines.push(format!("iodepth_batch_submit={size}"));
-        lines.push(format!("iodepth_batch_complete_min={size}"));
-    }
-    if let (Some(rate), Some([reads, writes])) = (&stream.rate, per_job(stream)) {
-        // A kind without a rate would have no limit, and a job has no other kinds.
-        let each = [reads, writes].map(|n| if n > 0 { n.to_string() } else { String::new() });
-        lines.push(format!("rate_iops={}", each.join(",")));
-        lines.extend((rate.gaps == Gaps::Poisson).then(|| "rate_process=poisson".to_string()));
-    }
-    lines.push(format!("offset={}", job.area.start));
-    lines.push(format!("size={}", job.region().len.0));
-    lines.push(format!("randseed={}", job.seed & SEED_MAX));
-    lines.extend(match stream.sync {
-        Sync::Fdatasync(n) => Some(format!("fdatasync={n}")),
-        Sync::Fsync(n) => Some(format!("fsync={n}")),
-        Sync::ODsync => Some("sync=dsync".into()),
-        Sync::None | Sync::Dsync | Sync::SyncFileRange(_) => None,
+    let mut all = vec![String::new(), format!("[{name}]"), format!("rw={random}{kinds}")];
+    all.extend(mix.map(|read| format!("rwmixread={read}")));
+    // What has no words was refused.
+    all.extend(lines(as_fio::order(&stream.pattern).unwrap_or_default()));
+    all.push(match stream.block_mix.as_slice() {
+        [] => format!("bs={}", stream.block_size.0),
+        sizes => format!("bssplit={}", as_fio::shares(sizes, |size| size.0.to_string())),
     });
-    if stream.data.compress_thousandths != Data::default().compress_thousandths {
-        let percent = 100 - (100_000 / u64::from(stream.data.compress_thousandths.max(1))).min(100);
-        let chunk = COMPRESS_CHUNK.min(stream.block_size_min().0);
-        lines.push(format!("buffer_compress_percentage={percent}\nbuffer_compress_chunk={chunk}"));
-    }
-    lines.extend(cpu.map(|cpu| format!("cpus_allowed={cpu}")));
-    lines.push(format!("write_hist_log={}/{name}", logs.display()));
-    for line in lines {
+    all.push(format!("iodepth={}", stream.queue_depth));
+    all.extend(lines(as_fio::batch(stream.batch)));
+    all.extend(lines(as_fio::rate(stream).unwrap_or_default()));
+    all.push(format!("offset={}", job.area.start));
+    all.push(format!("size={}", job.region().len.0));
+    all.push(format!("randseed={}", job.seed & SEED_MAX));
+    all.extend(lines(as_fio::sync(stream.sync)));
+    all.extend(lines(as_fio::contents(stream.data, stream.block_size_min())));
+    all.extend(cpu.map(|cpu| format!("cpus_allowed={cpu}")));
+    all.push(format!("write_hist_log={}/{name}", logs.display()));
+    for line in all {
         // Into a string nothing fails.
         let _ = writeln!(out, "{line}");
     }
@@ -131,8 +106,8 @@ mod tests {
     use crate::layout::{self, tests::stream, tests::trial};
     use expect_test::{Expect, expect};
     use stend_base::{Bytes, MilliIops};
-    use stend_spec::rate::Rate;
-    use stend_spec::workload::{Batch, BlockShare, Mix, Stream};
+    use stend_spec::rate::{Gaps, Rate};
+    use stend_spec::workload::{Batch, BlockShare, Data, Mix, Stream, Sync};
 
     fn check(trial: &Trial, setting: Setting, expected: Expect) {
         let jobs = layout::jobs(trial, u64::MAX).unwrap();

@@ -5,10 +5,9 @@
 use stend_analyse::as_fio::GroupAsFio;
 use stend_base::{Bytes, Lang, Nanos, Say, say};
 use stend_record::{RunRecord, TargetKind};
-use stend_spec::external::per_job;
+use stend_spec::as_fio;
 use stend_spec::pattern::Pattern;
-use stend_spec::rate::Gaps;
-use stend_spec::workload::{Batch, Data, Mix, Stream, Sync};
+use stend_spec::workload::{Batch, Data, Stream, Sync};
 
 /// What its I/Os do and in which order: `randread`. What a stream does besides that is in [`left_out`].
 pub fn kinds(stream: &Stream) -> &'static str {
@@ -40,8 +39,7 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
     }
     put("bs", size(stream.block_size));
     if !stream.block_mix.is_empty() {
-        let shares = stream.block_mix.iter().map(|share| format!("{}/{}", size(share.size), share.percent));
-        put("bssplit", shares.collect::<Vec<_>>().join(":"));
+        put("bssplit", as_fio::shares(&stream.block_mix, size));
     }
     put("ioengine", engine(&group.backend).to_string());
     // Of imported results it may not be known; fio has no word for that.
@@ -53,26 +51,9 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
     if stend_analyse::is_cache_known(run) {
         put("direct", u8::from(trial.direct).to_string());
     }
-    match &stream.pattern {
-        Pattern::Uniform => put("norandommap", "1".to_string()),
-        Pattern::Zipf { theta_thousandths } => {
-            put("random_distribution", format!("zipf:{}", f64::from(*theta_thousandths) / 1000.0));
-        }
-        _ => {}
-    }
-    match stream.sync {
-        Sync::Fdatasync(n) => put("fdatasync", n.to_string()),
-        Sync::Fsync(n) => put("fsync", n.to_string()),
-        Sync::ODsync => put("sync", "dsync".to_string()),
-        Sync::None | Sync::Dsync | Sync::SyncFileRange(_) => {}
-    }
-    if let (Some(rate), Some(numbers)) = (&stream.rate, rate_iops(stream)) {
-        put("rate_iops", numbers);
-        if rate.gaps == Gaps::Poisson {
-            put("rate_process", "poisson".to_string());
-        }
-    }
-    besides(stream).into_iter().for_each(|(name, value)| put(name, value));
+    let order = as_fio::order(&stream.pattern).unwrap_or_default();
+    let words = order.into_iter().chain(as_fio::sync(stream.sync)).chain(as_fio::rate(stream).unwrap_or_default());
+    words.chain(besides(stream)).for_each(|(name, value)| put(name, value));
     if let Some(think) = stream.think {
         put("thinktime", micros(think.time));
         put("thinktime_blocks", think.every.to_string());
@@ -93,35 +74,9 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
 }
 
 /// Batches, contents and CPUs, as in the job files that `export --format fio-job` writes.
-fn besides(stream: &Stream) -> Vec<(&'static str, String)> {
-    let mut out = Vec::new();
-    if stream.batch.size > 1 {
-        let names = ["iodepth_batch_submit", "iodepth_batch_complete_min"];
-        out.extend(names.map(|name| (name, stream.batch.size.to_string())));
-    }
-    if stream.data.compress_thousandths != Data::default().compress_thousandths {
-        let percent = 100 - 100_000 / stream.data.compress_thousandths.max(1000);
-        out.push(("buffer_compress_percentage", percent.to_string()));
-        out.push(("buffer_compress_chunk", "4096".to_string()));
-    }
-    if !stream.place.cpus.is_empty() {
-        let cpus: Vec<String> = stream.place.cpus.iter().map(u32::to_string).collect();
-        out.push(("cpus_allowed", cpus.join(",")));
-        out.push(("cpus_allowed_policy", "split".to_string()));
-    }
-    out
-}
-
-/// I/Os per second of each job: of reads, writes, and of discards where there is nothing else; a kind without a rate is empty, because 0 would
-/// be one. `None`: they are not whole, or change.
-fn rate_iops(stream: &Stream) -> Option<String> {
-    let shown = |rate: u64| if rate > 0 { rate.to_string() } else { String::new() };
-    if stream.mix.discard == 100 {
-        let [rate, _] = per_job(&Stream { mix: Mix::of_reads(100), ..stream.clone() })?;
-        return Some(format!(",,{rate}"));
-    }
-    let [reads, writes] = per_job(stream)?;
-    (reads > 0 || writes > 0).then(|| format!("{},{}", shown(reads), shown(writes)))
+fn besides(stream: &Stream) -> as_fio::Options {
+    let contents = as_fio::contents(stream.data, stream.block_size_min());
+    [as_fio::batch(stream.batch), contents, as_fio::cpus(&stream.place.cpus)].concat()
 }
 
 /// Names as one value of fio, which parts them at colons but for those behind a `\` (HOWTO.rst, `filename`).
@@ -151,12 +106,9 @@ fn engine(backend: &str) -> &str {
 /// What of a stream has no option of fio, so that whoever reads the options does not see it.
 pub(super) fn left_out(stream: &Stream) -> Vec<Say> {
     let mut out = Vec::new();
-    match &stream.pattern {
-        Pattern::Sequential | Pattern::Random | Pattern::Uniform | Pattern::Zipf { .. } => {}
-        other => {
-            let [en, ru] = [Lang::En, Lang::Ru].map(|lang| stend_analyse::pattern_in_words(other, lang));
-            out.push(say!("this order of offsets: {en}", "порядок смещений «{ru}»"));
-        }
+    if as_fio::order(&stream.pattern).is_err() {
+        let [en, ru] = [Lang::En, Lang::Ru].map(|lang| stend_analyse::pattern_in_words(&stream.pattern, lang));
+        out.push(say!("this order of offsets: {en}", "порядок смещений «{ru}»"));
     }
     match stream.sync {
         Sync::Dsync => {
@@ -171,7 +123,7 @@ pub(super) fn left_out(stream: &Stream) -> Vec<Say> {
     if stream.mix.discard > 0 && (stream.mix.read > 0 || stream.mix.write > 0) {
         out.push(say!("discards among reads and writes", "освобождения вперемешку с чтениями и записями"));
     }
-    if stream.rate.is_some() && rate_iops(stream).is_none() {
+    if stream.rate.is_some() && as_fio::rate(stream).is_none() {
         out.push(say!(
             "a rate that changes, or is not whole for each job",
             "частота, которая меняется или не делится на задания нацело"

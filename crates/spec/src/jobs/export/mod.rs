@@ -3,15 +3,14 @@
 pub(super) mod cells;
 
 use super::told::in_one_line;
+use crate::as_fio::{self, percent};
 use crate::calibration::Calibrate;
-use crate::external::per_job;
 use crate::pattern::Pattern;
 use crate::prober::ProberKey;
-use crate::rate::Gaps;
 use crate::region::Extent;
 use crate::suite::{JobsOf, StreamSpec, Suite, SuiteCase};
 use crate::workload::{Backend, Data, Mix, Stream, Sync};
-use stend_base::{Lang, Millionths, Say, say};
+use stend_base::{Lang, Say, say};
 
 /// Most sections of a file; a suite can have more combinations than anybody runs.
 const SECTIONS_MAX: usize = 10_000;
@@ -183,62 +182,21 @@ fn kinds(stream: &StreamSpec) -> Result<Vec<String>, Say> {
         Mix { discard: 0, write_zeroes: 0, .. } => "rw",
         _ => return unknown("discard, write_zeroes"),
     };
-    let mut lines = match &stream.pattern {
-        Pattern::Sequential if kind == "rw" => {
-            return Err(say!(
-                "fio keeps a position for reads and one for writes",
-                "fio ведёт отдельные позиции чтений и записей"
-            ));
-        }
-        Pattern::Sequential => vec![format!("rw={kind}")],
-        Pattern::Random => vec![format!("rw=rand{kind}")],
-        Pattern::Uniform => vec![format!("rw=rand{kind}\nnorandommap=1")],
-        // fio: "zipf theta must different than 1.0".
-        Pattern::Zipf { theta_thousandths: 1000 } => {
-            return Err(say!(
-                "fio refuses `zipf` with a `theta` of exactly 1",
-                "fio отвергает `zipf` с `theta` ровно 1"
-            ));
-        }
-        Pattern::Zipf { theta_thousandths } => {
-            vec![format!("rw=rand{kind}\nrandom_distribution=zipf:{}", f64::from(*theta_thousandths) / 1e3)]
-        }
-        Pattern::Pareto { hot } => {
-            vec![format!("rw=rand{kind}\nrandom_distribution=pareto:{}", f64::from(hot.0) / 1e6)]
-        }
-        Pattern::Normal { deviation } => {
-            vec![format!("rw=rand{kind}\nrandom_distribution=normal:{}", f64::from(deviation.0) / 1e4)]
-        }
-        Pattern::Zones(zones) => {
-            let one = |z: &crate::pattern::Zone| Some(format!("{}/{}", percent(z.accesses)?, percent(z.space)?));
-            let zones: Option<Vec<String>> = zones.iter().map(one).collect();
-            let Some(zones) = zones else { return unknown("zones of parts of a percent") };
-            vec![format!("rw=rand{kind}\nrandom_distribution=zoned:{}", zones.join(":"))]
-        }
-        Pattern::Mixed { sequential } => match percent(sequential.rest()) {
-            Some(random) => vec![format!("rw=rand{kind}\nnorandommap=1\npercentage_random={random}")],
-            None => return unknown("parts of a percent"),
-        },
-        Pattern::SharedSequential => return unknown("shared_sequential"),
-        Pattern::Append => return unknown("append"),
-        Pattern::Reverse => return unknown("reverse"),
-        Pattern::Strided { .. } => return unknown("strided"),
-        Pattern::Traced => return unknown("trace"),
-    };
+    if stream.pattern == Pattern::Sequential && kind == "rw" {
+        return Err(say!(
+            "fio keeps a position for reads and one for writes",
+            "fio ведёт отдельные позиции чтений и записей"
+        ));
+    }
+    let random = if stream.pattern == Pattern::Sequential { "" } else { "rand" };
+    let mut lines = vec![format!("rw={random}{kind}")];
+    lines.extend(as_fio::lines(as_fio::order(&stream.pattern)?));
     lines.extend((kind == "rw").then(|| format!("rwmixread={}", stream.mix.read)));
     lines.push(match stream.block_mix.as_slice() {
         [] => format!("bs={}", stream.block_size[0].0),
-        mix => {
-            let shares: Vec<String> = mix.iter().map(|share| format!("{}/{}", share.size.0, share.percent)).collect();
-            format!("bssplit={}", shares.join(":"))
-        }
+        mix => format!("bssplit={}", as_fio::shares(mix, |size| size.0.to_string())),
     });
     Ok(lines)
-}
-
-/// A share as whole percent, if it is.
-fn percent(share: Millionths) -> Option<u32> {
-    share.0.is_multiple_of(10_000).then_some(share.0 / 10_000)
 }
 
 /// Depth, syncs, data, rate and rests.
@@ -252,10 +210,8 @@ fn load(stream: &StreamSpec, label: &str, lacks: &mut Vec<Say>) -> Result<Vec<St
             "доля равных буферов — не коэффициент `dedup`"
         ));
     }
-    if stream.data.compress_thousandths != Data::default().compress_thousandths {
-        let percent = 100 - 100_000 / stream.data.compress_thousandths.max(1);
-        lines.push(format!("buffer_compress_percentage={percent}\nbuffer_compress_chunk=4096"));
-    }
+    let least = stream.block_mix.iter().map(|share| share.size).min().unwrap_or(stream.block_size[0]);
+    lines.extend(as_fio::lines(as_fio::contents(stream.data, least)));
     if stream.verify.is_some() {
         return Err(say!("marks of fio tell less than `verify`", "метки fio говорят меньше, чем `verify`"));
     }
@@ -263,25 +219,18 @@ fn load(stream: &StreamSpec, label: &str, lacks: &mut Vec<Say>) -> Result<Vec<St
         return Err(say!("fio does not search a rate so", "fio так частоту не ищет"));
     }
     if let Some(rate) = stream.rate.first() {
-        // Of discards alone the third number is the rate; beside others fio has no discards at all.
-        let trims = stream.mix.discard == 100;
-        let mix = if trims { Mix::of_reads(100) } else { stream.mix };
         let plain = Stream {
             rate: Some(rate.clone()),
             jobs: stream.jobs[0],
-            ..Stream::new(mix, Pattern::Random, stream.block_size[0])
+            ..Stream::new(stream.mix, Pattern::Random, stream.block_size[0])
         };
-        let Some([reads, writes]) = per_job(&plain) else {
+        let Some(rate) = as_fio::rate(&plain) else {
             return Err(say!(
                 "the rate is no whole number for each job and kind",
                 "частота не делится на целые по заданиям и видам"
             ));
         };
-        lines.push(match trims {
-            true => format!("rate_iops=,,{reads}"),
-            false => format!("rate_iops={},{}", shown(reads), shown(writes)),
-        });
-        lines.extend((rate.gaps == Gaps::Poisson).then(|| "rate_process=poisson".to_string()));
+        lines.extend(as_fio::lines(rate));
     }
     if let Some(think) = stream.think {
         if depth > 1 {
@@ -292,26 +241,17 @@ fn load(stream: &StreamSpec, label: &str, lacks: &mut Vec<Say>) -> Result<Vec<St
         }
         lines.push(format!("thinktime={}us\nthinktime_blocks={}", think.time.0.div_ceil(1000), think.every));
     }
-    if stream.batch.size > 1 {
-        lines.push(format!("iodepth_batch_submit={0}\niodepth_batch_complete_min={0}", stream.batch.size));
-    }
+    lines.extend(as_fio::lines(as_fio::batch(stream.batch)));
     if stream.placement.numa.is_some() {
         lacks.push(say!("`{label}`: `numa` is left out", "`{label}`: `numa` опущена"));
     }
-    if !stream.placement.cpus.is_empty() {
-        let cpus: Vec<String> = stream.placement.cpus.iter().map(u32::to_string).collect();
-        lines.push(format!("cpus_allowed={}\ncpus_allowed_policy=split", cpus.join(",")));
-    }
+    lines.extend(as_fio::lines(as_fio::cpus(&stream.placement.cpus)));
     Ok(lines)
 }
 
 /// When writes are durable.
 fn sync(sync: Sync, label: &str, lacks: &mut Vec<Say>) -> Result<Option<String>, Say> {
     match sync {
-        Sync::None => Ok(None),
-        Sync::Fdatasync(n) => Ok(Some(format!("fdatasync={n}"))),
-        Sync::Fsync(n) => Ok(Some(format!("fsync={n}"))),
-        Sync::ODsync => Ok(Some("sync=dsync".into())),
         Sync::Dsync => {
             lacks.push(say!(
                 "`{label}`: `dsync` is that of the open target, not of each write",
@@ -323,11 +263,8 @@ fn sync(sync: Sync, label: &str, lacks: &mut Vec<Say>) -> Result<Option<String>,
             "fio has no `sync_file_range` over the area of a job",
             "в fio нет `sync_file_range` по области задания"
         )),
+        other => Ok(as_fio::lines(as_fio::sync(other)).next()),
     }
-}
-
-fn shown(rate: u64) -> String {
-    if rate > 0 { rate.to_string() } else { String::new() }
 }
 
 /// The part of the target: each job has its own, as our engine gives it.
