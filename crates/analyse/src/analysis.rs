@@ -29,6 +29,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
     let caveats = caveat::all(run, &plan, (&trials, &cases));
     let searches = search::findings(run, &plan);
     let density = density::findings(run, &plan);
+    let across = charts::across(&plan, &cases, &searches, &density);
     let faults = faults::findings(run, &plan);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
     Ok(Findings {
@@ -51,7 +52,7 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         sweeps: sweeps::findings(&plan, &cases),
         numa: numa::findings(run, &plan, &trials, &cases),
         not_run: not_run(run, &plan),
-        across: charts::across(&plan, &cases, &searches),
+        across,
         charts: charts::of_run(run, &trials, &cases, (start, end)),
         cases,
         caveats,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use stend_base::{Lang, MilliIops, Nanos, Say, Share, format};
 use stend_record::app::{AppWindow, Instance};
 use stend_record::{RunRecord, Sample, TrialOutcome, TrialRecord};
-use stend_spec::app::{App, Limits, Program, Slo};
+use stend_spec::app::{App, CPU_PERIOD, Limits, Program, Slo};
 use stend_spec::ladder::Ladder;
 use stend_spec::plan::Plan;
 
@@ -64,6 +64,11 @@ pub struct DensityPoint {
     pub within: Share,
     /// Transactions or requests per second of all instances, mean over trials.
     pub rate: f64,
+    /// The least and the most of a trial.
+    pub rates: (f64, f64),
+    /// By what the objective decides: each instance has as many windows as must hold within this, the slowest instance of a trial
+    /// just so; mean, least and most over trials. `None` where a trial has not so many windows.
+    pub decisive: Option<Decisive>,
     /// Rate of the slowest instance over that of the one in the middle: how fair it was. `None` without a rate.
     pub fairness: Option<f64>,
     /// The smallest and the largest percentile that a client printed of a window; `None` if none printed one.
@@ -74,8 +79,19 @@ pub struct DensityPoint {
     pub drive: Option<Share>,
     /// Part of the time in which some task waited for memory.
     pub memory_wait: Option<Share>,
-    /// Part of the time that the instance in the middle was held back by its own limit of CPU.
+    /// Part of the periods of CPU time in which the instance in the middle had used up its own.
     pub held_back: Option<Share>,
+}
+
+/// A latency of several trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Decisive {
+    /// Of the trial in the middle; of two the worse one.
+    pub middle: Nanos,
+    /// Of the best.
+    pub least: Nanos,
+    /// Of the worst.
+    pub most: Nanos,
 }
 
 /// Something of which nothing was left.
@@ -199,12 +215,15 @@ fn point(run: &RunRecord, plan: &Plan, cell: u32) -> Option<DensityPoint> {
     };
     let middles: Vec<f64> =
         found().filter_map(|told| held_back(told.instances.iter(), trial.ramp + trial.window)).collect();
+    let totals: Vec<f64> = rates.iter().map(|each| each.iter().sum::<f64>()).collect();
     Some(DensityPoint {
         instances: app.instances,
         trials: outcomes.len() as u32,
         held: held.count() as u32,
         within: Share(within.reduce(f64::min)?),
-        rate: mean(&rates.iter().map(|each| each.iter().sum::<f64>()).collect::<Vec<_>>())?,
+        rate: mean(&totals)?,
+        rates: (totals.iter().copied().reduce(f64::min)?, totals.iter().copied().reduce(f64::max)?),
+        decisive: decisive(found().map(|told| decided(&app, windows, &told.instances)).collect()),
         fairness: rates.iter().filter_map(|each| fairness(each)).reduce(f64::min),
         latency: latencies().min().zip(latencies().max()),
         cpu: share(&|a, b| busy(a.cpus.as_ref()?, b.cpus.as_ref()?)),
@@ -228,11 +247,30 @@ fn fairness(rates: &[f64]) -> Option<f64> {
     (middle > 0.0).then(|| sorted[0] / middle)
 }
 
-/// Part of the time that the instance in the middle was held back.
+/// The latency within which each instance has as many windows as must hold.
+fn decided(app: &App, windows: u64, instances: &[Instance]) -> Option<Nanos> {
+    let needed = (windows as f64 * app.slo.windows.as_share()).ceil().max(1.0) as usize;
+    let of = |one: &Instance| {
+        let told = one.windows.iter().filter(|window| window.rate_thousandths > 0);
+        let mut latencies: Vec<Nanos> = told.filter_map(|window| window.latency).collect();
+        latencies.sort_unstable();
+        latencies.get(needed - 1).copied()
+    };
+    instances.iter().map(of).collect::<Option<Vec<Nanos>>>()?.into_iter().max()
+}
+
+fn decisive(trials: Option<Vec<Nanos>>) -> Option<Decisive> {
+    let mut sorted = trials?;
+    sorted.sort_unstable();
+    Some(Decisive { middle: *sorted.get(sorted.len() / 2)?, least: *sorted.first()?, most: *sorted.last()? })
+}
+
+/// Part of the periods in which the instance in the middle was held back.
 fn held_back<'a>(instances: impl Iterator<Item = &'a Instance>, time: Nanos) -> Option<f64> {
-    let mut parts: Vec<u64> = instances.map(|one| one.throttled_ns).collect::<Option<_>>()?;
+    let mut parts: Vec<u64> = instances.map(|one| one.throttled_periods).collect::<Option<_>>()?;
     parts.sort_unstable();
-    (time.0 > 0).then_some(*parts.get(parts.len() / 2)? as f64 / time.0 as f64)
+    let periods = *parts.get(parts.len() / 2)? as f64;
+    (time.0 > 0).then_some(periods * CPU_PERIOD.0 as f64 / time.0 as f64)
 }
 
 /// What first and last sample of a window say together.
@@ -278,8 +316,8 @@ impl UsedUp {
             UsedUp::OwnCpu(share) => (
                 pick(
                     l,
-                    "the CPU limit of the instances (held back {s} of the time)",
-                    "предел процессора у экземпляров (сдерживал {s} времени)",
+                    "the CPU limit of the instances (held back in {s} of the periods of 100 ms)",
+                    "предел процессора у экземпляров (сдерживал в {s} периодов по 100 мс)",
                 ),
                 share,
             ),

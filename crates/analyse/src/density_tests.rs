@@ -34,7 +34,7 @@ fn instance(slow: usize, latency_ms: u64) -> Instance {
         latency: Some(Nanos::millis(if number < slow { latency_ms } else { 10 })),
         ..AppWindow::default()
     };
-    Instance { windows: (0..20).map(window).collect(), throttled_ns: Some(0), ..Instance::default() }
+    Instance { windows: (0..20).map(window).collect(), throttled_periods: Some(0), ..Instance::default() }
 }
 
 /// A record in which the search was walked to its end by what `found` says of each number of instances.
@@ -128,6 +128,38 @@ fn the_largest_number_in_which_every_instance_holds_is_found_and_told_with_its_p
     let objective = found.objective().en;
     assert!(objective.starts_with("p99 of each instance within 100"), "{objective}");
     assert!(objective.contains("of the offered 20/s served"), "{objective}");
+}
+
+#[test]
+fn a_chart_has_the_deciding_latency_against_the_limit_and_the_sum_against_what_was_offered() {
+    // Two windows of twenty are slow from six on, where 95 % must hold; the third try of six is slower still.
+    let slow = |count: u32, tried: usize| {
+        let latency = if tried == 2 { 400 } else { 300 };
+        (0..count).map(|one| instance(if count > 5 && one == 0 { 2 } else { 1 }, latency)).collect()
+    };
+    let findings = analyse(&walked(64, slow)).unwrap();
+    let [chart] = findings.across.as_slice() else { panic!("{:?}", findings.across) };
+    let [latency, total] = chart.panes.as_slice() else { panic!("{:?}", chart.panes) };
+    let points = |series: &crate::chart::Series| -> Vec<_> {
+        series.points.iter().map(|point| (point.x, point.y.unwrap(), point.envelope)).collect()
+    };
+    let dots = points(&latency.series[0]);
+    assert_eq!(dots[2], (4.0, 10e6, None), "one of twenty may be slow, and one trial has no spread");
+    assert_eq!(dots[4], (6.0, 300e6, Some((300e6, 400e6))));
+    assert_eq!(latency.series[1].points[1].y, Some(100e6));
+    assert_eq!(points(&total.series[0])[4], (6.0, 120.0, Some((120.0, 120.0))));
+    assert_eq!(points(&total.series[1])[1], (8.0, 160.0, None), "eight times what one is offered");
+    assert_eq!(chart.events.iter().map(|mark| mark.at).collect::<Vec<_>>(), [5.0]);
+    assert!(chart.summary.en.contains("N = 8:"), "{}", chart.summary.en);
+    assert!(analyse(&walked(1, slow)).unwrap().across.is_empty(), "one number makes no curve");
+}
+
+#[test]
+fn being_held_back_is_a_part_of_periods() {
+    let of = |periods: u64| Instance { throttled_periods: Some(periods), ..instance(0, 0) };
+    let all = [of(0), of(30), of(3000)];
+    assert_eq!(held_back(all.iter(), Nanos::secs(30)), Some(0.1), "30 of 300; the one in the middle");
+    assert_eq!(held_back([of(1), Instance::default()].iter(), Nanos::secs(30)), None, "not counted is not zero");
 }
 
 #[test]

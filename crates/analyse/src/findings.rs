@@ -9,7 +9,7 @@ pub use crate::ceilings::{
     Resource, UnknownCeiling,
 };
 use crate::chart::Chart;
-pub use crate::density::{DensityFinding, DensityPoint, UsedUp};
+pub use crate::density::{Decisive, DensityFinding, DensityPoint, UsedUp};
 pub use crate::faults::{FaultFinding, FaultTrial, Recovery, beyond, middle_and_most, seconds};
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;

@@ -295,7 +295,7 @@ pub const USL_SPREAD: f64 = 0.01;
 /// Sweeps: below the largest rate by at most this, a rate does not grow any more: the margin of comparisons.
 pub const SWEEP_LEVEL: f64 = MARGIN;
 
-/// Density: part of the time that an instance may be held back by its own limit of CPU before that is named as what is used up.
+/// Density: part of the periods of CPU time (100 ms) that an instance may have used up before its limit is named as what is used up.
 /// By eye: below, the wait of a transaction is not seen in its percentiles.
 pub const HELD_BACK: f64 = 0.05;
 

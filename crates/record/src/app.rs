@@ -23,8 +23,9 @@ pub struct Instance {
     pub windows: Vec<AppWindow>,
     /// Last words of a client or server that failed; empty if none did.
     pub failed: String,
-    /// Time that its processes had to wait because their CPU time was used up, ns, over the trial.
-    pub throttled_ns: Option<u64>,
+    /// Periods of 100 ms in which its processes had to wait because their CPU time was used up, over the trial (`nr_throttled`). The
+    /// kernel's time of waiting is a sum over CPUs, and says nothing about one instance without them.
+    pub throttled_periods: Option<u64>,
     /// CPU time of its processes, ns, over the trial.
     pub cpu_ns: Option<u64>,
     /// How often its memory limit was reached.

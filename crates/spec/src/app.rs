@@ -112,6 +112,9 @@ impl App {
     }
 }
 
+/// Time for which a share of CPU time is given to a control group: the kernel's default.
+pub const CPU_PERIOD: Nanos = Nanos::millis(100);
+
 /// What the control group of an instance allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {

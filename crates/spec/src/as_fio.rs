@@ -103,9 +103,11 @@ pub fn contents(data: Data, least: Bytes) -> Options {
 
 /// Each job on one CPU of these.
 pub fn cpus(cpus: &[u32]) -> Options {
-    let list = || cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let pinned = !cpus.is_empty();
-    pinned.then(|| vec![("cpus_allowed", list()), ("cpus_allowed_policy", "split".into())]).unwrap_or_default()
+    if cpus.is_empty() {
+        return Vec::new();
+    }
+    let list = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    vec![("cpus_allowed", list), ("cpus_allowed_policy", "split".into())]
 }
 
 /// As lines of a job file.

@@ -96,10 +96,21 @@ fn show(lang: Lang) -> Command {
 }
 
 fn report(lang: Lang) -> Command {
-    let about = say!("write the report of a run as one HTML file", "записать отчёт о прогоне одним файлом HTML");
-    let examples = "stend report last -o report.html\nstend report before.stend -o before.html --lang ru";
+    let about = say!(
+        "write the report of a run as one HTML file, or its results as Markdown",
+        "записать отчёт о прогоне одним файлом HTML или его результаты в формате Markdown"
+    );
+    let examples = "stend report last -o report.html\nstend report before.stend -o before.html --lang ru\nstend report last --markdown results.md";
     let output = say!("HTML file to write; `-` is the standard output", "файл HTML; `-` — стандартный вывод");
-    let arguments = vec![run_argument(lang), option("output", "FILE", output, lang).short('o').required(true)];
+    let markdown = say!(
+        "write verdict, tables and caveats as Markdown; `-` is the standard output",
+        "записать вердикт, таблицы и оговорки в формате Markdown; `-` — стандартный вывод"
+    );
+    let arguments = vec![
+        run_argument(lang),
+        option("output", "FILE", output, lang).short('o').required_unless_present("markdown"),
+        option("markdown", "FILE", markdown, lang).conflicts_with("output"),
+    ];
     verb("report", about, examples, "RUN -o FILE", arguments, lang)
 }
 

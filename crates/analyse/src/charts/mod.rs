@@ -8,6 +8,7 @@ pub(crate) mod family;
 pub(crate) mod fault;
 mod heat;
 pub(crate) mod history;
+mod instances;
 mod matrix;
 mod overview;
 mod resources;
@@ -24,7 +25,7 @@ pub(crate) use overview::busy;
 
 use crate::case::OpLatency;
 use crate::chart::{Axis, Chart, Point, Scale, Series, Unit};
-use crate::findings::{CaseFinding, Headline, SearchFinding};
+use crate::findings::{CaseFinding, DensityFinding, Headline, SearchFinding};
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, say};
 use stend_record::RunRecord;
@@ -59,10 +60,16 @@ pub fn of_case(
     charts.into_iter().flatten().collect()
 }
 
-/// Charts that hold cases against each other, where the suite varies a parameter or searches a rate.
-pub fn across(plan: &Plan, cases: &[CaseFinding], searches: &[SearchFinding]) -> Vec<Chart> {
+/// Charts that hold cases against each other, where the suite varies a parameter or searches a rate or a number of instances.
+pub fn across(
+    plan: &Plan,
+    cases: &[CaseFinding],
+    searches: &[SearchFinding],
+    density: &[DensityFinding],
+) -> Vec<Chart> {
     let families = family::families(plan, cases);
     let mut charts = curve::charts(plan, cases, searches);
+    charts.extend(instances::charts(density));
     charts.extend(scaling::charts(&families));
     charts.extend(matrix::charts(&families));
     charts.extend(sweep::charts(&families));

@@ -222,7 +222,7 @@ fn of_ceilings() -> Vec<Limit> {
     vec![
         limit!(Share ABOVE_CEILING, "H07", "rate over what the drives gave when they were read", "скорость к той, что дали накопители при чтении"),
         limit!(Number ENGINE_HEADROOM, "H42", "rate of the engine against nothing over that of the case, at least", "скорость генератора без объекта к скорости случая, не меньше"),
-        limit!(Share HELD_BACK, "", "time that an instance is held back by its own limit of CPU, named from", "время, когда экземпляр сдерживает его предел процессора, называется с"),
+        limit!(Share HELD_BACK, "", "periods in which an instance is held back by its own limit of CPU, named from", "доля периодов, в которых экземпляр сдерживает его предел процессора, называется с"),
         limit!(Share FAULT_BACK, "", "part of the rate before an event, from which service is back", "доля скорости до события, с которой работа восстановлена"),
         limit!(Time FAULT_MEAN, "", "length of the means after an event", "длина средних после события"),
         limit!(Time FAULT_HELD, "", "how long a rate must stay where it is back", "как долго скорость должна держаться, чтобы считаться восстановленной"),

@@ -1,20 +1,24 @@
 //! Control groups that hold an instance to its limits, of version 1 or 2, whichever the host has. They are directories of the
-//! kernel, go with their value, and those of killed workers are removed by the next one.
+//! kernel, go with their value, and those of killed workers are removed by the next one, wherever those had made them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
-use stend_spec::app::Limits;
+use stend_spec::app::{CPU_PERIOD, Limits};
 use stend_sys::block::DevNo;
 
 /// Names are this, the id of our process, and a number.
 const PREFIX: &str = "stend-";
-/// Time for which a share of CPU time is given, µs: the kernel's default.
-const PERIOD_US: u64 = 100_000;
+/// The same in the unit of the kernel's files.
+const PERIOD_US: u64 = CPU_PERIOD.0 / 1000;
 /// Controllers of version 1 that limits need.
 const CONTROLLERS: [&str; 3] = ["cpu", "memory", "blkio"];
+/// How deep below a controller groups of dead workers are looked for: sessions and containers are three or four deep.
+const DEPTH_MAX: u32 = 8;
+/// How often a group is made again that another worker took for a dead one's, before it was locked.
+const MAKE_MAX: u32 = 10;
 
 /// Where groups are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,13 +35,15 @@ pub(crate) struct Group {
     /// One directory, or one per controller: CPU, memory, drives.
     paths: Vec<PathBuf>,
     version: u8,
+    /// Locks of them: they tell other workers that the groups are used, in containers too, where ids of processes are others.
+    _locks: Vec<File>,
 }
 
 /// What the processes of a group used since it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Used {
     pub cpu_ns: Option<u64>,
-    pub throttled_ns: Option<u64>,
+    pub throttled_periods: Option<u64>,
     pub memory_hits: Option<u64>,
 }
 
@@ -93,10 +99,10 @@ impl Hierarchy {
     /// Makes a group with these limits, `disk` being where reads and writes are limited.
     pub fn make(&self, number: u32, limits: &Limits, disk: Option<(u32, u32)>) -> Result<Group> {
         let name = format!("{PREFIX}{}-{number}", std::process::id());
-        let mut group = Group { paths: Vec::new(), version: self.version() };
+        let mut group = Group { paths: Vec::new(), version: self.version(), _locks: Vec::new() };
         for base in self.bases() {
             let path = base.join(&name);
-            fs::create_dir(&path).map_err(|error| cannot(&path, &error))?;
+            group._locks.push(make_locked(&path).map_err(|error| cannot(&path, &error))?);
             group.paths.push(path);
         }
         for (path, file, value) in group.settings(limits, disk)? {
@@ -106,22 +112,54 @@ impl Hierarchy {
         Ok(group)
     }
 
-    /// Removes the groups that killed workers left. One that is used cannot be removed.
-    pub fn remove_dead(&self) {
-        for base in self.bases() {
-            for entry in fs::read_dir(base).into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                if owner(&name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
-                    let _ = fs::remove_dir(entry.path());
-                }
-            }
+    /// Removes the groups that killed workers left anywhere below `root`: with version 1 each made them in the group that it was
+    /// in itself. Whether one is dead its lock says, for ids of processes are used again.
+    pub fn remove_dead(&self, root: &Path) {
+        let base = root.join("sys/fs/cgroup");
+        match self {
+            Hierarchy::V1(_) => CONTROLLERS.iter().for_each(|name| remove_dead(&base.join(name), DEPTH_MAX)),
+            Hierarchy::V2(base) => remove_dead(base, DEPTH_MAX),
         }
     }
 }
 
-/// The process that made a group of this name, if it is one of ours.
-fn owner(name: &str) -> Option<u32> {
-    name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
+fn remove_dead(directory: &Path, depth: u32) {
+    let Some(deeper) = depth.checked_sub(1) else { return };
+    // What cannot be read, or was removed meanwhile, is not our concern.
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if !ours(&entry.file_name().to_string_lossy()) {
+            remove_dead(&entry.path(), deeper);
+            continue;
+        }
+        // Held until the directory is gone, so that nobody begins to use it in between. One with processes stays.
+        if let Ok(lock) = File::open(entry.path())
+            && lock.try_lock().is_ok()
+        {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// Whether a name has the form of those that we give.
+fn ours(name: &str) -> bool {
+    let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+    parts.is_some_and(|(pid, number)| pid.parse::<u32>().is_ok() && number.parse::<u32>().is_ok())
+}
+
+/// Makes a group and locks it. Between both another worker may have taken it for a dead one's.
+fn make_locked(path: &Path) -> io::Result<File> {
+    for _ in 0..MAKE_MAX {
+        fs::create_dir(path)?;
+        let Ok(directory) = File::open(path) else { continue };
+        directory.lock()?;
+        if path.exists() {
+            return Ok(directory);
+        }
+    }
+    Err(io::ErrorKind::NotFound.into())
 }
 
 /// The group of version 1 that we are in: what limits us limits instances, too. The mount itself where that is not shown.
@@ -207,12 +245,12 @@ impl Group {
         match (self.version, self.paths.as_slice()) {
             (1, [_, memory, ..]) => Used {
                 cpu_ns: None,
-                throttled_ns: number(&stat, "throttled_time"),
+                throttled_periods: number(&stat, "nr_throttled"),
                 memory_hits: read(&memory.join("memory.failcnt")).trim().parse().ok(),
             },
             (2, [path]) => Used {
                 cpu_ns: micros("usage_usec"),
-                throttled_ns: micros("throttled_usec"),
+                throttled_periods: number(&stat, "nr_throttled"),
                 memory_hits: number(&read(&path.join("memory.events")), "max"),
             },
             _ => Used::default(),
@@ -238,7 +276,7 @@ pub(crate) fn disk_of(directory: &Path) -> Option<(u32, u32)> {
     Some((whole.major, whole.minor))
 }
 
-/// How long a group was held back between two readings.
+/// What a group used between two readings.
 pub(crate) fn since(before: Option<u64>, after: Option<u64>) -> Option<u64> {
     Some(after?.saturating_sub(before?))
 }
@@ -271,6 +309,10 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
+    fn group(paths: &[PathBuf], version: u8) -> Group {
+        Group { paths: paths.to_vec(), version, _locks: Vec::new() }
+    }
+
     fn told(group: &Group, disk: Option<(u32, u32)>) -> Vec<String> {
         let settings = group.settings(&LIMITS, disk).unwrap();
         settings.iter().map(|(path, file, value)| format!("{}/{file}={value}", path.display())).collect()
@@ -299,7 +341,7 @@ mod tests {
     #[test]
     fn limits_are_what_each_version_calls_them() {
         let paths = ["/c", "/m", "/b"].map(PathBuf::from).to_vec();
-        let [one, two] = [Group { paths, version: 1 }, Group { paths: vec!["/g".into()], version: 2 }];
+        let [one, two] = [group(&paths, 1), group(&["/g".into()], 2)];
         assert_eq!(
             told(&one, Some((8, 0))),
             [
@@ -321,21 +363,40 @@ mod tests {
     #[test]
     fn what_a_group_used_is_read_in_the_words_of_its_version() {
         let root = tempfile::tempdir().unwrap();
-        put(root.path(), "g/cpu.stat", "usage_usec 5\nnr_throttled 1\nthrottled_usec 7\n");
+        put(root.path(), "g/cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 1\nthrottled_usec 7\n");
         put(root.path(), "g/memory.events", "low 0\nmax 3\n");
-        let two = Group { paths: vec![root.path().join("g")], version: 2 };
-        assert_eq!(two.used(), Used { cpu_ns: Some(5000), throttled_ns: Some(7000), memory_hits: Some(3) });
-        put(root.path(), "c/cpu.stat", "nr_periods 9\nthrottled_time 11\n");
+        let two = group(&[root.path().join("g")], 2);
+        assert_eq!(two.used(), Used { cpu_ns: Some(5000), throttled_periods: Some(1), memory_hits: Some(3) });
+        put(root.path(), "c/cpu.stat", "nr_periods 9\nnr_throttled 2\nthrottled_time 11\n");
         put(root.path(), "m/memory.failcnt", "4\n");
-        let one =
-            Group { paths: vec![root.path().join("c"), root.path().join("m"), root.path().join("b")], version: 1 };
-        assert_eq!(one.used(), Used { cpu_ns: None, throttled_ns: Some(11), memory_hits: Some(4) });
+        let one = group(&["c", "m", "b"].map(|name| root.path().join(name)), 1);
+        assert_eq!(one.used(), Used { cpu_ns: None, throttled_periods: Some(2), memory_hits: Some(4) });
         assert_eq!((since(Some(3), Some(5)), since(None, Some(5))), (Some(2), None));
     }
 
     #[test]
-    fn only_names_of_our_form_have_an_owner() {
-        assert_eq!(owner("stend-12-0"), Some(12));
-        assert_eq!([owner("stend-x-0"), owner("system.slice"), owner("stend-12")], [None; 3]);
+    fn only_names_of_our_form_are_ours() {
+        assert!(ours("stend-12-0"));
+        assert!(!["stend-x-0", "system.slice", "stend-12", "stend-12-0.scope"].iter().any(|name| ours(name)));
+    }
+
+    #[test]
+    fn groups_of_dead_workers_go_wherever_they_were_made_and_those_in_use_stay() {
+        let root = tempfile::tempdir().unwrap();
+        let cpu = root.path().join("sys/fs/cgroup/cpu");
+        let v1 = Hierarchy::V1(CONTROLLERS.map(|name| root.path().join("sys/fs/cgroup").join(name)));
+        // Of a worker in another session, of one whose id this process has now, one with a group in it, and a stranger.
+        let own = format!("stend-{}-7", std::process::id());
+        let dead = [cpu.join("user.slice/session-1.scope/stend-12-0"), cpu.join(own)];
+        let kept = [cpu.join("stend-13-0/inner"), cpu.join("stendhal")];
+        dead.iter().chain(&kept).for_each(|path| fs::create_dir_all(path).unwrap());
+        let used = cpu.join("stend-14-0");
+        let lock = make_locked(&used).unwrap();
+        v1.remove_dead(root.path());
+        assert!(dead.iter().all(|path| !path.exists()) && used.exists(), "{dead:?} {used:?}");
+        assert!(kept.iter().all(|path| path.exists()), "{kept:?}");
+        drop(lock);
+        v1.remove_dead(root.path());
+        assert!(!used.exists());
     }
 }

@@ -259,7 +259,7 @@ pub(super) fn recorded(
     Told {
         windows,
         failed: failed.chars().take(400).collect(),
-        throttled_ns: since(before.throttled_ns, after.throttled_ns),
+        throttled_periods: since(before.throttled_periods, after.throttled_periods),
         cpu_ns: since(before.cpu_ns, after.cpu_ns),
         memory_hits: since(before.memory_hits, after.memory_hits),
     }

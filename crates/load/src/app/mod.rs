@@ -155,7 +155,7 @@ impl Applications {
         must_fit(&self.directory, app, app.instances.saturating_sub(have))?;
         let hierarchy = app.limits.map(|_| Hierarchy::find(Path::new("/"))).transpose()?;
         if let (Some(hierarchy), true) = (&hierarchy, have == 0) {
-            hierarchy.remove_dead();
+            hierarchy.remove_dead(Path::new("/"));
         }
         let disk = disk_of(&self.directory);
         for number in have..app.instances {

@@ -204,7 +204,7 @@ pub fn outcome() -> TrialOutcome {
                     printed: "[ 30s ] tps: 20.00".into(),
                 }],
                 failed: "killed".into(),
-                throttled_ns: Some(7),
+                throttled_periods: Some(7),
                 cpu_ns: None,
                 memory_hits: Some(3),
             }],

@@ -2,6 +2,7 @@
 
 use super::verdict::{checks, labels, summary};
 use super::{Line, gate, letter, lines, means, notes, unit};
+use crate::markdown::{list, plain, rows};
 use stend_analyse::Comparison;
 use stend_analyse::compare::Condition;
 use stend_base::{Lang, Say, say};
@@ -54,10 +55,6 @@ pub fn comparison_markdown(comparison: &Comparison, lang: Lang) -> String {
     out + "\n"
 }
 
-fn list(items: impl Iterator<Item = String>) -> String {
-    items.map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
-}
-
 fn table(comparison: &Comparison, lang: Lang) -> String {
     let heads = [
         say!("case", "случай"),
@@ -73,30 +70,16 @@ fn table(comparison: &Comparison, lang: Lang) -> String {
     let left = all.len().saturating_sub(LINES_MAX);
     all.truncate(LINES_MAX);
     all.extend(means(comparison));
-    let row = |cells: [&str; 7]| format!("| {} |", cells.join(" | "));
-    let mut out = vec![row(heads.each_ref().map(|head| head.get(lang))), "|---|---|--:|--:|--:|--:|---|".to_string()];
-    for line in &all {
-        let cells = [&line.label, &line.baseline, &line.other, &line.ratio, &line.interval, &line.verdict];
-        let [label, a, b, ratio, interval, verdict] = cells.map(|say| plain(say.get(lang)));
-        out.push(row([&label, &line.run, &a, &b, &ratio, &interval, &verdict]));
-    }
+    let cells = |line: &Line| -> Vec<String> {
+        let cells = [&line.baseline, &line.other, &line.ratio, &line.interval, &line.verdict];
+        let [a, b, ratio, interval, verdict] = cells.map(|say| plain(say.get(lang)));
+        vec![plain(line.label.get(lang)), line.run.clone(), a, b, ratio, interval, verdict]
+    };
+    let heads = heads.map(|head| head.get(lang).to_string());
+    let mut out = vec![rows(&heads, &["---", "---", "--:", "--:", "--:", "--:", "---"], all.iter().map(cells))];
     if left > 0 {
         out.push(String::new());
         out.push(say!("… and {left} lines more.", "… и ещё строк: {left}.").get(lang).to_string());
     }
     out.join("\n")
-}
-
-/// Text that means nothing to Markdown or HTML, on one line.
-fn plain(text: &str) -> String {
-    let clean = crate::text::clean(text);
-    clean.chars().fold(String::with_capacity(clean.len()), |mut out, c| {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '#' | '~' | '@' => out.extend(['\\', c]),
-            _ => out.push(c),
-        }
-        out
-    })
 }

@@ -44,10 +44,17 @@ struct PointOut {
     within: f64,
     /// Of all instances.
     rate_per_s: f64,
+    /// Of the trials.
+    rate_per_s_least: f64,
+    rate_per_s_most: f64,
     fairness: Option<f64>,
     /// As printed by a client of a window: smallest and largest. Percentiles are never merged.
     latency_ns_least: Option<u64>,
     latency_ns_most: Option<u64>,
+    /// Within it each instance has as many windows as must hold: of the trial in the middle, the best and the worst.
+    decisive_ns: Option<u64>,
+    decisive_ns_least: Option<u64>,
+    decisive_ns_most: Option<u64>,
     cpu: Option<f64>,
     drive_busy: Option<f64>,
     memory_wait: Option<f64>,
@@ -85,9 +92,14 @@ fn point(point: &DensityPoint) -> PointOut {
         trials_held: point.held,
         within: point.within.0,
         rate_per_s: point.rate,
+        rate_per_s_least: point.rates.0,
+        rate_per_s_most: point.rates.1,
         fairness: point.fairness,
         latency_ns_least: point.latency.map(|range| range.0.0),
         latency_ns_most: point.latency.map(|range| range.1.0),
+        decisive_ns: point.decisive.map(|found| found.middle.0),
+        decisive_ns_least: point.decisive.map(|found| found.least.0),
+        decisive_ns_most: point.decisive.map(|found| found.most.0),
         cpu: point.cpu.map(|share| share.0),
         drive_busy: point.drive.map(|share| share.0),
         memory_wait: point.memory_wait.map(|share| share.0),

@@ -290,7 +290,8 @@ pub(crate) fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (
     out
 }
 
-fn origin(findings: &Findings) -> Say {
+/// Which run it was: suite, target, when and how long.
+pub(crate) fn origin(findings: &Findings) -> Say {
     let (run, suite, target) =
         (clean(&findings.run), clean(&findings.suite), clean(&on(&findings.targets, findings.stand.as_deref())));
     let (began, elapsed) = (utc(findings.started_unix), both(|lang| format::duration(findings.elapsed, lang)));
