@@ -1,7 +1,9 @@
 //! Where a series of runs changes its level: E-divisive (Matteson, James 2014), decided by Student's t (method S8).
 //!
-//! The energy distance finds the place without asking for a distribution. Whether a change is real is decided by Welch's
-//! test of both sides, with the variance of a sample, at a p that is divided by the number of places that were searched.
+//! The energy distance finds the place without asking for a distribution. Whether a change is real is decided by a test of both sides,
+//! with the variance of a sample, at a p that is divided by the number of places that were searched: the larger p of Welch's test, since
+//! levels may differ in their spread, and of Student's with one variance, since a cut around two values that are alike by luck has next
+//! to none (alone, Welch's found changes in 7 % of series of 50 runs that did not change; `make coverage`).
 
 use super::{mean, variance, welch};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -64,15 +66,19 @@ fn levels(values: &[f64], cuts: &[usize]) -> Vec<ChangePoint> {
     edges.windows(3).map(change).collect()
 }
 
-/// Two-sided p of Welch's test; `None` below two values on a side.
+/// The larger two-sided p of Welch's test and of Student's; `None` below two values on a side.
 fn differ(left: &[f64], right: &[f64]) -> Option<f64> {
-    let (in_left, in_right) = (variance(left)? / left.len() as f64, variance(right)? / right.len() as f64);
+    let (n, m) = (left.len() as f64, right.len() as f64);
+    let (of_left, of_right) = (variance(left)?, variance(right)?);
+    let (in_left, in_right) = (of_left / n, of_right / m);
     let (difference, error) = ((mean(left)? - mean(right)?).abs(), (in_left + in_right).sqrt());
     if error == 0.0 {
         return Some(if difference > 0.0 { 0.0 } else { 1.0 });
     }
-    let freedom = welch::freedom(in_left, left.len(), in_right, right.len());
-    StudentsT::new(0.0, 1.0, freedom).ok().map(|t| 2.0 * t.sf(difference / error))
+    let p = |error: f64, freedom: f64| StudentsT::new(0.0, 1.0, freedom).ok().map(|t| 2.0 * t.sf(difference / error));
+    let pooled = ((n - 1.0) * of_left + (m - 1.0) * of_right) / (n + m - 2.0);
+    let welch = p(error, welch::freedom(in_left, left.len(), in_right, right.len()))?;
+    Some(welch.max(p((pooled * (1.0 / n + 1.0 / m)).sqrt(), n + m - 2.0)?))
 }
 
 /// Sums of |x − y| over the values before each pair of places, so that any rectangle of pairs is four look-ups.
