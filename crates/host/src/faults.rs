@@ -118,7 +118,8 @@ pub(crate) fn beside<T: Send>(
     for index in faults.open() {
         failed = failed.or(teller.end(&mut faults, index).err());
     }
-    faults.settle(&|| control.stopped(), &mut |kind| send_event(outbox, kind));
+    let settled = faults.settle(&|| control.stopped(), &mut |kind| send_event(outbox, kind));
+    failed = failed.or(settled.err());
     teller.tell_whole(&faults);
     match happened {
         (Some(result), Ok(Ok(Ok(())))) if failed.is_none() => result,

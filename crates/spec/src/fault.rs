@@ -19,13 +19,13 @@ pub struct Fault {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Act {
-    /// A member of an array of md fails and is taken out. Undone, it comes back as a new one would, and is rebuilt.
+    /// A member of an array of md or of a pool of ZFS fails and is taken out. Undone, it comes back as a new one would, and is rebuilt.
     DriveFail(Which),
     /// Every I/O of a drive takes longer by this.
     DriveSlow(Which, Nanos),
     /// Every I/O of a drive fails.
     DriveError(Which),
-    /// An array of md compares its copies, or its parity.
+    /// An array of md compares its copies, or its parity; a pool of ZFS or a btrfs all of its checksums.
     Scrub,
     /// A snapshot of what is measured is made, and stays until it is undone.
     Snapshot,

@@ -3,6 +3,7 @@
 
 use crate::exports::{self, Export};
 use crate::mounts;
+pub(crate) use crate::pools::Device;
 use crate::pools::{self, Pool};
 use crate::roots::{Roots, names, number, text};
 use std::collections::BTreeMap;
@@ -51,8 +52,8 @@ pub(crate) struct Slot {
 pub(crate) struct Devices {
     roots: Roots,
     nodes: BTreeMap<String, Node>,
-    /// Kernel names of the devices of each pool of ZFS.
-    pools: BTreeMap<String, Vec<String>>,
+    /// The devices of each pool of ZFS, with their kernel names.
+    pools: BTreeMap<String, Vec<(String, Device)>>,
 }
 
 impl Devices {
@@ -71,10 +72,11 @@ impl Devices {
     /// Volumes of ZFS lie on every device of their pool, and the kernel lists no holder.
     pub(crate) fn stack_pools(&mut self, pools: Vec<Pool>) {
         for pool in pools {
-            let node = |path: &String| Some(mounts::device_at(&self.roots, self, path)?.name.clone());
-            let members: Vec<String> = pool.devices.iter().filter_map(node).collect();
+            let named =
+                |device: Device| Some((mounts::device_at(&self.roots, self, &device.path)?.name.clone(), device));
+            let members: Vec<(String, Device)> = pool.devices.into_iter().filter_map(named).collect();
             for (dataset, volume) in pool.volumes {
-                self.put_on(members.iter().map(|member| (volume.clone(), member.clone())).collect());
+                self.put_on(members.iter().map(|(member, _)| (volume.clone(), member.clone())).collect());
                 if let Some(node) = self.nodes.get_mut(&volume) {
                     node.dataset = Some(dataset);
                 }
@@ -85,8 +87,13 @@ impl Devices {
 
     /// Devices of the pool of ZFS that a dataset is in.
     pub(crate) fn of_dataset(&self, dataset: &str) -> Vec<&Node> {
-        let members = self.pools.get(pools::of_dataset(dataset)).map(Vec::as_slice).unwrap_or_default();
-        members.iter().filter_map(|name| self.by_name(name)).collect()
+        self.of_pool(pools::of_dataset(dataset)).map(|(node, _)| node).collect()
+    }
+
+    /// Devices of a pool of ZFS, in its order.
+    pub(crate) fn of_pool(&self, pool: &str) -> impl Iterator<Item = (&Node, &Device)> {
+        let members = self.pools.get(pool).map(Vec::as_slice).unwrap_or_default();
+        members.iter().filter_map(|(name, device)| Some((self.by_name(name)?, device)))
     }
 
     /// So are the ends of an export that this host is itself connected to: one for each path.

@@ -1,19 +1,22 @@
-//! What the events of a case do to the machine, each with its undo: members of arrays fail and come back, drives get slow or
+//! What the events of a case do to the machine, each with its undo: members of arrays and pools fail and come back, drives get slow or
 //! fail, CPUs go. Touches nothing but what the run made or was confirmed to write to. Must not decide when.
 
 mod copies;
 mod deeds;
 mod place;
+mod pools;
 
 use crate::arm::{lease, may_execute};
 use crate::command;
 use crate::devices::{Devices, Node};
 use crate::owner::Owner;
 use crate::permission::Permission;
-use crate::roots::Roots;
+use crate::roots::{Roots, text};
 use crate::stands::{degraded, syncing};
 use deeds::{Change, Deed};
 use place::Place;
+use pools::{Kept, Lack};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{EventKind, TargetFacts};
@@ -23,6 +26,10 @@ use stend_sys::claim::Lease;
 /// How often a rebuild is looked at, and told of.
 const SYNC_TICK: Duration = Duration::from_millis(100);
 const SYNC_TELLS: Duration = Duration::from_secs(5);
+/// How often tools are asked beside a load: each time is a process.
+const ASKS: Duration = Duration::from_secs(1);
+/// Redundancy that nobody restores for so long is not waited for.
+const HOPELESS: Duration = Duration::from_secs(60);
 /// A member that failed is let go when its last I/O is through.
 const LETS_GO: Duration = Duration::from_secs(10);
 
@@ -59,6 +66,11 @@ pub struct Faults {
     begun: Vec<bool>,
     /// Arrays that must have their redundancy again.
     arrays: Vec<Node>,
+    /// Pools and btrfs that must have it.
+    kept: Kept,
+    /// One of these may lack copies although the kernel does not say so: a drive failed I/Os. Tools are asked since then, now and then.
+    doubted: Cell<bool>,
+    asked: Cell<Instant>,
     /// Held for as long as something may have to be undone.
     _note: Lease,
 }
@@ -74,8 +86,17 @@ impl Faults {
             faults.iter().map(|fault| deeds::change(&place, &fault.act, block)).collect::<Result<Vec<_>>>()?;
         let undo = changes.iter().rev().flat_map(|change| change.undo.iter().map(Deed::shell)).collect();
         let note = lease(&roots, owner, undo)?;
-        let arrays = place.arrays().cloned().collect();
-        Ok(Faults { faults: faults.to_vec(), begun: vec![false; changes.len()], changes, arrays, _note: note })
+        let (arrays, kept) = (place.arrays().cloned().collect(), Kept::of(&place));
+        Ok(Faults {
+            faults: faults.to_vec(),
+            begun: vec![false; changes.len()],
+            changes,
+            arrays,
+            kept,
+            doubted: Cell::new(false),
+            asked: Cell::new(Instant::now()),
+            _note: note,
+        })
     }
 
     /// Does one.
@@ -83,6 +104,9 @@ impl Faults {
         let Some(change) = self.changes.get(index) else { return Ok(()) };
         // What is half done is undone, too.
         self.begun[index] = true;
+        if matches!(self.faults[index].act, Act::DriveError(_)) && !self.kept.is_empty() {
+            self.doubted.set(true);
+        }
         change.apply.iter().try_for_each(|deed| perform(deed, log))
     }
 
@@ -110,37 +134,41 @@ impl Faults {
         (0..self.begun.len()).rev().filter(|index| self.begun[*index]).collect()
     }
 
-    /// Whether every array has all its members, and synchronises nothing.
+    /// Whether every array and pool has all its members, and synchronises nothing.
     pub fn is_whole(&self) -> bool {
-        self.state().is_none()
-    }
-
-    /// What is not as it should be, in English, for people who wait.
-    fn state(&self) -> Option<String> {
-        let far = |array: &Node| match syncing(array) {
-            Some((action, _, 0)) => Some(format!("{action} of {} begins", array.name)),
-            Some((action, done, all)) => {
-                Some(format!("{action} of {}: {} %", array.name, done.saturating_mul(100) / all))
-            }
-            None if degraded(array) > 0 => Some(format!("{} lacks {} members", array.name, degraded(array))),
-            None => None,
-        };
-        self.arrays.iter().find_map(far)
-    }
-
-    /// Waits until every array has its redundancy again, and tells how far that is. Ends early when `stopped` says so.
-    pub fn settle(&self, stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) {
-        let mut told: Option<Instant> = None;
-        while let Some(state) = self.state() {
-            if stopped() {
-                return;
-            }
-            if told.is_none_or(|at| at.elapsed() >= SYNC_TELLS) {
-                told = Some(Instant::now());
-                log(EventKind::Step { action: state });
-            }
-            std::thread::sleep(SYNC_TICK);
+        if self.lack(false).is_some() {
+            return false;
         }
+        if self.doubted.get() && self.open().is_empty() && self.asked.get().elapsed() >= ASKS {
+            self.asked.set(Instant::now());
+            self.doubted.set(self.lack(true).is_some());
+        }
+        !self.doubted.get()
+    }
+
+    /// What is not as it should be.
+    fn lack(&self, asked: bool) -> Option<Lack> {
+        let far = |array: &Node| {
+            let (text, is_mended) = match syncing(array) {
+                Some((action, _, 0)) => (format!("{action} of {} begins", array.name), true),
+                Some((action, done, all)) => {
+                    (format!("{action} of {}: {} %", array.name, done.saturating_mul(100) / all), true)
+                }
+                None if degraded(array) > 0 => (format!("{} lacks {} members", array.name, degraded(array)), false),
+                None => return None,
+            };
+            Some(Lack { text, is_mended })
+        };
+        self.arrays.iter().find_map(far).or_else(|| self.kept.lack(asked))
+    }
+
+    /// Waits until every array and pool has its redundancy again, and tells how far that is. Ends early when `stopped` says so.
+    ///
+    /// Errors: `Preflight` where redundancy is lacking and for a minute nothing was done about it.
+    pub fn settle(&self, stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+        let whole = until_whole(&|| self.lack(true), HOPELESS, stopped, log)?;
+        self.doubted.set(self.doubted.get() && !whole);
+        Ok(())
     }
 
     /// What an event is, with the name of what it is done to.
@@ -167,18 +195,70 @@ impl Drop for Faults {
     }
 }
 
+/// Waits while something lacks redundancy; `false` if it was stopped.
+fn until_whole(
+    lack: &dyn Fn() -> Option<Lack>,
+    patience: Duration,
+    stopped: &dyn Fn() -> bool,
+    log: &mut dyn FnMut(EventKind),
+) -> Result<bool> {
+    let (mut told, mut idle): (Option<Instant>, Option<Instant>) = (None, None);
+    while let Some(Lack { text, is_mended }) = lack() {
+        let since = *idle.get_or_insert_with(Instant::now);
+        if is_mended {
+            idle = None;
+        } else if since.elapsed() >= patience {
+            return Err(not_mended(&text, patience));
+        }
+        if stopped() {
+            return Ok(false);
+        }
+        if told.is_none_or(|at| at.elapsed() >= SYNC_TELLS) {
+            told = Some(Instant::now());
+            log(EventKind::Step { action: text });
+        }
+        std::thread::sleep(SYNC_TICK);
+    }
+    Ok(true)
+}
+
+/// A command that fails while what it takes out is still held.
+fn let_go(words: &[String], log: &mut dyn FnMut(EventKind)) -> Result<()> {
+    let begin = Instant::now();
+    loop {
+        match command::execute_plainly(words, &|| false, log) {
+            Err(_) if begin.elapsed() < LETS_GO => std::thread::sleep(SYNC_TICK),
+            result => return result.map(drop),
+        }
+    }
+}
+
 fn perform(deed: &Deed, log: &mut dyn FnMut(EventKind)) -> Result<()> {
     match deed {
         Deed::Run(words) => command::execute_plainly(words, &|| false, log).map(drop),
-        Deed::LetGo(words) => {
-            let begin = Instant::now();
-            loop {
-                match command::execute_plainly(words, &|| false, log) {
-                    Err(_) if begin.elapsed() < LETS_GO => std::thread::sleep(SYNC_TICK),
-                    result => return result.map(drop),
-                }
+        Deed::LetGo(words) => let_go(words, log),
+        Deed::Cancel { words, state, while_it_shows } => {
+            let goes_on = || -> Result<bool> {
+                Ok(command::execute_plainly(state, &|| false, &mut |_| {})?.contains(while_it_shows))
+            };
+            if !goes_on()? {
+                return Ok(());
+            }
+            match command::execute_plainly(words, &|| false, log) {
+                // It ended in between.
+                Err(_) if !goes_on()? => Ok(()),
+                result => result.map(drop),
             }
         }
+        Deed::Readd { array, member, state } => match text(state) {
+            Some(state) if !state.split(',').any(|word| word == "faulty") => Ok(()),
+            given_up => {
+                if given_up.is_some() {
+                    let_go(&deeds::remove(array, member), log)?;
+                }
+                command::execute_plainly(&deeds::add(array, member), &|| false, log).map(drop)
+            }
+        },
         Deed::Own(words) => command::execute(words, &|| false, log).map(drop),
         Deed::Write { path, value } => {
             std::fs::write(path, value).map_err(|e| {
@@ -193,6 +273,22 @@ fn perform(deed: &Deed, log: &mut dyn FnMut(EventKind)) -> Result<()> {
     }
 }
 
+/// Redundancy was lost, and nothing restores it.
+fn not_mended(lack: &str, patience: Duration) -> Box<Error> {
+    let seconds = patience.as_secs();
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "after the events of the trial: {lack}, and for {seconds} s nothing was done about it",
+            "после событий пробы: {lack}, и {seconds} с это никто не исправляет"
+        ),
+    )
+    .hint(say!(
+        "`stend stand status` tells more; what was measured so far is in the run file",
+        "подробнее скажет `stend stand status`; измеренное сохранено в файле прогона"
+    ))
+}
+
 /// Why an event cannot be done here.
 fn refused(act: &Act, why: Say) -> Box<Error> {
     let (act, Say { en, ru }) = (act.say(), why);
@@ -201,4 +297,31 @@ fn refused(act: &Act, why: Say) -> Box<Error> {
         Kind::Preflight,
         say!("the event \"{act_en}\" cannot be done here: {en}", "событие «{act_ru}» здесь невозможно: {ru}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits for what is told one after the other; how often something was logged.
+    fn waited(told: &[Option<(&str, bool)>], patience: Duration) -> (Result<bool>, usize) {
+        let (next, mut logged) = (Cell::new(0), 0);
+        let lack = || {
+            let index = next.replace(next.get() + 1).min(told.len() - 1);
+            told[index].map(|(text, is_mended)| Lack { text: text.to_string(), is_mended })
+        };
+        let found = until_whole(&lack, patience, &|| next.get() > 5, &mut |_| logged += 1);
+        (found, logged)
+    }
+
+    #[test]
+    fn redundancy_that_nobody_restores_is_not_waited_for() {
+        let lost = Some(("md0 lacks 1 members", false));
+        let error = waited(&[lost], Duration::ZERO).0.unwrap_err();
+        assert!(error.kind == Kind::Preflight && error.message.en.contains("md0 lacks 1 members"), "{error:?}");
+        let rebuilt = Some(("recovery of md0: 5 %", true));
+        let (found, logged) = waited(&[rebuilt, rebuilt, None], Duration::ZERO);
+        assert_eq!((found.unwrap(), logged), (true, 1));
+        assert!(!waited(&[lost], Duration::from_secs(60)).0.unwrap(), "it was stopped");
+    }
 }

@@ -1,7 +1,7 @@
 //! Pools of ZFS that are imported: the kernel opens their devices without a holder and tells nobody which they are, so that its own
 //! tool is asked. Reads only.
 
-use crate::roots::{Roots, names};
+use crate::roots::{Roots, names, text};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,37 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Deepest nesting of datasets that volumes are looked for in; ZFS itself takes 50.
 const DEPTH_MAX: u32 = 50;
 
+/// Headings under which devices stand that keep no data of their own.
+const HELPERS: [&str; 3] = ["logs", "cache", "spares"];
+
 /// An imported pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pool {
     pub name: String,
-    /// Paths of its devices below `/dev`, real ones.
-    pub devices: Vec<String>,
+    pub devices: Vec<Device>,
     /// Its volumes: name of the dataset, and kernel name of the device.
     pub volumes: Vec<(String, String)>,
+}
+
+/// A device of a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Device {
+    /// Path below `/dev`, as the pool knows it: it takes no other name.
+    pub path: String,
+    /// What it belongs to: `mirror-0`, `raidz1-0`, …; nothing in a stripe; `logs`, `cache` and the like if it keeps no data.
+    pub group: String,
+}
+
+impl Device {
+    /// Whether it keeps data, and is no log, cache or spare.
+    pub fn keeps_data(&self) -> bool {
+        !HELPERS.contains(&self.group.as_str())
+    }
+
+    /// Whether others have what it has.
+    pub fn is_redundant(&self) -> bool {
+        ["mirror-", "raidz", "draid"].iter().any(|word| self.group.starts_with(word))
+    }
 }
 
 /// Whether a pool of this name is imported.
@@ -31,7 +54,7 @@ pub(crate) fn all(roots: &Roots) -> Vec<Pool> {
     if known.is_empty() {
         return Vec::new();
     }
-    let mut pools = members(&ask(&["zpool", "list", "-vHPL"]));
+    let mut pools = members(&ask(&["zpool", "list", "-vHP"]));
     pools.retain(|pool| known.contains(&pool.name));
     for pool in &mut pools {
         let place = roots.dev.join("zvol").join(&pool.name);
@@ -51,23 +74,29 @@ fn stats(roots: &Roots) -> std::path::PathBuf {
     roots.proc.join("spl/kstat/zfs")
 }
 
-/// Pools and their devices: a line of a pool begins with its name, lines of what it consists of with a tab, and devices have paths.
-//= OpenZFS, zpool-list(8): "-H: do not print headers and separate fields by a single tab", "-P: display full paths", "-L: real paths"
+/// Pools and their devices: a line of a pool begins with its name, lines of what it consists of with a tab, devices have paths, and
+/// headings such as `logs` are padded with spaces.
+//= OpenZFS, zpool-list(8): "-H: do not print headers and separate fields by a single tab", "-P: display full paths"
 fn members(told: &str) -> Vec<Pool> {
     let mut pools: Vec<Pool> = Vec::new();
+    let mut group = String::new();
     for line in told.lines() {
         let mut fields = line.split('\t');
         match (fields.next(), fields.next()) {
-            (Some(""), Some(path)) => {
-                if let (true, Some(pool)) = (path.starts_with("/dev/"), pools.last_mut()) {
-                    pool.devices.push(path.to_string());
+            (Some(""), Some(path)) if path.starts_with("/dev/") => {
+                if let Some(pool) = pools.last_mut() {
+                    pool.devices.push(Device { path: path.to_string(), group: group.clone() });
                 }
             }
-            // Headings such as `logs` are padded with spaces.
+            // Below a heading mirrors are still logs.
+            (Some(""), Some(name)) if !HELPERS.contains(&group.as_str()) => group = name.to_string(),
+            (Some(""), Some(_)) => {}
             (Some(name), Some(_)) => {
-                pools.push(Pool { name: name.to_string(), devices: Vec::new(), volumes: Vec::new() })
+                group.clear();
+                pools.push(Pool { name: name.to_string(), devices: Vec::new(), volumes: Vec::new() });
             }
-            _ => {}
+            (Some(heading), None) => group = heading.split(' ').next().unwrap_or_default().to_string(),
+            (None, _) => {}
         }
     }
     pools
@@ -98,6 +127,11 @@ pub(crate) struct Health {
     pub missing: u64,
     /// How far a resilver is, percent.
     pub resilver: Option<u64>,
+}
+
+/// What the kernel says of an imported pool, without asking any tool: `ONLINE`, `DEGRADED`, …
+pub(crate) fn state(roots: &Roots, name: &str) -> Option<String> {
+    text(stats(roots).join(name).join("state"))
 }
 
 /// How a pool is; `None` if it is not imported.
@@ -154,9 +188,16 @@ mod tests {
                     \t/dev/nvme0n1p1\t511M\t-\t-\t-\t-\t-\t-\t-\tONLINE\n\t/dev/nvme1n1p1\t511M\t-\t-\t-\t-\t-\t-\t-\tONLINE\n\
                     logs                    -      -      -\n\t/dev/sdb\t511M\t0\t511M\t-\t-\t0%\t0%\t-\tONLINE\nother\t1G\t0\t1G\n\t/dev/sdc\t1G\n";
         let found = members(told);
-        let shown: Vec<String> =
-            found.iter().map(|pool| format!("{}: {}", pool.name, pool.devices.join(" "))).collect();
-        assert_eq!(shown, ["tank: /dev/nvme0n1p1 /dev/nvme1n1p1 /dev/sdb", "other: /dev/sdc"]);
+        let device = |d: &Device| format!("{}({}{})", d.path, d.group, if d.keeps_data() { "" } else { ", helps" });
+        let shown = found
+            .iter()
+            .map(|pool| format!("{}: {}", pool.name, pool.devices.iter().map(device).collect::<Vec<_>>().join(" ")));
+        let shown: Vec<String> = shown.collect();
+        assert_eq!(
+            shown,
+            ["tank: /dev/nvme0n1p1(mirror-0) /dev/nvme1n1p1(mirror-0) /dev/sdb(logs, helps)", "other: /dev/sdc()"]
+        );
+        assert!(found[0].devices[0].is_redundant() && !found[1].devices[0].is_redundant());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::access::{Viewer, judge};
 use crate::devices::Devices;
 use crate::identity;
 use crate::inspect::inspect_under;
-use crate::pools::Pool;
+use crate::pools::{Device, Pool};
 use crate::roots::Roots;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
@@ -60,7 +60,7 @@ impl Tree {
     }
 
     /// A partition of 2 MiB, the first one at 1 MiB.
-    fn partition(&self, disk: &str, place: &str, number: u64, dev: &str) {
+    pub fn partition(&self, disk: &str, place: &str, number: u64, dev: &str) {
         let name = format!("{disk}{number}");
         let sysfs = format!("sys/devices/{place}/block/{disk}/{name}");
         self.device(&name, dev, &sysfs, 2 * MIB);
@@ -310,7 +310,7 @@ fn a_volume_and_a_dataset_of_zfs_lie_on_the_drives_of_their_pool() {
     let mut devices = Devices::read(&tree.roots);
     devices.stack_pools(vec![Pool {
         name: "tank".into(),
-        devices: vec!["/dev/sda1".into(), "/dev/sdb".into()],
+        devices: ["/dev/sda1", "/dev/sdb"].map(|path| Device { path: path.into(), group: "mirror-0".into() }).to_vec(),
         volumes: vec![("tank/v".into(), "zd0".into())],
     }]);
     let volume = devices.by_name("zd0").unwrap();

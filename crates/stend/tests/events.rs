@@ -58,8 +58,8 @@ fn what_cannot_be_done_here_is_refused_before_anything_is_measured() {
     let scratch = Scratch::new();
     let target = scratch.directory("target");
     for (event, why) in [
-        ("{at: 1s, do: drive.fail, drive: 1}", "there is no array of md below the target"),
-        ("{at: 1s, do: scrub}", "there is no array of md below the target"),
+        ("{at: 1s, do: drive.fail, drive: 1}", "no pool of ZFS that the stand of this run made"),
+        ("{at: 1s, do: scrub}", "no pool of ZFS or btrfs that the stand of this run made"),
         ("{at: 1s, do: cpu.offline, cpu: 8000}", "CPU 8000 is not there"),
     ] {
         let suite = suite(&scratch, "4s", event);

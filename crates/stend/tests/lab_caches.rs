@@ -4,6 +4,7 @@
 mod support;
 
 use std::path::Path;
+use support::lab::Machine;
 use support::*;
 
 const SUITE: &str = "suite: s\ndefaults: {ramp: 100ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  \
@@ -12,36 +13,9 @@ const SUITE: &str = "suite: s\ndefaults: {ramp: 100ms, trial: 2s}\nfill: {size: 
 const SLOW: f64 = 200.0;
 const FAST: f64 = 2000.0;
 
-/// A machine that is up, taken down however the test ends.
-struct Machine<'a> {
-    scratch: &'a Scratch,
-    place: String,
-    serial: String,
-}
-
-impl Drop for Machine<'_> {
-    fn drop(&mut self) {
-        drop(output(&mut self.command(&["lab", "down", "caches"])));
-    }
-}
-
 impl Machine<'_> {
-    fn command(&self, words: &[&str]) -> std::process::Command {
-        let mut command = stend(self.scratch, words);
-        command.env("XDG_RUNTIME_DIR", &self.place);
-        command
-    }
-
-    fn stend(&self, words: &[&str]) -> (String, String) {
-        expect_exit(&mut self.command(&[words, &["--lab", "caches"]].concat()), 0)
-    }
-
-    fn guest(&self, script: &str) -> String {
-        expect_exit(&mut self.command(&["lab", "shell", "caches", "--", "sh", "-c", script]), 0).0
-    }
-
     /// A stand on so many of the slow drives, and on the fast one behind them.
-    fn stand(&self, name: &str, slow: u32, fast: bool, lvm: &str) -> String {
+    fn volume(&self, name: &str, slow: u32, fast: bool, lvm: &str) -> String {
         let serial = &self.serial;
         let mut drives: Vec<String> = (1..=slow).map(|number| format!("{{id: {serial}S{number}}}")).collect();
         drives.extend(fast.then(|| format!("{{id: {serial}F}}")));
@@ -54,7 +28,7 @@ impl Machine<'_> {
         let (suite, file) = (self.scratch.file("suite.yaml", SUITE), self.scratch.join("run.stend"));
         drop(std::fs::remove_file(&file));
         let path = file.to_string_lossy().into_owned();
-        self.stend(&["run", &suite, "--stand", stand, "--progress", "none", "-o", &path]);
+        self.stend(&["run", &suite, "--stand", stand, "--progress", "none", "-o", &path], 0);
         self.leaves_nothing();
         let found = show_json(self.scratch, Path::new(&path));
         let run = stend_record::store::read(&file).expect("a run file");
@@ -66,15 +40,15 @@ impl Machine<'_> {
 
     /// What is in it stays, although nothing of it is active, as after a restart of the machine.
     fn comes_back(&self, name: &str, stand: &str) {
-        self.stend(&["stand", "up", stand]);
+        self.stend(&["stand", "up", stand], 0);
         let (group, path) = (format!("stend-{name}-lvm"), format!("/dev/mapper/stend--{name}--lvm-main"));
         self.guest(&format!(
             "printf kept | dd of={path} conv=fsync status=none && vgchange --quiet --activate n {group} >/dev/null"
         ));
-        let (_, done) = self.stend(&["stand", "up", stand]);
+        let (_, done) = self.stend(&["stand", "up", stand], 0);
         assert!(done.contains("vgchange") && !done.contains("lvcreate"), "{name}: {done}");
         assert_eq!(self.guest(&format!("head -c 4 {path}")), "kept", "{name}");
-        self.stend(&["stand", "down", name]);
+        self.stend(&["stand", "down", name], 0);
         self.leaves_nothing();
     }
 
@@ -87,16 +61,14 @@ impl Machine<'_> {
 #[ignore = "takes minutes under emulation: `make lab` runs it"]
 fn caches_snapshots_and_checksums() {
     let scratch = Scratch::new();
-    let serial = format!("T{}", std::process::id());
-    let machine = Machine { place: scratch.directory("run"), serial, scratch: &scratch };
-    let text = format!(
-        "machine: caches\nmemory: 1GiB\ncpus: 2\ndrives: [{{serial: {0}S, count: 2, size: 128MiB, iops: {SLOW}}}, {{serial: {0}F, size: 128MiB, iops: {FAST}}}]\n",
-        machine.serial
-    );
-    expect_exit(&mut machine.command(&["lab", "up", &scratch.file("caches.yaml", &text)]), 0);
+    let machine = Machine::up(&scratch, "caches", |serial| {
+        format!(
+            "memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}S, count: 2, size: 128MiB, iops: {SLOW}}}, {{serial: {serial}F, size: 128MiB, iops: {FAST}}}]\n"
+        )
+    });
 
     let of = |name: &str, slow, fast, lvm: &str| {
-        let stand = machine.stand(name, slow, fast, lvm);
+        let stand = machine.volume(name, slow, fast, lvm);
         machine.comes_back(name, &stand);
         machine.writes(&stand)
     };

@@ -4,7 +4,7 @@
 mod support;
 
 use std::path::Path;
-use support::lab::{cached, ready};
+use support::lab::{Machine, cached, ready};
 use support::*;
 
 /// Beyond what RAID 5 keeps of its 256 last stripes: 16 MiB were so few that every tenth write found what it had to read there.
@@ -15,44 +15,14 @@ const SUITE: &str = "suite: raid\ndefaults: {ramp: 300ms, trial: 2s}\nfill: {siz
 /// Most I/Os per second of each drive: far below what the emulation itself can do.
 const DRIVE_IOPS: f64 = 400.0;
 
-/// A machine that is up, taken down however the test ends.
-struct Machine<'a> {
-    scratch: &'a Scratch,
-    place: String,
-    serial: String,
-}
-
-impl Drop for Machine<'_> {
-    fn drop(&mut self) {
-        drop(output(&mut self.command(&["lab", "down", "layers"])));
-    }
-}
-
 impl Machine<'_> {
-    fn command(&self, words: &[&str]) -> std::process::Command {
-        let mut command = stend(self.scratch, words);
-        command.env("XDG_RUNTIME_DIR", &self.place);
-        command
-    }
-
-    fn guest(&self, script: &str) -> String {
-        expect_exit(&mut self.command(&["lab", "shell", "layers", "--", "sh", "-c", script]), 0).0
-    }
-
-    /// A stand file on the first drives of the machine.
-    fn stand(&self, name: &str, drives: u32, layer: &str) -> String {
-        let drives: Vec<String> = (1..=drives).map(|number| format!("{{id: {}{number}}}", self.serial)).collect();
-        let text = format!("stand: {name}\ndrives: [{}]\nlayers: [{layer}]\n", drives.join(", "));
-        self.scratch.file(&format!("{name}.yaml"), &text)
-    }
-
     /// A run of a suite on a stand that ends with `exit`: what it printed, and its file.
     fn measure(&self, name: &str, drives: u32, layer: &str, suite: &str, exit: i32) -> ((String, String), String) {
         let suite = self.scratch.file(&format!("{name}-suite.yaml"), suite);
         let stand = self.stand(name, drives, layer);
         let file = self.scratch.join(&format!("{name}.stend")).to_string_lossy().into_owned();
-        let words = ["run", &suite, "--lab", "layers", "--stand", &stand, "--progress", "none", "-o", &file];
-        (expect_exit(self.command(&words).arg("--allow-commands"), exit), file)
+        let words = ["run", &suite, "--stand", &stand, "--progress", "none", "-o", &file, "--allow-commands"];
+        (self.stend(&words, exit), file)
     }
 
     /// Writes and reads per second on a stand, which is put up and taken down for it.
@@ -78,7 +48,7 @@ fn about(found: f64, expected: f64) -> bool {
 /// One place fails, and those beside it do not; what is encrypted cannot be read on the drive.
 fn mappings(machine: &Machine) {
     let stand = machine.stand("bad", 1, "dm: {error: {from: 8MiB, length: 1MiB}}");
-    expect_exit(&mut machine.command(&["stand", "up", &stand, "--lab", "layers"]), 0);
+    machine.stend(&["stand", "up", &stand], 0);
     let read = |mib: u32| {
         format!(
             "dd if=/dev/mapper/stend-bad-dm of=/dev/null bs=1M count=1 skip={mib} iflag=direct status=none 2>&1; echo $?"
@@ -87,17 +57,17 @@ fn mappings(machine: &Machine) {
     let told: Vec<bool> = [7, 8, 9].into_iter().map(|mib| machine.guest(&read(mib)).trim() == "0").collect();
     assert_eq!(told, [true, false, true]);
     assert_eq!(machine.guest("blockdev --getsize64 /dev/mapper/stend-bad-dm").trim(), (96 << 20).to_string());
-    expect_exit(&mut machine.command(&["stand", "down", "bad", "--lab", "layers"]), 0);
+    machine.stend(&["stand", "down", "bad"], 0);
 
     let stand = machine.stand("crypt", 1, "dm: {crypt: aes-256-xts}");
-    expect_exit(&mut machine.command(&["stand", "up", &stand, "--lab", "layers"]), 0);
+    machine.stend(&["stand", "up", &stand], 0);
     let over = "/dev/mapper/stend-crypt-dm";
     machine.guest(&format!("printf plainly | dd of={over} bs=4k conv=sync,fsync oflag=direct status=none"));
     assert_eq!(machine.guest(&format!("head -c 7 {over}")), "plainly");
     let under = machine.guest("dmsetup deps -o blkdevname stend-crypt-dm | grep -o 'nvme[0-9]n1'");
     let raw = format!("dd if=/dev/{} bs=4k count=1 iflag=direct status=none | grep -c plainly || true", under.trim());
     assert_eq!(machine.guest(&raw).trim(), "0");
-    expect_exit(&mut machine.command(&["stand", "down", "crypt", "--lab", "layers"]), 0);
+    machine.stend(&["stand", "down", "crypt"], 0);
     assert_eq!(machine.guest("dmsetup ls").trim(), "No devices found");
 }
 
@@ -154,13 +124,9 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
         return;
     }
     let before = cached();
-    let serial = format!("T{}L", std::process::id());
-    let machine = Machine { place: scratch.directory("run"), serial, scratch: &scratch };
-    let text = format!(
-        "machine: layers\nmemory: 1GiB\ncpus: 2\ndrives: [{{serial: {}, count: 4, size: 96MiB, iops: {DRIVE_IOPS}}}]\n",
-        machine.serial
-    );
-    expect_exit(&mut machine.command(&["lab", "up", &scratch.file("layers.yaml", &text)]), 0);
+    let machine = Machine::up(&scratch, "layers", |serial| {
+        format!("memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}, count: 4, size: 96MiB, iops: {DRIVE_IOPS}}}]\n")
+    });
 
     for (name, drives, layer, writes, reads) in [
         ("md0", 4, "md: {level: 0}", 4.0, 4.0),
@@ -179,17 +145,17 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
 
     // A synchronisation is waited for, and a degraded array is told.
     let stand = machine.stand("mirror", 2, "md: {level: 1, member_size: 32MiB}");
-    expect_exit(&mut machine.command(&["stand", "up", &stand, "--lab", "layers"]), 0);
+    machine.stend(&["stand", "up", &stand], 0);
     assert!(machine.guest("cat /proc/mdstat").contains("[UU]"));
     // An array that was stopped, as a restart of the host stops it, is put together again with what is in it.
     machine.guest("printf kept | dd of=/dev/md127 conv=fsync status=none && mdadm --quiet --stop /dev/md127");
-    let (_, done) = expect_exit(&mut machine.command(&["stand", "up", &stand, "--lab", "layers"]), 0);
+    let (_, done) = machine.stend(&["stand", "up", &stand], 0);
     assert!(done.contains("mdadm --assemble") && !done.contains("--create"), "{done}");
     assert_eq!(machine.guest("head -c 4 /dev/md127"), "kept");
     machine.guest("mdadm --fail /dev/md127 $(ls /sys/block/md127/slaves | head -1)");
-    let (told, _) = expect_exit(&mut machine.command(&["stand", "status", "mirror", "--lab", "layers"]), 0);
+    let (told, _) = machine.stend(&["stand", "status", "mirror"], 0);
     assert!(told.contains("degraded: 1 members are missing"), "{told}");
-    expect_exit(&mut machine.command(&["stand", "down", "mirror", "--lab", "layers"]), 0);
+    machine.stend(&["stand", "down", "mirror"], 0);
     assert_eq!(machine.guest("wipefs /dev/nvme?n1"), "");
 
     mappings(&machine);
@@ -202,6 +168,6 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     let left = machine.guest(left);
     let left: Vec<&str> = left.lines().filter(|line| !line.is_empty() && !line.ends_with(':')).collect();
     assert_eq!(left, ["alua", "iscsiadm: No records found"]);
-    expect_exit(&mut machine.command(&["lab", "down", "layers"]), 0);
+    machine.down();
     assert_eq!(cached(), before);
 }

@@ -5,6 +5,7 @@ mod support;
 
 use std::path::Path;
 use stend_record::RunRecord;
+use support::lab::Machine;
 use support::*;
 
 const SUITE: &str = "suite: s\ndefaults: {ramp: 100ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  \
@@ -16,41 +17,7 @@ const POWER_CUT: &str = "set -e; mkdir /dev/shm/then\n\
     for d in /dev/nvme?n1; do dd if=/dev/shm/then/${d##*/} of=$d bs=1M conv=notrunc oflag=direct status=none; done\n\
     rm -r /dev/shm/then; zdb -l /dev/nvme0n1p1 | grep -w state";
 
-/// A machine that is up, taken down however the test ends.
-struct Machine<'a> {
-    scratch: &'a Scratch,
-    place: String,
-    serial: String,
-}
-
-impl Drop for Machine<'_> {
-    fn drop(&mut self) {
-        drop(output(&mut self.command(&["lab", "down", "pools"])));
-    }
-}
-
 impl Machine<'_> {
-    fn command(&self, words: &[&str]) -> std::process::Command {
-        let mut command = stend(self.scratch, words);
-        command.env("XDG_RUNTIME_DIR", &self.place);
-        command
-    }
-
-    /// Both outputs of a command that is done in the machine.
-    fn stend(&self, words: &[&str], code: i32) -> (String, String) {
-        expect_exit(&mut self.command(&[words, &["--lab", "pools"]].concat()), code)
-    }
-
-    fn guest(&self, script: &str) -> String {
-        expect_exit(&mut self.command(&["lab", "shell", "pools", "--", "sh", "-c", script]), 0).0
-    }
-
-    fn stand(&self, name: &str, drives: u32, layer: &str) -> String {
-        let drives: Vec<String> = (1..=drives).map(|number| format!("{{id: {}{number}}}", self.serial)).collect();
-        let text = format!("stand: {name}\ndrives: [{}]\nlayers: [zfs: {layer}]\n", drives.join(", "));
-        self.scratch.file(&format!("{name}.yaml"), &text)
-    }
-
     /// A run on a stand: everything that it wrote is read again as it should be, and its bytes are found at these drives.
     fn verified(&self, stand: &str, drives: &[&str]) -> RunRecord {
         let (suite, file) = (self.scratch.file("suite.yaml", SUITE), self.scratch.join("run.stend"));
@@ -76,19 +43,17 @@ impl Machine<'_> {
 #[ignore = "needs the image with ZFS: `make lab` builds it"]
 fn zfs() {
     let scratch = Scratch::new();
-    let serial = format!("T{}Z", std::process::id());
-    let machine = Machine { place: scratch.directory("run"), serial, scratch: &scratch };
-    let text = format!(
-        "machine: pools\nmemory: 1GiB\ncpus: 2\nzfs: true\nkernel: [zfs.zfs_arc_max=67108864]\ndrives: [{{serial: {}, count: 4, size: 128MiB}}]\n",
-        machine.serial
-    );
-    expect_exit(&mut machine.command(&["lab", "up", &scratch.file("pools.yaml", &text)]), 0);
+    let machine = Machine::up(&scratch, "pools", |serial| {
+        format!(
+            "memory: 1GiB\ncpus: 2\nzfs: true\nkernel: [zfs.zfs_arc_max=67108864]\ndrives: [{{serial: {serial}, count: 4, size: 128MiB}}]\n"
+        )
+    });
     let all = ["nvme0n1", "nvme1n1", "nvme2n1", "nvme3n1"];
 
     let stand = machine.stand(
         "volume",
         4,
-        "{layout: raidz1, log: 1, ashift: 12, volume: 64MiB, volblocksize: 16KiB, primarycache: metadata}",
+        "zfs: {layout: raidz1, log: 1, ashift: 12, volume: 64MiB, volblocksize: 16KiB, primarycache: metadata}",
     );
     let (_, done) = machine.stend(&["stand", "up", &stand], 0);
     assert!(done.contains("zpool create") && !done.contains("import"), "{done}");
@@ -96,7 +61,7 @@ fn zfs() {
     assert!(machine.stend(&["stand", "status", "volume"], 0).0.contains("ONLINE"));
 
     // Its drives are nobody else's, whatever signatures another stand gives up.
-    let other = machine.stand("other", 4, "{layout: stripe}");
+    let other = machine.stand("other", 4, "zfs: {layout: stripe}");
     std::fs::write(&other, std::fs::read_to_string(&other).expect("a stand") + "overwrite: [gpt, zfs_member]\n")
         .expect("written");
     let (_, refused) = machine.stend(&["stand", "up", &other], 5);
@@ -119,7 +84,7 @@ fn zfs() {
     let stand = machine.stand(
         "files",
         4,
-        "{layout: mirror, log: 1, cache: 1, recordsize: 16KiB, atime: false, compression: lz4}",
+        "zfs: {layout: mirror, log: 1, cache: 1, recordsize: 16KiB, atime: false, compression: lz4}",
     );
     let run = machine.verified(&stand, &all);
     assert_eq!(run.targets[0].file_system.as_deref(), Some("zfs"));

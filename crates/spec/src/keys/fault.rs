@@ -23,14 +23,20 @@ pub const CPU: Limits<u32> = Limits { least: 1, most: 8191 };
 pub const ACTS: &[Word] = &[
     (
         "drive.fail",
-        "a member of an array of md fails and is taken out (`mdadm --fail`, `--remove`); undone, its superblock is erased and it is added as a new drive would be, which rebuilds it",
+        "a member of an array of md fails and is taken out (`mdadm --fail`, `--remove`), or a member of a redundant pool of ZFS that the stand of the run made (`zpool offline`); undone, it comes back as a new drive would, with its marks erased, and is rebuilt",
     ),
     (
         "drive.slow",
         "every I/O of a drive takes longer by `delay`: a drive that is ill and not dead. The member must be a mapping of a `dm` layer (`dm: {linear: whole}`), whose table is changed while it runs",
     ),
-    ("drive.error", "every I/O of a drive fails; the member must be a mapping of a `dm` layer, as for `drive.slow`"),
-    ("scrub", "an array of md compares its copies or its parity (`sync_action` is `check`)"),
+    (
+        "drive.error",
+        "every I/O of a drive fails; the member must be a mapping of a `dm` layer, as for `drive.slow`. Undone, what was missed is made up for: an array of md that gave it up gets it back, a pool of ZFS clears its errors, a btrfs is scrubbed",
+    ),
+    (
+        "scrub",
+        "an array of md compares its copies or its parity (`sync_action` is `check`), a pool of ZFS or a btrfs that the stand of the run made all of its checksums",
+    ),
     (
         "snapshot",
         "a snapshot is made of what the stand of the run made: of a volume of LVM (thin, or with room left by `size`), of ZFS or of btrfs; undone, it is removed",

@@ -2,7 +2,7 @@
 
 use super::copies::{path_down, snapshot};
 use super::place::{Place, mapping_name, too_few};
-use super::refused;
+use super::{pools, refused};
 use crate::devices::Node;
 use crate::roots::text;
 use crate::stands::degraded;
@@ -21,13 +21,20 @@ pub(super) enum Deed {
     Own(Vec<String>),
     /// A word for a file of the kernel.
     Write { path: String, value: String },
+    /// What may have ended by itself is ended, while a command that tells of it shows these words.
+    Cancel { words: Vec<String>, state: Vec<String>, while_it_shows: &'static str },
+    /// A member that an array of md has given up, by the file with its state, is taken out and added again.
+    Readd { array: String, member: String, state: String },
 }
 
 impl Deed {
     /// As a person would type it.
     pub(super) fn shell(&self) -> String {
         match self {
-            Deed::Run(words) | Deed::LetGo(words) | Deed::Own(words) => line(words),
+            Deed::Run(words) | Deed::LetGo(words) | Deed::Own(words) | Deed::Cancel { words, .. } => line(words),
+            Deed::Readd { array, member, .. } => {
+                [remove(array, member), add(array, member)].map(|words| line(&words)).join("; ")
+            }
             Deed::Write { path, value } => format!("echo {value} > {path}"),
         }
     }
@@ -47,9 +54,7 @@ pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
     let made = match act {
         Act::DriveFail(which) => fail(place, *which, block),
         Act::DriveSlow(which, by) => remap(place, which.index(block, place.count()), |table| slow(table, *by)),
-        Act::DriveError(which) => {
-            remap(place, which.index(block, place.count()), |table| format!("0 {} error", table.sectors))
-        }
+        Act::DriveError(which) => error(place, which.index(block, place.count())),
         Act::Scrub => scrub(place),
         Act::Snapshot => snapshot(place),
         Act::PathDown(number) => path_down(place, *number),
@@ -71,6 +76,9 @@ pub(super) fn words(line: &str, more: &[&str]) -> Vec<String> {
 
 /// A member that fails comes back as a new drive: without its superblock, which also keeps udev from adding it again at once.
 fn fail(place: &Place, which: Which, block: u32) -> std::result::Result<Change, Say> {
+    if place.arrays().next().is_none() {
+        return pools::fail(place, which, block);
+    }
     let array = place.array()?;
     must_stand_a_loss(array)?;
     let members = place.members(array);
@@ -80,11 +88,35 @@ fn fail(place: &Place, which: Which, block: u32) -> std::result::Result<Change, 
         of: Some(member.name.clone()),
         apply: vec![
             run("mdadm --quiet", &[&array, "--fail", &path]),
-            Deed::LetGo(words("mdadm --quiet", &[&array, "--remove", &path])),
+            Deed::LetGo(remove(&array, &path)),
             run("mdadm --quiet --zero-superblock", &[&path]),
         ],
-        undo: vec![run("mdadm --quiet", &[&array, "--add", &path])],
+        undo: vec![Deed::Run(add(&array, &path))],
     })
+}
+
+pub(super) fn remove(array: &str, member: &str) -> Vec<String> {
+    words("mdadm --quiet", &[array, "--remove", member])
+}
+
+pub(super) fn add(array: &str, member: &str) -> Vec<String> {
+    words("mdadm --quiet", &[array, "--add", member])
+}
+
+/// A drive whose I/Os all fail. Whoever has copies gives it up, and takes it back only when told to.
+fn error(place: &Place, index: usize) -> std::result::Result<Change, Say> {
+    let mut change = remap(place, index, |table| format!("0 {} error", table.sectors))?;
+    if let (Some(array), Some(member)) = (place.arrays().next(), place.member(index)) {
+        place.array()?;
+        let state = array.sysfs.join("md").join(format!("dev-{}", member.name.replace('/', "!"))).join("state");
+        change.undo.push(Deed::Readd {
+            array: place.path(array),
+            member: place.path(member),
+            state: state.display().to_string(),
+        });
+    }
+    change.undo.extend(pools::mend(place));
+    Ok(change)
 }
 
 /// An array that would lose data, or that is not whole, is not touched.
@@ -106,6 +138,14 @@ fn must_stand_a_loss(array: &Node) -> std::result::Result<(), Say> {
 }
 
 fn scrub(place: &Place) -> std::result::Result<Change, Say> {
+    if place.arrays().next().is_none() {
+        return pools::scrub(place).ok_or_else(|| {
+            say!(
+                "there is no array of md below the target, and no pool of ZFS or btrfs that the stand of this run made",
+                "под объектом нет ни массива md, ни пула ZFS или btrfs, созданных стендом этого прогона"
+            )
+        });
+    }
     let array = place.array()?;
     let path = array.sysfs.join("md/sync_action");
     if !path.exists() {

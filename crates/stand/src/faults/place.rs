@@ -3,8 +3,9 @@
 
 use super::Grounds;
 use super::copies::is_volume;
-use crate::devices::{Devices, Node};
+use crate::devices::{Device, Devices, Node};
 use crate::mounts::{self, Mount};
+use crate::pools;
 use crate::roots::{Roots, names, number, text};
 use std::path::Path;
 use stend_base::{Say, say};
@@ -12,6 +13,7 @@ use stend_record::{TargetKind, targets};
 
 /// The storage below the targets.
 pub(super) struct Place<'a> {
+    roots: &'a Roots,
     devices: &'a Devices,
     /// Nodes of the targets themselves.
     tops: Vec<&'a Node>,
@@ -26,7 +28,7 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn of(roots: &Roots, devices: &'a Devices, grounds: &Grounds) -> Place<'a> {
+    pub(super) fn of(roots: &'a Roots, devices: &'a Devices, grounds: &Grounds) -> Place<'a> {
         let node = |name: &str| devices.by_name(name);
         let tops: Vec<&Node> = grounds
             .targets
@@ -42,7 +44,7 @@ impl<'a> Place<'a> {
         own.extend(made.iter().cloned());
         let directories = grounds.stand.map(|name| directories(roots, grounds, name)).unwrap_or_default();
         let drives = targets::members(grounds.targets).iter().filter_map(|device| node(&device.name)).collect();
-        Place { devices, tops, drives, own, made, directories }
+        Place { roots, devices, tops, drives, own, made, directories }
     }
 
     /// Arrays of md at work below the targets.
@@ -74,10 +76,8 @@ impl<'a> Place<'a> {
 
     /// A mapping that lies over a whole drive, or member, and may get another table.
     pub(super) fn mapping(&self, index: usize) -> std::result::Result<&'a Node, Say> {
-        let array = self.arrays().next();
-        let (of, candidates): (&Node, Vec<(u32, &Node)>) = match array {
-            Some(array) => {
-                let members = self.members(array);
+        let (of, candidates): (&Node, Vec<(u32, &Node)>) = match self.in_order() {
+            Some(members) => {
                 let member = *members.get(index).ok_or_else(|| too_few(members.len()))?;
                 (member, self.devices.stack(&[member]))
             }
@@ -126,9 +126,52 @@ impl<'a> Place<'a> {
         all.filter(|node| self.made.contains(&node.name))
     }
 
-    /// How many drives events can choose from: members of the array, or drives below the targets.
+    /// How many drives events can choose from: members of the array or pool, or drives below the targets.
     pub(super) fn count(&self) -> usize {
-        self.arrays().next().map_or(self.drives.len(), |array| self.members(array).len())
+        self.in_order().map_or(self.drives.len(), |members| members.len())
+    }
+
+    /// The member of the array or pool with this index.
+    pub(super) fn member(&self, index: usize) -> Option<&'a Node> {
+        self.in_order()?.get(index).copied()
+    }
+
+    /// Members of the array, or those that keep the data of the pool, in its order; `None` where there is neither.
+    fn in_order(&self) -> Option<Vec<&'a Node>> {
+        if let Some(array) = self.arrays().next() {
+            return Some(self.members(array));
+        }
+        let pool = self.pools().into_iter().next()?;
+        Some(self.pool_members(&pool).into_iter().map(|(node, _)| node).collect())
+    }
+
+    /// Pools of ZFS that the stand made.
+    pub(super) fn pools(&self) -> Vec<String> {
+        let mut pools: Vec<String> = self.datasets().iter().map(|name| pools::of_dataset(name).to_string()).collect();
+        pools.sort();
+        pools.dedup();
+        pools
+    }
+
+    /// Devices of a pool that keep its data, in its order.
+    pub(super) fn pool_members(&self, pool: &str) -> Vec<(&'a Node, &'a Device)> {
+        self.devices.of_pool(pool).filter(|(_, device)| device.keeps_data()).collect()
+    }
+
+    /// Whether a layer of the stand is this.
+    pub(super) fn is_made(&self, node: &Node) -> bool {
+        self.made.contains(&node.name)
+    }
+
+    pub(super) fn roots(&self) -> &'a Roots {
+        self.roots
+    }
+
+    /// As if the stand of the run had made this.
+    #[cfg(test)]
+    pub(super) fn with_made(mut self, name: Option<&str>) -> Place<'a> {
+        self.made.extend(name.map(String::from));
+        self
     }
 
     pub(super) fn path(&self, node: &Node) -> String {

@@ -1,7 +1,64 @@
 //! What tests of machines of the lab share.
 
-use super::{Scratch, alive, output, stend, texts};
+use super::{Scratch, alive, expect_exit, output, stend, texts};
 use std::path::PathBuf;
+use std::process::Command;
+
+/// A machine of the lab that is up, taken down however the test ends.
+pub struct Machine<'a> {
+    pub scratch: &'a Scratch,
+    /// What the serial numbers of its drives begin with: of this process alone.
+    pub serial: String,
+    name: &'static str,
+    /// Where the program keeps what runs.
+    place: String,
+}
+
+impl<'a> Machine<'a> {
+    /// Starts a machine with what `text` says of it for the serial number given.
+    pub fn up(scratch: &'a Scratch, name: &'static str, text: impl Fn(&str) -> String) -> Machine<'a> {
+        let serial = format!("T{}{}", std::process::id(), name[..1].to_uppercase());
+        let file = scratch.file(&format!("{name}.yaml"), &format!("machine: {name}\n{}", text(&serial)));
+        let machine = Machine { scratch, serial, name, place: scratch.directory("run") };
+        expect_exit(&mut machine.command(&["lab", "up", &file]), 0);
+        machine
+    }
+
+    /// The program, as it knows the machine.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = stend(self.scratch, words);
+        command.env("XDG_RUNTIME_DIR", &self.place);
+        command
+    }
+
+    /// Both outputs of a command that is done in the machine.
+    pub fn stend(&self, words: &[&str], code: i32) -> (String, String) {
+        expect_exit(&mut self.command(&[words, &["--lab", self.name]].concat()), code)
+    }
+
+    /// What a shell of the machine prints.
+    pub fn guest(&self, script: &str) -> String {
+        expect_exit(&mut self.command(&["lab", "shell", self.name, "--", "sh", "-c", script]), 0).0
+    }
+
+    /// A stand file on the first drives of the machine.
+    pub fn stand(&self, name: &str, drives: u32, layers: &str) -> String {
+        let drives: Vec<String> = (1..=drives).map(|number| format!("{{id: {}{number}}}", self.serial)).collect();
+        let text = format!("stand: {name}\ndrives: [{}]\nlayers: [{layers}]\n", drives.join(", "));
+        self.scratch.file(&format!("{name}.yaml"), &text)
+    }
+
+    /// Ends it in good order.
+    pub fn down(&self) {
+        expect_exit(&mut self.command(&["lab", "down", self.name]), 0);
+    }
+}
+
+impl Drop for Machine<'_> {
+    fn drop(&mut self) {
+        drop(output(&mut self.command(&["lab", "down", self.name])));
+    }
+}
 
 /// Whether machines can be started; a named skip where QEMU or the packages of the guest are missing, a failure under CI.
 pub fn ready(scratch: &Scratch, test: &str) -> bool {

@@ -68,7 +68,10 @@ fn nothing_that_would_lose_data_or_is_somebody_elses_is_touched() {
     let foreign = of(&machine("raid5", "0"), "md0", false);
     assert!(foreign.contains("not a target that was confirmed with --confirm"), "{foreign}");
     let none = of(&machine("raid5", "0"), "sdd", true);
-    assert!(none.ends_with("there is no array of md below the target"), "{none}");
+    assert!(
+        none.ends_with("there is no array of md below the target, and no pool of ZFS that the stand of this run made"),
+        "{none}"
+    );
     // A volume on it was confirmed, the array below was not.
     let tree = machine("raid5", "0");
     tree.over("dm-0", "253:0", &["md0"], &[("dm/uuid", "LVM-a"), ("dm/name", "vg-a")]);

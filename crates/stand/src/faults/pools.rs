@@ -1,0 +1,155 @@
+//! Pools of ZFS and btrfs: members that go and come as new ones, scrubs, and what mends copies that were left behind. Reads the machine;
+//! must not change it.
+
+use super::deeds::{Change, Deed, run, words};
+use super::place::{Place, too_few};
+use crate::devices::{Device, Node};
+use crate::pools;
+use crate::roots::Roots;
+use stend_base::{Say, say};
+use stend_spec::fault::Which;
+
+type Found<T> = std::result::Result<T, Say>;
+
+/// A member of a pool goes, and comes back as a new drive: without labels and table, so that all of it is written again.
+pub(super) fn fail(place: &Place, which: Which, block: u32) -> Found<Change> {
+    let Some(pool) = place.pools().into_iter().next() else { return Err(no_pool(place)) };
+    must_be_whole(place, &pool)?;
+    let members = place.pool_members(&pool);
+    let (node, device) = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
+    if !device.is_redundant() {
+        return Err(say!(
+            "{pool} is a stripe: without a member all of its data would be lost",
+            "{pool} — полоса без избыточности: без одного накопителя были бы потеряны все данные"
+        ));
+    }
+    let path = &device.path;
+    let mut apply = vec![
+        run("zpool offline", &[&pool, path]),
+        // Its last I/O is let through first.
+        Deed::LetGo(words("zpool labelclear -f", &[path])),
+    ];
+    let whole = disk(place, node, device);
+    if let Some(disk) = &whole {
+        apply.push(Deed::LetGo(words("wipefs --all --quiet", &[disk])));
+    }
+    let new = whole.as_ref().unwrap_or(path);
+    let undo = vec![Deed::LetGo(words("zpool replace -f", &[&pool, path, new]))];
+    Ok(Change { of: Some(node.name.clone()), apply, undo })
+}
+
+/// The drive whose first partition ZFS has made for itself; `None` where it was given a partition, or uses all of the device.
+fn disk(place: &Place, node: &Node, device: &Device) -> Option<String> {
+    let slot = node.partition.as_ref().filter(|_| !place.is_made(node))?;
+    match device.path.strip_prefix("/dev/disk/").and_then(|_| device.path.strip_suffix("-part1")) {
+        Some(path) => Some(path.to_string()),
+        None => Some(format!("/dev/{}", slot.disk)),
+    }
+}
+
+fn must_be_whole(place: &Place, pool: &str) -> Found<()> {
+    let health = pools::health(place.roots(), pool).unwrap_or_default();
+    match (health.missing, health.resilver) {
+        (0, None) => Ok(()),
+        (0, Some(_)) => Err(say!("{pool} is resilvering", "{pool} восстанавливается")),
+        (missing, _) => {
+            Err(say!("{pool} lacks {missing} members already", "в {pool} уже не хватает накопителей: {missing}"))
+        }
+    }
+}
+
+fn no_pool(place: &Place) -> Say {
+    match place.btrfs().is_empty() {
+        true => say!(
+            "there is no array of md below the target, and no pool of ZFS that the stand of this run made",
+            "под объектом нет ни массива md, ни пула ZFS, созданного стендом этого прогона"
+        ),
+        false => say!(
+            "btrfs lets no drive go while it is mounted: take `drive.error`, with a layer `dm: {{linear: whole}}` on the drives of the stand",
+            "btrfs не отдаёт накопитель, пока смонтирован: возьмите `drive.error` и положите на накопители стенда слой `dm: {{linear: whole}}`"
+        ),
+    }
+}
+
+/// All that a pool or a btrfs keeps is compared with its checksums. `None` where there is neither.
+pub(super) fn scrub(place: &Place) -> Option<Change> {
+    let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
+    for pool in place.pools() {
+        change.apply.push(run("zpool scrub", &[&pool]));
+        change.undo.push(Deed::Cancel {
+            words: words("zpool scrub -s", &[&pool]),
+            state: words("zpool status", &[&pool]),
+            while_it_shows: "scrub in progress",
+        });
+    }
+    for at in place.btrfs() {
+        change.apply.push(run("btrfs --quiet scrub start", &[&at]));
+        change.undo.push(Deed::Cancel {
+            words: words("btrfs --quiet scrub cancel", &[&at]),
+            state: words("btrfs scrub status", &[&at]),
+            while_it_shows: "running",
+        });
+    }
+    (!change.apply.is_empty()).then_some(change)
+}
+
+/// What brings a drive that failed its I/Os for a while up to date again.
+pub(super) fn mend(place: &Place) -> Vec<Deed> {
+    let pools = place.pools().into_iter().map(|pool| run("zpool clear", &[&pool]));
+    // Reads correct what they come upon; a scrub comes upon all that is part of the last commit, so that one is made first.
+    let btrfs = place
+        .btrfs()
+        .into_iter()
+        .flat_map(|at| [run("btrfs --quiet filesystem sync", &[&at]), run("btrfs --quiet scrub start", &[&at])]);
+    pools.chain(btrfs).collect()
+}
+
+/// Pools and btrfs of a trial whose redundancy is waited for.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    pub pools: Vec<String>,
+    pub btrfs: Vec<String>,
+}
+
+/// What lacks redundancy: in English, for people who wait, and whether something is being done about it.
+pub(super) struct Lack {
+    pub text: String,
+    pub is_mended: bool,
+}
+
+impl Kept {
+    pub(super) fn of(place: &Place) -> Kept {
+        Kept { pools: place.pools(), btrfs: place.btrfs() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pools.is_empty() && self.btrfs.is_empty()
+    }
+
+    /// The first that lacks redundancy. The kernel says so of a pool; `asked` asks tools, too, which knows of copies that are being
+    /// brought up to date, and costs a process.
+    pub(super) fn lack(&self, asked: bool) -> Option<Lack> {
+        let roots = Roots::host();
+        let of_pool = |pool: &String| {
+            let state = pools::state(&roots, pool).unwrap_or_default();
+            let health = || pools::health(&roots, pool).unwrap_or_default();
+            match (state.as_str(), asked) {
+                ("ONLINE", false) => None,
+                (_, false) => Some(Lack { text: format!("{pool} is {state}"), is_mended: true }),
+                (_, true) => match (state.as_str(), health().resilver) {
+                    (_, Some(done)) => Some(Lack { text: format!("resilver of {pool}: {done} %"), is_mended: true }),
+                    ("ONLINE", None) => None,
+                    (_, None) => Some(Lack { text: format!("{pool} is {state}"), is_mended: false }),
+                },
+            }
+        };
+        let of_btrfs = |at: &String| {
+            let scrubs = asked && pools::ask(&["btrfs", "scrub", "status", at]).contains("running");
+            scrubs.then(|| Lack { text: format!("scrub of {at}"), is_mended: true })
+        };
+        self.pools.iter().find_map(of_pool).or_else(|| self.btrfs.iter().find_map(of_btrfs))
+    }
+}
+
+#[cfg(test)]
+mod tests;

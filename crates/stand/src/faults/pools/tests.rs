@@ -1,0 +1,75 @@
+//! What events would do to made-up pools. Executes nothing.
+
+use super::*;
+use crate::devices::Devices;
+use crate::faults::Grounds;
+use crate::permission::Permission;
+use crate::pools::Pool;
+use crate::recorded::Tree;
+
+/// A pool with a volume over the first partitions of two drives and a third as its log, all as ZFS names them.
+fn machine(tree: &Tree, groups: [&str; 3]) -> Devices {
+    for (index, name) in ["sda", "sdb", "sdc"].into_iter().enumerate() {
+        let index = index as u32;
+        tree.disk(name, &format!("8:{}", index * 16), "virtual", &[]);
+        tree.partition(name, "virtual", 1, &format!("8:{}", index * 16 + 1));
+    }
+    tree.disk("zd0", "230:0", "virtual", &[]);
+    let mut devices = Devices::read(&tree.roots);
+    let device = |(disk, group): (&str, &str)| Device { path: format!("/dev/{disk}1"), group: group.to_string() };
+    devices.stack_pools(vec![Pool {
+        name: "tank".into(),
+        devices: ["sda", "sdb", "sdc"].into_iter().zip(groups).map(device).collect(),
+        volumes: vec![("tank/main".into(), "zd0".into())],
+    }]);
+    devices
+}
+
+/// The commands of an event, with those that undo it, where the stand of the run made the volume, or did not.
+fn told(groups: [&str; 3], made: bool, act: impl Fn(&Place) -> Found<Change>) -> String {
+    let tree = Tree::new();
+    let devices = machine(&tree, groups);
+    let node = devices.by_name("zd0").unwrap();
+    let viewer = crate::access::Viewer::Stranger;
+    let targets = [crate::inspect::device_facts(&tree.roots, &devices, node, "zd0", viewer)];
+    let permission = Permission::default();
+    let grounds = Grounds { targets: &targets, writable: true, stand: None, permission: &permission };
+    let place = Place::of(&tree.roots, &devices, &grounds).with_made(made.then_some("zd0"));
+    let lines = |deeds: &[Deed]| deeds.iter().map(Deed::shell).collect::<Vec<_>>().join("; ");
+    match act(&place) {
+        Ok(change) => format!("{} | {}", lines(&change.apply), lines(&change.undo)),
+        Err(why) => why.en,
+    }
+}
+
+const MIRROR: [&str; 3] = ["mirror-0", "mirror-0", "logs"];
+
+#[test]
+fn a_member_goes_with_its_table_and_comes_back_as_a_new_drive() {
+    let of = |number| told(MIRROR, true, |place| fail(place, Which::Number(number), 0));
+    assert_eq!(
+        of(2),
+        "zpool offline tank /dev/sdb1; zpool labelclear -f /dev/sdb1; wipefs --all --quiet /dev/sdb | zpool replace -f tank /dev/sdb1 /dev/sdb"
+    );
+    assert_eq!(of(3), "there are only 2 drives", "a log is no member");
+    let each = told(MIRROR, true, |place| fail(place, Which::Each, 2));
+    assert!(each.starts_with("zpool offline tank /dev/sda1;"), "{each}");
+}
+
+#[test]
+fn a_stripe_and_a_pool_that_the_stand_did_not_make_are_not_touched() {
+    let act = |place: &Place| fail(place, Which::Number(1), 0);
+    let stripe = told(["", "", "logs"], true, act);
+    assert!(stripe.starts_with("tank is a stripe: without a member"), "{stripe}");
+    let foreign = told(MIRROR, false, act);
+    assert!(foreign.ends_with("no pool of ZFS that the stand of this run made"), "{foreign}");
+    assert!(told(MIRROR, false, |place| scrub(place).ok_or(say!("none", "нет"))) == "none");
+}
+
+#[test]
+fn a_scrub_is_ended_where_it_goes_on_and_errors_are_mended_afterwards() {
+    let of = |made| told(MIRROR, made, |place| scrub(place).ok_or(say!("none", "нет")));
+    assert_eq!(of(true), "zpool scrub tank | zpool scrub -s tank");
+    let mends = |place: &Place| Ok(Change { of: None, apply: mend(place), undo: Vec::new() });
+    assert_eq!(told(MIRROR, true, mends), "zpool clear tank | ");
+}
