@@ -91,12 +91,11 @@ pub fn blocks(cells: &[Cell], length: usize, of: fn(&Cell) -> f64) -> Vec<f64> {
     cells.chunks_exact(length.max(1)).map(|block| block.iter().map(of).sum::<f64>() / seconds).collect()
 }
 
-/// Calls `each` with every second since the start of load (0 = the first) that has latencies, in
-/// order, all jobs merged. Only one histogram is in memory at a time: a long run has many seconds.
+/// The latencies of every second since the start of load (0 = the first) that has some, by job.
 ///
 /// A slice that carries a histogram comes once per second, so its end is rounded to a full second;
 /// late parts of the same second fall into the same one.
-pub fn each_second(slices: &[Slice], op: Op, mut each: impl FnMut(u64, &Histogram)) {
+pub fn by_second(slices: &[Slice], op: Op) -> BTreeMap<u64, Vec<&Sparse>> {
     let mut seconds: BTreeMap<u64, Vec<&Sparse>> = BTreeMap::new();
     for slice in slices.iter().filter(|s| s.op == op) {
         let Some(latency) = &slice.latency else { continue };
@@ -104,8 +103,14 @@ pub fn each_second(slices: &[Slice], op: Op, mut each: impl FnMut(u64, &Histogra
         let second = ((end + PER_SECOND / 2) / PER_SECOND).max(1) - 1;
         seconds.entry(second).or_default().push(latency);
     }
+    seconds
+}
+
+/// Calls `each` with every second of [`by_second`] in order, all jobs merged. Only one histogram is in memory at a time: a long run has
+/// many seconds.
+pub fn each_second(slices: &[Slice], op: Op, mut each: impl FnMut(u64, &Histogram)) {
     let mut merged = Histogram::new();
-    for (second, parts) in seconds {
+    for (second, parts) in by_second(slices, op) {
         merged.clear();
         parts.into_iter().for_each(|part| merged.merge_sparse(part));
         each(second, &merged);

@@ -17,7 +17,7 @@ impl Buckets {
     }
 
     /// Adds one behind the others.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, gap: u32, count: u64) {
         // Nearly all are like this.
         if gap < 0x80 && count < 0x4000 {
@@ -27,6 +27,11 @@ impl Buckets {
                 false => self.0.extend_from_slice(&[gap, low | 0x80, (count >> 7) as u8]),
             };
         }
+        self.push_longer(gap, count);
+    }
+
+    #[cold]
+    fn push_longer(&mut self, gap: u32, count: u64) {
         for mut value in [u64::from(gap), count] {
             while value >= 0x80 {
                 self.0.push(value as u8 | 0x80);
@@ -75,8 +80,22 @@ pub struct Iter<'a>(&'a [u8]);
 impl Iterator for Iter<'_> {
     type Item = (u32, u64);
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<(u32, u64)> {
+        // Nearly all are like this.
+        if let [gap, count, rest @ ..] = self.0
+            && (gap | count) < 0x80
+        {
+            self.0 = rest;
+            return Some((u32::from(*gap), u64::from(*count)));
+        }
+        self.next_longer()
+    }
+}
+
+impl Iter<'_> {
+    #[inline(never)]
+    fn next_longer(&mut self) -> Option<(u32, u64)> {
         let (gap, rest) = varint(self.0)?;
         let (count, rest) = varint(rest)?;
         self.0 = rest;

@@ -28,8 +28,8 @@ pub fn bin(value: u64) -> u32 {
 }
 
 /// Smallest and largest value of a bucket; the last one is told without what lies above its own width.
-pub fn edges(bin: u32) -> (u64, u64) {
-    let bin = u64::from(bin.min(BINS as u32 - 1));
+pub const fn edges(bin: u32) -> (u64, u64) {
+    let bin = if (bin as usize) < BINS { bin as u64 } else { BINS as u64 - 1 };
     if bin < 2 << SUB_BITS {
         return (bin, bin);
     }
@@ -98,24 +98,36 @@ pub fn sparse_of(bins: &[(u32, u64)], exact: Option<Exact>, unit_ns: u64) -> Spa
 }
 
 /// The same of counts of which nothing else is known, those of a histogram log: (bucket, count), by bucket ascending, none of them 0. Such
-/// logs are long, so that each bucket has a few ns.
-pub fn sparse_of_log(bins: &[(u32, u64)]) -> Sparse {
+/// logs are long, so that each bucket has a few ns, and `scratch` is used again and again.
+pub fn sparse_of_log(bins: &[(u32, u64)], scratch: &mut Buckets) -> Sparse {
     let (Some(&(first, _)), Some(&(last, _))) = (bins.first(), bins.last()) else { return Sparse::default() };
-    let mut buckets = Buckets::with_capacity(bins.len());
+    scratch.clear();
     let (mut before, mut sum_ns) = (0, 0u128);
     for &(bin, n) in bins {
-        let (lower, upper) = edges(bin);
-        let ours = bucket_of_edge(bin);
-        buckets.push(ours - before, n);
+        let (middle, ours) = PLACES[(bin as usize).min(BINS - 1)];
+        scratch.push(ours - before, n);
         before = ours;
-        sum_ns = sum_ns.saturating_add(u128::from(lower.midpoint(upper)) * u128::from(n));
+        sum_ns = sum_ns.saturating_add(u128::from(middle) * u128::from(n));
     }
-    Sparse { buckets, sum_ns, min_ns: edges(first).0, max_ns: edges(last).1 }
+    Sparse { buckets: scratch.clone(), sum_ns, min_ns: edges(first).0, max_ns: edges(last).1 }
+}
+
+/// Middle of each of fio's buckets, ns, and the bucket of ours that it becomes.
+static PLACES: [(u64, u32); BINS] = places();
+
+const fn places() -> [(u64, u32); BINS] {
+    let mut places = [(0, 0); BINS];
+    let mut bin = 0;
+    while bin < BINS {
+        let (lower, upper) = edges(bin as u32);
+        places[bin] = (lower.midpoint(upper), bucket_of_edge(bin as u32));
+        bin += 1;
+    }
+    places
 }
 
 /// Our bucket of the upper edge of one of fio's: both are cut alike, ours twice as fine.
-fn bucket_of_edge(bin: u32) -> u32 {
-    let bin = bin.min(BINS as u32 - 1);
+const fn bucket_of_edge(bin: u32) -> u32 {
     if bin < 2 << SUB_BITS { bin } else { 2 * bin + 1 - (2 << SUB_BITS) }
 }
 
@@ -188,7 +200,7 @@ mod tests {
             counts in prop::collection::btree_map(0u32..1856, 1u64..1 << 40, 0..80),
         ) {
             let counts: Vec<(u32, u64)> = counts.into_iter().collect();
-            prop_assert_eq!(sparse_of_log(&counts), sparse_of(&counts, None, 1));
+            prop_assert_eq!(sparse_of_log(&counts, &mut Buckets::from(vec![(7, 7)])), sparse_of(&counts, None, 1));
         }
 
         #[test]

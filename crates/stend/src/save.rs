@@ -38,14 +38,6 @@ pub fn save(path: &Path, what: &Say, write: impl FnOnce(&mut dyn Write) -> IoRes
     })
 }
 
-/// Removes a file that this command has made and cannot finish.
-pub fn take_back(path: &Path) -> Result<()> {
-    std::fs::remove_file(path).map_err(|e| {
-        let shown = path.display();
-        Error::new(Kind::Preflight, say!("cannot remove `{shown}`: {e}", "не удаётся удалить `{shown}`: {e}"))
-    })
-}
-
 /// Creates a directory for results, with its parents.
 pub fn directory(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).map_err(|e| {

@@ -6,6 +6,7 @@ use crate::phrase::{both, op as op_name, pick};
 use crate::series;
 use crate::trials::CaseTrials;
 use std::collections::BTreeMap;
+use stend_base::histogram::Sparse;
 use stend_base::{Histogram, Nanos, Say, Share, format, say};
 use stend_record::TrialRecord;
 use stend_spec::workload::Op;
@@ -64,12 +65,12 @@ fn columns(trials: &[&TrialRecord], op: Op, run_start: Nanos) -> Vec<Column> {
     for trial in trials {
         let start = since(run_start, series::load_start(trial));
         let end = time_series::shown(trial).as_secs();
-        series::each_second(&trial.slices, op, |second, histogram| {
+        for (second, latencies) in series::by_second(&trial.slices, op) {
             let second = second as f64;
             if second < end {
-                gather.add(start + second, start + (second + 1.0).min(end), histogram);
+                gather.add(start + second, start + (second + 1.0).min(end), &latencies);
             }
-        });
+        }
         if apart {
             gather.close();
         }
@@ -93,13 +94,13 @@ struct Gather {
 }
 
 impl Gather {
-    fn add(&mut self, from: f64, to: f64, latencies: &Histogram) {
+    fn add(&mut self, from: f64, to: f64, latencies: &[&Sparse]) {
         if self.seconds >= self.group {
             self.close();
         }
         self.span = Some(self.span.map_or((from, to), |(first, last)| (first.min(from), last.max(to))));
         // Adds without overflow, whatever a damaged file holds.
-        self.histogram.merge(latencies);
+        latencies.iter().for_each(|part| self.histogram.merge_sparse(part));
         self.seconds += 1;
     }
 

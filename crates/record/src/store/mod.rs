@@ -22,7 +22,7 @@ pub use glance::{Glance, glance};
 pub use io_log::{IoLogs, io_logs};
 pub use locate::{directory, locate, make_directory, may_create, new_run_id};
 pub use reader::read;
-pub use writer::{Options, Writer, create, resume};
+pub use writer::{Options, Writer, create, create_whole, resume};
 
 /// Extension of a run file, without the dot.
 pub const EXTENSION: &str = "stend";

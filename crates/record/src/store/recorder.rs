@@ -7,6 +7,7 @@
 //! sync inside a commit).
 
 mod resume;
+mod whole;
 
 use super::ballast::Ballast;
 use super::failure;
@@ -28,6 +29,9 @@ use stend_base::{Bytes, Error, Nanos, Result};
 /// Longest time an entry waits for its commit when nothing is spooled: half of what may be lost, less
 /// the time that a commit takes.
 const COMMIT_EVERY: Duration = Duration::from_millis(250);
+
+/// Entries of more than this are committed at once when nothing is spooled: what writes them goes on meanwhile, and memory is used again.
+const COMMIT_AT: usize = 1 << 20;
 
 /// Memory that uncommitted entries may take. A spooled trial of one mixed stream reaches it after an hour
 /// and a half; its entries then move to the disk before it ends, and the run file says so.
@@ -64,6 +68,8 @@ pub struct Recorder {
     stuck: bool,
     lost: u64,
     failure: Option<Box<Error>>,
+    /// What the file is called once it is whole; `None`: it has its name.
+    becomes: Option<PathBuf>,
     /// The file itself, locked. Comes last because closing it any earlier would end SQLite's own locks:
     /// those belong to the process, and any closing of the file drops them.
     file: File,
@@ -134,6 +140,7 @@ impl Recorder {
             stuck: false,
             lost: 0,
             failure: None,
+            becomes: None,
             file,
         }
     }
@@ -168,12 +175,13 @@ impl Recorder {
             return;
         }
         self.keep(entry);
-        if !self.stuck && self.backlog_weight > BACKLOG_MAX {
-            if self.at_edges {
-                self.note("the spool reached its limit; its entries move to the disk during a trial".to_string());
-            }
-            self.commit();
+        if self.stuck || self.backlog_weight <= if self.at_edges { BACKLOG_MAX } else { COMMIT_AT } {
+            return;
         }
+        if self.at_edges {
+            self.note("the spool reached its limit; its entries move to the disk during a trial".to_string());
+        }
+        self.commit();
     }
 
     fn keep(&mut self, entry: Entry) {
@@ -267,6 +275,20 @@ impl Recorder {
     /// Records the end, if there is one, moves everything into one file and closes it. `Err` if
     /// something could not be recorded.
     pub fn close(mut self, state: Option<RunState>) -> Result<PathBuf> {
+        let Some(path) = self.becomes.take() else { return self.end(state) };
+        let part = self.path.clone();
+        let file = self.file.try_clone().map_err(|error| failure::cannot_sync(&path, &error));
+        let whole = state.is_some().then(|| self.end(state)).transpose();
+        let named = whole.and_then(|whole| match whole {
+            Some(_) => whole::named(&part, &file?, path.clone()).map_err(|error| failure::cannot_create(&path, &error)),
+            None => Ok(path),
+        });
+        // Without its name it is nothing.
+        drop(std::fs::remove_file(&part));
+        named
+    }
+
+    fn end(mut self, state: Option<RunState>) -> Result<PathBuf> {
         self.ballast = None;
         if self.lost > 0 {
             let lost = self.lost;

@@ -62,6 +62,14 @@ pub(super) fn create_with(
     start(Recorder::create(path, header, options, owner, memory)?, path)
 }
 
+/// Creates a run file of what exists elsewhere, such as an import. It gets its name when it is closed, whole and durable; dropped or killed
+/// before that, there is no run file.
+///
+/// Errors are of kind `RunFile`: the file exists (it is never replaced), is being written by somebody else, or cannot be created.
+pub fn create_whole(path: &Path, header: &RunHeader) -> Result<Writer> {
+    start(Recorder::create_whole(path, header, Owner::behind_sudo())?, path)
+}
+
 /// Opens an existing run file to go on with a run that was ended early, suspended or killed, also after a
 /// reboot. When this returns, the file durably reads as open again, and what its last writer left in a
 /// spool is part of it.

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_import::fio::log;
 use stend_import::{File, ImportedRun, RESULTS_MAX};
-use stend_record::store::{self, Options};
+use stend_record::store;
 use stend_record::{Entry, RunHeader, RunState};
 
 /// Bytes of results that are held at a time: 1 GiB.
@@ -52,7 +52,7 @@ fn results(names: &[String], aside: Vec<Say>, output: Option<PathBuf>) -> Result
     let entries = std::mem::take(&mut run.entries);
     let begun = Begun::now(run.started_unix_ns);
     let path = begun.path(output)?;
-    let writer = store::create(&path, begun.header(run), Options::default())?;
+    let writer = store::create_whole(&path, &begun.header(run))?;
     entries.into_iter().for_each(|entry| writer.append(entry));
     writer.close(RunState::Complete)
 }
@@ -64,16 +64,8 @@ fn logged(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
     };
     let begun = Begun::now(None);
     let path = begun.path(output)?;
-    let writer = store::create(&path, begun.header(ImportedRun::nothing_yet("fio")), Options::default())?;
-    let read = log::read(names, &open, &mut |entry| writer.append(entry));
-    let mut run = match read {
-        Ok(run) => run,
-        Err(error) => {
-            drop(writer);
-            crate::save::take_back(&path)?;
-            return Err(error);
-        }
-    };
+    let writer = store::create_whole(&path, &begun.header(ImportedRun::nothing_yet("fio")))?;
+    let mut run = log::read(names, &open, &mut |entry| writer.append(entry))?;
     let entries = std::mem::take(&mut run.entries);
     writer.append(Entry::Header(Box::new(begun.header(run))));
     entries.into_iter().for_each(|entry| writer.append(entry));

@@ -1,14 +1,20 @@
 //! Lines of fio's histogram logs: counts by bucket of what completed since the line before. Pure.
 
-use super::scan::{comma, number};
-use stend_base::{Say, say};
-use stend_record::fio_bins::BINS;
+use super::scan::{PADDING, comma, joined, number};
+use super::totals::{Latencies, SumOf};
+use stend_base::buckets::Buckets;
+use stend_base::{Histogram, Say, say};
+use stend_record::fio_bins::{BINS, sparse_of_log};
+use stend_spec::workload::Op;
 
 /// Columns that are 0, as they are printed: eight of them are passed at once.
 const ZEROS: &[u8; 24] = b", 0, 0, 0, 0, 0, 0, 0, 0";
 
+/// Bytes that are looked at together; behind a line there are as many.
+const AHEAD: usize = PADDING;
+
 /// One line.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone)]
 pub struct Row {
     /// When it was written, ms.
     pub ms: u64,
@@ -16,73 +22,147 @@ pub struct Row {
     pub kind: u64,
     /// Bytes of an I/O.
     pub size: u64,
-    /// (Number of fio's bucket, count), ascending, those that are not 0; of wider columns (`log_hist_coarseness`) the last of those that
-    /// they join.
-    pub bins: Vec<(u32, u64)>,
+    /// What is used of `slots`.
+    used: usize,
+    /// One for every bucket, and one more for what a line has too much.
+    slots: Box<[(u32, u64); BINS + 1]>,
 }
 
-/// Reads the line at the beginning of these bytes, and says how long it is.
-pub fn row(bytes: &[u8], row: &mut Row) -> Result<usize, Say> {
-    let head = || {
-        let (ms, at) = number(bytes, 0)?;
-        let (kind, at) = number(bytes, comma(bytes, at)?)?;
-        let (size, at) = number(bytes, comma(bytes, at)?)?;
-        Some(((ms, kind, size), at))
-    };
-    let mut at;
-    ((row.ms, row.kind, row.size), at) = head().ok_or_else(no_row)?;
-    row.bins.clear();
-    let mut column = 0usize;
-    while bytes.get(at) == Some(&b',') {
-        let (count, end) = match short(bytes, at) {
-            Some((0, _)) if zeros(bytes, at) => {
+impl Default for Row {
+    fn default() -> Row {
+        Row { ms: 0, kind: 0, size: 0, used: 0, slots: Box::new([(0, 0); BINS + 1]) }
+    }
+}
+
+impl Row {
+    /// (Number of fio's bucket, count), ascending, those that are not 0; of wider columns (`log_hist_coarseness`) the last of those that
+    /// they join.
+    pub fn bins(&self) -> &[(u32, u64)] {
+        &self.slots[..self.used]
+    }
+
+    /// Reads the line at the beginning of these bytes, and says how long it is.
+    pub fn read(&mut self, bytes: &[u8]) -> Result<usize, Say> {
+        let head = || {
+            let (ms, at) = number(bytes, 0)?;
+            let (kind, at) = number(bytes, comma(bytes, at)?)?;
+            let (size, at) = number(bytes, comma(bytes, at)?)?;
+            Some(((ms, kind, size), at))
+        };
+        let at;
+        ((self.ms, self.kind, self.size), at) = head().ok_or_else(no_row)?;
+        let (columns, mut at) = self.counts(bytes, at)?;
+        at += usize::from(bytes.get(at) == Some(&b'\r'));
+        if bytes.get(at) != Some(&b'\n') {
+            return Err(no_row());
+        }
+        // Coarseness n joins 2^n columns (fio, stat.c: 1856 >> coarseness).
+        let width = (0..7).map(|coarseness| 1usize << coarseness).find(|width| columns * width == BINS);
+        let Some(width) = width else {
+            return Err(say!(
+                "{columns} counts, where {BINS} or a half of them (log_hist_coarseness) should stand",
+                "{columns} счётчиков вместо {BINS} или половины от них (log_hist_coarseness)"
+            ));
+        };
+        if width > 1 {
+            let width = width as u32;
+            self.slots[..self.used].iter_mut().for_each(|(column, _)| *column = *column * width + width - 1);
+        }
+        Ok(at + 1)
+    }
+
+    /// Takes the counts that begin here; how many columns there are, and where they end.
+    #[inline(always)]
+    fn counts(&mut self, bytes: &[u8], mut at: usize) -> Result<(usize, usize), Say> {
+        let (mut column, mut used) = (0usize, 0usize);
+        while let Some(ahead) = bytes.get(at..).and_then(|bytes| bytes.first_chunk()) {
+            if zeros(ahead) {
                 (at, column) = (at + ZEROS.len(), column + 8);
                 continue;
             }
-            Some(found) => found,
-            None => comma(bytes, at).and_then(|at| number(bytes, at)).ok_or_else(no_row)?,
-        };
-        if count > 0 {
-            row.bins.push((column as u32, count));
+            let (count, end) = match short(ahead) {
+                Some((count, length)) => (count, at + length),
+                None if ahead[0] != b',' => break,
+                None => comma(bytes, at).and_then(|at| number(bytes, at)).ok_or_else(no_row)?,
+            };
+            // Written in any case and kept if it is not 0: which of them are is not to be guessed.
+            self.slots[used.min(BINS)] = (column as u32, count);
+            used += usize::from(count > 0);
+            (at, column) = (end, column + 1);
         }
-        (at, column) = (end, column + 1);
+        self.used = used.min(BINS);
+        Ok((column, at))
     }
-    at += usize::from(bytes.get(at) == Some(&b'\r'));
-    if bytes.get(at) != Some(&b'\n') {
-        return Err(no_row());
-    }
-    // Coarseness n joins 2^n columns (fio, stat.c: 1856 >> coarseness).
-    let joined = (0..7).map(|coarseness| 1usize << coarseness).find(|joined| column * joined == BINS);
-    let Some(joined) = joined else {
-        return Err(say!(
-            "{column} counts, where {BINS} or a half of them (log_hist_coarseness) should stand",
-            "{column} счётчиков вместо {BINS} или половины от них (log_hist_coarseness)"
-        ));
-    };
-    if joined > 1 {
-        let joined = joined as u32;
-        row.bins.iter_mut().for_each(|(column, _)| *column = *column * joined + joined - 1);
-    }
-    Ok(at + 1)
 }
 
-/// A count of one or two digits between a comma and blank and the next comma, as nearly all are, and where it ends. Guessing its length
-/// costs less than computing it.
-#[inline(always)]
-fn short(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    let [b',', b' ', first, second, third, ..] = bytes.get(at..)?.first_chunk::<8>()? else { return None };
-    let (tens, ones) = (first.wrapping_sub(b'0'), second.wrapping_sub(b'0'));
-    match (second, third) {
-        (b',', _) if tens < 10 => Some((u64::from(tens), at + 3)),
-        (_, b',') if tens < 10 && ones < 10 => Some((u64::from(tens) * 10 + u64::from(ones), at + 4)),
-        _ => None,
+/// What the lines of a log come to.
+#[derive(Debug, Default)]
+pub struct Totals(Vec<Total>);
+
+/// One kind of I/O.
+#[derive(Debug)]
+struct Total {
+    op: Op,
+    ops: u64,
+    bytes: u64,
+    largest: u64,
+    counts: Vec<u64>,
+}
+
+impl Totals {
+    /// Counts a line, and says how many I/Os and bytes it has.
+    pub fn add(&mut self, op: Op, row: &Row) -> (u64, u64) {
+        let at = self.0.iter().position(|total| total.op == op).unwrap_or_else(|| {
+            self.0.push(Total { op, ops: 0, bytes: 0, largest: 0, counts: vec![0; BINS] });
+            self.0.len() - 1
+        });
+        let total = &mut self.0[at];
+        let mut ops = 0u64;
+        for &(bin, count) in row.bins() {
+            let slot = &mut total.counts[bin as usize];
+            (*slot, ops) = (slot.saturating_add(count), ops.saturating_add(count));
+        }
+        let bytes = ops.saturating_mul(row.size);
+        (total.ops, total.bytes) = (total.ops.saturating_add(ops), total.bytes.saturating_add(bytes));
+        if ops > 0 {
+            total.largest = total.largest.max(row.size);
+        }
+        (ops, bytes)
     }
+
+    /// Kinds of I/O that occurred.
+    pub fn finish(self) -> Vec<SumOf> {
+        let used = self.0.into_iter().filter(|total| total.ops > 0);
+        let sums = used.map(|Total { op, ops, bytes, largest, counts }| {
+            let bins: Vec<_> = (0u32..).zip(counts).filter(|(_, count)| *count > 0).collect();
+            let mut all = Histogram::new();
+            all.merge_sparse(&sparse_of_log(&bins, &mut Buckets::default()));
+            SumOf { op, ops, bytes, largest, latency: Latencies::Each(all) }
+        });
+        sums.collect()
+    }
+}
+
+/// A count of up to five digits between a comma and blank and the next comma, as nearly all are, and how many bytes that is. Its length is
+/// computed: where I/Os fall, counts of one digit and of more stand side by side, and every second guess would be wrong.
+#[inline(always)]
+fn short(ahead: &[u8; AHEAD]) -> Option<(u64, usize)> {
+    let word = u64::from_le_bytes(*ahead.first_chunk()?);
+    let plain = (word >> 16) ^ 0x3030_3030_3030;
+    let others = (plain.wrapping_add(0x7676_7676_7676) | plain) & 0x8080_8080_8080;
+    let digits = others.trailing_zeros() / 8;
+    let behind = (word >> (16 + 8 * digits.min(5))) as u8;
+    if word as u16 != u16::from_le_bytes(*b", ") || !(1..=5).contains(&digits) || behind != b',' {
+        return None;
+    }
+    Some((joined(plain << (64 - 8 * digits)), 2 + digits as usize))
 }
 
 /// Whether eight zeros stand here. The last of them may be the beginning of a longer number, so the byte behind must end it.
 #[inline(always)]
-fn zeros(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at..at + ZEROS.len()) == Some(ZEROS) && bytes.get(at + ZEROS.len()) == Some(&b',')
+fn zeros(ahead: &[u8; AHEAD]) -> bool {
+    // The first eight bytes alone at first: where I/Os fall, no two counts in a row are 0, mostly.
+    ahead.first_chunk::<8>() == ZEROS.first_chunk() && ahead.starts_with(ZEROS) && ahead[ZEROS.len()] == b','
 }
 
 fn no_row() -> Say {
@@ -104,8 +184,9 @@ mod tests {
     /// The line at the beginning of these bytes, and its length; what the row held before does not matter.
     fn read(mut bytes: Vec<u8>) -> Result<(Row, usize), Say> {
         bytes.extend([0; 32]);
-        let mut row = Row { bins: vec![(7, 7)], ..Row::default() };
-        let len = super::row(&bytes, &mut row)?;
+        let mut row = Row::default();
+        (row.used, row.slots[0]) = (1, (7, 7));
+        let len = row.read(&bytes)?;
         Ok((row, len))
     }
 
@@ -114,9 +195,9 @@ mod tests {
         let bytes = line(BINS, &[(0, 3), (700, 12_345), (1855, 1)]);
         let (found, len) = read(bytes.clone()).unwrap();
         assert_eq!((found.ms, found.kind, found.size, len), (1000, 1, 4096, bytes.len()));
-        assert_eq!(found.bins, [(0, 3), (700, 12_345), (1855, 1)]);
+        assert_eq!(found.bins(), [(0, 3), (700, 12_345), (1855, 1)]);
         let coarse = read(line(BINS / 4, &[(10, 7)])).unwrap().0;
-        assert_eq!(coarse.bins, [(43, 7)], "columns 40 to 43, at the upper edge");
+        assert_eq!(coarse.bins(), [(43, 7)], "columns 40 to 43, at the upper edge");
     }
 
     #[test]
@@ -124,6 +205,10 @@ mod tests {
         let why = |bytes: Vec<u8>| read(bytes).unwrap_err().en;
         assert!(why(line(BINS - 1, &[])).starts_with("1855 counts"));
         assert!(why(b"1, 2\n".to_vec()).starts_with("not `time"));
+        assert!(why(line(BINS + 9, &[(1860, 1)])).starts_with("1865 counts"));
+        assert!(
+            why(line(40_000, &(0..40_000).map(|column| (column, 1)).collect::<Vec<_>>())).starts_with("40000 counts")
+        );
         assert!(why(line(BINS, &[])[..500].to_vec()).starts_with("not `time"), "no end of the line");
     }
 
@@ -133,7 +218,7 @@ mod tests {
             let counts: Vec<_> = counts.into_iter().collect();
             let (found, _) = read(line(BINS, &counts)).unwrap();
             let expected: Vec<(u32, u64)> = counts.into_iter().map(|(column, count)| (column as u32, count)).collect();
-            prop_assert_eq!(found.bins, expected);
+            prop_assert_eq!(found.bins(), expected);
         }
     }
 }

@@ -16,6 +16,7 @@ use choice::{Choice, Jobs, Of, named};
 use scan::{Bad, LatencyLines, Scanned};
 use std::collections::BTreeMap;
 use std::io::Read;
+use stend_base::buckets::Buckets;
 use stend_base::{Bytes, Error, Kind, Result, Say, say};
 use stend_record::fio_bins as bins;
 use stend_record::{Entry, Slice, SourceFile};
@@ -168,31 +169,33 @@ fn of_file(source: &mut dyn Read, of: Of, emit: &mut dyn FnMut(Slice)) -> std::r
 /// A log of histograms. A line holds what completed since the one before of its kind.
 fn histograms(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result::Result<(Scanned, Sums), Bad> {
     let mut sums = Sums { kinds: Vec::new(), origin_ms: 0, last_ms: 0, backwards: 0 };
-    let (mut before, mut row) = ([0u64; 3], histogram::Row::default());
+    let (mut totals, mut scratch) = (histogram::Totals::default(), Buckets::default());
+    let (mut before, mut row) = (None, histogram::Row::default());
     let scanned = scan::lines(source, |bytes| {
-        let len = histogram::row(bytes, &mut row)?;
+        let len = row.read(bytes)?;
         let Some(op) = [Op::Read, Op::Write, Op::Discard].get(row.kind as usize).copied() else {
             return Err(totals::no_kind(row.kind));
         };
-        if sums.kinds.is_empty() && row.ms >= totals::DATES_FROM {
-            (sums.origin_ms, before) = (row.ms, [row.ms; 3]);
-        }
-        let (from, to) = (before[op.index()], row.ms.max(before[op.index()]));
-        sums.backwards += u64::from(row.ms < before[op.index()]);
+        let before = before.get_or_insert_with(|| {
+            sums.origin_ms = if row.ms >= totals::DATES_FROM { row.ms } else { 0 };
+            [sums.origin_ms; 3]
+        });
+        let before = &mut before[row.kind as usize];
+        let (from, to) = (*before, row.ms.max(*before));
+        sums.backwards += u64::from(row.ms < from);
         totals::within(to - sums.origin_ms)?;
-        before[op.index()] = to;
+        *before = to;
         sums.last_ms = sums.last_ms.max(to - sums.origin_ms);
-        let ops = row.bins.iter().fold(0u64, |sum, (_, n)| sum.saturating_add(*n));
+        let (ops, bytes) = totals.add(op, &row);
         if ops > 0 {
-            let sparse = bins::sparse_of_log(&row.bins);
-            sums.add(op, (ops, ops.saturating_mul(row.size)), row.size, &sparse);
+            let sparse = bins::sparse_of_log(row.bins(), &mut scratch);
             emit(Slice {
                 interval: ((from - sums.origin_ms) / INTERVAL_MS) as u32,
                 span: (to.div_ceil(INTERVAL_MS) - from / INTERVAL_MS).clamp(1, 1 << 21) as u32,
                 stream: 0,
                 op,
                 ops,
-                bytes: ops.saturating_mul(row.size),
+                bytes,
                 errors: 0,
                 latency_max_ns: sparse.max_ns,
                 latency: Some(sparse),
@@ -201,6 +204,7 @@ fn histograms(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result
         }
         Ok(len)
     })?;
+    sums.kinds = totals.finish();
     Ok((scanned, sums))
 }
 

@@ -11,7 +11,7 @@ const BLOCK: usize = 1 << 18;
 /// Longest line: a row of 1,856 counts of 20 digits.
 const LINE_MAX: usize = 1 << 16;
 /// Digits are read eight at a time, so as many bytes may be looked at behind the last one.
-const PADDING: usize = 32;
+pub const PADDING: usize = 32;
 /// Longest rest of a line that is compared with the one before: time and value left out.
 const TAIL_MAX: usize = 64;
 
@@ -106,7 +106,7 @@ pub fn number(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     }
 }
 
-/// Up to eight digits at once: a byte is a digit if it is at most 9 once `0` is taken off; pairs of neighbours are joined three times.
+/// Up to eight digits at once: a byte is a digit if it is at most 9 once `0` is taken off.
 #[inline(always)]
 fn eight(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let chunk = u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?) ^ 0x3030_3030_3030_3030;
@@ -115,11 +115,15 @@ fn eight(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     if digits == 0 {
         return Some((0, 0));
     }
-    let aligned = chunk << (64 - 8 * digits);
-    let pairs = (aligned & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 * 256 + 1) >> 8;
+    Some((joined(chunk << (64 - 8 * digits)), digits))
+}
+
+/// The number of eight digits, by joining neighbours three times; the first in the lowest byte; only the lower half of each byte counts.
+#[inline(always)]
+pub fn joined(digits: u64) -> u64 {
+    let pairs = (digits & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 * 256 + 1) >> 8;
     let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 * 65_536 + 1) >> 16;
-    let all = (fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 * (1 << 32) + 1) >> 32;
-    Some((all, digits))
+    (fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 * (1 << 32) + 1) >> 32
 }
 
 #[cold]

@@ -206,23 +206,6 @@ impl Latencies {
 }
 
 impl Sums {
-    /// Adds I/Os and bytes of a kind, with their latencies.
-    pub fn add(&mut self, op: Op, (ops, bytes): (u64, u64), largest: u64, latency: &Sparse) {
-        let at = self.kinds.iter().position(|kind| kind.op == op).unwrap_or_else(|| {
-            let latency = Latencies::Each(Histogram::new());
-            self.kinds.push(SumOf { op, ops: 0, bytes: 0, largest: 0, latency });
-            self.kinds.len() - 1
-        });
-        let kind = &mut self.kinds[at];
-        (kind.ops, kind.bytes) = (kind.ops.saturating_add(ops), kind.bytes.saturating_add(bytes));
-        kind.largest = kind.largest.max(largest);
-        if let Latencies::Each(all) = &mut kind.latency {
-            all.merge_sparse(latency);
-        }
-    }
-}
-
-impl Sums {
     /// I/Os and bytes by kind, in the order of [`Op::ALL`].
     pub fn done(&self) -> [(u64, u64); OPS] {
         let mut done = [(0, 0); OPS];

@@ -8,6 +8,7 @@ mod killed;
 mod resume_refused;
 mod resumed;
 mod spooled;
+mod whole;
 mod written;
 
 use super::samples;

@@ -1,6 +1,7 @@
 //! What is written is read back, while it is written and afterwards.
 
 use super::*;
+use crate::store::recorder::Recorder;
 use crate::store::samples::record_of;
 use stend_base::{Bytes, Kind};
 
@@ -114,6 +115,18 @@ fn inside_a_window_entries_are_committed_without_a_sync() {
         assert_eq!(log_header(&place), at_edge);
         writer.window(false);
     }
+}
+
+#[test]
+fn entries_of_more_than_a_megabyte_do_not_wait_for_their_time() {
+    let place = Place::new();
+    let mut recorder = Recorder::create(&place.file(), &samples::header(), PLAIN, None, place.memory.path()).unwrap();
+    let slices = |count| Entry::Slices { trial: 0, slices: vec![samples::slice(0, None); count] };
+    recorder.record(slices(10));
+    assert!(recorder.deadline().is_some(), "they wait");
+    recorder.record(slices(20_000));
+    assert_eq!(recorder.deadline(), None, "nothing waits any more");
+    drop(recorder.close(None).unwrap());
 }
 
 #[test]
