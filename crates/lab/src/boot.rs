@@ -8,12 +8,15 @@ use crate::qemu::{self, Accelerator, PROGRAM, Paths, Streams};
 use crate::qmp::Qmp;
 use crate::socket::Socket;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_host::Host;
@@ -26,6 +29,9 @@ pub const BOOT_LIMIT: Duration = Duration::from_secs(300);
 const PANIC: &str = "Kernel panic - not syncing";
 /// How long the time stamp counter is looked at: its speed is then known to 1 in a million.
 const COUNTED: Duration = Duration::from_millis(50);
+
+/// How often a machine that boots is looked at: whether its kernel is executed at all.
+const WATCHED: Duration = Duration::from_millis(250);
 
 /// A machine of one run.
 pub struct Started {
@@ -67,7 +73,8 @@ pub fn try_each<T>(ways: Vec<Accelerator>, mut start: impl FnMut(Accelerator) ->
 
 /// Ways of executing a guest, the best first.
 pub fn accelerators() -> Vec<Accelerator> {
-    // That it can be opened does not mean that it works: on some rented machines QEMU ends at once.
+    // That it can be opened does not mean that it works: on some rented machines QEMU ends at once, on others KVM executes a part of
+    // the kernel and then stands still.
     let emulated = Accelerator::Tcg { counter_khz: stend_sys::ticker::counter_khz(COUNTED) };
     match File::options().read(true).write(true).open("/dev/kvm") {
         Ok(_) => vec![Accelerator::Kvm, emulated],
@@ -87,10 +94,41 @@ fn start(machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> R
     command.args(qemu::arguments(machine, how, &paths, &streams)).stderr(to).process_group(0);
     stend_sys::process::die_with_parent(&mut command);
     stend_sys::process::keep_open(&mut command, theirs);
-    let host = without_core_dumps(|| Host::reach(command, BOOT_LIMIT))
-        .map_err(|error| does_not_start(&error.message, &console.tail()))?;
-    let faults = Qmp::greeted(control).map_err(broken)?;
-    Ok(Started { host, faults: Faults::of(machine, faults) })
+    let watch = Watch::begin(control).map_err(broken)?;
+    let host = without_core_dumps(|| Host::reach(command, BOOT_LIMIT));
+    let qmp = watch.end();
+    let host = host.map_err(|error| does_not_start(&error.message, &console.tail()))?;
+    Ok(Started { host, faults: Faults::of(machine, qmp.map_err(broken)?) })
+}
+
+/// Looks beside a machine that boots whether it is executed, and ends one that is not.
+struct Watch {
+    booted: Sender<()>,
+    thread: JoinHandle<io::Result<Qmp>>,
+}
+
+impl Watch {
+    fn begin(control: Socket) -> io::Result<Watch> {
+        let (booted, told) = channel();
+        let watches = move || {
+            let mut qmp = Qmp::greeted(control)?;
+            while told.recv_timeout(WATCHED) == Err(RecvTimeoutError::Timeout) {
+                if !qmp.executes() {
+                    // It ends before it answers, if it has not ended already.
+                    drop(qmp.execute("quit", &json!({})));
+                    return Err(io::Error::other("the kernel of the guest cannot be executed"));
+                }
+            }
+            Ok(qmp)
+        };
+        Ok(Watch { booted, thread: std::thread::Builder::new().name("watch".into()).spawn(watches)? })
+    }
+
+    /// The connection, once the machine has booted or not.
+    fn end(self) -> io::Result<Qmp> {
+        drop(self.booted);
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the watch over the machine ended")))
+    }
 }
 
 /// What is started here leaves no core dump: where KVM does not work, QEMU ends with one.
@@ -129,6 +167,20 @@ mod tests {
         let before = getrlimit(Resource::Core);
         let inside = without_core_dumps(|| getrlimit(Resource::Core));
         assert_eq!((inside.current, getrlimit(Resource::Core)), (Some(0), before));
+    }
+
+    #[test]
+    fn a_machine_whose_kernel_cannot_be_executed_is_ended_while_it_boots() {
+        use crate::qmp::tests::plays;
+        let told = |status: &str| json!({"return": {"status": status}});
+        let (ours, heard) = plays(vec![told("running"), told("internal-error"), json!({"return": {}})]);
+        let watch = Watch::begin(ours).unwrap();
+        let heard = heard.join().unwrap();
+        assert!(watch.end().is_err());
+        assert_eq!(heard.last().map(|told| told["execute"].clone()), Some(json!("quit")));
+        let (ours, heard) = plays(vec![told("running")]);
+        assert!(Watch::begin(ours).unwrap().end().is_ok(), "it booted before anybody looked");
+        drop(heard);
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub fn end(port: &mut impl Write, session: Session) -> io::Result<()> {
 }
 
 /// The host's side: asks until the guest answers, at most for `limit`, and while `alive` says that there is a guest. `port`
-/// must fail with [`ErrorKind::WouldBlock`] when nothing comes for a while.
+/// must fail with [`ErrorKind::WouldBlock`] when nothing comes, or is taken, for a while.
 pub fn meet(
     port: &mut (impl Read + Write),
     number: &mut dyn FnMut() -> u64,
@@ -90,13 +90,21 @@ pub fn meet(
     let start = Instant::now();
     while start.elapsed() < limit && alive() {
         let session = Session(number());
-        port.write_all(&word(Says::Ask, session))?;
+        match port.write_all(&word(Says::Ask, session)) {
+            // A guest that reads nothing: what it was asked before fills the port.
+            Err(error) if is_late(&error) => continue,
+            asked => asked?,
+        }
         if answered(port, session)? {
             port.write_all(&word(Says::Go, session))?;
             return Ok(session);
         }
     }
     Err(ErrorKind::TimedOut.into())
+}
+
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 /// Whether the answer of this session comes before it is time to ask again.
@@ -107,7 +115,7 @@ fn answered(port: &mut impl Read, session: Session) -> io::Result<bool> {
         match port.read(&mut byte) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Ok(_) => window.push(byte[0]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(error) if is_late(&error) => {}
             Err(error) => return Err(error),
         }
         if window.says(Says::Ready) == Some(session) {
@@ -206,6 +214,15 @@ mod tests {
         let mut port = Port(b"", Vec::new());
         let error = meet(&mut port, &mut || 7, Duration::from_secs(60), &|| false).unwrap_err();
         assert!(error.kind() == ErrorKind::TimedOut && port.1.is_empty());
+    }
+
+    #[test]
+    fn a_guest_that_reads_nothing_is_not_waited_for_beyond_the_limit() {
+        let (mut host, _guest) = Socket::pair().unwrap();
+        host.patience(Some(Duration::from_millis(1))).unwrap();
+        while host.write_all(&[0; LENGTH]).is_ok() {}
+        let error = meet(&mut host, &mut || 7, Duration::from_millis(20), &|| true).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
     }
 
     #[test]

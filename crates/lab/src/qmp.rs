@@ -50,6 +50,12 @@ impl Qmp {
         }
     }
 
+    /// Whether the guest is executed. With a KVM that cannot go on QEMU stays, and its guest stands still for ever.
+    //= QEMU, qapi/run-state.json: RunState, `internal-error`
+    pub fn executes(&mut self) -> bool {
+        self.execute("query-status", &json!({})).is_ok_and(|told| told["status"] != "internal-error")
+    }
+
     /// Has a line of QEMU's own command language done, which says nothing if all is well.
     pub fn monitor(&mut self, line: &str) -> io::Result<()> {
         let told = self.execute("human-monitor-command", &json!({"command-line": line}))?;
@@ -91,6 +97,12 @@ pub mod tests {
 
     /// A QEMU that says these lines, one after each that it is told, and returns what it was told.
     pub fn actor(lines: Vec<Value>) -> (Qmp, std::thread::JoinHandle<Vec<Value>>) {
+        let (ours, actor) = plays(lines);
+        (Qmp::greeted(ours).unwrap(), actor)
+    }
+
+    /// The same, before anybody has listened to it.
+    pub fn plays(lines: Vec<Value>) -> (Socket, std::thread::JoinHandle<Vec<Value>>) {
         let (ours, theirs) = Socket::pair().unwrap();
         let theirs = File::from(theirs);
         let plays = move || {
@@ -108,8 +120,7 @@ pub mod tests {
             }
             heard.split_off(1)
         };
-        let actor = std::thread::spawn(plays);
-        (Qmp::greeted(ours).unwrap(), actor)
+        (ours, std::thread::spawn(plays))
     }
 
     #[test]
@@ -129,6 +140,15 @@ pub mod tests {
         drop(qmp);
         let heard = actor.join().unwrap();
         assert_eq!(heard[2]["arguments"]["command-line"], "c");
+    }
+
+    #[test]
+    fn a_guest_that_kvm_cannot_execute_is_known_from_one_that_runs() {
+        let told = |status: &str| json!({"return": {"status": status, "running": status == "running"}});
+        let (mut qmp, actor) = actor(vec![told("running"), told("internal-error")]);
+        assert_eq!((qmp.executes(), qmp.executes()), (true, false));
+        actor.join().unwrap();
+        assert!(!qmp.executes(), "it has ended");
     }
 
     #[test]

@@ -30,8 +30,10 @@ impl Socket {
         self.0.try_clone().map(Socket)
     }
 
-    /// Reading fails with [`io::ErrorKind::WouldBlock`] when nothing comes for so long; `None`: it waits for ever.
+    /// Reading fails with [`io::ErrorKind::WouldBlock`] when nothing comes for so long, and writing when nothing is taken; `None`:
+    /// both wait for ever.
     pub fn patience(&self, limit: Option<Duration>) -> io::Result<()> {
+        self.0.set_write_timeout(limit)?;
         self.0.set_read_timeout(limit)
     }
 

@@ -15,6 +15,7 @@ use crate::qmp::Qmp;
 use crate::socket::Socket;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use std::cell::RefCell;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
@@ -160,10 +161,17 @@ impl Standing {
                 &String::from_utf8_lossy(&output.stderr),
             ));
         }
-        match self.meet(COMMAND_SOCKET, BOOT_LIMIT) {
+        let broken = |e: io::Error| does_not_start(&Say::same(e.to_string()), "");
+        let qmp = RefCell::new(self.control().map_err(broken)?);
+        let executes = || qmp.borrow_mut().executes();
+        match self.meet(COMMAND_SOCKET, BOOT_LIMIT, &executes) {
             Ok(_) => Ok(()),
             Err(_) if self.process().is_none() => {
                 Err(does_not_start(&say!("it ended", "она завершилась"), &self.console()))
+            }
+            Err(_) if !executes() => {
+                let why = say!("KVM cannot execute its kernel", "KVM не может исполнить её ядро");
+                Err(does_not_start(&why, &self.console()))
             }
             Err(error) => Err(does_not_start(&Say::same(error.to_string()), &self.console())),
         }
@@ -228,11 +236,12 @@ impl Standing {
         Ok(Faults::of(&self.machine()?, qmp))
     }
 
-    fn meet(&self, socket: &str, limit: Duration) -> io::Result<(Socket, Session)> {
+    /// Waits for the guest at one of its ports while `executes` says that there is a use in it.
+    fn meet(&self, socket: &str, limit: Duration, executes: &dyn Fn() -> bool) -> io::Result<(Socket, Session)> {
         let mut port = Socket::connect(&self.directory, socket)?;
         port.patience(Some(TICK))?;
         let mut number = || stend_sys::clock::now().0 ^ (u64::from(std::process::id()) << 40);
-        let session = greeting::meet(&mut port, &mut number, limit, &|| self.process().is_some())?;
+        let session = greeting::meet(&mut port, &mut number, limit, &|| self.process().is_some() && executes())?;
         port.patience(None)?;
         Ok((port, session))
     }
@@ -245,7 +254,7 @@ impl Standing {
         input: Option<Box<dyn Read + Send>>,
         heard: &mut dyn FnMut(&[u8], bool) -> Result<()>,
     ) -> Result<i32> {
-        let (mut port, _) = self.meet(COMMAND_SOCKET, MEET_LIMIT).map_err(|e| self.lost(&e))?;
+        let (mut port, _) = self.meet(COMMAND_SOCKET, MEET_LIMIT, &|| true).map_err(|e| self.lost(&e))?;
         let execute = ToGuest::Execute { words: words.to_vec(), input: input.is_some() };
         write_frame(&mut port, &execute).map_err(|e| self.lost(&e))?;
         if let Some(input) = input {
@@ -283,7 +292,7 @@ impl Standing {
     /// is waited for: then what the worker made is undone.
     pub fn connect(&self, mut input: impl Read + Send + 'static, output: &mut impl io::Write) -> Result<()> {
         let _lock = self.lock()?;
-        let (mut port, session) = self.meet(WORKER_SOCKET, MEET_LIMIT).map_err(|e| self.lost(&e))?;
+        let (mut port, session) = self.meet(WORKER_SOCKET, MEET_LIMIT, &|| true).map_err(|e| self.lost(&e))?;
         let mut to = port.another().map_err(|e| self.lost(&e))?;
         let hands_on = move || {
             // However that ends, the guest must hear it.
@@ -306,7 +315,7 @@ impl Standing {
             }
         }
         // A guest answers again only when the worker has ended.
-        self.meet(WORKER_SOCKET, MEET_LIMIT).map(drop).map_err(|e| self.lost(&e))
+        self.meet(WORKER_SOCKET, MEET_LIMIT, &|| true).map(drop).map_err(|e| self.lost(&e))
     }
 
     fn lost(&self, error: &io::Error) -> Box<Error> {
