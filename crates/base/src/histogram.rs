@@ -220,7 +220,8 @@ impl Histogram {
         }
         let (used, mut seen) = (self.used(), 0u64);
         let mut from = used.start;
-        // Many at once up to the place, in a seventh of the time of looking at each (an import of histograms spent 7.6 % here, now 1.0 %). Counts that do not fit into their sum
+        // Many at once up to the place, in a seventh of the time of looking at each (an import of histograms spent 7.6 % here, now
+        // 1.0 %). Counts that do not fit into their sum
         // (hostile file) are looked at one by one.
         while self.count < u64::MAX && from + STRIDE <= used.end {
             let sum: u64 = self.counts[from..from + STRIDE].iter().sum();

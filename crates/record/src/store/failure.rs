@@ -45,6 +45,14 @@ fn reason(error: &rusqlite::Error) -> Say {
     }
 }
 
+/// A file that is there whole or not at all could not be written.
+pub fn not_whole(path: &Path, error: &rusqlite::Error) -> Box<Error> {
+    not_written(path, &reason(error)).hint(say!(
+        "nothing was kept of it; make room, or name another place with `-o`",
+        "от него ничего не осталось; освободите место или укажите другое с помощью `-o`"
+    ))
+}
+
 /// The file or its directory could not be handed over or synced.
 pub fn cannot_sync(path: &Path, error: &io::Error) -> Box<Error> {
     not_written(path, &Say::same(error.to_string()))

@@ -274,8 +274,8 @@ impl Recorder {
 
     /// Records the end, if there is one, moves everything into one file and closes it. `Err` if
     /// something could not be recorded.
-    pub fn close(mut self, state: Option<RunState>) -> Result<PathBuf> {
-        let Some(path) = self.becomes.take() else { return self.end(state) };
+    pub fn close(self, state: Option<RunState>) -> Result<PathBuf> {
+        let Some(path) = self.becomes.clone() else { return self.end(state) };
         let part = self.path.clone();
         let file = self.file.try_clone().map_err(|error| failure::cannot_sync(&path, &error));
         let whole = state.is_some().then(|| self.end(state)).transpose();
@@ -301,7 +301,7 @@ impl Recorder {
             self.try_commit().and_then(|()| self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
         if let Err(error) = done {
             self.fail(&error);
-            return Err(failure::cannot_write(&self.path, &error));
+            return Err(self.not_written(&error));
         }
         for _ in 0..CLOSE_ATTEMPTS {
             if set_journal_mode(&self.db, "DELETE").is_ok() {
@@ -323,11 +323,18 @@ impl Recorder {
         self.keep(Entry::Event(Event { at: now(), kind: EventKind::Note { text } }));
     }
 
+    fn not_written(&self, error: &rusqlite::Error) -> Box<Error> {
+        match &self.becomes {
+            Some(path) => failure::not_whole(path, error),
+            None => failure::cannot_write(&self.path, error),
+        }
+    }
+
     fn fail(&mut self, error: &rusqlite::Error) {
         if self.failure.is_some() {
             return;
         }
-        let failure = failure::cannot_write(&self.path, error);
+        let failure = self.not_written(error);
         let detail = failure.message.en.clone();
         self.failure = Some(failure);
         self.keep(Entry::Event(Event { at: now(), kind: EventKind::RunFileFull { detail } }));

@@ -158,7 +158,7 @@ impl<'a> Place<'a> {
         self.devices.of_pool(pool).filter(|(_, device)| device.keeps_data()).collect()
     }
 
-    /// Whether a layer of the stand is this.
+    /// Whether the stand made this.
     pub(super) fn is_made(&self, node: &Node) -> bool {
         self.made.contains(&node.name)
     }

@@ -83,24 +83,33 @@ pub(super) fn scrub(place: &Place) -> Option<Change> {
         });
     }
     for at in place.btrfs() {
-        change.apply.push(run("btrfs --quiet scrub start", &[&at]));
-        change.undo.push(Deed::Cancel {
-            words: words("btrfs --quiet scrub cancel", &[&at]),
-            state: words("btrfs scrub status", &[&at]),
-            while_it_shows: "running",
-        });
+        change.apply.push(start_scrub(&at));
+        change.undo.push(cancel_scrub(&at));
     }
     (!change.apply.is_empty()).then_some(change)
+}
+
+fn start_scrub(at: &str) -> Deed {
+    run("btrfs --quiet scrub start", &[at])
+}
+
+fn cancel_scrub(at: &str) -> Deed {
+    Deed::Cancel {
+        words: words("btrfs --quiet scrub cancel", &[at]),
+        state: words("btrfs scrub status", &[at]),
+        while_it_shows: "running",
+    }
 }
 
 /// What brings a drive that failed its I/Os for a while up to date again.
 pub(super) fn mend(place: &Place) -> Vec<Deed> {
     let pools = place.pools().into_iter().map(|pool| run("zpool clear", &[&pool]));
-    // Reads correct what they come upon; a scrub comes upon all that is part of the last commit, so that one is made first.
+    // Reads correct what they come upon; a scrub comes upon all that is part of the last commit, so that one is made first. A scrub
+    // that goes on has passed blocks by.
     let btrfs = place
         .btrfs()
         .into_iter()
-        .flat_map(|at| [run("btrfs --quiet filesystem sync", &[&at]), run("btrfs --quiet scrub start", &[&at])]);
+        .flat_map(|at| [run("btrfs --quiet filesystem sync", &[&at]), cancel_scrub(&at), start_scrub(&at)]);
     pools.chain(btrfs).collect()
 }
 
@@ -132,23 +141,25 @@ impl Kept {
         let roots = Roots::host();
         let of_pool = |pool: &String| {
             let state = pools::state(&roots, pool).unwrap_or_default();
-            let health = || pools::health(&roots, pool).unwrap_or_default();
-            match (state.as_str(), asked) {
-                ("ONLINE", false) => None,
-                (_, false) => Some(Lack { text: format!("{pool} is {state}"), is_mended: true }),
-                (_, true) => match (state.as_str(), health().resilver) {
-                    (_, Some(done)) => Some(Lack { text: format!("resilver of {pool}: {done} %"), is_mended: true }),
-                    ("ONLINE", None) => None,
-                    (_, None) => Some(Lack { text: format!("{pool} is {state}"), is_mended: false }),
-                },
+            if asked && let Some(done) = pools::health(&roots, pool).unwrap_or_default().resilver {
+                return Some(Lack { text: format!("resilver of {pool}: {done} %"), is_mended: true });
             }
+            // Unless a tool was asked nobody knows that nothing is done about it.
+            (state != "ONLINE").then(|| Lack { text: format!("{pool} is {state}"), is_mended: !asked })
         };
-        let of_btrfs = |at: &String| {
-            let scrubs = asked && pools::ask(&["btrfs", "scrub", "status", at]).contains("running");
-            scrubs.then(|| Lack { text: format!("scrub of {at}"), is_mended: true })
-        };
-        self.pools.iter().find_map(of_pool).or_else(|| self.btrfs.iter().find_map(of_btrfs))
+        let of_btrfs = |at: &String| scrubbed(at, &pools::ask(&["btrfs", "scrub", "status", at]));
+        let btrfs = || self.btrfs.iter().filter(|_| asked).find_map(of_btrfs);
+        self.pools.iter().find_map(of_pool).or_else(btrfs)
     }
+}
+
+/// What a btrfs lacks, by what `btrfs scrub status` prints of it: a scrub goes on, or left blocks of which no copy was right.
+fn scrubbed(at: &str, status: &str) -> Option<Lack> {
+    if status.lines().any(|line| line.starts_with("Status:") && line.contains("running")) {
+        return Some(Lack { text: format!("scrub of {at}"), is_mended: true });
+    }
+    let left = status.lines().find_map(|line| line.trim().strip_prefix("Uncorrectable:"))?.trim();
+    (left != "0").then(|| Lack { text: format!("{at}: {left} errors that no copy mends"), is_mended: false })
 }
 
 #[cfg(test)]

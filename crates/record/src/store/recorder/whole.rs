@@ -28,7 +28,7 @@ impl Recorder {
             owner
                 .map_or(Ok(()), |owner| owner.take_file(&file))
                 .map_err(|error| failure::cannot_create(path, &error))?;
-            laid_out(&part, header).map_err(|error| failure::cannot_write(path, &error))
+            laid_out(&part, header).map_err(|error| failure::not_whole(path, &error))
         };
         let db = begun().inspect_err(|_| drop(std::fs::remove_file(&part)))?;
         Ok(Recorder { becomes: Some(path.to_path_buf()), ..Recorder::over(db, file, &part, Options::default()) })

@@ -3,6 +3,7 @@
 use super::*;
 use crate::observed::EventKind;
 use crate::run::Entry;
+use crate::store::recorder::Recorder;
 use std::process::Command;
 use stend_base::{Bytes, Kind};
 
@@ -111,6 +112,26 @@ fn without_any_space_the_file_still_opens_and_closing_says_what_happened() {
     assert_eq!(error.kind, Kind::RunFile);
     let record = crate::store::read(&path).unwrap();
     assert_eq!((record.state, record.trials.len()), (RunState::Open, 1));
+}
+
+#[test]
+fn a_file_that_is_to_be_whole_leaves_nothing_on_a_full_disk_and_says_so_by_its_own_name() {
+    if !root_or_skip("a_file_that_is_to_be_whole_leaves_nothing_on_a_full_disk_and_says_so_by_its_own_name") {
+        return;
+    }
+    let disk = SmallDisk::new(Bytes::mib(4));
+    let path = disk.mount.path().join("R-1.stend");
+    let told = |error: Box<stend_base::Error>| {
+        assert!(error.message.en.contains("R-1.stend`: no space is left"), "{error}");
+        assert!(error.hint.as_ref().is_some_and(|hint| hint.en.contains("nothing was kept")), "{error}");
+        assert!(!path.exists() && !disk.mount.path().join("R-1.stend.part").exists());
+    };
+    let mut recorder = Recorder::create_whole(&path, &samples::header(), None).unwrap();
+    (0..4000).for_each(|interval| recorder.record(slices(interval)));
+    recorder.commit();
+    told(recorder.close(Some(RunState::Complete)).unwrap_err());
+    disk.fill();
+    told(Recorder::create_whole(&path, &samples::header(), None).unwrap_err());
 }
 
 #[test]

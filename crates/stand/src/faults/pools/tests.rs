@@ -73,3 +73,27 @@ fn a_scrub_is_ended_where_it_goes_on_and_errors_are_mended_afterwards() {
     let mends = |place: &Place| Ok(Change { of: None, apply: mend(place), undo: Vec::new() });
     assert_eq!(told(MIRROR, true, mends), "zpool clear tank | ");
 }
+
+/// As `btrfs scrub status` prints it.
+const SCRUBBED: &str = "UUID:             7d1c3a52-6f0e-4a87-b1c9-0f6f0f3f9c11
+Scrub started:    Mon Nov 23 09:00:00 2026
+Status:           finished
+Duration:         0:00:03
+Total to scrub:   258.31MiB
+Rate:             86.10MiB/s
+Error summary:    csum=412
+  Corrected:      412
+  Uncorrectable:  0
+  Unverified:     0
+";
+
+#[test]
+fn a_btrfs_is_whole_when_its_scrub_has_ended_and_left_nothing() {
+    let lack = |status: &str| scrubbed("/mnt/x", status).map(|lack| (lack.text, lack.is_mended));
+    assert_eq!(lack(SCRUBBED), None);
+    assert_eq!(lack("Error summary:    no errors found\n"), None);
+    let running = SCRUBBED.replace("finished", "running");
+    assert_eq!(lack(&running), Some(("scrub of /mnt/x".to_string(), true)));
+    let left = SCRUBBED.replace("Uncorrectable:  0", "Uncorrectable:  7");
+    assert_eq!(lack(&left), Some(("/mnt/x: 7 errors that no copy mends".to_string(), false)));
+}
