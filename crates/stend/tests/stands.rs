@@ -404,6 +404,14 @@ fn what_cannot_be_put_up_is_said_before_anything_is_made() {
     assert!(told.contains("lacks the programs `mkfs.ext4`") && told.contains("apt-get install e2fsprogs"), "{told}");
     stand.is_gone();
 
+    // More than there is.
+    let large = Stand::new(&scratch, "large", &on_files(&scratch, 2, "- lvm: {type: linear, size: 1TiB}"));
+    for action in ["plan", "up"] {
+        let (_, told) = large.run(action, 4);
+        assert!(told.contains(":4: layer `lvm`: the volume of 1 TiB does not fit"), "{told}");
+    }
+    large.is_gone();
+
     // Something that is not ours has the name.
     let taken = scratch.join(&format!("stend-{}-loop", stand.name));
     std::fs::create_dir(&taken).expect("a directory");

@@ -1,6 +1,7 @@
 //! From what a stand file calls a drive to the device, and whether it may be written over. Reads only.
 
 use super::journal::Drive;
+use super::layers::too_small;
 use crate::access::Viewer;
 use crate::devices::{Devices, Node};
 use crate::inspect::device_facts;
@@ -80,6 +81,16 @@ fn fleeting(name: &str, id: &str) -> Box<Error> {
             "у накопителя `{name}` (`{id}`) нет ни серийного номера, ни WWN, ни своего места: после первого слоя его было бы не найти"
         ),
     )
+}
+
+/// What the layers ask for must fit on drives of these sizes, as far as they are known.
+pub(super) fn must_have_room(stand: &Stand, sizes: &[Option<u64>], file: &str) -> Result<()> {
+    let Some((layer, why)) = too_small(stand, sizes) else { return Ok(()) };
+    let lacks = Error::new(Kind::Preflight, why).hint(say!(
+        "ask for less in the file of the stand, or give it larger drives",
+        "попросите в файле стенда меньше или дайте ему накопители больше"
+    ));
+    Err(super::of_layer(layer, file, lacks))
 }
 
 /// Every drive must be there before anything is done to the others.

@@ -8,7 +8,10 @@ mod mappings;
 mod memory;
 mod nfs;
 mod pools;
+mod room;
 mod volumes;
+
+pub(crate) use room::too_small;
 
 use super::names::Names;
 use super::step::{Deed, Product, Sign, Step};

@@ -9,6 +9,8 @@ use stend_record::{PlannedDrive, PlannedStep, StandPlan, WriteAccess};
 use stend_spec::stand::Stand;
 
 /// What [`put_up`](super::put_up) would do. Changes nothing; a drive that is not here, or would be refused, is told and no error.
+///
+/// Errors: `Preflight` where a layer asks for more than there is on the drives.
 pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<StandPlan> {
     let roots = here();
     let known = Journal::look(&roots, &stand.name)?
@@ -35,6 +37,10 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
             signatures,
             refused: refused.map(|error| error.message),
         });
+    }
+    if !is_up {
+        let sizes: Vec<Option<u64>> = planned.iter().map(|drive| drive.size.map(|size| size.0)).collect();
+        drives::must_have_room(stand, &sizes, file)?;
     }
     let paths = planned.iter().map(|drive| drive.path.clone()).collect();
     let place = Place { stand, nonce: head.nonce, drives: paths };

@@ -42,6 +42,7 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
             // Everything that can be refused is refused before there is anything to take down.
             let imagined = Journal::imagined(Head::new(file, text, nonce, found.clone(), ""));
             let place = Place { stand, nonce, drives: drives::paths(&roots, &found)? };
+            drives::must_have_room(stand, &found.iter().map(|drive| Some(drive.size)).collect::<Vec<_>>(), file)?;
             foresee(&roots, &place, &imagined)?;
             Journal::create(&roots, &stand.name, Head::new(file, text, nonce, found, &owner.run_file))?
         }

@@ -1,0 +1,179 @@
+//! Whether what a stand asks for fits on its drives, before anything is built. Pure, and generous: what layers need for themselves
+//! is not counted, so that only what cannot be is refused.
+
+use std::collections::BTreeMap;
+use stend_base::{Bytes, Lang, Say, format, say};
+use stend_spec::stand::{Kind, Layer, Lvm, LvmType, Md, MdLevel, Ref, Stand, Zfs, ZfsLayout, ZfsProduct};
+
+/// The most that a device can hold; `None`: not known, or a directory.
+type Room = Option<u64>;
+
+/// The first layer that asks for more than there can be on drives of these sizes, in the order of the stand, with the reason.
+pub(crate) fn too_small<'a>(stand: &'a Stand, drives: &[Room]) -> Option<(&'a Layer, Say)> {
+    let mut rooms: BTreeMap<&str, Vec<Room>> = BTreeMap::new();
+    for (drive, size) in stand.drives.iter().zip(drives) {
+        rooms.insert(&drive.name, vec![*size]);
+    }
+    for layer in &stand.layers {
+        let below: Vec<Room> = layer.on.iter().flat_map(|of| referred(&rooms, of)).collect();
+        match above(&layer.kind, &below) {
+            Ok(made) => rooms.insert(&layer.name, made),
+            Err(why) => return Some((layer, why)),
+        };
+    }
+    None
+}
+
+fn referred(rooms: &BTreeMap<&str, Vec<Room>>, of: &Ref) -> Vec<Room> {
+    let all = rooms.get(of.name.as_str()).cloned().unwrap_or_default();
+    match of.part {
+        Some(part) => vec![all.get((part as usize).saturating_sub(1)).copied().flatten()],
+        None => all,
+    }
+}
+
+/// What a layer makes of so much room on each device.
+fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
+    Ok(match kind {
+        Kind::Loop(files) => vec![Some(files.size.0); files.count as usize],
+        Kind::Zram(zram) => vec![Some(zram.size.0); zram.count as usize],
+        Kind::Partition { count } => below
+            .iter()
+            .flat_map(|room| vec![room.map(|room| room / u64::from(*count).max(1)); *count as usize])
+            .collect(),
+        Kind::Md(md) => vec![array(md, below)?],
+        Kind::Lvm(lvm) => vec![volume(lvm, below)?],
+        Kind::Zfs(zfs) => vec![pool(zfs, below)?],
+        Kind::Luns { count } => {
+            vec![below.first().copied().flatten().map(|room| room / u64::from(*count).max(1)); *count as usize]
+        }
+        Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => below.to_vec(),
+        Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
+        Kind::Settings(_) => Vec::new(),
+    })
+}
+
+fn array(md: &Md, below: &[Room]) -> Result<Room, Say> {
+    let in_use = below.len().saturating_sub(usize::from(md.journal) + md.spares as usize);
+    let Some(members) = below[..in_use].iter().copied().collect::<Option<Vec<u64>>>() else { return Ok(None) };
+    let least = members.iter().copied().min().unwrap_or(0);
+    if let Some(size) = md.member_size.filter(|size| size.0 > least) {
+        return Err(lacks("a member", "элемент массива", size.0, least));
+    }
+    let (each, count) = (md.member_size.map_or(least, |size| size.0), members.len() as u64);
+    Ok(Some(match md.level {
+        MdLevel::Raid0 if md.member_size.is_none() => total(&members),
+        MdLevel::Raid0 => each.saturating_mul(count),
+        MdLevel::Raid1 => each,
+        MdLevel::Raid10 => each.saturating_mul(count) / 2,
+        MdLevel::Raid5 => each.saturating_mul(count.saturating_sub(1)),
+        MdLevel::Raid6 => each.saturating_mul(count.saturating_sub(2)),
+    }))
+}
+
+/// Room for a volume, of what its devices have in all: LVM need not take the same of each.
+fn volume(lvm: &Lvm, below: &[Room]) -> Result<Room, Say> {
+    let Some(devices) = below.iter().copied().collect::<Option<Vec<u64>>>() else { return Ok(None) };
+    let fast = usize::from(lvm.kind.is_cached()).min(devices.len());
+    let (slow, fast) = devices.split_at(devices.len() - fast);
+    let (all, count) = (total(slow), slow.len().max(1) as u64);
+    let most = match lvm.layout() {
+        LvmType::Raid1 => all / count,
+        LvmType::Raid10 => all / 2,
+        LvmType::Raid5 => all / count * count.saturating_sub(1),
+        LvmType::Raid6 => all / count * count.saturating_sub(2),
+        _ => all,
+    };
+    if let Some(size) = lvm.size.filter(|size| size.0 > most) {
+        return Err(lacks("the volume", "том", size.0, most));
+    }
+    if let (Some(size), [fast]) = (lvm.cache_size, fast)
+        && size.0 > *fast
+    {
+        return Err(lacks("the cache", "кэш", size.0, *fast));
+    }
+    // A pool shows a size of its own; of VDO without one it is not known how much.
+    Ok(match lvm.kind.is_in_pool() {
+        true => lvm.virtual_size.map(|size| size.0),
+        false => Some(lvm.size.map_or(most, |size| size.0)),
+    })
+}
+
+fn pool(zfs: &Zfs, below: &[Room]) -> Result<Room, Say> {
+    let data = below.len().saturating_sub((zfs.log + zfs.cache) as usize);
+    let Some(devices) = below[..data].iter().copied().collect::<Option<Vec<u64>>>() else { return Ok(None) };
+    let parity = match zfs.layout {
+        ZfsLayout::Stripe | ZfsLayout::Mirror => 0,
+        ZfsLayout::Raidz1 => 1,
+        ZfsLayout::Raidz2 => 2,
+        ZfsLayout::Raidz3 => 3,
+    };
+    let group = |group: &[u64]| {
+        let copies = if zfs.layout == ZfsLayout::Mirror { 1 } else { group.len() as u64 };
+        group.iter().min().unwrap_or(&0).saturating_mul(copies.saturating_sub(parity))
+    };
+    let most = devices.chunks(zfs.width(data).max(1)).map(group).fold(0, u64::saturating_add);
+    match &zfs.product {
+        ZfsProduct::Volume { size, sparse: false } if size.0 > most => Err(lacks("the volume", "том", size.0, most)),
+        ZfsProduct::Volume { size, .. } => Ok(Some(size.0)),
+        ZfsProduct::Dataset => Ok(None),
+    }
+}
+
+fn total(rooms: &[u64]) -> u64 {
+    rooms.iter().fold(0, |sum, room| sum.saturating_add(*room))
+}
+
+fn lacks(en: &str, ru: &str, asked: u64, most: u64) -> Say {
+    let shown = |bytes: u64| [Lang::En, Lang::Ru].map(|lang| format::bytes(Bytes(bytes), lang));
+    let ([asked_en, asked_ru], [most_en, most_ru]) = (shown(asked), shown(most));
+    say!(
+        "{en} of {asked_en} does not fit: the devices below have room for {most_en} at most",
+        "{ru} на {asked_ru} не поместится: на устройствах ниже места не больше {most_ru}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of a stand with four drives of 100 MiB, the last of 60 MiB.
+    fn told(layers: &str) -> Option<String> {
+        let text = format!("stand: x\ndrives: [{{id: D1}}, {{id: D2}}, {{id: D3}}, {{id: D4}}]\nlayers:\n{layers}\n");
+        let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
+        let found = too_small(&stand, &[100, 100, 100, 60].map(|size| Some(size << 20)));
+        found.map(|(layer, why)| format!("{}: {}", layer.line, why.en))
+    }
+
+    fn lacks(layers: &str, what: &str, most: &str) {
+        let said = told(layers).unwrap_or_else(|| panic!("{layers} fits"));
+        assert!(said.contains(what) && said.contains(&format!("room for {most} at most")), "{layers}: {said}");
+    }
+
+    #[test]
+    fn what_asks_for_more_than_there_is_on_the_drives_is_told() {
+        lacks("- md: {level: 5, member_size: 61MiB}", "a member of 61 MiB", "60 MiB");
+        lacks("- lvm: {type: linear, size: 361MiB}", "the volume of 361 MiB", "360 MiB");
+        lacks("- lvm: {type: raid5, size: 300MiB}", "the volume of 300 MiB", "270 MiB");
+        lacks("- lvm: {type: cache, cache_size: 64MiB}", "the cache of 64 MiB", "60 MiB");
+        lacks("- zfs: {layout: raidz1, volume: 200MiB}", "the volume of 200 MiB", "180 MiB");
+        lacks("- zfs: {layout: mirror, volume: 161MiB}", "the volume of 161 MiB", "160 MiB");
+        lacks("- md: {level: 10}\n- lvm: {type: linear, size: 128MiB}", "the volume of 128 MiB", "120 MiB");
+        lacks("- partition: {count: 2}\n- md: {level: 0, member_size: 40MiB}", "a member of 40 MiB", "30 MiB");
+    }
+
+    #[test]
+    fn what_fits_or_cannot_be_known_is_not_refused() {
+        for layers in [
+            "- md: {level: 5, member_size: 60MiB}",
+            "- md: {level: 0}\n- lvm: {type: linear, size: 356MiB}",
+            "- lvm: {type: thin, size: 300MiB, virtual_size: 10GiB}\n- luns: {count: 2}",
+            "- zfs: {layout: stripe, volume: 1GiB, sparse: true}",
+            "- md: {level: 6, member_size: 60MiB}\n- fs: {type: ext4}",
+        ] {
+            assert_eq!(told(layers), None, "{layers}");
+        }
+        let unknown = "stand: x\ndrives: [{id: D1}, {id: D2}]\nlayers: [{lvm: {type: raid1, size: 1GiB}}]\n";
+        assert_eq!(too_small(&stend_spec::parse::stand(unknown, "s.yaml").unwrap(), &[None, Some(1)]), None);
+    }
+}
