@@ -88,6 +88,16 @@ pub fn long_enough(case: &CaseTrials<'_>) -> CheckResult {
                 .replace("{n}", &need.to_string())
         }),
     };
+    if case.counting.iter().any(|trial| trial.outcome.jobs.iter().all(|job| job.done.iter().all(|done| done.0 == 0))) {
+        return check.result(
+            CheckStatus::Fail,
+            say!("no I/O was completed", "не завершён ни один запрос"),
+            say!(
+                "In the whole window of a trial nothing was completed: its rate is 0, and nothing is known of latencies. What is measured here is a hang; look at the events of the run and at the kernel log, or take a longer trial.",
+                "За всё окно испытания ничего не завершилось: скорость равна 0, о задержках ничего не известно. Измерено зависание: посмотрите события прогона и журнал ядра или возьмите испытание длиннее."
+            ),
+        );
+    }
     let Some(shortest) = case.counting.iter().map(|trial| trial.window).min() else { return check.no_trials() };
     let batches = |trial: &Counting<'_>| {
         let series = rates::window_series(trial, None, &Op::IO, |cell| cell.ops);
@@ -168,6 +178,17 @@ mod tests {
     fn h23_a_minute_of_independent_batches_passes() {
         let [_, found] = shaped(60, ripple);
         assert_eq!(found.status, CheckStatus::Pass, "{found:?}");
+    }
+
+    #[test]
+    fn h23_a_window_in_which_nothing_was_completed_is_no_measurement() {
+        let idle = |outcome: &mut stend_record::TrialOutcome, slices: &mut Vec<stend_record::Slice>| {
+            outcome.jobs.iter_mut().for_each(|job| job.done = Default::default());
+            slices.clear();
+        };
+        let record = run().trial(0).window(Nanos::secs(60)).change(idle).done().trial(0).block(1).done().record();
+        let found = long_enough(&by_case(&record)[0]);
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Fail, "no I/O was completed"));
     }
 
     #[test]
