@@ -16,14 +16,16 @@ pub struct Until {
 
 /// Fewest blocks of a suite that has an [`Until`]: those of the first look.
 pub const FIRST_LOOK: u32 = 6;
-/// From here on every fourth block is looked at; before that the eighth is.
+/// The next one.
+pub const SECOND_LOOK: u32 = 8;
+/// From here on every fourth block is looked at.
 const SPARSE_FROM: u32 = 12;
 /// Distance of looks from there on. Each look is a chance to stop on an interval that is narrow by luck.
 const DISTANCE: u32 = 4;
 
 /// Whether precision is looked at after so many trials of a case: 6, 8, 12, 16, 20, and so on.
 pub fn is_look(trials: u32) -> bool {
-    trials == FIRST_LOOK || trials == 8 || trials >= SPARSE_FROM && trials.is_multiple_of(DISTANCE)
+    trials == FIRST_LOOK || trials == SECOND_LOOK || trials >= SPARSE_FROM && trials.is_multiple_of(DISTANCE)
 }
 
 #[cfg(test)]
