@@ -80,7 +80,7 @@ fn the_first_looks_ask_for_more_because_few_trials_may_be_alike_by_chance() {
 fn what_is_published_after_six_trials_is_held_against_all_of_the_width() {
     let mut record = of_rates(&[10_120.0, 9_880.0, 10_120.0, 9_880.0, 10_120.0, 9_880.0]);
     record.header.inputs.suite.until = Some(Until { p99: None, ..UNTIL });
-    assert_eq!((walked(&record)[5].clone(), not_precise(&record)), (Outcome::Ok, None));
+    assert_eq!((walked(&record)[5], not_precise(&record)), (Outcome::Ok, None));
 }
 
 /// A case in two arms with these rates by block.

@@ -70,8 +70,15 @@ pub fn runtime_directory() -> Result<PathBuf> {
 }
 
 /// Starts a machine that stays up and waits until its guest answers. `text` is its file, `cache` the directory for what its
-/// drives hold.
-pub fn up(machine: &Machine, text: &str, image: &Image, cache: &Path, place: &Path) -> Result<Standing> {
+/// drives hold. When `stopped` says so it is ended, and an error of kind `Interrupted`.
+pub fn up(
+    machine: &Machine,
+    text: &str,
+    image: &Image,
+    cache: &Path,
+    place: &Path,
+    stopped: &dyn Fn() -> bool,
+) -> Result<Standing> {
     let standing = Standing::named(&machine.name, place)?;
     let unkept = |e: io::Error| {
         let shown = standing.directory.display();
@@ -87,9 +94,19 @@ pub fn up(machine: &Machine, text: &str, image: &Image, cache: &Path, place: &Pa
         standing.remove();
         DirBuilder::new().mode(0o700).create(&standing.directory).map_err(unkept)?;
         fs::write(standing.directory.join(MACHINE), text).map_err(unkept)?;
-        standing.start(machine, image, &files, accelerator).inspect_err(|_| standing.end())
+        if stopped() {
+            return Err(not_started());
+        }
+        standing.start(machine, image, &files, accelerator, stopped).inspect_err(|_| standing.end())
     })?;
     Ok(standing)
+}
+
+fn not_started() -> Box<Error> {
+    Error::new(
+        Kind::Interrupted,
+        say!("interrupted; no machine was left running", "прервано; запущенной машины не осталось"),
+    )
 }
 
 /// Says why no machine of this name can be started, if none can.
@@ -147,7 +164,14 @@ impl Standing {
         )))
     }
 
-    fn start(&self, machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> Result<()> {
+    fn start(
+        &self,
+        machine: &Machine,
+        image: &Image,
+        files: &Files,
+        how: Accelerator,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<()> {
         let streams = Streams::Sockets { directory: &self.directory };
         let paths = Paths { image, archive: files.archive(), drives: files.drives() };
         let mut command = Command::new(PROGRAM);
@@ -164,8 +188,9 @@ impl Standing {
         let broken = |e: io::Error| does_not_start(&Say::same(e.to_string()), "");
         let qmp = RefCell::new(self.control().map_err(broken)?);
         let executes = || qmp.borrow_mut().executes();
-        match self.meet(COMMAND_SOCKET, BOOT_LIMIT, &executes) {
+        match self.meet(COMMAND_SOCKET, BOOT_LIMIT, &|| !stopped() && executes()) {
             Ok(_) => Ok(()),
+            Err(_) if stopped() => Err(not_started()),
             Err(_) if self.process().is_none() => {
                 Err(does_not_start(&say!("it ended", "она завершилась"), &self.console()))
             }

@@ -46,6 +46,11 @@ pub(crate) fn outweighs(kind: Kind) -> bool {
     matches!(kind, Kind::Bug | Kind::HostLost | Kind::RunFile)
 }
 
+/// What is said of a run between two builds of its stand.
+pub(crate) fn waits_for_its_stand() -> Say {
+    say!("it waits for the next build of its stand", "он ждёт следующей сборки своего стенда")
+}
+
 /// The user, or the system, ended the run.
 pub(crate) fn interrupted(kind: Kind) -> Box<Error> {
     Error::new(kind, say!("interrupted; what was measured is kept", "прервано; измеренное сохранено"))

@@ -59,6 +59,8 @@ pub struct Setup {
     pub resume: Option<Resume>,
     /// The stand to put up first.
     pub stand: Option<StandText>,
+    /// End with the block that this session begins with, and leave the rest to sessions on stands that are built anew.
+    pub one_block: bool,
 }
 
 /// What continuing a run needs beyond its progress.
@@ -75,6 +77,8 @@ pub struct Done {
     pub run_file: Option<PathBuf>,
     /// Why it ended early, or what went wrong on the way; decides the exit code.
     pub error: Option<Box<Error>>,
+    /// Its block was measured, and there are others: the run waits for the next build of its stand.
+    pub waits: bool,
 }
 
 /// Executes a run to its end and shows progress about four times a second.
@@ -83,7 +87,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     let mut setup = setup;
     let stopper = Stopper { sender: sender.clone() };
     if let Err(error) = setup.host.listen(move |message| drop(sender.send(Input::Host(message)))) {
-        return Done { run_file: None, error: Some(error) };
+        return Done { run_file: None, error: Some(error), waits: false };
     }
     let now = stend_host::now();
     let walk = Walk::new(asked(&setup), now);
@@ -118,6 +122,7 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
             file: file.clone(),
             nonce: *nonce,
         }),
+        one_block: setup.one_block,
     }
 }
 
@@ -285,6 +290,6 @@ impl Loop {
                 run_file
             }
         });
-        Done { run_file, error }
+        Done { run_file, waits: self.walk.waits && error.is_none(), error }
     }
 }

@@ -127,9 +127,8 @@ impl Progress {
 
     /// Time left: the pace of the trials done so far, applied to those that are left.
     fn eta(&self, walk: &Walk, now: Nanos) -> Eta {
-        let planned = walk.plan.as_ref().map_or(Nanos(0), Plan::trial_time).saturating_sub(walk.spared.time);
         let measuring = self.measuring_since.map_or(Nanos(0), |since| now.saturating_sub(since));
-        stend_analyse::eta(walk.planned_so_far(now), planned, measuring)
+        stend_analyse::eta(walk.planned_so_far(now), walk.planned_in_all(), measuring)
     }
 }
 

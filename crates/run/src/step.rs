@@ -32,6 +32,8 @@ pub struct Asked {
     pub resume: Option<Progressed>,
     /// The stand to put up first; then nothing is known of targets before.
     pub stand: Option<StandFile>,
+    /// This session ends with the block that it begins with; the next one goes on, on a stand that is built anew.
+    pub one_block: bool,
 }
 
 /// Something the user or a signal wants.

@@ -1,14 +1,15 @@
 //! What to do next, given what just happened. No clock, no I/O: tests feed any order of events.
 
 mod aftermath;
+mod arms;
 mod calibrate;
 mod load;
 mod stand;
 
 use crate::ahead;
-use crate::arms::{Arms, Need};
+use crate::arms::Arms;
 use crate::courier::{self, Courier};
-use crate::ending::{interrupted, not_as_written, outweighs, target_failed, told_with};
+use crate::ending::{interrupted, not_as_written, outweighs, target_failed, told_with, waits_for_its_stand};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
 pub(crate) use load::Spared;
@@ -17,7 +18,7 @@ use stend_base::random::draw;
 use stend_base::{Error, Kind, Nanos, Say, say};
 use stend_host::{Facts, FromHost, Reply, Request};
 use stend_record::observed::{FillOutcome, Phase};
-use stend_record::{ArmFacts, Entry, Event, EventKind, RunState};
+use stend_record::{Entry, Event, EventKind, RunState};
 use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_spec::workload::Region;
 
@@ -39,6 +40,8 @@ pub struct Walk {
     pub trials: u32,
     /// Planned time of the trials and rounds that have ended.
     pub measured: Nanos,
+    /// That of earlier sessions.
+    earlier: Nanos,
     /// When the trial or round in progress began.
     begun: Nanos,
     /// Rounds that the plan allows and that were not needed.
@@ -54,6 +57,10 @@ pub struct Walk {
     courier: Courier,
     /// The arm before which a person is waited for.
     suspended: Option<u32>,
+    /// The block that this session measures, once it has begun; the others are left to others.
+    block: Option<u32>,
+    /// It was measured, and there are others.
+    pub waits: bool,
     refill: bool,
     /// Ceilings were measured, or are being.
     calibrated: bool,
@@ -94,12 +101,15 @@ impl Walk {
         Walk {
             arms: Arms::new(suite, earlier),
             suspended: None,
+            block: None,
+            waits: false,
             courier: Courier::new(&asked.traces),
             asked,
             plan: None,
             step,
             trials,
             measured,
+            earlier: measured,
             begun: now,
             spared: Spared::default(),
             filled: stend_base::Bytes(0),
@@ -268,6 +278,10 @@ impl Walk {
             (Some(plan), None) => plan.next(&self.history),
             _ => return self.release(now),
         };
+        if self.is_of_another_block(decision) {
+            self.waits = true;
+            return self.release(now);
+        }
         self.append(Entry::Decision { seq: self.decisions, decision });
         self.decisions += 1;
         self.get_ready(decision, now);
@@ -289,51 +303,6 @@ impl Walk {
             return;
         }
         self.carry_out(decision, now);
-    }
-
-    /// Whether an arm must be entered first; then that is under way, or the run is suspended for it.
-    fn is_in_other_arm(&mut self, decision: Decision, now: Nanos) -> bool {
-        let Some(plan) = &self.plan else { return false };
-        let arm = match decision {
-            Decision::Trial { case, .. } | Decision::Round { case, .. } => plan.arm_of(case),
-            Decision::Fill { .. } => plan.arm_after_fill(&self.history),
-            Decision::Stop(_) => None,
-        };
-        match self.arms.need(arm) {
-            Need::Nothing => false,
-            Need::Switch(arm) => {
-                let (to, limit) = self.arms.switch_to(arm, &self.asked.run, &self.asked.run_file);
-                self.phase(Phase::Arm, now);
-                self.actions.push(Action::Send(Request::Switch(Box::new(to))));
-                self.step = Step::Switching { arm, decision };
-                self.deadline = now + limit;
-                true
-            }
-            Need::Person(arm) => {
-                self.suspended = Some(arm);
-                self.release(now);
-                true
-            }
-        }
-    }
-
-    fn switched(&mut self, facts: ArmFacts, now: Nanos) {
-        let Step::Switching { arm, decision } = self.step else { return };
-        let entered = self.arms.entered(arm, facts.clone());
-        match entered {
-            Ok(doubts) => self.actions.extend(doubts.into_iter().map(Action::Warn)),
-            Err(error) => {
-                self.suspended = self.arms.instruction(arm).map(|_| arm);
-                self.end_with(error);
-                return self.release(now);
-            }
-        }
-        self.append(Entry::Event(Event { at: now, kind: EventKind::Arm { arm, facts: Box::new(facts) } }));
-        self.actions.push(Action::Edge);
-        match self.ending {
-            None => self.get_ready(decision, now),
-            Some(_) => self.release(now),
-        }
     }
 
     fn carry_out(&mut self, decision: Decision, now: Nanos) {
@@ -448,6 +417,7 @@ impl Walk {
         let waits = self.suspended.and_then(|arm| Some((arm, self.arms.instruction(arm)?)));
         self.state = match (waits, &self.ending) {
             (Some((arm, text)), _) => RunState::Suspended { arm, instruction: text.to_string() },
+            (None, None) if self.waits => RunState::Ended { kind: Kind::Interrupted, reason: waits_for_its_stand() },
             (None, None) => RunState::Complete,
             (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };

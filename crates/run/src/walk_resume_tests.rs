@@ -101,6 +101,61 @@ fn a_reboot_suspends_the_run_without_an_error() {
     assert_eq!((walk.step, walk.ending, walk.state), (Step::Over, None, told));
 }
 
+/// Two cases in two blocks, on a stand that is built for each block.
+fn block_by_block() -> Asked {
+    let stream = "streams: [{op: read, pattern: random, block_size: 4KiB}]";
+    let text = format!(
+        "suite: t\nfill: {{size: 64MiB}}\nrepeats: {{blocks: 2}}\ncases:\n  - {{name: r, {stream}}}\n  - {{name: s, {stream}}}\n"
+    );
+    Asked { suite: stend_spec::parse::suite(&text, "t.yaml").unwrap(), one_block: true, ..asked() }
+}
+
+/// What a session sends after the facts, if every trial is complete, and which blocks it measures.
+fn session(asked: Asked) -> (Vec<String>, Vec<u32>, Walk) {
+    let mut walk = Walk::new(asked, Nanos(0));
+    let (mut sent, mut blocks) = (Vec::new(), Vec::new());
+    for reply in [facts(), Reply::Prepared, Reply::Taken, filled(Bytes::mib(64)), Reply::Zeros(ZeroSample::default())] {
+        if !matches!(walk.step, Step::Trial { .. }) {
+            sent.extend(say_to(&mut walk, reply));
+        }
+    }
+    while let Step::Trial { block, .. } = walk.step {
+        blocks.push(block);
+        let ordinal = walk.trials - 1;
+        sent.extend(say_to(&mut walk, done(ordinal, TrialStatus::Complete)));
+    }
+    say_to(&mut walk, Reply::Released);
+    (sent, blocks, walk)
+}
+
+#[test]
+fn on_a_stand_that_is_built_for_a_block_a_session_measures_that_block_and_the_run_waits_for_the_next_build() {
+    let (_, blocks, first) = session(block_by_block());
+    assert_eq!((blocks, first.waits, &first.ending), (vec![0, 0], true, &None));
+    assert!(matches!(first.state, RunState::Ended { kind: Kind::Interrupted, .. }), "{:?}", first.state);
+    let Reply::Facts(seen) = facts() else { unreachable!() };
+    let Asked { resume, .. } = going_on(0);
+    let inputs = PlanInputs {
+        suite: block_by_block().suite,
+        seed: 5,
+        target: ahead::plan_target(&seen),
+        time_budget: None,
+        traces: Vec::new(),
+    };
+    let earlier = resume::Progressed {
+        inputs,
+        history: vec![Outcome::Ok; 3],
+        filled: true,
+        zeros_sampled: true,
+        arms: Vec::new(),
+        suspended: None,
+        ..resume.unwrap()
+    };
+    let (sent, blocks, second) = session(Asked { resume: Some(earlier), ..block_by_block() });
+    assert!(sent.contains(&"fill".to_string()), "what was written went with the stand: {sent:?}");
+    assert_eq!((blocks, second.waits, second.state), (vec![1, 1], false, RunState::Complete));
+}
+
 #[test]
 fn a_complete_run_is_not_resumed() {
     let mut run = interrupted_run();

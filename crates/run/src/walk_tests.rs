@@ -4,7 +4,9 @@ use super::*;
 use stend_base::Bytes;
 use stend_host::{Inspect, Permission};
 use stend_record::verification::{Checked, ReadBack, Verification};
-use stend_record::{HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
+use stend_record::{
+    ArmFacts, HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample,
+};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 
@@ -40,6 +42,7 @@ fn asked() -> Asked {
         coordinator: 1,
         resume: None,
         stand: None,
+        one_block: false,
     }
 }
 

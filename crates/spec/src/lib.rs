@@ -23,7 +23,7 @@ pub mod keys;
 mod label;
 pub mod ladder;
 pub mod machine;
-mod order;
+pub mod order;
 pub mod parse;
 pub mod pattern;
 mod per_target;

@@ -34,6 +34,11 @@ pub fn order(suite: &Suite, cells: &[Vec<u32>], settled: &[u32], seed: u64) -> V
     order
 }
 
+/// The order in which so many stands are built for a block, each of them for it alone: random, and its mirror in the block after it.
+pub fn of_stands(count: usize, block: u32, seed: u64) -> Vec<usize> {
+    mirrored(&(0..count).collect::<Vec<_>>(), block, ARM_DRAWS, seed)
+}
+
 fn cases_of(cells: &[u32], block: u32, seed: u64) -> Vec<u32> {
     mirrored(cells, block, CASE_DRAWS, seed)
 }
@@ -46,4 +51,23 @@ fn mirrored<T: Clone>(items: &[T], block: u32, draws: u64, seed: u64) -> Vec<T> 
         items.reverse();
     }
     items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_stands;
+
+    #[test]
+    fn stands_come_in_a_random_order_and_then_in_its_mirror() {
+        let of = |block| of_stands(5, block, 7);
+        let sorted = |mut order: Vec<usize>| {
+            order.sort_unstable();
+            order
+        };
+        for pair in [0, 2, 4] {
+            let mirror: Vec<usize> = of(pair).into_iter().rev().collect();
+            assert_eq!((of(pair + 1), sorted(of(pair))), (mirror, vec![0, 1, 2, 3, 4]));
+        }
+        assert!(of(0) != of(2) || of(0) != of(4), "each pair has an order of its own");
+    }
 }

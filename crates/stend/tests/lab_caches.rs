@@ -1,4 +1,4 @@
-//! Logical volumes with a cache, with snapshots and with checksums in a machine of the lab: what they cost shows, they come back
+//! Logical volumes with a cache, with snapshots and with checksums, and F2FS, in a machine of the lab: what they cost shows, they come back
 //! after a restart with what is in them, and leave nothing. Not part of the usual tests because of its time; `make lab` has it.
 
 mod support;
@@ -84,6 +84,10 @@ fn caches_snapshots_and_checksums() {
     assert!(first > 3.0 * SLOW, "{first}");
     assert!(caveats.contains("A cache of"), "{caveats}");
     of("back", 1, true, "{type: cache, mode: writeback}");
+
+    // A file system that few kernels of hosts have, and machines of the lab do.
+    let text = format!("stand: flash\ndrives: [{{id: {}F}}]\nlayers: [fs: {{type: f2fs}}]\n", machine.serial);
+    machine.writes(&scratch.file("flash.yaml", &text));
 
     // The first write to each piece of it is a read and two writes.
     let (copied, _) = of("copied", 1, false, "{type: linear, size: 48MiB, snapshots: 1, chunk: 4KiB}");

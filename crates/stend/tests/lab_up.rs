@@ -94,6 +94,24 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     assert_eq!(left.len(), 1, "the lock alone: {left:?}");
 }
 
+#[test]
+fn a_machine_whose_start_is_interrupted_does_not_stay() {
+    let scratch = Scratch::new();
+    if !ready(&scratch, "a_machine_whose_start_is_interrupted_does_not_stay") {
+        return;
+    }
+    let before = cached();
+    let up = Up { place: scratch.directory("run"), serial: format!("T{}I", std::process::id()), scratch: &scratch };
+    let file =
+        scratch.file("tested.yaml", &format!("machine: tested\ndrives: [{{serial: {}, size: 64MiB}}]\n", up.serial));
+    let mut starting = Running::new(&mut up.command(&["lab", "up", &file]));
+    eventually("QEMU", Duration::from_secs(60), || !emulators(&up.serial).is_empty());
+    tool(&["kill", "-INT", &starting.child.id().to_string()]);
+    assert_eq!(starting.wait(Duration::from_secs(60)), Some(130));
+    assert_eq!((emulators(&up.serial), cached()), (Vec::new(), before));
+    assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is up"));
+}
+
 /// Exit codes, both outputs and the input of a command are those of the guest.
 fn commands(up: &Up) {
     let (told, complained) = up.lab(&["lab", "shell", "tested", "--", "sh", "-c", "echo a; echo b >&2; exit 7"], 7);

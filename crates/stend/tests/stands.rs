@@ -5,66 +5,8 @@ mod support;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
+use support::stand::{Stand, on_files, read};
 use support::*;
-
-/// A stand of this test run that is taken down however the test ends.
-struct Stand<'a> {
-    scratch: &'a Scratch,
-    name: String,
-    file: String,
-}
-
-impl<'a> Stand<'a> {
-    /// `layers` and what comes beside them; the name is that of the test and of this process.
-    fn new(scratch: &'a Scratch, name: &str, rest: &str) -> Stand<'a> {
-        let name = format!("{name}-{}", std::process::id());
-        let file = scratch.file(&format!("{name}.yaml"), &format!("stand: {name}\n{rest}\n"));
-        Stand { scratch, name, file }
-    }
-
-    fn run(&self, action: &str, code: i32) -> (String, String) {
-        expect_exit(&mut stend(self.scratch, &["stand", action, &self.file]), code)
-    }
-
-    fn status(&self) -> Value {
-        let (told, _) = expect_exit(&mut stend(self.scratch, &["stand", "status", &self.name, "--json"]), 0);
-        serde_json::from_str::<Value>(&told).expect("JSON")["stands"][0].clone()
-    }
-
-    fn journal(&self) -> std::path::PathBuf {
-        Path::new("/var/lib/stend/stands").join(&self.name)
-    }
-
-    /// Nothing of it is left: no loop device, no mount, no directory, no journal.
-    fn is_gone(&self) {
-        assert!(!self.journal().exists(), "the journal is left");
-        let told = format!("stend-{}", self.name);
-        for seen in [tool(&["losetup", "--list", "--output", "BACK-FILE"]), read("/proc/self/mountinfo")] {
-            assert!(!seen.contains(&told) && !seen.contains(&self.name), "{seen}");
-        }
-        let left: Vec<_> =
-            std::fs::read_dir(self.scratch.path()).expect("a directory").flatten().map(|e| e.file_name()).collect();
-        assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(&told)), "{left:?}");
-    }
-}
-
-impl Drop for Stand<'_> {
-    fn drop(&mut self) {
-        if self.journal().exists() {
-            output(&mut stend(self.scratch, &["stand", "down", &self.name]));
-        }
-    }
-}
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(path).expect(path)
-}
-
-/// Layers over files in the directory of the test.
-fn on_files(scratch: &Scratch, count: u32, more: &str) -> String {
-    let directory = scratch.path().display();
-    format!("layers:\n- loop: {{directory: {directory}, size: 128MiB, count: {count}}}\n{more}")
-}
 
 #[test]
 fn a_stand_is_planned_put_up_shown_and_taken_down() {
@@ -447,6 +389,9 @@ fn every_stand_that_comes_with_stend_can_be_planned() {
         let (told, _) = expect_exit(&mut stend(&scratch, &words), 0);
         let plan: Value = serde_json::from_str(&told).expect("JSON");
         assert_eq!(plan["plan"]["name"], name.as_str(), "a stand is called as its file");
+        let steps = plan["plan"]["steps"].as_array().expect("steps");
+        let built = |step: &&Value| ["md", "lvm", "zfs"].iter().any(|kind| step["layer"] == *kind);
+        assert!(steps.iter().filter(built).all(|step| step["done"] == false), "nothing of {name} is there: {steps:?}");
     }
 }
 

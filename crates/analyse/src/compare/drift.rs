@@ -61,8 +61,8 @@ pub(super) fn check(comparison: &Comparison) -> CheckResult {
             "Хранилище или машина менялись во время измерений. Блоки чередуются, и ровный дрейф никому не на руку, но значения не относятся к установившемуся состоянию: нужны разгон, заполнение или подготовка дольше."
         ),
         false => say!(
-            "One side drifted while it was measured, and the sides were measured one after the other: the difference may be this drift. Measure them as arms of one run, whose blocks alternate.",
-            "Одна из сторон дрейфовала во время измерений, а стороны измерены друг за другом: различие может быть этим дрейфом. Измерьте их вариантами одного прогона, где блоки чередуются."
+            "One side drifted while it was measured, and the sides were measured one after the other: the difference may be this drift. Measure them as arms of one run, or on stands with `--rebuild`: then blocks alternate.",
+            "Одна из сторон дрейфовала во время измерений, а стороны измерены друг за другом: различие может быть этим дрейфом. Измерьте их вариантами одного прогона или на стендах с `--rebuild`: тогда блоки чередуются."
         ),
     };
     result(CheckStatus::Warn, measured, meaning)

@@ -1,6 +1,7 @@
 //! Several runs side by side, relative to the first: what was not the same, by how much the cases differ, and
 //! whether that is more than noise and more than what does not matter.
 
+mod alternation;
 mod arms;
 mod conditions;
 mod drift;
@@ -31,14 +32,16 @@ pub use verdict::{Doubt, Judged, Rule, Verdict};
 use crate::findings::{CaseFinding, Findings, Headline, OpFinding};
 use crate::trials::{CaseTrials, by_case};
 use stend_base::{Say, Share};
-use stend_record::RunRecord;
+use stend_record::{EventKind, RunRecord};
 
 /// The latency that is compared.
 pub const QUANTILE: Share = Share(0.99);
 
 /// Compares runs with the first of them. Takes any records, however unlike.
 pub fn compare(runs: &[(&RunRecord, &Findings)], options: &Options) -> Comparison {
-    compare_as(runs, Pairing::None, options)
+    let records: Vec<&RunRecord> = runs.iter().map(|(record, _)| *record).collect();
+    let pairing = if alternation::alternate(&records) { Pairing::Blocks } else { Pairing::None };
+    compare_as(runs, pairing, options)
 }
 
 /// Whether trials of the same block belong together.
@@ -46,7 +49,7 @@ pub fn compare(runs: &[(&RunRecord, &Findings)], options: &Options) -> Compariso
 pub(crate) enum Pairing {
     /// Runs that were made one after the other.
     None,
-    /// Arms that alternated within one run.
+    /// Arms that alternated within one run, or runs whose blocks alternated.
     Blocks,
 }
 
@@ -77,7 +80,7 @@ fn base(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Comparison {
     let matched = baseline.iter().filter(|case| having(runs, &case.label).len() > 1);
     let cases: Vec<CaseComparison> = matched.map(|case| one_case(case, runs, &trials, pairing)).collect();
     let mut comparison = Comparison {
-        runs: runs.iter().map(|(_, findings)| compared_run(findings)).collect(),
+        runs: runs.iter().map(|(record, findings)| compared_run(record, findings)).collect(),
         changed,
         follow,
         same,
@@ -97,17 +100,33 @@ fn base(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Comparison {
     comparison
 }
 
-fn compared_run(findings: &Findings) -> ComparedRun {
+fn compared_run(record: &RunRecord, findings: &Findings) -> ComparedRun {
     ComparedRun {
         run: findings.run.clone(),
         suite: findings.suite.clone(),
         targets: findings.targets.clone(),
         stand: findings.stand.clone(),
+        builds: record.header.stand.as_ref().map(|_| builds(record)),
         started_unix: findings.started_unix,
         state: findings.state.clone(),
         arm: None,
         grade: findings.grade.level,
     }
+}
+
+/// In how many sessions the stand of a run was built: what a session finds up it does not build.
+fn builds(record: &RunRecord) -> u32 {
+    let (mut builds, mut building) = (0, true);
+    for event in &record.events {
+        match event.kind {
+            EventKind::Resumed { .. } => building = true,
+            EventKind::Command { .. } if building => (builds, building) = (builds + 1, false),
+            // The stand comes before everything else.
+            EventKind::Phase(_) => building = false,
+            _ => {}
+        }
+    }
+    builds
 }
 
 fn find<'a>(findings: &'a Findings, label: &str) -> Option<&'a CaseFinding> {

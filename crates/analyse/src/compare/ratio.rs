@@ -1,5 +1,5 @@
-//! The ratio of a case in two runs, or in two arms of one run. Runs were made one after the other, so their
-//! trials are two independent sets. Arms alternated in blocks: there the trials of a block are a pair, and
+//! The ratio of a case in two runs, or in two arms of one run. Most runs were made one after the other, so their
+//! trials are two independent sets. Arms, and stands that are built for each block, alternated: there the trials of a block are a pair, and
 //! what drifted over the run cancels (method S4, S5).
 
 use super::{ByBlock, Doubt, Judged, P, Pairing, QUANTILE, Ratio, RatioBasis, RatioValue, Robust, Test};

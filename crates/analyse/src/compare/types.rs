@@ -69,6 +69,8 @@ pub struct ComparedRun {
     pub targets: Vec<String>,
     /// Name of the stand that was put up for the run and made them.
     pub stand: Option<String>,
+    /// How often that was built; `None` without one.
+    pub builds: Option<u32>,
     /// Wall clock at the start, seconds since 1970 UTC.
     pub started_unix: i64,
     /// How far it got.

@@ -68,6 +68,9 @@ struct Run<'a> {
     /// Name of the stand that made them.
     #[serde(skip_serializing_if = "Option::is_none")]
     stand: Option<&'a str>,
+    /// How often the stand was built: with `--rebuild` once for each block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    builds: Option<u32>,
     started_unix_s: i64,
     state: State<'a>,
     /// Name of the arm, if arms of one run are compared.
@@ -277,6 +280,7 @@ fn run(run: &ComparedRun) -> Run<'_> {
         suite: &run.suite,
         targets: &run.targets,
         stand: run.stand.as_deref(),
+        builds: run.builds,
         started_unix_s: run.started_unix,
         state: crate::json::state(&run.state),
         arm: run.arm.as_deref(),

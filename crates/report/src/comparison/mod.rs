@@ -334,7 +334,11 @@ pub fn describe(run: &stend_analyse::compare::ComparedRun) -> Say {
         stend_record::RunState::Suspended { .. } => say!(", suspended", ", приостановлен"),
         stend_record::RunState::Ended { .. } => say!(", ended early", ", закончился раньше"),
     };
-    let (en, ru) = (state.en, state.ru);
+    let built = match run.builds {
+        Some(times @ 2..) => say!(", built {times} times", ", сборок: {times}"),
+        _ => Say::same(""),
+    };
+    let (en, ru) = (built.en + &state.en, built.ru + &state.ru);
     if let Some(arm) = &run.arm {
         return Say::same(arm);
     }

@@ -18,6 +18,7 @@ fn run(id: &str, state: RunState) -> ComparedRun {
         suite: "quick".into(),
         targets: vec!["/var/tmp".into()],
         stand: None,
+        builds: None,
         started_unix: 1_795_296_600,
         state,
         arm: None,

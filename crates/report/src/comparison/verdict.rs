@@ -128,8 +128,8 @@ pub fn labels(comparison: &Comparison) -> Vec<Say> {
     let mut labels = Vec::new();
     if !comparison.interleaved && !comparison.cases.is_empty() {
         labels.push(say!(
-            "Not interleaved, single build: what is compared was measured one after the other. A difference may come from anything that changed meanwhile, so no verdict has a colour. Measured as arms of one run, blocks alternate and what drifts cancels.",
-            "Без чередования, одна сборка: сравниваемое измерялось друг за другом. Различие может прийти от всего, что тем временем изменилось, поэтому вердикты без цвета. В вариантах одного прогона блоки чередуются, и дрейф сокращается."
+            "Not interleaved, single build: what is compared was measured one after the other. A difference may come from anything that changed meanwhile, so no verdict has a colour. Measured as arms of one run, or on stands with `--rebuild`, blocks alternate and what drifts cancels.",
+            "Без чередования, одна сборка: сравниваемое измерялось друг за другом. Различие может прийти от всего, что тем временем изменилось, поэтому вердикты без цвета. В вариантах одного прогона и на стендах с `--rebuild` блоки чередуются, и дрейф сокращается."
         ));
     }
     if comparison.runs.iter().any(|run| run.grade == GradeLevel::Screening) && !comparison.cases.is_empty() {

@@ -78,10 +78,20 @@ impl Walk {
         self.begun = now;
     }
 
-    /// Planned time of what has ended, and of what is in progress as much as has gone by.
+    /// Planned time of what has ended in this session, and of what is in progress as much as has gone by.
     pub fn planned_so_far(&self, now: Nanos) -> Nanos {
         let current = self.plan.as_ref().map_or(Nanos(0), |plan| planned(plan, self.step));
-        self.measured + now.saturating_sub(self.begun).min(current)
+        self.measured.saturating_sub(self.earlier) + now.saturating_sub(self.begun).min(current)
+    }
+
+    /// Planned time of all that this session measures.
+    pub fn planned_in_all(&self) -> Nanos {
+        let all = self.plan.as_ref().map_or(Nanos(0), Plan::trial_time);
+        let left = all.saturating_sub(self.spared.time).saturating_sub(self.earlier);
+        match self.asked.one_block {
+            true => left.min(Nanos(all.0 / u64::from(self.asked.suite.blocks).max(1))),
+            false => left,
+        }
     }
 
     pub(super) fn trial_done(&mut self, ordinal: u32, outcome: TrialOutcome, now: Nanos) {

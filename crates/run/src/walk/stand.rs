@@ -4,6 +4,7 @@ use super::{INSPECT_LIMIT, Walk};
 use crate::step::{Action, Asked, Step};
 use stend_base::Nanos;
 use stend_host::{Request, StandAnswer, StandOrder};
+use stend_spec::plan::Decision;
 
 /// Longest silence while a stand is put up or taken down: one command may take ten minutes.
 pub(super) const LIMIT: Nanos = Nanos::secs(11 * 60);
@@ -31,5 +32,13 @@ impl Walk {
         self.actions.push(Action::Send(Request::Inspect(self.asked.inspect.clone())));
         self.step = Step::Inspecting;
         self.deadline = now + INSPECT_LIMIT;
+    }
+
+    /// Whether this session leaves it to one on a stand that is built anew.
+    pub(super) fn is_of_another_block(&mut self, decision: Decision) -> bool {
+        match decision {
+            Decision::Trial { block, .. } if self.asked.one_block => *self.block.get_or_insert(block) != block,
+            _ => false,
+        }
     }
 }

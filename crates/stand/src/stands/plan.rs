@@ -49,6 +49,10 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     for layer in &stand.layers {
         for step in place.make(&sight, layer).steps {
             undo.extend(step.undo.iter().rev().map(|(_, deed)| deed.shell()));
+            // What is only done after a restart of the machine is no part of a first time.
+            if !is_up && step.done.is_of_a_restart() {
+                continue;
+            }
             let mine = |path: &&String| place.drives.iter().flatten().any(|drive| drive == *path);
             steps.push(PlannedStep {
                 layer: layer.name.clone(),

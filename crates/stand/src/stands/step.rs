@@ -245,6 +245,13 @@ pub(crate) enum Sign {
     },
 }
 
+impl Sign {
+    /// It is shown where there is nothing yet, too: its step is for what is there and stopped when the machine was started anew.
+    pub(crate) fn is_of_a_restart(&self) -> bool {
+        matches!(self, Sign::NothingToAssemble { .. } | Sign::NothingInactive(_) | Sign::NothingToImport { .. })
+    }
+}
+
 /// A logical volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Volume {

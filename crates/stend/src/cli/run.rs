@@ -11,6 +11,7 @@ pub(super) fn run(lang: Lang) -> Command {
                     stend run quick --on /mnt/test --time-budget 1min -o before.stend\n\
                     stend run my-suite.yaml --on /dev/sdb --confirm serial:S5XYNX0R1\n\
                     stend run quick --stand a.yaml --stand b.yaml\n\
+                    stend run quick --stand a.yaml --stand b.yaml --rebuild\n\
                     stend run --resume last";
     let suite = say!(
         "a suite that `stend suites` lists, such as `quick`, or a suite file",
@@ -66,6 +67,10 @@ fn places(lang: Lang) -> Vec<Arg> {
         "stand file to put up first, measure and take down again; several are measured one after the other and compared with the first",
         "файл стенда: поднять, измерить и убрать; несколько измеряются по очереди и сравниваются с первым"
     );
+    let rebuild = say!(
+        "build the stands anew for every block of the suite, in alternating order: what differs between builds, and what drifts, then counts as it should",
+        "собирать стенды заново для каждого блока набора, в чередующемся порядке: тогда различие сборок и дрейф учтены верно"
+    );
     let confirm = say!(
         "allow writing to the device with this identity, as `stend inspect` prints it; once for each device",
         "разрешить запись на устройство с этой идентичностью (её печатает `stend inspect`); для каждого устройства отдельно"
@@ -86,6 +91,7 @@ fn places(lang: Lang) -> Vec<Arg> {
             "confirm",
             "overwrite-signature",
         ]),
+        flag("rebuild", None, rebuild, lang).requires("stand").conflicts_with_all(["on", "resume"]),
         option("lab", "FILE|NAME", lab, lang),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),

@@ -1,63 +1,180 @@
-//! `stend run SUITE --stand A --stand B …`: each stand is put up, measured and taken down, one after the other; then all are
-//! compared with the first. A stand that fails does not keep the next ones from being measured.
+//! `stend run SUITE --stand A --stand B …`: each stand is put up, measured and taken down, one after the other, or, with `--rebuild`,
+//! anew for every block; then all are compared with the first. A stand that fails does not keep the others from being measured.
 
-use super::run::{Stoppers, conclude, setup, to_its_end};
+use super::run::{Stoppers, conclude, resumed, seed, setup, to_its_end};
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 use stend_analyse::compare::Options;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::store;
+use stend_spec::order;
+use stend_spec::suite::Suite;
+
+/// One stand, and how far its run is.
+struct Side {
+    name: String,
+    file: String,
+    /// The run file, once there is one.
+    run: Option<PathBuf>,
+    /// Something is left to be measured.
+    waits: bool,
+}
+
+/// A campaign that is going on.
+struct Campaign<'a> {
+    arguments: &'a ArgMatches,
+    stoppers: &'a Stoppers,
+    out: &'a Out,
+    seed: u64,
+    /// Each block is measured on a stand that is built for it.
+    rebuild: bool,
+    sides: Vec<Side>,
+    failed: Option<Box<Error>>,
+}
 
 /// Runs the suite on every stand, then prints the table and writes it as a page.
 pub fn campaign(stands: &[String], arguments: &ArgMatches, stoppers: &Stoppers, out: &Out) -> Result<()> {
-    if arguments.get_one::<String>("output").is_some() {
+    if arguments.get_one::<String>("output").is_some() && stands.len() > 1 {
         return Err(Error::new(Kind::Usage, say!("`--output` is for one stand", "`--output` — для одного стенда"))
             .hint(say!("without it each run has a file of its own", "без него у каждого прогона будет свой файл")));
     }
-    // What is wrong with the last file is said before the first drive is written to.
-    let names =
-        stands.iter().map(|file| super::stand::read(file).map(|stand| stand.name)).collect::<Result<Vec<_>>>()?;
-    let mut done: Vec<(String, PathBuf)> = Vec::new();
-    let mut failed: Option<Box<Error>> = None;
-    for ((file, name), number) in stands.iter().zip(&names).zip(1..) {
-        let count = stands.len();
-        out.note(say!("stand {number} of {count}: {name}", "стенд {number} из {count}: {name}").get(out.lang));
-        let ended = setup(arguments, Some(file), out).and_then(|setup| to_its_end(setup, arguments, stoppers, out));
-        // Between runs Ctrl-C ends all of it.
-        stoppers.aim(None);
-        let error = match ended {
-            Ok(ended) => {
-                if let Some(path) = ended.run_file {
-                    if let Err(unshown) = conclude(&path, out) {
-                        out.error(&unshown);
-                    }
-                    done.push((name.clone(), path));
-                }
-                ended.error
-            }
-            Err(error) => Some(error),
-        };
-        let Some(error) = error else { continue };
-        out.error(&error);
-        let stopped = matches!(error.kind, Kind::Interrupted | Kind::Terminated);
-        failed.get_or_insert(error);
-        if stopped {
-            break;
-        }
+    let rebuild = arguments.get_flag("rebuild");
+    if rebuild {
+        let (suite, ..) = super::run::read_suite(super::required(arguments, "SUITE"))?;
+        whole_in_blocks(&suite)?;
     }
+    // What is wrong with the last file is said before the first drive is written to.
+    let sides = stands.iter().map(|file| {
+        let name = super::stand::read(file)?.name;
+        Ok(Side { name, file: file.clone(), run: None, waits: true })
+    });
+    let sides = sides.collect::<Result<Vec<Side>>>()?;
+    let seed = seed(arguments)?;
+    let mut campaign = Campaign { arguments, stoppers, out, seed, rebuild, sides, failed: None };
+    campaign.measure();
+    let done = campaign.sides.into_iter().filter_map(|side| side.run).collect::<Vec<PathBuf>>();
     table(&done, out)?;
-    failed.map_or(Ok(()), Err)
+    campaign.failed.map_or(Ok(()), Err)
 }
 
-fn table(done: &[(String, PathBuf)], out: &Out) -> Result<()> {
-    let runs = done.iter().map(|(_, path)| {
+impl Campaign<'_> {
+    /// Rounds until nothing is left: one, or one for each block.
+    fn measure(&mut self) {
+        for block in 0.. {
+            let order = match self.rebuild {
+                true => order::of_stands(self.sides.len(), block, self.seed),
+                false => (0..self.sides.len()).collect(),
+            };
+            let waiting: Vec<usize> = order.into_iter().filter(|side| self.sides[*side].waits).collect();
+            if waiting.is_empty() {
+                return;
+            }
+            for (side, number) in waiting.iter().zip(1..) {
+                self.announce(*side, block + 1, number, waiting.len());
+                if !self.visit(*side) {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn announce(&self, side: usize, build: u32, number: usize, count: usize) {
+        let name = &self.sides[side].name;
+        let told = match self.rebuild {
+            true => say!(
+                "build {build}, stand {number} of {count}: {name}",
+                "сборка {build}, стенд {number} из {count}: {name}"
+            ),
+            false => say!("stand {number} of {count}: {name}", "стенд {number} из {count}: {name}"),
+        };
+        self.out.note(told.get(self.out.lang));
+    }
+
+    /// Builds a stand, measures what is to be measured on it, and takes it down; `false` if the user ended that.
+    fn visit(&mut self, side: usize) -> bool {
+        let Campaign { arguments, stoppers, out, .. } = *self;
+        let Side { file, run, .. } = &self.sides[side];
+        let setup = match run {
+            Some(run) => resumed(&run.to_string_lossy(), arguments, out),
+            None => setup(arguments, Some(file), self.seed, out),
+        };
+        let ended = setup.and_then(|mut setup| {
+            setup.one_block = self.rebuild;
+            to_its_end(setup, arguments, stoppers, out)
+        });
+        // Between runs Ctrl-C ends all of it.
+        stoppers.aim(None);
+        let side = &mut self.sides[side];
+        let error = match ended {
+            Ok(ended) => {
+                side.run = ended.run_file.or(side.run.take());
+                side.waits = ended.waits;
+                ended.error
+            }
+            Err(error) => {
+                side.waits = false;
+                Some(error)
+            }
+        };
+        if let Some(path) = side.run.as_ref().filter(|_| !side.waits)
+            && let Err(unshown) = conclude(path, out)
+        {
+            out.error(&unshown);
+        }
+        let Some(error) = error else { return true };
+        out.error(&error);
+        let goes_on = !matches!(error.kind, Kind::Interrupted | Kind::Terminated);
+        self.failed.get_or_insert(error);
+        goes_on
+    }
+}
+
+/// Whether the work of a suite can be cut between blocks.
+fn whole_in_blocks(suite: &Suite) -> Result<()> {
+    let refused = |why: Say| {
+        let Say { en, ru } = why;
+        Err(Error::new(
+            Kind::Usage,
+            say!(
+                "`--rebuild` builds the stands for every block: {en}",
+                "`--rebuild` собирает стенды для каждого блока: {ru}"
+            ),
+        )
+        .hint(say!(
+            "without it every stand is built once, and measured as a whole",
+            "без него каждый стенд собирается один раз и измеряется целиком"
+        )))
+    };
+    if suite.blocks < 2 {
+        return refused(say!("the suite has one block (`repeats`)", "в наборе один блок (`repeats`)"));
+    }
+    if !suite.arms.is_empty() {
+        return refused(say!("the suite has arms of its own", "у набора есть собственные варианты"));
+    }
+    let searches = |case: &stend_spec::suite::SuiteCase| {
+        case.app.is_some() || case.steady.is_some() || case.streams.iter().any(|stream| stream.search.is_some())
+    };
+    match suite.cases.iter().find(|case| searches(case)) {
+        Some(case) => {
+            let name = &case.name;
+            refused(say!(
+                "the case `{name}` needs what it measured before (`steady`, `search`, `application`)",
+                "случаю `{name}` нужно то, что он измерил раньше (`steady`, `search`, `application`)"
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+fn table(done: &[PathBuf], out: &Out) -> Result<()> {
+    let runs = done.iter().map(|path| {
         let run = store::read(path)?;
         let findings = stend_analyse::analyse(&run)?;
         Ok((run, findings))
     });
     let runs = runs.collect::<Result<Vec<_>>>()?;
-    let Some((_, first)) = done.first() else { return Ok(()) };
+    let Some(first) = done.first() else { return Ok(()) };
     if runs.len() < 2 {
         return Ok(());
     }

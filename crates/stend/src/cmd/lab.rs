@@ -4,9 +4,12 @@ use super::{lab_like, lab_shell, required};
 use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::Read;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stend_base::format::bytes;
 use stend_base::{Error, Kind, Result, say};
@@ -43,7 +46,8 @@ fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let image = Image::find(&cache, &Contents::of(&machine))?;
     stend_lab::startable(&machine.name, &place)?;
     announce(&machine, out);
-    let standing = stend_lab::up(&machine, &text, &image, &cache, &place)?;
+    let stopped = stop_flag()?;
+    let standing = stend_lab::up(&machine, &text, &image, &cache, &place, &|| stopped.load(Ordering::Relaxed))?;
     let name = &standing.name;
     if out.json {
         return out.result(&shown(&standing).to_string());
@@ -55,6 +59,17 @@ fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
         )
         .get(out.lang),
     )
+}
+
+/// Becomes true with Ctrl-C or SIGTERM, by which a machine that is half up would stay.
+fn stop_flag() -> Result<Arc<AtomicBool>> {
+    let stopped = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, stopped.clone()).map_err(|e| {
+            Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
+        })?;
+    }
+    Ok(stopped)
 }
 
 fn down(arguments: &ArgMatches, out: &Out) -> Result<()> {

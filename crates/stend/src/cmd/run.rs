@@ -35,12 +35,12 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
             "что сделает стенд, покажет `stend stand plan ФАЙЛ`; после `stend stand up ФАЙЛ` объект стенда можно указать в `--on`"
         )));
     }
-    if stands.len() > 1 {
+    if stands.len() > 1 || arguments.get_flag("rebuild") {
         return super::campaign::campaign(&stands, arguments, &stoppers, out);
     }
     let setup = match arguments.get_one::<String>("resume") {
         Some(file) => resumed(file, arguments, out)?,
-        None => setup(arguments, stands.first().map(String::as_str), out)?,
+        None => setup(arguments, stands.first().map(String::as_str), seed(arguments)?, out)?,
     };
     if arguments.get_flag("dry-run") {
         let (channel, stopper) = stend_run::channel();
@@ -153,7 +153,7 @@ pub(super) fn conclude(path: &Path, out: &Out) -> Result<()> {
 }
 
 /// What a new run needs, on a stand if its file is given.
-pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, out: &Out) -> Result<Setup> {
+pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out: &Out) -> Result<Setup> {
     let stand = stand.map(super::stand::read).transpose()?;
     let (mut suite, suite_text, directory) = read_suite(super::required(arguments, "SUITE"))?;
     let engine = arguments.get_one::<String>("engine");
@@ -161,11 +161,7 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, out: &Out) -> R
         suite.run_by(*engine);
     }
     let traces = traces::of_suite(&suite, &directory)?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    let seed = match arguments.get_one::<String>("seed") {
-        Some(text) => text.parse().map_err(|_| wrong("--seed", text, "a whole number", "целое число"))?,
-        None => now.as_nanos() as u64,
-    };
+    let now = since_1970();
     let id = store::new_run_id(now.as_secs(), stend_base::random::mix(now.as_nanos() as u64));
     let run_file = match arguments.get_one::<String>("output") {
         Some(path) => absolute(Path::new(path))?,
@@ -192,11 +188,24 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, out: &Out) -> R
         started_unix: now.as_secs() as i64,
         resume: None,
         stand,
+        one_block: false,
     })
 }
 
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO)
+}
+
+/// The seed that the user gave, or one drawn from the clock.
+pub(super) fn seed(arguments: &ArgMatches) -> Result<u64> {
+    match arguments.get_one::<String>("seed") {
+        Some(text) => text.parse().map_err(|_| wrong("--seed", text, "a whole number", "целое число")),
+        None => Ok(since_1970().as_nanos() as u64),
+    }
+}
+
 /// A run that ended early goes on where it was: the suite, the seed and the target are those of its file.
-fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<Setup> {
+pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<Setup> {
     let path = store::locate(file, &store::directory()?)?;
     if stend_run::is_going_on(&path) {
         let shown = path.display();
@@ -224,6 +233,7 @@ fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<Setup> {
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,
+        one_block: false,
     })
 }
 

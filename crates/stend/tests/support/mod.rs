@@ -5,6 +5,7 @@
 
 pub mod fixed_run;
 pub mod lab;
+pub mod stand;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,0 +1,115 @@
+//! One suite on several stands, each built anew for every block, with the real binary.
+
+mod support;
+
+use stend_record::store::read;
+use stend_record::{EventKind, RunRecord, RunState};
+use support::stand::{Stand, on_files};
+use support::*;
+
+/// Runs of this test in the order in which they began.
+fn runs(scratch: &Scratch) -> Vec<RunRecord> {
+    let directory = scratch.join("stend/runs");
+    let paths = std::fs::read_dir(directory).expect("runs").flatten().map(|entry| entry.path());
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "stend")).collect();
+    paths.sort();
+    paths.iter().map(|path| read(path).expect("a run file")).collect()
+}
+
+/// How often a program was executed.
+fn executed(run: &RunRecord, program: &str) -> usize {
+    let is = |kind: &EventKind| matches!(kind, EventKind::Command { argv, exit: Some(0), .. } if argv[0] == program);
+    run.events.iter().filter(|event| is(&event.kind)).count()
+}
+
+#[test]
+fn stands_are_built_anew_for_every_block_in_alternating_order_and_compared_within_blocks() {
+    if !root("stands_are_built_anew_for_every_block_in_alternating_order_and_compared_within_blocks") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SMALL);
+    let ext4 = Stand::new(&scratch, "ext4", &on_files(&scratch, 1, "- fs: {type: ext4}"));
+    let xfs = Stand::new(&scratch, "xfs", &on_files(&scratch, 1, "- fs: {type: xfs}").replace("128MiB", "400MiB"));
+    let words = ["run", &suite, "--stand", &ext4.file, "--stand", &xfs.file, "--rebuild", "--seed", "3", "--json"];
+    let (told, notes) = expect_exit(&mut stend(&scratch, &words), 0);
+    assert!(notes.contains("build 1, stand 1 of 2") && notes.contains("build 2, stand 2 of 2"), "{notes}");
+    let found = runs(&scratch);
+    assert_eq!(found.len(), 2);
+    for (run, make) in found.iter().map(|run| {
+        let name = &run.header.stand.as_ref().expect("a stand").name;
+        (run, if *name == ext4.name { "mkfs.ext4" } else { "mkfs.xfs" })
+    }) {
+        assert_eq!((&run.state, executed(run, make)), (&RunState::Complete, 2), "{make}");
+        let blocks: Vec<u32> = run.trials.iter().map(|trial| trial.block).collect();
+        assert_eq!(blocks, [0, 0, 1, 1]);
+        assert_eq!(run.header.inputs.seed, 3);
+    }
+    // The first of one block is the last of the next.
+    let begin = |run: &RunRecord, block| run.trials.iter().find(|trial| trial.block == block).expect("it").started;
+    let first = |block| begin(&found[0], block) < begin(&found[1], block);
+    assert_ne!(first(0), first(1));
+
+    let table = told.rsplit_once("\n{").map_or(told.clone(), |(_, last)| format!("{{{last}"));
+    let table: serde_json::Value = serde_json::from_str(&table).expect("the table is the last document");
+    assert_eq!((&table["interleaved"], &table["runs"][1]["builds"]), (&true.into(), &2.into()), "{table}");
+    ext4.is_gone();
+    xfs.is_gone();
+
+    let once = ["run", &suite, "--stand", &ext4.file, "--stand", &xfs.file, "--json"];
+    let (told, _) = expect_exit(&mut stend(&scratch, &once), 0);
+    let table = told.rsplit_once("\n{").map_or(told.clone(), |(_, last)| format!("{{{last}"));
+    let table: serde_json::Value = serde_json::from_str(&table).expect("the table is the last document");
+    assert_eq!((&table["interleaved"], &table["runs"][0]["builds"]), (&false.into(), &1.into()), "{table}");
+}
+
+#[test]
+fn what_cannot_be_cut_between_blocks_is_refused_before_anything_is_built() {
+    let scratch = Scratch::new();
+    let stand = scratch.file("x.yaml", "stand: x\nlayers:\n- zram: {size: 64MiB}\n");
+    let refused = |suite: &str, why: &str| {
+        let suite = scratch.file("s.yaml", suite);
+        let (_, told) = expect_exit(&mut stend(&scratch, &["run", &suite, "--stand", &stand, "--rebuild"]), 2);
+        assert!(told.contains("`--rebuild` builds the stands for every block") && told.contains(why), "{told}");
+    };
+    refused(&SMALL.replace("blocks: 2", "blocks: 1"), "the suite has one block");
+    refused(
+        &SMALL.replace("  - name: read\n", "  - name: read\n    steady: {rounds: 25, round: 5s}\n"),
+        "the case `read` needs what it measured before",
+    );
+    let (_, told) = expect_exit(&mut stend(&scratch, &["run", "quick", "--on", "/nowhere", "--rebuild"]), 2);
+    assert!(told.contains("--rebuild"), "{told}");
+    assert!(!std::path::Path::new("/var/lib/stend/stands/x").exists());
+}
+
+#[test]
+fn a_stand_that_cannot_be_built_again_ends_its_run_and_not_the_others() {
+    if !root("a_stand_that_cannot_be_built_again_ends_its_run_and_not_the_others") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SMALL);
+    let whole = Stand::new(&scratch, "whole", &on_files(&scratch, 1, "- fs: {type: ext4}"));
+    let fragile =
+        Stand::new(&scratch, "fragile", &on_files(&scratch, 1, "- fs: {type: xfs}").replace("128MiB", "400MiB"));
+    // A program that works once.
+    let (tools, made) = (scratch.directory("tools"), scratch.join("made").display().to_string());
+    let real = tool(&["sh", "-c", "command -v mkfs.xfs"]);
+    let script = format!("#!/bin/sh\n[ -e {made} ] && exit 1\ntouch {made}\nexec {} \"$@\"\n", real.trim());
+    let path = scratch.file("tools/mkfs.xfs", &script);
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    let words = ["run", &suite, "--stand", &whole.file, "--stand", &fragile.file, "--rebuild"];
+    let mut command = stend(&scratch, &words);
+    let usual = std::env::var("PATH").expect("a path");
+    let (_, told) = expect_exit(command.env("PATH", format!("{tools}:{usual}")), 4);
+    assert!(told.contains("mkfs.xfs"), "{told}");
+    let found = runs(&scratch);
+    let of = |name: &str| {
+        let run = found.iter().find(|run| run.header.stand.as_ref().is_some_and(|stand| stand.name == name));
+        let run = run.expect("a run");
+        (run.state == RunState::Complete, run.trials.iter().map(|trial| trial.block).collect::<Vec<_>>())
+    };
+    assert_eq!((of(&whole.name), of(&fragile.name)), ((true, vec![0, 0, 1, 1]), (false, vec![0, 0])));
+    whole.is_gone();
+    fragile.is_gone();
+}
