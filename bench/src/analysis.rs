@@ -2,9 +2,11 @@
 //! that real ones have; processor time, because a busy machine stretches the clock, and the largest memory.
 
 mod logs;
+mod peers;
 mod synthesize;
 
 use crate::{Outcome, Settings, cpu, page, say};
+use peers::Pair;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -30,6 +32,7 @@ const DAY: i64 = 86_400;
 const IMPORTED: &str = "imported.stend";
 
 /// A command and what it may cost.
+#[derive(Clone)]
 struct Row {
     /// What is done, for people.
     what: &'static str,
@@ -59,13 +62,10 @@ struct Took {
 pub fn measure(settings: &Settings) -> Outcome<()> {
     let directory = settings.directory.join(format!("stend-analysis-{}", std::process::id()));
     std::fs::create_dir_all(&directory).map_err(|e| format!("cannot make `{}`: {e}", directory.display()))?;
-    let rows = rows(&directory).and_then(|rows| {
-        let wanted = |row: &Row| settings.only.as_ref().is_none_or(|only| row.what.contains(only));
-        let rows = rows.into_iter().chain(imports(settings, &directory)?);
-        rows.filter(wanted).map(|row| Ok((took(settings, &row)?, row))).collect::<Outcome<Vec<_>>>()
-    });
+    let measured = measured(settings, &directory);
     std::fs::remove_dir_all(&directory).map_err(|e| format!("cannot remove `{}`: {e}", directory.display()))?;
-    let text = text(settings, &rows?);
+    let (rows, pairs) = measured?;
+    let text = text(settings, &rows) + &peers::text(&pairs);
     match settings.only {
         Some(_) => {
             say(&text);
@@ -73,6 +73,18 @@ pub fn measure(settings: &Settings) -> Outcome<()> {
         }
         None => page::write(&settings.page("analysis.md"), &text),
     }
+}
+
+type Measured = (Vec<(Took, Row)>, Vec<(peers::Times, Pair)>);
+
+fn measured(settings: &Settings, directory: &Path) -> Outcome<Measured> {
+    let wanted = |what: &str| settings.only.as_ref().is_none_or(|only| what.contains(only));
+    let (imports, pairs) = imports(settings, directory)?;
+    let rows = rows(directory)?.into_iter().chain(imports).filter(|row| wanted(row.what));
+    let rows = rows.map(|row| Ok((took(settings, &row)?, row))).collect::<Outcome<_>>()?;
+    let pairs = pairs.into_iter().filter(|pair| wanted(pair.theirs.what));
+    let pairs = pairs.map(|pair| Ok((peers::in_turn(settings, &pair)?, pair)));
+    Ok((rows, pairs.collect::<Outcome<_>>()?))
 }
 
 fn rows(directory: &Path) -> Outcome<Vec<Row>> {
@@ -103,8 +115,8 @@ fn rows(directory: &Path) -> Outcome<Vec<Row>> {
     ])
 }
 
-/// Logs of fio, and fio's own scripts over them if they are there (`FIOLOGPARSER`, `FIOLOGPARSER_HIST`).
-fn imports(settings: &Settings, directory: &Path) -> Outcome<Vec<Row>> {
+/// Logs of fio, and fio's own scripts beside them if they are there (`FIOLOGPARSER`, `FIOLOGPARSER_HIST`).
+fn imports(settings: &Settings, directory: &Path) -> Outcome<(Vec<Row>, Vec<Pair>)> {
     say("making logs");
     let (each, histograms) = (directory.join("made_lat.1.log"), directory.join("made_clat_hist.1.log"));
     let bytes = logs::each_io(&each, LOGGED)?;
@@ -119,25 +131,29 @@ fn imports(settings: &Settings, directory: &Path) -> Outcome<Vec<Row>> {
         memory_goal: Some(100),
     };
     let goal = Duration::from_secs_f64(bytes as f64 / LOG_RATE);
-    let mut rows = vec![
-        import("import a log of 5 M I/Os", &each, Some(goal)),
-        import("import a log of 10 000 histograms", &histograms, None),
-    ];
-    let peer = |what, script: &PathBuf, options: &[&str], file| Row {
+    let of_each = import("import a log of 5 M I/Os", &each, Some(goal));
+    let of_histograms = import("import a log of 10 000 histograms", &histograms, None);
+    let peer = |what, script: &PathBuf, options: &[&str], ours: &Row| Row {
         what,
         program: Some(settings.python.clone()),
         arguments: std::iter::once(script.display().to_string())
             .chain(options.iter().map(ToString::to_string))
             .collect(),
-        files: vec![file],
+        files: ours.files.clone(),
         goal: None,
         memory_goal: None,
     };
-    let means = "the log of 5 M I/Os with fiologparser.py -a -i 1000";
-    rows.extend(settings.log_parser.as_ref().map(|script| peer(means, script, &["-a", "-i", "1000"], each)));
-    let tails = "the log of 10 000 histograms with fiologparser_hist.py";
-    rows.extend(settings.histogram_parser.as_ref().map(|script| peer(tails, script, &[], histograms)));
-    Ok(rows)
+    let means = settings.log_parser.as_ref().map(|script| Pair {
+        theirs: peer("a log of 5 M I/Os: fiologparser.py -a -i 1000", script, &["-a", "-i", "1000"], &of_each),
+        ours: of_each.clone(),
+        at_least: 50.0,
+    });
+    let tails = settings.histogram_parser.as_ref().map(|script| Pair {
+        theirs: peer("a log of 10 000 histograms: fiologparser_hist.py", script, &[], &of_histograms),
+        ours: of_histograms.clone(),
+        at_least: 100.0,
+    });
+    Ok((vec![of_each, of_histograms], means.into_iter().chain(tails).collect()))
 }
 
 /// The command several times; the middle one by processor time.

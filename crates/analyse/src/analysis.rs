@@ -14,11 +14,32 @@ use stend_spec::plan::{Decision, Plan, StopReason};
 ///
 /// Errors: only those of [`Plan::new`], if the recorded inputs no longer make a plan.
 pub fn analyse(run: &RunRecord) -> Result<Findings> {
+    findings(run, Charts::Drawn)
+}
+
+/// As [`analyse`], but the charts of cases and of the run are left empty: a terminal and a table show none, and drawing them takes
+/// as long as all the rest.
+///
+/// Errors: as [`analyse`].
+pub fn judge(run: &RunRecord) -> Result<Findings> {
+    findings(run, Charts::LeftOut)
+}
+
+/// Whether the charts over time are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Charts {
+    /// As pages show them.
+    Drawn,
+    /// None.
+    LeftOut,
+}
+
+fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
     let plan = Plan::new(&run.header.inputs)?;
     let (start, end) = span(run);
     let mut trials = trials::by_case(run);
     let mut cases: Vec<CaseFinding> =
-        trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), start)).collect();
+        trials.iter().map(|t| case::finding(run, t, label(&plan, t.case), (drawn, start))).collect();
     precision::insert(&plan, &trials, &mut cases);
     steady::insert(run, &plan, &mut cases);
     check::insert(&plan, &trials, &mut cases);
@@ -53,7 +74,10 @@ pub fn analyse(run: &RunRecord) -> Result<Findings> {
         numa: numa::findings(run, &plan, &trials, &cases),
         not_run: not_run(run, &plan),
         across,
-        charts: charts::of_run(run, &trials, &cases, (start, end)),
+        charts: match drawn {
+            Charts::Drawn => charts::of_run(run, &trials, &cases, (start, end)),
+            Charts::LeftOut => Vec::new(),
+        },
         cases,
         caveats,
         cost: cost::cost(run),

@@ -1,5 +1,6 @@
 //! One case: its trials in, everything that is found about it out.
 
+use crate::analysis::Charts;
 use crate::by_target;
 use crate::fidelity;
 use crate::findings::{CaseFinding, OpFinding, Service};
@@ -31,8 +32,13 @@ pub struct OpLatency {
     pub service: Option<Distribution>,
 }
 
-/// Everything about one case. `run_start` is where the run's axis begins.
-pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start: Nanos) -> CaseFinding {
+/// Everything about one case, with its charts if they are to be `drawn`. `run_start` is where the run's axis begins.
+pub fn finding(
+    run: &RunRecord,
+    case: &CaseTrials<'_>,
+    label: String,
+    (drawn, run_start): (Charts, Nanos),
+) -> CaseFinding {
     let latencies = latencies(case);
     let headline = phrase::headline(case.asked);
     CaseFinding {
@@ -53,7 +59,10 @@ pub fn finding(run: &RunRecord, case: &CaseTrials<'_>, label: String, run_start:
         prober: prober::of_case(case),
         no_prober: prober::why_none(case),
         checks: check::all(run, case),
-        charts: charts::of_case(run, case, headline, &latencies, run_start),
+        charts: match drawn {
+            Charts::Drawn => charts::of_case(run, case, headline, &latencies, run_start),
+            Charts::LeftOut => Vec::new(),
+        },
     }
 }
 
@@ -173,7 +182,7 @@ mod tests {
     use stend_spec::workload::Sync;
 
     fn first(record: &RunRecord) -> CaseFinding {
-        finding(record, &by_case(record)[0], "x".into(), Nanos(0))
+        finding(record, &by_case(record)[0], "x".into(), (Charts::Drawn, Nanos(0)))
     }
 
     #[test]

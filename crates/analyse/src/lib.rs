@@ -48,7 +48,7 @@ mod told;
 mod trials;
 mod verdict;
 
-pub use analysis::analyse;
+pub use analysis::{analyse, judge};
 pub use as_fio::as_fio;
 pub use beside::beside;
 pub use by_trial::by_trial;

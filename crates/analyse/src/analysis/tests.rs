@@ -283,3 +283,13 @@ fn check_chart(chart: &crate::Chart) -> std::result::Result<(), TestCaseError> {
     }
     Ok(())
 }
+
+#[test]
+fn what_is_judged_without_charts_is_the_same_but_for_them() {
+    let record = run().trial(0).done().trial(0).block(1).done().record();
+    let mut drawn = analyse(&record).unwrap();
+    assert!(!drawn.charts.is_empty() && drawn.cases.iter().all(|case| !case.charts.is_empty()));
+    drawn.charts.clear();
+    drawn.cases.iter_mut().for_each(|case| case.charts.clear());
+    assert_eq!(judge(&record).unwrap(), drawn);
+}

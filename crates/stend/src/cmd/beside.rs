@@ -21,7 +21,7 @@ pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
     };
     let (audit, published) = super::audit::read(table, &[])?;
     let run = super::read(name)?;
-    let findings = stend_analyse::analyse(&run)?;
+    let findings = stend_analyse::judge(&run)?;
     let layout = arguments.get_one::<String>("layout").map(String::as_str);
     let beside = stend_analyse::beside((&run, &findings), &published, &audit, layout)?;
     if let Some(file) = arguments.get_one::<String>("output") {

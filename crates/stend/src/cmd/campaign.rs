@@ -170,7 +170,7 @@ fn whole_in_blocks(suite: &Suite) -> Result<()> {
 fn table(done: &[PathBuf], out: &Out) -> Result<()> {
     let runs = done.iter().map(|path| {
         let run = store::read(path)?;
-        let findings = stend_analyse::analyse(&run)?;
+        let findings = stend_analyse::judge(&run)?;
         Ok((run, findings))
     });
     let runs = runs.collect::<Result<Vec<_>>>()?;

@@ -98,7 +98,7 @@ fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
             .hint(say!("leave `--margin` out", "уберите `--margin`")));
     }
     let margin = asked.or(declared);
-    let mut runs = judged_all(&names)?;
+    let mut runs = judged_all(&names, stend_analyse::judge)?;
     let baseline = arguments.get_one::<String>("baseline");
     if let (Some(baseline), 2..) = (baseline, runs.len()) {
         let place = place(baseline, &names, &runs)?;
@@ -118,10 +118,10 @@ fn of(arguments: &ArgMatches, gate: Option<&Gate>) -> Result<Comparison> {
     Ok(comparison)
 }
 
-/// Runs that are compared with the first of them, by name.
+/// Runs that are compared with the first of them, by name, with what is `found` in each: with charts, or without.
 ///
 /// Errors: `Usage` if there are too many; those of reading a run.
-pub fn judged_all(names: &[String]) -> Result<Vec<Judged>> {
+pub fn judged_all(names: &[String], found: fn(&RunRecord) -> Result<Findings>) -> Result<Vec<Judged>> {
     let given = names.len();
     if !(1..=RUNS_MAX).contains(&given) {
         return Err(usage(say!(
@@ -130,12 +130,12 @@ pub fn judged_all(names: &[String]) -> Result<Vec<Judged>> {
         ))
         .hint(say!("`stend list` shows the runs there are", "`stend list` покажет, какие прогоны есть")));
     }
-    names.iter().map(|name| judged(name)).collect()
+    names.iter().map(|name| judged(name, found)).collect()
 }
 
-fn judged(name: &str) -> Result<Judged> {
+fn judged(name: &str, found: fn(&RunRecord) -> Result<Findings>) -> Result<Judged> {
     let run = super::read(name)?;
-    let findings = stend_analyse::analyse(&run)?;
+    let findings = found(&run)?;
     Ok((run, findings))
 }
 
@@ -153,7 +153,7 @@ fn place(baseline: &str, names: &[String], runs: &[Judged]) -> Result<usize> {
 
 /// The A/A floor that another run shows.
 fn floor(name: &str, baseline: &Judged) -> Result<Floor> {
-    let (run, findings) = judged(name)?;
+    let (run, findings) = judged(name, stend_analyse::judge)?;
     if findings.run == baseline.1.run && run.header.inputs.suite.arms.is_empty() {
         return Err(usage(say!(
             "`--floor {name}` is the baseline itself, which would have no noise",

@@ -7,7 +7,7 @@ use std::io::{Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 use stend_analyse::as_fio::{GroupAsFio, Trials};
 use stend_analyse::compare::Options;
-use stend_analyse::{analyse, as_fio, by_trial};
+use stend_analyse::{analyse, as_fio, by_trial, judge};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::RunRecord;
 use stend_report::{Book, Dialect, ResultsCsv};
@@ -43,7 +43,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let run = super::read_run(arguments)?;
     let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
     let results = |dialect| -> Result<()> {
-        let findings = analyse(&run)?;
+        let findings = judge(&run)?;
         let table = ResultsCsv::new(&run, &findings, dialect)?;
         one_file(file, out, |to| table.write(to))
     };
@@ -68,7 +68,7 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
 /// A workbook of one run, or of several with the first as the baseline.
 fn workbook(arguments: &ArgMatches, names: &[String], out: &Out) -> Result<()> {
     let file = binary_file(arguments, "xlsx")?;
-    let runs = super::compare::judged_all(names)?;
+    let runs = super::compare::judged_all(names, analyse)?;
     let comparison = match &runs[..] {
         [(run, findings)] => stend_analyse::compare_arms(run, findings, &Options::default())?,
         _ => Some(stend_analyse::compare(&runs.iter().map(|(r, f)| (r, f)).collect::<Vec<_>>(), &Options::default())),

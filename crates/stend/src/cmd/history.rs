@@ -33,7 +33,7 @@ pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
     // One at a time: many runs do not fit the memory together.
     let mut points: Vec<(RunPoint, &String)> = Vec::new();
     for name in names {
-        let point = RunPoint::of(&stend_analyse::analyse(&super::read(name)?)?);
+        let point = RunPoint::of(&stend_analyse::judge(&super::read(name)?)?);
         match points.iter().any(|(known, _)| known.run == point.run) {
             true => return Err(twice(&point.run)),
             false => points.push((point, name)),
@@ -64,7 +64,7 @@ fn changed(history: &History, points: &[(RunPoint, &String)]) -> Result<Vec<(usi
     let read = |index: usize| {
         let name = points.iter().find(|(point, _)| point.run == history.runs[index].0).map(|(_, name)| *name);
         let run = super::read(name.map_or("", String::as_str))?;
-        let findings = stend_analyse::analyse(&run)?;
+        let findings = stend_analyse::judge(&run)?;
         Ok::<_, Box<Error>>((run, findings))
     };
     let mut all = Vec::new();

@@ -116,11 +116,10 @@ impl Begun {
 /// Prints the findings as `stend show` does, and where the file is.
 fn shown(path: &Path, out: &Out) -> Result<()> {
     let run = store::read(path)?;
-    let findings = stend_analyse::analyse(&run)?;
     if out.json {
-        return out.result(&stend_report::json(&findings));
+        return out.result(&stend_report::json(&stend_analyse::analyse(&run)?));
     }
-    super::show::print(&run, &findings, out)?;
+    super::show::print(&run, &stend_analyse::judge(&run)?, out)?;
     let run_file = path.display();
     let places = say!(
         "run file  {run_file}\nnext      stend report {run_file} -o report.html",

@@ -10,7 +10,7 @@ use stend_record::RunRecord;
 pub fn report(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let run = super::read_run(arguments)?;
     let (file, text) = match arguments.get_one::<String>("markdown") {
-        Some(file) => (file.as_str(), stend_report::markdown(&stend_analyse::analyse(&run)?, out.lang)),
+        Some(file) => (file.as_str(), stend_report::markdown(&stend_analyse::judge(&run)?, out.lang)),
         None => (super::required(arguments, "output"), html(&run, out.lang)?),
     };
     if file == "-" {

@@ -132,13 +132,12 @@ fn person_is_ready(path: &Path, stoppers: &Stoppers, out: &Out) -> Result<bool> 
 /// Prints the findings of a finished run, writes its report, and says where both files are.
 pub(super) fn conclude(path: &Path, out: &Out) -> Result<()> {
     let run = store::read(path)?;
-    let findings = stend_analyse::analyse(&run)?;
     let report = path.with_extension("html");
     super::report::write(&run, &report, out.lang)?;
     if out.json {
-        return out.result(&stend_report::json(&findings));
+        return out.result(&stend_report::json(&stend_analyse::analyse(&run)?));
     }
-    super::show::print(&run, &findings, out)?;
+    super::show::print(&run, &stend_analyse::judge(&run)?, out)?;
     let (run_file, report) = (path.display(), report.display());
     let places = say!(
         "run file  {run_file}\nreport    {report}\nnext      stend show {run_file}",

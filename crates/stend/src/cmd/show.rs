@@ -10,10 +10,9 @@ use stend_record::RunRecord;
 /// Prints the findings of a run.
 pub fn show(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let run = super::read_run(arguments)?;
-    let findings = stend_analyse::analyse(&run)?;
     match out.json {
-        true => out.result(&stend_report::json(&findings)),
-        false => print(&run, &findings, out),
+        true => out.result(&stend_report::json(&stend_analyse::analyse(&run)?)),
+        false => print(&run, &stend_analyse::judge(&run)?, out),
     }
 }
 

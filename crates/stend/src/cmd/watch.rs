@@ -28,10 +28,9 @@ pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
     display.end();
     // Between the end of the process and the last read the end may have been written.
     run = store::read(&path)?;
-    let findings = stend_analyse::analyse(&run)?;
     out.result(&match out.json {
-        true => stend_report::json(&findings),
-        false => stend_report::text(&findings, out.lang, out.width(), out.colour()),
+        true => stend_report::json(&stend_analyse::analyse(&run)?),
+        false => stend_report::text(&stend_analyse::judge(&run)?, out.lang, out.width(), out.colour()),
     })?;
     if run.state == RunState::Open {
         return Err(Error::new(

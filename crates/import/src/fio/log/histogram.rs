@@ -1,6 +1,6 @@
 //! Lines of fio's histogram logs: counts by bucket of what completed since the line before. Pure.
 
-use super::scan::{PADDING, comma, joined, number};
+use super::scan::{PADDING, comma, number};
 use super::totals::{Latencies, SumOf};
 use stend_base::buckets::Buckets;
 use stend_base::{Histogram, Say, say};
@@ -80,15 +80,21 @@ impl Row {
                 (at, column) = (at + ZEROS.len(), column + 8);
                 continue;
             }
-            let (count, end) = match short(ahead) {
-                Some((count, length)) => (count, at + length),
-                None if ahead[0] != b',' => break,
-                None => comma(bytes, at).and_then(|at| number(bytes, at)).ok_or_else(no_row)?,
+            if ahead[0] != b',' {
+                break;
+            }
+            let mut keep = |count| {
+                // Written in any case and kept if it is not 0: which of them are is not to be guessed.
+                self.slots[used.min(BINS)] = (column as u32, count);
+                (used, column) = (used + usize::from(count > 0), column + 1);
             };
-            // Written in any case and kept if it is not 0: which of them are is not to be guessed.
-            self.slots[used.min(BINS)] = (column as u32, count);
-            used += usize::from(count > 0);
-            (at, column) = (end, column + 1);
+            let length = short(ahead, &mut keep);
+            at += length;
+            if length == 0 {
+                let (count, end) = comma(bytes, at).and_then(|at| number(bytes, at)).ok_or_else(no_row)?;
+                keep(count);
+                at = end;
+            }
         }
         self.used = used.min(BINS);
         Ok((column, at))
@@ -143,19 +149,49 @@ impl Totals {
     }
 }
 
-/// A count of up to five digits between a comma and blank and the next comma, as nearly all are, and how many bytes that is. Its length is
-/// computed: where I/Os fall, counts of one digit and of more stand side by side, and every second guess would be wrong.
+/// Hands over the counts of up to four digits, each between a comma with a blank and the next comma, as nearly all are, and says how many
+/// bytes they are. All commas of 32 bytes are found at once, so that no count waits until the length of the one before is known: a row of
+/// 360 counts takes half of the time.
 #[inline(always)]
-fn short(ahead: &[u8; AHEAD]) -> Option<(u64, usize)> {
-    let word = u64::from_le_bytes(*ahead.first_chunk()?);
-    let plain = (word >> 16) ^ 0x3030_3030_3030;
-    let others = (plain.wrapping_add(0x7676_7676_7676) | plain) & 0x8080_8080_8080;
+fn short(ahead: &[u8; AHEAD], keep: &mut impl FnMut(u64)) -> usize {
+    let (mut commas, mut from) = (commas(ahead) & !1, 0);
+    while commas != 0 {
+        let next = commas.trailing_zeros() as usize;
+        let Some(count) = ahead.get(from..from + 8).and_then(|word| between(word.first_chunk()?, next - from)) else {
+            break;
+        };
+        keep(count);
+        (commas, from) = (commas & (commas - 1), next);
+    }
+    from
+}
+
+/// Which of the first 32 bytes may be commas, the first in the lowest bit. A byte above 127 may seem to be one; it is no digit and no comma
+/// where it is read.
+#[inline(always)]
+fn commas(ahead: &[u8; AHEAD]) -> u32 {
+    let (words, _) = ahead.as_chunks::<8>();
+    words.iter().take(4).enumerate().fold(0, |all, (index, word)| {
+        let differs = (u64::from_le_bytes(*word) ^ 0x2c2c_2c2c_2c2c_2c2c) & 0x7f7f_7f7f_7f7f_7f7f;
+        let equal = !(differs + 0x7f7f_7f7f_7f7f_7f7f) & 0x8080_8080_8080_8080;
+        // One bit of each byte, brought together in the highest byte.
+        all | ((((equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * index))
+    })
+}
+
+/// The count of so many bytes, `, ` before it included.
+#[inline(always)]
+fn between(word: &[u8; 8], length: usize) -> Option<u64> {
+    let word = u64::from_le_bytes(*word);
+    let plain = (word >> 16) as u32 ^ 0x3030_3030;
+    let others = (plain.wrapping_add(0x7676_7676) | plain) & 0x8080_8080;
     let digits = others.trailing_zeros() / 8;
-    let behind = (word >> (16 + 8 * digits.min(5))) as u8;
-    if word as u16 != u16::from_le_bytes(*b", ") || !(1..=5).contains(&digits) || behind != b',' {
+    if word as u16 != u16::from_le_bytes(*b", ") || digits == 0 || length != 2 + digits as usize {
         return None;
     }
-    Some((joined(plain << (64 - 8 * digits)), 2 + digits as usize))
+    // Neighbours are joined twice, as `scan` does with eight digits thrice.
+    let pairs = ((plain << (32 - 8 * digits)) & 0x0f0f_0f0f).wrapping_mul(10 * 256 + 1) >> 8;
+    Some(u64::from((pairs & 0x00ff_00ff).wrapping_mul(100 * 65_536 + 1) >> 16))
 }
 
 /// Whether eight zeros stand here. The last of them may be the beginning of a longer number, so the byte behind must end it.
@@ -183,7 +219,7 @@ mod tests {
 
     /// The line at the beginning of these bytes, and its length; what the row held before does not matter.
     fn read(mut bytes: Vec<u8>) -> Result<(Row, usize), Say> {
-        bytes.extend([0; 32]);
+        bytes.extend([0; PADDING]);
         let mut row = Row::default();
         (row.used, row.slots[0]) = (1, (7, 7));
         let len = row.read(&bytes)?;

@@ -25,7 +25,7 @@ use totals::{Latencies, Sums, Totals};
 use trial::{Gathered, JobLog};
 
 /// Slices that go to the run file at a time.
-const CHUNK: usize = 64;
+const CHUNK: usize = 128;
 /// Most files.
 const FILES_MAX: usize = 10_000;
 /// Columns of a log: time, value, kind of I/O, size.

@@ -10,8 +10,8 @@ use stend_base::{Say, say};
 const BLOCK: usize = 1 << 18;
 /// Longest line: a row of 1,856 counts of 20 digits.
 const LINE_MAX: usize = 1 << 16;
-/// Digits are read eight at a time, so as many bytes may be looked at behind the last one.
-pub const PADDING: usize = 32;
+/// Commas are looked for in 32 bytes at a time and digits read from eight, so as many bytes may be looked at behind the last one.
+pub const PADDING: usize = 40;
 /// Longest rest of a line that is compared with the one before: time and value left out.
 const TAIL_MAX: usize = 64;
 
@@ -120,7 +120,7 @@ fn eight(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 
 /// The number of eight digits, by joining neighbours three times; the first in the lowest byte; only the lower half of each byte counts.
 #[inline(always)]
-pub fn joined(digits: u64) -> u64 {
+fn joined(digits: u64) -> u64 {
     let pairs = (digits & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 * 256 + 1) >> 8;
     let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 * 65_536 + 1) >> 16;
     (fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 * (1 << 32) + 1) >> 32
