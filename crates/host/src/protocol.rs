@@ -14,6 +14,7 @@ use stend_spec::arm::{Observation, Switch};
 use stend_spec::external::FioNeed;
 use stend_spec::fault::Fault;
 use stend_spec::precondition::Precondition;
+use stend_spec::stand::Side;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Region, Trial};
 use stend_stand::{Permission, Rehearsal};
@@ -112,6 +113,8 @@ pub struct StandFile {
     pub file: String,
     /// Drawn for the stand: names and identities of what it makes follow from it.
     pub nonce: u64,
+    /// Which of its two hosts is meant.
+    pub side: Option<Side>,
 }
 
 /// What is to be done about stands.

@@ -46,6 +46,17 @@ pub struct Started {
 ///
 /// The machine ends with the returned host, and with the *thread* that calls this, however that ends.
 pub fn boot(machine: &Machine, image: &Image, cache: &Path) -> Result<Started> {
+    if let Some(link) = machine.links.first() {
+        let (name, to) = (&machine.name, &link.to);
+        return Err(Error::new(
+            Kind::Usage,
+            say!(
+                "the machine `{name}` has a link to `{to}`, and a machine of one run is alone",
+                "у машины `{name}` есть связь с `{to}`, а машина одного прогона — одна"
+            ),
+        )
+        .hint(say!("start both with `stend lab up`", "запустите обе командой `stend lab up`")));
+    }
     let files = Files::make(machine, image, cache)?;
     try_each(accelerators(), |accelerator| start(machine, image, &files, accelerator))
 }

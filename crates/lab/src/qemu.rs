@@ -4,7 +4,8 @@ use crate::drives;
 use crate::guest;
 use crate::image::Image;
 use std::path::Path;
-use stend_spec::machine::Machine;
+use stend_base::random::mix;
+use stend_spec::machine::{Link, Machine};
 
 /// The emulator.
 pub const PROGRAM: &str = "qemu-system-x86_64";
@@ -98,6 +99,9 @@ pub fn arguments(machine: &Machine, how: Accelerator, paths: &Paths, streams: &S
     for (option, value) in drives::options(machine, &paths.drives) {
         say(option, &value);
     }
+    for (option, value) in link_options(machine, streams) {
+        say(option, &value);
+    }
     let system = escaped(&paths.image.system);
     // Behind the drives, so that those get the first names.
     words.extend([
@@ -139,6 +143,40 @@ fn stream_options(streams: &Streams) -> Vec<(&'static str, String)> {
     options
 }
 
+/// Networks between machines that stay up: each sends to a socket in the directory of the other, and what nobody is there for is lost,
+/// as on a cable that is not plugged in. QEMU leaves its directory when it has started: where it sends to is told whole.
+//= QEMU 7.2, qemu-options.hx, `-netdev dgram`
+fn link_options(machine: &Machine, streams: &Streams) -> Vec<(&'static str, String)> {
+    let Streams::Sockets { directory } = streams else { return Vec::new() };
+    let place = directory.parent().unwrap_or(directory);
+    let link = |(number, Link { to, .. }): (usize, &Link)| {
+        let (ours, mac) = (socket_name(to), mac(&machine.name, to));
+        let theirs = escaped(&place.join(to).join(socket_name(&machine.name)));
+        [
+            (
+                "netdev",
+                format!("dgram,id=net{number},local.type=unix,local.path={ours},remote.type=unix,remote.path={theirs}"),
+            ),
+            ("device", format!("virtio-net-pci,bus=pcie.0,netdev=net{number},mac={mac}")),
+        ]
+    };
+    (1..).zip(&machine.links).flat_map(link).collect()
+}
+
+/// Socket for what the machine of this name sends; paths of sockets have some hundred characters at most.
+fn socket_name(from: &str) -> String {
+    let bits = from.bytes().fold(0, |seed, byte| mix(seed ^ u64::from(byte)));
+    format!("link-{:08x}", bits as u32)
+}
+
+/// Address of one end of a link, which follows from the names of both: locally administered, no group.
+fn mac(own: &str, to: &str) -> String {
+    let words = own.bytes().chain([0]).chain(to.bytes());
+    let bits = words.fold(0, |seed, byte| mix(seed ^ u64::from(byte))).to_le_bytes();
+    let [a, b, c, d, e, ..] = bits;
+    format!("52:{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}")
+}
+
 fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams) -> String {
     // Left to itself the guest measures the counter against a timer while others take the processor from it; on a busy machine
     // its clock then ran nine times too fast.
@@ -153,8 +191,11 @@ fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams) -> String
     };
     let given: String = machine.kernel.iter().map(|parameter| format!(" {parameter}")).collect();
     let modules = drives::modules(machine);
+    let links: Vec<String> =
+        machine.links.iter().map(|link| format!("{}@{}", mac(&machine.name, &link.to), link.address)).collect();
+    let links = if links.is_empty() { String::new() } else { format!(" stend.links={}", links.join(",")) };
     let stays = if matches!(streams, Streams::Sockets { .. }) { " stend.stays" } else { "" };
-    format!("{KERNEL}{counter} stend.drives={count} stend.modules={modules}{stays}{polled}{given}")
+    format!("{KERNEL}{counter} stend.drives={count} stend.modules={modules}{links}{stays}{polled}{given}")
 }
 
 #[cfg(test)]
@@ -291,6 +332,33 @@ mod tests {
         .assert_eq(&told.concat());
         let machine = stend_spec::parse::machine("machine: m\ndrives: [{serial: A1, size: 64MiB}]", "m.yaml").unwrap();
         assert!(kernel_line(&machine, Accelerator::Kvm, &streams).ends_with(" stend.modules=nvme stend.stays"));
+    }
+
+    #[test]
+    fn machines_with_links_send_into_each_other_s_directories() {
+        let end = |own: &str, to: &str, address: &str| {
+            let text = format!(
+                "machine: {own}\nlinks: [{{to: {to}, address: {address}/24}}]\ndrives: [{{serial: A1, size: 64MiB}}]"
+            );
+            let machine = stend_spec::parse::machine(&text, "m.yaml").unwrap();
+            let place = Path::new("/run/x").join(own);
+            let streams = Streams::Sockets { directory: &place };
+            let words = link_options(&machine, &streams);
+            assert!(link_options(&machine, &Streams::Standard { control: 5 }).is_empty(), "such a machine is alone");
+            (words[0].1.clone(), words[1].1.clone(), kernel_line(&machine, TCG, &streams))
+        };
+        let (array, host) = (end("array", "host", "10.77.0.1"), end("host", "array", "10.77.0.2"));
+        expect![
+            "dgram,id=net1,local.type=unix,local.path=link-HOST,remote.type=unix,remote.path=/run/x/host/link-ARRAY"
+        ]
+        .assert_eq(&array.0.replace(&socket_name("host"), "link-HOST").replace(&socket_name("array"), "link-ARRAY"));
+        assert!(host.0.contains(&format!("local.path={},", socket_name("array"))), "{}", host.0);
+        assert!(host.0.ends_with(&format!("/run/x/array/{}", socket_name("host"))), "{}", host.0);
+        assert!(array.1.ends_with(&format!("mac={}", mac("array", "host"))), "{}", array.1);
+        assert!(array.2.contains(&format!("stend.links={}@10.77.0.1/24", mac("array", "host"))), "{}", array.2);
+        assert_ne!(mac("array", "host"), mac("host", "array"));
+        let first = u8::from_str_radix(&mac("array", "host")[..2], 16).unwrap();
+        assert_eq!(first & 0b11, 0b10, "locally administered, and no group");
     }
 
     #[test]

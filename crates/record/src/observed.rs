@@ -406,6 +406,13 @@ pub enum EventKind {
         /// Both outputs, cut to 64 KiB.
         output: String,
     },
+    /// Something that was done on another host than the one that is measured: the one that has the drives of the stand.
+    Elsewhere {
+        /// How the user calls it.
+        host: String,
+        /// What: a command or a step.
+        what: Box<EventKind>,
+    },
     /// A step changed the machine, or undid a change.
     Step {
         /// What it did, e.g. `create /var/tmp/.stend-x/data`.

@@ -16,6 +16,7 @@ use stend_host::{Host, Inspect, Permission, Request, StandFile};
 use stend_record::store::{Options, Writer, create};
 use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader, StandText};
 use stend_spec::plan::{Plan, PlanInputs};
+use stend_spec::stand::Side;
 use stend_spec::suite::Suite;
 use stend_spec::trace::Trace;
 
@@ -59,6 +60,8 @@ pub struct Setup {
     pub resume: Option<Resume>,
     /// The stand to put up first.
     pub stand: Option<StandText>,
+    /// What was done on the host with the drives of the stand before this session, for the run file.
+    pub elsewhere: Vec<EventKind>,
     /// End with the block that this session begins with, and leave the rest to sessions on stands that are built anew.
     pub one_block: bool,
 }
@@ -121,6 +124,8 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
             text: text.clone(),
             file: file.clone(),
             nonce: *nonce,
+            // Of a stand of two hosts the worker has the part that is measured.
+            side: Some(Side::Client),
         }),
         one_block: setup.one_block,
     }
@@ -195,6 +200,7 @@ impl Loop {
             Ok(writer) => {
                 self.writer = Some(writer);
                 self.note_clock();
+                self.note_elsewhere();
                 self.listen();
             }
             Err(error) => self.file_error = Some(error),
@@ -221,6 +227,14 @@ impl Loop {
     fn note_clock(&self) {
         if let Some(stend_host::Clock { shift_ns, uncertainty_ns }) = self.setup.host.clock() {
             let kind = EventKind::HostClock { shift_ns, uncertainty_ns };
+            let event = Event { at: stend_host::now(), kind };
+            self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
+        }
+    }
+
+    /// Keeps what was done on the other host of the stand.
+    fn note_elsewhere(&mut self) {
+        for kind in std::mem::take(&mut self.setup.elsewhere) {
             let event = Event { at: stend_host::now(), kind };
             self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
         }

@@ -19,10 +19,21 @@ pub struct Machine {
     pub zfs: bool,
     /// Parameters of the guest's kernel.
     pub kernel: Vec<String>,
+    /// Networks of this machine and one other each, at most 4, no two to the same machine.
+    pub links: Vec<Link>,
     /// Queues that the guest's NVMe driver sets aside for polling, per drive; 0 to 64.
     pub nvme_poll_queues: u32,
     /// Its drives, 1 to 24, no two with one serial number.
     pub drives: Vec<Drive>,
+}
+
+/// A network that only this machine and another one are on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Name of the other machine, which has a link to this one.
+    pub to: String,
+    /// IPv4 address of this machine on it, with the length of the network's prefix: `10.77.0.1/24`.
+    pub address: String,
 }
 
 /// CPUs and memory that are near each other.

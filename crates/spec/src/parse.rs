@@ -1,5 +1,6 @@
 //! From YAML nodes to a [`Suite`]: strict, with a position and a hint for everything that is refused.
 
+mod address;
 mod app;
 mod append;
 mod arms;

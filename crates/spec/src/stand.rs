@@ -1,10 +1,12 @@
 //! A stand as its file describes it: drives, the layers that are built on them, and what of that is measured. Pure; which
 //! commands make a layer is the business of the crate `stand`.
 
+mod across;
 mod exports;
 mod lvm;
 mod zfs;
 
+pub use across::{Across, Side};
 pub use exports::{Iscsi, Nfs, PathPolicy, Transport};
 pub use lvm::{Allocation, CacheMode, IntegrityMode, Lvm, LvmType};
 pub use zfs::{Zfs, ZfsLayout, ZfsProduct};
@@ -25,6 +27,10 @@ pub struct Stand {
     pub layers: Vec<Layer>,
     /// What is measured.
     pub targets: Vec<Ref>,
+    /// Addresses, if it is of two hosts.
+    pub across: Option<Across>,
+    /// Which of the two is meant; `None`: there is only one.
+    pub side: Option<Side>,
 }
 
 /// A drive that the user gives to the stand.

@@ -22,7 +22,7 @@ pub use up::put_up;
 use crate::devices::Devices;
 use crate::roots::Roots;
 use journal::Journal;
-use layers::{Below, Made, Site};
+use layers::{Below, Made, Site, Way};
 use names::Names;
 use signs::Sight;
 use std::path::PathBuf;
@@ -58,6 +58,7 @@ impl Place<'_> {
             let path = |product: &step::Product| sight.find(product).unwrap_or_else(|| product.shown());
             let lasting = |path: &str| sight.lasting(path).unwrap_or_else(|| path.to_string());
             let overwrites = !self.stand.overwrite.is_empty();
+            let size = |product: &step::Product| sight.size(&path(product));
             layers::make(&Site {
                 names: self.names(),
                 layer,
@@ -65,6 +66,8 @@ impl Place<'_> {
                 path: &path,
                 lasting: &lasting,
                 overwrites,
+                size: &size,
+                way: self.stand.across.as_ref().map(|hosts| Way { hosts, side: self.stand.side }),
             })
         })
     }
@@ -90,7 +93,7 @@ impl Place<'_> {
 
     /// What is measured: paths of what exists, something like it of the rest.
     fn targets(&self, sight: &Sight) -> Vec<String> {
-        self.stand.targets.iter().flat_map(|of| self.below(sight, of)).map(|below| below.path).collect()
+        self.stand.targets_here().iter().flat_map(|of| self.below(sight, of)).map(|below| below.path).collect()
     }
 }
 
@@ -107,7 +110,7 @@ pub(crate) fn made_by(roots: &Roots, devices: &Devices, name: &str) -> Vec<Strin
     let drives = drives::paths(roots, &head.drives).unwrap_or_default();
     let place = Place { stand: &stand, nonce: head.nonce, drives };
     let sight = Sight::new(roots, &journal);
-    let products = stand.layers.iter().flat_map(|layer| place.make(&sight, layer).products);
+    let products = stand.layers_here().iter().flat_map(|layer| place.make(&sight, layer).products);
     let paths = products.filter_map(|product| sight.find(&product));
     paths.filter_map(|path| Some(crate::mounts::device_at(roots, devices, &path)?.name.clone())).collect()
 }
@@ -117,14 +120,16 @@ pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
     let Ok(Some(journal)) = Journal::look(roots, name) else { return Vec::new() };
     let (Ok(stand), Some(head)) = (stand_of(&journal), journal.head()) else { return Vec::new() };
     let names = Names { stand: &stand.name, nonce: head.nonce };
-    let directories = stand.layers.iter().filter(|layer| layer.kind.is_directory());
+    // An export of a directory is mounted where it is taken in.
+    let mounted = |layer: &&Layer| layer.kind.is_directory() && (stand.exports_here().1 || !layer.kind.is_export());
+    let directories = stand.layers_here().iter().filter(mounted);
     directories.map(|layer| names.mount(&layer.name).into()).collect()
 }
 
 /// The stand that a journal is of.
 fn stand_of(journal: &Journal) -> Result<Stand> {
     let head = journal.head().ok_or_else(no_head)?;
-    stend_spec::parse::stand(&head.text, &head.file)
+    Ok(stend_spec::parse::stand(&head.text, &head.file)?.on(head.side))
 }
 
 fn no_head() -> Box<Error> {

@@ -25,10 +25,12 @@ mkdir -p /var/lib/nfs
 : >/etc/exports >/var/lib/nfs/etab >/var/lib/nfs/rmtab
 drives=0
 stays=
+links=
 for word in $(cat /proc/cmdline); do
   case $word in
     stend.drives=*) drives=${word#stend.drives=} ;;
     stend.stays) stays=yes ;;
+    stend.links=*) links=${word#stend.links=} ;;
     stend.modules=*) modprobe -a $(echo "${word#stend.modules=}" | $b tr , ' ') ;;
   esac
 done
@@ -45,6 +47,17 @@ while [ "$tries" -lt 1500 ]; do
   $b usleep 20000
 done
 udevadm settle -t 30
+# Networks of this machine and another one, told apart by their hardware addresses; udev gives them names of its own first.
+[ -n "$links" ] && modprobe virtio_net && udevadm settle -t 30
+number=0
+for link in $(echo "$links" | $b tr , ' '); do
+  number=$((number + 1))
+  for net in /sys/class/net/*; do
+    [ "$(cat "$net/address")" = "${link%@*}" ] || continue
+    ip link set "${net##*/}" name "link$number" && ip address add "${link#*@}" dev "link$number" && ip link set "link$number" up
+  done
+  [ -e "/sys/class/net/link$number" ] || echo "stend-lab: link $number did not appear"
+done
 port=
 for one in /sys/class/virtio-ports/*; do
   [ "$(cat "$one/name" 2>/dev/null)" = stend.worker ] && port=/dev/${one##*/}

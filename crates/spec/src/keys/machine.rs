@@ -39,6 +39,8 @@ pub const COUNT: Limits<u32> = Limits { least: 1, most: DRIVES.most as u32 };
 pub const NODES: Limits<usize> = Limits { least: 1, most: 8 };
 /// Memory of a node.
 pub const NODE_MEMORY: Limits<Bytes> = Limits { least: Bytes::mib(128), most: Bytes::gib(1024) };
+/// Networks.
+pub const LINKS: Limits<usize> = Limits { least: 1, most: 4 };
 /// Number of the last node at most.
 pub const NODE: Limits<u32> = Limits { least: 0, most: NODES.most as u32 - 1 };
 /// Revolutions per minute.
@@ -52,6 +54,10 @@ pub const WORD: Limits<usize> = Limits { least: 2, most: 100 };
 const PACKAGE: Shape = Shape::Spelled("name of a package of Debian", "^[a-z0-9][a-z0-9+.-]{1,99}$");
 const PARAMETER: Shape =
     Shape::Spelled("2 to 100 characters without spaces and quotes", "^[A-Za-z0-9][A-Za-z0-9_.,:=/+-]{1,99}$");
+const ADDRESS: Shape = Shape::Spelled(
+    "IPv4 address and length of its network's prefix, such as `10.77.0.1/24`",
+    "^[0-9]{1,3}(\\.[0-9]{1,3}){3}/[0-9]{1,2}$",
+);
 const WWN: Shape = Shape::Spelled("16 hexadecimal digits", "^[0-9a-f]{16}$");
 const WARNING: Shape = Shape::Word(|| words(WARNINGS));
 /// Characters of a serial number: what a virtio disk can tell.
@@ -101,6 +107,12 @@ pub const MACHINE: Mapping = Mapping {
             "0",
             Shape::Whole(POLL_QUEUES),
             "Queues that the NVMe driver of the guest sets aside for polling, per drive (its parameter `poll_queues`); `io_uring_iopoll` needs one.",
+        ),
+        optional(
+            "links",
+            "absent",
+            Shape::List(&LINK, LINKS),
+            "Networks, each of this machine and one other that stays up (`stend lab up`). In the guest they are `link1`, `link2`, … in this order; nothing else is reached over them.",
         ),
         required("drives", Shape::List(&DRIVE, DRIVES), "Its drives, empty at every start."),
     ],
@@ -172,5 +184,16 @@ pub const NUMA: Mapping = Mapping {
     ],
 };
 
+/// An item of `links`.
+pub const LINK: Mapping = Mapping {
+    en: "a link",
+    ru: "связь",
+    doc: "A network of this machine and one other, which has a link to this one. Whichever is up first waits for the other.",
+    keys: &[
+        required("to", Shape::Name, "Name of the other machine: 1 to 40 letters, digits, `-` and `_`."),
+        required("address", ADDRESS, "Address of this machine on it."),
+    ],
+};
+
 /// Every mapping of a machine file, the whole first.
-pub const ALL: &[&Mapping] = &[&MACHINE, &NUMA, &DRIVE];
+pub const ALL: &[&Mapping] = &[&MACHINE, &NUMA, &LINK, &DRIVE];

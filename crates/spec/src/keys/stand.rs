@@ -124,11 +124,30 @@ pub const STAND: Mapping = Mapping {
             "From the drives up; without one the drives are measured as they are.",
         ),
         optional(
+            "across",
+            "absent",
+            Shape::Map(&ACROSS),
+            "The stand is of two hosts. Drives and layers up to the only export (`nvme_of`, `iscsi`, `nfs`) are on the one that `--storage` names; what is handed out, and the layers above, on the one that is measured.",
+        ),
+        optional(
             "targets",
             "all that the last layer makes",
             Shape::Several(&Shape::Name, REFS),
             "What is measured: names of layers, or `LAYER/2` for one of several things that a layer makes.",
         ),
+    ],
+};
+
+const ADDRESS: Shape = Shape::Spelled("IPv4 address, such as `10.77.0.1`", "^[0-9]{1,3}(\\.[0-9]{1,3}){3}$");
+
+/// `across`.
+pub const ACROSS: Mapping = Mapping {
+    en: "across",
+    ru: "across",
+    doc: "Addresses of two hosts, by which they reach each other.",
+    keys: &[
+        required("storage", ADDRESS, "Of the host with the drives: there it hands them out, and on no other address."),
+        required("client", ADDRESS, "Of the host that is measured."),
     ],
 };
 
@@ -366,6 +385,7 @@ pub const FS: Mapping = Mapping {
 /// Every mapping of a stand file, the whole first.
 pub const ALL: &[&Mapping] = &[
     &STAND,
+    &ACROSS,
     &DRIVE,
     &LAYER,
     &LOOP,

@@ -1,8 +1,9 @@
 //! From YAML nodes to a [`Machine`] of the lab.
 
+use super::address::{self, Address};
 use super::{Map, boolean, bytes, list, name, text, whole, word};
 use crate::keys::{self, Limits, machine as known};
-use crate::machine::{self, Drive, DriveKind, Machine};
+use crate::machine::{self, Drive, DriveKind, Link, Machine};
 use crate::yaml::{self, Node};
 use stend_base::format::bytes as format;
 use stend_base::{Bytes, Lang, Result, say};
@@ -26,6 +27,7 @@ pub fn machine(text: &str, file: &str) -> Result<Machine> {
     let zfs = map.optional("zfs", boolean)?.unwrap_or(false);
     let kernel = map.optional("kernel", |node, file| several(node, file, parameter))?.unwrap_or_default();
     let poll_queues = map.optional("nvme_poll_queues", |node, file| whole(node, file, known::POLL_QUEUES))?;
+    let links = map.optional("links", |node, file| links(node, file, &name))?.unwrap_or_default();
     let drives = map.required("drives", |node, file| drives(node, file, numa.len()))?;
     map.finish()?;
     let (all_cpus, all_memory) =
@@ -38,6 +40,7 @@ pub fn machine(text: &str, file: &str) -> Result<Machine> {
         packages,
         zfs,
         kernel,
+        links,
         nvme_poll_queues: poll_queues.unwrap_or(0),
         drives,
     })
@@ -93,6 +96,54 @@ fn several(node: &Node, file: &str, one: fn(&Node, &str) -> Result<String>) -> R
         return Err(node.error(file, say!("at most {most} of them", "их может быть не больше {most}")));
     }
     items.iter().map(|item| one(item, file)).collect()
+}
+
+/// Networks of the machine `own` with others.
+fn links(node: &Node, file: &str, own: &str) -> Result<Vec<Link>> {
+    let items = list(node, file)?;
+    let Limits { least, most } = known::LINKS;
+    if !known::LINKS.hold(&items.len()) {
+        return Err(
+            node.error(file, say!("a machine has {least} to {most} links", "у машины от {least} до {most} связей"))
+        );
+    }
+    let mut links: Vec<Link> = Vec::new();
+    for item in items {
+        let mut map = Map::of(item, file, &known::LINK)?;
+        let link = Link { to: map.required("to", machine_name)?, address: map.required("address", with_prefix)? };
+        map.finish()?;
+        let to = &link.to;
+        if to == own {
+            return Err(item.error(file, say!("a link leads to another machine", "связь ведёт к другой машине")));
+        }
+        if links.iter().any(|other| other.to == *to) {
+            return Err(item.error(file, say!("two links lead to `{to}`", "две связи ведут к `{to}`")));
+        }
+        links.push(link);
+    }
+    Ok(links)
+}
+
+/// It is the name of a directory, as that of every machine that stays up.
+fn machine_name(node: &Node, file: &str) -> Result<String> {
+    let text = text(node, file)?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if (1..=40).contains(&text.len()) && text.bytes().all(plain) && text.as_bytes()[0].is_ascii_alphanumeric() {
+        return Ok(text);
+    }
+    Err(node.error(file, say!("`{text}` is no name of a machine that stays up", "`{text}` — не имя запущенной машины")))
+}
+
+fn with_prefix(node: &Node, file: &str) -> Result<String> {
+    let text = text(node, file)?;
+    let fits = |(address, prefix): (&str, &str)| {
+        Address::of(address).is_some_and(Address::is_host)
+            && prefix.parse().is_ok_and(|bits: u8| (8..=30).contains(&bits))
+    };
+    match text.split_once('/').is_some_and(fits) {
+        true => Ok(text),
+        false => Err(address::wrong(node, file, &text, "10.77.0.1/24")),
+    }
 }
 
 /// Its name goes into a command line of `apt-get`.
@@ -299,6 +350,7 @@ mod tests {
             packages: Vec::new(),
             zfs: false,
             kernel: Vec::new(),
+            links: Vec::new(),
             nvme_poll_queues: 0,
             drives: vec![drive],
         };
@@ -311,6 +363,28 @@ mod tests {
         let drive = &found.drives[0];
         assert_eq!((drive.kind, drive.logical_block_size), (DriveKind::Virtio, 4096));
         assert_eq!((drive.iops, drive.bandwidth), (Some(400), Some(Bytes::mib(20))));
+    }
+
+    #[test]
+    fn a_link_leads_to_one_other_machine_by_an_address() {
+        let with = |links: &str| {
+            machine(&format!("machine: m\nlinks: {links}\ndrives: [{{serial: A, size: 1MiB}}]"), "m.yaml")
+        };
+        let found = with("[{to: other, address: 10.77.0.1/24}]").unwrap();
+        assert_eq!(found.links, [Link { to: "other".into(), address: "10.77.0.1/24".into() }]);
+        for (links, words) in [
+            ("[]", "1 to 4 links"),
+            ("[{to: m, address: 10.77.0.1/24}]", "leads to another machine"),
+            ("[{to: a, address: 10.77.0.1/24}, {to: a, address: 10.78.0.1/24}]", "two links lead to `a`"),
+            ("[{to: ../a, address: 10.77.0.1/24}]", "no name of a machine"),
+            ("[{to: a, address: 10.77.0.1}]", "no address of a host"),
+            ("[{to: a, address: 10.77.0.1/31}]", "no address of a host"),
+            ("[{to: a, address: 127.0.0.1/24}]", "no address of a host"),
+            ("[{to: a, address: '10.77.0.1/24,x'}]", "no address of a host"),
+        ] {
+            let error = with(links).unwrap_err();
+            assert!(error.message.en.contains(words), "{links}: {error}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! From YAML nodes to a [`Stand`]: names, references, and which layer can lie on which. What a layer is, is read beside it.
 
+mod across;
 mod layer;
 mod lvm;
 mod zfs;
@@ -24,7 +25,16 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
     })?;
     let drive_names: Vec<&str> = drives.iter().map(|drive| drive.name.as_str()).collect();
     let layers = map.optional("layers", |node, file| layers(node, file, &drive_names))?.unwrap_or_default();
-    let mut stand = Stand { name, drives, overwrite: overwrite.unwrap_or_default(), layers, targets: Vec::new() };
+    let mut stand = Stand {
+        name,
+        drives,
+        overwrite: overwrite.unwrap_or_default(),
+        layers,
+        targets: Vec::new(),
+        across: None,
+        side: None,
+    };
+    let two = map.optional("across", |node, file| Ok((across::addresses(node, file)?, node.clone())))?;
     let given = map.optional("targets", |node, file| {
         let refs = references(node, file)?;
         refs.iter().try_for_each(|(of, item)| known(of, item, file, &stand, stand.layers.len()))?;
@@ -44,6 +54,10 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
         return Err(root.error(file, message));
     }
     unused_drive(&stand, &root, file)?;
+    if let Some((addresses, node)) = two {
+        stand.across = Some(addresses);
+        across::fits(&stand, &node, file)?;
+    }
     Ok(stand)
 }
 
@@ -106,6 +120,8 @@ fn layers(node: &Node, file: &str, drives: &[&str]) -> Result<Vec<Layer>> {
         overwrite: Vec::new(),
         layers: Vec::new(),
         targets: Vec::new(),
+        across: None,
+        side: None,
     };
     for item in items {
         let mut map = Map::of(item, file, &keys::LAYER)?;

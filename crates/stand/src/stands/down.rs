@@ -29,7 +29,7 @@ pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
     let head = journal.head().cloned().ok_or_else(super::no_head)?;
     let place = Place { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     must_be_idle(&roots, &place, &journal)?;
-    for layer in stand.layers.iter().rev() {
+    for layer in stand.layers_here().iter().rev() {
         let count = place.make(&Sight::new(&roots, &journal), layer).steps.len();
         for index in (0..count).rev() {
             // Anew each time: paths are those of what is still there.

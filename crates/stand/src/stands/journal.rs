@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
+use stend_spec::stand::Side;
 
 /// Largest journal that is read: a thousand steps take some hundred KiB.
 const SIZE_MAX: u64 = 16 << 20;
@@ -86,6 +87,9 @@ pub(crate) struct Head {
     pub nonce: u64,
     /// The drives that the names in the file meant.
     pub drives: Vec<Drive>,
+    /// Which of the two hosts of the stand this is.
+    #[serde(default)]
+    pub side: Option<Side>,
     /// Whoever put it up: the run file of a run, which takes it down again; else words.
     pub owner: String,
 }
@@ -105,7 +109,12 @@ impl Head {
     /// The head of a new stand.
     pub(crate) fn new(file: &str, text: &str, nonce: u64, drives: Vec<Drive>, owner: &str) -> Head {
         let [file, text, owner] = [file, text, owner].map(str::to_string);
-        Head { version: VERSION, file, text, nonce, drives, owner }
+        Head { version: VERSION, file, text, nonce, drives, side: None, owner }
+    }
+
+    /// The same of one of the two hosts of a stand.
+    pub(crate) fn of(self, side: Option<Side>) -> Head {
+        Head { side, ..self }
     }
 }
 

@@ -17,7 +17,7 @@ use super::names::Names;
 use super::step::{Deed, Product, Sign, Step};
 use stend_base::{Say, say};
 use stend_spec::arm::Tunable;
-use stend_spec::stand::{Kind, Layer};
+use stend_spec::stand::{Across, Kind, Layer, Side};
 
 /// What a layer lies on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,19 @@ pub(crate) struct Site<'a> {
     pub lasting: &'a dyn Fn(&str) -> String,
     /// The user named signatures that may be lost.
     pub overwrites: bool,
+    /// Size of something that a layer makes, once it exists.
+    pub size: &'a dyn Fn(&Product) -> Option<u64>,
+    /// Exports go from one host to another; `None`: this one takes in what it hands out.
+    pub way: Option<Way<'a>>,
+}
+
+/// From which host to which an export goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way<'a> {
+    /// Their addresses.
+    pub hosts: &'a Across,
+    /// Which of them this one is; `None`: it is not known, and both are meant.
+    pub side: Option<Side>,
 }
 
 impl Site<'_> {
@@ -59,6 +72,26 @@ impl Site<'_> {
 
     fn erases(&self) -> Vec<String> {
         self.paths().map(str::to_string).collect()
+    }
+
+    /// Address at which something is handed out.
+    fn address(&self) -> &str {
+        self.way.map_or("127.0.0.1", |way| &way.hosts.storage)
+    }
+
+    /// Whether this host hands out what an export lies on.
+    fn hands_out(&self) -> bool {
+        self.way.is_none_or(|way| way.side != Some(Side::Client))
+    }
+
+    /// Whether this host takes in what an export hands out.
+    fn takes_in(&self) -> bool {
+        self.way.is_none_or(|way| way.side != Some(Side::Storage))
+    }
+
+    /// A word that only those know who know the stand: other hosts of the network must not write.
+    fn secret(&self) -> Option<String> {
+        self.way.map(|_| self.names.tag())
     }
 
     /// How many devices, for people.

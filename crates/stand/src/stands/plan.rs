@@ -16,11 +16,12 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     let known = Journal::look(&roots, &stand.name)?
         .filter(|journal| super::stand_of(journal).is_ok_and(|other| other == *stand));
     let is_up = known.is_some();
-    let journal = known.unwrap_or_else(|| Journal::imagined(Head::new(file, text, nonce, Vec::new(), "")));
+    let journal =
+        known.unwrap_or_else(|| Journal::imagined(Head::new(file, text, nonce, Vec::new(), "").of(stand.side)));
     let head = journal.head().cloned().ok_or_else(super::no_head)?;
     let devices = Devices::read(&roots);
     let mut planned = Vec::new();
-    for drive in &stand.drives {
+    for drive in stand.drives.iter().filter(|_| stand.has_drives()) {
         let node = drives::find(&roots, &devices, &drive.id)?;
         let facts = node.map(|node| drives::look(&roots, node, &devices));
         let refused =
@@ -38,7 +39,7 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
             refused: refused.map(|error| error.message),
         });
     }
-    if !is_up {
+    if !is_up && stand.has_drives() {
         let sizes: Vec<Option<u64>> = planned.iter().map(|drive| drive.size.map(|size| size.0)).collect();
         drives::must_have_room(stand, &sizes, file)?;
     }
@@ -46,7 +47,7 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     let place = Place { stand, nonce: head.nonce, drives: paths };
     let sight = Sight::new(&roots, &journal);
     let (mut steps, mut undo) = (Vec::new(), Vec::new());
-    for layer in &stand.layers {
+    for layer in stand.layers_here() {
         for step in place.make(&sight, layer).steps {
             undo.extend(step.undo.iter().rev().map(|(_, deed)| deed.shell()));
             // What is only done after a restart of the machine is no part of a first time.

@@ -23,7 +23,7 @@ pub fn stand_status(name: &str) -> Result<StandStatus> {
     let head = journal.head().cloned().ok_or_else(super::no_head)?;
     let place = Place { stand: &stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
     let sight = Sight::new(&roots, &journal);
-    let layers = stand.layers.iter().map(|layer| {
+    let layers = stand.layers_here().iter().map(|layer| {
         let made = place.make(&sight, layer);
         let array = made.products.iter().find_map(|product| match product {
             Product::Array { uuid, .. } => sight.array(uuid),

@@ -38,13 +38,16 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
             journal
         }
         None => {
-            let found = drives::identify(&roots, stand)?;
+            let found = if stand.has_drives() { drives::identify(&roots, stand)? } else { Vec::new() };
             // Everything that can be refused is refused before there is anything to take down.
-            let imagined = Journal::imagined(Head::new(file, text, nonce, found.clone(), ""));
+            let imagined = Journal::imagined(Head::new(file, text, nonce, found.clone(), "").of(stand.side));
             let place = Place { stand, nonce, drives: drives::paths(&roots, &found)? };
-            drives::must_have_room(stand, &found.iter().map(|drive| Some(drive.size)).collect::<Vec<_>>(), file)?;
+            if stand.has_drives() {
+                let sizes: Vec<_> = found.iter().map(|drive| Some(drive.size)).collect();
+                drives::must_have_room(stand, &sizes, file)?;
+            }
             foresee(&roots, &place, &imagined)?;
-            Journal::create(&roots, &stand.name, Head::new(file, text, nonce, found, &owner.run_file))?
+            Journal::create(&roots, &stand.name, Head::new(file, text, nonce, found, &owner.run_file).of(stand.side))?
         }
     };
     let head = journal.head().cloned().ok_or_else(super::no_head)?;
@@ -52,7 +55,7 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
     drives::must_all_be_here(&head.drives, &place.drives)?;
     bare_targets_must_be_free(&roots, &place, &journal)?;
     let mut leases = Vec::new();
-    for layer in &stand.layers {
+    for layer in stand.layers_here() {
         raise(&roots, &place, layer, &mut journal, owner, &mut leases, watch)
             .map_err(|e| of_layer(layer, &head.file, e))?;
     }
@@ -73,6 +76,10 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
 
 /// A drive that is a target itself is looked at each time: no layer does that for it.
 fn bare_targets_must_be_free(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
+    if !place.stand.exports_here().1 {
+        // What is handed out is no target here, and its layer looks at it.
+        return Ok(());
+    }
     let sight = Sight::new(roots, journal);
     for path in place.targets(&sight).iter().filter(|path| place.drives.iter().flatten().any(|drive| drive == *path)) {
         if let Some(node) = sight.at(path) {
@@ -98,7 +105,7 @@ fn signatures<'a>(roots: &Roots, sight: &Sight, paths: impl IntoIterator<Item = 
 /// What would be refused on the way, refused now: programs, drives, names that are taken.
 fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
     let sight = Sight::new(roots, journal);
-    let made: Vec<Made> = place.stand.layers.iter().map(|layer| place.make(&sight, layer)).collect();
+    let made: Vec<Made> = place.stand.layers_here().iter().map(|layer| place.make(&sight, layer)).collect();
     let steps = || made.iter().flat_map(|made| &made.steps);
     must_have(steps().flat_map(|step| step.apply.iter().chain(step.undo.iter().map(|(_, deed)| deed))))?;
     for path in place.drives.iter().flatten() {
@@ -106,7 +113,9 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
             drives::must_be_free(&drives::look(roots, node, sight.devices()), &place.stand.overwrite)?;
         }
     }
-    must_know_signatures(roots, place, &sight)?;
+    if place.stand.has_drives() {
+        must_know_signatures(roots, place, &sight)?;
+    }
     must_exist(&sight, &made)?;
     // Identities are drawn anew; what has one of our names already is somebody else's.
     // A directory where something was mounted before is nobody's.
@@ -217,6 +226,10 @@ fn raise(
         if let Some(wait) = &step.wait {
             wait_for(roots, journal, wait, watch)?;
         }
+    }
+    if layer.kind.is_export() && !place.stand.exports_here().1 {
+        // They appear on the other host.
+        return Ok(());
     }
     let products = place.make(&Sight::new(roots, journal), layer).products;
     products.iter().try_for_each(|product| {

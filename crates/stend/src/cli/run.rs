@@ -79,6 +79,10 @@ fn places(lang: Lang) -> Vec<Arg> {
         "the signature found on the device that may be overwritten, e.g. ext4",
         "найденная на устройстве метка, которую можно затереть, например ext4"
     );
+    let storage = say!(
+        "for a stand with `across`: name of the machine of the lab that has its drives and hands them out; both machines are up",
+        "для стенда с `across`: имя машины лаборатории, у которой его накопители и которая их отдаёт; обе машины запущены"
+    );
     let lab = say!(
         "machine file: start this virtual machine and run in it; or the name of one that is up; PATH is one of its drives or directories",
         "файл машины: запустить эту виртуальную машину и выполнить прогон в ней; или имя запущенной; PATH — её накопитель или каталог"
@@ -93,6 +97,7 @@ fn places(lang: Lang) -> Vec<Arg> {
         ]),
         flag("rebuild", None, rebuild, lang).requires("stand").conflicts_with_all(["on", "resume"]),
         option("lab", "FILE|NAME", lab, lang),
+        option("storage", "NAME", storage, lang).requires("lab"),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
     ]

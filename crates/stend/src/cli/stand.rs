@@ -22,6 +22,15 @@ pub(super) fn stand(lang: Lang) -> Command {
         "in a machine of the lab: the name of one that is up, or for `plan` a machine file",
         "в машине лаборатории: имя запущенной, а для `plan` — файл машины"
     );
-    let arguments = vec![action, positional("FILE", what, lang).required(false), option("lab", "FILE|NAME", lab, lang)];
+    let storage = say!(
+        "for a stand with `across`: name of the machine of the lab that has its drives",
+        "для стенда с `across`: имя машины лаборатории, у которой его накопители"
+    );
+    let arguments = vec![
+        action,
+        positional("FILE", what, lang).required(false),
+        option("lab", "FILE|NAME", lab, lang),
+        option("storage", "NAME", storage, lang).requires("lab"),
+    ];
     verb("stand", about, examples, "ACTION FILE", arguments, lang)
 }

@@ -164,12 +164,7 @@ pub fn reach(arguments: &ArgMatches, out: &Out) -> Result<Host> {
     // A name has no dot and no slash: a machine file always has one of both, or does not exist.
     let up = stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place));
     match up {
-        Ok(standing) => {
-            standing.free()?;
-            let mut command = own("lab", Some(["connect", wanted]))?;
-            stend_sys::process::die_with_parent(&mut command);
-            Host::reach(command, STANDING_LIMIT)
-        }
+        Ok(_) => reach_standing(wanted),
         Err(not_up) if !Path::new(wanted).exists() => Err(unknown(wanted, &not_up)),
         Err(_) => {
             let (machine, _) = read_machine(wanted)?;
@@ -179,6 +174,15 @@ pub fn reach(arguments: &ArgMatches, out: &Out) -> Result<Host> {
             Ok(stend_lab::boot(&machine, &image, &cache)?.host)
         }
     }
+}
+
+/// The worker of a machine of the lab that is up.
+pub fn reach_standing(name: &str) -> Result<Host> {
+    let standing = stend_lab::find(name, &stend_lab::runtime_directory()?)?;
+    standing.free()?;
+    let mut command = own("lab", Some(["connect", name]))?;
+    stend_sys::process::die_with_parent(&mut command);
+    Host::reach(command, STANDING_LIMIT)
 }
 
 /// Neither a file nor the name of a machine that is up.

@@ -22,6 +22,7 @@ pub mod run;
 pub mod show;
 pub mod stand;
 pub mod stop;
+mod storage;
 pub mod suites;
 pub mod watch;
 pub mod worker;

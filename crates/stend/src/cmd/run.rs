@@ -1,5 +1,6 @@
 //! `stend run SUITE --on PATH`: measure, keep, judge, report.
 
+use super::storage;
 use crate::out::Out;
 use crate::progress::{Aside, Display};
 use crate::traces;
@@ -67,6 +68,12 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
 pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppers, out: &Out) -> Result<Done> {
     let mut setup = setup;
     let stand = setup.stand.clone();
+    let owner = setup.run_file.to_string_lossy().into_owned();
+    let storage =
+        stand.as_ref().map(|stand| storage::put_up(stand, &owner, arguments, stoppers, out)).transpose()?.flatten();
+    if let Some(storage) = &storage {
+        setup.elsewhere = storage.done.clone();
+    }
     let done = loop {
         stend_stand::may_execute(&setup.permission, &setup.suite.changes())?;
         let (channel, stopper) = stend_run::channel();
@@ -83,6 +90,13 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
             _ => break done,
         }
     };
+    if let Some(storage) = storage {
+        // Under a client that has not let go it would be a fault of the storage.
+        let lost = done.error.as_ref().is_some_and(|error| error.kind == Kind::HostLost);
+        if lost || storage.take_down(stoppers).is_err() {
+            out.note(storage.left().get(out.lang));
+        }
+    }
     // After an abort, or when the worker was lost.
     if let Some(name) = stand.map(|stand| stand.name).filter(|name| stend_stand::known_stands().contains(name)) {
         let left = say!(
@@ -187,6 +201,7 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
         started_unix: now.as_secs() as i64,
         resume: None,
         stand,
+        elsewhere: Vec::new(),
         one_block: false,
     })
 }
@@ -232,6 +247,7 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,
+        elsewhere: Vec::new(),
         one_block: false,
     })
 }

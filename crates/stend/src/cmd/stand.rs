@@ -1,5 +1,7 @@
 //! `stend stand`: plans, puts up, shows and takes down stands on this host.
 
+use super::run::Stoppers;
+use super::storage;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::io::Read;
@@ -8,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use stend_base::{Error, Kind, Result, say};
 use stend_host::{StandAnswer, StandFile, StandOrder};
 use stend_record::{EventKind, StandText};
+use stend_spec::stand::Side;
 
 /// Carries out one action.
 pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -32,16 +35,70 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
             )));
         }
     };
-    let host = super::lab::reach(arguments, out)?;
-    let (channel, stopper) = stend_run::channel();
     let stoppers = super::run::watch_signals()?;
-    stoppers.aim(Some(stopper));
-    let answer = stend_run::order(host, order, channel, &mut |kind| tell(kind, out))?;
+    let text = given.filter(|given| Path::new(given).is_file()).map(read).transpose()?;
+    let far = text.as_ref().map(|text| storage::host_of(text, arguments)).transpose()?.flatten();
     let place = match arguments.get_one::<String>("lab") {
         Some(lab) => format!(" --lab {lab}"),
         None => String::new(),
     };
-    show(&answer, given.unwrap_or_default(), &place, out)
+    let Some((far, text)) = far.zip(text) else {
+        let answer = here(order, arguments, &stoppers, out)?;
+        return show(&answer, given.unwrap_or_default(), &place, out);
+    };
+    on_both(order, (&far, &text), arguments, &stoppers, out)
+}
+
+/// Carries an order out on the host that is measured.
+fn here(order: StandOrder, arguments: &ArgMatches, stoppers: &Stoppers, out: &Out) -> Result<StandAnswer> {
+    let host = super::lab::reach(arguments, out)?;
+    let (channel, stopper) = stend_run::channel();
+    stoppers.aim(Some(stopper));
+    let answer = stend_run::order(host, order, channel, &mut |kind| tell(kind, out));
+    stoppers.aim(None);
+    answer
+}
+
+/// Carries an order out on both hosts of a stand: from the drives up, but down from above.
+fn on_both(
+    order: StandOrder,
+    (far, text): (&str, &StandText),
+    arguments: &ArgMatches,
+    stoppers: &Stoppers,
+    out: &Out,
+) -> Result<()> {
+    let there = match &order {
+        StandOrder::Up { owner, .. } => {
+            StandOrder::Up { stand: storage::part(text), until_release: false, owner: owner.clone() }
+        }
+        StandOrder::Plan(_) => StandOrder::Plan(storage::part(text)),
+        other => other.clone(),
+    };
+    // Both sides have one number, from which their names follow.
+    let order = match order {
+        StandOrder::Up { until_release, owner, .. } => {
+            StandOrder::Up { stand: file_of(text.clone()), until_release, owner }
+        }
+        StandOrder::Plan(_) => StandOrder::Plan(file_of(text.clone())),
+        other => other,
+    };
+    let down = matches!(order, StandOrder::Down(_));
+    let near = arguments.get_one::<String>("lab").map_or("", String::as_str);
+    for first in [true, false] {
+        let storage_now = first != down;
+        let name = if storage_now { far } else { near };
+        let answer = match storage_now {
+            true => storage::order(far, there.clone(), stoppers, &mut |kind| tell(kind, out))?,
+            false => here(order.clone(), arguments, stoppers, out)?,
+        };
+        // What is up only as a part has no next commands.
+        if storage_now && matches!(answer, StandAnswer::Up(_)) {
+            continue;
+        }
+        out.note(&format!("{name}:"));
+        show(&answer, &text.file, &format!(" --lab {near} --storage {far}"), out)?;
+    }
+    Ok(())
 }
 
 /// Every command and every change as it is made: of a stand people want to see what is done to their drives.
@@ -95,7 +152,7 @@ fn name_of(given: &str) -> Result<String> {
 }
 
 fn file_of(StandText { file, text, nonce, .. }: StandText) -> StandFile {
-    StandFile { text, file, nonce }
+    StandFile { text, file, nonce, side: Some(Side::Client) }
 }
 
 /// Reads a stand file, and draws a number for the stand.

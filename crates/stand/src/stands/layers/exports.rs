@@ -1,4 +1,4 @@
-//! Layers that hand devices out over a network protocol and take them in again on the same host.
+//! Layers that hand devices out over a network protocol and take them in again, on the same host or on another one.
 
 use super::super::step::{Deed, Product, Sign, Step};
 use super::{Made, Site};
@@ -8,7 +8,8 @@ use stend_spec::stand::Transport;
 /// Where the kernel keeps what is configured by directories.
 pub(super) const CONFIG: &str = "/sys/kernel/config";
 
-/// Each device becomes a namespace of one subsystem, which is reached over one port of the loopback.
+/// Each device becomes a namespace of one subsystem, which is reached over one port: of the loopback, or of the address where the
+/// other host of the stand reaches this one. That host tells who it is by a name of the stand, and no other one is let in.
 ///
 /// Source: the tree of Linux 6.12, drivers/nvme/target/configfs.c.
 pub(super) fn nvme_of(site: &Site, transport: Transport) -> Made {
@@ -17,20 +18,32 @@ pub(super) fn nvme_of(site: &Site, transport: Transport) -> Made {
     let number = site.names.number(&site.layer.name);
     let port = format!("{CONFIG}/nvmet/ports/{number}");
     let service = (20_000 + number % 10_000).to_string();
-    let mut made = Made { steps: vec![configuration(), offer(&nqn, &subsystem, transport)], products: Vec::new() };
+    let guest = site.secret().map(|_| format!("nqn.2014-08.org.nvmexpress:uuid:{}", site.uuid(site.count() + 1)));
+    let mut made = Made::default();
+    if site.hands_out() {
+        made.steps.extend([configuration(), offer(&nqn, &subsystem, transport, guest.is_none())]);
+        made.steps.extend(guest.iter().flat_map(|guest| admit(guest, &subsystem)));
+    }
     for (index, device) in site.paths().enumerate() {
         let uuid = site.uuid(index + 1);
-        made.steps.push(namespace(device, &format!("{subsystem}/namespaces/{}", index + 1), &uuid));
+        if site.hands_out() {
+            made.steps.push(namespace(device, &format!("{subsystem}/namespaces/{}", index + 1), &uuid));
+        }
         made.products.push(Product::Namespace { uuid });
     }
-    made.steps.push(open_port(&port, &service, transport));
     let link = format!("{port}/subsystems/{nqn}");
-    made.steps.push(Step {
+    let open = Step {
         apply: vec![Deed::run("ln --symbolic --", [subsystem.as_str(), link.as_str()])],
         undo: vec![(Sign::Path(link.clone()), Deed::run("rm --", [link.as_str()]))],
         ..step(say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"), Sign::Path(link.clone()))
-    });
-    made.steps.push(connect(&nqn, &service, transport));
+    };
+    if site.hands_out() {
+        made.steps.extend([open_port(&port, site.address(), &service, transport), open]);
+    }
+    if site.takes_in() {
+        let guest = guest.map(|guest| (guest, site.uuid(site.count() + 1)));
+        made.steps.push(connect(&nqn, site.address(), &service, transport, guest));
+    }
     made
 }
 
@@ -55,7 +68,17 @@ pub(super) fn configuration() -> Step {
     }
 }
 
-fn offer(nqn: &str, subsystem: &str, transport: Transport) -> Step {
+/// A directory by which the kernel is configured.
+pub(super) fn made_directory(path: &str) -> Step {
+    let there = Sign::Path(path.to_string());
+    Step {
+        apply: vec![Deed::run("mkdir --", [path])],
+        undo: vec![(there.clone(), Deed::run("rmdir --", [path]))],
+        ..step(say!("make {path}", "создать {path}"), there)
+    }
+}
+
+fn offer(nqn: &str, subsystem: &str, transport: Transport, to_anybody: bool) -> Step {
     let anybody = format!("{subsystem}/attr_allow_any_host");
     let module = match transport {
         Transport::Tcp => "nvmet_tcp",
@@ -66,11 +89,26 @@ fn offer(nqn: &str, subsystem: &str, transport: Transport) -> Step {
             Deed::Module("nvmet"),
             Deed::Module(module),
             Deed::run("mkdir --", [subsystem]),
-            tell(anybody.clone(), "1"),
+            tell(anybody.clone(), if to_anybody { "1" } else { "0" }),
         ],
         undo: vec![(Sign::Path(subsystem.to_string()), Deed::run("rmdir --", [subsystem]))],
-        ..step(say!("make the subsystem {nqn}", "создать подсистему {nqn}"), is(anybody, "1"))
+        ..step(
+            say!("make the subsystem {nqn}", "создать подсистему {nqn}"),
+            is(anybody, if to_anybody { "1" } else { "0" }),
+        )
     }
+}
+
+/// Lets one host in, by the name that it gives itself.
+fn admit(guest: &str, subsystem: &str) -> [Step; 2] {
+    let (host, link) = (format!("{CONFIG}/nvmet/hosts/{guest}"), format!("{subsystem}/allowed_hosts/{guest}"));
+    let there = Sign::Path(link.clone());
+    let admitted = Step {
+        apply: vec![Deed::run("ln --symbolic --", [host.as_str(), link.as_str()])],
+        undo: vec![(there.clone(), Deed::run("rm --", [link.as_str()]))],
+        ..step(say!("let {guest} in", "впустить {guest}"), there)
+    };
+    [made_directory(&host), admitted]
 }
 
 fn namespace(device: &str, at: &str, uuid: &str) -> Step {
@@ -91,12 +129,11 @@ fn namespace(device: &str, at: &str, uuid: &str) -> Step {
     }
 }
 
-fn open_port(port: &str, service: &str, transport: Transport) -> Step {
+fn open_port(port: &str, host: &str, service: &str, transport: Transport) -> Step {
     let file = |name: &str| format!("{port}/{name}");
     let (mut apply, done) = (vec![Deed::run("mkdir --", [port])], file("addr_trtype"));
     if transport == Transport::Tcp {
-        // The loopback: nobody else can connect.
-        let address = [("addr_adrfam", "ipv4"), ("addr_traddr", "127.0.0.1"), ("addr_trsvcid", service)];
+        let address = [("addr_adrfam", "ipv4"), ("addr_traddr", host), ("addr_trsvcid", service)];
         apply.extend(address.map(|(name, value)| tell(file(name), value)));
     }
     // Last, so that a port with its transport is whole.
@@ -108,14 +145,18 @@ fn open_port(port: &str, service: &str, transport: Transport) -> Step {
     }
 }
 
-fn connect(nqn: &str, service: &str, transport: Transport) -> Step {
+fn connect(nqn: &str, host: &str, service: &str, transport: Transport, guest: Option<(String, String)>) -> Step {
     let there = Sign::Connected(nqn.to_string());
     let name = format!("--nqn={nqn}");
     let apply = match transport {
         Transport::Tcp => {
             let service = format!("--trsvcid={service}");
-            let words = ["--traddr=127.0.0.1", service.as_str(), name.as_str()];
-            vec![Deed::Module("nvme_tcp"), Deed::run("nvme connect --transport=tcp", words)]
+            let as_whom =
+                guest.map(|(name, id)| [format!("--hostnqn={name}"), format!("--hostid={id}")]).into_iter().flatten();
+            let words: Vec<String> =
+                [format!("--traddr={host}"), service, name.clone()].into_iter().chain(as_whom).collect();
+            let run = Deed::run("nvme connect --transport=tcp", words.iter().map(String::as_str));
+            vec![Deed::Module("nvme_tcp"), run]
         }
         Transport::Loop => vec![Deed::run("nvme connect --transport=loop", [name.as_str()])],
     };

@@ -1,19 +1,19 @@
-//! Devices handed out by the kernel's iSCSI target on the loopback and taken in again by the initiator of the same host, over
-//! one path or several.
+//! Devices handed out by the kernel's iSCSI target and taken in again by an initiator, over one path or several: on the loopback
+//! by that of the same host, or by that of another one.
 //!
 //! Source: the tree of Linux 6.12, drivers/target/target_core_configfs.c, drivers/target/iscsi/iscsi_target_configfs.c,
 //! Documentation/admin-guide/device-mapper/dm-queue-length.rst; iscsiadm(8) of open-iscsi 2.1.
 
 use super::super::step::{Deed, Product, Sign, Step};
-use super::exports::{CONFIG, configuration, is, step, tell};
-use super::{Below, Made, Site, sectors};
+use super::exports::{CONFIG, configuration, is, made_directory, step, tell};
+use super::{Made, Site, sectors};
 use stend_base::say;
 use stend_spec::stand::Iscsi;
 
-/// The loopback: nobody else can connect.
-const HOST: &str = "127.0.0.1";
 /// Numbers of ports of stands begin here, and paths of one follow each other.
 const PORTS: u16 = 30_000;
+/// Name by which another host logs in.
+const USER: &str = "stend";
 
 /// Directories and names of one target.
 struct Target {
@@ -25,6 +25,10 @@ struct Target {
     group: String,
     /// Ports of its paths.
     ports: Vec<u16>,
+    /// Address where they are.
+    host: String,
+    /// With which others of the network are kept out.
+    secret: Option<String>,
 }
 
 pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
@@ -36,33 +40,49 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
         group: format!("{CONFIG}/target/iscsi/{iqn}/tpgt_1"),
         ports: (0..iscsi.paths as u16).map(|path| first + path).collect(),
         iqn,
+        host: site.address().to_string(),
+        secret: site.secret(),
     };
-    let mut steps = vec![configuration(), modules()];
-    steps.push(made_directory(&target.store));
-    steps.extend(site.paths().enumerate().map(|(index, device)| target.device(index, device, &site.uuid(index + 1))));
-    steps.push(made_directory(&format!("{CONFIG}/target/iscsi/{}", target.iqn)));
-    steps.push(target.offer());
-    steps.extend((0..site.count()).map(|index| target.unit(index)));
-    steps.extend(target.ports.iter().map(|port| made_directory(&format!("{}/np/{HOST}:{port}", target.group))));
-    steps.push(target.open());
-    steps.push(initiator());
-    steps.extend(target.ports.iter().map(|port| target.log_in(*port)));
+    let mut steps = if site.hands_out() { target.handed_out(site) } else { Vec::new() };
+    if site.takes_in() {
+        steps.push(initiator());
+        steps.extend(target.ports.iter().map(|port| target.log_in(*port)));
+    }
     let disk = |index: usize, port: u16| Product::ScsiDisk { serial: site.uuid(index + 1), port };
     if let [port] = target.ports[..] {
         return Made { steps, products: (0..site.count()).map(|index| disk(index, port)).collect() };
     }
     let mut products = Vec::new();
-    steps.extend(target.ports.iter().map(|port| appear(site, *port)));
-    for (index, below) in site.below.iter().enumerate() {
+    if site.takes_in() {
+        steps.extend(target.ports.iter().map(|port| appear(site, &target.host, *port)));
+    }
+    for index in 0..site.count() {
         let disks: Vec<String> = target.ports.iter().map(|port| (site.path)(&disk(index, *port))).collect();
         let name = format!("{}-{}", site.name(), index + 1);
-        steps.push(several_paths(&name, &site.uuid(site.count() + 1 + index), iscsi, below, &disks));
+        if site.takes_in() {
+            // Of what is on another host only the disk tells its size.
+            let size = site.below[index].size.or_else(|| (site.size)(&disk(index, target.ports[0])));
+            steps.push(several_paths(&name, &site.uuid(site.count() + 1 + index), iscsi, size, &disks));
+        }
         products.push(Product::Mapping(name));
     }
     Made { steps, products }
 }
 
 impl Target {
+    /// The side of the host with the devices.
+    fn handed_out(&self, site: &Site) -> Vec<Step> {
+        let mut steps = vec![configuration(), modules()];
+        steps.push(made_directory(&self.store));
+        steps.extend(site.paths().enumerate().map(|(index, device)| self.device(index, device, &site.uuid(index + 1))));
+        steps.push(made_directory(&format!("{CONFIG}/target/iscsi/{}", self.iqn)));
+        steps.push(self.offer());
+        steps.extend((0..site.count()).map(|index| self.unit(index)));
+        steps.extend(self.ports.iter().map(|port| made_directory(&format!("{}/np/{}:{port}", self.group, self.host))));
+        steps.push(self.open());
+        steps
+    }
+
     fn device(&self, index: usize, device: &str, serial: &str) -> Step {
         let at = format!("{}/disk{}", self.store, index + 1);
         let enable = format!("{at}/enable");
@@ -79,20 +99,28 @@ impl Target {
         }
     }
 
-    /// Whoever reaches the loopback may log in and write.
+    /// Whoever reaches the loopback may log in and write; over a network, whoever knows the stand.
     fn offer(&self) -> Step {
         let Target { group, iqn, .. } = self;
         let attribute = |name: &str| format!("{group}/attrib/{name}");
         // Last, so that a group that has it is whole.
         let whole = is(attribute("generate_node_acls"), "1");
+        let mut apply = vec![Deed::run("mkdir --", [group.as_str()])];
+        if let Some(secret) = &self.secret {
+            apply.extend(
+                [("userid", USER), ("password", secret)]
+                    .map(|(name, value)| tell(format!("{group}/auth/{name}"), value)),
+            );
+        }
+        let authentication = if self.secret.is_some() { "1" } else { "0" };
+        apply.extend([
+            tell(attribute("authentication"), authentication),
+            tell(attribute("demo_mode_write_protect"), "0"),
+            tell(attribute("cache_dynamic_acls"), "1"),
+            tell(attribute("generate_node_acls"), "1"),
+        ]);
         Step {
-            apply: vec![
-                Deed::run("mkdir --", [group.as_str()]),
-                tell(attribute("authentication"), "0"),
-                tell(attribute("demo_mode_write_protect"), "0"),
-                tell(attribute("cache_dynamic_acls"), "1"),
-                tell(attribute("generate_node_acls"), "1"),
-            ],
+            apply,
             undo: vec![(Sign::Path(group.clone()), Deed::run("rmdir --", [group.as_str()]))],
             ..step(say!("make the target {iqn}", "создать цель {iqn}"), whole)
         }
@@ -127,20 +155,23 @@ impl Target {
     }
 
     fn log_in(&self, port: u16) -> Step {
-        let Target { iqn, .. } = self;
-        let portal = format!("{HOST}:{port}");
+        let Target { iqn, host, .. } = self;
+        let portal = format!("{host}:{port}");
         let node = |more: &[&str]| {
             let words = ["--targetname", iqn, "--portal", &portal].into_iter().chain(more.iter().copied());
             Deed::run("iscsiadm --mode node", words)
         };
         let there = Sign::Session { target: iqn.clone(), port };
+        let update = |name: &str, value: &str| node(&["--op", "update", "--name", name, "--value", value]);
+        // A restart of the machine ends the target; whoever logs in at boot would wait for it.
+        let mut apply = vec![node(&["--op", "new"]), update("node.startup", "manual")];
+        if let Some(secret) = &self.secret {
+            let told = [("authmethod", "CHAP"), ("username", USER), ("password", secret)];
+            apply.extend(told.map(|(name, value)| update(&format!("node.session.auth.{name}"), value)));
+        }
+        apply.push(node(&["--login"]));
         Step {
-            apply: vec![
-                node(&["--op", "new"]),
-                // A restart of the machine ends the target; whoever logs in at boot would wait for it.
-                node(&["--op", "update", "--name", "node.startup", "--value", "manual"]),
-                node(&["--login"]),
-            ],
+            apply,
             undo: vec![
                 (there.clone(), node(&["--logout"])),
                 (Sign::NodeRecord { target: iqn.clone(), portal: portal.clone() }, node(&["--op", "delete"])),
@@ -164,15 +195,6 @@ fn modules() -> Step {
     }
 }
 
-fn made_directory(path: &str) -> Step {
-    let there = Sign::Path(path.to_string());
-    Step {
-        apply: vec![Deed::run("mkdir --", [path])],
-        undo: vec![(there.clone(), Deed::run("rmdir --", [path]))],
-        ..step(say!("make {path}", "создать {path}"), there)
-    }
-}
-
 /// It stays, as systemd would have left it: others may have begun to use it.
 fn initiator() -> Step {
     Step {
@@ -182,17 +204,17 @@ fn initiator() -> Step {
 }
 
 /// Sessions are open before the kernel has looked for disks in them.
-fn appear(site: &Site, port: u16) -> Step {
+fn appear(site: &Site, host: &str, port: u16) -> Step {
     let disks = Sign::ScsiDisks { serials: (0..site.count()).map(|index| site.uuid(index + 1)).collect(), port };
-    step(say!("find the disks at {HOST}:{port}", "найти диски через {HOST}:{port}"), disks)
+    step(say!("find the disks at {host}:{port}", "найти диски через {host}:{port}"), disks)
 }
 
 /// A mapping over all paths to a disk, among which each I/O is given one. No daemon watches it: what fails stays failed until it is
 /// reinstated.
-fn several_paths(name: &str, uuid: &str, iscsi: &Iscsi, below: &Below, disks: &[String]) -> Step {
+fn several_paths(name: &str, uuid: &str, iscsi: &Iscsi, size: Option<u64>, disks: &[String]) -> Step {
     let uuid = format!("STEND-{uuid}");
     let (policy, count) = (iscsi.policy.word(), disks.len());
-    let table = format!("0 {} multipath 0 0 1 1 {policy} 0 {count} 0 {}", sectors(below.size), disks.join(" "));
+    let table = format!("0 {} multipath 0 0 1 1 {policy} 0 {count} 0 {}", sectors(size), disks.join(" "));
     let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
     Step {
         apply: vec![Deed::run("dmsetup create", [name, "--uuid", uuid.as_str(), "--table", table.as_str()])],

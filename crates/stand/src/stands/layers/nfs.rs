@@ -1,4 +1,4 @@
-//! A directory handed out by the kernel's NFS server to the loopback and mounted again on the same host.
+//! A directory handed out by the kernel's NFS server and mounted again: on the loopback by the same host, or by another one.
 //!
 //! Source: nfsd(7), exportfs(8), rpc.mountd(8), nfs(5) of nfs-utils 2.8; the tree of Linux 6.12, fs/nfsd/nfsctl.c.
 
@@ -8,8 +8,6 @@ use super::{Made, Site, directory};
 use stend_base::say;
 use stend_spec::stand::Nfs;
 
-/// The loopback: nobody else can mount it.
-const HOST: &str = "127.0.0.1";
 /// Where the server is controlled.
 const CONTROL: &str = "/proc/fs/nfsd";
 /// What `nfs-server.service` of Debian takes.
@@ -19,7 +17,7 @@ pub(super) fn nfs(site: &Site, nfs: &Nfs) -> Made {
     let Some(of) = site.paths().next() else { return Made::default() };
     let at = site.names.mount(&site.layer.name);
     let options = ["vers=4.2".to_string()].into_iter().chain(nfs.options.iter().cloned()).collect::<Vec<_>>().join(",");
-    let source = format!("{HOST}:{of}");
+    let source = format!("{}:{of}", site.address());
     let mount = Deed::run("mount -t nfs4 -o", [options.as_str(), source.as_str(), at.as_str()]);
     let there = Sign::Mounted(at.clone());
     let mount = Step {
@@ -27,7 +25,13 @@ pub(super) fn nfs(site: &Site, nfs: &Nfs) -> Made {
         undo: vec![(there.clone(), Deed::run("umount --", [at.as_str()]))],
         ..step(say!("mount {source} at {at}", "смонтировать {source} в {at}"), there)
     };
-    let steps = vec![control(), listener(), server(), export(site, of), directory(&at), mount];
+    let mut steps = Vec::new();
+    if site.hands_out() {
+        steps.extend([control(), listener(), server(), export(site, of)]);
+    }
+    if site.takes_in() {
+        steps.extend([directory(&at), mount]);
+    }
     Made { steps, products: vec![Product::Directory(at)] }
 }
 
@@ -65,7 +69,9 @@ fn server() -> Step {
 }
 
 fn export(site: &Site, of: &str) -> Step {
-    let (there, client) = (Sign::NfsExport(of.to_string()), format!("{HOST}:{of}"));
+    // Nobody else can mount it.
+    let client = site.way.map_or("127.0.0.1", |way| &way.hosts.client);
+    let (there, client) = (Sign::NfsExport(of.to_string()), format!("{client}:{of}"));
     let options = format!("rw,sync,no_root_squash,insecure,no_subtree_check,fsid={}", site.uuid(0));
     Step {
         apply: vec![Deed::run("exportfs -o", [options.as_str(), client.as_str()])],

@@ -11,6 +11,7 @@ const SIX: &str = "{id: D1}, {id: D2}, {id: D3}, {id: D4}, {id: D5}, {id: D6}";
 
 /// What makes a layer on devices of which nothing exists yet.
 fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[Below]) -> Made {
+    let way = stand.across.as_ref().map(|hosts| Way { hosts, side: stand.side });
     make(&Site {
         names: Names { stand: &stand.name, nonce: 1 },
         layer,
@@ -18,6 +19,8 @@ fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[Below]) -> Mad
         path: &|product| product.shown(),
         lasting: &str::to_string,
         overwrites: !stand.overwrite.is_empty(),
+        size: &|_| None,
+        way,
     })
 }
 

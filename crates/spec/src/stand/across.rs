@@ -1,0 +1,82 @@
+//! Stands of two hosts: one has the drives and hands out what is built on them, the other takes it in and is measured.
+
+use super::{Kind, Layer, Ref, Stand};
+use serde::{Deserialize, Serialize};
+
+/// Addresses of two hosts that reach each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Across {
+    /// Of the host with the drives.
+    pub storage: String,
+    /// Of the host that is measured.
+    pub client: String,
+}
+
+/// One of the two hosts of a stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The one with the drives.
+    Storage,
+    /// The one that is measured.
+    Client,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Storage => Side::Client,
+            Side::Client => Side::Storage,
+        }
+    }
+}
+
+impl Kind {
+    /// Whether it hands out what lies below it, and takes that in again.
+    pub fn is_export(&self) -> bool {
+        matches!(self, Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nfs(_))
+    }
+}
+
+impl Stand {
+    /// The part of it that one of its hosts has. A stand of one host stays as it is.
+    #[must_use]
+    pub fn on(mut self, side: Option<Side>) -> Stand {
+        self.side = side.filter(|_| self.across.is_some());
+        self
+    }
+
+    /// Index of the layer that one host hands out and the other takes in; `None`: there is only one host.
+    pub fn border(&self) -> Option<usize> {
+        self.across.as_ref()?;
+        self.layers.iter().position(|layer| layer.kind.is_export())
+    }
+
+    /// The layers of which this host has something to build, from the drives up.
+    pub fn layers_here(&self) -> &[Layer] {
+        match (self.side, self.border()) {
+            (Some(Side::Storage), Some(border)) => &self.layers[..=border],
+            (Some(Side::Client), Some(border)) => &self.layers[border..],
+            _ => &self.layers,
+        }
+    }
+
+    /// What this host has of what is measured: with the drives, that is what is handed out.
+    pub fn targets_here(&self) -> &[Ref] {
+        match (self.side, self.border()) {
+            (Some(Side::Storage), Some(border)) => &self.layers[border].on,
+            _ => &self.targets,
+        }
+    }
+
+    /// Whether the drives are of this host.
+    pub fn has_drives(&self) -> bool {
+        self.side != Some(Side::Client)
+    }
+
+    /// Whether this host hands out what an export lies on, and whether it takes that in.
+    pub fn exports_here(&self) -> (bool, bool) {
+        (self.side != Some(Side::Client), self.side != Some(Side::Storage))
+    }
+}

@@ -1,0 +1,121 @@
+//! Two machines of the lab with a network between them: one has the drives and hands out what is built on them, the other takes it in
+//! and is measured.
+
+mod support;
+
+use std::path::Path;
+use support::lab::{Machine, ready};
+use support::*;
+
+const SUITE: &str = "suite: far\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 300ms\n    trial: 2s\n    \
+    streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 16, verify: {after: true}}]\n";
+
+const ACROSS: &str = "across: {storage: 10.77.0.1, client: 10.77.0.2}";
+
+/// A machine with drives of 400 IOPS, and one that has nothing but its network.
+fn two(scratch: &Scratch) -> (Machine<'_>, Machine<'_>) {
+    let storage = Machine::up(scratch, "storage", |serial| {
+        format!(
+            "memory: 512MiB\nlinks: [{{to: client, address: 10.77.0.1/24}}]\n\
+             drives: [{{serial: {serial}, count: 2, size: 96MiB, iops: 400}}]\n"
+        )
+    });
+    let client = Machine::up(scratch, "client", |serial| {
+        format!(
+            "memory: 512MiB\nlinks: [{{to: storage, address: 10.77.0.2/24}}]\n\
+             drives: [{{serial: {serial}, size: 16MiB}}]\n"
+        )
+    });
+    (storage, client)
+}
+
+/// What tells that something of a stand is left.
+const LEFT: &str = "wipefs /dev/nvme?n1; dmsetup ls; grep -c ^md /proc/mdstat; ls /sys/kernel/config/nvmet/subsystems \
+    /sys/kernel/config/target/iscsi 2>/dev/null | grep -e uuid -e iqn; grep -c stend /var/lib/nfs/etab; mount | grep -c /run/stend; \
+    nvme list-subsys 2>/dev/null | grep -c tcp; iscsiadm -m session 2>/dev/null; ls /var/lib/stend/stands 2>/dev/null; true";
+
+#[test]
+#[ignore = "starts two machines of the lab: run by `make lab`"]
+fn what_one_host_hands_out_another_one_takes_in_over_nvme_iscsi_and_nfs_and_nothing_stays() {
+    let scratch = Scratch::new("lab_two");
+    if !ready(&scratch, "what_one_host_hands_out") {
+        return;
+    }
+    let (storage, client) = two(&scratch);
+    let suite = scratch.file("far.yaml", SUITE);
+    let serial = &storage.serial;
+    let before = [storage.guest(LEFT), client.guest(LEFT)];
+    for (name, layers) in [
+        ("nvme", "{md: {level: 1}}, {nvme_of: {transport: tcp}}, {fs: {type: ext4}}"),
+        ("iscsi", "{iscsi: {paths: 2}}, {md: {level: 0}}"),
+        ("nfs", "{md: {level: 0}}, {fs: {type: ext4}}, {nfs: {}}"),
+    ] {
+        let text =
+            format!("stand: {name}\n{ACROSS}\ndrives: [{{id: {serial}1}}, {{id: {serial}2}}]\nlayers: [{layers}]\n");
+        let stand = scratch.file(&format!("{name}.yaml"), &text);
+        let file = scratch.join(&format!("{name}.stend")).to_string_lossy().into_owned();
+        let words = ["run", &suite, "--stand", &stand, "--storage", "storage", "--progress", "none", "-o", &file];
+        client.stend(&words, 0);
+        let found = show_json(&scratch, Path::new(&file));
+        assert_eq!(found["cases"][0]["trials"][0]["mismatches"].as_u64().unwrap_or(0), 0, "{name}: {found}");
+        assert!(found["cases"][0]["iops"]["value"].as_f64().is_some_and(|iops| iops > 50.0), "{name}: {found}");
+        assert_eq!([storage.guest(LEFT), client.guest(LEFT)], before, "{name}");
+    }
+    strangers_are_kept_out(&storage, &client);
+    one_host_is_not_enough(&storage, &client);
+    client.down();
+    storage.down();
+}
+
+/// Whoever does not know the stand does not get in, though the address can be reached.
+fn strangers_are_kept_out(storage: &Machine, client: &Machine) {
+    let serial = &storage.serial;
+    for (name, layers, asks) in [
+        ("nvme", "{nvme_of: {transport: tcp}}", "modprobe nvme_tcp; nvme connect -t tcp -a 10.77.0.1 -s PORT -n NAME"),
+        (
+            "iscsi",
+            "{iscsi: {}}",
+            "modprobe iscsi_tcp; pgrep iscsid || iscsid; iscsiadm -m node -T NAME -p 10.77.0.1:PORT --op new && iscsiadm -m node -T NAME -p 10.77.0.1:PORT --login",
+        ),
+    ] {
+        let text = format!("stand: {name}\n{ACROSS}\ndrives: [{{id: {serial}1}}]\nlayers: [{layers}]\n");
+        let stand = storage.scratch.file(&format!("kept-{name}.yaml"), &text);
+        client.stend(&["stand", "up", &stand, "--storage", "storage"], 0);
+        let (told, _) = client.stend(&["stand", "status", name], 0);
+        assert!(told.contains("/dev/"), "{told}");
+        let gone = format!(
+            "nvme disconnect-all; iscsiadm -m node --logout; iscsiadm -m node --op delete; sleep 0; ls /dev/nvme?n1 /dev/sd? 2>/dev/null | wc -l"
+        );
+        // The client lets go by force, and asks again as somebody else.
+        let own = client.guest(&gone);
+        let found = storage.guest(
+            "ls /sys/kernel/config/nvmet/subsystems /sys/kernel/config/target/iscsi 2>/dev/null | grep -e ^nqn -e ^iqn; \
+             cat /sys/kernel/config/nvmet/ports/*/addr_trsvcid 2>/dev/null; ls -d /sys/kernel/config/target/iscsi/iqn*/tpgt_1/np/* 2>/dev/null | sed 's/.*://'",
+        );
+        let (export, port) = found.trim().split_once('\n').unwrap_or_else(|| panic!("{found}"));
+        let asked = asks.replace("NAME", export).replace("PORT", port.trim());
+        let answer =
+            client.guest(&format!("({asked}) >/tmp/told 2>&1; echo $?; ls /dev/nvme?n1 /dev/sd? 2>/dev/null | wc -l"));
+        let (code, devices) = answer.trim().rsplit_once('\n').unwrap_or_else(|| panic!("{answer}"));
+        assert!(!code.ends_with('0'), "{name} let a stranger in: {answer}");
+        assert_eq!(devices.trim(), own.trim().lines().last().unwrap_or_default().trim(), "{name}");
+        client.guest("iscsiadm -m node --op delete; true");
+        client.stend(&["stand", "down", &stand, "--storage", "storage"], 0);
+    }
+}
+
+/// A stand of two hosts is not put up on one, and one of one host not on two.
+fn one_host_is_not_enough(storage: &Machine, client: &Machine) {
+    let serial = &storage.serial;
+    let text =
+        format!("stand: alone\n{ACROSS}\ndrives: [{{id: {serial}1}}]\nlayers: [{{nvme_of: {{transport: tcp}}}}]\n");
+    let stand = storage.scratch.file("alone.yaml", &text);
+    let (_, told) = client.stend(&["stand", "up", &stand], 2);
+    assert!(told.contains("is of two hosts"), "{told}");
+    let (_, told) = client.stend(&["stand", "up", &stand, "--storage", "client"], 2);
+    assert!(told.contains("name one machine"), "{told}");
+    let one = storage.stand("one", 1, "dm: {linear: whole}");
+    let (_, told) = client.stend(&["stand", "up", &one, "--storage", "storage"], 2);
+    assert!(told.contains("is of one host"), "{told}");
+    assert_eq!(storage.guest("ls /var/lib/stend/stands 2>/dev/null; true").trim(), "");
+}
