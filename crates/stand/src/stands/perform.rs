@@ -102,8 +102,10 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
 }
 
 fn tell(path: &str, value: &str, watch: &mut Watch) -> Result<()> {
-    // A whole line, as `echo` writes it: the NFS server takes nothing else.
-    std::fs::write(path, format!("{value}\n")).map_err(|e| {
+    // A whole line, as `echo` writes it: the NFS server takes nothing else. Names and passwords of the iSCSI target are all that is
+    // written, the end of the line included.
+    let end = if path.contains("/tpgt_1/auth/") { "" } else { "\n" };
+    std::fs::write(path, format!("{value}{end}")).map_err(|e| {
         Error::new(
             Kind::Preflight,
             say!("cannot write {value} to `{path}`: {e}", "не удалось записать {value} в `{path}`: {e}"),
