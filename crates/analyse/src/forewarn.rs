@@ -26,6 +26,7 @@ pub fn forewarn(host: &HostFacts, targets: &[TargetFacts], plan: &Plan) -> Vec<C
     found.extend(in_use(targets));
     found.extend(each(targets, other_load));
     found.extend(each(targets, medium));
+    found.extend(each(targets, fabric));
     found.extend(each(targets, layers));
     found.extend(each(targets, drives));
     found.extend(each(targets, |target| nearly_full(target, plan)));
@@ -209,6 +210,18 @@ fn medium(target: &TargetFacts) -> Option<Caveat> {
             }
         },
     }
+}
+
+/// A device of another host: nothing below it is of this one, as it is where this host hands it out to itself.
+fn fabric(target: &TargetFacts) -> Option<Caveat> {
+    let devices = &target.devices;
+    let is_last = |index: usize| devices.get(index + 1).is_none_or(|next| next.depth <= devices[index].depth);
+    let mut far = devices.iter().enumerate().filter(|(index, _)| is_last(*index)).filter_map(|(_, device)| {
+        let transport =
+            device.transport.clone().filter(|how| matches!(how.as_str(), "tcp" | "rdma" | "fc" | "iscsi"))?;
+        Some(Caveat::OverFabric { device: device.name.clone(), transport })
+    });
+    far.next()
 }
 
 /// Layers between the I/O and the drives that change it on its way.

@@ -197,6 +197,7 @@ fn every() -> Vec<Caveat> {
         },
         Caveat::InMemory { what: "tmpfs".into() },
         Caveat::OverNetwork { file_system: "nfs4".into() },
+        Caveat::OverFabric { device: "nvme1n1".into(), transport: "tcp".into() },
         Caveat::Fuse { file_system: "fuse.mergerfs".into() },
         Caveat::Overlay,
         Caveat::CopyOnWrite { file_system: "btrfs".into() },

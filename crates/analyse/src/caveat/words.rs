@@ -78,6 +78,7 @@ impl Caveat {
             Caveat::OtherLoad { device, iops, bytes_per_s } => target::other_load(device, *iops, *bytes_per_s),
             Caveat::InMemory { what } => target::in_memory(what),
             Caveat::OverNetwork { file_system } => target::over_network(file_system),
+            Caveat::OverFabric { device, transport } => target::over_fabric(device, transport),
             Caveat::Fuse { file_system } => target::fuse(file_system),
             Caveat::Overlay => target::overlay(),
             Caveat::CopyOnWrite { file_system } => target::copy_on_write(file_system),

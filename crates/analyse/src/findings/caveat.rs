@@ -184,6 +184,13 @@ pub enum Caveat {
         /// File system, e.g. `nfs4`.
         file_system: String,
     },
+    /// The target lies on devices that other hosts hand out.
+    OverFabric {
+        /// One of them, e.g. `nvme1n1`.
+        device: String,
+        /// How it is reached: `tcp`, `rdma`, `fc`, `iscsi`.
+        transport: String,
+    },
     /// A program serves the file system.
     Fuse {
         /// File system, e.g. `fuse.sshfs`.

@@ -57,6 +57,25 @@ fn what_is_no_drive_of_this_machine_is_told_once() {
 }
 
 #[test]
+fn a_device_of_another_host_is_told_and_one_that_this_host_hands_to_itself_is_not() {
+    let over = |how: &str, below: bool| {
+        warned(|target| {
+            let last = target.devices.len() - 1;
+            target.devices[last].transport = Some(how.into());
+            if below {
+                let depth = target.devices[last].depth + 1;
+                target.devices.push(stend_record::Device { depth, transport: None, ..target.devices[last].clone() });
+            }
+        })
+    };
+    for how in ["tcp", "rdma", "fc", "iscsi"] {
+        assert_eq!(over(how, false), [Caveat::OverFabric { device: "sda".into(), transport: how.into() }]);
+    }
+    assert_eq!(over("tcp", true), []);
+    assert_eq!(over("pcie", false), []);
+}
+
+#[test]
 fn copy_on_write_and_compression_are_told_unless_switched_off() {
     let cow = |file_system: &str| Caveat::CopyOnWrite { file_system: file_system.into() };
     let compressed = |option: &str| Caveat::Compressed { option: option.into() };

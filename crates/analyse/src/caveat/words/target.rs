@@ -70,6 +70,20 @@ pub(super) fn over_network(file_system: &str) -> Words {
     }
 }
 
+pub(super) fn over_fabric(device: &str, transport: &str) -> Words {
+    Words {
+        slug: "over-fabric",
+        text: say!(
+            "Another host hands out `{device}` (`{transport}`): the numbers include the network and that host, and its drives are not watched.",
+            "`{device}` отдаёт другая машина (`{transport}`): в числа входят сеть и та машина, а за её накопителями никто не следит."
+        ),
+        advice: say!(
+            "Read the numbers as those of the service: what its memory answered cannot be told from what its drives did. To judge those, measure on that host.",
+            "Это числа службы в целом: ответы из её памяти не отличить от ответов накопителей. Чтобы судить о них, измеряйте на той машине."
+        ),
+    }
+}
+
 pub(super) fn fuse(file_system: &str) -> Words {
     Words {
         slug: "fuse",
