@@ -12,6 +12,11 @@ pub const BASELINE: &str = "single";
 /// Stands that are no layout of soft RAID: the memory of a server answers reads.
 const BESIDE: [&str; 1] = ["stands/nfs.yaml"];
 
+/// Stands whose ratios follow from arithmetic.
+const RATIOS: [&str; 4] = [BASELINE, "md-raid0", "md-raid10", "md-raid5"];
+/// What is measured for these ratios: the same cases, several trials of each.
+const REPEATED: &str = "lab/suites/raid-ratios.yaml";
+
 /// A case of one stand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
@@ -21,10 +26,15 @@ pub struct Found {
     pub failed: Vec<String>,
 }
 
+/// By stand and case.
+pub type Rates = BTreeMap<(String, String), Found>;
+
 /// What came out.
 pub struct Campaign {
     /// By stand and case.
-    pub found: BTreeMap<(String, String), Found>,
+    pub found: Rates,
+    /// The same of the stands whose ratios are claimed, each the mean of several trials.
+    pub repeated: Rates,
     /// How many stands there are.
     pub stands: usize,
     /// All of it, building and taking down included.
@@ -33,31 +43,44 @@ pub struct Campaign {
     pub table: String,
 }
 
-/// Measures all of them with one command.
+/// Measures all of them with one command, and those with a claim to a ratio once more.
 pub fn measure(place: &Place) -> Outcome<Campaign> {
     let stands = stands(place)?;
-    let mut words = vec!["run".to_string(), "lab/suites/soft-raid.yaml".into(), "--lab".into(), MACHINE.into()];
-    words.extend(stands.iter().flat_map(|stand| ["--stand".into(), stand.clone()]));
-    words.extend(["--progress".into(), "none".into(), "--json".into()]);
     let began = Instant::now();
-    place.output(&words.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let runs = visit(place, "lab/suites/soft-raid.yaml", &stands)?;
     let took = began.elapsed();
-    let runs = runs(place)?;
-    if runs.len() != stands.len() {
-        return Err(format!("{} stands, but {} runs", stands.len(), runs.len()));
-    }
-    let mut found = BTreeMap::new();
-    for run in &runs {
-        let document = place.output(&["show", run, "--json"])?;
-        let document: Value = serde_json::from_str(&document).map_err(|e| format!("`show {run} --json`: {e}"))?;
-        read(&document, &mut found).ok_or_else(|| format!("`show {run} --json` lacks a stand, or rates of cases"))?;
-    }
     let mut words = vec!["compare"];
     words.extend(runs.iter().map(String::as_str));
     words.extend(["--markdown", "-"]);
     let markdown = place.output(&words)?;
     let table: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
-    Ok(Campaign { found, stands: stands.len(), took, table: table.join("\n") })
+    let ratios = RATIOS.map(|name| format!("stands/soft-raid/{name}.yaml"));
+    let repeated = rates(place, &visit(place, REPEATED, &ratios)?)?;
+    Ok(Campaign { found: rates(place, &runs)?, repeated, stands: stands.len(), took, table: table.join("\n") })
+}
+
+/// Runs a suite on stands, and returns the run files, one for each.
+fn visit(place: &Place, suite: &str, stands: &[String]) -> Outcome<Vec<String>> {
+    let before = runs(place).unwrap_or_default();
+    let mut words = vec!["run".to_string(), suite.into(), "--lab".into(), MACHINE.into()];
+    words.extend(stands.iter().flat_map(|stand| ["--stand".into(), stand.clone()]));
+    words.extend(["--progress".into(), "none".into(), "--json".into()]);
+    place.output(&words.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let made: Vec<String> = runs(place)?.into_iter().filter(|run| !before.contains(run)).collect();
+    match made.len() == stands.len() {
+        true => Ok(made),
+        false => Err(format!("{} stands, but {} runs", stands.len(), made.len())),
+    }
+}
+
+fn rates(place: &Place, runs: &[String]) -> Outcome<Rates> {
+    let mut found = Rates::new();
+    for run in runs {
+        let document = place.output(&["show", run, "--json"])?;
+        let document: Value = serde_json::from_str(&document).map_err(|e| format!("`show {run} --json`: {e}"))?;
+        read(&document, &mut found).ok_or_else(|| format!("`show {run} --json` lacks a stand, or rates of cases"))?;
+    }
+    Ok(found)
 }
 
 /// The stand files, the baseline first.
@@ -81,7 +104,7 @@ fn runs(place: &Place) -> Outcome<Vec<String>> {
     Ok(runs.into_iter().map(|path| path.to_string_lossy().into_owned()).collect())
 }
 
-fn read(document: &Value, found: &mut BTreeMap<(String, String), Found>) -> Option<()> {
+fn read(document: &Value, found: &mut Rates) -> Option<()> {
     let stand = document["stand"].as_str()?;
     for case in document["cases"].as_array()? {
         let failed = case["checks"].as_array()?.iter().filter(|check| check["status"] == "fail");
