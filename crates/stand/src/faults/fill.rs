@@ -54,6 +54,12 @@ pub(super) fn fill(place: &Place, to: Millionths) -> Found<Change> {
         let is_written = is_thin || !RESERVE.contains(&mount.kind.as_str());
         let file = crate::testfile::fill_in(path, place.run_id());
         change.undo.push(run("rm --force --", &[&file.display().to_string()]));
+        if is_written {
+            // Such file systems count what is written, or removed, when it is on the drives.
+            let sync = run("sync --file-system", &[&at.to_string()]);
+            change.apply.push(sync.clone());
+            change.undo.push(sync);
+        }
         if is_thin {
             // What a file had is the pool's again only when it is told.
             change.undo.push(run("fstrim --quiet-unsupported", &[&at.to_string()]));
