@@ -42,6 +42,8 @@ pub struct FaultTrial {
     pub trial: u32,
     /// What happened, with its time since the first event, seconds.
     pub moments: Vec<(f64, Say)>,
+    /// What came of events, where that is more than what they are.
+    pub came: Vec<Say>,
     /// The course of the rate; `None` without a whole second before the first event and after it.
     pub recovery: Option<Recovery>,
     /// Longest time in which no probe was answered, where it went on, or began, after the first event.
@@ -67,7 +69,10 @@ pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<FaultFinding> {
         case: index,
         label: case.label(),
         events: case.faults.iter().map(Fault::say).collect(),
-        loses: case.faults.iter().any(|fault| matches!(fault.act, Act::DriveFail(_) | Act::DriveError(_))),
+        loses: case
+            .faults
+            .iter()
+            .any(|fault| matches!(fault.act, Act::DriveFail(_) | Act::DriveError(_) | Act::DriveCorrupt { .. })),
         trials: run.trials.iter().filter(|t| t.case == index).filter_map(|trial| of_trial(run, trial)).collect(),
     });
     let drawn = |found: FaultFinding| FaultFinding { chart: charts::fault::chart(run, &found), ..found };
@@ -92,15 +97,20 @@ fn of_trial(run: &RunRecord, trial: &TrialRecord) -> Option<FaultTrial> {
     let ours: Vec<Moment> = ours.collect();
     let at = ours.iter().find(|(_, moment, _)| *moment == FaultMoment::Begins)?.0;
     let last = |wanted: FaultMoment| ours.iter().rfind(|(_, moment, _)| *moment == wanted).map(|(at, ..)| *at);
-    let told = |moment: &FaultMoment| matches!(moment, FaultMoment::Begins | FaultMoment::Ends | FaultMoment::Whole);
+    let began = |what: &Say| ours.iter().any(|(_, moment, words)| *moment == FaultMoment::Begins && *words == what);
+    let is_more = |moment: &FaultMoment, what: &Say| *moment == FaultMoment::Done && !began(what);
+    let told = |moment: &FaultMoment, what: &Say| {
+        matches!(moment, FaultMoment::Begins | FaultMoment::Ends | FaultMoment::Whole) || is_more(moment, what)
+    };
     let whole = last(FaultMoment::Whole);
     Some(FaultTrial {
         trial: trial.trial,
         moments: ours
             .iter()
-            .filter(|(_, moment, _)| told(moment))
+            .filter(|(_, moment, what)| told(moment, what))
             .map(|(then, _, what)| (then.saturating_sub(at).as_secs(), (*what).clone()))
             .collect(),
+        came: ours.iter().filter(|(_, moment, what)| is_more(moment, what)).map(|(.., what)| (*what).clone()).collect(),
         recovery: recovery::of(&rates(trial), interval_of(trial, outcome, at)),
         silence: silence(outcome, at),
         tail: tail(trial, outcome, at),

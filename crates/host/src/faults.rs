@@ -66,10 +66,10 @@ impl Teller<'_> {
         send_event(self.outbox, EventKind::Fault { trial: self.trial, fault: fault as u32, moment, what });
     }
 
-    fn begin(&self, faults: &mut Faults, index: usize) -> Result<()> {
+    fn begin(&self, faults: &mut Faults, index: usize, ended: &dyn Fn() -> bool) -> Result<()> {
         self.tell(index, FaultMoment::Begins, faults.say(index));
-        faults.begin(index, &mut |kind| send_event(self.outbox, kind))?;
-        self.tell(index, FaultMoment::Done, faults.say(index));
+        faults.begin(index, ended, &mut |kind| send_event(self.outbox, kind))?;
+        self.tell(index, FaultMoment::Done, faults.say_done(index));
         self.tell_whole(faults);
         Ok(())
     }
@@ -90,6 +90,8 @@ impl Teller<'_> {
         self.tell(index, FaultMoment::Ends, faults.say_undone(index));
         faults.end(index, &mut |kind| send_event(self.outbox, kind))?;
         self.tell(index, FaultMoment::Undone, faults.say_undone(index));
+        // What is put back by a rebuild lacks redundancy from now on.
+        self.tell_whole(faults);
         Ok(())
     }
 }
@@ -164,7 +166,11 @@ fn happen(
         }
         match due.ends {
             true => teller.end(faults, due.fault)?,
-            false => teller.begin(faults, due.fault)?,
+            false => match teller.begin(faults, due.fault, &ended) {
+                // The run was stopped: nothing has to come of it any more.
+                Err(_) if control.stopped() => return Ok(()),
+                done => done?,
+            },
         }
     }
     // A rebuild may end within the window.

@@ -372,7 +372,8 @@ impl Session {
     fn grounds<'a>(&'a self, seen: Option<&'a Seen>) -> Result<Grounds<'a>> {
         let (targets, permission) = seen.ok_or_else(|| out_of_order("events"))?;
         let writable = stend_stand::may_write_all(targets, permission)?.is_ok();
-        Ok(Grounds { targets, writable, stand: self.stands.name(), permission })
+        let run_id = self.ready.as_ref().map_or("", |ready| &ready.owner.run_id);
+        Ok(Grounds { targets, writable, stand: self.stands.name(), run_id, permission })
     }
 
     /// Opens the target. One that could be opened before and cannot now has failed: its file system turned

@@ -2,7 +2,7 @@
 
 use crate::arm::line;
 use serde::{Deserialize, Serialize};
-use stend_base::{Lang, Nanos, Say, format, say};
+use stend_base::{Bytes, Lang, Millionths, Nanos, Say, format, say};
 
 /// One event of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,14 +25,38 @@ pub enum Act {
     DriveSlow(Which, Nanos),
     /// Every I/O of a drive fails.
     DriveError(Which),
+    /// Bytes of a drive are overwritten behind the back of what keeps copies of them.
+    DriveCorrupt {
+        /// Which drive.
+        drive: Which,
+        /// Where, from the begin of what the drive keeps data in; `None`: in the middle.
+        from: Option<Bytes>,
+        /// How much.
+        length: Bytes,
+    },
     /// An array of md compares its copies, or its parity; a pool of ZFS or a btrfs all of its checksums.
     Scrub,
     /// A snapshot of what is measured is made, and stays until it is undone.
     Snapshot,
     /// The way of this number, from 1 on, to each disk that is reached over several.
     PathDown(u32),
+    /// The file systems of the targets are filled up to this part.
+    Fill(Millionths),
     /// A CPU of the machine is gone.
     CpuOffline(u32),
+    /// A network interface is down.
+    LinkDown(String),
+    /// All that a network interface sends comes later by this.
+    LinkDelay(String, Nanos),
+    /// This part of what a network interface sends is lost.
+    LinkLoss(String, Millionths),
+    /// Every process of this name is killed; a command of the user starts it again.
+    ProcessKill {
+        /// Its name, as the kernel knows it.
+        process: String,
+        /// Words of the command that starts it again.
+        undo: Vec<String>,
+    },
     /// A command of the user; undone by another one.
     Command {
         /// Its words.
@@ -58,6 +82,24 @@ pub fn cpu_switch(cpu: u32) -> String {
     format!("/sys/devices/system/cpu/cpu{cpu}/online")
 }
 
+/// A part as people wrote it, without the sign.
+pub fn percent(part: Millionths) -> Say {
+    let plain = part.as_percent().to_string();
+    Say { ru: plain.replace('.', ","), en: plain }
+}
+
+/// Words for `tc` that have packets come later.
+//= iproute2, tc-netem(8): "delay TIME", in any unit of time
+pub fn delayed(by: Nanos) -> String {
+    format!("delay {}ms", by.0 / Nanos::millis(1).0)
+}
+
+/// Words for `tc` that have packets be lost.
+//= iproute2, tc-netem(8): "loss random PERCENT"
+pub fn lossy(part: Millionths) -> String {
+    format!("loss random {}%", part.as_percent())
+}
+
 impl Which {
     /// Number of the drive in a block, of so many drives, from 0 on.
     pub fn index(self, block: u32, drives: usize) -> usize {
@@ -79,8 +121,38 @@ impl Act {
     /// The drive that it is done to, if it is one.
     pub fn drive(&self) -> Option<Which> {
         match self {
-            Act::DriveFail(which) | Act::DriveSlow(which, _) | Act::DriveError(which) => Some(*which),
-            Act::Scrub | Act::Snapshot | Act::PathDown(_) | Act::CpuOffline(_) | Act::Command { .. } => None,
+            Act::DriveFail(which)
+            | Act::DriveSlow(which, _)
+            | Act::DriveError(which)
+            | Act::DriveCorrupt { drive: which, .. } => Some(*which),
+            Act::Scrub
+            | Act::Snapshot
+            | Act::PathDown(_)
+            | Act::CpuOffline(_)
+            | Act::Fill(_)
+            | Act::LinkDown(_)
+            | Act::LinkDelay(..)
+            | Act::LinkLoss(..)
+            | Act::ProcessKill { .. }
+            | Act::Command { .. } => None,
+        }
+    }
+
+    /// The network interface that it is done to, if it is one.
+    pub fn link(&self) -> Option<&str> {
+        match self {
+            Act::LinkDown(link) | Act::LinkDelay(link, _) | Act::LinkLoss(link, _) => Some(link),
+            Act::DriveFail(_)
+            | Act::DriveSlow(..)
+            | Act::DriveError(_)
+            | Act::DriveCorrupt { .. }
+            | Act::Scrub
+            | Act::Snapshot
+            | Act::PathDown(_)
+            | Act::CpuOffline(_)
+            | Act::Fill(_)
+            | Act::ProcessKill { .. }
+            | Act::Command { .. } => None,
         }
     }
 
@@ -100,10 +172,29 @@ impl Act {
                 let Say { en, ru } = which.shown();
                 say!("{en} fails every I/O", "{ru} отвечает ошибкой на каждую операцию")
             }
+            Act::DriveCorrupt { drive, length, .. } => {
+                let Say { en, ru } = drive.shown();
+                let (size, size_ru) = (format::bytes(*length, Lang::En), format::bytes(*length, Lang::Ru));
+                say!("{en} has {size} of its data overwritten", "{ru}: затёрто {size_ru} данных")
+            }
             Act::Scrub => say!("the array is scrubbed", "идёт проверка массива"),
             Act::Snapshot => say!("a snapshot is made", "сделан снимок"),
             Act::PathDown(number) => say!("path {number} is down", "путь {number} пропал"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is offline", "процессор {cpu} отключён"),
+            Act::Fill(to) => {
+                let Say { en: to, ru: to_ru } = percent(*to);
+                say!("the file system is filled to {to} %", "файловая система заполнена до {to_ru} %")
+            }
+            Act::LinkDown(link) => say!("link {link} is down", "интерфейс {link} отключён"),
+            Act::LinkDelay(link, by) => {
+                let (by, by_ru) = (format::latency(*by, Lang::En), format::latency(*by, Lang::Ru));
+                say!("what link {link} sends is later by {by}", "отправка через интерфейс {link} задержана на {by_ru}")
+            }
+            Act::LinkLoss(link, part) => {
+                let Say { en: part, ru: part_ru } = percent(*part);
+                say!("link {link} loses {part} % of what it sends", "интерфейс {link} теряет {part_ru} % отправляемого")
+            }
+            Act::ProcessKill { process, .. } => say!("`{process}` is killed", "убит процесс `{process}`"),
             Act::Command { command, .. } => Say::same(format!("`{}`", line(command))),
         }
     }
@@ -112,13 +203,19 @@ impl Act {
     pub fn lines(&self) -> Vec<String> {
         match self {
             Act::CpuOffline(cpu) => vec![format!("echo 0 > {}", cpu_switch(*cpu))],
+            Act::LinkDown(link) => vec![format!("ip link set dev {link} down")],
+            Act::LinkDelay(link, by) => vec![format!("tc qdisc add dev {link} root netem {}", delayed(*by))],
+            Act::LinkLoss(link, part) => vec![format!("tc qdisc add dev {link} root netem {}", lossy(*part))],
+            Act::ProcessKill { process, undo } => vec![format!("pkill -KILL -x {process}"), line(undo)],
             Act::Command { command, undo } => vec![line(command), line(undo)],
             Act::DriveFail(_)
             | Act::DriveSlow(..)
             | Act::DriveError(_)
+            | Act::DriveCorrupt { .. }
             | Act::Scrub
             | Act::Snapshot
-            | Act::PathDown(_) => Vec::new(),
+            | Act::PathDown(_)
+            | Act::Fill(_) => Vec::new(),
         }
     }
 
@@ -129,11 +226,17 @@ impl Act {
             Act::DriveSlow(..) | Act::DriveError(_) => {
                 say!("the drive is as it was", "накопитель снова прежний")
             }
+            Act::DriveCorrupt { .. } => say!("the drive is written anew", "данные накопителя переписываются заново"),
             Act::Scrub => say!("the scrub ends", "проверка массива прекращена"),
             Act::Snapshot => say!("the snapshot is removed", "снимок удалён"),
             Act::PathDown(number) => say!("path {number} is back", "путь {number} вернулся"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is back", "процессор {cpu} снова включён"),
-            Act::Command { undo, .. } => Say::same(format!("`{}`", line(undo))),
+            Act::Fill(_) => say!("the file that filled it is removed", "заполнивший её файл удалён"),
+            Act::LinkDown(link) => say!("link {link} is up", "интерфейс {link} снова включён"),
+            Act::LinkDelay(link, _) | Act::LinkLoss(link, _) => {
+                say!("link {link} is as it was", "интерфейс {link} снова прежний")
+            }
+            Act::ProcessKill { undo, .. } | Act::Command { undo, .. } => Say::same(format!("`{}`", line(undo))),
         }
     }
 }

@@ -1,10 +1,14 @@
 //! What the events of a case do to the machine, each with its undo: members of arrays and pools fail and come back, drives get slow or
-//! fail, CPUs go. Touches nothing but what the run made or was confirmed to write to. Must not decide when.
+//! fail, CPUs and links go. Touches nothing but what the run made or was confirmed to write to. Must not decide when.
 
 mod copies;
+mod corrupt;
 mod deeds;
+mod fill;
+mod links;
 mod place;
 mod pools;
+mod processes;
 
 use crate::arm::{lease, may_execute};
 use crate::command;
@@ -54,6 +58,8 @@ pub struct Grounds<'a> {
     pub writable: bool,
     /// Name of the stand that the run made, if it made one.
     pub stand: Option<&'a str>,
+    /// Its id.
+    pub run_id: &'a str,
     /// What the user allowed.
     pub permission: &'a Permission,
 }
@@ -64,6 +70,8 @@ pub struct Faults {
     /// What each would do, and what it did and was not undone yet.
     changes: Vec<Change>,
     begun: Vec<bool>,
+    /// What came of each, where there is more to tell than what it is.
+    came: Vec<Option<Say>>,
     /// Arrays that must have their redundancy again.
     arrays: Vec<Node>,
     /// Pools and btrfs that must have it.
@@ -90,6 +98,7 @@ impl Faults {
         Ok(Faults {
             faults: faults.to_vec(),
             begun: vec![false; changes.len()],
+            came: vec![None; changes.len()],
             changes,
             arrays,
             kept,
@@ -99,15 +108,21 @@ impl Faults {
         })
     }
 
-    /// Does one.
-    pub fn begin(&mut self, index: usize, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+    /// Does one. What takes its time is given up when nobody measures any more: `ended`.
+    pub fn begin(&mut self, index: usize, ended: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
         let Some(change) = self.changes.get(index) else { return Ok(()) };
         // What is half done is undone, too.
         self.begun[index] = true;
-        if matches!(self.faults[index].act, Act::DriveError(_)) && !self.kept.is_empty() {
+        if matches!(self.faults[index].act, Act::DriveError(_) | Act::DriveCorrupt { .. }) && !self.kept.is_empty() {
             self.doubted.set(true);
         }
-        change.apply.iter().try_for_each(|deed| perform(deed, log))
+        for deed in &change.apply {
+            match deed {
+                Deed::Fill(filling) => self.came[index] = Some(filling.perform(ended, log)?),
+                _ => perform(deed, log)?,
+            }
+        }
+        Ok(())
     }
 
     /// Undoes one that was done.
@@ -180,6 +195,11 @@ impl Faults {
         }
     }
 
+    /// What it was when it was done.
+    pub fn say_done(&self, index: usize) -> Say {
+        self.came[index].clone().unwrap_or_else(|| self.say(index))
+    }
+
     /// What undoing it is.
     pub fn say_undone(&self, index: usize) -> Say {
         self.faults[index].act.say_undone()
@@ -233,6 +253,20 @@ fn let_go(words: &[String], log: &mut dyn FnMut(EventKind)) -> Result<()> {
     }
 }
 
+/// Writes a member anew from the others, if all of them are there.
+fn rebuild(array: &str, member: &str, degraded: &str, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+    if let Some(missing) = text(degraded).filter(|missing| missing != "0") {
+        return Err(Error::new(
+            Kind::Preflight,
+            say!(
+                "{member} has wrong data and stays in {array}, which lacks {missing} members already",
+                "{member} с неверными данными остаётся в {array}: там уже не хватает накопителей: {missing}"
+            ),
+        ));
+    }
+    deeds::rebuild(array, member).iter().try_for_each(|words| let_go(words, log))
+}
+
 fn perform(deed: &Deed, log: &mut dyn FnMut(EventKind)) -> Result<()> {
     match deed {
         Deed::Run(words) => command::execute_plainly(words, &|| false, log).map(drop),
@@ -260,6 +294,9 @@ fn perform(deed: &Deed, log: &mut dyn FnMut(EventKind)) -> Result<()> {
             }
         },
         Deed::Own(words) => command::execute(words, &|| false, log).map(drop),
+        Deed::Rebuild { array, member, degraded } => rebuild(array, member, degraded, log),
+        Deed::Fill(filling) => filling.perform(&|| false, log).map(drop),
+        Deed::Kill(name) => processes::kill(&Roots::host(), name, log),
         Deed::Write { path, value } => {
             std::fs::write(path, value).map_err(|e| {
                 Error::new(

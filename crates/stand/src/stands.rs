@@ -28,7 +28,7 @@ use signs::Sight;
 use std::path::PathBuf;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::EventKind;
-use stend_spec::stand::{Layer, Ref, Stand};
+use stend_spec::stand::{Kind as LayerKind, Layer, Ref, Stand, Transport};
 
 /// How whoever waits for a stand is told, and can end it.
 pub struct Watch<'a> {
@@ -124,6 +124,15 @@ pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
     let mounted = |layer: &&Layer| layer.kind.is_directory() && (stand.exports_here().1 || !layer.kind.is_export());
     let directories = stand.layers_here().iter().filter(mounted);
     directories.map(|layer| names.mount(&layer.name).into()).collect()
+}
+
+/// Whether a stand hands something out over the loopback; no if it is not up.
+pub(crate) fn loops_back(roots: &Roots, name: &str) -> bool {
+    let Ok(Some(journal)) = Journal::look(roots, name) else { return false };
+    let over_it = |layer: &Layer| {
+        matches!(layer.kind, LayerKind::NvmeOf(Transport::Tcp) | LayerKind::Iscsi(_) | LayerKind::Nfs(_))
+    };
+    stand_of(&journal).is_ok_and(|stand| stand.layers.iter().any(over_it))
 }
 
 /// The stand that a journal is of.

@@ -16,6 +16,8 @@ const MARKER: &str = "marker";
 const DATA: &str = "data";
 /// Directory with the data of instances of applications.
 const APP: &str = "app";
+/// What fills the file system while an event of a case wants it to be full.
+const FILL: &str = "fill";
 /// Open files of a worker besides its test files, generously: rings, telemetry, streams.
 const OPEN_BESIDES: u64 = 512;
 
@@ -67,6 +69,11 @@ pub(crate) fn data_in(directory: &Path, count: usize) -> PathBuf {
     directory.join(name_of(0, count))
 }
 
+/// Where what fills its file system is in the directory of a run.
+pub(crate) fn fill_in(parent: &Path, run_id: &str) -> PathBuf {
+    directory_for(parent, run_id).join(FILL)
+}
+
 /// Name of the file number `index` of `count`.
 fn name_of(index: usize, count: usize) -> String {
     if count == 1 { DATA.to_string() } else { format!("{DATA}-{index:05}") }
@@ -103,6 +110,7 @@ fn remove_all(directory: &OwnDirectory) -> std::io::Result<()> {
             directory.remove_file(&name)?;
         }
     }
+    directory.remove_file(FILL)?;
     directory.remove_tree(APP)?;
     directory.remove_file(MARKER)?;
     directory.remove()
@@ -181,7 +189,7 @@ fn judge(roots: &Roots, path: &Path) -> State {
     let Ok(names) = directory.names() else { return State::Foreign };
     let ours = |name: &str| match name {
         APP => directory.has_directory(name),
-        _ => (name == MARKER || is_data(name)) && directory.has_file(name),
+        _ => (name == MARKER || name == FILL || is_data(name)) && directory.has_file(name),
     };
     if !names.iter().all(|name| ours(&name.to_string_lossy())) {
         return State::Foreign;
@@ -287,6 +295,7 @@ impl TestFiles {
             self.directory.remove_file(name)?;
             self.made.pop();
         }
+        self.directory.remove_file(FILL)?;
         self.directory.remove_tree(APP)?;
         self.directory.remove_file(MARKER)?;
         // NFS keeps a file that is open under another name, and the directory would not be empty.

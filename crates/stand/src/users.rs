@@ -51,6 +51,15 @@ pub(crate) fn stat_field(process: &Path, field: usize) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(field.checked_sub(3)?)?.parse().ok()
 }
 
+/// Generations of processes that are looked at.
+const ANCESTORS_MAX: usize = 64;
+
+/// What this process comes from, its parent first, as far as can be seen.
+pub(crate) fn ancestors(roots: &Roots) -> impl Iterator<Item = u64> {
+    let parent = |pid: &u64| stat_field(&roots.proc.join(pid.to_string()), 4).filter(|parent| *parent > 0);
+    std::iter::successors(stat_field(&roots.proc.join("self"), 4), parent).take(ANCESTORS_MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,18 +22,82 @@ const LOSS: &str = "suite: loss\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncase
     events: [{at: 3s, for: 4s, do: drive.fail, drive: 2}]\n    streams:\n      \
     - {op: {read: 60, write: 40}, pattern: random, block_size: 16KiB, rate: 60/s, queue_depth: 64, verify: {after: true}}\n";
 
+/// Data of one drive are wrong, and everything is read back before that is mended.
+fn wrong(length: &str) -> String {
+    format!(
+        "suite: wrong\nfill: {{size: 24MiB}}\nrepeats: {{blocks: 1}}\ncases:\n  - name: mix\n    ramp: 500ms\n    trial: 8s\n    \
+        events: [{{at: 3s, do: drive.corrupt, drive: 1, from: 0B, length: {length}}}]\n    streams:\n      \
+        - {{op: {{read: 80, write: 20}}, pattern: random, block_size: 16KiB, rate: 60/s, queue_depth: 64, verify: {{after: true}}}}\n"
+    )
+}
+
+/// All that the loopback carries is late for a while, and then some of it is lost.
+const LINK: &str = "suite: link\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 500ms\n    trial: 16s\n    \
+    events: [{at: 4s, for: 4s, do: link.delay, link: lo, delay: 20ms}, {at: 10s, for: 3s, do: link.loss, link: lo, loss: 2%}]\n    streams:\n      \
+    - {op: {read: 60, write: 40}, pattern: random, block_size: 4KiB, rate: 40/s, queue_depth: 64, verify: {after: true}}\n";
+
+/// What is thin gets full by writes alone.
+const FULL: &str = "suite: full\nfill: {size: 8MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: reads\n    ramp: 500ms\n    trial: 20s\n    \
+    events: [{at: 3s, for: 12s, do: fill, to: 60%}]\n    \
+    streams: [{op: {read: 90, write: 10}, pattern: random, block_size: 4KiB, rate: 40/s, queue_depth: 64, verify: {after: true}}]\n";
+
 impl Machine<'_> {
     /// What the events of a run did to its one trial. Nothing fails, and all data are as they were written.
     fn events(&self, name: &str, drives: u32, layers: &str, suite: &str) -> serde_json::Value {
+        let found = self.run(name, drives, layers, suite, 0);
+        assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()), "{name}: {found}");
+        found
+    }
+
+    /// What the events of a run that ends so did to its one trial. Nothing stays.
+    fn run(&self, name: &str, drives: u32, layers: &str, suite: &str, exit: i32) -> serde_json::Value {
         let stand = self.stand(name, drives, layers);
         let (suite, file) = (self.scratch.file("suite.yaml", suite), self.scratch.join("run.stend"));
         drop(std::fs::remove_file(&file));
         let path = file.to_string_lossy().into_owned();
-        self.stend(&["run", &suite, "--stand", &stand, "--progress", "none", "-o", &path], 0);
+        let words = ["run", &suite, "--stand", &stand, "--progress", "none", "-o", &path, "--allow-commands"];
+        self.stend(&words, exit);
         let found = show_json(self.scratch, Path::new(&path))["faults"][0]["trials"][0].clone();
-        assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()), "{name}: {found}");
         assert_eq!(self.guest("wipefs /dev/nvme?n1; dmsetup ls").trim(), "No devices found", "{name}");
         found
+    }
+
+    /// What a command of the last run printed whose words begin so.
+    fn printed(&self, begin: &str) -> Vec<String> {
+        let run = stend_record::store::read(&self.scratch.join("run.stend")).expect("a run file");
+        let told = run.events.into_iter().filter_map(|event| match event.kind {
+            stend_record::EventKind::Command { argv, output, .. } if argv.join(" ").starts_with(begin) => Some(output),
+            _ => None,
+        });
+        told.collect()
+    }
+
+    /// An array of md does not know that data are wrong, and hands them out; afterwards the member is rebuilt.
+    fn is_deceived(&self) {
+        let found = self.run("deceived", 2, "md: {level: 1, member_size: 64MiB}", &wrong("32MiB"), 7);
+        assert!(found["errors"] == 0 && found["mismatches"].as_u64().is_some_and(|wrong| wrong > 0), "{found}");
+        let moments = found["moments"].as_array().expect("moments");
+        assert_eq!(moments.last().map(|one| &one["what"]["en"]), Some(&"arrays are whole".into()), "{found}");
+    }
+
+    /// What goes over the loopback is late, and the queue that did it is gone.
+    fn links(&self) {
+        let found = self.events("link", 1, "{nvme_of: {transport: tcp}}", LINK);
+        let (before, after) = (&found["p99_before_ns"], &found["p99_after_ns"]);
+        // Question and answer both wait.
+        let later = after.as_u64().zip(before.as_u64()).map(|(after, before)| after.saturating_sub(before));
+        assert!(later.is_some_and(|later| later > 35_000_000), "{found}");
+        assert!(self.guest("tc qdisc show dev lo").starts_with("qdisc noqueue 0:"), "{found}");
+    }
+
+    /// A pool of LVM gets full by what is written to the file system on it, and empty again.
+    fn fills(&self) {
+        let layers = "{lvm: {type: thin, virtual_size: 64MiB}}, {fs: {type: ext4}}";
+        let found = self.events("full", 1, layers, FULL);
+        let moments = found["moments"].as_array().expect("moments").iter();
+        let moments: Vec<&str> = moments.filter_map(|one| one["what"]["en"].as_str()).collect();
+        assert!(moments.get(1).is_some_and(|told| told.contains("were written in")), "{moments:?}");
+        assert!(self.printed("fstrim").len() == 1, "the pool has its blocks again: {moments:?}");
     }
 
     /// One drive after the other, each made up for.
@@ -56,12 +120,20 @@ fn machine(scratch: &Scratch, name: &'static str, more: &str) {
             machine.mends("md", "md: {level: 1, member_size: 64MiB}");
             machine.mends("btrfs", "btrfs: {data: raid1, metadata: raid1}");
             machine.events("scrubbed", 2, "btrfs: {data: raid1, metadata: raid1}", SCRUB);
+            machine.is_deceived();
+            machine.links();
+            machine.fills();
         }
         false => {
             let mirror =
                 "zfs: {layout: mirror, ashift: 12, volume: 64MiB, volblocksize: 16KiB, primarycache: metadata}";
             machine.mends("zfs", mirror);
             machine.events("scrubbed", 2, mirror, SCRUB);
+            // Wherever the pool keeps the data on the drive, they are in the part that is overwritten.
+            machine.events("healed", 2, mirror, &wrong("128MiB"));
+            let status = machine.printed("zpool status");
+            assert!(status.len() == 1 && !status[0].contains("repaired 0B"), "{status:?}");
+            assert!(status[0].contains("with 0 errors"), "{status:?}");
             let parity =
                 "zfs: {layout: raidz1, ashift: 12, volume: 64MiB, volblocksize: 16KiB, primarycache: metadata}";
             let found = machine.events("lost", 3, parity, LOSS);

@@ -99,6 +99,27 @@ pub fn kill_group(child: &Child) -> io::Result<()> {
     Ok(rustix::process::kill_process_group(group, rustix::process::Signal::KILL)?)
 }
 
+/// Kills a process; never this one nor the first of the machine. Error: one that is gone has no such process (`ESRCH`).
+pub fn kill(pid: u32) -> io::Result<()> {
+    signal(pid, |pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL))
+}
+
+/// Whether this process may kill another one: an error says why not.
+pub fn may_kill(pid: u32) -> io::Result<()> {
+    signal(pid, rustix::process::test_kill_process)
+}
+
+/// Whether an error says that there is no such process.
+pub fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+}
+
+fn signal(pid: u32, send: impl Fn(rustix::process::Pid) -> rustix::io::Result<()>) -> io::Result<()> {
+    let foreign = |pid: &i32| *pid > 1 && pid.unsigned_abs() != std::process::id();
+    let pid = i32::try_from(pid).ok().filter(foreign).and_then(rustix::process::Pid::from_raw);
+    Ok(send(pid.ok_or(io::ErrorKind::InvalidInput)?)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +134,18 @@ mod tests {
             command.spawn().unwrap()
         };
         std::thread::spawn(start).join().unwrap()
+    }
+
+    #[test]
+    fn another_process_is_killed_and_neither_this_one_nor_the_first() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        may_kill(child.id()).unwrap();
+        kill(child.id()).unwrap();
+        child.wait().unwrap();
+        assert!(is_gone(&kill(child.id()).unwrap_err()));
+        for pid in [0, 1, std::process::id(), u32::MAX] {
+            assert_eq!(kill(pid).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{pid}");
+        }
     }
 
     #[test]

@@ -40,6 +40,21 @@ fn found(record: &RunRecord) -> FaultFinding {
 }
 
 #[test]
+fn what_came_of_an_event_is_told_where_it_is_more_than_what_it_is() {
+    let mut record = record();
+    let done = record.events.iter_mut().find_map(|event| match &mut event.kind {
+        EventKind::Fault { moment: FaultMoment::Done, what, .. } => Some(what),
+        _ => None,
+    });
+    *done.unwrap() = Say::same("out: 7 MiB in 0.3 s");
+    let found = found(&record);
+    let moments: Vec<&str> = found.trials[0].moments.iter().map(|(_, what)| what.en.as_str()).collect();
+    assert_eq!(moments, ["out", "out: 7 MiB in 0.3 s", "in", "whole"]);
+    assert!(found.say().en.starts_with("In the first trial out: 7 MiB in 0.3 s. "), "{}", found.say().en);
+    assert!(found.say().ru.starts_with("В первом испытании out: 7 MiB in 0.3 s. "), "{}", found.say().ru);
+}
+
+#[test]
 fn what_an_event_did_is_counted_from_its_moment() {
     let found = found(&record());
     assert_eq!(found.events[0].en, "at 5 s: a drive, in each block the next fails and is taken out, for 7 s");

@@ -13,6 +13,7 @@ impl FaultFinding {
     pub fn say(&self) -> Say {
         both(|l| {
             let parts = [
+                self.came(l),
                 self.stood(l),
                 self.fell(l),
                 self.came_back(l),
@@ -28,6 +29,13 @@ impl FaultFinding {
     /// Of every trial; one whose value lies beyond what was seen has `None` inside.
     fn each(&self, of: impl Fn(&FaultTrial) -> Option<Option<f64>>) -> Vec<Option<f64>> {
         self.trials.iter().filter_map(of).collect()
+    }
+
+    /// Trials differ little in that: the first one tells.
+    fn came(&self, l: Lang) -> Option<String> {
+        let all: Vec<&str> = self.trials.first()?.came.iter().map(|what| what.get(l)).collect();
+        let told = || pick(l, "In the first trial {t}.", "В первом испытании {t}.").replace("{t}", &all.join("; "));
+        (!all.is_empty()).then(told)
     }
 
     fn stood(&self, l: Lang) -> Option<String> {

@@ -1,12 +1,12 @@
 //! `events` of a case.
 
-use super::{Map, arms, list, span, text, whole};
+use super::{Map, arms, bytes, list, share, span, text, whole};
 use crate::fault::{Act, Fault, Which};
 use crate::keys::fault as keys;
 use crate::suite::{StreamSpec, SuiteCase};
 use crate::workload::Engine;
 use crate::yaml::{Node, Value};
-use stend_base::{Nanos, Result, say};
+use stend_base::{Bytes, Lang, Millionths, Nanos, Result, format, say};
 
 /// Every event of a case, in the order of time.
 pub(super) fn faults(node: &Node, file: &str) -> Result<Vec<Fault>> {
@@ -27,8 +27,14 @@ fn fault(node: &Node, file: &str) -> Result<Fault> {
     let given = Given {
         drive: map.optional("drive", which)?,
         delay: map.optional("delay", delay)?,
+        from: map.optional("from", |n, f| pages(n, f, keys::FROM))?,
+        length: map.optional("length", |n, f| pages(n, f, keys::LENGTH))?,
         path: map.optional("path", |n, f| whole(n, f, keys::PATH))?,
         cpu: map.optional("cpu", |n, f| whole(n, f, keys::CPU))?,
+        to: map.optional("to", |n, f| share(n, f, keys::FULL))?,
+        link: map.optional("link", |n, f| name(n, f, keys::LINK, "_.@", "-"))?,
+        loss: map.optional("loss", |n, f| share(n, f, keys::LOSS))?,
+        process: map.optional("process", |n, f| name(n, f, keys::PROCESS, "_", ".:+-"))?,
         command: map.optional("command", arms::command)?,
         undo: map.optional("undo", arms::command)?,
     };
@@ -42,8 +48,14 @@ fn fault(node: &Node, file: &str) -> Result<Fault> {
 struct Given {
     drive: Option<Which>,
     delay: Option<Nanos>,
+    from: Option<Bytes>,
+    length: Option<Bytes>,
     path: Option<u32>,
     cpu: Option<u32>,
+    to: Option<Millionths>,
+    link: Option<String>,
+    loss: Option<Millionths>,
+    process: Option<String>,
     command: Option<Vec<String>>,
     undo: Option<Vec<String>>,
 }
@@ -54,8 +66,14 @@ impl Given {
         let there = [
             ("drive", self.drive.is_some()),
             ("delay", self.delay.is_some()),
+            ("from", self.from.is_some()),
+            ("length", self.length.is_some()),
             ("path", self.path.is_some()),
             ("cpu", self.cpu.is_some()),
+            ("to", self.to.is_some()),
+            ("link", self.link.is_some()),
+            ("loss", self.loss.is_some()),
+            ("process", self.process.is_some()),
             ("command", self.command.is_some()),
             ("undo", self.undo.is_some()),
         ];
@@ -72,10 +90,26 @@ fn act(node: &Node, file: &str, what: &str, given: Given) -> Result<Act> {
             (&["drive", "delay"], given.drive.zip(given.delay).map(|(drive, delay)| Act::DriveSlow(drive, delay)))
         }
         "drive.error" => (&["drive"], given.drive.map(Act::DriveError)),
+        "drive.corrupt" => {
+            let from = given.from;
+            let both = given.drive.zip(given.length);
+            let wanted: &[&str] = if from.is_some() { &["drive", "from", "length"] } else { &["drive", "length"] };
+            (wanted, both.map(|(drive, length)| Act::DriveCorrupt { drive, from, length }))
+        }
         "scrub" => (&[], Some(Act::Scrub)),
         "snapshot" => (&[], Some(Act::Snapshot)),
         "path.down" => (&["path"], given.path.map(Act::PathDown)),
         "cpu.offline" => (&["cpu"], given.cpu.map(Act::CpuOffline)),
+        "fill" => (&["to"], given.to.map(Act::Fill)),
+        "link.down" => (&["link"], given.link.map(Act::LinkDown)),
+        "link.delay" => {
+            (&["delay", "link"], given.link.zip(given.delay).map(|(link, delay)| Act::LinkDelay(link, delay)))
+        }
+        "link.loss" => (&["link", "loss"], given.link.zip(given.loss).map(|(link, loss)| Act::LinkLoss(link, loss))),
+        "process.kill" => {
+            let both = given.process.zip(given.undo);
+            (&["process", "undo"], both.map(|(process, undo)| Act::ProcessKill { process, undo }))
+        }
         "command" => {
             (&["command", "undo"], given.command.zip(given.undo).map(|(command, undo)| Act::Command { command, undo }))
         }
@@ -118,6 +152,36 @@ fn delay(node: &Node, file: &str) -> Result<Nanos> {
     ))
 }
 
+/// Whole pages.
+fn pages(node: &Node, file: &str, limits: crate::keys::Limits<Bytes>) -> Result<Bytes> {
+    let size = bytes(node, file)?;
+    if limits.hold(&size) && size.0.is_multiple_of(keys::OVERWRITE_UNIT) {
+        return Ok(size);
+    }
+    let told = |size, lang| format::bytes(size, lang);
+    let (least, least_ru) = (told(limits.least, Lang::En), told(limits.least, Lang::Ru));
+    let (most, most_ru) = (told(limits.most, Lang::En), told(limits.most, Lang::Ru));
+    Err(node
+        .error(file, say!("a multiple of 4 KiB from {least} to {most}", "кратно 4 КиБ, от {least_ru} до {most_ru}")))
+}
+
+/// A name of these many bytes: letters and digits of ASCII and some signs, of which the later ones may not come first.
+fn name(node: &Node, file: &str, length: crate::keys::Limits<usize>, signs: &str, later: &str) -> Result<String> {
+    let name = text(node, file)?;
+    let allowed = |c: char| c.is_ascii_alphanumeric() || signs.contains(c) || later.contains(c);
+    if length.hold(&name.len()) && name.chars().all(allowed) && !name.starts_with(|c| later.contains(c)) {
+        return Ok(name);
+    }
+    let most = length.most;
+    Err(node.error(
+        file,
+        say!(
+            "a name here has 1 to {most} letters, digits and signs of `{signs}{later}`, and does not begin with one of `{later}`",
+            "имя здесь — от 1 до {most} букв, цифр и знаков из `{signs}{later}`, и начинается не с `{later}`"
+        ),
+    ))
+}
+
 fn which(node: &Node, file: &str) -> Result<Which> {
     match &node.value {
         Value::Text(word) if word == "each" => Ok(Which::Each),
@@ -151,6 +215,16 @@ pub(super) fn fits(
                 "время считается от начала окна (`trial`); без `for` событие отменяется после испытания"
             )));
     }
+    if let Some(link) = twice(faults) {
+        return Err(case.error(
+            file,
+            say!(
+                "events of the link `{link}` overlap: one is undone before the next begins",
+                "события интерфейса `{link}` пересекаются: следующее начинается после отмены предыдущего"
+            ),
+        ));
+    }
+    must_be_alone(case, file, faults)?;
     let (engine, streams) = how;
     if engine != Engine::Native {
         return Err(case.error(file, say!("`events` need `engine: native`", "для `events` нужен `engine: native`")));
@@ -161,6 +235,34 @@ pub(super) fn fits(
             .hint(say!("give the rate that the search found", "задайте найденную поиском частоту")));
     }
     Ok(())
+}
+
+/// A drive with wrong data is written anew from the others: all of them must be there, and have the right ones.
+fn must_be_alone(case: &Node, file: &str, faults: &[Fault]) -> Result<()> {
+    let of = |wanted: fn(&Act) -> bool| faults.iter().filter(|fault| wanted(&fault.act)).count();
+    let wrong = of(|act| matches!(act, Act::DriveCorrupt { .. }));
+    let gone = of(|act| matches!(act, Act::DriveFail(_) | Act::DriveError(_)));
+    if wrong == 0 || (wrong == 1 && gone == 0) {
+        return Ok(());
+    }
+    Err(case.error(
+        file,
+        say!(
+            "`drive.corrupt` comes once in a case, and not beside `drive.fail` or `drive.error`",
+            "`drive.corrupt` бывает в случае один раз и не вместе с `drive.fail` и `drive.error`"
+        ),
+    ))
+}
+
+/// A link that is changed by an event while another one has it changed.
+fn twice(faults: &[Fault]) -> Option<&str> {
+    let end = |fault: &Fault| fault.lasts.map(|lasts| Nanos(fault.at.0.saturating_add(lasts.0)));
+    // In the order of time.
+    (0..).zip(faults).find_map(|(index, fault)| {
+        let link = fault.act.link()?;
+        let before = faults.iter().take(index).filter(|before| before.act.link() == Some(link));
+        before.into_iter().any(|before| end(before).is_none_or(|end| end >= fault.at)).then_some(link)
+    })
 }
 
 /// Arms change the host, and so do events: what would undo which?
@@ -176,6 +278,8 @@ pub(super) fn not_with_arms(suite: &Node, file: &str, cases: &[SuiteCase]) -> Re
     )))
 }
 
+#[cfg(test)]
+mod kinds_tests;
 #[cfg(test)]
 mod tests {
     use crate::fault::{Act, Which};
@@ -232,8 +336,8 @@ mod tests {
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `command`
-            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `command`
+            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `command`
+            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `command`
         "#]],
         );
         check_error(

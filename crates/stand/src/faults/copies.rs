@@ -105,7 +105,8 @@ fn ways(table: &str) -> Vec<String> {
     words.filter(|word| word.split_once(':').is_some_and(|(a, b)| number(a) && number(b))).map(str::to_string).collect()
 }
 
-fn told(words: &[String]) -> Found<String> {
+/// What a command tells that changes nothing.
+pub(super) fn told(words: &[String]) -> Found<String> {
     crate::command::execute_plainly(words, &|| false, &mut |_| {}).map_err(|error| error.message)
 }
 

@@ -1,14 +1,16 @@
 //! The commands of each event, and of its undo. Reads the machine; must not change it.
 
 use super::copies::{path_down, snapshot};
+use super::corrupt::Region;
+use super::fill::Filling;
 use super::place::{Place, mapping_name, too_few};
-use super::{pools, refused};
+use super::{corrupt, fill, links, pools, processes, refused};
 use crate::devices::Node;
 use crate::roots::text;
 use crate::stands::degraded;
 use stend_base::{Nanos, Result, Say, say};
 use stend_spec::arm::line;
-use stend_spec::fault::{Act, Which, cpu_switch};
+use stend_spec::fault::{Act, Which, cpu_switch, delayed, lossy};
 
 /// One thing that is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,12 @@ pub(super) enum Deed {
     LetGo(Vec<String>),
     /// A command of the user.
     Own(Vec<String>),
+    /// A member of an array of md, which has all of them by the file that says how many it lacks, is written anew from the others.
+    Rebuild { array: String, member: String, degraded: String },
+    /// A file system is filled.
+    Fill(Filling),
+    /// Every process of a name is killed.
+    Kill(String),
     /// A word for a file of the kernel.
     Write { path: String, value: String },
     /// What may have ended by itself is ended, while a command that tells of it shows these words.
@@ -32,6 +40,9 @@ impl Deed {
     pub(super) fn shell(&self) -> String {
         match self {
             Deed::Run(words) | Deed::LetGo(words) | Deed::Own(words) | Deed::Cancel { words, .. } => line(words),
+            Deed::Rebuild { array, member, .. } => rebuild(array, member).map(|words| line(&words)).join("; "),
+            Deed::Fill(filling) => filling.shell(),
+            Deed::Kill(name) => format!("pkill -KILL -x {name}"),
             Deed::Readd { array, member, .. } => {
                 [remove(array, member), add(array, member)].map(|words| line(&words)).join("; ")
             }
@@ -55,10 +66,18 @@ pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
         Act::DriveFail(which) => fail(place, *which, block),
         Act::DriveSlow(which, by) => remap(place, which.index(block, place.count()), |table| slow(table, *by)),
         Act::DriveError(which) => error(place, which.index(block, place.count())),
+        Act::DriveCorrupt { drive, from, length } => {
+            corrupt::corrupt(place, *drive, Region { from: *from, length: *length }, block)
+        }
         Act::Scrub => scrub(place),
         Act::Snapshot => snapshot(place),
         Act::PathDown(number) => path_down(place, *number),
         Act::CpuOffline(cpu) => offline(*cpu),
+        Act::Fill(to) => fill::fill(place, *to),
+        Act::LinkDown(link) => links::down(place, link),
+        Act::LinkDelay(link, by) => links::shape(place, link, &delayed(*by)),
+        Act::LinkLoss(link, part) => links::shape(place, link, &lossy(*part)),
+        Act::ProcessKill { process, undo } => killed(place, process, undo),
         Act::Command { command, undo } => {
             Ok(Change { of: None, apply: vec![Deed::Own(command.clone())], undo: vec![Deed::Own(undo.clone())] })
         }
@@ -86,13 +105,22 @@ fn fail(place: &Place, which: Which, block: u32) -> std::result::Result<Change, 
     let (array, path) = (place.path(array), place.path(member));
     Ok(Change {
         of: Some(member.name.clone()),
-        apply: vec![
-            run("mdadm --quiet", &[&array, "--fail", &path]),
-            Deed::LetGo(remove(&array, &path)),
-            run("mdadm --quiet --zero-superblock", &[&path]),
-        ],
+        apply: vec![Deed::Run(give_up(&array, &path)), Deed::LetGo(remove(&array, &path)), Deed::Run(erase(&path))],
         undo: vec![Deed::Run(add(&array, &path))],
     })
+}
+
+fn give_up(array: &str, member: &str) -> Vec<String> {
+    words("mdadm --quiet", &[array, "--fail", member])
+}
+
+fn erase(member: &str) -> Vec<String> {
+    words("mdadm --quiet --zero-superblock", &[member])
+}
+
+/// A member is taken out and comes back as a new one.
+pub(super) fn rebuild(array: &str, member: &str) -> [Vec<String>; 4] {
+    [give_up(array, member), remove(array, member), erase(member), add(array, member)]
 }
 
 pub(super) fn remove(array: &str, member: &str) -> Vec<String> {
@@ -120,7 +148,7 @@ fn error(place: &Place, index: usize) -> std::result::Result<Change, Say> {
 }
 
 /// An array that would lose data, or that is not whole, is not touched.
-fn must_stand_a_loss(array: &Node) -> std::result::Result<(), Say> {
+pub(super) fn must_stand_a_loss(array: &Node) -> std::result::Result<(), Say> {
     let level = text(array.sysfs.join("md/level")).unwrap_or_default();
     let name = &array.name;
     if !["raid1", "raid4", "raid5", "raid6", "raid10"].contains(&level.as_str()) {
@@ -167,6 +195,11 @@ fn offline(cpu: u32) -> std::result::Result<Change, Say> {
     }
     let write = |value: &str| Deed::Write { path: path.clone(), value: value.to_string() };
     Ok(Change { of: None, apply: vec![write("0")], undo: vec![write("1")] })
+}
+
+fn killed(place: &Place, name: &str, undo: &[String]) -> std::result::Result<Change, Say> {
+    processes::victims(place.roots(), name)?;
+    Ok(Change { of: None, apply: vec![Deed::Kill(name.to_string())], undo: vec![Deed::Own(undo.to_vec())] })
 }
 
 /// A table of one line that leads to one device.

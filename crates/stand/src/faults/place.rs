@@ -9,12 +9,14 @@ use crate::pools;
 use crate::roots::{Roots, names, number, text};
 use std::path::Path;
 use stend_base::{Say, say};
-use stend_record::{TargetKind, targets};
+use stend_record::{TargetFacts, TargetKind, targets};
 
 /// The storage below the targets.
 pub(super) struct Place<'a> {
     roots: &'a Roots,
     devices: &'a Devices,
+    targets: &'a [TargetFacts],
+    run_id: &'a str,
     /// Nodes of the targets themselves.
     tops: Vec<&'a Node>,
     /// Lowest devices below them, in the order of inventory.
@@ -25,10 +27,12 @@ pub(super) struct Place<'a> {
     made: Vec<String>,
     /// Mounted directories that it made, each with its kind and what is mounted there.
     directories: Vec<Mount>,
+    /// The stand hands something out over the loopback.
+    loops_back: bool,
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn of(roots: &'a Roots, devices: &'a Devices, grounds: &Grounds) -> Place<'a> {
+    pub(super) fn of(roots: &'a Roots, devices: &'a Devices, grounds: &Grounds<'a>) -> Place<'a> {
         let node = |name: &str| devices.by_name(name);
         let tops: Vec<&Node> = grounds
             .targets
@@ -43,8 +47,10 @@ impl<'a> Place<'a> {
         let made = grounds.stand.map(|name| crate::stands::made_by(roots, devices, name)).unwrap_or_default();
         own.extend(made.iter().cloned());
         let directories = grounds.stand.map(|name| directories(roots, grounds, name)).unwrap_or_default();
+        let loops_back = grounds.stand.is_some_and(|name| crate::stands::loops_back(roots, name));
         let drives = targets::members(grounds.targets).iter().filter_map(|device| node(&device.name)).collect();
-        Place { roots, devices, tops, drives, own, made, directories }
+        let Grounds { targets, run_id, .. } = *grounds;
+        Place { roots, devices, targets, run_id, tops, drives, own, made, directories, loops_back }
     }
 
     /// Arrays of md at work below the targets.
@@ -111,6 +117,14 @@ impl<'a> Place<'a> {
         mounted.map(|mount| mount.at.display().to_string()).collect()
     }
 
+    /// The same, each with its devices in the order of their names.
+    pub(super) fn btrfs_members(&self) -> Vec<(String, Vec<&'a Node>)> {
+        let mounted = mounts::own(self.roots);
+        let own = self.directories.iter().filter(|mount| mount.kind == "btrfs");
+        let members = |mount: &Mount| mounts::devices_of(self.roots, self.devices, &mounted, mount);
+        own.map(|mount| (mount.at.display().to_string(), members(mount))).collect()
+    }
+
     /// Volumes of LVM at or below the targets that the stand made; what LVM hides below them is none.
     pub(super) fn volumes(&self) -> impl Iterator<Item = &'a Node> {
         self.made().filter(|node| is_volume(node))
@@ -124,6 +138,19 @@ impl<'a> Place<'a> {
     fn made(&self) -> impl Iterator<Item = &'a Node> {
         let all = self.devices.stack(&self.tops).into_iter().map(|(_, node)| node);
         all.filter(|node| self.made.contains(&node.name))
+    }
+
+    /// Directories that are targets, with the devices below each.
+    pub(super) fn places(&self) -> impl Iterator<Item = (&'a Path, Vec<&'a Node>)> {
+        let directories = self.targets.iter().filter(|target| target.kind == TargetKind::Directory);
+        directories.map(|target| {
+            let below = target.devices.iter().filter_map(|device| self.devices.by_name(&device.name));
+            (Path::new(&target.path), below.collect())
+        })
+    }
+
+    pub(super) fn run_id(&self) -> &'a str {
+        self.run_id
     }
 
     /// How many drives events can choose from: members of the array or pool, or drives below the targets.
@@ -161,6 +188,11 @@ impl<'a> Place<'a> {
     /// Whether the stand made this.
     pub(super) fn is_made(&self, node: &Node) -> bool {
         self.made.contains(&node.name)
+    }
+
+    /// Whether the stand of the run hands something out over the loopback.
+    pub(super) fn uses_loopback(&self) -> bool {
+        self.loops_back
     }
 
     pub(super) fn roots(&self) -> &'a Roots {

@@ -47,7 +47,7 @@ fn disk(place: &Place, node: &Node, device: &Device) -> Option<String> {
     }
 }
 
-fn must_be_whole(place: &Place, pool: &str) -> Found<()> {
+pub(super) fn must_be_whole(place: &Place, pool: &str) -> Found<()> {
     let health = pools::health(place.roots(), pool).unwrap_or_default();
     match (health.missing, health.resilver) {
         (0, None) => Ok(()),
@@ -76,11 +76,7 @@ pub(super) fn scrub(place: &Place) -> Option<Change> {
     let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
     for pool in place.pools() {
         change.apply.push(run("zpool scrub", &[&pool]));
-        change.undo.push(Deed::Cancel {
-            words: words("zpool scrub -s", &[&pool]),
-            state: words("zpool status", &[&pool]),
-            while_it_shows: "scrub in progress",
-        });
+        change.undo.push(cancel_pool_scrub(&pool));
     }
     for at in place.btrfs() {
         change.apply.push(start_scrub(&at));
@@ -111,6 +107,30 @@ pub(super) fn mend(place: &Place) -> Vec<Deed> {
         .into_iter()
         .flat_map(|at| [run("btrfs --quiet filesystem sync", &[&at]), cancel_scrub(&at), start_scrub(&at)]);
     pools.chain(btrfs).collect()
+}
+
+/// Whatever of a pool is not as it was written is written anew from the others: all of it is read, which is waited for.
+//= OpenZFS, zpool-scrub(8): "-w: Wait until scrub has completed before returning."
+pub(super) fn heal(pool: &str) -> Vec<Deed> {
+    let mut deeds = vec![cancel_pool_scrub(pool)];
+    // What was found stands in the run file.
+    deeds.extend(["zpool scrub -w", "zpool status", "zpool clear"].map(|line| run(line, &[pool])));
+    deeds
+}
+
+/// The same of a btrfs.
+//= btrfs-progs, btrfs-scrub(8): "-B: do not background and print scrub statistics when finished"
+pub(super) fn heal_btrfs(at: &str) -> Vec<Deed> {
+    let sync = run("btrfs --quiet filesystem sync", &[at]);
+    vec![sync, cancel_scrub(at), run("btrfs scrub start -B", &[at])]
+}
+
+fn cancel_pool_scrub(pool: &str) -> Deed {
+    Deed::Cancel {
+        words: words("zpool scrub -s", &[pool]),
+        state: words("zpool status", &[pool]),
+        while_it_shows: "scrub in progress",
+    }
 }
 
 /// Pools and btrfs of a trial whose redundancy is waited for.

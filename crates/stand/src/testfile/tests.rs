@@ -44,6 +44,18 @@ fn what_a_dead_run_left_is_found_and_removed() {
 }
 
 #[test]
+fn what_filled_the_file_system_of_a_dead_run_goes_with_it() {
+    let (parent, roots) = (tempfile::tempdir().unwrap(), Roots::host());
+    let path = left_behind(parent.path(), &note(1, 1, &boot_id(&roots)));
+    let fill = fill_in(parent.path(), "old");
+    assert_eq!(fill.parent(), Some(path.as_path()));
+    std::fs::write(&fill, "full").unwrap();
+    assert_eq!(dead(&roots, parent.path()), std::slice::from_ref(&path));
+    remove_dead(&roots, &path).unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
 fn what_a_dead_run_left_to_be_judged_is_kept_as_long_as_its_ledger_is_there() {
     let (parent, roots) = (tempfile::tempdir().unwrap(), Roots::host());
     let ledger = parent.path().join("r.stend.ledger");

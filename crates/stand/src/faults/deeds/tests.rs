@@ -28,7 +28,7 @@ fn told(tree: &Tree, target: &str, act: &Act, writable: bool) -> String {
     let node = devices.by_name(target).unwrap();
     let targets = [crate::inspect::device_facts(&tree.roots, &devices, node, target, Viewer::Stranger)];
     let permission = Permission::default();
-    let grounds = Grounds { targets: &targets, writable, stand: None, permission: &permission };
+    let grounds = Grounds { targets: &targets, writable, stand: None, run_id: "", permission: &permission };
     let place = Place::of(&tree.roots, &devices, &grounds);
     let root = tree.roots.dev.parent().unwrap().display().to_string();
     let lines = |deeds: &[Deed]| deeds.iter().map(Deed::shell).collect::<Vec<_>>().join("; ").replace(&root, "");

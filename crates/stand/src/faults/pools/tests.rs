@@ -33,7 +33,7 @@ fn told(groups: [&str; 3], made: bool, act: impl Fn(&Place) -> Found<Change>) ->
     let viewer = crate::access::Viewer::Stranger;
     let targets = [crate::inspect::device_facts(&tree.roots, &devices, node, "zd0", viewer)];
     let permission = Permission::default();
-    let grounds = Grounds { targets: &targets, writable: true, stand: None, permission: &permission };
+    let grounds = Grounds { targets: &targets, writable: true, stand: None, run_id: "", permission: &permission };
     let place = Place::of(&tree.roots, &devices, &grounds).with_made(made.then_some("zd0"));
     let lines = |deeds: &[Deed]| deeds.iter().map(Deed::shell).collect::<Vec<_>>().join("; ");
     match act(&place) {

@@ -1,0 +1,157 @@
+//! Processes that are killed by their name. Kills what it was told to, and nothing that the run itself stands on.
+
+use crate::roots::{Roots, names, text};
+use crate::users::{ancestors, is_reapable, stat_field};
+use std::time::Instant;
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::EventKind;
+use stend_sys::process;
+
+type Found<T> = std::result::Result<T, Say>;
+
+/// The process that starts all threads of the kernel.
+//= linux, init/main.c, rest_init(): kthreadd is the second that is made
+const KTHREADD: u64 = 2;
+
+/// Processes of a name, of which every one may be killed.
+pub(super) fn victims(roots: &Roots, name: &str) -> Found<Vec<u32>> {
+    let found = named(roots, name);
+    if found.is_empty() {
+        return Err(say!("no process with the name `{name}` runs", "процесса с именем `{name}` нет"));
+    }
+    let own = own(roots);
+    for pid in &found {
+        let place = roots.proc.join(pid.to_string());
+        if own.contains(&u64::from(*pid)) {
+            return Err(say!(
+                "process {pid} (`{name}`) is this run itself, or what started it",
+                "процесс {pid} (`{name}`) — сам этот прогон или то, что его запустило"
+            ));
+        }
+        if u64::from(*pid) == KTHREADD || stat_field(&place, 4) == Some(KTHREADD) {
+            return Err(say!(
+                "`{name}` ({pid}) is a thread of the kernel, which no signal ends",
+                "`{name}` ({pid}) — поток ядра, его не завершить сигналом"
+            ));
+        }
+        if let Err(error) = process::may_kill(*pid) {
+            return Err(say!(
+                "process {pid} (`{name}`) may not be killed: {error}",
+                "процесс {pid} (`{name}`) нельзя завершить: {error}"
+            ));
+        }
+    }
+    Ok(found)
+}
+
+/// Ids of live processes with a name.
+fn named(roots: &Roots, name: &str) -> Vec<u32> {
+    let ids = names(&roots.proc).into_iter().filter_map(|entry| entry.parse::<u32>().ok());
+    ids.filter(|pid| {
+        let process = roots.proc.join(pid.to_string());
+        text(process.join("comm")).as_deref() == Some(name) && !is_reapable(&process)
+    })
+    .collect()
+}
+
+/// This process and all that it comes from, the first of the machine included.
+fn own(roots: &Roots) -> Vec<u64> {
+    ancestors(roots).chain([u64::from(std::process::id()), 1]).collect()
+}
+
+/// Kills them, and waits until they are gone.
+pub(super) fn kill(roots: &Roots, name: &str, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+    let failed = |why: Say| Error::new(Kind::Preflight, why);
+    let victims = victims(roots, name).map_err(failed)?;
+    let listed = victims.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    for pid in &victims {
+        match process::kill(*pid) {
+            // It may have ended by itself, or with another one.
+            Err(error) if !process::is_gone(&error) => {
+                return Err(failed(say!("cannot kill `{name}`: {error}", "не удалось убить `{name}`: {error}")));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    log(EventKind::Step { action: format!("kill -KILL {listed}") });
+    let begin = Instant::now();
+    while victims.iter().any(|pid| named(roots, name).contains(pid)) {
+        if begin.elapsed() >= super::LETS_GO {
+            return Err(failed(say!(
+                "`{name}` was killed and does not end: it waits in the kernel",
+                "`{name}` убит, но не завершается: он ждёт в ядре"
+            )));
+        }
+        std::thread::sleep(super::SYNC_TICK);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorded::Tree;
+
+    /// A process of a made-up machine.
+    fn process(tree: &Tree, pid: u32, name: &str, parent: u32) {
+        tree.put(&format!("proc/{pid}/comm"), format!("{name}\n"));
+        let zeros = "0 ".repeat(15);
+        tree.put(&format!("proc/{pid}/stat"), format!("{pid} ({name}) S {parent} {zeros}1 0 5"));
+    }
+
+    #[test]
+    fn nothing_that_the_run_stands_on_is_killed_and_no_thread_of_the_kernel() {
+        let tree = Tree::new();
+        let told = |name| victims(&tree.roots, name).map_err(|why| why.en);
+        tree.put("proc/self/stat", format!("90 (stend) S 70 {}1 0 5", "0 ".repeat(15)));
+        for (pid, name, parent) in
+            [(1, "init", 0), (60, "bash", 1), (70, "stend", 60), (2, "kthreadd", 0), (9, "nfsd", 2)]
+        {
+            process(&tree, pid, name, parent);
+        }
+        assert_eq!(told("none").unwrap_err(), "no process with the name `none` runs");
+        for (pid, name) in [(1, "init"), (60, "bash"), (70, "stend")] {
+            let why = format!("process {pid} (`{name}`) is this run itself, or what started it");
+            assert_eq!(told(name).unwrap_err(), why);
+        }
+        for name in ["kthreadd", "nfsd"] {
+            assert!(told(name).unwrap_err().ends_with("is a thread of the kernel, which no signal ends"), "{name}");
+        }
+        // One of several is enough.
+        process(&tree, 61, "bash", 1);
+        assert!(told("bash").is_err());
+    }
+
+    #[test]
+    fn all_of_a_name_are_killed_and_the_others_live() {
+        let own = format!("se{:x}", std::process::id());
+        let sleeping = |name: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let program = dir.path().join(name);
+            std::fs::copy("/bin/sleep", &program).unwrap();
+            let child = std::process::Command::new(&program).arg("60").spawn().unwrap();
+            (child, dir)
+        };
+        let (mut first, mut second, mut other) = (sleeping(&own), sleeping(&own), sleeping(&format!("x{own}")));
+        let roots = Roots::host();
+        let begin = Instant::now();
+        while named(&roots, &own).len() < 2 || named(&roots, &format!("x{own}")).is_empty() {
+            assert!(begin.elapsed().as_secs() < 60, "not in time");
+            std::thread::sleep(super::super::SYNC_TICK);
+        }
+        let mut told = Vec::new();
+        kill(&roots, &own, &mut |event| told.push(event)).unwrap();
+        let action = format!("kill -KILL {}", [first.0.id(), second.0.id()].map(|id| id.to_string()).join(" "));
+        assert!(matches!(&told[..], [EventKind::Step { action: said }] if *said == action), "{told:?}");
+        for (child, _) in [&mut first, &mut second] {
+            assert!(!child.wait().unwrap().success());
+        }
+        assert!(other.0.try_wait().unwrap().is_none());
+        assert_eq!(
+            kill(&roots, &own, &mut |_| {}).unwrap_err().message.en,
+            format!("no process with the name `{own}` runs")
+        );
+        other.0.kill().unwrap();
+        other.0.wait().unwrap();
+    }
+}
