@@ -3,7 +3,7 @@
 
 use crate::devices::Node;
 use crate::roots::{Roots, names, number, text};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where the kernel's NVMe-oF target is set up, below `/sys`.
 const SUBSYSTEMS: &str = "kernel/config/nvmet/subsystems";
@@ -108,6 +108,49 @@ fn opened(at: &Path) -> Option<String> {
 pub(crate) fn is_connected(roots: &Roots, subsystem: &str) -> bool {
     let class = roots.sys.join("class/nvme");
     names(&class).iter().any(|name| text(class.join(name).join("subsysnqn")).as_deref() == Some(subsystem))
+}
+
+/// Name of the controller by which this host is connected to a subsystem over a service.
+pub(crate) fn controller(roots: &Roots, subsystem: &str, service: &str) -> Option<String> {
+    let found = controllers(roots, subsystem).into_iter().find(|controller| controller.service == service);
+    found.map(|controller| controller.name)
+}
+
+/// One way to a subsystem of NVMe over a network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Controller {
+    /// Its name in the kernel.
+    pub name: String,
+    /// What it goes over: `tcp`, `rdma`, …
+    pub transport: String,
+    /// Address of the target.
+    pub address: String,
+    /// Its service: a port of TCP.
+    pub service: String,
+}
+
+/// The controllers by which this host is connected to a subsystem, by their services.
+//= linux, drivers/nvme/host/fabrics.c, nvmf_get_address(): "traddr=%s,trsvcid=%s…"
+pub(crate) fn controllers(roots: &Roots, subsystem: &str) -> Vec<Controller> {
+    let class = roots.sys.join("class/nvme");
+    let of = |name: String| {
+        let at = class.join(&name);
+        (text(at.join("subsysnqn")).as_deref() == Some(subsystem)).then_some(())?;
+        let told = text(at.join("address"))?;
+        let part = |key: &str| told.split(',').find_map(|part| part.strip_prefix(key)).map(str::to_string);
+        let (address, service) = (part("traddr=")?, part("trsvcid=")?);
+        Some(Controller { name, transport: text(at.join("transport"))?, address, service })
+    };
+    let mut found: Vec<Controller> = names(&class).into_iter().filter_map(of).collect();
+    found.sort_by(|one, other| one.service.cmp(&other.service));
+    found
+}
+
+/// What the kernel has of a subsystem of NVMe: its directory in sysfs.
+pub(crate) fn subsystem(roots: &Roots, name: &str) -> Option<PathBuf> {
+    let class = roots.sys.join("class/nvme-subsystem");
+    let is = |known: &String| text(class.join(known).join("subsysnqn")).as_deref() == Some(name);
+    names(&class).into_iter().find(is).map(|known| class.join(known))
 }
 
 /// Sessions of this host with an iSCSI target: name in sysfs, and port.

@@ -64,6 +64,7 @@ impl Place<'_> {
                 below: &below,
                 path: &path,
                 lasting: &lasting,
+                checksummed: &|path| sight.checksummed(path),
                 overwrites,
             })
         })

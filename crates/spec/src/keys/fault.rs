@@ -15,7 +15,7 @@ pub const DRIVE: Limits<u32> = Limits { least: 1, most: 1024 };
 /// How much slower a drive gets; dm-delay counts whole milliseconds.
 pub const DELAY: Limits<Nanos> = Limits { least: Nanos::millis(1), most: Nanos::secs(60) };
 /// Numbers of paths.
-pub const PATH: Limits<u32> = Limits { least: 1, most: super::stand::PATHS.most };
+pub const PATH: Limits<u32> = Limits { least: 1, most: super::stand::exports::PATHS.most };
 /// Numbers of CPUs; Linux has no more than 8192, and CPU 0 of most machines cannot go.
 pub const CPU: Limits<u32> = Limits { least: 1, most: 8191 };
 

@@ -1,5 +1,7 @@
 //! From YAML nodes to a [`Stand`]: names, references, and which layer can lie on which. What a layer is, is read beside it.
 
+mod dm;
+mod exports;
 mod layer;
 mod lvm;
 mod zfs;

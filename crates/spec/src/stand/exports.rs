@@ -19,6 +19,41 @@ impl Transport {
     }
 }
 
+/// Devices handed out over NVMe-oF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NvmeOf {
+    /// What it goes over.
+    pub transport: Transport,
+    /// Controllers, each over a port of its own; the kernel makes one device of what several reach.
+    pub paths: u32,
+    /// So many of the paths, the first ones, are told to be optimised; I/Os go over others only when these are gone.
+    pub active: u32,
+    /// How one of several is chosen.
+    pub policy: NvmePolicy,
+}
+
+/// By what the kernel chooses one of several paths to a namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NvmePolicy {
+    /// The one that is nearest to the node of memory of whoever asks; of equal ones always the same.
+    Numa,
+    /// One after the other.
+    RoundRobin,
+    /// The one with the fewest I/Os under way.
+    QueueDepth,
+}
+
+impl NvmePolicy {
+    /// Word in the file and for the kernel.
+    pub fn word(self) -> &'static str {
+        match self {
+            NvmePolicy::Numa => "numa",
+            NvmePolicy::RoundRobin => "round-robin",
+            NvmePolicy::QueueDepth => "queue-depth",
+        }
+    }
+}
+
 /// By what one of several paths to a disk is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathPolicy {

@@ -27,6 +27,30 @@ fn a_drive_that_is_handed_out_over_nvme_is_never_written_and_lies_below_its_othe
 }
 
 #[test]
+fn ways_to_a_subsystem_are_told_apart_by_their_services() {
+    let tree = Tree::new();
+    for (name, nqn, service) in [("nvme4", "nqn.x", "22002"), ("nvme5", "nqn.x", "22001"), ("nvme6", "nqn.y", "22001")]
+    {
+        tree.put(&format!("sys/class/nvme/{name}/subsysnqn"), nqn);
+        tree.put(&format!("sys/class/nvme/{name}/transport"), "tcp\n");
+        let address = format!("traddr=127.0.0.1,trsvcid={service},src_addr=127.0.0.1\n");
+        tree.put(&format!("sys/class/nvme/{name}/address"), address);
+    }
+    tree.put("sys/class/nvme/nvme0/subsysnqn", "nqn.x");
+    tree.put("sys/class/nvme/nvme0/address", "0000:01:00.0");
+    tree.put("sys/class/nvme-subsystem/nvme-subsys4/subsysnqn", "nqn.x");
+    let found = crate::exports::controllers(&tree.roots, "nqn.x");
+    let told: Vec<(&str, &str)> = found.iter().map(|way| (way.name.as_str(), way.service.as_str())).collect();
+    assert_eq!(told, [("nvme5", "22001"), ("nvme4", "22002")]);
+    assert_eq!((found[0].transport.as_str(), found[0].address.as_str()), ("tcp", "127.0.0.1"));
+    assert_eq!(crate::exports::controller(&tree.roots, "nqn.y", "22001").as_deref(), Some("nvme6"));
+    assert_eq!(crate::exports::controller(&tree.roots, "nqn.y", "22002"), None);
+    let subsystem = crate::exports::subsystem(&tree.roots, "nqn.x");
+    assert_eq!(subsystem, Some(tree.roots.sys.join("class/nvme-subsystem/nvme-subsys4")));
+    assert_eq!(crate::exports::subsystem(&tree.roots, "nqn.y"), None);
+}
+
+#[test]
 fn a_drive_that_is_handed_out_over_scsi_lies_below_each_path_to_it() {
     let tree = Tree::new();
     let serial = "8e1f3a52-6c0b-4d7e-a3f1-2b9c5d7e8f90";

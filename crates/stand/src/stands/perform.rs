@@ -2,18 +2,20 @@
 
 use super::Watch;
 use super::journal::{Entry, Journal};
-use super::signs::has_module;
-use super::step::Deed;
+use super::signs::{Sight, has_module};
+use super::step::{Deed, Spot};
 use crate::roots::{Roots, number};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::EventKind;
 use stend_spec::arm::Tunable;
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 32] = [
+const PACKAGES: [(&str, &str); 34] = [
+    ("blkdiscard", "util-linux"),
     ("dmsetup", "dmsetup"),
     ("exportfs", "nfs-kernel-server"),
     ("fallocate", "util-linux"),
+    ("integritysetup", "cryptsetup-bin"),
     ("iscsiadm", "open-iscsi"),
     ("iscsid", "open-iscsi"),
     ("ln", "coreutils"),
@@ -67,6 +69,18 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
                 set(path, &value, watch)?;
             }
             journal.append(Entry::PutBack { path: path.clone() })
+        }
+        Deed::Format { of, words } => {
+            let Spot { layer, index, device } = of;
+            let noted = |mark| Entry::Formatted { layer: layer.clone(), index: *index, mark };
+            journal.append(noted(None))?;
+            crate::command::execute_plainly(words, watch.stopped, watch.log)?;
+            let mark = Sight::new(roots, journal).superblock(device);
+            journal.append(noted(mark))
+        }
+        Deed::Erase { of, words } => {
+            crate::command::execute_plainly(words, watch.stopped, watch.log)?;
+            journal.append(Entry::Erased { layer: of.layer.clone(), index: of.index })
         }
         Deed::RemoveZram { layer, index, number } => {
             tell("/sys/class/zram-control/hot_remove", number, watch)?;

@@ -2,15 +2,15 @@
 //! the kernel can be asked.
 
 use super::journal::Journal;
-use super::layers::Made;
-use super::step::{Pool, Product, Sign};
+use super::layers::{Made, superblocks};
+use super::step::{Pool, Product, Sign, Spot};
 use crate::devices::{Devices, Node};
 use crate::roots::{Roots, names, number, text};
 use crate::{exports, identity, marks, mounts, pools};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-use stend_sys::signature::Pool as Label;
+use stend_sys::signature::{Pool as Label, Superblock};
 
 /// The machine at one moment.
 pub(crate) struct Sight<'a> {
@@ -46,6 +46,11 @@ impl<'a> Sight<'a> {
             Sign::Mapping { name, uuid } => {
                 self.mapping(name).is_some_and(|node| text(node.sysfs.join("dm/uuid")).as_deref() == Some(uuid))
             }
+            Sign::Superblock(of) => self.is_formatted(of) == Some(true),
+            Sign::SuperblockBegun(of) => self.is_formatted(of).is_some(),
+            Sign::Unwritten(name) => {
+                self.mapping(name).is_some() && status(name).is_some_and(|words| superblocks::keeps_back(&words))
+            }
             Sign::Volume(volume) => self.mapping(&volume.mapping).is_some() && group_has(&volume.group, &volume.tag),
             Sign::VolumeOn { volume, below } => {
                 let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
@@ -65,6 +70,7 @@ impl<'a> Sight<'a> {
             }
             Sign::Loop(file) => self.loop_over(file).is_some(),
             Sign::Connected(name) => exports::is_connected(self.roots, name),
+            Sign::Controller { nqn, service } => exports::controller(self.roots, nqn, service).is_some(),
             Sign::Session { target, port } => exports::sessions(self.roots, target).iter().any(|(_, own)| own == port),
             Sign::NodeRecord { target, portal } => exports::has_record(target, portal),
             Sign::ScsiDisks { serials, port } => serials.iter().all(|serial| self.disk(serial, *port).is_some()),
@@ -108,6 +114,12 @@ impl<'a> Sight<'a> {
         let node = match product {
             Product::Directory(path) => return self.shows(&Sign::Mounted(path.clone())).then(|| path.clone()),
             Product::Existing(path) => return Path::new(path).is_dir().then(|| path.clone()),
+            Product::Controller { nqn, service } => {
+                return exports::controller(self.roots, nqn, service).map(|name| format!("/dev/{name}"));
+            }
+            Product::Subsystem { nqn } => {
+                return exports::subsystem(self.roots, nqn).map(|path| path.display().to_string());
+            }
             Product::Loop(file) => self.loop_over(file),
             Product::Array { uuid, .. } => self.array(uuid),
             Product::Mapping(name) => self.mapping(name),
@@ -189,6 +201,31 @@ impl<'a> Sight<'a> {
         found.unwrap_or_default().iter().any(|mark| mark.uuid.as_deref().is_some_and(|own| same(own, uuid)))
     }
 
+    /// Whether the superblock of a device that the stand has given one is whole; `None` where it is another one, or there is none.
+    fn is_formatted(&self, of: &Spot) -> Option<bool> {
+        match self.journal.superblock(&of.layer, of.index)? {
+            None => Some(false),
+            Some(mark) => (self.superblock(&of.device)? == mark).then_some(true),
+        }
+    }
+
+    /// What tells the superblock of a device from others. That of a cache has nothing that would: it is one, or will be.
+    pub(crate) fn superblock(&self, device: &str) -> Option<String> {
+        match marks::superblock(&self.devices, self.at(device)?).ok()?? {
+            Superblock::Checksums { salt, .. } => Some(format!("integrity {salt}")),
+            Superblock::WriteCache | Superblock::Blank => Some("writecache".to_string()),
+            Superblock::Other => None,
+        }
+    }
+
+    /// Sectors of 512 bytes that are left for data beside their checksums.
+    pub(crate) fn checksummed(&self, device: &str) -> Option<u64> {
+        match marks::superblock(&self.devices, self.at(device)?).ok()?? {
+            Superblock::Checksums { sectors, .. } => Some(sectors),
+            _ => None,
+        }
+    }
+
     fn is_imported(&self, pool: &Pool) -> bool {
         pools::comment(self.roots, &pool.name).as_deref() == Some(&pool.tag)
     }
@@ -247,6 +284,13 @@ fn all_active(group: &str) -> bool {
 fn told(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
     crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default()
+}
+
+/// What a mapping tells of itself behind its start and length: its target, and that one's own words.
+pub(crate) fn status(name: &str) -> Option<Vec<String>> {
+    let told = told(&["dmsetup", "status", name]);
+    let words: Vec<String> = told.lines().next()?.split_whitespace().skip(2).map(str::to_string).collect();
+    (!words.is_empty()).then_some(words)
 }
 
 /// LVM keeps its groups to itself: it has to be asked.

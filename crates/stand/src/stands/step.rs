@@ -61,6 +61,20 @@ pub(crate) enum Deed {
         /// Which of its devices.
         index: u32,
     },
+    /// Give a device a superblock that has no UUID, and note what tells it from others.
+    Format {
+        /// The device.
+        of: Spot,
+        /// What does it.
+        words: Vec<String>,
+    },
+    /// Take it off again.
+    Erase {
+        /// The device.
+        of: Spot,
+        /// What does it.
+        words: Vec<String>,
+    },
 }
 
 impl Deed {
@@ -72,7 +86,7 @@ impl Deed {
     /// As a person would type it.
     pub(crate) fn shell(&self) -> String {
         match self {
-            Deed::Run(words) => stend_spec::arm::line(words),
+            Deed::Run(words) | Deed::Format { words, .. } | Deed::Erase { words, .. } => stend_spec::arm::line(words),
             Deed::Set { path, value } | Deed::Tell { path, value } => {
                 format!("echo {} > {path}", stend_spec::arm::line(std::slice::from_ref(value)))
             }
@@ -86,10 +100,23 @@ impl Deed {
     /// The program that it needs.
     pub(crate) fn program(&self) -> Option<&str> {
         match self {
-            Deed::Run(words) => words.first().map(String::as_str),
+            Deed::Run(words) | Deed::Format { words, .. } | Deed::Erase { words, .. } => {
+                words.first().map(String::as_str)
+            }
             _ => None,
         }
     }
+}
+
+/// One of the devices below a layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// Name of the layer.
+    pub layer: String,
+    /// Which, from 0.
+    pub index: u32,
+    /// Its path.
+    pub device: String,
 }
 
 /// Something that the kernel shows, or does not.
@@ -138,6 +165,12 @@ pub(crate) enum Sign {
         /// Its UUID.
         uuid: String,
     },
+    /// A device carries the superblock that it was given for the stand, whole.
+    Superblock(Spot),
+    /// It does, or was being given one.
+    SuperblockBegun(Spot),
+    /// A cache of writes of this name keeps what is not written back yet.
+    Unwritten(String),
     /// A volume of a group that carries our tag is active.
     Volume(Volume),
     /// A group that carries our tag has a volume of this name, active or not, that is no part of another one.
@@ -162,6 +195,13 @@ pub(crate) enum Sign {
     Loop(String),
     /// This host is connected to an NVMe-oF subsystem of this name.
     Connected(String),
+    /// One of the ways by which this host is connected to an NVMe-oF subsystem goes over this service.
+    Controller {
+        /// Name of the subsystem.
+        nqn: String,
+        /// Its service: a port of TCP.
+        service: String,
+    },
     /// This host is logged in to an iSCSI target over this port.
     Session {
         /// Name of the target.
@@ -318,6 +358,18 @@ pub(crate) enum Product {
         /// Its UUID.
         uuid: String,
     },
+    /// One way to a subsystem of NVMe.
+    Controller {
+        /// Name of the subsystem.
+        nqn: String,
+        /// Its service: a port of TCP.
+        service: String,
+    },
+    /// What the kernel has of a subsystem of NVMe, whatever the ways to it.
+    Subsystem {
+        /// Its name.
+        nqn: String,
+    },
 }
 
 impl Product {
@@ -336,6 +388,8 @@ impl Product {
             Product::ZfsVolume(dataset) => format!("/dev/zvol/{dataset}"),
             Product::ScsiDisk { serial, port } => format!("ISCSI[{serial}:{port}]"),
             Product::Namespace { uuid } => format!("NVME[{uuid}]"),
+            Product::Controller { service, .. } => format!("NVME-AT[{service}]"),
+            Product::Subsystem { nqn } => format!("NVME-SUBSYSTEM[{nqn}]"),
         }
     }
 }
@@ -349,4 +403,6 @@ pub(crate) enum Wait {
     Volume(String),
     /// That of a pool of ZFS of this name with a device that was away.
     Pool(String),
+    /// That of the checksums of a mapping of this name with its data.
+    Checksums(String),
 }

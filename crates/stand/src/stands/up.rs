@@ -1,9 +1,9 @@
 //! Puts a stand up, or goes on where an earlier attempt ended.
 
 use super::journal::{Entry, Head, Journal};
-use super::layers::Made;
+use super::layers::{Made, superblocks};
 use super::perform::{must_have, perform};
-use super::signs::{Sight, degraded, syncing};
+use super::signs::{Sight, degraded, status, syncing};
 use super::step::{Product, Sign, Step, Wait};
 use super::{Place, Watch, drives, here, of_layer, stand_of};
 use crate::claims;
@@ -272,6 +272,8 @@ fn claim_drives(
             let on_it = |sign: &Sign| match sign {
                 Sign::Mark { device, .. } | Sign::PoolLabel { device, pool: Some(_), .. } => device == path,
                 Sign::Mapping { .. } => step.erases.len() == 1,
+                // All that the step names goes with it: what is kept back of one is on another.
+                Sign::SuperblockBegun(_) => true,
                 _ => false,
             };
             step.undo.iter().any(|(sign, _)| on_it(sign) && sight.shows(sign))
@@ -358,6 +360,10 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
             let percents = told.lines().filter_map(|line| line.trim().parse::<f64>().ok());
             let percent = percents.reduce(f64::min).ok_or_else(|| broken(Say::same(told.clone())))?;
             Ok((percent < 100.0).then(|| format!("synchronisation of {group}: {percent} %")))
+        }
+        Wait::Checksums(name) => {
+            let words = status(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
+            Ok(superblocks::computed(&words).map(|percent| format!("checksums of {name}: {percent} %")))
         }
         Wait::Pool(name) => {
             let sight = Sight::new(roots, journal);

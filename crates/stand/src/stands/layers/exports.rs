@@ -3,35 +3,120 @@
 use super::super::step::{Deed, Product, Sign, Step};
 use super::{Made, Site};
 use stend_base::{Say, say};
-use stend_spec::stand::Transport;
+use stend_spec::stand::{NvmeOf, NvmePolicy, Transport};
 
 /// Where the kernel keeps what is configured by directories.
 pub(super) const CONFIG: &str = "/sys/kernel/config";
+/// The loopback: nobody else can connect.
+const HOST: &str = "127.0.0.1";
 
-/// Each device becomes a namespace of one subsystem, which is reached over one port of the loopback.
+/// Each device becomes a namespace of one subsystem, which is reached over one port of the loopback or several.
 ///
-/// Source: the tree of Linux 6.12, drivers/nvme/target/configfs.c.
-pub(super) fn nvme_of(site: &Site, transport: Transport) -> Made {
+/// Source: the tree of Linux 6.12, drivers/nvme/target/configfs.c, drivers/nvme/host/multipath.c.
+pub(super) fn nvme_of(site: &Site, settings: &NvmeOf) -> Made {
     let nqn = format!("nqn.2014-08.org.nvmexpress:uuid:{}", site.uuid(0));
     let subsystem = format!("{CONFIG}/nvmet/subsystems/{nqn}");
-    let number = site.names.number(&site.layer.name);
-    let port = format!("{CONFIG}/nvmet/ports/{number}");
-    let service = (20_000 + number % 10_000).to_string();
-    let mut made = Made { steps: vec![configuration(), offer(&nqn, &subsystem, transport)], products: Vec::new() };
+    let ports = Port::all(site, settings);
+    let mut made = Made::default();
+    made.steps.extend((settings.paths > 1).then(natively));
+    made.steps.extend([configuration(), offer(&nqn, &subsystem, settings.transport)]);
     for (index, device) in site.paths().enumerate() {
         let uuid = site.uuid(index + 1);
         made.steps.push(namespace(device, &format!("{subsystem}/namespaces/{}", index + 1), &uuid));
         made.products.push(Product::Namespace { uuid });
     }
-    made.steps.push(open_port(&port, &service, transport));
-    let link = format!("{port}/subsystems/{nqn}");
-    made.steps.push(Step {
-        apply: vec![Deed::run("ln --symbolic --", [subsystem.as_str(), link.as_str()])],
-        undo: vec![(Sign::Path(link.clone()), Deed::run("rm --", [link.as_str()]))],
-        ..step(say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"), Sign::Path(link.clone()))
-    });
-    made.steps.push(connect(&nqn, &service, transport));
+    for port in &ports {
+        made.steps.extend([port.open(), port.link(&nqn, &subsystem)]);
+    }
+    match &ports[..] {
+        [port] => made.steps.push(connect(&nqn, port)),
+        [..] => {
+            made.steps.extend(ports.iter().map(|port| one_path(site, &nqn, port)));
+            made.steps.push(choice(site, &nqn, settings.policy));
+        }
+    }
     made
+}
+
+/// A port of the target.
+struct Port {
+    number: u16,
+    transport: Transport,
+    /// Service: a port of TCP.
+    service: String,
+    /// Told to be optimised, or not; `None` where there is only one.
+    optimised: Option<bool>,
+}
+
+impl Port {
+    fn all(site: &Site, settings: &NvmeOf) -> Vec<Port> {
+        let first = u32::from(site.names.number(&site.layer.name));
+        let one = |path: u32| {
+            Port {
+                // Numbers follow each other, and none is 0.
+                number: ((first - 1 + path) % u32::from(u16::MAX)) as u16 + 1,
+                transport: settings.transport,
+                service: (20_000 + first % 10_000 + path).to_string(),
+                optimised: (settings.paths > 1).then_some(path < settings.active),
+            }
+        };
+        (0..settings.paths).map(one).collect()
+    }
+
+    fn at(&self) -> String {
+        format!("{CONFIG}/nvmet/ports/{}", self.number)
+    }
+
+    fn open(&self) -> Step {
+        let at = self.at();
+        let file = |name: &str| format!("{at}/{name}");
+        let (mut apply, done) = (vec![Deed::run("mkdir --", [at.as_str()])], file("addr_trtype"));
+        if self.transport == Transport::Tcp {
+            // The loopback: nobody else can connect.
+            let address = [("addr_adrfam", "ipv4"), ("addr_traddr", HOST), ("addr_trsvcid", self.service.as_str())];
+            apply.extend(address.map(|(name, value)| tell(file(name), value)));
+        }
+        // Namespaces are in the first group unless told otherwise; what it is to whoever comes over this port.
+        apply.extend((self.optimised == Some(false)).then(|| tell(file("ana_groups/1/ana_state"), "non-optimized")));
+        // Last, so that a port with its transport is whole.
+        apply.push(tell(done.clone(), self.transport.word()));
+        Step {
+            apply,
+            undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
+            ..step(say!("open the port {at}", "открыть порт {at}"), is(done, self.transport.word()))
+        }
+    }
+
+    fn link(&self, nqn: &str, subsystem: &str) -> Step {
+        let (link, number) = (format!("{}/subsystems/{nqn}", self.at()), self.number);
+        Step {
+            apply: vec![Deed::run("ln --symbolic --", [subsystem, link.as_str()])],
+            undo: vec![(Sign::Path(link.clone()), Deed::run("rm --", [link.as_str()]))],
+            ..step(say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"), Sign::Path(link.clone()))
+        }
+    }
+
+    /// What connects to a subsystem over this port.
+    fn connect(&self, nqn: &str) -> Vec<Deed> {
+        let (name, service) = (format!("--nqn={nqn}"), format!("--trsvcid={}", self.service));
+        match self.transport {
+            Transport::Tcp => {
+                let words = ["--traddr=127.0.0.1", service.as_str(), name.as_str()];
+                vec![Deed::Module("nvme_tcp"), Deed::run("nvme connect --transport=tcp", words)]
+            }
+            Transport::Loop => vec![Deed::run("nvme connect --transport=loop", [name.as_str()])],
+        }
+    }
+}
+
+/// A kernel that keeps paths apart would show each as a device of its own, and most of the load would go nowhere near the others.
+fn natively() -> Step {
+    let switch = "/sys/module/nvme_core/parameters/multipath".to_string();
+    Step {
+        // Only a parameter of the kernel's command line or of the module changes it: writing it tells why it is not so.
+        apply: vec![Deed::Module("nvme_core"), tell(switch.clone(), "Y")],
+        ..step(say!("have the kernel join paths of NVMe", "убедиться, что ядро сводит пути NVMe"), is(switch, "Y"))
+    }
 }
 
 pub(super) fn step(what: Say, done: Sign) -> Step {
@@ -91,37 +176,34 @@ fn namespace(device: &str, at: &str, uuid: &str) -> Step {
     }
 }
 
-fn open_port(port: &str, service: &str, transport: Transport) -> Step {
-    let file = |name: &str| format!("{port}/{name}");
-    let (mut apply, done) = (vec![Deed::run("mkdir --", [port])], file("addr_trtype"));
-    if transport == Transport::Tcp {
-        // The loopback: nobody else can connect.
-        let address = [("addr_adrfam", "ipv4"), ("addr_traddr", "127.0.0.1"), ("addr_trsvcid", service)];
-        apply.extend(address.map(|(name, value)| tell(file(name), value)));
-    }
-    // Last, so that a port with its transport is whole.
-    apply.push(tell(done.clone(), transport.word()));
+fn connect(nqn: &str, port: &Port) -> Step {
+    let (there, name) = (Sign::Connected(nqn.to_string()), format!("--nqn={nqn}"));
     Step {
-        apply,
-        undo: vec![(Sign::Path(port.to_string()), Deed::run("rmdir --", [port]))],
-        ..step(say!("open the port {port}", "открыть порт {port}"), is(done, transport.word()))
+        apply: port.connect(nqn),
+        undo: vec![(there.clone(), Deed::run("nvme disconnect", [name.as_str()]))],
+        ..step(say!("connect to {nqn}", "подключиться к {nqn}"), there)
     }
 }
 
-fn connect(nqn: &str, service: &str, transport: Transport) -> Step {
-    let there = Sign::Connected(nqn.to_string());
-    let name = format!("--nqn={nqn}");
-    let apply = match transport {
-        Transport::Tcp => {
-            let service = format!("--trsvcid={service}");
-            let words = ["--traddr=127.0.0.1", service.as_str(), name.as_str()];
-            vec![Deed::Module("nvme_tcp"), Deed::run("nvme connect --transport=tcp", words)]
-        }
-        Transport::Loop => vec![Deed::run("nvme connect --transport=loop", [name.as_str()])],
-    };
+/// One of several: it goes alone.
+fn one_path(site: &Site, nqn: &str, port: &Port) -> Step {
+    let (nqn, service) = (nqn.to_string(), port.service.clone());
+    let device = (site.path)(&Product::Controller { nqn: nqn.clone(), service: service.clone() });
+    let there = Sign::Controller { nqn: nqn.clone(), service: service.clone() };
+    let device = format!("--device={}", device.trim_start_matches("/dev/"));
     Step {
-        apply,
-        undo: vec![(there.clone(), Deed::run("nvme disconnect", [name.as_str()]))],
-        ..step(say!("connect to {nqn}", "подключиться к {nqn}"), there)
+        apply: port.connect(&nqn),
+        undo: vec![(there.clone(), Deed::run("nvme disconnect", [device.as_str()]))],
+        ..step(say!("connect to {nqn} at {service}", "подключиться к {nqn} через {service}"), there)
+    }
+}
+
+/// It goes with the connections.
+fn choice(site: &Site, nqn: &str, policy: NvmePolicy) -> Step {
+    let at = format!("{}/iopolicy", (site.path)(&Product::Subsystem { nqn: nqn.to_string() }));
+    let word = policy.word();
+    Step {
+        apply: vec![tell(at.clone(), word)],
+        ..step(say!("have paths chosen by {word}", "выбирать пути по правилу {word}"), is(at, word))
     }
 }

@@ -236,3 +236,64 @@ fn a_directory_over_nfs() {
     "#]],
     );
 }
+
+#[test]
+fn a_device_over_two_paths_of_nvme_one_of_them_preferred() {
+    check(
+        "- loop: {directory: /x, size: 16MiB}\n- nvme_of: {transport: tcp, paths: 2, active: 1, policy: round-robin}",
+        expect![[r#"
+            # have the kernel join paths of NVMe
+            modprobe nvme_core
+            echo Y > /sys/module/nvme_core/parameters/multipath
+            # mount the kernel's configuration
+            modprobe configfs
+            mount -t configfs configfs /sys/kernel/config
+            # make the subsystem nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            modprobe nvmet
+            modprobe nvmet_tcp
+            mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/attr_allow_any_host
+            # hand out /dev/loop over NVMe-oF
+            mkdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
+            echo /dev/loop > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_path
+            echo 145afc32-b163-4621-a38a-63c80c0b4e27 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/device_uuid
+            echo 1 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/enable
+            # open the port /sys/kernel/config/nvmet/ports/37797
+            mkdir -- /sys/kernel/config/nvmet/ports/37797
+            echo ipv4 > /sys/kernel/config/nvmet/ports/37797/addr_adrfam
+            echo 127.0.0.1 > /sys/kernel/config/nvmet/ports/37797/addr_traddr
+            echo 27797 > /sys/kernel/config/nvmet/ports/37797/addr_trsvcid
+            echo tcp > /sys/kernel/config/nvmet/ports/37797/addr_trtype
+            # offer nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce on port 37797
+            ln --symbolic -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce /sys/kernel/config/nvmet/ports/37797/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            # open the port /sys/kernel/config/nvmet/ports/37798
+            mkdir -- /sys/kernel/config/nvmet/ports/37798
+            echo ipv4 > /sys/kernel/config/nvmet/ports/37798/addr_adrfam
+            echo 127.0.0.1 > /sys/kernel/config/nvmet/ports/37798/addr_traddr
+            echo 27798 > /sys/kernel/config/nvmet/ports/37798/addr_trsvcid
+            echo non-optimized > /sys/kernel/config/nvmet/ports/37798/ana_groups/1/ana_state
+            echo tcp > /sys/kernel/config/nvmet/ports/37798/addr_trtype
+            # offer nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce on port 37798
+            ln --symbolic -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce /sys/kernel/config/nvmet/ports/37798/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            # connect to nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce at 27797
+            modprobe nvme_tcp
+            nvme connect --transport=tcp --traddr=127.0.0.1 --trsvcid=27797 --nqn=nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            # connect to nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce at 27798
+            modprobe nvme_tcp
+            nvme connect --transport=tcp --traddr=127.0.0.1 --trsvcid=27798 --nqn=nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            # have paths chosen by round-robin
+            echo round-robin > NVME-SUBSYSTEM[nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce]/iopolicy
+            # undo
+            nvme disconnect --device=NVME-AT[27798]
+            nvme disconnect --device=NVME-AT[27797]
+            rm -- /sys/kernel/config/nvmet/ports/37798/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            rmdir -- /sys/kernel/config/nvmet/ports/37798
+            rm -- /sys/kernel/config/nvmet/ports/37797/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            rmdir -- /sys/kernel/config/nvmet/ports/37797
+            echo 0 > /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1/enable
+            rmdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce/namespaces/1
+            rmdir -- /sys/kernel/config/nvmet/subsystems/nqn.2014-08.org.nvmexpress:uuid:e57dac5c-d2b2-4c97-a46a-c2c9d37ca7ce
+            # makes NVME[145afc32-b163-4621-a38a-63c80c0b4e27]
+        "#]],
+    );
+}
