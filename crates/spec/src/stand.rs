@@ -7,7 +7,7 @@ mod lvm;
 mod zfs;
 
 pub use dm::{Checksums, Cipher, Dm};
-pub use exports::{Iscsi, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
+pub use exports::{Iscsi, IscsiTransport, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 pub use lvm::{Allocation, CacheMode, IntegrityMode, Lvm, LvmType};
 pub use zfs::{Zfs, ZfsLayout, ZfsProduct};
 
@@ -87,6 +87,8 @@ pub enum Kind {
     NvmeOf(NvmeOf),
     /// Each device handed out over iSCSI and connected to, on the same host.
     Iscsi(Iscsi),
+    /// Each device handed out over NBD and taken in, on the same host.
+    Nbd,
     /// A directory handed out over NFS and mounted, on the same host.
     Nfs(Nfs),
     /// A directory that is there already. Built on nothing.
@@ -117,6 +119,7 @@ impl Kind {
             Kind::Luns { .. } => "luns",
             Kind::NvmeOf(_) => "nvme_of",
             Kind::Iscsi(_) => "iscsi",
+            Kind::Nbd => "nbd",
             Kind::Nfs(_) => "nfs",
             Kind::Existing { .. } => "existing",
             Kind::Btrfs(_) => "btrfs",
@@ -133,7 +136,7 @@ impl Kind {
             Kind::Zram(zram) => zram.count,
             Kind::Partition { count } => below.saturating_mul(*count),
             Kind::Dm(dm) if dm.is_cache() => 1,
-            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => below,
+            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => below,
             Kind::Luns { count } => *count,
             Kind::Md(_)
             | Kind::Lvm(_)
@@ -156,7 +159,7 @@ impl Kind {
             Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
             Kind::Zfs(zfs) => (zfs.least(), MEMBERS_MAX),
-            Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => (1, MEMBERS_MAX),
+            Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => (1, MEMBERS_MAX),
         }
     }
 

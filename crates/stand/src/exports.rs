@@ -1,4 +1,4 @@
-//! Block devices that this host hands out over NVMe-oF, iSCSI or Fibre Channel, and what it is connected to itself. The kernel's
+//! Block devices that this host hands out over NVMe-oF, iSCSI, Fibre Channel or NBD, and what it is connected to itself. The kernel's
 //! targets open them without a holder, so that nothing else shows that they are used. Reads only.
 
 use crate::devices::Node;
@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 const SUBSYSTEMS: &str = "kernel/config/nvmet/subsystems";
 /// Where devices of the kernel's SCSI target are set up, below `/sys`.
 const STORES: &str = "kernel/config/target/core";
+/// Notes of what stands have taken in over NBD, below `/run`.
+const ATTACHED: &str = "stend/nbd";
 /// The socket of the initiator of iSCSI, whoever serves it: `iscsid` itself, or systemd until the first call.
 ///
 /// Source: usr/mgmt_ipc.h of open-iscsi 2.1.
@@ -32,6 +34,8 @@ enum End {
     Namespace(String),
     /// Serial number of a SCSI disk.
     Disk(String),
+    /// Kernel name of a device of NBD.
+    Attached(String),
 }
 
 impl Export {
@@ -40,6 +44,7 @@ impl Export {
         match &self.end {
             End::Namespace(uuid) => is_namespace(node, uuid),
             End::Disk(serial) => is_disk(node, serial),
+            End::Attached(name) => node.name == *name,
         }
     }
 }
@@ -62,7 +67,70 @@ pub(crate) fn is_disk(node: &Node, serial: &str) -> bool {
 pub(crate) fn all(roots: &Roots) -> Vec<Export> {
     let mut found = over_nvme(roots);
     found.extend(over_scsi(roots));
+    found.extend(attached(roots).into_iter().map(|end| Export {
+        path: end.of,
+        name: end.export,
+        end: End::Attached(end.name),
+    }));
     found
+}
+
+/// A device of NBD that a stand has taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Attached {
+    /// Its kernel name.
+    pub name: String,
+    /// Name of the export, which is drawn for the stand.
+    pub export: String,
+    /// Path of the device that is handed out.
+    pub of: String,
+}
+
+/// Devices of NBD that stands have taken in. The kernel tells of one only who connected it: what it is the other end of is in a note
+/// beside, which counts as long as that connection is there.
+pub(crate) fn attached(roots: &Roots) -> Vec<Attached> {
+    let notes = roots.run.join(ATTACHED);
+    let of = |name: String| {
+        let told = text(notes.join(&name))?;
+        let mut words = told.split(' ');
+        let (pid, export, of) = (words.next()?, words.next()?, words.next()?);
+        let connected = text(roots.sys.join("class/block").join(&name).join("pid"));
+        (connected.as_deref() == Some(pid)).then(|| Attached { name, export: export.into(), of: of.into() })
+    };
+    names(&notes).into_iter().filter(|name| name.starts_with("nbd")).filter_map(of).collect()
+}
+
+/// The note of a device of NBD.
+pub(crate) fn note(roots: &Roots, name: &str) -> PathBuf {
+    roots.run.join(ATTACHED).join(name)
+}
+
+/// The first device of NBD that nobody has connected.
+pub(crate) fn unattached(roots: &Roots) -> Option<String> {
+    let class = roots.sys.join("class/block");
+    let mut found: Vec<(u32, String)> = names(&class)
+        .into_iter()
+        .filter_map(|name| Some((name.strip_prefix("nbd")?.parse().ok()?, name)))
+        .filter(|(_, name)| text(class.join(name).join("pid")).is_none())
+        .filter(|(_, name)| number(class.join(name).join("size")) == Some(0))
+        .collect();
+    found.sort();
+    found.into_iter().next().map(|(_, name)| name)
+}
+
+/// Whether an `nbd-server` runs with these settings.
+pub(crate) fn serves(roots: &Roots, settings: &str) -> bool {
+    let has = |pid: &String| {
+        let line = std::fs::read(roots.proc.join(pid).join("cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|word| word == settings.as_bytes())
+    };
+    processes(roots, "nbd-server").iter().any(has)
+}
+
+/// Ids of the processes with this name.
+fn processes(roots: &Roots, program: &str) -> Vec<String> {
+    let ids = names(&roots.proc).into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    ids.filter(|pid| text(roots.proc.join(pid).join("comm")).as_deref() == Some(program)).collect()
 }
 
 fn over_nvme(roots: &Roots) -> Vec<Export> {
@@ -195,8 +263,7 @@ pub(crate) fn is_shared(roots: &Roots, path: &str) -> bool {
 
 /// Whether a program of this name runs.
 pub(crate) fn runs(roots: &Roots, program: &str) -> bool {
-    let processes = names(&roots.proc).into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-    processes.into_iter().any(|pid| text(roots.proc.join(pid).join("comm")).as_deref() == Some(program))
+    !processes(roots, program).is_empty()
 }
 
 /// Whether the initiator of iSCSI takes orders.

@@ -154,6 +154,12 @@ pub const LAYER: Mapping = Mapping {
             "Each device handed out over iSCSI by this host, which connects to it.",
         ),
         optional(
+            "nbd",
+            "absent",
+            Shape::Map(&exports::NBD),
+            "Each device handed out over NBD by this host, which takes it in again.",
+        ),
+        optional(
             "nfs",
             "absent",
             Shape::Map(&exports::NFS),
@@ -272,6 +278,7 @@ pub const ALL: &[&Mapping] = &[
     &dm::WRITECACHE,
     &exports::NVME_OF,
     &exports::ISCSI,
+    &exports::NBD,
     &exports::NFS,
     &EXISTING,
     &BTRFS,

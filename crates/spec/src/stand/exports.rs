@@ -5,6 +5,8 @@
 pub enum Transport {
     /// TCP on the loopback.
     Tcp,
+    /// RDMA over a network card that the kernel imitates on an interface of the stand.
+    Rdma,
     /// Calls inside of the kernel: the layers of NVMe-oF without a network.
     Loop,
 }
@@ -14,6 +16,7 @@ impl Transport {
     pub fn word(self) -> &'static str {
         match self {
             Transport::Tcp => "tcp",
+            Transport::Rdma => "rdma",
             Transport::Loop => "loop",
         }
     }
@@ -76,9 +79,20 @@ impl PathPolicy {
     }
 }
 
+/// What iSCSI goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IscsiTransport {
+    /// TCP on the loopback.
+    Tcp,
+    /// RDMA over a network card that the kernel imitates on an interface of the stand.
+    Iser,
+}
+
 /// Devices handed out over iSCSI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iscsi {
+    /// What it goes over.
+    pub transport: IscsiTransport,
     /// Sessions, each over a port of its own; those of several are one device.
     pub paths: u32,
     /// How one of several is chosen.

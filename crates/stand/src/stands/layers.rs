@@ -6,8 +6,10 @@ mod file_systems;
 mod iscsi;
 mod mappings;
 mod memory;
+mod nbd;
 mod nfs;
 mod pools;
+mod rdma;
 mod room;
 pub(crate) mod superblocks;
 mod volumes;
@@ -91,6 +93,7 @@ pub(crate) fn make(site: &Site) -> Made {
         Kind::Luns { count } => mappings::luns(site, *count),
         Kind::NvmeOf(settings) => exports::nvme_of(site, settings),
         Kind::Iscsi(settings) => iscsi::iscsi(site, settings),
+        Kind::Nbd => nbd::nbd(site),
         Kind::Nfs(settings) => nfs::nfs(site, settings),
         Kind::Existing { directory } => {
             Made { steps: Vec::new(), products: vec![Product::Existing(directory.clone())] }

@@ -71,6 +71,8 @@ impl<'a> Sight<'a> {
             Sign::Loop(file) => self.loop_over(file).is_some(),
             Sign::Connected(name) => exports::is_connected(self.roots, name),
             Sign::Controller { nqn, service } => exports::controller(self.roots, nqn, service).is_some(),
+            Sign::Attached(export) => exports::attached(self.roots).iter().any(|end| end.export == *export),
+            Sign::Serves(settings) => exports::serves(self.roots, settings),
             Sign::Session { target, port } => exports::sessions(self.roots, target).iter().any(|(_, own)| own == port),
             Sign::NodeRecord { target, portal } => exports::has_record(target, portal),
             Sign::ScsiDisks { serials, port } => serials.iter().all(|serial| self.disk(serial, *port).is_some()),
@@ -114,6 +116,10 @@ impl<'a> Sight<'a> {
         let node = match product {
             Product::Directory(path) => return self.shows(&Sign::Mounted(path.clone())).then(|| path.clone()),
             Product::Existing(path) => return Path::new(path).is_dir().then(|| path.clone()),
+            Product::Attached { export } => {
+                let end = exports::attached(self.roots).into_iter().find(|end| end.export == *export)?;
+                self.devices.by_name(&end.name)
+            }
             Product::Controller { nqn, service } => {
                 return exports::controller(self.roots, nqn, service).map(|name| format!("/dev/{name}"));
             }
@@ -266,7 +272,7 @@ impl<'a> Sight<'a> {
 }
 
 /// UUIDs are written with and without their separators, in small and large letters.
-fn same(one: &str, other: &str) -> bool {
+pub(crate) fn same(one: &str, other: &str) -> bool {
     let plain = |uuid: &str| uuid.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
     // LVM tells small letters from large ones; what has only hexadecimal digits does not.
     let (one, other) = (plain(one), plain(other));
@@ -326,6 +332,39 @@ pub(crate) fn has_module(roots: &Roots, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_superblock_is_the_stand_s_only_where_its_journal_says_so() {
+        use crate::stands::journal::{Entry, Head};
+        let tree = crate::recorded::Tree::new();
+        tree.disk("sda", "8:0", "pci0000:00/0000:00:01.0", &[]);
+        let checksums = |salt: u8| {
+            let mut bytes = vec![0; 8 << 20];
+            bytes[..8].copy_from_slice(b"integrt\0");
+            bytes[48..64].fill(salt);
+            tree.put("dev/sda", bytes);
+        };
+        let mut journal = Journal::imagined(Head::new("", "", 0, Vec::new(), ""));
+        let of = Spot { layer: "dm".into(), index: 0, device: "/dev/sda".into() };
+        let shown = |journal: &Journal| {
+            let sight = Sight::new(&tree.roots, journal);
+            [Sign::Superblock(of.clone()), Sign::SuperblockBegun(of.clone())].map(|sign| sight.shows(&sign))
+        };
+        let noted = |mark| Entry::Formatted { layer: "dm".into(), index: 0, mark };
+        checksums(7);
+        assert_eq!(shown(&journal), [false, false], "somebody else's");
+        journal.append(noted(None)).unwrap();
+        assert_eq!(shown(&journal), [false, true], "half made");
+        let mark = Sight::new(&tree.roots, &journal).superblock("/dev/sda");
+        assert_eq!(mark.as_deref(), Some("integrity 07070707070707070707070707070707"));
+        journal.append(noted(mark)).unwrap();
+        assert_eq!(shown(&journal), [true, true]);
+        checksums(8);
+        assert_eq!(shown(&journal), [false, false], "made anew by somebody else");
+        checksums(7);
+        journal.append(Entry::Erased { layer: "dm".into(), index: 0 }).unwrap();
+        assert_eq!(shown(&journal), [false, false]);
+    }
 
     #[test]
     fn a_uuid_is_the_same_in_every_form_and_letters_of_lvm_are_told_apart() {

@@ -75,6 +75,20 @@ pub(crate) enum Deed {
         /// What does it.
         words: Vec<String>,
     },
+    /// Take in an export of the NBD server on the loopback as a device of the kernel, and note which.
+    Attach {
+        /// Its name.
+        export: String,
+        /// Port of the server.
+        port: u16,
+        /// The device that is handed out.
+        of: String,
+    },
+    /// Let that go.
+    Detach {
+        /// Name of the export.
+        export: String,
+    },
 }
 
 impl Deed {
@@ -93,6 +107,8 @@ impl Deed {
             Deed::PutBack { path } => format!("echo … > {path}  # what was there before"),
             Deed::Module(name) => format!("modprobe {name}"),
             Deed::RemoveZram { number, .. } => format!("echo {number} > /sys/class/zram-control/hot_remove"),
+            Deed::Attach { export, port, .. } => format!("nbd-client 127.0.0.1 {port} NBD[{export}] -name {export}"),
+            Deed::Detach { export } => format!("nbd-client -d NBD[{export}]"),
             Deed::AddZram { .. } => "cat /sys/class/zram-control/hot_add".to_string(),
         }
     }
@@ -103,6 +119,7 @@ impl Deed {
             Deed::Run(words) | Deed::Format { words, .. } | Deed::Erase { words, .. } => {
                 words.first().map(String::as_str)
             }
+            Deed::Attach { .. } | Deed::Detach { .. } => Some("nbd-client"),
             _ => None,
         }
     }
@@ -202,6 +219,10 @@ pub(crate) enum Sign {
         /// Its service: a port of TCP.
         service: String,
     },
+    /// A device of this host is the other end of an export of NBD of this name.
+    Attached(String),
+    /// An `nbd-server` runs with these settings.
+    Serves(String),
     /// This host is logged in to an iSCSI target over this port.
     Session {
         /// Name of the target.
@@ -358,6 +379,11 @@ pub(crate) enum Product {
         /// Its UUID.
         uuid: String,
     },
+    /// The other end of an export of NBD.
+    Attached {
+        /// Name of the export.
+        export: String,
+    },
     /// One way to a subsystem of NVMe.
     Controller {
         /// Name of the subsystem.
@@ -388,6 +414,7 @@ impl Product {
             Product::ZfsVolume(dataset) => format!("/dev/zvol/{dataset}"),
             Product::ScsiDisk { serial, port } => format!("ISCSI[{serial}:{port}]"),
             Product::Namespace { uuid } => format!("NVME[{uuid}]"),
+            Product::Attached { export } => format!("NBD[{export}]"),
             Product::Controller { service, .. } => format!("NVME-AT[{service}]"),
             Product::Subsystem { nqn } => format!("NVME-SUBSYSTEM[{nqn}]"),
         }

@@ -2,12 +2,22 @@
 
 use super::MOUNT_OPTIONS;
 use crate::keys::{Choice, Limits, Mapping, Shape, optional, required, words};
-use crate::stand::{NvmePolicy, PathPolicy, Transport};
+use crate::stand::{IscsiTransport, NvmePolicy, PathPolicy, Transport};
 
 /// What NVMe-oF goes over.
 pub const TRANSPORTS: &[Choice<Transport>] = &[
     ("tcp", "TCP on the loopback", Transport::Tcp),
+    ("rdma", "RDMA over a card that the kernel imitates (soft RoCE): for function, not for speed", Transport::Rdma),
     ("loop", "calls inside of the kernel, without a network", Transport::Loop),
+];
+/// What iSCSI goes over.
+pub const ISCSI_TRANSPORTS: &[Choice<IscsiTransport>] = &[
+    ("tcp", "TCP on the loopback", IscsiTransport::Tcp),
+    (
+        "iser",
+        "RDMA over a card that the kernel imitates (soft RoCE): for function, not for speed",
+        IscsiTransport::Iser,
+    ),
 ];
 
 /// Paths to one disk.
@@ -56,8 +66,9 @@ pub const NVME_OF: Mapping = Mapping {
 pub const ISCSI: Mapping = Mapping {
     en: "iscsi",
     ru: "iscsi",
-    doc: "Units of one target of the kernel (LIO) over TCP on the loopback, which only this host can reach.",
+    doc: "Units of one target of the kernel (LIO), which only this host can reach.",
     keys: &[
+        optional("transport", "tcp", Shape::Word(|| words(ISCSI_TRANSPORTS)), "What it goes over."),
         optional(
             "paths",
             "1",
@@ -71,6 +82,13 @@ pub const ISCSI: Mapping = Mapping {
             "How a path is chosen for an I/O; for `paths` above 1.",
         ),
     ],
+};
+/// `nbd`.
+pub const NBD: Mapping = Mapping {
+    en: "nbd",
+    ru: "nbd",
+    doc: "Exports of one `nbd-server` on the loopback, which only this host can reach, each as a device of the kernel's own client. It has no settings: `nbd: {}`.",
+    keys: &[],
 };
 /// `nfs`.
 pub const NFS: Mapping = Mapping {

@@ -3,7 +3,7 @@
 use super::super::{Map, whole, word};
 use super::layer::{contradiction, plain_words};
 use crate::keys::stand::exports as keys;
-use crate::stand::{Iscsi, Kind, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
+use crate::stand::{Iscsi, IscsiTransport, Kind, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 use crate::yaml::Node;
 use stend_base::{Result, say};
 
@@ -35,6 +35,7 @@ pub(super) fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
 
 pub(super) fn iscsi(node: &Node, file: &str) -> Result<Kind> {
     let mut map = Map::of(node, file, &keys::ISCSI)?;
+    let transport = map.optional("transport", |node, file| word(node, file, keys::ISCSI_TRANSPORTS))?;
     let paths = map.optional("paths", |node, file| whole(node, file, keys::PATHS))?.unwrap_or(1);
     let policy = map.optional("policy", |node, file| word(node, file, keys::PATH_POLICIES))?;
     map.finish()?;
@@ -48,7 +49,13 @@ pub(super) fn iscsi(node: &Node, file: &str) -> Result<Kind> {
             ),
         );
     }
-    Ok(Kind::Iscsi(Iscsi { paths, policy: policy.unwrap_or(PathPolicy::ServiceTime) }))
+    let transport = transport.unwrap_or(IscsiTransport::Tcp);
+    Ok(Kind::Iscsi(Iscsi { transport, paths, policy: policy.unwrap_or(PathPolicy::ServiceTime) }))
+}
+
+pub(super) fn nbd(node: &Node, file: &str) -> Result<Kind> {
+    Map::of(node, file, &keys::NBD)?.finish()?;
+    Ok(Kind::Nbd)
 }
 
 pub(super) fn nfs(node: &Node, file: &str) -> Result<Kind> {

@@ -23,6 +23,7 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("luns", |node, file| Ok(Kind::Luns { count: count(node, file)? }))?,
         map.optional("nvme_of", super::exports::nvme_of)?,
         map.optional("iscsi", super::exports::iscsi)?,
+        map.optional("nbd", super::exports::nbd)?,
         map.optional("nfs", super::exports::nfs)?,
         map.optional("existing", existing)?,
         map.optional("btrfs", btrfs)?,

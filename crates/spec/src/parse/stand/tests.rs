@@ -153,8 +153,12 @@ fn what_cannot_be_is_named_with_its_place() {
         (&format!("{loops}- zfs: {{layout: stripe, compression: on}}"), "`zstd-fast`"),
         (&format!("{loops}- zfs: {{layout: stripe}}\n- luns: {{count: 2}}"), "which is a directory"),
         (&format!("{loops}- iscsi: {{policy: round-robin}}"), "`policy` needs `paths` above 1"),
+        (&format!("{loops}- iscsi: {{transport: rdma}}"), "`iser`"),
+        (&format!("{loops}- nvme_of: {{transport: fc}}"), "`rdma`"),
         (&format!("{loops}- iscsi: {{paths: 9}}"), "9 is outside 1 to 8"),
         (&format!("{loops}- {{on: [loop/1], nfs: {{}}}}"), "which is a device and no directory"),
+        (&format!("{loops}- nbd: {{port: 1}}"), "port"),
+        (&format!("{loops}- {{on: [loop/1], fs: {{type: xfs}}}}\n- nbd: {{}}"), "which is a directory"),
         (
             &format!("{loops}- {{on: [loop/1], fs: {{type: xfs}}}}\n- nfs: {{options: ['mountaddr=/x']}}"),
             "could name another device",

@@ -1,14 +1,14 @@
 //! Layers that hand devices out over a network protocol and take them in again on the same host.
 
 use super::super::step::{Deed, Product, Sign, Step};
-use super::{Made, Site};
+use super::{Made, Site, rdma};
 use stend_base::{Say, say};
 use stend_spec::stand::{NvmeOf, NvmePolicy, Transport};
 
 /// Where the kernel keeps what is configured by directories.
 pub(super) const CONFIG: &str = "/sys/kernel/config";
 /// The loopback: nobody else can connect.
-const HOST: &str = "127.0.0.1";
+pub(super) const LOOPBACK: &str = "127.0.0.1";
 
 /// Each device becomes a namespace of one subsystem, which is reached over one port of the loopback or several.
 ///
@@ -19,6 +19,7 @@ pub(super) fn nvme_of(site: &Site, settings: &NvmeOf) -> Made {
     let ports = Port::all(site, settings);
     let mut made = Made::default();
     made.steps.extend((settings.paths > 1).then(natively));
+    made.steps.extend((settings.transport == Transport::Rdma).then(|| rdma::card(site)));
     made.steps.extend([configuration(), offer(&nqn, &subsystem, settings.transport)]);
     for (index, device) in site.paths().enumerate() {
         let uuid = site.uuid(index + 1);
@@ -42,6 +43,8 @@ pub(super) fn nvme_of(site: &Site, settings: &NvmeOf) -> Made {
 struct Port {
     number: u16,
     transport: Transport,
+    /// Address: the loopback, or that of an interface with nothing behind it. Nobody else can connect.
+    host: String,
     /// Service: a port of TCP.
     service: String,
     /// Told to be optimised, or not; `None` where there is only one.
@@ -50,12 +53,17 @@ struct Port {
 
 impl Port {
     fn all(site: &Site, settings: &NvmeOf) -> Vec<Port> {
+        let host = match settings.transport {
+            Transport::Rdma => rdma::address(site),
+            Transport::Tcp | Transport::Loop => LOOPBACK.to_string(),
+        };
         let first = u32::from(site.names.number(&site.layer.name));
         let one = |path: u32| {
             Port {
                 // Numbers follow each other, and none is 0.
                 number: ((first - 1 + path) % u32::from(u16::MAX)) as u16 + 1,
                 transport: settings.transport,
+                host: host.clone(),
                 service: (20_000 + first % 10_000 + path).to_string(),
                 optimised: (settings.paths > 1).then_some(path < settings.active),
             }
@@ -71,9 +79,9 @@ impl Port {
         let at = self.at();
         let file = |name: &str| format!("{at}/{name}");
         let (mut apply, done) = (vec![Deed::run("mkdir --", [at.as_str()])], file("addr_trtype"));
-        if self.transport == Transport::Tcp {
-            // The loopback: nobody else can connect.
-            let address = [("addr_adrfam", "ipv4"), ("addr_traddr", HOST), ("addr_trsvcid", self.service.as_str())];
+        if self.transport != Transport::Loop {
+            let (host, service) = (self.host.as_str(), self.service.as_str());
+            let address = [("addr_adrfam", "ipv4"), ("addr_traddr", host), ("addr_trsvcid", service)];
             apply.extend(address.map(|(name, value)| tell(file(name), value)));
         }
         // Namespaces are in the first group unless told otherwise; what it is to whoever comes over this port.
@@ -98,14 +106,15 @@ impl Port {
 
     /// What connects to a subsystem over this port.
     fn connect(&self, nqn: &str) -> Vec<Deed> {
-        let (name, service) = (format!("--nqn={nqn}"), format!("--trsvcid={}", self.service));
-        match self.transport {
-            Transport::Tcp => {
-                let words = ["--traddr=127.0.0.1", service.as_str(), name.as_str()];
-                vec![Deed::Module("nvme_tcp"), Deed::run("nvme connect --transport=tcp", words)]
-            }
-            Transport::Loop => vec![Deed::run("nvme connect --transport=loop", [name.as_str()])],
-        }
+        let name = format!("--nqn={nqn}");
+        let (transport, module) = match self.transport {
+            Transport::Tcp => ("--transport=tcp", "nvme_tcp"),
+            Transport::Rdma => ("--transport=rdma", "nvme_rdma"),
+            Transport::Loop => return vec![Deed::run("nvme connect --transport=loop", [name.as_str()])],
+        };
+        let (host, service) = (format!("--traddr={}", self.host), format!("--trsvcid={}", self.service));
+        let words = [transport, host.as_str(), service.as_str(), name.as_str()];
+        vec![Deed::Module(module), Deed::run("nvme connect", words)]
     }
 }
 
@@ -144,6 +153,7 @@ fn offer(nqn: &str, subsystem: &str, transport: Transport) -> Step {
     let anybody = format!("{subsystem}/attr_allow_any_host");
     let module = match transport {
         Transport::Tcp => "nvmet_tcp",
+        Transport::Rdma => "nvmet_rdma",
         Transport::Loop => "nvme_loop",
     };
     Step {

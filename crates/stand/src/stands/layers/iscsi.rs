@@ -5,13 +5,11 @@
 //! Documentation/admin-guide/device-mapper/dm-queue-length.rst; iscsiadm(8) of open-iscsi 2.1.
 
 use super::super::step::{Deed, Product, Sign, Step};
-use super::exports::{CONFIG, configuration, is, step, tell};
-use super::{Below, Made, Site, sectors};
+use super::exports::{CONFIG, LOOPBACK, configuration, is, step, tell};
+use super::{Below, Made, Site, rdma, sectors};
 use stend_base::say;
-use stend_spec::stand::Iscsi;
+use stend_spec::stand::{Iscsi, IscsiTransport};
 
-/// The loopback: nobody else can connect.
-const HOST: &str = "127.0.0.1";
 /// Numbers of ports of stands begin here, and paths of one follow each other.
 const PORTS: u16 = 30_000;
 
@@ -23,6 +21,10 @@ struct Target {
     store: String,
     /// Where what it offers is set up.
     group: String,
+    /// Its address: the loopback, or that of an interface with nothing behind it.
+    host: String,
+    /// Whether it goes over RDMA.
+    iser: bool,
     /// Ports of its paths.
     ports: Vec<u16>,
 }
@@ -31,19 +33,23 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
     let number = site.names.number(&site.layer.name);
     let iqn = format!("iqn.2003-01.org.linux-iscsi:{}", site.uuid(0));
     let first = PORTS + number % 20_000;
+    let iser = iscsi.transport == IscsiTransport::Iser;
     let target = Target {
         store: format!("{CONFIG}/target/core/iblock_{number}"),
         group: format!("{CONFIG}/target/iscsi/{iqn}/tpgt_1"),
+        host: if iser { rdma::address(site) } else { LOOPBACK.to_string() },
+        iser,
         ports: (0..iscsi.paths as u16).map(|path| first + path).collect(),
         iqn,
     };
     let mut steps = vec![configuration(), modules()];
+    steps.extend(iser.then(|| rdma::card(site)));
     steps.push(made_directory(&target.store));
     steps.extend(site.paths().enumerate().map(|(index, device)| target.device(index, device, &site.uuid(index + 1))));
     steps.push(made_directory(&format!("{CONFIG}/target/iscsi/{}", target.iqn)));
     steps.push(target.offer());
     steps.extend((0..site.count()).map(|index| target.unit(index)));
-    steps.extend(target.ports.iter().map(|port| made_directory(&format!("{}/np/{HOST}:{port}", target.group))));
+    steps.extend(target.ports.iter().map(|port| target.portal(*port)));
     steps.push(target.open());
     steps.push(initiator());
     steps.extend(target.ports.iter().map(|port| target.log_in(*port)));
@@ -52,7 +58,7 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
         return Made { steps, products: (0..site.count()).map(|index| disk(index, port)).collect() };
     }
     let mut products = Vec::new();
-    steps.extend(target.ports.iter().map(|port| appear(site, *port)));
+    steps.extend(target.ports.iter().map(|port| appear(site, &target.host, *port)));
     for (index, below) in site.below.iter().enumerate() {
         let disks: Vec<String> = target.ports.iter().map(|port| (site.path)(&disk(index, *port))).collect();
         let name = format!("{}-{}", site.name(), index + 1);
@@ -116,6 +122,18 @@ impl Target {
         }
     }
 
+    fn portal(&self, port: u16) -> Step {
+        let at = format!("{}/np/{}:{port}", self.group, self.host);
+        let mut made = made_directory(&at);
+        if self.iser {
+            let over = format!("{at}/iser");
+            made.done = is(over.clone(), "1");
+            made.apply.insert(0, Deed::Module("ib_isert"));
+            made.apply.push(tell(over, "1"));
+        }
+        made
+    }
+
     fn open(&self) -> Step {
         let (enable, iqn) = (format!("{}/enable", self.group), &self.iqn);
         let open = is(enable.clone(), "1");
@@ -128,19 +146,23 @@ impl Target {
 
     fn log_in(&self, port: u16) -> Step {
         let Target { iqn, .. } = self;
-        let portal = format!("{HOST}:{port}");
+        let portal = format!("{}:{port}", self.host);
+        let new: &[&str] = if self.iser { &["--op", "new", "--interface", "iser"] } else { &["--op", "new"] };
         let node = |more: &[&str]| {
             let words = ["--targetname", iqn, "--portal", &portal].into_iter().chain(more.iter().copied());
             Deed::run("iscsiadm --mode node", words)
         };
         let there = Sign::Session { target: iqn.clone(), port };
+        // That of TCP is loaded with the initiator.
+        let module = self.iser.then_some(Deed::Module("ib_iser"));
+        let orders = [
+            node(new),
+            // A restart of the machine ends the target; whoever logs in at boot would wait for it.
+            node(&["--op", "update", "--name", "node.startup", "--value", "manual"]),
+            node(&["--login"]),
+        ];
         Step {
-            apply: vec![
-                node(&["--op", "new"]),
-                // A restart of the machine ends the target; whoever logs in at boot would wait for it.
-                node(&["--op", "update", "--name", "node.startup", "--value", "manual"]),
-                node(&["--login"]),
-            ],
+            apply: module.into_iter().chain(orders).collect(),
             undo: vec![
                 (there.clone(), node(&["--logout"])),
                 (Sign::NodeRecord { target: iqn.clone(), portal: portal.clone() }, node(&["--op", "delete"])),
@@ -152,14 +174,10 @@ impl Target {
 
 fn modules() -> Step {
     let fabric = format!("{CONFIG}/target/iscsi");
+    let modules = ["target_core_mod", "target_core_iblock", "iscsi_target_mod"].map(Deed::Module);
     Step {
         // It stays: others use it as well.
-        apply: vec![
-            Deed::Module("target_core_mod"),
-            Deed::Module("target_core_iblock"),
-            Deed::Module("iscsi_target_mod"),
-            Deed::run("mkdir --", [fabric.as_str()]),
-        ],
+        apply: modules.into_iter().chain([Deed::run("mkdir --", [fabric.as_str()])]).collect(),
         ..step(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Sign::Path(fabric))
     }
 }
@@ -182,9 +200,9 @@ fn initiator() -> Step {
 }
 
 /// Sessions are open before the kernel has looked for disks in them.
-fn appear(site: &Site, port: u16) -> Step {
+fn appear(site: &Site, host: &str, port: u16) -> Step {
     let disks = Sign::ScsiDisks { serials: (0..site.count()).map(|index| site.uuid(index + 1)).collect(), port };
-    step(say!("find the disks at {HOST}:{port}", "найти диски через {HOST}:{port}"), disks)
+    step(say!("find the disks at {host}:{port}", "найти диски через {host}:{port}"), disks)
 }
 
 /// A mapping over all paths to a disk, among which each I/O is given one. No daemon watches it: what fails stays failed until it is

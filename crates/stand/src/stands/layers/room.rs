@@ -48,7 +48,7 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
             vec![below.first().copied().flatten().map(|room| room / u64::from(*count).max(1)); *count as usize]
         }
         Kind::Dm(Dm::WriteCache { .. }) => below.first().copied().into_iter().collect(),
-        Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => below.to_vec(),
+        Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => below.to_vec(),
         Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
         Kind::Settings(_) => Vec::new(),
     })

@@ -4,7 +4,9 @@ use super::*;
 
 #[test]
 fn checksums_beside_data_are_made_before_anything_is_read_through_them() {
-    check("- {md: {level: 0}, on: [d3, d4, d5, d6]}\n- {dm: {integrity: bitmap}, on: [d1, d2]}", expect![[r#"
+    check(
+        "- {md: {level: 0}, on: [d3, d4, d5, d6]}\n- {dm: {integrity: bitmap}, on: [d1, d2]}",
+        expect![[r#"
         # set up checksums on /dev/d1
         integritysetup format --batch-mode --no-wipe --integrity=crc32c --tag-size 4 /dev/d1
         # map stend-x-dm-1 onto /dev/d1, and wait
@@ -19,7 +21,8 @@ fn checksums_beside_data_are_made_before_anything_is_read_through_them() {
         dmsetup remove --retry stend-x-dm-1
         wipefs --all --types=DM_integrity /dev/d1
         # makes /dev/mapper/stend-x-dm-1 /dev/mapper/stend-x-dm-2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
