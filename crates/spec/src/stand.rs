@@ -2,17 +2,19 @@
 //! commands make a layer is the business of the crate `stand`.
 
 mod across;
+mod dm;
 mod exports;
 mod lvm;
 mod zfs;
 
 pub use across::{Across, Side};
-pub use exports::{Iscsi, Nfs, PathPolicy, Transport};
+pub use dm::{Checksums, Cipher, Dm};
+pub use exports::{Iscsi, IscsiTransport, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 pub use lvm::{Allocation, CacheMode, IntegrityMode, Lvm, LvmType};
 pub use zfs::{Zfs, ZfsLayout, ZfsProduct};
 
 use crate::arm::Tunable;
-use stend_base::{Bytes, Nanos};
+use stend_base::Bytes;
 
 /// Drives, layers, targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,9 +90,11 @@ pub enum Kind {
         count: u32,
     },
     /// Each device handed out over NVMe-oF and connected to, on the same host.
-    NvmeOf(Transport),
+    NvmeOf(NvmeOf),
     /// Each device handed out over iSCSI and connected to, on the same host.
     Iscsi(Iscsi),
+    /// Each device handed out over NBD and taken in, on the same host.
+    Nbd,
     /// A directory handed out over NFS and mounted, on the same host.
     Nfs(Nfs),
     /// A directory that is there already. Built on nothing.
@@ -121,6 +125,7 @@ impl Kind {
             Kind::Luns { .. } => "luns",
             Kind::NvmeOf(_) => "nvme_of",
             Kind::Iscsi(_) => "iscsi",
+            Kind::Nbd => "nbd",
             Kind::Nfs(_) => "nfs",
             Kind::Existing { .. } => "existing",
             Kind::Btrfs(_) => "btrfs",
@@ -136,7 +141,8 @@ impl Kind {
             Kind::Loop(files) => files.count,
             Kind::Zram(zram) => zram.count,
             Kind::Partition { count } => below.saturating_mul(*count),
-            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => below,
+            Kind::Dm(dm) if dm.is_cache() => 1,
+            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => below,
             Kind::Luns { count } => *count,
             Kind::Md(_)
             | Kind::Lvm(_)
@@ -154,11 +160,12 @@ impl Kind {
         match self {
             Kind::Loop(_) | Kind::Zram(_) | Kind::Settings(_) | Kind::Existing { .. } => (0, 0),
             Kind::Luns { .. } | Kind::Fs(_) | Kind::Nfs(_) => (1, 1),
+            Kind::Dm(dm) if dm.is_cache() => (2, 2),
             Kind::Md(md) => (md.least(), MEMBERS_MAX),
             Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
             Kind::Zfs(zfs) => (zfs.least(), MEMBERS_MAX),
-            Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => (1, MEMBERS_MAX),
+            Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => (1, MEMBERS_MAX),
         }
     }
 
@@ -260,45 +267,6 @@ impl Md {
         };
         members + self.spares + u32::from(self.journal)
     }
-}
-
-/// A mapping over each device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dm {
-    /// The device itself.
-    Linear,
-    /// I/Os wait.
-    Delay {
-        /// How long reads wait.
-        read: Nanos,
-        /// How long writes wait.
-        write: Nanos,
-    },
-    /// I/Os fail for a while, again and again.
-    Flakey {
-        /// How long it works, whole seconds.
-        up: Nanos,
-        /// How long it fails, whole seconds.
-        down: Nanos,
-    },
-    /// I/Os to one place fail, as on a drive with bad blocks there.
-    Error {
-        /// Where the place begins.
-        from: Bytes,
-        /// How long it is.
-        length: Bytes,
-    },
-    /// Contents are encrypted with a key that is drawn for the stand and shown in its plan: what encryption costs, not protection.
-    Crypt(Cipher),
-}
-
-/// A cipher of dm-crypt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cipher {
-    /// AES in XTS mode with a key of 256 bits per half: what LUKS2 takes unless told otherwise.
-    Aes256Xts,
-    /// AES in XTS mode with a key of 128 bits per half.
-    Aes128Xts,
 }
 
 /// How btrfs keeps copies.

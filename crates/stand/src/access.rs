@@ -12,7 +12,7 @@ use stend_sys::signature::Found;
 
 /// Marks of what spans devices, carries other devices or belongs to a cluster: overwriting one harms more
 /// than this device. btrfs and bcachefs join them when they have several devices.
-const MEMBERS: [&str; 14] = [
+const MEMBERS: [&str; 15] = [
     "LVM2_member",
     "linux_raid_member",
     "ddf_raid_member",
@@ -27,6 +27,7 @@ const MEMBERS: [&str; 14] = [
     "VMFS_volume_member",
     "DM_snapshot_cow",
     "DM_integrity",
+    "DM_writecache",
 ];
 
 /// How long whoever only probes a device, as udev, blkid and losetup do, may hold it before that is a reason

@@ -1,14 +1,16 @@
-//! Block devices that this host hands out over NVMe-oF, iSCSI or Fibre Channel, and what it is connected to itself. The kernel's
+//! Block devices that this host hands out over NVMe-oF, iSCSI, Fibre Channel or NBD, and what it is connected to itself. The kernel's
 //! targets open them without a holder, so that nothing else shows that they are used. Reads only.
 
 use crate::devices::Node;
 use crate::roots::{Roots, names, number, text};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where the kernel's NVMe-oF target is set up, below `/sys`.
 const SUBSYSTEMS: &str = "kernel/config/nvmet/subsystems";
 /// Where devices of the kernel's SCSI target are set up, below `/sys`.
 const STORES: &str = "kernel/config/target/core";
+/// Notes of what stands have taken in over NBD, below `/run`.
+const ATTACHED: &str = "stend/nbd";
 /// The socket of the initiator of iSCSI, whoever serves it: `iscsid` itself, or systemd until the first call.
 ///
 /// Source: usr/mgmt_ipc.h of open-iscsi 2.1.
@@ -32,6 +34,8 @@ enum End {
     Namespace(String),
     /// Serial number of a SCSI disk.
     Disk(String),
+    /// Kernel name of a device of NBD.
+    Attached(String),
 }
 
 impl Export {
@@ -40,6 +44,7 @@ impl Export {
         match &self.end {
             End::Namespace(uuid) => is_namespace(node, uuid),
             End::Disk(serial) => is_disk(node, serial),
+            End::Attached(name) => node.name == *name,
         }
     }
 }
@@ -62,7 +67,70 @@ pub(crate) fn is_disk(node: &Node, serial: &str) -> bool {
 pub(crate) fn all(roots: &Roots) -> Vec<Export> {
     let mut found = over_nvme(roots);
     found.extend(over_scsi(roots));
+    found.extend(attached(roots).into_iter().map(|end| Export {
+        path: end.of,
+        name: end.export,
+        end: End::Attached(end.name),
+    }));
     found
+}
+
+/// A device of NBD that a stand has taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Attached {
+    /// Its kernel name.
+    pub name: String,
+    /// Name of the export, which is drawn for the stand.
+    pub export: String,
+    /// Path of the device that is handed out.
+    pub of: String,
+}
+
+/// Devices of NBD that stands have taken in. The kernel tells of one only who connected it: what it is the other end of is in a note
+/// beside, which counts as long as that connection is there.
+pub(crate) fn attached(roots: &Roots) -> Vec<Attached> {
+    let notes = roots.run.join(ATTACHED);
+    let of = |name: String| {
+        let told = text(notes.join(&name))?;
+        let mut words = told.split(' ');
+        let (pid, export, of) = (words.next()?, words.next()?, words.next()?);
+        let connected = text(roots.sys.join("class/block").join(&name).join("pid"));
+        (connected.as_deref() == Some(pid)).then(|| Attached { name, export: export.into(), of: of.into() })
+    };
+    names(&notes).into_iter().filter(|name| name.starts_with("nbd")).filter_map(of).collect()
+}
+
+/// The note of a device of NBD.
+pub(crate) fn note(roots: &Roots, name: &str) -> PathBuf {
+    roots.run.join(ATTACHED).join(name)
+}
+
+/// The first device of NBD that nobody has connected.
+pub(crate) fn unattached(roots: &Roots) -> Option<String> {
+    let class = roots.sys.join("class/block");
+    let mut found: Vec<(u32, String)> = names(&class)
+        .into_iter()
+        .filter_map(|name| Some((name.strip_prefix("nbd")?.parse().ok()?, name)))
+        .filter(|(_, name)| text(class.join(name).join("pid")).is_none())
+        .filter(|(_, name)| number(class.join(name).join("size")) == Some(0))
+        .collect();
+    found.sort();
+    found.into_iter().next().map(|(_, name)| name)
+}
+
+/// Whether an `nbd-server` runs with these settings.
+pub(crate) fn serves(roots: &Roots, settings: &str) -> bool {
+    let has = |pid: &String| {
+        let line = std::fs::read(roots.proc.join(pid).join("cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|word| word == settings.as_bytes())
+    };
+    processes(roots, "nbd-server").iter().any(has)
+}
+
+/// Ids of the processes with this name.
+fn processes(roots: &Roots, program: &str) -> Vec<String> {
+    let ids = names(&roots.proc).into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    ids.filter(|pid| text(roots.proc.join(pid).join("comm")).as_deref() == Some(program)).collect()
 }
 
 fn over_nvme(roots: &Roots) -> Vec<Export> {
@@ -110,6 +178,49 @@ pub(crate) fn is_connected(roots: &Roots, subsystem: &str) -> bool {
     names(&class).iter().any(|name| text(class.join(name).join("subsysnqn")).as_deref() == Some(subsystem))
 }
 
+/// Name of the controller by which this host is connected to a subsystem over a service.
+pub(crate) fn controller(roots: &Roots, subsystem: &str, service: &str) -> Option<String> {
+    let found = controllers(roots, subsystem).into_iter().find(|controller| controller.service == service);
+    found.map(|controller| controller.name)
+}
+
+/// One way to a subsystem of NVMe over a network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Controller {
+    /// Its name in the kernel.
+    pub name: String,
+    /// What it goes over: `tcp`, `rdma`, …
+    pub transport: String,
+    /// Address of the target.
+    pub address: String,
+    /// Its service: a port of TCP.
+    pub service: String,
+}
+
+/// The controllers by which this host is connected to a subsystem, by their services.
+//= linux, drivers/nvme/host/fabrics.c, nvmf_get_address(): "traddr=%s,trsvcid=%s…"
+pub(crate) fn controllers(roots: &Roots, subsystem: &str) -> Vec<Controller> {
+    let class = roots.sys.join("class/nvme");
+    let of = |name: String| {
+        let at = class.join(&name);
+        (text(at.join("subsysnqn")).as_deref() == Some(subsystem)).then_some(())?;
+        let told = text(at.join("address"))?;
+        let part = |key: &str| told.split(',').find_map(|part| part.strip_prefix(key)).map(str::to_string);
+        let (address, service) = (part("traddr=")?, part("trsvcid=")?);
+        Some(Controller { name, transport: text(at.join("transport"))?, address, service })
+    };
+    let mut found: Vec<Controller> = names(&class).into_iter().filter_map(of).collect();
+    found.sort_by(|one, other| one.service.cmp(&other.service));
+    found
+}
+
+/// What the kernel has of a subsystem of NVMe: its directory in sysfs.
+pub(crate) fn subsystem(roots: &Roots, name: &str) -> Option<PathBuf> {
+    let class = roots.sys.join("class/nvme-subsystem");
+    let is = |known: &String| text(class.join(known).join("subsysnqn")).as_deref() == Some(name);
+    names(&class).into_iter().find(is).map(|known| class.join(known))
+}
+
 /// Sessions of this host with an iSCSI target: name in sysfs, and port.
 pub(crate) fn sessions(roots: &Roots, target: &str) -> Vec<(String, u16)> {
     let class = roots.sys.join("class/iscsi_session");
@@ -152,8 +263,7 @@ pub(crate) fn is_shared(roots: &Roots, path: &str) -> bool {
 
 /// Whether a program of this name runs.
 pub(crate) fn runs(roots: &Roots, program: &str) -> bool {
-    let processes = names(&roots.proc).into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-    processes.into_iter().any(|pid| text(roots.proc.join(pid).join("comm")).as_deref() == Some(program))
+    !processes(roots, program).is_empty()
 }
 
 /// Whether the initiator of iSCSI takes orders.

@@ -2,22 +2,28 @@
 //! are overwritten. Reads only.
 
 use crate::devices::{Devices, Node};
+use crate::exports;
 use crate::marks;
 use crate::roots::{Roots, names, text};
 
 /// Prefixes of every identity that is printed.
-pub(crate) const PREFIXES: [&str; 8] = ["wwn:", "serial:", "md:", "dm:", "loop:", "zvol:", "fs-uuid:", "path:"];
+pub(crate) const PREFIXES: [&str; 9] = ["wwn:", "serial:", "md:", "dm:", "loop:", "zvol:", "nbd:", "fs-uuid:", "path:"];
 
-/// Identity of a device: WWN, serial number, UUID of an array or mapping, file behind a loop device, name of a volume of ZFS, UUID
-/// of the file system, place in the machine with the size; the first that it has. A partition is its disk's
+/// Identity of a device: WWN, serial number, UUID of an array or mapping, file behind a loop device, name of a volume of ZFS, name of an
+/// export of NBD, UUID of the file system, place in the machine with the size; the first that it has. A partition is its disk's
 /// identity and its number.
 pub(crate) fn of(roots: &Roots, devices: &Devices, node: &Node) -> Option<String> {
     if let Some(slot) = &node.partition {
-        let disk = of_hardware(devices, devices.disk(node)).or_else(|| of_place(roots, devices.disk(node)));
+        let disk = of_hardware(devices, devices.disk(node))
+            .or_else(|| of_export(roots, devices.disk(node)))
+            .or_else(|| of_place(roots, devices.disk(node)));
         let part = slot.number;
         return disk.map(|disk| format!("{disk}-part{part}")).or_else(|| of_file_system(devices, node));
     }
-    of_hardware(devices, node).or_else(|| of_file_system(devices, node)).or_else(|| of_place(roots, node))
+    of_hardware(devices, node)
+        .or_else(|| of_export(roots, node))
+        .or_else(|| of_file_system(devices, node))
+        .or_else(|| of_place(roots, node))
 }
 
 /// The part that needs no look at the contents and is meant to be unique in the world.
@@ -35,6 +41,12 @@ fn of_hardware(devices: &Devices, node: &Node) -> Option<String> {
         .or_else(|| node.dataset.as_ref().map(|name| format!("zvol:{name}")))
         // Spaces would have to be quoted in every command line.
         .map(|id| id.split_whitespace().collect::<Vec<_>>().join("_"))
+}
+
+/// What a stand has taken in over NBD is known by the name of the export.
+fn of_export(roots: &Roots, node: &Node) -> Option<String> {
+    let end = node.name.starts_with("nbd").then(|| exports::attached(roots))?;
+    end.into_iter().find(|end| end.name == node.name).map(|end| format!("nbd:{}", end.export))
 }
 
 fn wwid(node: &Node) -> Option<String> {

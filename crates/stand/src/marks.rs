@@ -5,7 +5,7 @@ use crate::devices::{Devices, Node};
 use std::io;
 use stend_sys::IoFile;
 use stend_sys::block;
-use stend_sys::signature::{Found, Image, Pool, partition};
+use stend_sys::signature::{Found, Image, Pool, Superblock, partition};
 
 pub(crate) use stend_sys::signature::partition::Partition;
 
@@ -23,6 +23,12 @@ pub(crate) struct Part {
 pub(crate) fn on(devices: &Devices, node: &Node) -> io::Result<Vec<Found>> {
     let file = IoFile::open_read(&devices.path(node), false)?;
     Ok(Image::read(&file, 0, node.size)?.signatures())
+}
+
+/// What a target of the device mapper would find at the start of a device.
+pub(crate) fn superblock(devices: &Devices, node: &Node) -> io::Result<Option<Superblock>> {
+    let file = IoFile::open_read(&devices.path(node), false)?;
+    Ok(Image::read(&file, 0, node.size)?.superblock())
 }
 
 /// The label of a pool of ZFS on the device itself, or in the first partition of its table, whether the kernel knows that or not.

@@ -28,7 +28,7 @@ use signs::Sight;
 use std::path::PathBuf;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::EventKind;
-use stend_spec::stand::{Kind as LayerKind, Layer, Ref, Stand, Transport};
+use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Transport};
 
 /// How whoever waits for a stand is told, and can end it.
 pub struct Watch<'a> {
@@ -65,6 +65,7 @@ impl Place<'_> {
                 below: &below,
                 path: &path,
                 lasting: &lasting,
+                checksummed: &|path| sight.checksummed(path),
                 overwrites,
                 size: &size,
                 way: self.stand.across.as_ref().map(|hosts| Way { hosts, side: self.stand.side }),
@@ -129,10 +130,14 @@ pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
 /// Whether a stand hands something out over the loopback; no if it is not up.
 pub(crate) fn loops_back(roots: &Roots, name: &str) -> bool {
     let Ok(Some(journal)) = Journal::look(roots, name) else { return false };
-    let over_it = |layer: &Layer| {
-        matches!(layer.kind, LayerKind::NvmeOf(Transport::Tcp) | LayerKind::Iscsi(_) | LayerKind::Nfs(_))
+    let over_it = |layer: &Layer| match &layer.kind {
+        LayerKind::NvmeOf(settings) => settings.transport == Transport::Tcp,
+        LayerKind::Iscsi(settings) => settings.transport == IscsiTransport::Tcp,
+        LayerKind::Nfs(_) | LayerKind::Nbd => true,
+        _ => false,
     };
-    stand_of(&journal).is_ok_and(|stand| stand.layers.iter().any(over_it))
+    // That of a stand of two hosts goes over their network.
+    stand_of(&journal).is_ok_and(|stand| stand.across.is_none() && stand.layers.iter().any(over_it))
 }
 
 /// The stand that a journal is of.

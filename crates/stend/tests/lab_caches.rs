@@ -97,3 +97,54 @@ fn caches_snapshots_and_checksums() {
     let (checked, _) = of("checked", 2, false, "{type: raid1, size: 32MiB, integrity: journal}");
     assert!(checked < SLOW, "{checked}");
 }
+
+/// What a drive is reached over: paths of NVMe that come and go, and a card for RDMA that the kernel imitates.
+#[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
+fn ways_to_a_drive_come_and_go_and_leave_nothing() {
+    let scratch = Scratch::new();
+    let machine = Machine::up(&scratch, "ways", |serial| {
+        format!("memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}, count: 2, size: 96MiB, iops: 400}}]\n")
+    });
+    let suite = "suite: s\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: w\n    ramp: 500ms\n    trial: 8s\n    \
+        events: [{at: 2s, for: 3s, do: path.down, path: 1}]\n    streams:\n      \
+        - {op: write, pattern: random, block_size: 4KiB, rate: 100/s, queue_depth: 64, verify: {after: true}}\n";
+    let suite = scratch.file("ways-suite.yaml", suite);
+    let left = "ls /sys/class/net /sys/class/infiniband /sys/kernel/config/nvmet/ports /sys/kernel/config/nvmet/subsystems; \
+                ls /sys/class/iscsi_session 2>/dev/null; wipefs /dev/nvme?n1";
+    machine.guest(
+        "modprobe --all nvmet rdma_rxe; mountpoint --quiet /sys/kernel/config || mount -t configfs configfs /sys/kernel/config",
+    );
+    let before = machine.guest(left);
+
+    let stand = machine.stand("paths", 1, "nvme_of: {transport: tcp, paths: 2, active: 1, policy: round-robin}");
+    machine.stend(&["stand", "up", &stand], 0);
+    let told = machine.guest(
+        "cat /sys/class/nvme/nvme*/nvme*c*n*/ana_state; cat /sys/class/nvme-subsystem/*/iopolicy | sort | tail -1",
+    );
+    assert_eq!(told, "optimized\nnon-optimized\nround-robin\n");
+    machine.stend(&["stand", "down", "paths"], 0);
+    assert_eq!(machine.guest(left), before);
+
+    let file = scratch.join("ways.stend").to_string_lossy().into_owned();
+    machine.stend(&["run", &suite, "--stand", &stand, "--progress", "none", "-o", &file], 0);
+    let document = show_json(&scratch, Path::new(&file));
+    let found = &document["faults"][0]["trials"][0];
+    let moments = found["moments"].as_array().expect("moments").iter().filter_map(|one| one["what"]["en"].as_str());
+    assert_eq!(moments.take(2).collect::<Vec<_>>(), ["path 1 is down", "path 1 is back"], "{found}");
+    assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()));
+    assert_eq!(machine.guest(left), before);
+
+    for (name, layer, over) in [
+        ("rdma", "nvme_of: {transport: rdma}", "cat /sys/class/nvme/nvme*/transport | sort | tail -1"),
+        ("iser", "iscsi: {transport: iser}", "iscsiadm -m session | cut -d: -f1"),
+    ] {
+        let stand = machine.stand(name, 1, layer);
+        machine.stend(&["stand", "up", &stand], 0);
+        assert_eq!(machine.guest(over).trim(), name);
+        machine.stend(&["stand", "down", name], 0);
+        assert_eq!(machine.guest(left), before, "{name}");
+        machine.writes(&stand);
+        assert_eq!(machine.guest(left), before, "{name}");
+    }
+}

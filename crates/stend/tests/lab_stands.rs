@@ -71,6 +71,54 @@ fn mappings(machine: &Machine) {
     assert_eq!(machine.guest("dmsetup ls").trim(), "No devices found");
 }
 
+/// What is under checksums comes back after a restart. What is in a cache of writes does, too, and all is written back when it goes.
+/// Neither leaves anything.
+fn superblocks(machine: &Machine) {
+    let stand = machine.stand("sums", 1, "dm: {integrity: journal}");
+    machine.stend(&["stand", "up", &stand], 0);
+    let over = "/dev/mapper/stend-sums-dm";
+    machine.guest(&format!(
+        "printf kept | dd of={over} bs=4k conv=sync,fsync oflag=direct status=none; dmsetup remove --retry stend-sums-dm"
+    ));
+    let (_, done) = machine.stend(&["stand", "up", &stand], 0);
+    assert!(done.contains("dmsetup create") && !done.contains("integritysetup"), "{done}");
+    assert_eq!(machine.guest(&format!("head -c 4 {over}")), "kept");
+    machine.stend(&["stand", "down", "sums"], 0);
+
+    let stand = machine.stand("ahead", 2, "dm: {writecache: {}}");
+    machine.stend(&["stand", "up", &stand], 0);
+    let over = "/dev/mapper/stend-ahead-dm";
+    let sum = |path: &str| machine.guest(&format!("dd if={path} bs=1M iflag=direct status=none | md5sum"));
+    let slow = "/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_".to_string() + &machine.serial + "1";
+    machine.guest(&format!("dd if=/dev/urandom of={over} bs=1M count=8 oflag=direct conv=fsync status=none"));
+    let written = sum(over);
+    assert_ne!(sum(&slow), written, "it is in the cache alone");
+    machine.guest("dmsetup remove --retry stend-ahead-dm");
+    let (_, done) = machine.stend(&["stand", "up", &stand], 0);
+    assert!(!done.contains("blkdiscard"), "{done}");
+    assert_eq!(sum(over), written);
+    machine.stend(&["stand", "down", "ahead"], 0);
+    assert_eq!(sum(&slow), written);
+    assert_eq!(machine.guest("dmsetup ls; wipefs /dev/nvme?n1").trim(), "No devices found");
+}
+
+/// A file system over NBD is there again after all of it went, as a restart of the machine takes it, although its mark can be seen on
+/// the drive; and leaves nothing.
+fn over_nbd(machine: &Machine) {
+    let stand = machine.stand("far", 1, "{nbd: {}}, {fs: {type: ext4}}");
+    machine.stend(&["stand", "up", &stand], 0);
+    let at = "/run/stend/stands/far-fs";
+    machine.guest(&format!(
+        "printf kept > {at}/kept; umount {at}; nbd-client -d /dev/nbd0; pkill --exact nbd-server; rm -r /run/stend/nbd"
+    ));
+    let (_, done) = machine.stend(&["stand", "up", &stand], 0);
+    assert!(done.contains("nbd-client 127.0.0.1") && !done.contains("mkfs"), "{done}");
+    assert_eq!(machine.guest(&format!("cat {at}/kept")), "kept");
+    machine.stend(&["stand", "down", "far"], 0);
+    let left = "pgrep --exact nbd-server; cat /sys/block/nbd*/pid 2>/dev/null; ls /run/stend/nbd; wipefs /dev/nvme?n1";
+    assert_eq!(machine.guest(left), "");
+}
+
 /// What happened in a trial, in its order.
 fn moments(trial: &serde_json::Value) -> Vec<&str> {
     trial["moments"].as_array().expect("moments").iter().filter_map(|one| one["what"]["en"].as_str()).collect()
@@ -159,6 +207,8 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     assert_eq!(machine.guest("wipefs /dev/nvme?n1"), "");
 
     mappings(&machine);
+    superblocks(&machine);
+    over_nbd(&machine);
     events(&machine);
     copies_and_paths(&machine);
 

@@ -6,8 +6,10 @@ mod filesystem;
 mod member;
 pub mod partition;
 mod pool;
+mod superblock;
 
 pub use pool::Pool;
+pub use superblock::Superblock;
 
 use crate::block;
 use crate::file::IoFile;

@@ -21,7 +21,7 @@ pub const FROM: Limits<Bytes> = Limits { least: Bytes(0), most: Bytes(1 << 50) }
 /// What is overwritten begins and ends with whole pages.
 pub const OVERWRITE_UNIT: u64 = 4096;
 /// Numbers of paths.
-pub const PATH: Limits<u32> = Limits { least: 1, most: super::stand::PATHS.most };
+pub const PATH: Limits<u32> = Limits { least: 1, most: super::stand::exports::PATHS.most };
 /// Numbers of CPUs; Linux has no more than 8192, and CPU 0 of most machines cannot go.
 pub const CPU: Limits<u32> = Limits { least: 1, most: 8191 };
 

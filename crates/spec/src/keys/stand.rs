@@ -1,11 +1,13 @@
 //! The keys of a stand file. Data only; must not parse.
 
+pub mod dm;
+pub mod exports;
 pub mod lvm;
 pub mod zfs;
 
 use super::{COMMAND, Choice, Limits, Mapping, SETTINGS, Shape, optional, required, words};
-use crate::stand::{Cipher, Consistency, FsKind, InitialSync, MdLevel, PathPolicy, Profile, Transport};
-use stend_base::{Bytes, Nanos};
+use crate::stand::{Consistency, FsKind, InitialSync, MdLevel, Profile};
+use stend_base::Bytes;
 
 /// Drives; those of a shelf.
 pub const DRIVES: Limits<usize> = Limits { least: 0, most: 64 };
@@ -29,34 +31,6 @@ pub const CHUNK: Limits<Bytes> = Limits { least: Bytes::kib(4), most: Bytes::mib
 pub const STRIPES: Limits<u32> = Limits { least: 2, most: 63 };
 /// Spares of an array.
 pub const SPARES: Limits<u32> = Limits { least: 0, most: 32 };
-/// How long a mapping makes I/Os wait, or works and fails.
-pub const WAIT: Limits<Nanos> = Limits { least: Nanos(0), most: Nanos::secs(3600) };
-
-/// Where a place that fails begins.
-pub const PLACE: Limits<Bytes> = Limits { least: Bytes(0), most: SIZE.most };
-/// How long it is.
-pub const LENGTH: Limits<Bytes> = Limits { least: Bytes(UNIT), most: SIZE.most };
-/// Ciphers.
-pub const CIPHERS: &[Choice<Cipher>] = &[
-    ("aes-256-xts", "AES-256 in XTS mode, as LUKS2 by default", Cipher::Aes256Xts),
-    ("aes-128-xts", "AES-128 in XTS mode", Cipher::Aes128Xts),
-];
-
-/// What NVMe-oF goes over.
-pub const TRANSPORTS: &[Choice<Transport>] = &[
-    ("tcp", "TCP on the loopback", Transport::Tcp),
-    ("loop", "calls inside of the kernel, without a network", Transport::Loop),
-];
-
-/// Paths to one disk.
-pub const PATHS: Limits<u32> = Limits { least: 1, most: 8 };
-/// How one of several paths is chosen.
-pub const PATH_POLICIES: &[Choice<PathPolicy>] = &[
-    ("service-time", "the one that would be done first with what is under way", PathPolicy::ServiceTime),
-    ("queue-length", "the one with the fewest I/Os under way", PathPolicy::QueueLength),
-    ("round-robin", "one after the other", PathPolicy::RoundRobin),
-];
-
 /// Levels of md, as `mdadm` calls them.
 pub const MD_LEVELS: &[(u32, MdLevel)] =
     &[(0, MdLevel::Raid0), (1, MdLevel::Raid1), (10, MdLevel::Raid10), (5, MdLevel::Raid5), (6, MdLevel::Raid6)];
@@ -184,24 +158,30 @@ pub const LAYER: Mapping = Mapping {
         optional("partition", "absent", Shape::Map(&PARTS), "Equal partitions of each device (GPT)."),
         optional("md", "absent", Shape::Map(&MD), "A software RAID of Linux."),
         optional("lvm", "absent", Shape::Map(&lvm::LVM), "A logical volume in a group of its own."),
-        optional("dm", "absent", Shape::Map(&DM), "A mapping over each device."),
+        optional("dm", "absent", Shape::Map(&dm::DM), "A mapping over each device, or a cache of writes."),
         optional("luns", "absent", Shape::Map(&PARTS), "Equal parts of one device, without a table on it."),
         optional(
             "nvme_of",
             "absent",
-            Shape::Map(&NVME_OF),
+            Shape::Map(&exports::NVME_OF),
             "Each device handed out over NVMe-oF by this host, which connects to it.",
         ),
         optional(
             "iscsi",
             "absent",
-            Shape::Map(&ISCSI),
+            Shape::Map(&exports::ISCSI),
             "Each device handed out over iSCSI by this host, which connects to it.",
+        ),
+        optional(
+            "nbd",
+            "absent",
+            Shape::Map(&exports::NBD),
+            "Each device handed out over NBD by this host, which takes it in again.",
         ),
         optional(
             "nfs",
             "absent",
-            Shape::Map(&NFS),
+            Shape::Map(&exports::NFS),
             "A mounted directory handed out over NFS by this host, which mounts it.",
         ),
         optional(
@@ -270,88 +250,6 @@ pub const MD: Mapping = Mapping {
         SYNC_KEY,
     ],
 };
-/// `dm`.
-pub const DM: Mapping = Mapping {
-    en: "dm",
-    ru: "dm",
-    doc: "Exactly one mapping, over each device.",
-    keys: &[
-        optional("linear", "absent", Shape::Word(|| vec![("whole", "the whole device")]), "The device itself."),
-        optional("delay", "absent", Shape::Map(&DELAY), "I/Os wait before they are sent down."),
-        optional("flakey", "absent", Shape::Map(&FLAKEY), "I/Os fail for a while, again and again."),
-        optional("error", "absent", Shape::Map(&ERROR), "I/Os to one place fail, as on a drive with bad blocks."),
-        optional(
-            "crypt",
-            "absent",
-            Shape::Word(|| words(CIPHERS)),
-            "Contents are encrypted (dm-crypt). The key is drawn for the stand and shown in its plan: this measures what encryption costs and protects nothing.",
-        ),
-    ],
-};
-/// `delay`.
-pub const DELAY: Mapping = Mapping {
-    en: "delay",
-    ru: "delay",
-    doc: "How long I/Os wait, in whole milliseconds.",
-    keys: &[
-        optional("read", "0ms", Shape::Span(WAIT), "Reads."),
-        optional("write", "0ms", Shape::Span(WAIT), "Writes."),
-    ],
-};
-/// `flakey`.
-pub const FLAKEY: Mapping = Mapping {
-    en: "flakey",
-    ru: "flakey",
-    doc: "Whole seconds.",
-    keys: &[
-        required("up", Shape::Span(WAIT), "How long it works."),
-        required("down", Shape::Span(WAIT), "How long it fails."),
-    ],
-};
-/// `error`.
-pub const ERROR: Mapping = Mapping {
-    en: "error",
-    ru: "error",
-    doc: "The place that fails, in whole MiB; it must lie on each of the devices.",
-    keys: &[
-        required("from", Shape::Size(PLACE, UNIT), "Where it begins."),
-        required("length", Shape::Size(LENGTH, UNIT), "How long it is."),
-    ],
-};
-/// `nvme_of`.
-pub const NVME_OF: Mapping = Mapping {
-    en: "nvme_of",
-    ru: "nvme_of",
-    doc: "Namespaces of one subsystem of the kernel's own target, which only this host can reach.",
-    keys: &[required("transport", Shape::Word(|| words(TRANSPORTS)), "What it goes over.")],
-};
-/// `iscsi`.
-pub const ISCSI: Mapping = Mapping {
-    en: "iscsi",
-    ru: "iscsi",
-    doc: "Units of one target of the kernel (LIO) over TCP on the loopback, which only this host can reach.",
-    keys: &[
-        optional(
-            "paths",
-            "1",
-            Shape::Whole(PATHS),
-            "Sessions, each over a port of its own. More than one become one device by multipath of the device mapper.",
-        ),
-        optional(
-            "policy",
-            "service-time",
-            Shape::Word(|| words(PATH_POLICIES)),
-            "How a path is chosen for an I/O; for `paths` above 1.",
-        ),
-    ],
-};
-/// `nfs`.
-pub const NFS: Mapping = Mapping {
-    en: "nfs",
-    ru: "nfs",
-    doc: "NFS 4.2 on the loopback, which only this host can reach. Lies on a layer that is a directory.",
-    keys: &[MOUNT_OPTIONS],
-};
 /// `existing`.
 pub const EXISTING: Mapping = Mapping {
     en: "existing",
@@ -393,13 +291,15 @@ pub const ALL: &[&Mapping] = &[
     &PARTS,
     &MD,
     &lvm::LVM,
-    &DM,
-    &DELAY,
-    &FLAKEY,
-    &ERROR,
-    &NVME_OF,
-    &ISCSI,
-    &NFS,
+    &dm::DM,
+    &dm::DELAY,
+    &dm::FLAKEY,
+    &dm::ERROR,
+    &dm::WRITECACHE,
+    &exports::NVME_OF,
+    &exports::ISCSI,
+    &exports::NBD,
+    &exports::NFS,
     &EXISTING,
     &BTRFS,
     &zfs::ZFS,

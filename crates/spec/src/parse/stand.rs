@@ -1,6 +1,8 @@
 //! From YAML nodes to a [`Stand`]: names, references, and which layer can lie on which. What a layer is, is read beside it.
 
 mod across;
+mod dm;
+mod exports;
 mod layer;
 mod lvm;
 mod zfs;

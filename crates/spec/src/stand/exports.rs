@@ -5,6 +5,8 @@
 pub enum Transport {
     /// TCP on the loopback.
     Tcp,
+    /// RDMA over a network card that the kernel imitates on an interface of the stand.
+    Rdma,
     /// Calls inside of the kernel: the layers of NVMe-oF without a network.
     Loop,
 }
@@ -14,7 +16,43 @@ impl Transport {
     pub fn word(self) -> &'static str {
         match self {
             Transport::Tcp => "tcp",
+            Transport::Rdma => "rdma",
             Transport::Loop => "loop",
+        }
+    }
+}
+
+/// Devices handed out over NVMe-oF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NvmeOf {
+    /// What it goes over.
+    pub transport: Transport,
+    /// Controllers, each over a port of its own; the kernel makes one device of what several reach.
+    pub paths: u32,
+    /// So many of the paths, the first ones, are told to be optimised; I/Os go over others only when these are gone.
+    pub active: u32,
+    /// How one of several is chosen.
+    pub policy: NvmePolicy,
+}
+
+/// By what the kernel chooses one of several paths to a namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NvmePolicy {
+    /// The one that is nearest to the node of memory of whoever asks; of equal ones always the same.
+    Numa,
+    /// One after the other.
+    RoundRobin,
+    /// The one with the fewest I/Os under way.
+    QueueDepth,
+}
+
+impl NvmePolicy {
+    /// Word in the file and for the kernel.
+    pub fn word(self) -> &'static str {
+        match self {
+            NvmePolicy::Numa => "numa",
+            NvmePolicy::RoundRobin => "round-robin",
+            NvmePolicy::QueueDepth => "queue-depth",
         }
     }
 }
@@ -41,9 +79,20 @@ impl PathPolicy {
     }
 }
 
+/// What iSCSI goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IscsiTransport {
+    /// TCP on the loopback.
+    Tcp,
+    /// RDMA over a network card that the kernel imitates on an interface of the stand.
+    Iser,
+}
+
 /// Devices handed out over iSCSI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iscsi {
+    /// What it goes over.
+    pub transport: IscsiTransport,
     /// Sessions, each over a port of its own; those of several are one device.
     pub paths: u32,
     /// How one of several is chosen.

@@ -4,6 +4,7 @@
 use super::deeds::{Change, Deed, run, words};
 use super::place::{Place, mapping_name};
 use crate::devices::Node;
+use crate::exports;
 use crate::roots::text;
 use stend_base::{Say, say};
 
@@ -85,11 +86,26 @@ pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
         change.apply.push(message("fail_path"));
         change.undo.push(message("reinstate_path"));
     }
+    for subsystem in place.subsystems() {
+        let ways = exports::controllers(place.roots(), &subsystem);
+        let (count, way) = (ways.len(), ways.into_iter().nth(number as usize - 1));
+        if count < 2 {
+            continue;
+        }
+        let way = way
+            .ok_or_else(|| say!("there are only {count} paths to {subsystem}", "путей к {subsystem} только {count}"))?;
+        let given = [("device", &way.name)].map(|(key, value)| format!("--{key}={value}"));
+        change.apply.push(Deed::Run(words("nvme disconnect", &given.each_ref().map(String::as_str))));
+        let back =
+            [("transport", &way.transport), ("traddr", &way.address), ("trsvcid", &way.service), ("nqn", &subsystem)];
+        let back = back.map(|(key, value)| format!("--{key}={value}"));
+        change.undo.push(Deed::Run(words("nvme connect", &back.each_ref().map(String::as_str))));
+    }
     match change.apply.is_empty() {
         false => Ok(change),
         true => Err(say!(
-            "the stand of this run made no device with several paths: it needs `iscsi: {{paths: 2}}`",
-            "стенд этого прогона не создал устройства с несколькими путями: нужно `iscsi: {{paths: 2}}`"
+            "the stand of this run made no device with several paths: it needs `iscsi: {{paths: 2}}` or `nvme_of: {{paths: 2, …}}`",
+            "стенд этого прогона не создал устройства с несколькими путями: нужно `iscsi: {{paths: 2}}` или `nvme_of: {{paths: 2, …}}`"
         )),
     }
 }

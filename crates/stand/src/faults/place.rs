@@ -135,6 +135,16 @@ impl<'a> Place<'a> {
         self.made().filter(|node| is_mapping(node))
     }
 
+    /// Names of the subsystems of NVMe over a network that the stand connected to, each once.
+    pub(super) fn subsystems(&self) -> Vec<String> {
+        // Of a device with several ways to it the one above it in sysfs is the subsystem.
+        let named = |node: &Node| text(node.sysfs.parent()?.join("subsysnqn"));
+        let mut found: Vec<String> = self.made().filter_map(named).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
     fn made(&self) -> impl Iterator<Item = &'a Node> {
         let all = self.devices.stack(&self.tops).into_iter().map(|(_, node)| node);
         all.filter(|node| self.made.contains(&node.name))

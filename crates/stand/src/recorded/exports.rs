@@ -27,6 +27,30 @@ fn a_drive_that_is_handed_out_over_nvme_is_never_written_and_lies_below_its_othe
 }
 
 #[test]
+fn ways_to_a_subsystem_are_told_apart_by_their_services() {
+    let tree = Tree::new();
+    for (name, nqn, service) in [("nvme4", "nqn.x", "22002"), ("nvme5", "nqn.x", "22001"), ("nvme6", "nqn.y", "22001")]
+    {
+        tree.put(&format!("sys/class/nvme/{name}/subsysnqn"), nqn);
+        tree.put(&format!("sys/class/nvme/{name}/transport"), "tcp\n");
+        let address = format!("traddr=127.0.0.1,trsvcid={service},src_addr=127.0.0.1\n");
+        tree.put(&format!("sys/class/nvme/{name}/address"), address);
+    }
+    tree.put("sys/class/nvme/nvme0/subsysnqn", "nqn.x");
+    tree.put("sys/class/nvme/nvme0/address", "0000:01:00.0");
+    tree.put("sys/class/nvme-subsystem/nvme-subsys4/subsysnqn", "nqn.x");
+    let found = crate::exports::controllers(&tree.roots, "nqn.x");
+    let told: Vec<(&str, &str)> = found.iter().map(|way| (way.name.as_str(), way.service.as_str())).collect();
+    assert_eq!(told, [("nvme5", "22001"), ("nvme4", "22002")]);
+    assert_eq!((found[0].transport.as_str(), found[0].address.as_str()), ("tcp", "127.0.0.1"));
+    assert_eq!(crate::exports::controller(&tree.roots, "nqn.y", "22001").as_deref(), Some("nvme6"));
+    assert_eq!(crate::exports::controller(&tree.roots, "nqn.y", "22002"), None);
+    let subsystem = crate::exports::subsystem(&tree.roots, "nqn.x");
+    assert_eq!(subsystem, Some(tree.roots.sys.join("class/nvme-subsystem/nvme-subsys4")));
+    assert_eq!(crate::exports::subsystem(&tree.roots, "nqn.y"), None);
+}
+
+#[test]
 fn a_drive_that_is_handed_out_over_scsi_lies_below_each_path_to_it() {
     let tree = Tree::new();
     let serial = "8e1f3a52-6c0b-4d7e-a3f1-2b9c5d7e8f90";
@@ -108,4 +132,38 @@ fn what_a_host_mounts_from_itself_lies_on_its_own_drive() {
     let (devices, mounts) = (Devices::read(&tree.roots), crate::mounts::own(&tree.roots));
     let below = |index: usize| crate::mounts::devices_of(&tree.roots, &devices, &mounts, &mounts[index]).len();
     assert_eq!([below(0), below(1), below(2)], [1, 1, 0]);
+}
+
+#[test]
+fn a_device_of_nbd_is_the_other_end_of_its_drive_as_long_as_it_is_connected() {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0", &[("device/wwid", "naa.5")]);
+    tree.disk("nbd0", "43:0", "virtual", &[("pid", "700\n")]);
+    tree.disk("nbd1", "43:16", "virtual", &[]);
+    tree.put("sys/devices/virtual/block/nbd1/size", "0\n");
+    assert_eq!((tree.reasons("sda"), tree.identity("nbd0")), (Vec::new(), "none".into()), "of somebody else");
+    tree.put("run/stend/nbd/stend-x-nbd.conf", "[generic]\n");
+    tree.put("run/stend/nbd/nbd0", "700 8e1f3a52 /dev/sda\n");
+    let exported = Refusal::Exported { name: "8e1f3a52".into() };
+    assert_eq!(tree.reasons("sda"), [Refusal::Holder { device: "nbd0".into() }, exported]);
+    assert_eq!((tree.reasons("nbd0"), tree.identity("nbd0")), (Vec::new(), "nbd:8e1f3a52".into()));
+    assert_eq!(crate::exports::unattached(&tree.roots).as_deref(), Some("nbd1"));
+    // Another connection of the same device.
+    tree.put("run/stend/nbd/nbd0", "701 8e1f3a52 /dev/sda\n");
+    assert_eq!((tree.reasons("sda"), tree.identity("nbd0")), (Vec::new(), "none".into()));
+
+    let settings = "/run/stend/nbd/stend-x-nbd.conf";
+    tree.put("proc/12/comm", "nbd-server\n");
+    tree.put("proc/12/cmdline", format!("nbd-server\0-C\0{settings}\0"));
+    assert!(crate::exports::serves(&tree.roots, settings) && !crate::exports::serves(&tree.roots, "/run/stend/nbd"));
+}
+
+#[test]
+fn a_cache_of_writes_may_hold_what_its_other_device_lacks_and_is_never_written() {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0", &[("device/wwid", "naa.5")]);
+    assert_eq!(tree.reasons("sda"), []);
+    // Magic and version of its superblock.
+    tree.poke("sda", 0, &[0x21, 0x93, 0x48, 0x23, 1, 0, 0, 0]);
+    assert_eq!(tree.reasons("sda"), [Refusal::Member { of: "DM_writecache".into(), device: "sda".into() }]);
 }

@@ -67,6 +67,22 @@ pub(crate) enum Entry {
         /// Which of its devices.
         index: u32,
     },
+    /// A device is about to be given a superblock that has no UUID, or was.
+    Formatted {
+        /// Name of the layer.
+        layer: String,
+        /// Which of the devices below it.
+        index: u32,
+        /// What tells the superblock from others; `None`: it was not whole yet.
+        mark: Option<String>,
+    },
+    /// That superblock is gone.
+    Erased {
+        /// Name of the layer.
+        layer: String,
+        /// Which of the devices below it.
+        index: u32,
+    },
     /// Something is about to be undone.
     Undo {
         /// The command.
@@ -236,6 +252,15 @@ impl Journal {
                 (boot_id == boot).then_some(*number)
             }
             Entry::ZramGone { layer: of, index: n } if of == layer && *n == index => None,
+            _ => known,
+        })
+    }
+
+    /// What tells the superblock of a device below a layer from others: `None` if none was made, `Some(None)` while it is half made.
+    pub(crate) fn superblock(&self, layer: &str, index: u32) -> Option<Option<&str>> {
+        self.entries.iter().fold(None, |known, entry| match entry {
+            Entry::Formatted { layer: of, index: n, mark } if of == layer && *n == index => Some(mark.as_deref()),
+            Entry::Erased { layer: of, index: n } if of == layer && *n == index => None,
             _ => known,
         })
     }

@@ -6,9 +6,12 @@ mod file_systems;
 mod iscsi;
 mod mappings;
 mod memory;
+mod nbd;
 mod nfs;
 mod pools;
+mod rdma;
 mod room;
+pub(crate) mod superblocks;
 mod volumes;
 
 pub(crate) use room::too_small;
@@ -17,7 +20,7 @@ use super::names::Names;
 use super::step::{Deed, Product, Sign, Step};
 use stend_base::{Say, say};
 use stend_spec::arm::Tunable;
-use stend_spec::stand::{Across, Kind, Layer, Side};
+use stend_spec::stand::{Across, Dm, Kind, Layer, Side};
 
 /// What a layer lies on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub(crate) struct Site<'a> {
     pub path: &'a dyn Fn(&Product) -> String,
     /// Path of a device that stays when its kernel name does not, where it has one; else the path itself.
     pub lasting: &'a dyn Fn(&str) -> String,
+    /// Sectors of a device that are left for data beside their checksums, once it has such.
+    pub checksummed: &'a dyn Fn(&str) -> Option<u64>,
     /// The user named signatures that may be lost.
     pub overwrites: bool,
     /// Size of something that a layer makes, once it exists.
@@ -115,10 +120,13 @@ pub(crate) fn make(site: &Site) -> Made {
         Kind::Partition { count } => mappings::partitions(site, *count),
         Kind::Md(md) => arrays::array(site, md),
         Kind::Lvm(lvm) => volumes::volume(site, lvm),
+        Kind::Dm(Dm::Integrity(mode)) => superblocks::integrity(site, *mode),
+        Kind::Dm(Dm::WriteCache { block_size }) => superblocks::write_cache(site, *block_size),
         Kind::Dm(dm) => mappings::mappings(site, *dm),
         Kind::Luns { count } => mappings::luns(site, *count),
-        Kind::NvmeOf(transport) => exports::nvme_of(site, *transport),
+        Kind::NvmeOf(settings) => exports::nvme_of(site, settings),
         Kind::Iscsi(settings) => iscsi::iscsi(site, settings),
+        Kind::Nbd => nbd::nbd(site),
         Kind::Nfs(settings) => nfs::nfs(site, settings),
         Kind::Existing { directory } => {
             Made { steps: Vec::new(), products: vec![Product::Existing(directory.clone())] }

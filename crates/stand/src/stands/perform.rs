@@ -2,18 +2,22 @@
 
 use super::Watch;
 use super::journal::{Entry, Journal};
-use super::signs::has_module;
-use super::step::Deed;
-use crate::roots::{Roots, number};
+use super::signs::{Sight, has_module};
+use super::step::{Deed, Spot};
+use crate::exports;
+use crate::roots::{Roots, number, text};
 use stend_base::{Error, Kind, Result, say};
 use stend_record::EventKind;
 use stend_spec::arm::Tunable;
 
 /// Programs and the packages of Debian that have them.
-const PACKAGES: [(&str, &str); 32] = [
+const PACKAGES: [(&str, &str); 40] = [
+    ("blkdiscard", "util-linux"),
     ("dmsetup", "dmsetup"),
     ("exportfs", "nfs-kernel-server"),
     ("fallocate", "util-linux"),
+    ("integritysetup", "cryptsetup-bin"),
+    ("ip", "iproute2"),
     ("iscsiadm", "open-iscsi"),
     ("iscsid", "open-iscsi"),
     ("ln", "coreutils"),
@@ -28,10 +32,15 @@ const PACKAGES: [(&str, &str); 32] = [
     ("mkfs.f2fs", "f2fs-tools"),
     ("mkfs.xfs", "xfsprogs"),
     ("mount", "mount"),
+    ("nbd-client", "nbd-client"),
+    ("nbd-server", "nbd-server"),
     ("nvme", "nvme-cli"),
     ("partx", "util-linux"),
+    ("pkill", "procps"),
+    ("prlimit", "util-linux"),
     ("pvcreate", "lvm2"),
     ("pvremove", "lvm2"),
+    ("rdma", "iproute2"),
     ("rm", "coreutils"),
     ("rpc.mountd", "nfs-kernel-server"),
     ("rmdir", "coreutils"),
@@ -68,6 +77,13 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
             }
             journal.append(Entry::PutBack { path: path.clone() })
         }
+        Deed::Format { of, words } => format(roots, of, words, journal, watch),
+        Deed::Erase { of, words } => {
+            crate::command::execute_plainly(words, watch.stopped, watch.log)?;
+            journal.append(Entry::Erased { layer: of.layer.clone(), index: of.index })
+        }
+        Deed::Attach { export, port, of } => attach(roots, export, *port, of, watch),
+        Deed::Detach { export } => detach(roots, export, watch),
         Deed::RemoveZram { layer, index, number } => {
             tell("/sys/class/zram-control/hot_remove", number, watch)?;
             journal.append(Entry::ZramGone { layer: layer.clone(), index: *index })
@@ -99,6 +115,48 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
             Ok(())
         }
     }
+}
+
+/// Noted before and after: what is half made is the stand's, too.
+fn format(roots: &Roots, of: &Spot, words: &[String], journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+    let Spot { layer, index, device } = of;
+    let noted = |mark| Entry::Formatted { layer: layer.clone(), index: *index, mark };
+    journal.append(noted(None))?;
+    crate::command::execute_plainly(words, watch.stopped, watch.log)?;
+    let mark = Sight::new(roots, journal).superblock(device);
+    journal.append(noted(mark))
+}
+
+fn detach(roots: &Roots, export: &str, watch: &mut Watch) -> Result<()> {
+    let ends = exports::attached(roots).into_iter().filter(|end| end.export == export);
+    ends.map(|end| end.name).try_for_each(|name| {
+        let words = ["nbd-client", "-d", &format!("/dev/{name}")].map(String::from);
+        crate::command::execute_plainly(&words, watch.stopped, watch.log)?;
+        let note = exports::note(roots, &name);
+        std::fs::remove_file(&note).map_err(|e| cannot_note(&note, &e))
+    })
+}
+
+/// The kernel knows its devices of NBD by numbers alone; what the one that was taken is the other end of is noted.
+fn attach(roots: &Roots, export: &str, port: u16, of: &str, watch: &mut Watch) -> Result<()> {
+    let name = exports::unattached(roots).ok_or_else(|| {
+        Error::new(Kind::Preflight, say!("every device of NBD is connected", "все устройства NBD заняты"))
+            .hint(say!("`modprobe nbd nbds_max=64` makes more of them", "больше их создаёт `modprobe nbd nbds_max=64`"))
+    })?;
+    let device = format!("/dev/{name}");
+    let words = ["nbd-client", "127.0.0.1", &port.to_string(), &device, "-name", export].map(String::from);
+    crate::command::execute_plainly(&words, watch.stopped, watch.log)?;
+    let pid = text(roots.sys.join("class/block").join(&name).join("pid")).unwrap_or_default();
+    let note = exports::note(roots, &name);
+    std::fs::write(&note, format!("{pid} {export} {of}\n")).map_err(|e| cannot_note(&note, &e))
+}
+
+fn cannot_note(note: &std::path::Path, error: &std::io::Error) -> Box<Error> {
+    let shown = note.display();
+    Error::new(
+        Kind::Preflight,
+        say!("cannot change the note `{shown}`: {error}", "не удаётся изменить пометку `{shown}`: {error}"),
+    )
 }
 
 fn tell(path: &str, value: &str, watch: &mut Watch) -> Result<()> {

@@ -2,15 +2,15 @@
 //! the kernel can be asked.
 
 use super::journal::Journal;
-use super::layers::Made;
-use super::step::{Pool, Product, Sign};
+use super::layers::{Made, superblocks};
+use super::step::{Pool, Product, Sign, Spot};
 use crate::devices::{Devices, Node};
 use crate::roots::{Roots, names, number, text};
 use crate::{exports, identity, marks, mounts, pools};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-use stend_sys::signature::Pool as Label;
+use stend_sys::signature::{Pool as Label, Superblock};
 
 /// The machine at one moment.
 pub(crate) struct Sight<'a> {
@@ -46,6 +46,11 @@ impl<'a> Sight<'a> {
             Sign::Mapping { name, uuid } => {
                 self.mapping(name).is_some_and(|node| text(node.sysfs.join("dm/uuid")).as_deref() == Some(uuid))
             }
+            Sign::Superblock(of) => self.is_formatted(of) == Some(true),
+            Sign::SuperblockBegun(of) => self.is_formatted(of).is_some(),
+            Sign::Unwritten(name) => {
+                self.mapping(name).is_some() && status(name).is_some_and(|words| superblocks::keeps_back(&words))
+            }
             Sign::Volume(volume) => self.mapping(&volume.mapping).is_some() && group_has(&volume.group, &volume.tag),
             Sign::VolumeOn { volume, below } => {
                 let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
@@ -65,6 +70,9 @@ impl<'a> Sight<'a> {
             }
             Sign::Loop(file) => self.loop_over(file).is_some(),
             Sign::Connected(name) => exports::is_connected(self.roots, name),
+            Sign::Controller { nqn, service } => exports::controller(self.roots, nqn, service).is_some(),
+            Sign::Attached(export) => exports::attached(self.roots).iter().any(|end| end.export == *export),
+            Sign::Serves(settings) => exports::serves(self.roots, settings),
             Sign::Session { target, port } => exports::sessions(self.roots, target).iter().any(|(_, own)| own == port),
             Sign::NodeRecord { target, portal } => exports::has_record(target, portal),
             Sign::ScsiDisks { serials, port } => serials.iter().all(|serial| self.disk(serial, *port).is_some()),
@@ -108,6 +116,16 @@ impl<'a> Sight<'a> {
         let node = match product {
             Product::Directory(path) => return self.shows(&Sign::Mounted(path.clone())).then(|| path.clone()),
             Product::Existing(path) => return Path::new(path).is_dir().then(|| path.clone()),
+            Product::Attached { export } => {
+                let end = exports::attached(self.roots).into_iter().find(|end| end.export == *export)?;
+                self.devices.by_name(&end.name)
+            }
+            Product::Controller { nqn, service } => {
+                return exports::controller(self.roots, nqn, service).map(|name| format!("/dev/{name}"));
+            }
+            Product::Subsystem { nqn } => {
+                return exports::subsystem(self.roots, nqn).map(|path| path.display().to_string());
+            }
             Product::Loop(file) => self.loop_over(file),
             Product::Array { uuid, .. } => self.array(uuid),
             Product::Mapping(name) => self.mapping(name),
@@ -189,6 +207,31 @@ impl<'a> Sight<'a> {
         found.unwrap_or_default().iter().any(|mark| mark.uuid.as_deref().is_some_and(|own| same(own, uuid)))
     }
 
+    /// Whether the superblock of a device that the stand has given one is whole; `None` where it is another one, or there is none.
+    fn is_formatted(&self, of: &Spot) -> Option<bool> {
+        match self.journal.superblock(&of.layer, of.index)? {
+            None => Some(false),
+            Some(mark) => (self.superblock(&of.device)? == mark).then_some(true),
+        }
+    }
+
+    /// What tells the superblock of a device from others. That of a cache has nothing that would: it is one, or will be.
+    pub(crate) fn superblock(&self, device: &str) -> Option<String> {
+        match marks::superblock(&self.devices, self.at(device)?).ok()?? {
+            Superblock::Checksums { salt, .. } => Some(format!("integrity {salt}")),
+            Superblock::WriteCache | Superblock::Blank => Some("writecache".to_string()),
+            Superblock::Other => None,
+        }
+    }
+
+    /// Sectors of 512 bytes that are left for data beside their checksums.
+    pub(crate) fn checksummed(&self, device: &str) -> Option<u64> {
+        match marks::superblock(&self.devices, self.at(device)?).ok()?? {
+            Superblock::Checksums { sectors, .. } => Some(sectors),
+            _ => None,
+        }
+    }
+
     fn is_imported(&self, pool: &Pool) -> bool {
         pools::comment(self.roots, &pool.name).as_deref() == Some(&pool.tag)
     }
@@ -229,7 +272,7 @@ impl<'a> Sight<'a> {
 }
 
 /// UUIDs are written with and without their separators, in small and large letters.
-fn same(one: &str, other: &str) -> bool {
+pub(crate) fn same(one: &str, other: &str) -> bool {
     let plain = |uuid: &str| uuid.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
     // LVM tells small letters from large ones; what has only hexadecimal digits does not.
     let (one, other) = (plain(one), plain(other));
@@ -247,6 +290,13 @@ fn all_active(group: &str) -> bool {
 fn told(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
     crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default()
+}
+
+/// What a mapping tells of itself behind its start and length: its target, and that one's own words.
+pub(crate) fn status(name: &str) -> Option<Vec<String>> {
+    let told = told(&["dmsetup", "status", name]);
+    let words: Vec<String> = told.lines().next()?.split_whitespace().skip(2).map(str::to_string).collect();
+    (!words.is_empty()).then_some(words)
 }
 
 /// LVM keeps its groups to itself: it has to be asked.
@@ -282,6 +332,39 @@ pub(crate) fn has_module(roots: &Roots, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_superblock_is_the_stand_s_only_where_its_journal_says_so() {
+        use crate::stands::journal::{Entry, Head};
+        let tree = crate::recorded::Tree::new();
+        tree.disk("sda", "8:0", "pci0000:00/0000:00:01.0", &[]);
+        let checksums = |salt: u8| {
+            let mut bytes = vec![0; 8 << 20];
+            bytes[..8].copy_from_slice(b"integrt\0");
+            bytes[48..64].fill(salt);
+            tree.put("dev/sda", bytes);
+        };
+        let mut journal = Journal::imagined(Head::new("", "", 0, Vec::new(), ""));
+        let of = Spot { layer: "dm".into(), index: 0, device: "/dev/sda".into() };
+        let shown = |journal: &Journal| {
+            let sight = Sight::new(&tree.roots, journal);
+            [Sign::Superblock(of.clone()), Sign::SuperblockBegun(of.clone())].map(|sign| sight.shows(&sign))
+        };
+        let noted = |mark| Entry::Formatted { layer: "dm".into(), index: 0, mark };
+        checksums(7);
+        assert_eq!(shown(&journal), [false, false], "somebody else's");
+        journal.append(noted(None)).unwrap();
+        assert_eq!(shown(&journal), [false, true], "half made");
+        let mark = Sight::new(&tree.roots, &journal).superblock("/dev/sda");
+        assert_eq!(mark.as_deref(), Some("integrity 07070707070707070707070707070707"));
+        journal.append(noted(mark)).unwrap();
+        assert_eq!(shown(&journal), [true, true]);
+        checksums(8);
+        assert_eq!(shown(&journal), [false, false], "made anew by somebody else");
+        checksums(7);
+        journal.append(Entry::Erased { layer: "dm".into(), index: 0 }).unwrap();
+        assert_eq!(shown(&journal), [false, false]);
+    }
 
     #[test]
     fn a_uuid_is_the_same_in_every_form_and_letters_of_lvm_are_told_apart() {

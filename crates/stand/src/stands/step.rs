@@ -61,6 +61,34 @@ pub(crate) enum Deed {
         /// Which of its devices.
         index: u32,
     },
+    /// Give a device a superblock that has no UUID, and note what tells it from others.
+    Format {
+        /// The device.
+        of: Spot,
+        /// What does it.
+        words: Vec<String>,
+    },
+    /// Take it off again.
+    Erase {
+        /// The device.
+        of: Spot,
+        /// What does it.
+        words: Vec<String>,
+    },
+    /// Take in an export of the NBD server on the loopback as a device of the kernel, and note which.
+    Attach {
+        /// Its name.
+        export: String,
+        /// Port of the server.
+        port: u16,
+        /// The device that is handed out.
+        of: String,
+    },
+    /// Let that go.
+    Detach {
+        /// Name of the export.
+        export: String,
+    },
 }
 
 impl Deed {
@@ -72,13 +100,15 @@ impl Deed {
     /// As a person would type it.
     pub(crate) fn shell(&self) -> String {
         match self {
-            Deed::Run(words) => stend_spec::arm::line(words),
+            Deed::Run(words) | Deed::Format { words, .. } | Deed::Erase { words, .. } => stend_spec::arm::line(words),
             Deed::Set { path, value } | Deed::Tell { path, value } => {
                 format!("echo {} > {path}", stend_spec::arm::line(std::slice::from_ref(value)))
             }
             Deed::PutBack { path } => format!("echo … > {path}  # what was there before"),
             Deed::Module(name) => format!("modprobe {name}"),
             Deed::RemoveZram { number, .. } => format!("echo {number} > /sys/class/zram-control/hot_remove"),
+            Deed::Attach { export, port, .. } => format!("nbd-client 127.0.0.1 {port} NBD[{export}] -name {export}"),
+            Deed::Detach { export } => format!("nbd-client -d NBD[{export}]"),
             Deed::AddZram { .. } => "cat /sys/class/zram-control/hot_add".to_string(),
         }
     }
@@ -86,10 +116,24 @@ impl Deed {
     /// The program that it needs.
     pub(crate) fn program(&self) -> Option<&str> {
         match self {
-            Deed::Run(words) => words.first().map(String::as_str),
+            Deed::Run(words) | Deed::Format { words, .. } | Deed::Erase { words, .. } => {
+                words.first().map(String::as_str)
+            }
+            Deed::Attach { .. } | Deed::Detach { .. } => Some("nbd-client"),
             _ => None,
         }
     }
+}
+
+/// One of the devices below a layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// Name of the layer.
+    pub layer: String,
+    /// Which, from 0.
+    pub index: u32,
+    /// Its path.
+    pub device: String,
 }
 
 /// Something that the kernel shows, or does not.
@@ -138,6 +182,12 @@ pub(crate) enum Sign {
         /// Its UUID.
         uuid: String,
     },
+    /// A device carries the superblock that it was given for the stand, whole.
+    Superblock(Spot),
+    /// It does, or was being given one.
+    SuperblockBegun(Spot),
+    /// A cache of writes of this name keeps what is not written back yet.
+    Unwritten(String),
     /// A volume of a group that carries our tag is active.
     Volume(Volume),
     /// A group that carries our tag has a volume of this name, active or not, that is no part of another one.
@@ -162,6 +212,17 @@ pub(crate) enum Sign {
     Loop(String),
     /// This host is connected to an NVMe-oF subsystem of this name.
     Connected(String),
+    /// One of the ways by which this host is connected to an NVMe-oF subsystem goes over this service.
+    Controller {
+        /// Name of the subsystem.
+        nqn: String,
+        /// Its service: a port of TCP.
+        service: String,
+    },
+    /// A device of this host is the other end of an export of NBD of this name.
+    Attached(String),
+    /// An `nbd-server` runs with these settings.
+    Serves(String),
     /// This host is logged in to an iSCSI target over this port.
     Session {
         /// Name of the target.
@@ -318,6 +379,23 @@ pub(crate) enum Product {
         /// Its UUID.
         uuid: String,
     },
+    /// The other end of an export of NBD.
+    Attached {
+        /// Name of the export.
+        export: String,
+    },
+    /// One way to a subsystem of NVMe.
+    Controller {
+        /// Name of the subsystem.
+        nqn: String,
+        /// Its service: a port of TCP.
+        service: String,
+    },
+    /// What the kernel has of a subsystem of NVMe, whatever the ways to it.
+    Subsystem {
+        /// Its name.
+        nqn: String,
+    },
 }
 
 impl Product {
@@ -336,6 +414,9 @@ impl Product {
             Product::ZfsVolume(dataset) => format!("/dev/zvol/{dataset}"),
             Product::ScsiDisk { serial, port } => format!("ISCSI[{serial}:{port}]"),
             Product::Namespace { uuid } => format!("NVME[{uuid}]"),
+            Product::Attached { export } => format!("NBD[{export}]"),
+            Product::Controller { service, .. } => format!("NVME-AT[{service}]"),
+            Product::Subsystem { nqn } => format!("NVME-SUBSYSTEM[{nqn}]"),
         }
     }
 }
@@ -349,4 +430,6 @@ pub(crate) enum Wait {
     Volume(String),
     /// That of a pool of ZFS of this name with a device that was away.
     Pool(String),
+    /// That of the checksums of a mapping of this name with its data.
+    Checksums(String),
 }

@@ -1,19 +1,21 @@
 //! Puts a stand up, or goes on where an earlier attempt ended.
 
 use super::journal::{Entry, Head, Journal};
-use super::layers::Made;
+use super::layers::{Made, superblocks};
 use super::perform::{must_have, perform};
-use super::signs::{Sight, degraded, syncing};
+use super::signs::{Sight, degraded, same, status, syncing};
 use super::step::{Product, Sign, Step, Wait};
 use super::{Place, Watch, drives, here, of_layer, stand_of};
 use crate::claims;
+use crate::devices::Node;
 use crate::owner::Owner;
 use crate::roots::Roots;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::{EventKind, Raised, WriteAccess};
+use stend_record::{EventKind, Raised, Refusal, WriteAccess};
 use stend_spec::stand::{Layer, Stand};
 use stend_sys::claim::Lease;
+use stend_sys::signature::Found;
 
 /// How long what a command has made may take to appear; udev needs well under a second.
 const APPEARS: Duration = Duration::from_secs(10);
@@ -285,6 +287,8 @@ fn claim_drives(
             let on_it = |sign: &Sign| match sign {
                 Sign::Mark { device, .. } | Sign::PoolLabel { device, pool: Some(_), .. } => device == path,
                 Sign::Mapping { .. } => step.erases.len() == 1,
+                // All that the step names goes with it: what is kept back of one is on another.
+                Sign::SuperblockBegun(_) => true,
                 _ => false,
             };
             step.undo.iter().any(|(sign, _)| on_it(sign) && sight.shows(sign))
@@ -294,13 +298,35 @@ fn claim_drives(
         }
         let gone = || claims::changed(path, &say!("it is gone", "устройство исчезло"));
         let node = sight.at(path).ok_or_else(gone)?;
-        drives::must_be_free(&drives::look(roots, node, sight.devices()), &place.stand.overwrite)?;
+        let facts = drives::look(roots, node, sight.devices());
+        if !carries_its_own(place, &sight, node, &facts.access) {
+            drives::must_be_free(&facts, &place.stand.overwrite)?;
+        }
         let claim = claims::claim(roots, sight.devices(), node, owner)?;
         // The device is let go for the program that builds on it; the lease keeps other runs away until that holds it.
         let lease = claim.hand_over();
         leases.extend(lease.map(|lease| (path.clone(), lease)));
     }
     Ok(())
+}
+
+/// Whether nothing speaks against a drive but marks that layers of this stand put on it through one that a restart of the machine took
+/// away, such as a mapping or an export.
+fn carries_its_own(place: &Place, sight: &Sight, node: &Node, access: &WriteAccess) -> bool {
+    let of_the_drive = |reason: &Refusal| matches!(reason, Refusal::Member { device, .. } if *device == node.name);
+    let by_marks_alone = match access {
+        WriteAccess::Refused(reasons) => reasons.iter().all(of_the_drive),
+        WriteAccess::Confirm { .. } => true,
+        WriteAccess::OwnDirectory | WriteAccess::Nowhere => false,
+    };
+    let steps = place.stand.layers.iter().flat_map(|layer| place.make(sight, layer).steps);
+    let own: Vec<String> = steps
+        .flat_map(|step| step.undo)
+        .filter_map(|(sign, _)| if let Sign::Mark { uuid, .. } = sign { Some(uuid) } else { None })
+        .collect();
+    let found = crate::marks::on(sight.devices(), node).unwrap_or_default();
+    let is_own = |mark: &Found| mark.uuid.as_deref().is_some_and(|uuid| own.iter().any(|known| same(known, uuid)));
+    by_marks_alone && !found.is_empty() && found.iter().all(is_own)
 }
 
 /// Waits until the kernel shows what has been made; `what` are words that follow "to".
@@ -371,6 +397,10 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
             let percents = told.lines().filter_map(|line| line.trim().parse::<f64>().ok());
             let percent = percents.reduce(f64::min).ok_or_else(|| broken(Say::same(told.clone())))?;
             Ok((percent < 100.0).then(|| format!("synchronisation of {group}: {percent} %")))
+        }
+        Wait::Checksums(name) => {
+            let words = status(name).ok_or_else(|| broken(say!("it is gone", "он исчез")))?;
+            Ok(superblocks::computed(&words).map(|percent| format!("checksums of {name}: {percent} %")))
         }
         Wait::Pool(name) => {
             let sight = Sight::new(roots, journal);

@@ -4,6 +4,7 @@
 //! Offsets and field layouts: drivers/md, include/uapi/linux/raid, drivers/block/drbd of the Linux kernel,
 //! LVM2 lib/label, OpenZFS include/sys/vdev_impl.h, SNIA DDF 2.0; names: blkid(8) of util-linux 2.38.
 
+use super::superblock::WRITE_CACHE;
 use super::{Found, Image, uuid_text};
 
 /// Formats told by one unmistakable constant at a fixed place, with the place of their UUID.
@@ -17,6 +18,8 @@ const PLAIN: &[(&str, u64, &[u8], Option<u64>)] = &[
     ("DM_snapshot_cow", 0, b"SnAp", None),
     ("DM_verity_hash", 0, b"verity\0\0", None),
     ("DM_integrity", 0, b"integrt\0", None),
+    // `blkid` has no name for it.
+    ("DM_writecache", 0, &WRITE_CACHE, None),
 ];
 
 /// Every mark of this kind.

@@ -3,7 +3,7 @@
 use super::super::address::{self, Address};
 use super::super::{Map, text};
 use crate::keys::stand as keys;
-use crate::stand::{Across, Kind, Ref, Stand, Transport};
+use crate::stand::{Across, IscsiTransport, Kind, Ref, Stand, Transport};
 use crate::yaml::Node;
 use stend_base::{Result, Say, say};
 
@@ -40,9 +40,17 @@ pub(super) fn fits(stand: &Stand, node: &Node, file: &str) -> Result<()> {
             say!("exports are `nvme_of`, `iscsi` and `nfs`", "экспорты — это `nvme_of`, `iscsi` и `nfs`"),
         );
     };
-    if stand.layers[border].kind == Kind::NvmeOf(Transport::Loop) {
+    let stays = match &stand.layers[border].kind {
+        Kind::NvmeOf(settings) if settings.transport != Transport::Tcp => Some(settings.transport.word()),
+        Kind::Iscsi(settings) if settings.transport != IscsiTransport::Tcp => Some("iser"),
+        _ => None,
+    };
+    if let Some(word) = stays {
         return error(
-            say!("the transport `loop` does not leave its host", "транспорт `loop` не выходит за пределы машины"),
+            say!(
+                "the transport `{word}` does not leave its host in this version",
+                "транспорт `{word}` в этой версии не выходит за пределы машины"
+            ),
             say!("take `tcp`", "возьмите `tcp`"),
         );
     }
@@ -99,7 +107,9 @@ mod tests {
         for (across, layers, words) in [
             (BOTH, "  - md: {level: 1}\n", "has exactly one export, this one has 0"),
             (BOTH, "  - iscsi: {}\n  - nvme_of: {transport: tcp}\n", "this one has 2"),
-            (BOTH, "  - nvme_of: {transport: loop}\n", "does not leave its host"),
+            (BOTH, "  - nvme_of: {transport: loop}\n", "`loop` does not leave its host"),
+            (BOTH, "  - nvme_of: {transport: rdma}\n", "`rdma` does not leave its host"),
+            (BOTH, "  - iscsi: {transport: iser}\n", "`iser` does not leave its host"),
             (
                 BOTH,
                 "  - {nvme_of: {transport: tcp}, on: [d1]}\n  - {fs: {type: ext4}, on: [d2]}\n",

@@ -1,15 +1,13 @@
 //! What one layer is: exactly one kind, with its settings, checked against each other.
 
 use super::super::arms::tunables;
-use super::super::{Map, boolean, bytes, expected, list, span, text, whole, word};
+use super::super::{Map, boolean, bytes, expected, list, text, whole, word};
 use crate::keys::Limits;
 use crate::keys::stand as keys;
-use crate::stand::{
-    Btrfs, Consistency, Dm, Fs, InitialSync, Iscsi, Kind, LoopFiles, Md, MdLevel, Nfs, PathPolicy, Profile, Zram,
-};
+use crate::stand::{Btrfs, Consistency, Fs, InitialSync, Kind, LoopFiles, Md, MdLevel, Profile, Zram};
 use crate::yaml::Node;
 use stend_base::format::bytes as format;
-use stend_base::{Bytes, Lang, Nanos, Result, Say, say};
+use stend_base::{Bytes, Lang, Result, Say, say};
 
 /// Words that would lead to another device, or that mean nothing without one.
 const LEADS_AWAY: [&str; 6] = ["logdev", "rtdev", "device", "journal_dev", "journal_path", "name="];
@@ -21,11 +19,12 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("partition", |node, file| Ok(Kind::Partition { count: count(node, file)? }))?,
         map.optional("md", md)?,
         map.optional("lvm", super::lvm::lvm)?,
-        map.optional("dm", dm)?,
+        map.optional("dm", super::dm::dm)?,
         map.optional("luns", |node, file| Ok(Kind::Luns { count: count(node, file)? }))?,
-        map.optional("nvme_of", nvme_of)?,
-        map.optional("iscsi", iscsi)?,
-        map.optional("nfs", nfs)?,
+        map.optional("nvme_of", super::exports::nvme_of)?,
+        map.optional("iscsi", super::exports::iscsi)?,
+        map.optional("nbd", super::exports::nbd)?,
+        map.optional("nfs", super::exports::nfs)?,
         map.optional("existing", existing)?,
         map.optional("btrfs", btrfs)?,
         map.optional("zfs", super::zfs::zfs)?,
@@ -119,66 +118,6 @@ fn md(node: &Node, file: &str) -> Result<Kind> {
     contradiction(node, file, wrong)
 }
 
-fn dm(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::DM)?;
-    let linear = map.optional("linear", |node, file| word(node, file, &[("whole", "", Dm::Linear)]))?;
-    let delay = map.optional("delay", |node, file| {
-        let mut map = Map::of(node, file, &keys::DELAY)?;
-        let wait = |node: &Node, file: &str| in_whole(node, file, Nanos::millis(1));
-        let read = map.optional("read", wait)?.unwrap_or(Nanos(0));
-        let found = Dm::Delay { read, write: map.optional("write", wait)?.unwrap_or(Nanos(0)) };
-        map.finish()?;
-        Ok(found)
-    })?;
-    let flakey = map.optional("flakey", |node, file| {
-        let mut map = Map::of(node, file, &keys::FLAKEY)?;
-        let seconds = |node: &Node, file: &str| in_whole(node, file, Nanos::secs(1));
-        let found = Dm::Flakey { up: map.required("up", seconds)?, down: map.required("down", seconds)? };
-        map.finish()?;
-        Ok(found)
-    })?;
-    let error = map.optional("error", |node, file| {
-        let mut map = Map::of(node, file, &keys::ERROR)?;
-        let from = map.required("from", |node, file| whole_mib(node, file, keys::PLACE))?;
-        let found =
-            Dm::Error { from, length: map.required("length", |node, file| whole_mib(node, file, keys::LENGTH))? };
-        map.finish()?;
-        Ok(found)
-    })?;
-    let crypt = map.optional("crypt", |node, file| word(node, file, keys::CIPHERS).map(Dm::Crypt))?;
-    map.finish()?;
-    let mut named = [linear, delay, flakey, error, crypt].into_iter().flatten();
-    match (named.next(), named.next()) {
-        (Some(one), None) => Ok(Kind::Dm(one)),
-        _ => contradiction(node, file, say!("`dm` is exactly one mapping", "`dm` — это ровно одно отображение")),
-    }
-}
-
-fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::NVME_OF)?;
-    let transport = map.required("transport", |node, file| word(node, file, keys::TRANSPORTS))?;
-    map.finish()?;
-    Ok(Kind::NvmeOf(transport))
-}
-
-fn iscsi(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::ISCSI)?;
-    let paths = map.optional("paths", |node, file| whole(node, file, keys::PATHS))?.unwrap_or(1);
-    let policy = map.optional("policy", |node, file| word(node, file, keys::PATH_POLICIES))?;
-    map.finish()?;
-    if paths == 1 && policy.is_some() {
-        return contradiction(
-            node,
-            file,
-            say!(
-                "one path leaves nothing to choose: `policy` needs `paths` above 1",
-                "один путь не выбирают: для `policy` нужно `paths` больше 1"
-            ),
-        );
-    }
-    Ok(Kind::Iscsi(Iscsi { paths, policy: policy.unwrap_or(PathPolicy::ServiceTime) }))
-}
-
 /// A path that means the same wherever it is read.
 fn directory(node: &Node, file: &str) -> Result<String> {
     let path = text(node, file)?;
@@ -187,13 +126,6 @@ fn directory(node: &Node, file: &str) -> Result<String> {
         true => Ok(path),
         false => Err(expected(node, file, say!("a path from the root", "путь от корня"))),
     }
-}
-
-fn nfs(node: &Node, file: &str) -> Result<Kind> {
-    let mut map = Map::of(node, file, &keys::NFS)?;
-    let options = map.optional("options", plain_words)?.unwrap_or_default();
-    map.finish()?;
-    Ok(Kind::Nfs(Nfs { options }))
 }
 
 fn existing(node: &Node, file: &str) -> Result<Kind> {
@@ -234,7 +166,7 @@ fn initial_sync(map: &mut Map) -> Result<InitialSync> {
 }
 
 /// Words for another program, none of which can lead it to a device that the stand does not name.
-fn plain_words(node: &Node, file: &str) -> Result<Vec<String>> {
+pub(super) fn plain_words(node: &Node, file: &str) -> Result<Vec<String>> {
     let items = list(node, file)?;
     let plain = |item: &Node| {
         let word = super::super::name(item, file)?;
@@ -259,7 +191,7 @@ pub(super) fn size(node: &Node, file: &str) -> Result<Bytes> {
     whole_mib(node, file, keys::SIZE)
 }
 
-fn whole_mib(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
+pub(super) fn whole_mib(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
     let found = bytes(node, file)?;
     match limits.hold(&found) && found.0.is_multiple_of(keys::UNIT) {
         true => Ok(found),
@@ -280,17 +212,4 @@ fn not_between(node: &Node, file: &str, limits: Limits<Bytes>, how: Say) -> Box<
     let [from, to] = [limits.least, limits.most].map(|size| format(size, Lang::Ru));
     let Say { en, ru } = how;
     node.error(file, say!("not {least} to {most}, {en}", "нужно от {from} до {to}, {ru}"))
-}
-
-/// A duration in whole units, within the limits of a wait.
-fn in_whole(node: &Node, file: &str, unit: Nanos) -> Result<Nanos> {
-    let found = span(node, file)?;
-    match keys::WAIT.hold(&found) && found.0.is_multiple_of(unit.0) {
-        true => Ok(found),
-        false => {
-            let ms = unit.0 / 1_000_000;
-            Err(node
-                .error(file, say!("not at most an hour in steps of {ms} ms", "нужно не больше часа с шагом {ms} мс")))
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! Stand files that are taken, and those that cannot be.
 
 use super::*;
-use crate::stand::{InitialSync, Kind, Md, MdLevel, Profile};
+use crate::stand::{Checksums, Dm, InitialSync, Kind, Md, MdLevel, NvmePolicy, Profile};
+use stend_base::Bytes;
 
 fn of(text: &str) -> Stand {
     stand(text, "s.yaml").unwrap()
@@ -53,6 +54,29 @@ fn what_is_there_already_needs_no_layer_or_one_that_makes_nothing() {
     );
     assert_eq!(shown(&found.targets[0]), "nfs");
     assert!(matches!(&found.layers[0].kind, Kind::Existing { directory } if directory == "/mnt/array"));
+}
+
+#[test]
+fn a_cache_of_writes_makes_one_of_two_and_checksums_one_over_each() {
+    let loops = "stand: x\nlayers:\n- loop: {directory: /d, size: 64MiB, count: 2}\n";
+    let found = of(&format!("{loops}- dm: {{writecache: {{}}}}\n"));
+    assert_eq!(found.makes(&found.layers[1]), 1);
+    assert_eq!(found.layers[1].kind, Kind::Dm(Dm::WriteCache { block_size: Bytes::kib(4) }));
+    let found = of(&format!("{loops}- dm: {{integrity: bitmap}}\n"));
+    assert_eq!(found.makes(&found.layers[1]), 2);
+    assert_eq!(found.layers[1].kind, Kind::Dm(Dm::Integrity(Checksums::Bitmap)));
+}
+
+#[test]
+fn paths_of_nvme_are_all_active_and_the_nearest_is_taken_unless_told_otherwise() {
+    let loops = "stand: x\nlayers:\n- loop: {directory: /d, size: 64MiB}\n";
+    let nvme = |words: &str| match of(&format!("{loops}- nvme_of: {{transport: tcp{words}}}\n")).layers.remove(1).kind {
+        Kind::NvmeOf(settings) => (settings.paths, settings.active, settings.policy),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(nvme(""), (1, 1, NvmePolicy::Numa));
+    assert_eq!(nvme(", paths: 2"), (2, 2, NvmePolicy::Numa));
+    assert_eq!(nvme(", paths: 3, active: 1, policy: queue-depth"), (3, 1, NvmePolicy::QueueDepth));
 }
 
 #[test]
@@ -129,8 +153,12 @@ fn what_cannot_be_is_named_with_its_place() {
         (&format!("{loops}- zfs: {{layout: stripe, compression: on}}"), "`zstd-fast`"),
         (&format!("{loops}- zfs: {{layout: stripe}}\n- luns: {{count: 2}}"), "which is a directory"),
         (&format!("{loops}- iscsi: {{policy: round-robin}}"), "`policy` needs `paths` above 1"),
+        (&format!("{loops}- iscsi: {{transport: rdma}}"), "`iser`"),
+        (&format!("{loops}- nvme_of: {{transport: fc}}"), "`rdma`"),
         (&format!("{loops}- iscsi: {{paths: 9}}"), "9 is outside 1 to 8"),
         (&format!("{loops}- {{on: [loop/1], nfs: {{}}}}"), "which is a device and no directory"),
+        (&format!("{loops}- nbd: {{port: 1}}"), "port"),
+        (&format!("{loops}- {{on: [loop/1], fs: {{type: xfs}}}}\n- nbd: {{}}"), "which is a directory"),
         (
             &format!("{loops}- {{on: [loop/1], fs: {{type: xfs}}}}\n- nfs: {{options: ['mountaddr=/x']}}"),
             "could name another device",
@@ -143,6 +171,19 @@ fn what_cannot_be_is_named_with_its_place() {
         (&format!("{loops}- dm: {{error: {{from: 1MiB, length: 0B}}}}"), "not 1 MiB to 1 PiB, in whole MiB"),
         (&format!("{loops}- dm: {{error: {{from: 1KiB, length: 1MiB}}}}"), "in whole MiB"),
         (&format!("{loops}- dm: {{crypt: rot13}}"), "aes-256-xts"),
+        (&format!("{loops}- dm: {{integrity: hope}}"), "`direct`"),
+        (&format!("{loops}- dm: {{integrity: direct, linear: whole}}"), "exactly one mapping"),
+        (&format!("{loops}- dm: {{writecache: {{}}}}"), "`dm` needs 2 to 2 devices and has 3"),
+        (
+            &format!("{loops}- {{on: [loop/1, loop/2], dm: {{writecache: {{block_size: 8KiB}}}}}}"),
+            "not 512 B to 4 KiB, a power of two",
+        ),
+        (&format!("{loops}- nvme_of: {{transport: loop, paths: 2}}"), "one path at most"),
+        (&format!("{loops}- nvme_of: {{transport: tcp, policy: numa}}"), "need `paths` above 1"),
+        (&format!("{loops}- nvme_of: {{transport: tcp, active: 1}}"), "need `paths` above 1"),
+        (&format!("{loops}- nvme_of: {{transport: tcp, paths: 2, active: 3}}"), "more than there are `paths`"),
+        (&format!("{loops}- nvme_of: {{transport: tcp, paths: 9}}"), "9 is outside 1 to 8"),
+        (&format!("{loops}- nvme_of: {{transport: tcp, paths: 2, policy: service-time}}"), "`queue-depth`"),
         (
             &format!("{loops}- {{on: [loop/1], fs: {{type: xfs, make: ['-l', 'logdev=sdb']}}}}"),
             "could name another device",

@@ -1,28 +1,28 @@
 //! Layers that hand devices out over a network protocol and take them in again, on the same host or on another one.
 
 use super::super::step::{Deed, Product, Sign, Step};
-use super::{Made, Site};
+use super::{Made, Site, rdma};
 use stend_base::{Say, say};
-use stend_spec::stand::Transport;
+use stend_spec::stand::{NvmeOf, NvmePolicy, Transport};
 
 /// Where the kernel keeps what is configured by directories.
 pub(super) const CONFIG: &str = "/sys/kernel/config";
 
-/// Each device becomes a namespace of one subsystem, which is reached over one port: of the loopback, or of the address where the
-/// other host of the stand reaches this one. That host tells who it is by a name of the stand, and no other one is let in.
+/// Each device becomes a namespace of one subsystem, which is reached over one port or several: of the loopback, or of the address where
+/// the other host of the stand reaches this one. That host tells who it is by a name of the stand, and no other one is let in.
 ///
-/// Source: the tree of Linux 6.12, drivers/nvme/target/configfs.c.
-pub(super) fn nvme_of(site: &Site, transport: Transport) -> Made {
+/// Source: the tree of Linux 6.12, drivers/nvme/target/configfs.c, drivers/nvme/host/multipath.c.
+pub(super) fn nvme_of(site: &Site, settings: &NvmeOf) -> Made {
     let nqn = format!("nqn.2014-08.org.nvmexpress:uuid:{}", site.uuid(0));
     let subsystem = format!("{CONFIG}/nvmet/subsystems/{nqn}");
-    let number = site.names.number(&site.layer.name);
-    let port = format!("{CONFIG}/nvmet/ports/{number}");
-    let service = (20_000 + number % 10_000).to_string();
-    let guest = site.secret().map(|_| format!("nqn.2014-08.org.nvmexpress:uuid:{}", site.uuid(site.count() + 1)));
+    let ports = Port::all(site, settings);
+    let guest = Guest::of(site);
     let mut made = Made::default();
+    made.steps.extend((settings.paths > 1 && site.takes_in()).then(natively));
+    made.steps.extend((settings.transport == Transport::Rdma).then(|| rdma::card(site)));
     if site.hands_out() {
-        made.steps.extend([configuration(), offer(&nqn, &subsystem, transport, guest.is_none())]);
-        made.steps.extend(guest.iter().flat_map(|guest| admit(guest, &subsystem)));
+        made.steps.extend([configuration(), offer(&nqn, &subsystem, settings.transport, guest.is_none())]);
+        made.steps.extend(guest.iter().flat_map(|guest| guest.admit(&subsystem)));
     }
     for (index, device) in site.paths().enumerate() {
         let uuid = site.uuid(index + 1);
@@ -31,20 +31,137 @@ pub(super) fn nvme_of(site: &Site, transport: Transport) -> Made {
         }
         made.products.push(Product::Namespace { uuid });
     }
-    let link = format!("{port}/subsystems/{nqn}");
-    let open = Step {
-        apply: vec![Deed::run("ln --symbolic --", [subsystem.as_str(), link.as_str()])],
-        undo: vec![(Sign::Path(link.clone()), Deed::run("rm --", [link.as_str()]))],
-        ..step(say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"), Sign::Path(link.clone()))
-    };
     if site.hands_out() {
-        made.steps.extend([open_port(&port, site.address(), &service, transport), open]);
+        made.steps.extend(ports.iter().flat_map(|port| [port.open(), port.link(&nqn, &subsystem)]));
     }
-    if site.takes_in() {
-        let guest = guest.map(|guest| (guest, site.uuid(site.count() + 1)));
-        made.steps.push(connect(&nqn, site.address(), &service, transport, guest));
+    match &ports[..] {
+        _ if !site.takes_in() => {}
+        [port] => made.steps.push(connect(&nqn, port, guest.as_ref())),
+        [..] => {
+            made.steps.extend(ports.iter().map(|port| one_path(site, &nqn, port, guest.as_ref())));
+            made.steps.push(choice(site, &nqn, settings.policy));
+        }
     }
     made
+}
+
+/// As whom the other host of the stand connects.
+struct Guest {
+    name: String,
+    id: String,
+}
+
+impl Guest {
+    /// `None`: the stand has one host.
+    fn of(site: &Site) -> Option<Guest> {
+        site.way?;
+        let id = site.uuid(site.count() + 1);
+        Some(Guest { name: format!("nqn.2014-08.org.nvmexpress:uuid:{id}"), id })
+    }
+
+    /// Lets it in.
+    fn admit(&self, subsystem: &str) -> [Step; 2] {
+        let name = &self.name;
+        let (host, link) = (format!("{CONFIG}/nvmet/hosts/{name}"), format!("{subsystem}/allowed_hosts/{name}"));
+        let there = Sign::Path(link.clone());
+        let admitted = Step {
+            apply: vec![Deed::run("ln --symbolic --", [host.as_str(), link.as_str()])],
+            undo: vec![(there.clone(), Deed::run("rm --", [link.as_str()]))],
+            ..step(say!("let {name} in", "впустить {name}"), there)
+        };
+        [made_directory(&host), admitted]
+    }
+}
+
+/// A port of the target.
+struct Port {
+    number: u16,
+    transport: Transport,
+    /// Address: the loopback, that of an interface with nothing behind it, or the one by which the other host reaches this one.
+    host: String,
+    /// Service: a port of TCP.
+    service: String,
+    /// Told to be optimised, or not; `None` where there is only one.
+    optimised: Option<bool>,
+}
+
+impl Port {
+    fn all(site: &Site, settings: &NvmeOf) -> Vec<Port> {
+        let host = match settings.transport {
+            Transport::Rdma => rdma::address(site),
+            Transport::Tcp | Transport::Loop => site.address().to_string(),
+        };
+        let first = u32::from(site.names.number(&site.layer.name));
+        let one = |path: u32| {
+            Port {
+                // Numbers follow each other, and none is 0.
+                number: ((first - 1 + path) % u32::from(u16::MAX)) as u16 + 1,
+                transport: settings.transport,
+                host: host.clone(),
+                service: (20_000 + first % 10_000 + path).to_string(),
+                optimised: (settings.paths > 1).then_some(path < settings.active),
+            }
+        };
+        (0..settings.paths).map(one).collect()
+    }
+
+    fn at(&self) -> String {
+        format!("{CONFIG}/nvmet/ports/{}", self.number)
+    }
+
+    fn open(&self) -> Step {
+        let at = self.at();
+        let file = |name: &str| format!("{at}/{name}");
+        let (mut apply, done) = (vec![Deed::run("mkdir --", [at.as_str()])], file("addr_trtype"));
+        if self.transport != Transport::Loop {
+            let (host, service) = (self.host.as_str(), self.service.as_str());
+            let address = [("addr_adrfam", "ipv4"), ("addr_traddr", host), ("addr_trsvcid", service)];
+            apply.extend(address.map(|(name, value)| tell(file(name), value)));
+        }
+        // Namespaces are in the first group unless told otherwise; what it is to whoever comes over this port.
+        apply.extend((self.optimised == Some(false)).then(|| tell(file("ana_groups/1/ana_state"), "non-optimized")));
+        // Last, so that a port with its transport is whole.
+        apply.push(tell(done.clone(), self.transport.word()));
+        Step {
+            apply,
+            undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
+            ..step(say!("open the port {at}", "открыть порт {at}"), is(done, self.transport.word()))
+        }
+    }
+
+    fn link(&self, nqn: &str, subsystem: &str) -> Step {
+        let (link, number) = (format!("{}/subsystems/{nqn}", self.at()), self.number);
+        Step {
+            apply: vec![Deed::run("ln --symbolic --", [subsystem, link.as_str()])],
+            undo: vec![(Sign::Path(link.clone()), Deed::run("rm --", [link.as_str()]))],
+            ..step(say!("offer {nqn} on port {number}", "предложить {nqn} на порту {number}"), Sign::Path(link.clone()))
+        }
+    }
+
+    /// What connects to a subsystem over this port.
+    fn connect(&self, nqn: &str, guest: Option<&Guest>) -> Vec<Deed> {
+        let name = format!("--nqn={nqn}");
+        let (transport, module) = match self.transport {
+            Transport::Tcp => ("--transport=tcp", "nvme_tcp"),
+            Transport::Rdma => ("--transport=rdma", "nvme_rdma"),
+            Transport::Loop => return vec![Deed::run("nvme connect --transport=loop", [name.as_str()])],
+        };
+        let (host, service) = (format!("--traddr={}", self.host), format!("--trsvcid={}", self.service));
+        let whom = guest.map(|guest| [format!("--hostnqn={}", guest.name), format!("--hostid={}", guest.id)]);
+        let whom = whom.iter().flatten().map(String::as_str);
+        let words = [transport, host.as_str(), service.as_str(), name.as_str()].into_iter().chain(whom);
+        vec![Deed::Module(module), Deed::run("nvme connect", words)]
+    }
+}
+
+/// A kernel that keeps paths apart would show each as a device of its own, and most of the load would go nowhere near the others.
+fn natively() -> Step {
+    let switch = "/sys/module/nvme_core/parameters/multipath".to_string();
+    Step {
+        // Only a parameter of the kernel's command line or of the module changes it: writing it tells why it is not so.
+        apply: vec![Deed::Module("nvme_core"), tell(switch.clone(), "Y")],
+        ..step(say!("have the kernel join paths of NVMe", "убедиться, что ядро сводит пути NVMe"), is(switch, "Y"))
+    }
 }
 
 pub(super) fn step(what: Say, done: Sign) -> Step {
@@ -79,9 +196,11 @@ pub(super) fn made_directory(path: &str) -> Step {
 }
 
 fn offer(nqn: &str, subsystem: &str, transport: Transport, to_anybody: bool) -> Step {
+    let to_anybody = if to_anybody { "1" } else { "0" };
     let anybody = format!("{subsystem}/attr_allow_any_host");
     let module = match transport {
         Transport::Tcp => "nvmet_tcp",
+        Transport::Rdma => "nvmet_rdma",
         Transport::Loop => "nvme_loop",
     };
     Step {
@@ -89,26 +208,11 @@ fn offer(nqn: &str, subsystem: &str, transport: Transport, to_anybody: bool) -> 
             Deed::Module("nvmet"),
             Deed::Module(module),
             Deed::run("mkdir --", [subsystem]),
-            tell(anybody.clone(), if to_anybody { "1" } else { "0" }),
+            tell(anybody.clone(), to_anybody),
         ],
         undo: vec![(Sign::Path(subsystem.to_string()), Deed::run("rmdir --", [subsystem]))],
-        ..step(
-            say!("make the subsystem {nqn}", "создать подсистему {nqn}"),
-            is(anybody, if to_anybody { "1" } else { "0" }),
-        )
+        ..step(say!("make the subsystem {nqn}", "создать подсистему {nqn}"), is(anybody, to_anybody))
     }
-}
-
-/// Lets one host in, by the name that it gives itself.
-fn admit(guest: &str, subsystem: &str) -> [Step; 2] {
-    let (host, link) = (format!("{CONFIG}/nvmet/hosts/{guest}"), format!("{subsystem}/allowed_hosts/{guest}"));
-    let there = Sign::Path(link.clone());
-    let admitted = Step {
-        apply: vec![Deed::run("ln --symbolic --", [host.as_str(), link.as_str()])],
-        undo: vec![(there.clone(), Deed::run("rm --", [link.as_str()]))],
-        ..step(say!("let {guest} in", "впустить {guest}"), there)
-    };
-    [made_directory(&host), admitted]
 }
 
 fn namespace(device: &str, at: &str, uuid: &str) -> Step {
@@ -129,40 +233,34 @@ fn namespace(device: &str, at: &str, uuid: &str) -> Step {
     }
 }
 
-fn open_port(port: &str, host: &str, service: &str, transport: Transport) -> Step {
-    let file = |name: &str| format!("{port}/{name}");
-    let (mut apply, done) = (vec![Deed::run("mkdir --", [port])], file("addr_trtype"));
-    if transport == Transport::Tcp {
-        let address = [("addr_adrfam", "ipv4"), ("addr_traddr", host), ("addr_trsvcid", service)];
-        apply.extend(address.map(|(name, value)| tell(file(name), value)));
-    }
-    // Last, so that a port with its transport is whole.
-    apply.push(tell(done.clone(), transport.word()));
+fn connect(nqn: &str, port: &Port, guest: Option<&Guest>) -> Step {
+    let (there, name) = (Sign::Connected(nqn.to_string()), format!("--nqn={nqn}"));
     Step {
-        apply,
-        undo: vec![(Sign::Path(port.to_string()), Deed::run("rmdir --", [port]))],
-        ..step(say!("open the port {port}", "открыть порт {port}"), is(done, transport.word()))
+        apply: port.connect(nqn, guest),
+        undo: vec![(there.clone(), Deed::run("nvme disconnect", [name.as_str()]))],
+        ..step(say!("connect to {nqn}", "подключиться к {nqn}"), there)
     }
 }
 
-fn connect(nqn: &str, host: &str, service: &str, transport: Transport, guest: Option<(String, String)>) -> Step {
-    let there = Sign::Connected(nqn.to_string());
-    let name = format!("--nqn={nqn}");
-    let apply = match transport {
-        Transport::Tcp => {
-            let service = format!("--trsvcid={service}");
-            let as_whom =
-                guest.map(|(name, id)| [format!("--hostnqn={name}"), format!("--hostid={id}")]).into_iter().flatten();
-            let words: Vec<String> =
-                [format!("--traddr={host}"), service, name.clone()].into_iter().chain(as_whom).collect();
-            let run = Deed::run("nvme connect --transport=tcp", words.iter().map(String::as_str));
-            vec![Deed::Module("nvme_tcp"), run]
-        }
-        Transport::Loop => vec![Deed::run("nvme connect --transport=loop", [name.as_str()])],
-    };
+/// One of several: it goes alone.
+fn one_path(site: &Site, nqn: &str, port: &Port, guest: Option<&Guest>) -> Step {
+    let (nqn, service) = (nqn.to_string(), port.service.clone());
+    let device = (site.path)(&Product::Controller { nqn: nqn.clone(), service: service.clone() });
+    let there = Sign::Controller { nqn: nqn.clone(), service: service.clone() };
+    let device = format!("--device={}", device.trim_start_matches("/dev/"));
     Step {
-        apply,
-        undo: vec![(there.clone(), Deed::run("nvme disconnect", [name.as_str()]))],
-        ..step(say!("connect to {nqn}", "подключиться к {nqn}"), there)
+        apply: port.connect(&nqn, guest),
+        undo: vec![(there.clone(), Deed::run("nvme disconnect", [device.as_str()]))],
+        ..step(say!("connect to {nqn} at {service}", "подключиться к {nqn} через {service}"), there)
+    }
+}
+
+/// It goes with the connections.
+fn choice(site: &Site, nqn: &str, policy: NvmePolicy) -> Step {
+    let at = format!("{}/iopolicy", (site.path)(&Product::Subsystem { nqn: nqn.to_string() }));
+    let word = policy.word();
+    Step {
+        apply: vec![tell(at.clone(), word)],
+        ..step(say!("have paths chosen by {word}", "выбирать пути по правилу {word}"), is(at, word))
     }
 }

@@ -6,9 +6,9 @@
 
 use super::super::step::{Deed, Product, Sign, Step};
 use super::exports::{CONFIG, configuration, is, made_directory, step, tell};
-use super::{Made, Site, sectors};
+use super::{Made, Site, rdma, sectors};
 use stend_base::say;
-use stend_spec::stand::Iscsi;
+use stend_spec::stand::{Iscsi, IscsiTransport};
 
 /// Numbers of ports of stands begin here, and paths of one follow each other.
 const PORTS: u16 = 30_000;
@@ -23,10 +23,12 @@ struct Target {
     store: String,
     /// Where what it offers is set up.
     group: String,
+    /// Its address: the loopback, that of an interface with nothing behind it, or the one by which the other host reaches this one.
+    host: String,
+    /// Whether it goes over RDMA.
+    iser: bool,
     /// Ports of its paths.
     ports: Vec<u16>,
-    /// Address where they are.
-    host: String,
     /// With which others of the network are kept out.
     secret: Option<String>,
 }
@@ -35,12 +37,14 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
     let number = site.names.number(&site.layer.name);
     let iqn = format!("iqn.2003-01.org.linux-iscsi:{}", site.uuid(0));
     let first = PORTS + number % 20_000;
+    let iser = iscsi.transport == IscsiTransport::Iser;
     let target = Target {
         store: format!("{CONFIG}/target/core/iblock_{number}"),
         group: format!("{CONFIG}/target/iscsi/{iqn}/tpgt_1"),
+        host: if iser { rdma::address(site) } else { site.address().to_string() },
+        iser,
         ports: (0..iscsi.paths as u16).map(|path| first + path).collect(),
         iqn,
-        host: site.address().to_string(),
         secret: site.secret(),
     };
     let mut steps = if site.hands_out() { target.handed_out(site) } else { Vec::new() };
@@ -73,12 +77,13 @@ impl Target {
     /// The side of the host with the devices.
     fn handed_out(&self, site: &Site) -> Vec<Step> {
         let mut steps = vec![configuration(), modules()];
+        steps.extend(self.iser.then(|| rdma::card(site)));
         steps.push(made_directory(&self.store));
         steps.extend(site.paths().enumerate().map(|(index, device)| self.device(index, device, &site.uuid(index + 1))));
         steps.push(made_directory(&format!("{CONFIG}/target/iscsi/{}", self.iqn)));
         steps.push(self.offer());
         steps.extend((0..site.count()).map(|index| self.unit(index)));
-        steps.extend(self.ports.iter().map(|port| made_directory(&format!("{}/np/{}:{port}", self.group, self.host))));
+        steps.extend(self.ports.iter().map(|port| self.portal(*port)));
         steps.push(self.open());
         steps
     }
@@ -107,10 +112,8 @@ impl Target {
         let whole = is(attribute("generate_node_acls"), "1");
         let mut apply = vec![Deed::run("mkdir --", [group.as_str()])];
         if let Some(secret) = &self.secret {
-            apply.extend(
-                [("userid", USER), ("password", secret)]
-                    .map(|(name, value)| tell(format!("{group}/auth/{name}"), value)),
-            );
+            let told = [("userid", USER), ("password", secret)];
+            apply.extend(told.map(|(name, value)| tell(format!("{group}/auth/{name}"), value)));
         }
         let authentication = if self.secret.is_some() { "1" } else { "0" };
         apply.extend([
@@ -144,6 +147,18 @@ impl Target {
         }
     }
 
+    fn portal(&self, port: u16) -> Step {
+        let at = format!("{}/np/{}:{port}", self.group, self.host);
+        let mut made = made_directory(&at);
+        if self.iser {
+            let over = format!("{at}/iser");
+            made.done = is(over.clone(), "1");
+            made.apply.insert(0, Deed::Module("ib_isert"));
+            made.apply.push(tell(over, "1"));
+        }
+        made
+    }
+
     fn open(&self) -> Step {
         let (enable, iqn) = (format!("{}/enable", self.group), &self.iqn);
         let open = is(enable.clone(), "1");
@@ -155,16 +170,19 @@ impl Target {
     }
 
     fn log_in(&self, port: u16) -> Step {
-        let Target { iqn, host, .. } = self;
-        let portal = format!("{host}:{port}");
+        let Target { iqn, .. } = self;
+        let portal = format!("{}:{port}", self.host);
+        let new: &[&str] = if self.iser { &["--op", "new", "--interface", "iser"] } else { &["--op", "new"] };
         let node = |more: &[&str]| {
             let words = ["--targetname", iqn, "--portal", &portal].into_iter().chain(more.iter().copied());
             Deed::run("iscsiadm --mode node", words)
         };
         let there = Sign::Session { target: iqn.clone(), port };
+        // That of TCP is loaded with the initiator.
+        let module = self.iser.then_some(Deed::Module("ib_iser"));
         let update = |name: &str, value: &str| node(&["--op", "update", "--name", name, "--value", value]);
         // A restart of the machine ends the target; whoever logs in at boot would wait for it.
-        let mut apply = vec![node(&["--op", "new"]), update("node.startup", "manual")];
+        let mut apply: Vec<Deed> = module.into_iter().chain([node(new), update("node.startup", "manual")]).collect();
         if let Some(secret) = &self.secret {
             let told = [("authmethod", "CHAP"), ("username", USER), ("password", secret)];
             apply.extend(told.map(|(name, value)| update(&format!("node.session.auth.{name}"), value)));
@@ -183,14 +201,10 @@ impl Target {
 
 fn modules() -> Step {
     let fabric = format!("{CONFIG}/target/iscsi");
+    let modules = ["target_core_mod", "target_core_iblock", "iscsi_target_mod"].map(Deed::Module);
     Step {
         // It stays: others use it as well.
-        apply: vec![
-            Deed::Module("target_core_mod"),
-            Deed::Module("target_core_iblock"),
-            Deed::Module("iscsi_target_mod"),
-            Deed::run("mkdir --", [fabric.as_str()]),
-        ],
+        apply: modules.into_iter().chain([Deed::run("mkdir --", [fabric.as_str()])]).collect(),
         ..step(say!("load the kernel's iSCSI target", "загрузить цель iSCSI ядра"), Sign::Path(fabric))
     }
 }

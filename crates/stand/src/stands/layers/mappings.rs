@@ -44,11 +44,16 @@ pub(super) fn partitions(site: &Site, count: u32) -> Made {
 pub(super) fn mappings(site: &Site, dm: Dm) -> Made {
     let mut made = Made::default();
     for (index, below) in site.below.iter().enumerate() {
-        let name = if site.count() == 1 { site.name() } else { format!("{}-{}", site.name(), index + 1) };
+        let name = numbered(site, index);
         made.steps.push(mapping(&site.uuid(index), &name, &table(site, index, below, dm), &below.path));
         made.products.push(Product::Mapping(name));
     }
     made
+}
+
+/// Name of the mapping over one of the devices.
+pub(super) fn numbered(site: &Site, index: usize) -> String {
+    if site.count() == 1 { site.name() } else { format!("{}-{}", site.name(), index + 1) }
 }
 
 /// Lines of the table: start and length in sectors of 512 bytes, target, its parameters.
@@ -61,6 +66,8 @@ fn table(site: &Site, index: usize, Below { path, size }: &Below, dm: Dm) -> Vec
         Dm::Linear => format!("linear {path} 0"),
         Dm::Delay { read, write } => format!("delay {path} 0 {} {path} 0 {}", ms(read), ms(write)),
         Dm::Flakey { up, down } => format!("flakey {path} 0 {} {}", seconds(up), seconds(down)),
+        // They need a superblock first: `superblocks.rs`.
+        Dm::Integrity(_) | Dm::WriteCache { .. } => return Vec::new(),
         Dm::Crypt(cipher) => format!("crypt aes-xts-plain64 {} 0 {path} 0", key(site, index, cipher)),
         Dm::Error { from, length } => {
             let (from, length) = (from.0 / 512, length.0 / 512);
@@ -101,7 +108,7 @@ pub(super) fn luns(site: &Site, count: u32) -> Made {
     made
 }
 
-fn mapping(uuid: &str, name: &str, table: &[String], path: &str) -> Step {
+pub(super) fn mapping(uuid: &str, name: &str, table: &[String], path: &str) -> Step {
     let uuid = format!("STEND-{uuid}");
     let several = format!("{name},{uuid},,rw,{}", table.join(","));
     let create = match table {

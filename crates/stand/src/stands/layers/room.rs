@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Lang, Say, format, say};
-use stend_spec::stand::{Kind, Layer, Lvm, LvmType, Md, MdLevel, Ref, Stand, Zfs, ZfsLayout, ZfsProduct};
+use stend_spec::stand::{Dm, Kind, Layer, Lvm, LvmType, Md, MdLevel, Ref, Stand, Zfs, ZfsLayout, ZfsProduct};
 
 /// The most that a device can hold; `None`: not known, or a directory.
 type Room = Option<u64>;
@@ -47,7 +47,8 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
         Kind::Luns { count } => {
             vec![below.first().copied().flatten().map(|room| room / u64::from(*count).max(1)); *count as usize]
         }
-        Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) => below.to_vec(),
+        Kind::Dm(Dm::WriteCache { .. }) => below.first().copied().into_iter().collect(),
+        Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => below.to_vec(),
         Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
         Kind::Settings(_) => Vec::new(),
     })
@@ -160,6 +161,20 @@ mod tests {
         lacks("- zfs: {layout: mirror, volume: 161MiB}", "the volume of 161 MiB", "160 MiB");
         lacks("- md: {level: 10}\n- lvm: {type: linear, size: 128MiB}", "the volume of 128 MiB", "120 MiB");
         lacks("- partition: {count: 2}\n- md: {level: 0, member_size: 40MiB}", "a member of 40 MiB", "30 MiB");
+    }
+
+    #[test]
+    fn a_cache_of_writes_adds_no_room() {
+        lacks(
+            "- {dm: {writecache: {}}, on: [d1, d2]}\n- {md: {level: 0, member_size: 101MiB}, on: [dm, d3, d4]}",
+            "a member of 101 MiB",
+            "60 MiB",
+        );
+        lacks(
+            "- {dm: {writecache: {}}, on: [d4, d1]}\n- {lvm: {type: linear, size: 64MiB}, on: [dm]}\n- {md: {level: 1}, on: [d2, d3]}",
+            "the volume of 64 MiB",
+            "60 MiB",
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 
 mod exports;
 mod pools;
+mod superblocks;
 mod volumes;
 
 const SIX: &str = "{id: D1}, {id: D2}, {id: D3}, {id: D4}, {id: D5}, {id: D6}";
@@ -18,6 +19,7 @@ fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[Below]) -> Mad
         below,
         path: &|product| product.shown(),
         lasting: &str::to_string,
+        checksummed: &|_| None,
         overwrites: !stand.overwrite.is_empty(),
         size: &|_| None,
         way,

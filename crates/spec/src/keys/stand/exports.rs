@@ -1,0 +1,99 @@
+//! The keys of exports. Data only; must not parse.
+
+use super::MOUNT_OPTIONS;
+use crate::keys::{Choice, Limits, Mapping, Shape, optional, required, words};
+use crate::stand::{IscsiTransport, NvmePolicy, PathPolicy, Transport};
+
+/// What NVMe-oF goes over.
+pub const TRANSPORTS: &[Choice<Transport>] = &[
+    ("tcp", "TCP on the loopback", Transport::Tcp),
+    ("rdma", "RDMA over a card that the kernel imitates (soft RoCE): for function, not for speed", Transport::Rdma),
+    ("loop", "calls inside of the kernel, without a network", Transport::Loop),
+];
+/// What iSCSI goes over.
+pub const ISCSI_TRANSPORTS: &[Choice<IscsiTransport>] = &[
+    ("tcp", "TCP on the loopback", IscsiTransport::Tcp),
+    (
+        "iser",
+        "RDMA over a card that the kernel imitates (soft RoCE): for function, not for speed",
+        IscsiTransport::Iser,
+    ),
+];
+
+/// Paths to one disk.
+pub const PATHS: Limits<u32> = Limits { least: 1, most: 8 };
+/// How one of several paths is chosen.
+pub const PATH_POLICIES: &[Choice<PathPolicy>] = &[
+    ("service-time", "the one that would be done first with what is under way", PathPolicy::ServiceTime),
+    ("queue-length", "the one with the fewest I/Os under way", PathPolicy::QueueLength),
+    ("round-robin", "one after the other", PathPolicy::RoundRobin),
+];
+/// How the kernel chooses one of several paths to a namespace.
+pub const NVME_POLICIES: &[Choice<NvmePolicy>] = &[
+    ("numa", "the nearest to the memory of whoever asks; of equal ones always the same", NvmePolicy::Numa),
+    ("round-robin", "one after the other", NvmePolicy::RoundRobin),
+    ("queue-depth", "the one with the fewest I/Os under way; since Linux 6.11", NvmePolicy::QueueDepth),
+];
+
+/// `nvme_of`.
+pub const NVME_OF: Mapping = Mapping {
+    en: "nvme_of",
+    ru: "nvme_of",
+    doc: "Namespaces of one subsystem of the kernel's own target, which only this host can reach.",
+    keys: &[
+        required("transport", Shape::Word(|| words(TRANSPORTS)), "What it goes over."),
+        optional(
+            "paths",
+            "1",
+            Shape::Whole(PATHS),
+            "Controllers, each over a port of its own; not for `loop`. The kernel makes one device of what several reach.",
+        ),
+        optional(
+            "policy",
+            "numa",
+            Shape::Word(|| words(NVME_POLICIES)),
+            "How a path is chosen for an I/O; for `paths` above 1.",
+        ),
+        optional(
+            "active",
+            "all",
+            Shape::Whole(PATHS),
+            "So many of the paths, the first ones, are optimised (ANA); the others are taken when these are gone. For `paths` above 1.",
+        ),
+    ],
+};
+/// `iscsi`.
+pub const ISCSI: Mapping = Mapping {
+    en: "iscsi",
+    ru: "iscsi",
+    doc: "Units of one target of the kernel (LIO), which only this host can reach.",
+    keys: &[
+        optional("transport", "tcp", Shape::Word(|| words(ISCSI_TRANSPORTS)), "What it goes over."),
+        optional(
+            "paths",
+            "1",
+            Shape::Whole(PATHS),
+            "Sessions, each over a port of its own. More than one become one device by multipath of the device mapper.",
+        ),
+        optional(
+            "policy",
+            "service-time",
+            Shape::Word(|| words(PATH_POLICIES)),
+            "How a path is chosen for an I/O; for `paths` above 1.",
+        ),
+    ],
+};
+/// `nbd`.
+pub const NBD: Mapping = Mapping {
+    en: "nbd",
+    ru: "nbd",
+    doc: "Exports of one `nbd-server` on the loopback, which only this host can reach, each as a device of the kernel's own client. It has no settings: `nbd: {}`.",
+    keys: &[],
+};
+/// `nfs`.
+pub const NFS: Mapping = Mapping {
+    en: "nfs",
+    ru: "nfs",
+    doc: "NFS 4.2 on the loopback, which only this host can reach. Lies on a layer that is a directory.",
+    keys: &[MOUNT_OPTIONS],
+};

@@ -1,0 +1,63 @@
+//! A mapping: exactly one, with its settings.
+
+use super::super::{Map, span, word};
+use super::layer::{contradiction, power_of_two, whole_mib};
+use crate::keys::stand::dm as keys;
+use crate::stand::{Dm, Kind};
+use crate::yaml::Node;
+use stend_base::{Nanos, Result, say};
+
+pub(super) fn dm(node: &Node, file: &str) -> Result<Kind> {
+    let mut map = Map::of(node, file, &keys::DM)?;
+    let linear = map.optional("linear", |node, file| word(node, file, &[("whole", "", Dm::Linear)]))?;
+    let delay = map.optional("delay", |node, file| {
+        let mut map = Map::of(node, file, &keys::DELAY)?;
+        let wait = |node: &Node, file: &str| in_whole(node, file, Nanos::millis(1));
+        let read = map.optional("read", wait)?.unwrap_or(Nanos(0));
+        let found = Dm::Delay { read, write: map.optional("write", wait)?.unwrap_or(Nanos(0)) };
+        map.finish()?;
+        Ok(found)
+    })?;
+    let flakey = map.optional("flakey", |node, file| {
+        let mut map = Map::of(node, file, &keys::FLAKEY)?;
+        let seconds = |node: &Node, file: &str| in_whole(node, file, Nanos::secs(1));
+        let found = Dm::Flakey { up: map.required("up", seconds)?, down: map.required("down", seconds)? };
+        map.finish()?;
+        Ok(found)
+    })?;
+    let error = map.optional("error", |node, file| {
+        let mut map = Map::of(node, file, &keys::ERROR)?;
+        let from = map.required("from", |node, file| whole_mib(node, file, keys::PLACE))?;
+        let found =
+            Dm::Error { from, length: map.required("length", |node, file| whole_mib(node, file, keys::LENGTH))? };
+        map.finish()?;
+        Ok(found)
+    })?;
+    let crypt = map.optional("crypt", |node, file| word(node, file, keys::CIPHERS).map(Dm::Crypt))?;
+    let integrity = map.optional("integrity", |node, file| word(node, file, keys::CHECKSUMS).map(Dm::Integrity))?;
+    let writecache = map.optional("writecache", |node, file| {
+        let mut map = Map::of(node, file, &keys::WRITECACHE)?;
+        let block = map.optional("block_size", |node, file| power_of_two(node, file, keys::CACHE_BLOCK))?;
+        map.finish()?;
+        Ok(Dm::WriteCache { block_size: block.unwrap_or(keys::CACHE_BLOCK.most) })
+    })?;
+    map.finish()?;
+    let mut named = [linear, delay, flakey, error, crypt, integrity, writecache].into_iter().flatten();
+    match (named.next(), named.next()) {
+        (Some(one), None) => Ok(Kind::Dm(one)),
+        _ => contradiction(node, file, say!("`dm` is exactly one mapping", "`dm` — это ровно одно отображение")),
+    }
+}
+
+/// A duration in whole units, within the limits of a wait.
+fn in_whole(node: &Node, file: &str, unit: Nanos) -> Result<Nanos> {
+    let found = span(node, file)?;
+    match keys::WAIT.hold(&found) && found.0.is_multiple_of(unit.0) {
+        true => Ok(found),
+        false => {
+            let ms = unit.0 / 1_000_000;
+            Err(node
+                .error(file, say!("not at most an hour in steps of {ms} ms", "нужно не больше часа с шагом {ms} мс")))
+        }
+    }
+}

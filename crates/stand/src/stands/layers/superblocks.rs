@@ -1,0 +1,117 @@
+//! Mappings whose targets keep a superblock of their own on a device: checksums beside data, and a cache of writes. These superblocks
+//! have no UUID: which of them are the stand's is known from its journal.
+//!
+//! Source: Documentation/admin-guide/device-mapper/dm-integrity.rst and writecache.rst of Linux 6.12; integritysetup(8) of
+//! cryptsetup 2.7.
+
+use super::super::step::{Deed, Product, Sign, Spot, Step, Wait};
+use super::mappings::{mapping, numbered};
+use super::{Made, Site, sectors};
+use stend_base::{Bytes, say};
+use stend_spec::stand::Checksums;
+
+/// Bytes of a checksum: CRC32C.
+const CHECKSUM: &str = "4";
+/// Of a new superblock of a cache the kernel wants zeroes.
+const SUPERBLOCK: &str = "4096";
+
+/// Checksums of all that is on each device. They are computed of what is there already, and that is waited for: before, it is not known
+/// what is wrong.
+pub(super) fn integrity(site: &Site, mode: Checksums) -> Made {
+    let mut made = Made::default();
+    for (index, device) in site.paths().enumerate() {
+        let place = place(site, index, device);
+        let begun = Sign::SuperblockBegun(place.clone());
+        made.steps.push(Step {
+            what: say!("set up checksums on {device}", "разметить {device} под контрольные суммы"),
+            erases: vec![device.to_string()],
+            done: Sign::Superblock(place.clone()),
+            apply: vec![Deed::Format {
+                of: place.clone(),
+                words: words(
+                    "integritysetup format --batch-mode --no-wipe --integrity=crc32c --tag-size",
+                    &[CHECKSUM, device],
+                ),
+            }],
+            undo: vec![(
+                begun,
+                Deed::Erase { of: place, words: words("wipefs --all --types=DM_integrity", &[device]) },
+            )],
+            wait: None,
+        });
+        let name = numbered(site, index);
+        let sectors = (site.checksummed)(device).map_or_else(|| "SECTORS".to_string(), |sectors| sectors.to_string());
+        let letter = mode.letter();
+        let table = format!("0 {sectors} integrity {device} 0 {CHECKSUM} {letter} 2 internal_hash:crc32c recalculate");
+        let wait = Some(Wait::Checksums(name.clone()));
+        made.steps.push(Step { wait, ..mapping(&site.uuid(index), &name, &[table], device) });
+        made.products.push(Product::Mapping(name));
+    }
+    made
+}
+
+/// The second device takes the writes of the first. What is on it alone is written back before it is taken away.
+pub(super) fn write_cache(site: &Site, block_size: Bytes) -> Made {
+    let [slow, fast] = site.below else { return Made::default() };
+    let (name, size, block) = (site.name(), sectors(slow.size), block_size.0);
+    let (slow, fast) = (slow.path.as_str(), fast.path.as_str());
+    let place = place(site, 1, fast);
+    let clear = || words("blkdiscard --force --zeroout --offset=0 --length", &[SUPERBLOCK, fast]);
+    let clean = Step {
+        what: say!("clear the start of {fast} for a cache", "очистить начало {fast} под кэш"),
+        erases: site.erases(),
+        done: Sign::Superblock(place.clone()),
+        apply: vec![Deed::Format { of: place.clone(), words: clear() }],
+        undo: vec![(Sign::SuperblockBegun(place.clone()), Deed::Erase { of: place, words: clear() })],
+        wait: None,
+    };
+    let table = format!("0 {size} writecache s {slow} {fast} {block} 0");
+    let mut join = mapping(&site.uuid(0), &name, &[table], slow);
+    join.what = say!("put {fast} before {slow} as {name}", "поставить {fast} перед {slow} как {name}");
+    join.erases = site.erases();
+    let flush = Deed::run("dmsetup message", [name.as_str(), "0", "flush"]);
+    join.undo.insert(0, (Sign::Unwritten(name.clone()), flush));
+    Made { steps: vec![clean, join], products: vec![Product::Mapping(name)] }
+}
+
+fn place(site: &Site, index: usize, device: &str) -> Spot {
+    Spot { layer: site.layer.name.clone(), index: index as u32, device: device.to_string() }
+}
+
+fn words(line: &str, more: &[&str]) -> Vec<String> {
+    line.split(' ').chain(more.iter().copied()).map(str::to_string).collect()
+}
+
+/// How many percent of the checksums are computed, by the status of their mapping; `None`: all.
+//= linux, Documentation/admin-guide/device-mapper/dm-integrity.rst, "Status line": mismatches, provided data sectors, recalculated ones or `-`
+pub(crate) fn computed(status: &[String]) -> Option<u64> {
+    let number = |index: usize| status.get(index).and_then(|word| word.parse::<u64>().ok());
+    let (all, done) = (number(2)?, number(3)?);
+    (done < all).then(|| done.saturating_mul(100) / all)
+}
+
+/// Whether a cache keeps what is not written back, by the status of its mapping.
+//= linux, Documentation/admin-guide/device-mapper/writecache.rst, "Status": error indicator, blocks, free blocks, blocks under writeback
+pub(crate) fn keeps_back(status: &[String]) -> bool {
+    let number = |index: usize| status.get(index).and_then(|word| word.parse::<u64>().ok());
+    number(2).zip(number(3)).is_some_and(|(all, free)| free < all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_string).collect()
+    }
+
+    #[test]
+    fn what_is_left_to_do_is_told_by_the_kernel() {
+        assert_eq!(computed(&status("integrity 0 193656 163840")), Some(84));
+        assert_eq!(computed(&status("integrity 0 193656 193656")), None);
+        assert_eq!(computed(&status("integrity 0 193656 -")), None);
+        assert!(keeps_back(&status("writecache 0 24480 22432 0 326 97 2048 0 0 0 2048 0 1 0")));
+        assert!(!keeps_back(&status("writecache 0 24480 24480 0 163 0 0 0 0 0 0 0 0 0")));
+        assert!(!keeps_back(&status("linear")));
+    }
+}
