@@ -1,18 +1,17 @@
 //! `make lab`: every layout of the stands for soft RAID in one machine with drives that have limits, unattended: do the ratios come
-//! out as arithmetic says, is what no drive answered refused, and how long does a machine take to start?
+//! out as arithmetic says, and is what no drive answered refused? And how long does a machine take to start? `ONLY` names one of the two
+//! parts (`campaign`, `starts`); the other one stays on the page as it is.
 
 mod campaign;
 mod report;
+mod starts;
 
-use crate::{Outcome, Settings, say};
+use crate::{Outcome, Settings};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 /// Machine with drives of 400 IOPS and 25 MiB/s.
 const MACHINE: &str = "soft-raid";
-/// The machine is started so often to be timed, and stays up the last time.
-const STARTS: usize = 5;
 
 /// A directory for what the machine and its runs leave, and the machine in it; both go with this.
 struct Place<'a> {
@@ -31,30 +30,32 @@ impl Place<'_> {
 
     /// What a command says. Its progress goes to whoever waits.
     fn output(&self, words: &[&str]) -> Outcome<String> {
-        let output = self.command(words).stderr(std::process::Stdio::inherit()).output();
+        self.output_with(words, &[])
+    }
+
+    /// The same, with these variables in its environment.
+    fn output_with(&self, words: &[&str], variables: &[(&str, &str)]) -> Outcome<String> {
+        let mut command = self.command(words);
+        let output = command.envs(variables.iter().copied()).stderr(std::process::Stdio::inherit()).output();
         let output = output.map_err(|e| format!("cannot run `{}`: {e}", self.settings.stend.display()))?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             false => Err(format!("`stend {}` failed: {}", words.join(" "), output.status)),
         }
     }
-
-    fn start(&self) -> Outcome<Duration> {
-        let began = Instant::now();
-        self.output(&["lab", "up", &format!("lab/{MACHINE}.yaml")])?;
-        Ok(began.elapsed())
-    }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        // Whether it is up depends on where a bench was given up.
-        drop(self.command(&["lab", "down", MACHINE]).output());
+        // Which is up depends on where a bench was given up.
+        for name in [MACHINE, starts::MACHINE] {
+            drop(self.command(&["lab", "down", name]).output());
+        }
         drop(std::fs::remove_dir_all(&self.directory));
     }
 }
 
-/// Measures everything and writes the page.
+/// Measures what is wanted and writes its part of the page.
 pub fn measure(settings: &Settings) -> Outcome<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let directory = std::env::temp_dir().join(format!("stend-bench-lab-{}", std::process::id()));
@@ -62,15 +63,18 @@ pub fn measure(settings: &Settings) -> Outcome<()> {
     let stend = std::fs::canonicalize(&settings.stend).map_err(|e| format!("{}: {e}", settings.stend.display()))?;
     let settings = Settings { stend, ..settings.clone() };
     let place = Place { settings: &settings, root, directory };
-    place.output(&["lab", "build", &format!("lab/{MACHINE}.yaml")])?;
-    let mut starts = Vec::new();
-    for number in 1..=STARTS {
-        starts.push(place.start()?);
-        say(&format!("start {number} of {STARTS}: {:.1} s", starts[number - 1].as_secs_f64()));
-        if number < STARTS {
-            place.output(&["lab", "down", MACHINE])?;
-        }
+    let wanted = |part: &str| settings.only.as_ref().is_none_or(|only| part.contains(only.as_str()));
+    if !wanted("starts") && !wanted("campaign") {
+        return Err("ONLY: the parts of this bench are `campaign` and `starts`".to_string());
     }
-    let campaign = campaign::measure(&place)?;
-    report::write(&settings, &starts, &campaign)
+    if wanted("starts") {
+        report::write_starts(&settings, &starts::measure(&place)?)?;
+    }
+    if wanted("campaign") {
+        let file = format!("lab/{MACHINE}.yaml");
+        place.output(&["lab", "build", &file])?;
+        place.output(&["lab", "up", &file])?;
+        report::write_campaign(&settings, &campaign::measure(&place)?)?;
+    }
+    Ok(())
 }

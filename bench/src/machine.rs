@@ -23,6 +23,8 @@ pub fn of_host(settings: &Settings) -> Vec<(&'static str, String)> {
     };
     let output = Command::new(&settings.stend).arg("--version").output();
     let version = output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string()).unwrap_or_default();
+    let date = Command::new("date").args(["-u", "+%F"]).output();
+    let date = date.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string()).unwrap_or_default();
     let cpus = std::thread::available_parallelism().map_or(0, usize::from);
     let load = line("/proc/loadavg", "").split(' ').take(3).collect::<Vec<_>>().join(" ");
     vec![
@@ -30,5 +32,6 @@ pub fn of_host(settings: &Settings) -> Vec<(&'static str, String)> {
         ("kernel", line("/proc/sys/kernel/osrelease", "")),
         ("versions", version),
         ("load average at the end", load),
+        ("measured on", date),
     ]
 }

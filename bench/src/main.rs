@@ -1,6 +1,6 @@
 //! Benches against peers, paired in one run. `make agree`: do Stend and fio agree? `make speed`: what does an I/O cost? `make truth`: does a
 //! load come as asked, and does a stall show? `make coverage`: do intervals hold the truth? `make analysis`: what does looking at runs cost?
-//! `make lab`: do layouts cost in virtual machines what arithmetic says?
+//! `make lab`: do layouts cost in virtual machines what arithmetic says, and how long does one take to start?
 //! Each writes its page in `docs/bench`. Must not judge by anything but the interval, and must not repeat what came out badly.
 #![forbid(unsafe_code)]
 
@@ -45,11 +45,12 @@ pub struct Settings {
     log_parser: Option<PathBuf>,
     /// Directory on the real disk (`ON`).
     directory: PathBuf,
-    /// Interleaved blocks per row (`BLOCKS`).
+    /// Interleaved blocks per row, starts of each kind (`BLOCKS`).
     blocks: Option<usize>,
     /// Measuring window of each trial (`WINDOW_MS`).
     window: Option<Duration>,
-    /// Only rows whose name contains this (`ONLY`); the page is then printed and not written. `agree` refuses it.
+    /// Only rows whose name contains this (`ONLY`); the page is then printed and not written. `agree` refuses it, and `lab`
+    /// writes the part of its page that it names.
     only: Option<String>,
     /// Simulations of each row (`SIMULATIONS`); the page is then printed and not written.
     simulations: Option<u32>,

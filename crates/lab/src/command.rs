@@ -1,6 +1,7 @@
 //! A command in a machine that stays up: what host and guest say to each other about it, and the guest's part, which
 //! executes it. Must not decide what is executed.
 
+use crate::begin::{Beginning, begin};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -24,6 +25,8 @@ pub enum ToGuest {
     Execute { words: Vec<String>, input: bool },
     /// More of its input; nothing: its end.
     Input(Vec<u8>),
+    /// It was saved, or is the one that was saved, and begins now: ended with 0 when it is ready.
+    Begin(Beginning),
 }
 
 /// What a guest tells.
@@ -39,15 +42,25 @@ pub enum FromGuest {
 
 /// Executes what one host asks for, over a port that host and guest have met on. Returns when that host is gone.
 pub fn serve(port: &mut impl Read, to: impl Write + Send + 'static) -> io::Result<()> {
-    let Some(ToGuest::Execute { words, input }) = read_frame(port)? else { return Ok(()) };
+    let told = read_frame(port)?;
     let to = Arc::new(Mutex::new(to));
+    let refused = |error: String, status| {
+        tell(&to, &FromGuest::Errors(error.into_bytes()))?;
+        tell(&to, &FromGuest::Ended(status))
+    };
+    let (words, input) = match told {
+        Some(ToGuest::Execute { words, input }) => (words, input),
+        Some(ToGuest::Begin(beginning)) => {
+            return match begin(&beginning) {
+                Ok(()) => tell(&to, &FromGuest::Ended(0)),
+                Err(error) => refused(error.to_string(), 1),
+            };
+        }
+        _ => return Ok(()),
+    };
     let mut child = match start(&words, input) {
         Ok(child) => child,
-        Err(error) => {
-            let told = format!("{}: {error}\n", words.first().map_or("", String::as_str));
-            tell(&to, &FromGuest::Errors(told.into_bytes()))?;
-            return tell(&to, &FromGuest::Ended(127));
-        }
+        Err(error) => return refused(format!("{}: {error}\n", words.first().map_or("", String::as_str)), 127),
     };
     let mut stdin = child.stdin.take();
     let ends = Arc::new(Mutex::new(child));

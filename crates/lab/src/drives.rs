@@ -13,6 +13,23 @@ const BUSES: (usize, usize) = (32, 28);
 /// An option of QEMU and its value.
 pub type Words = Vec<(&'static str, String)>;
 
+/// When drives are plugged in that can be while the guest runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plugging {
+    /// At the start, as all others.
+    Start,
+    /// Later: their slots are empty, and what they keep is there for [`plugs`].
+    Later,
+    /// Later, and nothing of them is told but their slots: what a guest without them is like.
+    Nothing,
+}
+
+/// Whether a drive is plugged in later where that is asked for. QEMU cannot save an NVMe drive, and need not save one that is not
+/// there yet; the others are saved with the guest.
+pub fn comes_later(drive: &Drive) -> bool {
+    drive.kind == DriveKind::Nvme
+}
+
 /// The name of a part of a drive: its controller (`drive`), its limits (`limits`), the nodes below it (`limited`, `file`).
 /// An id of QEMU begins with a letter and has at most 31 characters.
 pub fn id(part: &str, serial: &str) -> String {
@@ -20,7 +37,7 @@ pub fn id(part: &str, serial: &str) -> String {
 }
 
 /// Everything about the drives; `files` are what they keep, in their order.
-pub fn options(machine: &Machine, files: &[String]) -> Words {
+pub fn options(machine: &Machine, files: &[String], plugging: Plugging) -> Words {
     let mut words = Words::new();
     // Also for node 0: what is on the root bus itself is on no node.
     for index in 0..machine.numa.len() {
@@ -30,14 +47,37 @@ pub fn options(machine: &Machine, files: &[String]) -> Words {
     let mut slots = 0;
     let mut controllers: Vec<Controller> = Vec::new();
     for (drive, file) in machine.drives.iter().zip(files) {
-        words.extend(storage(drive, file));
+        let later = comes_later(drive) && plugging != Plugging::Start;
+        if !later || plugging == Plugging::Later {
+            words.extend(storage(drive, file));
+        }
         let bus = match drive.kind {
             DriveKind::Nvme | DriveKind::Virtio => slot(drive.node, &mut slots, &mut words),
             DriveKind::Scsi | DriveKind::Sas => port(drive, &mut controllers, &mut slots, &mut words),
         };
-        words.push(("device", device(drive, &bus)));
+        if !later {
+            words.push(("device", device(drive, &bus)));
+        }
     }
     words
+}
+
+/// Serial numbers of all drives, each with what QEMU is told to plug it in.
+pub fn plugs(machine: &Machine) -> Vec<(String, String)> {
+    let files = vec![String::new(); machine.drives.len()];
+    let devices = options(machine, &files, Plugging::Start).into_iter().filter(|(option, _)| *option == "device");
+    let devices: Vec<String> = devices.map(|(_, device)| device).collect();
+    let of = |drive: &Drive| {
+        let id = format!("id={}", id("drive", &drive.serial));
+        let found = devices.iter().find(|device| device.split(',').any(|word| word == id));
+        found.map(|device| (drive.serial.clone(), format!("device_add {device}")))
+    };
+    machine.drives.iter().filter_map(of).collect()
+}
+
+/// How many drives are there at the start.
+pub fn at_start(machine: &Machine, plugging: Plugging) -> usize {
+    machine.drives.iter().filter(|drive| plugging == Plugging::Start || !comes_later(drive)).count()
 }
 
 /// Modules that the guest needs to find the drives, set apart by commas; a bus that no drive is on is not waited for.

@@ -75,12 +75,10 @@ impl Faults {
 
     /// Puts a drive back where it was.
     pub fn plug(&mut self, serial: &str) -> Result<()> {
-        let name = id("drive", &self.drive(serial)?.serial);
-        let files = vec![String::new(); self.machine.drives.len()];
-        let devices = drives::options(&self.machine, &files).into_iter().filter(|(option, _)| *option == "device");
-        let ours = |device: &String| device.split(',').any(|word| word.strip_prefix("id=") == Some(&name));
-        let device = devices.map(|(_, device)| device).find(ours).unwrap_or_default();
-        self.qmp.monitor(&format!("device_add {device}")).map_err(|e| failed(serial, &e))
+        let drive = self.drive(serial)?;
+        let plug = drives::plugs(&self.machine).into_iter().find(|(of, _)| *of == drive.serial);
+        let (_, line) = plug.unwrap_or_default();
+        self.qmp.monitor(&line).map_err(|e| failed(serial, &e))
     }
 
     /// Has I/Os of a drive fail, all of this kind or those that touch the 512 bytes at this offset.

@@ -13,6 +13,8 @@ use stend_spec::machine::Machine;
 
 /// The files of a machine; QEMU must have opened them before this is dropped.
 pub struct Files {
+    /// This program, as the guest gets it.
+    pub program: Vec<u8>,
     archive: File,
     drives: Vec<File>,
 }
@@ -23,9 +25,10 @@ impl Files {
         let made = || -> io::Result<Files> {
             let mut archive = nameless(cache)?;
             io::copy(&mut File::open(&image.start)?, &mut archive)?;
-            archive.write_all(&payload()?)?;
+            let program = payload()?;
+            archive.write_all(&program)?;
             let drives: io::Result<Vec<File>> = machine.drives.iter().map(|drive| empty(cache, drive.size)).collect();
-            Ok(Files { archive, drives: drives? })
+            Ok(Files { program, archive, drives: drives? })
         };
         made().map_err(|e| no_room(cache, &e))
     }
@@ -48,7 +51,7 @@ fn empty(cache: &Path, size: Bytes) -> io::Result<File> {
 }
 
 /// A file without a name: it is gone when nobody has it open any more.
-fn nameless(directory: &Path) -> io::Result<File> {
+pub fn nameless(directory: &Path) -> io::Result<File> {
     Ok(rustix::fs::open(directory, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)?.into())
 }
 

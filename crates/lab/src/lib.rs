@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod begin;
 mod boot;
 mod command;
 mod console;
@@ -17,12 +18,15 @@ mod greeting;
 mod guest;
 mod image;
 mod like;
+mod migration;
 mod packages;
 mod payload;
 mod qemu;
 mod qmp;
+mod saved;
 mod socket;
 mod standing;
+mod start;
 mod tool;
 mod tree;
 mod zfs;
@@ -33,3 +37,4 @@ pub use guest::serve_guest;
 pub use image::{Built, Contents, Image, build, cache_directory};
 pub use like::{Like, like};
 pub use standing::{Standing, find, list, runtime_directory, startable, up};
+pub use start::{Order, Start};

@@ -1,6 +1,6 @@
 //! The command line of QEMU for a machine: what is pure about a start. Must not touch the world.
 
-use crate::drives;
+use crate::drives::{self, Plugging};
 use crate::guest;
 use crate::image::Image;
 use std::path::Path;
@@ -69,7 +69,13 @@ pub fn escaped(path: &Path) -> String {
 }
 
 /// Everything behind the name of the program.
-pub fn arguments(machine: &Machine, how: Accelerator, paths: &Paths, streams: &Streams) -> Vec<String> {
+pub fn arguments(
+    machine: &Machine,
+    how: Accelerator,
+    paths: &Paths,
+    streams: &Streams,
+    plugging: Plugging,
+) -> Vec<String> {
     let (accelerator, cpu) = match how {
         Accelerator::Kvm => ("kvm", "host"),
         Accelerator::Tcg { .. } => ("tcg,thread=multi", "max"),
@@ -84,7 +90,7 @@ pub fn arguments(machine: &Machine, how: Accelerator, paths: &Paths, streams: &S
     say("display", "none");
     say("kernel", &paths.image.kernel.to_string_lossy());
     say("initrd", &paths.archive);
-    say("append", &kernel_line(machine, how, streams));
+    say("append", &kernel_line(machine, how, streams, plugging));
     for (option, value) in stream_options(streams) {
         say(option, &value);
     }
@@ -96,7 +102,7 @@ pub fn arguments(machine: &Machine, how: Accelerator, paths: &Paths, streams: &S
         let cpus = format!("cpus={first}-{}", first + node.cpus - 1);
         say("numa", &format!("node,nodeid={index},{cpus},memdev=memory{index}"));
     }
-    for (option, value) in drives::options(machine, &paths.drives) {
+    for (option, value) in drives::options(machine, &paths.drives, plugging) {
         say(option, &value);
     }
     for (option, value) in link_options(machine, streams) {
@@ -177,14 +183,14 @@ fn mac(own: &str, to: &str) -> String {
     format!("52:{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}")
 }
 
-fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams) -> String {
+fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams, plugging: Plugging) -> String {
     // Left to itself the guest measures the counter against a timer while others take the processor from it; on a busy machine
     // its clock then ran nine times too fast.
     let counter = match how {
         Accelerator::Tcg { counter_khz: Some(khz) } => format!(" tsc_early_khz={khz}"),
         _ => String::new(),
     };
-    let count = machine.drives.len();
+    let count = drives::at_start(machine, plugging);
     let polled = match machine.nvme_poll_queues {
         0 => String::new(),
         queues => format!(" nvme.poll_queues={queues}"),
@@ -212,7 +218,9 @@ mod tests {
         let image = Image { kernel, start, system, packages };
         let drives = (0..machine.drives.len()).map(|index| format!("/proc/7/fd/{index}")).collect();
         let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives };
-        arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }).join(" ").replace(" -", "\n-")
+        arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }, Plugging::Start)
+            .join(" ")
+            .replace(" -", "\n-")
     }
 
     #[test]
@@ -255,6 +263,29 @@ mod tests {
             -no-reboot
         "#]]
         .assert_eq(&format!("{}\n", line(text, TCG)));
+    }
+
+    #[test]
+    fn a_guest_that_is_saved_has_slots_for_its_nvme_drives_and_does_not_wait_for_them() {
+        let text = "machine: m\ndrives:\n  - {serial: A1, size: 64MiB}\n  - {kind: virtio, serial: B2, size: 64MiB}\n";
+        let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
+        let files = vec!["/d1".to_string(), "/d2".to_string()];
+        let told = |plugging| {
+            let options = drives::options(&machine, &files, plugging);
+            options.into_iter().map(|(_, value)| value).collect::<Vec<_>>()
+        };
+        let (start, later, nothing) = (told(Plugging::Start), told(Plugging::Later), told(Plugging::Nothing));
+        let plug =
+            "nvme,id=drive-A1,bus=slot1,serial=A1,drive=limited-A1,logical_block_size=512,physical_block_size=4096";
+        let without = |words: &[&str]| {
+            start.iter().filter(|value| !words.iter().any(|word| value.contains(word))).cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(later, without(&["nvme,"]));
+        assert_eq!(nothing, without(&["A1"]));
+        assert_eq!(drives::plugs(&machine)[0], ("A1".to_string(), format!("device_add {plug}")));
+        let streams = Streams::Standard { control: 5 };
+        let line = kernel_line(&machine, TCG, &streams, Plugging::Later);
+        assert!(line.ends_with("stend.drives=1 stend.modules=nvme,virtio_blk"), "{line}");
     }
 
     #[test]
@@ -331,7 +362,10 @@ mod tests {
         "#]]
         .assert_eq(&told.concat());
         let machine = stend_spec::parse::machine("machine: m\ndrives: [{serial: A1, size: 64MiB}]", "m.yaml").unwrap();
-        assert!(kernel_line(&machine, Accelerator::Kvm, &streams).ends_with(" stend.modules=nvme stend.stays"));
+        assert!(
+            kernel_line(&machine, Accelerator::Kvm, &streams, Plugging::Start)
+                .ends_with(" stend.modules=nvme stend.stays")
+        );
     }
 
     #[test]
@@ -345,7 +379,7 @@ mod tests {
             let streams = Streams::Sockets { directory: &place };
             let words = link_options(&machine, &streams);
             assert!(link_options(&machine, &Streams::Standard { control: 5 }).is_empty(), "such a machine is alone");
-            (words[0].1.clone(), words[1].1.clone(), kernel_line(&machine, TCG, &streams))
+            (words[0].1.clone(), words[1].1.clone(), kernel_line(&machine, TCG, &streams, Plugging::Start))
         };
         let (array, host) = (end("array", "host", "10.77.0.1"), end("host", "array", "10.77.0.2"));
         expect![

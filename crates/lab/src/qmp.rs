@@ -3,6 +3,7 @@
 use crate::socket::Socket;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 /// How long an answer may take. QEMU is one thread for all of this, and a busy machine may keep it waiting.
@@ -34,8 +35,18 @@ impl Qmp {
 
     /// Has a command done; what QEMU complains about is the error.
     pub fn execute(&mut self, command: &str, arguments: &Value) -> io::Result<Value> {
-        let line = json!({"execute": command, "arguments": arguments}).to_string();
-        self.to.write_all(format!("{line}\n").as_bytes())?;
+        self.to.write_all(&line(command, arguments))?;
+        self.answer(command)
+    }
+
+    /// Hands a descriptor to QEMU, which knows it by this name then, until it has used it.
+    //= QEMU, qapi/misc.json: getfd
+    pub fn hand(&mut self, name: &str, descriptor: BorrowedFd) -> io::Result<()> {
+        self.to.hand(&line("getfd", &json!({"fdname": name})), descriptor)?;
+        self.answer("getfd").map(drop)
+    }
+
+    fn answer(&mut self, command: &str) -> io::Result<Value> {
         loop {
             let mut answer = self.line()?;
             if answer.get("event").is_some() {
@@ -88,6 +99,10 @@ impl Qmp {
         }
         serde_json::from_str(&line).map_err(io::Error::other)
     }
+}
+
+fn line(command: &str, arguments: &Value) -> Vec<u8> {
+    format!("{}\n", json!({"execute": command, "arguments": arguments})).into_bytes()
 }
 
 #[cfg(test)]

@@ -2,22 +2,20 @@
 //! sockets; what its drives keep has no name there or anywhere. Must not outlive what it says: a machine that died is removed
 //! by whoever sees it next.
 
-use crate::boot::{BOOT_LIMIT, accelerators, does_not_start, try_each, without_core_dumps};
+use crate::boot::{accelerators, does_not_start, try_each, without_core_dumps};
 use crate::command::{FromGuest, ToGuest};
 use crate::faults::Faults;
 use crate::files::Files;
 use crate::greeting::{self, Session};
-use crate::image::Image;
-use crate::qemu::{
-    self, Accelerator, COMMAND_SOCKET, CONSOLE, CONTROL, PROCESS, PROGRAM, Paths, Streams, WORKER_SOCKET,
-};
+use crate::qemu::{self, COMMAND_SOCKET, CONSOLE, CONTROL, PROCESS, PROGRAM, Streams, WORKER_SOCKET};
 use crate::qmp::Qmp;
 use crate::socket::Socket;
+use crate::start::{Attempt, Order, Start};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use std::cell::RefCell;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -69,40 +67,24 @@ pub fn runtime_directory() -> Result<PathBuf> {
     }
 }
 
-/// Starts a machine that stays up and waits until its guest answers. `text` is its file, `cache` the directory for what its
-/// drives hold. When `stopped` says so it is ended, and an error of kind `Interrupted`.
-pub fn up(
-    machine: &Machine,
-    text: &str,
-    image: &Image,
-    cache: &Path,
-    place: &Path,
-    stopped: &dyn Fn() -> bool,
-) -> Result<Standing> {
-    let standing = Standing::named(&machine.name, place)?;
-    let unkept = |e: io::Error| {
-        let shown = standing.directory.display();
-        Error::new(Kind::Preflight, say!("cannot make `{shown}`: {e}", "не удаётся создать `{shown}`: {e}"))
-    };
+/// Starts a machine that stays up and waits until its guest answers and has its drives. When `stopped` says so it is ended, and an
+/// error of kind `Interrupted`.
+pub fn up(order: &Order, place: &Path, stopped: &dyn Fn() -> bool) -> Result<(Standing, Start)> {
+    let began = Instant::now();
+    let standing = Standing::named(&order.machine.name, place)?;
+    let unkept = |e| standing.unkept(&e);
     DirBuilder::new().recursive(true).mode(0o700).create(place).map_err(unkept)?;
     // One start at a time: two of one name must not take each other's directory for a dead one.
     let lock = File::create(place.join(".lock")).map_err(unkept)?;
     lock.lock().map_err(unkept)?;
-    startable(&machine.name, place)?;
-    let files = Files::make(machine, image, cache)?;
-    try_each(accelerators(), |accelerator| {
-        standing.remove();
-        DirBuilder::new().mode(0o700).create(&standing.directory).map_err(unkept)?;
-        fs::write(standing.directory.join(MACHINE), text).map_err(unkept)?;
-        if stopped() {
-            return Err(not_started());
-        }
-        standing.start(machine, image, &files, accelerator, stopped).inspect_err(|_| standing.end())
-    })?;
-    Ok(standing)
+    startable(&order.machine.name, place)?;
+    let files = Files::make(order.machine, order.image, order.cache)?;
+    let attempt = Attempt { standing: &standing, order, files: &files, began, stopped };
+    let start = try_each(accelerators(), |how| attempt.start(how).inspect_err(|_| standing.end()))?;
+    Ok((standing, start))
 }
 
-fn not_started() -> Box<Error> {
+pub(crate) fn not_started() -> Box<Error> {
     Error::new(
         Kind::Interrupted,
         say!("interrupted; no machine was left running", "прервано; запущенной машины не осталось"),
@@ -164,46 +146,37 @@ impl Standing {
         )))
     }
 
-    fn start(
-        &self,
-        machine: &Machine,
-        image: &Image,
-        files: &Files,
-        how: Accelerator,
-        stopped: &dyn Fn() -> bool,
-    ) -> Result<()> {
-        let streams = Streams::Sockets { directory: &self.directory };
-        let paths = Paths { image, archive: files.archive(), drives: files.drives() };
+    /// Makes its directory anew. Nothing of it may be up.
+    pub(crate) fn prepare(&self, text: &str) -> Result<()> {
+        self.remove();
+        let made = DirBuilder::new().mode(0o700).create(&self.directory);
+        made.and_then(|()| fs::write(self.directory.join(MACHINE), text)).map_err(|e| self.unkept(&e))
+    }
+
+    fn unkept(&self, error: &io::Error) -> Box<Error> {
+        let shown = self.directory.display();
+        Error::new(Kind::Preflight, say!("cannot make `{shown}`: {error}", "не удаётся создать `{shown}`: {error}"))
+    }
+
+    /// Starts QEMU with these arguments in its directory, where sockets get short names, whatever the path. It leaves the terminal, and
+    /// this returns, when it can be spoken to. What is in `kept` it finds open under the same number.
+    pub(crate) fn launch(&self, arguments: impl FnOnce(&Streams) -> Vec<String>, kept: Option<OwnedFd>) -> Result<Qmp> {
         let mut command = Command::new(PROGRAM);
-        // Sockets get short names, whatever the path.
-        command.args(qemu::arguments(machine, how, &paths, &streams)).current_dir(&self.directory);
+        command.args(arguments(&Streams::Sockets { directory: &self.directory })).current_dir(&self.directory);
+        if let Some(kept) = kept {
+            stend_sys::process::keep_open(&mut command, kept);
+        }
         let output = without_core_dumps(|| command.output());
         let output = output.map_err(|e| does_not_start(&Say::same(e.to_string()), ""))?;
         if !output.status.success() {
-            return Err(does_not_start(
-                &Say::same(output.status.to_string()),
-                &String::from_utf8_lossy(&output.stderr),
-            ));
+            let told = String::from_utf8_lossy(&output.stderr);
+            return Err(does_not_start(&Say::same(output.status.to_string()), &told));
         }
-        let broken = |e: io::Error| does_not_start(&Say::same(e.to_string()), "");
-        let qmp = RefCell::new(self.control().map_err(broken)?);
-        let executes = || qmp.borrow_mut().executes();
-        match self.meet(COMMAND_SOCKET, BOOT_LIMIT, &|| !stopped() && executes()) {
-            Ok(_) => Ok(()),
-            Err(_) if stopped() => Err(not_started()),
-            Err(_) if self.process().is_none() => {
-                Err(does_not_start(&say!("it ended", "она завершилась"), &self.console()))
-            }
-            Err(_) if !executes() => {
-                let why = say!("KVM cannot execute its kernel", "KVM не может исполнить её ядро");
-                Err(does_not_start(&why, &self.console()))
-            }
-            Err(error) => Err(does_not_start(&Say::same(error.to_string()), &self.console())),
-        }
+        self.control().map_err(|e| does_not_start(&Say::same(e.to_string()), &self.console()))
     }
 
     /// What the guest printed last.
-    fn console(&self) -> String {
+    pub(crate) fn console(&self) -> String {
         fs::read(self.directory.join(CONSOLE))
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .unwrap_or_default()
@@ -239,7 +212,7 @@ impl Standing {
     }
 
     /// Kills QEMU if it lives, and removes the directory.
-    fn end(&self) {
+    pub(crate) fn end(&self) {
         if let Some(pid) = self.process().and_then(|pid| Pid::from_raw(pid as i32)) {
             // It may have ended since.
             let _ = kill_process(pid, Signal::KILL);
@@ -262,7 +235,12 @@ impl Standing {
     }
 
     /// Waits for the guest at one of its ports while `executes` says that there is a use in it.
-    fn meet(&self, socket: &str, limit: Duration, executes: &dyn Fn() -> bool) -> io::Result<(Socket, Session)> {
+    pub(crate) fn meet(
+        &self,
+        socket: &str,
+        limit: Duration,
+        executes: &dyn Fn() -> bool,
+    ) -> io::Result<(Socket, Session)> {
         let mut port = Socket::connect(&self.directory, socket)?;
         port.patience(Some(TICK))?;
         let mut number = || stend_sys::clock::now().0 ^ (u64::from(std::process::id()) << 40);

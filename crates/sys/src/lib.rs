@@ -19,6 +19,7 @@ pub mod obstacle;
 pub mod passthrough;
 pub mod process;
 pub mod queue;
+pub mod random;
 pub mod seccomp;
 pub mod signature;
 pub mod ticker;

@@ -39,7 +39,12 @@ fn up(lang: Lang) -> Command {
         "запустить машину, которая работает, пока её не завершит `down`"
     );
     let file = say!("a machine file", "файл машины");
-    action("up", about, "stend lab up lab/nvme.yaml", "FILE", vec![positional("FILE", file, lang)], lang)
+    let cold = say!(
+        "boot it, where else a guest that was saved when it had booted would be restored",
+        "загрузить её, даже если можно восстановить гостевую систему, сохранённую после загрузки"
+    );
+    let arguments = vec![positional("FILE", file, lang), flag("cold", None, cold, lang)];
+    action("up", about, "stend lab up lab/nvme.yaml\nstend lab up lab/nvme.yaml --cold", "FILE", arguments, lang)
 }
 
 fn down(lang: Lang) -> Command {

@@ -11,10 +11,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use stend_base::format::bytes;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::format::{bytes, duration};
+use stend_base::{Error, Kind, Lang, Nanos, Result, Say, say};
 use stend_host::Host;
-use stend_lab::{Built, Contents, Image, Standing};
+use stend_lab::{Built, Contents, Image, Order, Standing, Start};
 use stend_spec::machine::Machine;
 
 /// How long a worker of this machine may take until it speaks; milliseconds are usual.
@@ -47,17 +47,31 @@ fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
     stend_lab::startable(&machine.name, &place)?;
     announce(&machine, out);
     let stopped = stop_flag()?;
-    let standing = stend_lab::up(&machine, &text, &image, &cache, &place, &|| stopped.load(Ordering::Relaxed))?;
-    let name = &standing.name;
+    let order =
+        Order { machine: &machine, text: &text, image: &image, cache: &cache, cold: arguments.get_flag("cold") };
+    let (standing, start) = stend_lab::up(&order, &place, &|| stopped.load(Ordering::Relaxed))?;
+    start.notes.iter().for_each(|note| out.note(note.get(out.lang)));
     if out.json {
-        return out.result(&shown(&standing).to_string());
+        let mut document = shown(&standing);
+        document["start"] = if start.restored { "restored" } else { "booted" }.into();
+        document["answered_ns"] = json!(start.answered.as_nanos() as u64);
+        document["ready_ns"] = json!(start.ready.as_nanos() as u64);
+        return out.result(&document.to_string());
     }
-    out.result(
-        say!(
-            "the machine `{name}` is up; `stend lab shell {name}` enters it, `stend lab down {name}` ends it",
-            "машина `{name}` запущена; `stend lab shell {name}` входит в неё, `stend lab down {name}` завершает её"
-        )
-        .get(out.lang),
+    out.result(started(&standing.name, &start).get(out.lang))
+}
+
+/// How a machine came up, and what can be done with it.
+fn started(name: &str, start: &Start) -> Say {
+    let took = Nanos(start.ready.as_nanos() as u64);
+    let [en, ru] = [Lang::En, Lang::Ru].map(|lang| duration(took, lang));
+    let (how, how_ru) = match start.restored {
+        true => (format!("restored in {en}"), format!("восстановлена за {ru}")),
+        false => (format!("booted in {en}"), format!("загрузка заняла {ru}")),
+    };
+    say!(
+        "the machine `{name}` is up ({how}); `stend lab shell {name}` enters it, `stend lab down {name}` ends it",
+        "машина `{name}` запущена ({how_ru}); `stend lab shell {name}` входит в неё, `stend lab down {name}` завершает её"
     )
 }
 
@@ -103,7 +117,7 @@ fn list(out: &Out) -> Result<()> {
             |error| error.message,
             |machine| {
                 let (cpus, drives) = (machine.cpus, machine.drives.len());
-                let [en, ru] = [stend_base::Lang::En, stend_base::Lang::Ru].map(|lang| bytes(machine.memory, lang));
+                let [en, ru] = [Lang::En, Lang::Ru].map(|lang| bytes(machine.memory, lang));
                 say!(
                     "CPUs: {cpus}, memory: {en}, drives: {drives}",
                     "процессоров: {cpus}, память: {ru}, накопителей: {drives}"

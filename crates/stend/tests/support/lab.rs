@@ -91,13 +91,14 @@ pub fn emulators(serial: &str) -> Vec<u32> {
     ids.filter(has).collect()
 }
 
-/// What is in the directory of images.
+/// What is in the directory of images, but for guests that were saved.
 pub fn cached() -> Vec<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).expect("a cache directory");
     let mut names: Vec<PathBuf> = std::fs::read_dir(cache.join("stend/lab"))
         .expect("images")
         .map(|entry| entry.expect("an entry").path())
+        .filter(|path| !path.ends_with("saved"))
         .collect();
     names.sort();
     names
