@@ -14,6 +14,9 @@ pub const PROGRAM: &str = "qemu-system-x86_64";
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on \
      cryptomgr.notests";
 
+/// What the serial numbers of drives begin with that every machine has: those of a machine file have no such letters.
+pub const OWN: &str = "stend-";
+
 /// How instructions of the guest are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accelerator {
@@ -34,6 +37,8 @@ pub struct Paths<'a> {
     pub archive: String,
     /// One file per drive, in their order.
     pub drives: Vec<String>,
+    /// What a reset of the machine leaves of its guest's own.
+    pub keep: String,
 }
 
 /// How a machine is spoken to.
@@ -105,6 +110,9 @@ pub fn arguments(machine: &Machine, how: Accelerator, paths: &Paths, streams: &S
         format!("driver=file,node-name=system,filename={system},read-only=on,locking=off"),
     ]);
     words.extend(["-device".into(), "virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system".into()]);
+    let keep = format!("driver=file,node-name=keep,filename={},discard=unmap,locking=off", paths.keep);
+    words.extend(["-blockdev".into(), keep]);
+    words.extend(["-device".into(), "virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep".into()]);
     if matches!(streams, Streams::Sockets { .. }) {
         words.push("-daemonize".into());
     }
@@ -170,7 +178,7 @@ mod tests {
             ["kernel", "start", "system", "packages"].map(|name| Path::new("/c").join(name));
         let image = Image { kernel, start, system, packages };
         let drives = (0..machine.drives.len()).map(|index| format!("/proc/7/fd/{index}")).collect();
-        let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives };
+        let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives, keep: "/proc/7/fd/8".into() };
         arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }).join(" ").replace(" -", "\n-")
     }
 
@@ -209,6 +217,8 @@ mod tests {
             -device virtio-blk-pci,id=drive-B2,bus=slot2,serial=B2,drive=limited-B2,logical_block_size=4096,physical_block_size=4096
             -blockdev driver=file,node-name=system,filename=/c/system,read-only=on,locking=off
             -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
+            -blockdev driver=file,node-name=keep,filename=/proc/7/fd/8,discard=unmap,locking=off
+            -device virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep
             -nodefaults
             -no-user-config
             -no-reboot
@@ -264,6 +274,7 @@ mod tests {
             -device virtio-scsi-pci,id=controller2,bus=slot5
             -device scsi-hd,id=drive-V,bus=controller2.0,scsi-id=0,serial=V,drive=limited-V,logical_block_size=512,physical_block_size=4096,rotation_rate=1
             -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
+            -device virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep
         "#]].assert_eq(&format!("{}\n", told.join("\n")));
         assert!(
             line.contains("stend.drives=12 stend.modules=mptsas,sd_mod,nvme,virtio_scsi,sd_mod nvme_core.io_timeout=5"),

@@ -36,6 +36,8 @@ const MEET_LIMIT: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_millis(50);
 /// How long QEMU may take to end when it is asked.
 const END_LIMIT: Duration = Duration::from_secs(10);
+/// How long QEMU may take to reset its guest: what the guest's drives had in flight is finished first.
+const RESET_LIMIT: Duration = Duration::from_secs(60);
 /// Characters of a name, which is one of a directory.
 const NAME_MAX: usize = 40;
 
@@ -100,6 +102,13 @@ pub fn up(
         standing.start(machine, image, &files, accelerator, stopped).inspect_err(|_| standing.end())
     })?;
     Ok(standing)
+}
+
+fn not_waited_for(name: &str) -> Box<Error> {
+    Error::new(
+        Kind::Interrupted,
+        say!("interrupted; the machine `{name}` boots on", "прервано; машина `{name}` продолжает загружаться"),
+    )
 }
 
 fn not_started() -> Box<Error> {
@@ -173,7 +182,7 @@ impl Standing {
         stopped: &dyn Fn() -> bool,
     ) -> Result<()> {
         let streams = Streams::Sockets { directory: &self.directory };
-        let paths = Paths { image, archive: files.archive(), drives: files.drives() };
+        let paths = Paths { image, archive: files.archive(), drives: files.drives(), keep: files.keep() };
         let mut command = Command::new(PROGRAM);
         // Sockets get short names, whatever the path.
         command.args(qemu::arguments(machine, how, &paths, &streams)).current_dir(&self.directory);
@@ -253,6 +262,33 @@ impl Standing {
 
     fn control(&self) -> io::Result<Qmp> {
         Socket::connect(&self.directory, CONTROL).and_then(Qmp::greeted)
+    }
+
+    /// Takes the power from the machine, as far as its guest can tell, and gives it back at once: nobody is told, nothing is
+    /// written that had not left the guest. What did leave it is in QEMU's hands, which lives on. [`Standing::back`] waits for the
+    /// guest.
+    pub fn cut(&self) -> Result<()> {
+        let reset = || -> io::Result<()> {
+            let mut qmp = self.control()?;
+            // As it was started, QEMU ends where it should reset its guest. Under emulation one of nine kernels panics while it
+            // boots: then it boots once more, until the guest has answered.
+            qmp.on_restart(false)?;
+            qmp.execute("system_reset", &json!({}))?;
+            qmp.wait(|event| event["event"] == "RESET", RESET_LIMIT)
+        };
+        reset().map_err(|e| self.lost(&e))
+    }
+
+    /// Waits until the guest of a machine that was reset answers; how long it took. When `stopped` says so, an error of kind
+    /// `Interrupted`: the machine boots on.
+    pub fn back(&self, stopped: &dyn Fn() -> bool) -> Result<Duration> {
+        let start = Instant::now();
+        let met = self.meet(COMMAND_SOCKET, BOOT_LIMIT, &|| !stopped());
+        if stopped() {
+            return Err(not_waited_for(&self.name));
+        }
+        met.and_then(|_| self.control()?.on_restart(true)).map_err(|e| self.lost(&e))?;
+        Ok(start.elapsed())
     }
 
     /// What can be done to its drives. Only one process at a time can do it.

@@ -40,6 +40,8 @@ pub enum Act {
         /// Words of the one that undoes it.
         undo: Vec<String>,
     },
+    /// The power of the machine goes and comes back at once: whatever had not left it is gone. Nothing undoes it; the trial ends with it.
+    PowerCut,
 }
 
 /// Which drive.
@@ -80,7 +82,12 @@ impl Act {
     pub fn drive(&self) -> Option<Which> {
         match self {
             Act::DriveFail(which) | Act::DriveSlow(which, _) | Act::DriveError(which) => Some(*which),
-            Act::Scrub | Act::Snapshot | Act::PathDown(_) | Act::CpuOffline(_) | Act::Command { .. } => None,
+            Act::Scrub
+            | Act::Snapshot
+            | Act::PathDown(_)
+            | Act::CpuOffline(_)
+            | Act::PowerCut
+            | Act::Command { .. } => None,
         }
     }
 
@@ -104,6 +111,7 @@ impl Act {
             Act::Snapshot => say!("a snapshot is made", "сделан снимок"),
             Act::PathDown(number) => say!("path {number} is down", "путь {number} пропал"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is offline", "процессор {cpu} отключён"),
+            Act::PowerCut => say!("the power of the machine is cut", "питание машины отключено"),
             Act::Command { command, .. } => Say::same(format!("`{}`", line(command))),
         }
     }
@@ -118,7 +126,8 @@ impl Act {
             | Act::DriveError(_)
             | Act::Scrub
             | Act::Snapshot
-            | Act::PathDown(_) => Vec::new(),
+            | Act::PathDown(_)
+            | Act::PowerCut => Vec::new(),
         }
     }
 
@@ -133,12 +142,18 @@ impl Act {
             Act::Snapshot => say!("the snapshot is removed", "снимок удалён"),
             Act::PathDown(number) => say!("path {number} is back", "путь {number} вернулся"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is back", "процессор {cpu} снова включён"),
+            Act::PowerCut => say!("the power is back", "питание снова есть"),
             Act::Command { undo, .. } => Say::same(format!("`{}`", line(undo))),
         }
     }
 }
 
 impl Fault {
+    /// Whether the trial ends with it.
+    pub fn is_cut(&self) -> bool {
+        self.act == Act::PowerCut
+    }
+
     /// When and what, e.g. `20 s: drive 3 fails, for 30 s`.
     pub fn say(&self) -> Say {
         let Say { en, ru } = self.act.say();

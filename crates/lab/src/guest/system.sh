@@ -25,6 +25,7 @@ mkdir -p /var/lib/nfs
 : >/etc/exports >/var/lib/nfs/etab >/var/lib/nfs/rmtab
 drives=0
 stays=
+kept=
 for word in $(cat /proc/cmdline); do
   case $word in
     stend.drives=*) drives=${word#stend.drives=} ;;
@@ -34,23 +35,33 @@ for word in $(cat /proc/cmdline); do
 done
 # By hand: a look at every device there is would take three seconds more under emulation.
 udevadm trigger --action=add --subsystem-match=block --subsystem-match=nvme
-# Drives are found beside this script: who says hello before the last is there would be asked for it in vain. One more is
+# Drives are found beside this script: who says hello before the last is there would be asked for it in vain. Two more are
 # the system's own.
 tries=0
 while [ "$tries" -lt 1500 ]; do
-  found=-1
+  found=-2
   for disk in /sys/block/nvme*n* /sys/block/vd* /sys/block/sd*; do [ -e "$disk/size" ] && found=$((found + 1)); done
   [ "$found" -ge "$drives" ] && break
   tries=$((tries + 1))
   $b usleep 20000
 done
 udevadm settle -t 30
+# What a reset of the machine must leave: journals of stands, and ledgers. Formatted at the first start, when there is nothing on it.
+keep=/var/lib/stend
+mkdir -p "$keep"
+for disk in /sys/block/vd*; do
+  [ "$(cat "$disk/serial" 2>/dev/null)" = stend-keep ] || continue
+  disk=/dev/${disk##*/}
+  blkid -p "$disk" >/dev/null 2>&1
+  [ $? -eq 2 ] && mkfs.ext4 -q -m 0 -E nodiscard,lazy_itable_init=1,lazy_journal_init=1 "$disk"
+  mount -t ext4 "$disk" "$keep" && kept=yes
+done
 port=
 for one in /sys/class/virtio-ports/*; do
   [ "$(cat "$one/name" 2>/dev/null)" = stend.worker ] && port=/dev/${one##*/}
 done
-if [ -z "$port" ] || [ "$found" -lt "$drives" ]; then
-  echo "stend-lab: of $drives drives $found appeared, port: ${port:-none}"
+if [ -z "$port" ] || [ -z "$kept" ] || [ "$found" -lt "$drives" ]; then
+  echo "stend-lab: of $drives drives $found appeared, port: ${port:-none}, what a reset leaves: ${kept:-none}"
 elif [ -n "$stays" ]; then
   # Whoever comes is served; the machine ends when it is told to.
   stend guest

@@ -46,6 +46,10 @@ pub const ACTS: &[Word] = &[
         "the device mapper takes the path `path` out of use for each device of the stand that is reached over several (`iscsi: {paths: 2}`)",
     ),
     ("cpu.offline", "the CPU `cpu` is taken from the machine; needs `--allow-commands`"),
+    (
+        "power.cut",
+        "the power of the machine goes and comes back at once, and the trial ends with it; the run goes on by itself when the machine answers again, and first judges what is left of the data. Only with `--lab NAME` of a machine that stays up, as the only event of a case whose writing streams all have `verify: {crash: true}`",
+    ),
     ("command", "`command` is executed, and `undo` to undo it; needs `--allow-commands`"),
 ];
 

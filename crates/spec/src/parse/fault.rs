@@ -75,6 +75,7 @@ fn act(node: &Node, file: &str, what: &str, given: Given) -> Result<Act> {
         "scrub" => (&[], Some(Act::Scrub)),
         "snapshot" => (&[], Some(Act::Snapshot)),
         "path.down" => (&["path"], given.path.map(Act::PathDown)),
+        "power.cut" => (&[], Some(Act::PowerCut)),
         "cpu.offline" => (&["cpu"], given.cpu.map(Act::CpuOffline)),
         "command" => {
             (&["command", "undo"], given.command.zip(given.undo).map(|(command, undo)| Act::Command { command, undo }))
@@ -232,8 +233,8 @@ mod tests {
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `command`
-            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `command`
+            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `power.cut`, `command`
+            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `power.cut`, `command`
         "#]],
         );
         check_error(
