@@ -141,8 +141,8 @@ mod tests {
     /// A run whose trials were cut, with what was found after each; `None`: nothing was judged.
     fn record(found: &[Option<Checked>]) -> RunRecord {
         let mut run = run_of(vec![cutting()]);
-        for block in 0..found.len() {
-            run = run.trial(block as u32).done();
+        for _ in found {
+            run = run.trial(0).done();
         }
         let mut record = run.record();
         for (trial, checked) in (0u32..).zip(found) {
