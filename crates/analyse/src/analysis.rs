@@ -47,11 +47,12 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
     // What was run to test the cause of another case has said it there, and is no result of its own.
     trials.retain(|case| plan.confirming(case.case).is_none());
     cases.retain(|case| plan.confirming(case.case).is_none());
+    let faults = faults::findings(run, &plan);
+    faults::not_left_out(&faults, &mut cases);
     let caveats = caveat::all(run, &plan, (&trials, &cases));
     let searches = search::findings(run, &plan);
     let density = density::findings(run, &plan);
     let across = charts::across(&plan, &cases, &searches, &density);
-    let faults = faults::findings(run, &plan);
     let searched = verdict::Searched { missed: search::missed(run, &plan), plan: &plan, answers: &searches };
     Ok(Findings {
         run: run.header.id.clone(),
@@ -61,7 +62,11 @@ fn findings(run: &RunRecord, drawn: Charts) -> Result<Findings> {
         started_unix: run.header.started_unix,
         elapsed: end.saturating_sub(start),
         state: run.state.clone(),
-        grade: if density.is_empty() { grade::grade(&plan, &trials, &cases) } else { grade::of_clients() },
+        grade: match (density.is_empty(), faults::is_all_cut(&plan, &cases)) {
+            (true, true) => grade::of_cuts(),
+            (true, false) => grade::grade(&plan, &trials, &cases),
+            (false, _) => grade::of_clients(),
+        },
         verdict: match density.as_slice() {
             [] if !faults.is_empty() => faults::verdict(&faults, &caveats),
             [] => verdict::verdict(&trials, &cases, &caveats, &searched),

@@ -1,13 +1,16 @@
 //! What an event did to the load that it came upon: how long nothing moved, how deep the rate fell, when it was back, what was
 //! lost until then (method §6.3). The same rule for every event; what a trial is too short for is told as "more than".
 
+mod cuts;
 mod recovery;
 mod words;
 
 use crate::chart::Chart;
 use crate::charts;
+use crate::findings::CaseFinding;
 use crate::series::{self, INTERVAL};
 use crate::trials::CaseTrials;
+pub use cuts::{CutFinding, ended_by_cut};
 pub use recovery::Recovery;
 use serde::{Deserialize, Serialize};
 use stend_base::{Histogram, Nanos, Say, Share};
@@ -31,6 +34,8 @@ pub struct FaultFinding {
     pub loses: bool,
     /// Trials in which the first of them came.
     pub trials: Vec<FaultTrial>,
+    /// What is known of the cuts of power that ended its trials; `None`: there were none.
+    pub cuts: Option<CutFinding>,
     /// Their rates around the first event.
     pub chart: Option<Chart>,
 }
@@ -73,10 +78,34 @@ pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<FaultFinding> {
             .faults
             .iter()
             .any(|fault| matches!(fault.act, Act::DriveFail(_) | Act::DriveError(_) | Act::DriveCorrupt { .. })),
-        trials: run.trials.iter().filter(|t| t.case == index).filter_map(|trial| of_trial(run, trial)).collect(),
+        trials: match is_cut(plan, index) {
+            // One that was not cut was stopped before it could be.
+            true => Vec::new(),
+            false => run.trials.iter().filter(|t| t.case == index).filter_map(|trial| of_trial(run, trial)).collect(),
+        },
+        cuts: cuts::of_case(run, plan, index),
     });
     let drawn = |found: FaultFinding| FaultFinding { chart: charts::fault::chart(run, &found), ..found };
-    found.filter(|found| !found.trials.is_empty()).map(drawn).collect()
+    found.filter(|found| !found.trials.is_empty() || found.cuts.is_some()).map(drawn).collect()
+}
+
+/// Whether the trials of a case end with a cut of power: nothing is asked of their rate.
+pub(crate) fn is_cut(plan: &Plan, case: u32) -> bool {
+    plan.cases.get(case as usize).is_some_and(|case| case.faults.iter().any(Fault::is_cut))
+}
+
+/// Whether that is so of every case that was run, and there is one.
+pub(crate) fn is_all_cut(plan: &Plan, cases: &[CaseFinding]) -> bool {
+    !cases.is_empty() && cases.iter().all(|case| is_cut(plan, case.case))
+}
+
+/// A trial that a cut of power ended did what it was for: it has no rate, and is not one that was left out.
+pub(crate) fn not_left_out(found: &[FaultFinding], cases: &mut [CaseFinding]) {
+    for (case, cuts) in found.iter().filter_map(|found| Some((found.case, found.cuts?.cuts))) {
+        for finding in cases.iter_mut().filter(|finding| finding.case == case) {
+            finding.trials_left_out = finding.trials_left_out.saturating_sub(cuts as u32);
+        }
+    }
 }
 
 /// Whether anything was done to the storage in a trial of a case.

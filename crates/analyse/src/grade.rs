@@ -61,6 +61,15 @@ pub fn of_clients() -> Grade {
     Grade { level: GradeLevel::Screening, banner }
 }
 
+/// Of cuts of power: what is found of the data needs no rate beside it.
+pub fn of_cuts() -> Grade {
+    let banner = say!(
+        "Screening: no rate was measured, because every trial ended with a cut of power; what is said of the data does not depend on one.",
+        "Предварительная оценка: скорость не измерялась, так как каждое испытание кончилось отключением питания; сказанное о данных от неё не зависит."
+    );
+    Grade { level: GradeLevel::Screening, banner }
+}
+
 fn banner(level: GradeLevel, missing: &str, l: Lang) -> String {
     let of = |en, ru| pick(l, en, ru).replace("{list}", missing);
     match level {

@@ -56,6 +56,7 @@ pub use chart::Chart;
 pub use charts::history::charts as history_charts;
 pub use compare::{Comparison, compare, compare_arms};
 pub use eta::{Eta, EtaQuality, eta};
+pub use faults::ended_by_cut;
 pub use findings::Findings;
 pub use forewarn::forewarn;
 pub use history::history;

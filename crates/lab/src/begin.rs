@@ -21,6 +21,10 @@ const HOST_ID: &str = "etc/nvme/hostid";
 const NAMES: [&str; 3] = [HOST_ID, "etc/nvme/hostnqn", "etc/iscsi/initiatorname.iscsi"];
 /// How long drives may take to appear. On two busy processors six took 5 s.
 const APPEAR: Duration = Duration::from_secs(40);
+/// Hundredths of a second for which the drive is waited for that a reset leaves.
+const KEEP_TRIES: &str = "4000";
+/// Where the guest reads after a reset how many drives there are (`guest/system.sh`).
+const KEPT_DRIVES: &str = "/var/lib/stend/.drives";
 /// How often they are looked for.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -33,6 +37,8 @@ pub struct Beginning {
     pub seed: Vec<u8>,
     /// Serial numbers of the NVMe drives that are plugged in.
     pub plugged: Vec<String>,
+    /// How many drives the machine has in all: after a reset it has them from the start.
+    pub drives: u32,
 }
 
 /// Begins.
@@ -48,8 +54,18 @@ pub fn begin(beginning: &Beginning) -> io::Result<()> {
     rustix::mount::mount_bind(OWN_BOOT_ID, BOOT_ID)?;
     rename(Path::new("/"), fs::read_to_string(NEW_ID)?.trim())?;
     appear(Path::new("/sys"), &beginning.plugged, APPEAR)?;
+    keep(beginning.drives)?;
     // Their names in `/dev/disk`. One that is late is missed by whoever asks for it; the guest is no worse for that.
     Command::new("udevadm").args(["settle", "-t", "30"]).status().map(drop)
+}
+
+/// Mounts what a reset of the machine leaves, and notes there how many drives to wait for then.
+fn keep(drives: u32) -> io::Result<()> {
+    let ended = Command::new("stend-keep").arg(KEEP_TRIES).status()?;
+    if !ended.success() {
+        return Err(io::Error::other(format!("what a reset leaves is not there: {ended}")));
+    }
+    fs::write(KEPT_DRIVES, drives.to_string())
 }
 
 /// Gives the host below `root` this id in all of its names.

@@ -98,7 +98,7 @@ fn start(machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> R
     let broken = |e: io::Error| does_not_start(&Say::same(e.to_string()), "");
     let (control, theirs) = Socket::pair().map_err(broken)?;
     let streams = Streams::Standard { control: theirs.as_raw_fd() };
-    let paths = Paths { image, archive: files.archive(), drives: files.drives() };
+    let paths = Paths { image, archive: files.archive(), drives: files.drives(), keep: files.keep() };
     let (from, to) = io::pipe().map_err(broken)?;
     let console = Console::follow(from).map_err(broken)?;
     let mut command = Command::new(PROGRAM);

@@ -11,12 +11,17 @@ use std::path::Path;
 use stend_base::{Bytes, Error, Kind, Result, say};
 use stend_spec::machine::Machine;
 
+/// Bytes of what a reset leaves, of which only those take room that are written: a ledger has 32 for each block that a case writes,
+/// so that one of 64 GiB in blocks of 4 KiB fits twice.
+const KEEP: Bytes = Bytes::gib(1);
+
 /// The files of a machine; QEMU must have opened them before this is dropped.
 pub struct Files {
     /// This program, as the guest gets it.
     pub program: Vec<u8>,
     archive: File,
     drives: Vec<File>,
+    keep: File,
 }
 
 impl Files {
@@ -28,7 +33,7 @@ impl Files {
             let program = payload()?;
             archive.write_all(&program)?;
             let drives: io::Result<Vec<File>> = machine.drives.iter().map(|drive| empty(cache, drive.size)).collect();
-            Ok(Files { program, archive, drives: drives? })
+            Ok(Files { program, archive, drives: drives?, keep: empty(cache, KEEP)? })
         };
         made().map_err(|e| no_room(cache, &e))
     }
@@ -41,6 +46,11 @@ impl Files {
     /// Those of the drives.
     pub fn drives(&self) -> Vec<String> {
         self.drives.iter().map(path_of).collect()
+    }
+
+    /// That of what a reset of the machine leaves.
+    pub fn keep(&self) -> String {
+        path_of(&self.keep)
     }
 }
 

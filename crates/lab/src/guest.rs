@@ -14,6 +14,8 @@ use stend_base::{Error, Kind, Result, say};
 pub const WORKER: &str = "stend.worker";
 /// Port of commands.
 pub const COMMAND: &str = "stend.command";
+/// Directory of a guest whose contents stay when its machine is reset: journals of stands, and ledgers.
+pub const KEEP: &str = "/var/lib/stend";
 /// Where the kernel lists ports.
 const PORTS: &str = "/sys/class/virtio-ports";
 /// A port that breaks is tried again, not faster than this.

@@ -4,7 +4,7 @@
 use crate::archive::Cpio;
 use crate::packages::{self, ALWAYS, MAIN, Package, RELEASE, WITH_CONTRIB};
 use crate::tool::cannot;
-use crate::tree::{EARLY, PROGRAM, SYSTEM, Tree};
+use crate::tree::{EARLY, KEEP, PROGRAM, SYSTEM, Tree};
 use crate::zfs;
 use sha2::{Digest, Sha256};
 use std::fs::{self, DirBuilder, File};
@@ -159,7 +159,7 @@ fn wanted(further: &Contents) -> Vec<String> {
 /// The name of an image is the hash of what is asked for and how it is put together; the versions that came of it stand in
 /// its list of packages.
 fn name(further: &Contents) -> String {
-    let recipe = [VERSION, RELEASE, INIT, SYSTEM, PROGRAM].into_iter().chain(EARLY);
+    let recipe = [VERSION, RELEASE, INIT, SYSTEM, KEEP, PROGRAM].into_iter().chain(EARLY);
     let recipe = recipe.chain(further.zfs.then_some(zfs::BUILD)).map(String::from);
     format!("image-{}", digest(recipe.chain(wanted(further))))
 }

@@ -33,7 +33,7 @@ mod zfs;
 
 pub use boot::{Started, boot};
 pub use faults::{Failing, Faults};
-pub use guest::serve_guest;
+pub use guest::{KEEP, serve_guest};
 pub use image::{Built, Contents, Image, build, cache_directory};
 pub use like::{Like, like};
 pub use standing::{Standing, find, list, runtime_directory, startable, up};

@@ -1,5 +1,6 @@
 //! The machine file of a machine like a host: as many drives of the same kinds, sizes in proportion, on as many NUMA nodes. Pure.
 
+use crate::qemu;
 use stend_base::format::bytes;
 use stend_base::{Bytes, Error, Kind, Lang, Result, say};
 use stend_record::{Inventory, InventoryDevice};
@@ -70,9 +71,11 @@ pub fn like(inventory: &Inventory, largest: Bytes) -> Result<Like> {
     Ok(Like { text, left_out: drives.len().saturating_sub(known::DRIVES.most) })
 }
 
-/// Drives that the lab can emulate: neither empty slots of card readers nor what the kernel makes of files and memory.
+/// Drives that the lab can emulate: neither empty slots of card readers nor what the kernel makes of files and memory, nor what each
+/// machine of the lab has anyway.
 fn is_drive(device: &InventoryDevice) -> bool {
-    device.device.depth == 0 && device.device.kind == "disk" && device.device.size.0 >= known::UNIT
+    let own = device.serial.as_deref().is_some_and(|serial| serial.starts_with(qemu::OWN));
+    !own && device.device.depth == 0 && device.device.kind == "disk" && device.device.size.0 >= known::UNIT
 }
 
 /// Numbers of the nodes and their CPUs; none if there is only one, or more than the lab has.

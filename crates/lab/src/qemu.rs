@@ -15,6 +15,9 @@ pub const PROGRAM: &str = "qemu-system-x86_64";
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on \
      cryptomgr.notests";
 
+/// What the serial numbers of drives begin with that every machine has: those of a machine file have no such letters.
+pub const OWN: &str = "stend-";
+
 /// How instructions of the guest are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accelerator {
@@ -27,6 +30,9 @@ pub enum Accelerator {
     },
 }
 
+/// The drive that a reset of the machine leaves, as QEMU is told to plug it in.
+pub const KEEP: &str = "virtio-blk-pci,id=keep-drive,bus=keep-slot,drive=keep,serial=stend-keep";
+
 /// Paths by which QEMU reaches what a machine is made of.
 pub struct Paths<'a> {
     /// Kernel and system.
@@ -35,6 +41,8 @@ pub struct Paths<'a> {
     pub archive: String,
     /// One file per drive, in their order.
     pub drives: Vec<String>,
+    /// What a reset of the machine leaves of its guest's own.
+    pub keep: String,
 }
 
 /// How a machine is spoken to.
@@ -115,10 +123,25 @@ pub fn arguments(
         format!("driver=file,node-name=system,filename={system},read-only=on,locking=off"),
     ]);
     words.extend(["-device".into(), "virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system".into()]);
+    words.extend(
+        keep_options(&paths.keep, plugging).into_iter().flat_map(|(option, value)| [format!("-{option}"), value]),
+    );
     if matches!(streams, Streams::Sockets { .. }) {
         words.push("-daemonize".into());
     }
     words.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(String::from));
+    words
+}
+
+/// The drive that a reset of the machine leaves. A guest that is saved must not know it: what is on it is that of another machine.
+fn keep_options(file: &str, plugging: Plugging) -> drives::Words {
+    let mut words = vec![("device", "pcie-root-port,id=keep-slot,bus=pcie.0,chassis=200,slot=200".to_string())];
+    if plugging != Plugging::Nothing {
+        words.push(("blockdev", format!("driver=file,node-name=keep,filename={file},discard=unmap,locking=off")));
+    }
+    if plugging == Plugging::Start {
+        words.push(("device", KEEP.into()));
+    }
     words
 }
 
@@ -201,7 +224,8 @@ fn kernel_line(machine: &Machine, how: Accelerator, streams: &Streams, plugging:
         machine.links.iter().map(|link| format!("{}@{}", mac(&machine.name, &link.to), link.address)).collect();
     let links = if links.is_empty() { String::new() } else { format!(" stend.links={}", links.join(",")) };
     let stays = if matches!(streams, Streams::Sockets { .. }) { " stend.stays" } else { "" };
-    format!("{KERNEL}{counter} stend.drives={count} stend.modules={modules}{links}{stays}{polled}{given}")
+    let keep = if plugging == Plugging::Start { " stend.keep" } else { "" };
+    format!("{KERNEL}{counter} stend.drives={count} stend.modules={modules}{links}{keep}{stays}{polled}{given}")
 }
 
 #[cfg(test)]
@@ -217,7 +241,7 @@ mod tests {
             ["kernel", "start", "system", "packages"].map(|name| Path::new("/c").join(name));
         let image = Image { kernel, start, system, packages };
         let drives = (0..machine.drives.len()).map(|index| format!("/proc/7/fd/{index}")).collect();
-        let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives };
+        let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives, keep: "/proc/7/fd/8".into() };
         arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }, Plugging::Start)
             .join(" ")
             .replace(" -", "\n-")
@@ -258,6 +282,8 @@ mod tests {
             -device virtio-blk-pci,id=drive-B2,bus=slot2,serial=B2,drive=limited-B2,logical_block_size=4096,physical_block_size=4096
             -blockdev driver=file,node-name=system,filename=/c/system,read-only=on,locking=off
             -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
+            -blockdev driver=file,node-name=keep,filename=/proc/7/fd/8,discard=unmap,locking=off
+            -device virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep
             -nodefaults
             -no-user-config
             -no-reboot
@@ -336,6 +362,7 @@ mod tests {
             -device virtio-scsi-pci,id=controller2,bus=slot5
             -device scsi-hd,id=drive-V,bus=controller2.0,scsi-id=0,serial=V,drive=limited-V,logical_block_size=512,physical_block_size=4096,rotation_rate=1
             -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
+            -device virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep
         "#]].assert_eq(&format!("{}\n", told.join("\n")));
         assert!(
             line.contains("stend.drives=12 stend.modules=mptsas,sd_mod,nvme,virtio_scsi,sd_mod nvme_core.io_timeout=5"),

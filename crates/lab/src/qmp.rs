@@ -67,6 +67,13 @@ impl Qmp {
         self.execute("query-status", &json!({})).is_ok_and(|told| told["status"] != "internal-error")
     }
 
+    /// Has the guest reset, or QEMU end, when the guest restarts itself or is reset from outside.
+    //= QEMU, qapi/run-state.json: set-action
+    pub fn on_restart(&mut self, ends: bool) -> io::Result<()> {
+        let action = if ends { "shutdown" } else { "reset" };
+        self.execute("set-action", &json!({"reboot": action})).map(drop)
+    }
+
     /// Has a line of QEMU's own command language done, which says nothing if all is well.
     pub fn monitor(&mut self, line: &str) -> io::Result<()> {
         let told = self.execute("human-monitor-command", &json!({"command-line": line}))?;

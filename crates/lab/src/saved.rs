@@ -39,7 +39,8 @@ pub fn key(machine: &Machine, how: Accelerator, image: &Image, program: &[u8], v
     }
     let rounded = Accelerator::Tcg { counter_khz: Some((khz + SPEED_STEP / 2) / SPEED_STEP * SPEED_STEP) };
     // Where files and sockets lie is nothing that a guest follows from.
-    let paths = Paths { image, archive: String::new(), drives: vec![String::new(); machine.drives.len()] };
+    let paths =
+        Paths { image, archive: String::new(), drives: vec![String::new(); machine.drives.len()], keep: String::new() };
     let streams = Streams::Sockets { directory: Path::new("") };
     let arguments = qemu::arguments(machine, rounded, &paths, &streams, Plugging::Nothing);
     let packages = fs::read_to_string(&image.packages).ok()?;

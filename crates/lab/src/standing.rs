@@ -2,7 +2,7 @@
 //! sockets; what its drives keep has no name there or anywhere. Must not outlive what it says: a machine that died is removed
 //! by whoever sees it next.
 
-use crate::boot::{accelerators, does_not_start, try_each, without_core_dumps};
+use crate::boot::{BOOT_LIMIT, accelerators, does_not_start, try_each, without_core_dumps};
 use crate::command::{FromGuest, ToGuest};
 use crate::faults::Faults;
 use crate::files::Files;
@@ -34,6 +34,8 @@ const MEET_LIMIT: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_millis(50);
 /// How long QEMU may take to end when it is asked.
 const END_LIMIT: Duration = Duration::from_secs(10);
+/// How long QEMU may take to reset its guest: what the guest's drives had in flight is finished first.
+const RESET_LIMIT: Duration = Duration::from_secs(60);
 /// Characters of a name, which is one of a directory.
 const NAME_MAX: usize = 40;
 
@@ -82,6 +84,13 @@ pub fn up(order: &Order, place: &Path, stopped: &dyn Fn() -> bool) -> Result<(St
     let attempt = Attempt { standing: &standing, order, files: &files, began, stopped };
     let start = try_each(accelerators(), |how| attempt.start(how).inspect_err(|_| standing.end()))?;
     Ok((standing, start))
+}
+
+fn not_waited_for(name: &str) -> Box<Error> {
+    Error::new(
+        Kind::Interrupted,
+        say!("interrupted; the machine `{name}` boots on", "прервано; машина `{name}` продолжает загружаться"),
+    )
 }
 
 pub(crate) fn not_started() -> Box<Error> {
@@ -226,6 +235,33 @@ impl Standing {
 
     fn control(&self) -> io::Result<Qmp> {
         Socket::connect(&self.directory, CONTROL).and_then(Qmp::greeted)
+    }
+
+    /// Takes the power from the machine, as far as its guest can tell, and gives it back at once: nobody is told, nothing is
+    /// written that had not left the guest. What did leave it is in QEMU's hands, which lives on. [`Standing::back`] waits for the
+    /// guest.
+    pub fn cut(&self) -> Result<()> {
+        let reset = || -> io::Result<()> {
+            let mut qmp = self.control()?;
+            // As it was started, QEMU ends where it should reset its guest. Under emulation one of nine kernels panics while it
+            // boots: then it boots once more, until the guest has answered.
+            qmp.on_restart(false)?;
+            qmp.execute("system_reset", &json!({}))?;
+            qmp.wait(|event| event["event"] == "RESET", RESET_LIMIT)
+        };
+        reset().map_err(|e| self.lost(&e))
+    }
+
+    /// Waits until the guest of a machine that was reset answers; how long it took. When `stopped` says so, an error of kind
+    /// `Interrupted`: the machine boots on.
+    pub fn back(&self, stopped: &dyn Fn() -> bool) -> Result<Duration> {
+        let start = Instant::now();
+        let met = self.meet(COMMAND_SOCKET, BOOT_LIMIT, &|| !stopped());
+        if stopped() {
+            return Err(not_waited_for(&self.name));
+        }
+        met.and_then(|_| self.control()?.on_restart(true)).map_err(|e| self.lost(&e))?;
+        Ok(start.elapsed())
     }
 
     /// What can be done to its drives. Only one process at a time can do it.

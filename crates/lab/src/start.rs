@@ -124,7 +124,12 @@ impl Attempt<'_> {
         if (self.stopped)() {
             return Err(not_started());
         }
-        let paths = Paths { image: self.order.image, archive: self.files.archive(), drives: self.files.drives() };
+        let paths = Paths {
+            image: self.order.image,
+            archive: self.files.archive(),
+            drives: self.files.drives(),
+            keep: self.files.keep(),
+        };
         let stream = saved.map(Saved::stream).transpose().map_err(|e| lost(&e))?;
         let incoming = stream.as_ref().map(|stream| ["-incoming".to_string(), format!("fd:{}", stream.as_raw_fd())]);
         let machine = self.order.machine;
@@ -194,6 +199,7 @@ impl Attempt<'_> {
         let plugs: Vec<(String, String)> =
             drives::plugs(self.order.machine).into_iter().filter(|(serial, _)| later(serial)).collect();
         plugs.iter().try_for_each(|(_, line)| qmp.monitor(line))?;
+        qmp.monitor(&format!("device_add {}", qemu::KEEP))?;
         let (mut port, _) = self.standing.meet(COMMAND_SOCKET, RESTORE_LIMIT, &|| !(self.stopped)())?;
         let answered = self.began.elapsed();
         port.patience(Some(BEGIN_LIMIT))?;
@@ -202,7 +208,8 @@ impl Attempt<'_> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_err(io::Error::other)?;
         let now = (now.as_secs() as i64, now.subsec_nanos());
         let plugged = plugs.into_iter().map(|(serial, _)| serial).collect();
-        write_frame(&mut port, &ToGuest::Begin(Beginning { now, seed, plugged }))?;
+        let drives = self.order.machine.drives.len() as u32;
+        write_frame(&mut port, &ToGuest::Begin(Beginning { now, seed, plugged, drives }))?;
         begun(&mut port).map(|()| answered)
     }
 }

@@ -13,6 +13,8 @@ use stend_base::{Result, Say, say};
 
 /// What runs first in the system.
 pub const SYSTEM: &str = include_str!("guest/system.sh");
+/// What mounts the drive that a reset leaves.
+pub const KEEP: &str = include_str!("guest/keep.sh");
 /// How the system finds the program that it was given.
 pub const PROGRAM: &str = include_str!("guest/program.sh");
 /// Modules that find and mount the system; a drive, a file system, its checksums, and memory over it.
@@ -145,7 +147,8 @@ impl Tree {
             fs::write(&lvm, text.replace("# event_activation = 1", "event_activation = 0"))?;
         }
         DIRECTORIES.iter().try_for_each(|name| fs::create_dir_all(at(name)))?;
-        for (name, text) in [("usr/sbin/stend-init", SYSTEM), ("usr/bin/stend", PROGRAM)] {
+        for (name, text) in [("usr/sbin/stend-init", SYSTEM), ("usr/sbin/stend-keep", KEEP), ("usr/bin/stend", PROGRAM)]
+        {
             fs::write(at(name), text)?;
             fs::set_permissions(at(name), fs::Permissions::from_mode(0o755))?;
         }
@@ -278,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_shell_understands_what_runs_in_a_guest() {
-        for script in [SYSTEM, PROGRAM] {
+        for script in [SYSTEM, KEEP, PROGRAM] {
             assert!(Command::new("sh").args(["-n", "-c", script]).status().unwrap().success(), "{script}");
         }
     }

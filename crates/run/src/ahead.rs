@@ -65,24 +65,31 @@ pub(crate) fn keeps_ledger(plan: &Plan) -> bool {
     plan.cases.iter().any(|case| case.not_run.is_none() && case.trial.streams.iter().any(kept))
 }
 
-/// Where the ledger of a run lies: beside the run file, whose place the user chose.
-pub(crate) fn ledger_of(run_file: &str) -> String {
-    format!("{run_file}.ledger")
+/// Where the ledger of a run lies: beside the run file, whose place the user chose; in a machine whose power is in our hands where
+/// that takes nothing away.
+pub(crate) fn ledger_of(asked: &Asked) -> String {
+    match &asked.keeps {
+        Some(directory) => format!("{directory}/{}.ledger", asked.run),
+        None => format!("{}.ledger", asked.run_file),
+    }
 }
 
-/// The plan, unless its ledger would be lost together with what it is to judge. `coordinator` as in [`Asked::coordinator`].
-pub(crate) fn with_ledger_outside(plan: Plan, facts: &Facts, coordinator: u32) -> Result<Plan> {
+/// The plan, unless its ledger would be lost together with what it is to judge.
+pub(crate) fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan> {
     if !keeps_ledger(&plan) {
         return Ok(plan);
     }
     // The worker writes the ledger, and on another machine that would be inside of what crashes.
-    if coordinator == 0 {
+    if asked.coordinator == 0 && asked.keeps.is_none() {
         let message = say!(
             "`verify: {{crash: true}}` is not possible from another machine yet: the worker could keep its ledger only there",
             "`verify: {{crash: true}}` с другой машины пока невозможен: рабочий процесс мог бы вести журнал только там"
         );
         return Err(Error::new(Kind::Preflight, message)
-            .hint(say!("run it on the machine of the target", "запустите прогон на машине объекта")));
+            .hint(say!(
+                "run it on the machine of the target, or in a machine of the lab that stays up (`stend lab up FILE`)",
+                "запустите прогон на машине объекта или в машине лаборатории, которая остаётся запущенной (`stend lab up ФАЙЛ`)"
+            )));
     }
     if facts.targets.len() > 1 {
         let message = say!(
@@ -113,7 +120,7 @@ pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
         write: plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes()),
         run: asked.run.clone(),
         run_file: asked.run_file.clone(),
-        ledger: keeps_ledger(plan).then(|| ledger_of(&asked.run_file)),
+        ledger: keeps_ledger(plan).then(|| ledger_of(asked)),
         coordinator: asked.coordinator,
         sample_every: SAMPLE_EVERY,
     }

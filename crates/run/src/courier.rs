@@ -31,10 +31,10 @@ impl Courier {
     }
 
     /// Has the worker look at the trials of a plan, too. What arms change may decide whether one can be run, so with
-    /// arms each is looked at when it is due.
-    pub fn show(&mut self, plan: &Plan) {
+    /// arms each is looked at when it is due. `power`: that of the worker's machine is cut by us, not by the worker.
+    pub fn show(&mut self, plan: &Plan, power: bool) {
         let runs = plan.cases.iter().filter(|case| case.not_run.is_none() && plan.arms.is_empty());
-        self.unseen = runs.map(foreseen).rev().collect();
+        self.unseen = runs.map(|case| foreseen(case, power)).rev().collect();
     }
 
     /// The next message; `None` if everything was carried.
@@ -56,8 +56,9 @@ impl Courier {
     }
 }
 
-fn foreseen(case: &Case) -> Foreseen {
-    Foreseen { label: case.label(), trial: case.trial.clone(), faults: case.faults.clone() }
+fn foreseen(case: &Case, power: bool) -> Foreseen {
+    let faults = case.faults.iter().filter(|fault| !fault.is_cut() || !power);
+    Foreseen { label: case.label(), trial: case.trial.clone(), faults: faults.cloned().collect() }
 }
 
 /// What a plan must know of traces.
@@ -104,14 +105,14 @@ mod tests {
             Plan::new(&PlanInputs { suite, seed: 1, target: target(), time_budget: None, traces: Vec::new() }).unwrap()
         };
         let mut courier = Courier::new(&[]);
-        courier.show(&plan(""));
+        courier.show(&plan(""), false);
         let mut shown = Vec::new();
         while let Some(Request::Foresee(trials)) = courier.next() {
             assert!(trials.len() <= TRIALS);
             shown.extend(trials.into_iter().map(|one| one.trial.streams[0].queue_depth));
         }
         assert_eq!(shown, (1..=40).collect::<Vec<_>>());
-        courier.show(&plan("arms: [{name: a}, {name: b}]\n"));
+        courier.show(&plan("arms: [{name: a}, {name: b}]\n"), false);
         assert_eq!(courier.next(), None);
     }
 

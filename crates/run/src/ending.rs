@@ -46,6 +46,14 @@ pub(crate) fn outweighs(kind: Kind) -> bool {
     matches!(kind, Kind::Bug | Kind::HostLost | Kind::RunFile)
 }
 
+/// What is said of a run between a cut of power and its next session.
+pub(crate) fn goes_on_after_a_cut() -> Say {
+    say!(
+        "the power of its host was cut, as asked, and the next session has not begun",
+        "питание его машины отключено, как и требовалось, а следующий сеанс ещё не начат"
+    )
+}
+
 /// What is said of a run between two builds of its stand.
 pub(crate) fn waits_for_its_stand() -> Say {
     say!("it waits for the next build of its stand", "он ждёт следующей сборки своего стенда")

@@ -62,8 +62,18 @@ pub struct Setup {
     pub stand: Option<StandText>,
     /// What was done on the host with the drives of the stand before this session, for the run file.
     pub elsewhere: Vec<EventKind>,
+    /// The power of the worker's machine, if it is in our hands.
+    pub power: Option<Power>,
     /// End with the block that this session begins with, and leave the rest to sessions on stands that are built anew.
     pub one_block: bool,
+}
+
+/// Power over the worker's machine.
+pub struct Power {
+    /// A directory on it whose contents stay.
+    pub keeps: String,
+    /// Cuts it. It comes back by itself, and whoever began the session waits for that.
+    pub cut: Box<dyn Fn() -> Result<()>>,
 }
 
 /// What continuing a run needs beyond its progress.
@@ -82,6 +92,8 @@ pub struct Done {
     pub error: Option<Box<Error>>,
     /// Its block was measured, and there are others: the run waits for the next build of its stand.
     pub waits: bool,
+    /// The power of its host was cut, as its suite asks: the run goes on when the host is there again.
+    pub cut: bool,
 }
 
 /// Executes a run to its end and shows progress about four times a second.
@@ -90,7 +102,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     let mut setup = setup;
     let stopper = Stopper { sender: sender.clone() };
     if let Err(error) = setup.host.listen(move |message| drop(sender.send(Input::Host(message)))) {
-        return Done { run_file: None, error: Some(error), waits: false };
+        return Done { run_file: None, error: Some(error), waits: false, cut: false };
     }
     let now = stend_host::now();
     let walk = Walk::new(asked(&setup), now);
@@ -103,7 +115,8 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
 pub(crate) fn asked(setup: &Setup) -> Asked {
     // On another machine our process and the directory of the run file are something else, or nothing.
     let here = setup.host.clock().is_none();
-    let directory = setup.run_file.parent().filter(|_| here);
+    let directory = setup.run_file.parent().filter(|_| here).map(|path| path.to_string_lossy().into_owned());
+    let keeps = setup.power.as_ref().map(|power| power.keeps.clone());
     Asked {
         suite: setup.suite.clone(),
         seed: setup.seed,
@@ -112,13 +125,14 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
         inspect: Inspect {
             targets: setup.targets.clone(),
             permission: setup.permission.clone(),
-            run_directory: directory.map(|p| p.to_string_lossy().into_owned()).unwrap_or_default(),
+            run_directory: directory.or(keeps.clone()).unwrap_or_default(),
             fio: setup.suite.needs_fio(),
             programs: setup.suite.programs(),
         },
         run: setup.id.clone(),
         run_file: setup.run_file.to_string_lossy().into_owned(),
         coordinator: if here { std::process::id() } else { 0 },
+        keeps,
         resume: setup.resume.as_ref().map(|r| r.progressed.clone()),
         stand: setup.stand.as_ref().map(|StandText { file, text, nonce, .. }| StandFile {
             text: text.clone(),
@@ -191,8 +205,17 @@ impl Loop {
                 Action::Window(on) => self.with_writer(|writer| writer.window(on)),
                 Action::Edge => self.with_writer(|writer| writer.edge()),
                 Action::Warn(say) => self.progress.warn(say),
+                Action::Cut => self.cut(),
             }
         }
+    }
+
+    /// Nothing is asked of the worker any more: the walk hears at once what became of it.
+    fn cut(&mut self) {
+        let power = self.setup.power.as_ref();
+        let done = power.map_or_else(|| Err(power_of_others()), |power| (power.cut)());
+        self.walk.apply(Input::Cut(done), stend_host::now());
+        self.act();
     }
 
     fn open(&mut self, work: impl FnOnce(&Loop) -> Result<Writer>) {
@@ -286,11 +309,16 @@ impl Loop {
     }
 
     fn finish(mut self) -> Done {
-        let aborted = self.walk.aborted;
+        let (aborted, cut) = (self.walk.aborted, self.walk.cut);
         let Setup { host, run_file, .. } = self.setup;
-        let ended = host.end(if aborted { ABORT_LIMIT } else { END_LIMIT });
+        let ended = host.end(match (cut, aborted) {
+            // There is nobody at its other end.
+            (true, _) => Duration::ZERO,
+            (false, true) => ABORT_LIMIT,
+            (false, false) => END_LIMIT,
+        });
         let mut error = self.walk.ending.take();
-        if !ended && !aborted && error.is_none() {
+        if !ended && !aborted && !cut && error.is_none() {
             error = Some(Error::new(
                 Kind::HostLost,
                 say!("the worker did not end and was killed", "рабочий процесс не завершился и был остановлен"),
@@ -304,6 +332,28 @@ impl Loop {
                 run_file
             }
         });
-        Done { run_file, waits: self.walk.waits && error.is_none(), error }
+        let fine = error.is_none();
+        Done { run_file, waits: self.walk.waits && fine, cut: cut && fine, error }
     }
+}
+
+/// Why the power of a worker's machine is not cut.
+fn power_of_others() -> Box<Error> {
+    Error::new(
+        Kind::Preflight,
+        say!(
+            "`power.cut` is not possible here: the power of this host is not ours",
+            "`power.cut` здесь невозможен: питание этой машины не в нашей власти"
+        ),
+    )
+    .hint(say!(
+        "`stend lab up FILE` starts a machine whose power is; then `--lab NAME` measures in it",
+        "`stend lab up ФАЙЛ` запускает машину, питание которой в нашей власти; измеряет в ней `--lab ИМЯ`"
+    ))
+}
+
+/// Refuses a suite that cuts the power of a machine which is not in our hands.
+pub fn may_cut(suite: &Suite, power: Option<&Power>) -> Result<()> {
+    let cuts = suite.cases.iter().flat_map(|case| &case.faults).any(stend_spec::fault::Fault::is_cut);
+    if cuts && power.is_none() { Err(power_of_others()) } else { Ok(()) }
 }

@@ -20,7 +20,7 @@ mod watch;
 
 pub use channel::{Channel, Stopper, channel};
 pub use control::{ask_to_stop, is_going_on};
-pub use execute::{Done, Resume, Setup, execute};
+pub use execute::{Done, Power, Resume, Setup, execute, may_cut};
 pub use preview::preview;
 pub use progress::Update;
 pub use resume::{Progressed, progressed};

@@ -41,7 +41,7 @@ fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Pre
         time_budget: asked.time_budget,
         traces: courier::facts(&asked.traces),
     };
-    let plan = ahead::with_ledger_outside(Plan::new(&inputs)?, &facts, asked.coordinator)?;
+    let plan = ahead::with_ledger_outside(Plan::new(&inputs)?, &facts, asked)?;
     host.send(&Request::Rehearse(ahead::prepare(asked, &plan)));
     let Reply::Rehearsed(rehearsal) = answer(receiver)? else { return Err(out_of_order()) };
     let ahead = Ahead {
@@ -64,8 +64,8 @@ fn answer(receiver: &Receiver<Input>) -> Result<Reply> {
             Ok(Input::Host(FromHost::Lost(detail))) => return Err(lost(&detail)),
             Ok(Input::Wish(Wish::Stop(kind))) => return Err(interrupted(kind)),
             Ok(Input::Wish(Wish::Abort)) => return Err(interrupted(Kind::Interrupted)),
-            // Of a run file there is none, and nobody sends ticks.
-            Ok(Input::RunFile(_) | Input::Tick) => {}
+            // Of a run file there is none, and nobody sends ticks or cuts power.
+            Ok(Input::RunFile(_) | Input::Cut(_) | Input::Tick) => {}
             Err(_) => return Err(lost("no answer in time")),
         }
     }

@@ -79,6 +79,13 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
     let executed = if filled || plan.fill.is_none() { executed(run) } else { Vec::new() };
     let mut begun = None;
     for (trial, round) in executed {
+        // It did what it was for, and is not run again.
+        if !round && stend_analyse::ended_by_cut(run, &plan, trial) {
+            begun = Some(trial.case);
+            history.push(Outcome::Ok);
+            measured = measured + trial.asked.ramp + trial.asked.window;
+            continue;
+        }
         let Some(outcome) = trial.outcome.as_ref().filter(|o| o.status != TrialStatus::Interrupted) else { continue };
         if round && trial.block == 0 && begun == Some(trial.case) {
             history.push(Outcome::Paused);

@@ -2,7 +2,7 @@
 
 use crate::resume::Progressed;
 use std::sync::Arc;
-use stend_base::{Error, Kind, Nanos, Say};
+use stend_base::{Error, Kind, Nanos, Result, Say};
 use stend_host::{FromHost, Inspect, Request, StandFile};
 use stend_record::{Entry, HostFacts};
 use stend_spec::plan::{Decision, PlanInputs};
@@ -28,6 +28,8 @@ pub struct Asked {
     pub traces: Vec<Arc<Trace>>,
     /// Our process id.
     pub coordinator: u32,
+    /// The power of the worker's machine is in our hands: a directory there whose contents stay when it is cut.
+    pub keeps: Option<String>,
     /// Where an earlier session of the run got to.
     pub resume: Option<Progressed>,
     /// The stand to put up first; then nothing is known of targets before.
@@ -54,6 +56,8 @@ pub enum Input {
     Wish(Wish),
     /// The run file cannot be written any more.
     RunFile(Box<Error>),
+    /// What became of [`Action::Cut`].
+    Cut(Result<()>),
     /// Time has passed.
     Tick,
 }
@@ -78,6 +82,8 @@ pub enum Action {
     Edge,
     /// The plan's warnings, for people.
     Warn(Say),
+    /// Cut the power of the worker's machine.
+    Cut,
     /// Open the run file of an earlier session.
     Resume {
         /// The host as it is now.

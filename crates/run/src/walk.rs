@@ -4,12 +4,14 @@ mod aftermath;
 mod arms;
 mod calibrate;
 mod load;
+mod power;
 mod stand;
 
 use crate::ahead;
 use crate::arms::Arms;
 use crate::courier::{self, Courier};
-use crate::ending::{interrupted, not_as_written, outweighs, target_failed, told_with, waits_for_its_stand};
+use crate::ending::waits_for_its_stand;
+use crate::ending::{goes_on_after_a_cut, interrupted, not_as_written, outweighs, target_failed, told_with};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
 pub(crate) use load::Spared;
@@ -61,6 +63,10 @@ pub struct Walk {
     block: Option<u32>,
     /// It was measured, and there are others.
     pub waits: bool,
+    /// When the power of the host is to be cut, once the load that it comes upon has begun.
+    cut_at: Option<Nanos>,
+    /// It was: the next session goes on.
+    pub cut: bool,
     refill: bool,
     /// Ceilings were measured, or are being.
     calibrated: bool,
@@ -103,6 +109,8 @@ impl Walk {
             suspended: None,
             block: None,
             waits: false,
+            cut_at: None,
+            cut: false,
             courier: Courier::new(&asked.traces),
             asked,
             plan: None,
@@ -156,6 +164,8 @@ impl Walk {
                 self.end_with(error);
                 self.actions.push(Action::Send(Request::Stop));
             }
+            Input::Cut(done) => self.was_cut(done, now),
+            Input::Tick if self.cut_at.is_some_and(|at| now >= at) => self.cut_power(now),
             Input::Tick if now > self.deadline => {
                 let step = self.step;
                 self.lost(format!("no answer in time while {step:?}"), now);
@@ -186,7 +196,10 @@ impl Walk {
                 }
             }
             Reply::Switched(facts) => self.switched(*facts, now),
-            Reply::Slices { ordinal, slices } => self.append(Entry::Slices { trial: ordinal, slices }),
+            Reply::Slices { ordinal, slices } => {
+                self.append(Entry::Slices { trial: ordinal, slices });
+                self.plan_cut(now);
+            }
             Reply::Log { ordinal, chunk } => self.append(Entry::IoLog { trial: ordinal, chunk }),
             Reply::TrialDone { ordinal, outcome } => self.trial_done(ordinal, *outcome, now),
             Reply::Sample(sample) => self.append(Entry::Sample(sample)),
@@ -217,7 +230,7 @@ impl Walk {
             .as_ref()
             .map_or(Ok(()), |earlier| resume::same_targets(earlier, &facts, self.asked.stand.is_some()));
         let planned = same.and_then(|()| Plan::new(&inputs));
-        let plan = match planned.and_then(|plan| ahead::with_ledger_outside(plan, &facts, self.asked.coordinator)) {
+        let plan = match planned.and_then(|plan| ahead::with_ledger_outside(plan, &facts, &self.asked)) {
             Ok(plan) => plan,
             Err(error) => {
                 self.end_with(error);
@@ -243,7 +256,7 @@ impl Walk {
         }
         let early = std::mem::take(&mut self.early);
         self.actions.extend(early.into_iter().map(Action::Append));
-        self.courier.show(&plan);
+        self.courier.show(&plan, self.asked.keeps.is_some());
         self.plan = Some(plan);
         self.look_back(now);
     }
@@ -417,10 +430,15 @@ impl Walk {
         let waits = self.suspended.and_then(|arm| Some((arm, self.arms.instruction(arm)?)));
         self.state = match (waits, &self.ending) {
             (Some((arm, text)), _) => RunState::Suspended { arm, instruction: text.to_string() },
+            (None, None) if self.cut => RunState::Ended { kind: Kind::Interrupted, reason: goes_on_after_a_cut() },
             (None, None) if self.waits => RunState::Ended { kind: Kind::Interrupted, reason: waits_for_its_stand() },
             (None, None) => RunState::Complete,
             (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };
+        // What was wrong so far is told by the session that goes on.
+        if self.cut {
+            return;
+        }
         // Data that are wrong weigh more than I/O that failed, and said so; both more than a stop by the user.
         let (errors, mismatches) = self.faults();
         if mismatches > 0 && !self.ending.as_ref().is_some_and(|error| outweighs(error.kind)) {

@@ -3,6 +3,9 @@
 use super::*;
 use stend_record::crash::{Aftermath, Crash};
 
+#[path = "walk_power_tests.rs"]
+mod power;
+
 const SUITE: &str = "suite: t
 fill: {size: 64MiB}
 repeats: {blocks: 2}

@@ -39,6 +39,7 @@ fn asked() -> Asked {
         },
         run: "R-1".into(),
         run_file: "/r/R-1.stend".into(),
+        keeps: None,
         coordinator: 1,
         resume: None,
         stand: None,

@@ -64,6 +64,8 @@ pub enum Act {
         /// Words of the one that undoes it.
         undo: Vec<String>,
     },
+    /// The power of the machine goes and comes back at once: whatever had not left it is gone. Nothing undoes it; the trial ends with it.
+    PowerCut,
 }
 
 /// Which drive.
@@ -129,6 +131,7 @@ impl Act {
             | Act::Snapshot
             | Act::PathDown(_)
             | Act::CpuOffline(_)
+            | Act::PowerCut
             | Act::Fill(_)
             | Act::LinkDown(_)
             | Act::LinkDelay(..)
@@ -150,6 +153,7 @@ impl Act {
             | Act::Snapshot
             | Act::PathDown(_)
             | Act::CpuOffline(_)
+            | Act::PowerCut
             | Act::Fill(_)
             | Act::ProcessKill { .. }
             | Act::Command { .. } => None,
@@ -181,6 +185,7 @@ impl Act {
             Act::Snapshot => say!("a snapshot is made", "сделан снимок"),
             Act::PathDown(number) => say!("path {number} is down", "путь {number} пропал"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is offline", "процессор {cpu} отключён"),
+            Act::PowerCut => say!("the power of the machine is cut", "питание машины отключено"),
             Act::Fill(to) => {
                 let Say { en: to, ru: to_ru } = percent(*to);
                 say!("the file system is filled to {to} %", "файловая система заполнена до {to_ru} %")
@@ -215,6 +220,7 @@ impl Act {
             | Act::Scrub
             | Act::Snapshot
             | Act::PathDown(_)
+            | Act::PowerCut
             | Act::Fill(_) => Vec::new(),
         }
     }
@@ -231,6 +237,7 @@ impl Act {
             Act::Snapshot => say!("the snapshot is removed", "снимок удалён"),
             Act::PathDown(number) => say!("path {number} is back", "путь {number} вернулся"),
             Act::CpuOffline(cpu) => say!("CPU {cpu} is back", "процессор {cpu} снова включён"),
+            Act::PowerCut => say!("the power is back", "питание снова есть"),
             Act::Fill(_) => say!("the file that filled it is removed", "заполнивший её файл удалён"),
             Act::LinkDown(link) => say!("link {link} is up", "интерфейс {link} снова включён"),
             Act::LinkDelay(link, _) | Act::LinkLoss(link, _) => {
@@ -242,6 +249,11 @@ impl Act {
 }
 
 impl Fault {
+    /// Whether the trial ends with it.
+    pub fn is_cut(&self) -> bool {
+        self.act == Act::PowerCut
+    }
+
     /// When and what, e.g. `20 s: drive 3 fails, for 30 s`.
     pub fn say(&self) -> Say {
         let Say { en, ru } = self.act.say();

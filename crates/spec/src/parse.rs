@@ -17,6 +17,7 @@ mod machine;
 mod operation;
 mod pattern;
 mod place;
+mod power;
 mod precondition;
 mod prober;
 mod rate;
@@ -76,6 +77,7 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
         fault::not_with_arms(&root, file, &cases)?;
     }
     app::alone(&root, file, &cases)?;
+    power::not_until(&root, file, &cases, until.is_some())?;
     if cases.is_empty() {
         return Err(root.error(file, say!("`cases` is empty", "список `cases` пуст")));
     }
@@ -185,6 +187,7 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
         steady::fits(node, file, &streams)?;
     }
     fault::fits(node, file, &faults, window, (engine, &streams))?;
+    power::fits(node, file, &faults, &streams, steady.is_some())?;
     Ok(SuiteCase { name, app: None, streams, ramp, window, direct, backend, engine, io_log, prober, steady, faults })
 }
 

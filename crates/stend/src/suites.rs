@@ -68,6 +68,12 @@ pub const ALL: &[BuiltIn] = &[
         "накопитель массива сразу заменён: во что обходится нагрузке само перестроение и сколько оно длится под ней"
     ),
     suite!(
+        "power-cut",
+        "power-cut/suite",
+        "the power of a machine of the lab is cut under durable writes, again and again: is everything there that was acknowledged",
+        "питание машины лаборатории раз за разом отключается под долговечной записью: цело ли всё подтверждённое"
+    ),
+    suite!(
         "snapshot-impact",
         "snapshot-impact/suite",
         "what making, keeping and removing a snapshot costs the load",

@@ -81,6 +81,7 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     layers_and_nodes(&up);
     runs(&up);
     faults(&up);
+    cut(&up);
 
     up.lab(&["lab", "down", "tested"], 0);
     assert!(up.lab(&["lab", "shell", "tested", "--", "true"], 4).1.contains("no machine `tested` is up"));
@@ -132,8 +133,7 @@ fn a_machine_like_it(up: &Up) {
     let machine = stend_spec::parse::machine(&text, "like.yaml").expect("a machine file");
     let drives: Vec<_> = machine.drives.iter().map(|drive| (drive.serial.clone(), drive.size, drive.node)).collect();
     let is = |end: &str, node| (format!("{}{end}", up.serial), Bytes::mib(64), Some(node));
-    // The guest shows the drive with its system as well.
-    let mut sorted: Vec<_> = drives.into_iter().filter(|(serial, ..)| serial != "stendsystem").collect();
+    let mut sorted = drives;
     sorted.sort();
     assert_eq!(sorted, [is("1", 0), is("2", 0), is("F1", 1), is("F2", 1)], "{text}");
     assert_eq!(machine.numa.iter().map(|node| node.cpus).collect::<Vec<_>>(), [1, 1]);
@@ -184,6 +184,21 @@ fn runs(up: &Up) {
         code != 4
     });
     assert_eq!(last.borrow().0, 0, "{}", last.borrow().1);
+}
+
+/// Its power goes and comes back: what was in memory is gone, what was on drives and of its own is there.
+fn cut(up: &Up) {
+    let boot = || up.guest("cat /proc/sys/kernel/random/boot_id");
+    let (before, one) = (boot(), up.drive(1));
+    up.guest("echo kept > /var/lib/stend/kept; sync /var/lib/stend/kept; echo gone > /opt/gone; mdadm --stop /dev/md0 2>&1; true");
+    up.guest(&format!("printf kept | dd of={one} conv=fsync 2>&1"));
+    let (told, _) = up.lab(&["lab", "cut", "tested", "--json"], 0);
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert!(told["up"] == true && told["answered_after_ns"].as_u64().is_some_and(|took| took > 0), "{told}");
+    assert_ne!(boot(), before);
+    assert_eq!(up.guest("cat /var/lib/stend/kept; ls /opt"), "kept\n");
+    assert_eq!(up.guest(&format!("head -c 4 {one}")), "kept");
+    assert!(up.lab(&["lab", "cut", "nobody"], 4).1.contains("no machine `nobody` is up"));
 }
 
 /// Drives complain, fail, and go away under an array, and come back.

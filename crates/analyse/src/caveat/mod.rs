@@ -6,6 +6,7 @@ mod words;
 
 use crate::between_arms;
 use crate::check::{bound, clock};
+use crate::faults;
 use crate::findings::{CaseFinding, Caveat, IoLogFinding};
 use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
@@ -179,12 +180,12 @@ fn not_steady(cases: &[CaseFinding]) -> Option<Caveat> {
     })
 }
 
-/// Rates that a search tried are looked at as often as its own rule says.
+/// Rates that a search tried are looked at as often as its own rule says, and where power is cut there is no rate.
 fn few_trials(plan: &Plan, cases: &[CaseFinding]) -> Option<Caveat> {
     let few = || {
         cases
             .iter()
-            .filter(|case| plan.rung(case.case).is_none())
+            .filter(|case| plan.rung(case.case).is_none() && !faults::is_cut(plan, case.case))
             .map(|case| case.trials)
             .filter(|&n| n < TRIALS_PUBLISHABLE)
     };

@@ -11,6 +11,9 @@ const LOST_LEAST: f64 = 0.05;
 impl FaultFinding {
     /// What is known of the trials in one paragraph: of each figure the median and the largest.
     pub fn say(&self) -> Say {
+        if let Some(cuts) = &self.cuts {
+            return cuts.say();
+        }
         both(|l| {
             let parts = [
                 self.came(l),
@@ -165,7 +168,10 @@ impl FaultFinding {
 pub(crate) fn verdict(found: &[FaultFinding], caveats: &[Caveat]) -> Say {
     both(|l| {
         let answers = found.iter().map(|found| format!("{}: {}", found.label, found.say().get(l)));
-        let doubt = caveats.first().map(|caveat| caveat.say().get(l).to_string());
+        // What cuts of power prove is said with them.
+        let cut = found.iter().any(|found| found.cuts.is_some());
+        let told = |caveat: &&Caveat| cut && matches!(caveat, Caveat::CrashesSurvived { .. });
+        let doubt = caveats.iter().find(|caveat| !told(caveat)).map(|caveat| caveat.say().get(l).to_string());
         answers.chain(doubt).collect::<Vec<_>>().join(" ")
     })
 }

@@ -26,21 +26,28 @@ mkdir -p /var/lib/nfs
 drives=0
 stays=
 links=
+must_keep=
 for word in $(cat /proc/cmdline); do
   case $word in
     stend.drives=*) drives=${word#stend.drives=} ;;
     stend.stays) stays=yes ;;
+    stend.keep) must_keep=yes ;;
     stend.links=*) links=${word#stend.links=} ;;
     stend.modules=*) modprobe -a $(echo "${word#stend.modules=}" | $b tr , ' ') ;;
   esac
 done
 # By hand: a look at every device there is would take three seconds more under emulation.
 udevadm trigger --action=add --subsystem-match=block --subsystem-match=nvme
-# Drives are found beside this script: who says hello before the last is there would be asked for it in vain. One more is
+# What a reset leaves comes with the machine, or is plugged in when its guest begins; after that it knows how many drives there are.
+kept=
+own=1
+stend-keep && kept=yes && own=2
+[ -s /var/lib/stend/.drives ] && drives=$(cat /var/lib/stend/.drives)
+# Drives are found beside this script: who says hello before the last is there would be asked for it in vain. One or two more are
 # the system's own.
 tries=0
 while [ "$tries" -lt 1500 ]; do
-  found=-1
+  found=-$own
   for disk in /sys/block/nvme*n* /sys/block/vd* /sys/block/sd*; do [ -e "$disk/size" ] && found=$((found + 1)); done
   [ "$found" -ge "$drives" ] && break
   tries=$((tries + 1))
@@ -62,8 +69,8 @@ port=
 for one in /sys/class/virtio-ports/*; do
   [ "$(cat "$one/name" 2>/dev/null)" = stend.worker ] && port=/dev/${one##*/}
 done
-if [ -z "$port" ] || [ "$found" -lt "$drives" ]; then
-  echo "stend-lab: of $drives drives $found appeared, port: ${port:-none}"
+if [ -z "$port" ] || [ "$must_keep" -a -z "$kept" ] || [ "$found" -lt "$drives" ]; then
+  echo "stend-lab: of $drives drives $found appeared, port: ${port:-none}, what a reset leaves: ${kept:-none}"
 elif [ -n "$stays" ]; then
   # Whoever comes is served; the machine ends when it is told to.
   stend guest

@@ -15,6 +15,10 @@ pub(super) fn section(m: &mut Markup, page: &Page) {
             m.el("h3", "", |m| m.text(&found.label));
             m.el("ul", "", |m| found.events.iter().for_each(|event| m.line("li", "", event)));
             m.line("p", "about", &found.say());
+            // Where its power was cut a trial has no course.
+            if found.trials.is_empty() {
+                continue;
+            }
             table(m, "numbers", &columns(), |m| {
                 for (name, cells) in rows(found) {
                     m.el("tr", "", |m| {
@@ -24,7 +28,9 @@ pub(super) fn section(m: &mut Markup, page: &Page) {
                 }
             });
         }
-        m.line("p", "note", &origin());
+        if page.findings.faults.iter().any(|found| !found.trials.is_empty()) {
+            m.line("p", "note", &origin());
+        }
         m.el("div", "charts wide", |m| {
             for chart in page.findings.faults.iter().filter_map(|found| found.chart.as_ref()) {
                 figure::draw(m, chart, page.lang, crate::svg::WIDTH_PAGE);

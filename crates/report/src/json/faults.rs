@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stend_analyse::chart::Chart;
-use stend_analyse::findings::{FaultFinding, FaultTrial};
+use stend_analyse::findings::{CutFinding, FaultFinding, FaultTrial};
 use stend_base::{Nanos, Say};
 
 /// What the events of one case did.
@@ -14,6 +14,27 @@ pub(super) struct FaultsOut<'a> {
     trials: Vec<TrialOut<'a>>,
     text: Say,
     chart: Option<&'a Chart>,
+    /// Of a case whose power was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cuts: Option<CutsOut>,
+}
+
+#[derive(Serialize)]
+struct CutsOut {
+    /// How often.
+    cuts: u64,
+    /// Those after which data were compared.
+    judged: u64,
+    /// Blocks that had been acknowledged before, and were compared.
+    acknowledged: u64,
+    /// Cuts that took or changed something.
+    harmful: u64,
+    /// Blocks whose acknowledged write is gone.
+    lost: u64,
+    /// Blocks of which it is there in part.
+    torn: u64,
+    /// Blocks that are otherwise not as acknowledged, or cannot be read.
+    others: u64,
 }
 
 #[derive(Serialize)]
@@ -77,7 +98,13 @@ pub(super) fn out(found: &FaultFinding) -> FaultsOut<'_> {
         trials: found.trials.iter().map(trial).collect(),
         text: found.say(),
         chart: found.chart.as_ref(),
+        cuts: found.cuts.as_ref().map(cuts),
     }
+}
+
+fn cuts(found: &CutFinding) -> CutsOut {
+    let CutFinding { cuts, judged, acknowledged, harmful, .. } = *found;
+    CutsOut { cuts, judged, acknowledged, harmful, lost: found.lost(), torn: found.torn(), others: found.others() }
 }
 
 fn trial(trial: &FaultTrial) -> TrialOut<'_> {

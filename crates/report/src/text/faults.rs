@@ -17,6 +17,10 @@ fn table(found: &FaultFinding, screen: &Screen) -> String {
     // The verdict above has said it in words.
     let mut out = format!("{}\n", screen.bold(&clean(&found.label)));
     found.events.iter().for_each(|event| out.push_str(&super::paragraph("· ", event.get(lang), screen.width)));
+    // Where its power was cut a trial has no course.
+    if found.trials.is_empty() {
+        return out;
+    }
     let heads: Vec<Say> = NARROW.iter().map(|index| columns()[*index].clone()).collect();
     let column = |(index, head): (usize, &Say)| Column { head: head.get(lang).to_string(), right: index > 0 };
     let columns: Vec<Column> = heads.iter().enumerate().map(column).collect();

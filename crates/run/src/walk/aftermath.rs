@@ -17,11 +17,8 @@ impl Walk {
     pub(super) fn look_back(&mut self, now: Nanos) {
         let plan = self.plan.as_ref().filter(|plan| self.asked.resume.is_some() && ahead::keeps_ledger(plan));
         let Some(plan) = plan else { return self.prepare(now) };
-        let judge = Judge {
-            ledger: ahead::ledger_of(&self.asked.run_file),
-            run: self.asked.run.clone(),
-            files: plan.files.clone(),
-        };
+        let judge =
+            Judge { ledger: ahead::ledger_of(&self.asked), run: self.asked.run.clone(), files: plan.files.clone() };
         self.actions.push(Action::Send(Request::Judge(judge)));
         self.step = Step::Judging;
         self.deadline = now + SILENCE_LIMIT;

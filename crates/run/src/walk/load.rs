@@ -66,7 +66,9 @@ impl Walk {
             + TRIAL_GRACE;
         // Rounds bring a load into its state, and are none of the measured ones.
         let cases = self.plan.iter().flat_map(|plan| plan.cases.get(case as usize));
-        let faults: Vec<Fault> = cases.filter(|_| !round).flat_map(|case| case.faults.clone()).collect();
+        let all = cases.filter(|_| !round).flat_map(|case| case.faults.clone());
+        // What takes the worker away is not for the worker to do.
+        let faults: Vec<Fault> = all.filter(|fault| !fault.is_cut() || self.asked.keeps.is_none()).collect();
         if !faults.is_empty() {
             self.deadline = self.deadline + SILENCE_LIMIT;
         }
@@ -122,6 +124,8 @@ impl Walk {
                 self.spared.add(plan, case, round);
             }
         }
+        // The load ended before.
+        self.cut_at = None;
         self.append(Entry::TrialEnd { trial: ordinal, outcome: Box::new(outcome) });
         self.actions.push(Action::Window(false));
         self.actions.push(Action::Edge);

@@ -84,6 +84,10 @@ pub const ACTS: &[Word] = &[
         "process.kill",
         "every process with the name `process` is killed (SIGKILL), and `undo` starts it again; needs `--allow-commands`",
     ),
+    (
+        "power.cut",
+        "the power of the machine goes and comes back at once, and the trial ends with it; the run goes on by itself when the machine answers again, and first judges what is left of the data. Only with `--lab NAME` of a machine that stays up, as the only event of a case whose writing streams all have `verify: {crash: true}`",
+    ),
     ("command", "`command` is executed, and `undo` to undo it; needs `--allow-commands`"),
 ];
 

@@ -99,6 +99,7 @@ fn act(node: &Node, file: &str, what: &str, given: Given) -> Result<Act> {
         "scrub" => (&[], Some(Act::Scrub)),
         "snapshot" => (&[], Some(Act::Snapshot)),
         "path.down" => (&["path"], given.path.map(Act::PathDown)),
+        "power.cut" => (&[], Some(Act::PowerCut)),
         "cpu.offline" => (&["cpu"], given.cpu.map(Act::CpuOffline)),
         "fill" => (&["to"], given.to.map(Act::Fill)),
         "link.down" => (&["link"], given.link.map(Act::LinkDown)),
@@ -336,8 +337,8 @@ mod tests {
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `command`
-            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `command`
+            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `power.cut`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `command`
+            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `power.cut`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `command`
         "#]],
         );
         check_error(

@@ -81,6 +81,8 @@ pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
         Act::Command { command, undo } => {
             Ok(Change { of: None, apply: vec![Deed::Own(command.clone())], undo: vec![Deed::Own(undo.clone())] })
         }
+        // Whoever has its power in hand does not ask the machine itself.
+        Act::PowerCut => Err(say!("the power of this machine is not ours", "питание этой машины не в нашей власти")),
     };
     made.map_err(|why| refused(act, why))
 }

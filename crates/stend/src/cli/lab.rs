@@ -21,7 +21,7 @@ pub fn lab(lang: Lang) -> Command {
         .disable_help_subcommand(true)
         .subcommand_help_heading(word(lang, "Commands", "Команды"))
         .subcommand_value_name(word(lang, "COMMAND", "КОМАНДА"))
-        .subcommands([build(lang), up(lang), down(lang), list(lang), shell(lang), like(lang), connect(lang)])
+        .subcommands([build(lang), up(lang), down(lang), cut(lang), list(lang), shell(lang), like(lang), connect(lang)])
 }
 
 fn build(lang: Lang) -> Command {
@@ -51,6 +51,14 @@ fn down(lang: Lang) -> Command {
     let about =
         say!("end a machine; what its drives hold is gone", "завершить машину; то, что на её накопителях, пропадает");
     action("down", about, "stend lab down nvme", "NAME", vec![name(lang)], lang)
+}
+
+fn cut(lang: Lang) -> Command {
+    let about = say!(
+        "cut the power of a machine and wait until its guest answers again",
+        "отключить питание машины и дождаться ответа её гостевой системы"
+    );
+    action("cut", about, "stend lab cut nvme\nstend lab cut nvme --json", "NAME", vec![name(lang)], lang)
 }
 
 fn list(lang: Lang) -> Command {

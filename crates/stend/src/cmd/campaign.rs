@@ -152,6 +152,12 @@ fn whole_in_blocks(suite: &Suite) -> Result<()> {
     if !suite.arms.is_empty() {
         return refused(say!("the suite has arms of its own", "у набора есть собственные варианты"));
     }
+    if suite.cases.iter().flat_map(|case| &case.faults).any(stend_spec::fault::Fault::is_cut) {
+        return refused(say!(
+            "a stand whose power is cut has to be there again, and not anew (`power.cut`)",
+            "стенд, питание которого отключено, должен вернуться прежним, а не новым (`power.cut`)"
+        ));
+    }
     let searches = |case: &stend_spec::suite::SuiteCase| {
         case.app.is_some() || case.steady.is_some() || case.streams.iter().any(|stream| stream.search.is_some())
     };

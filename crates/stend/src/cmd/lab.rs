@@ -11,10 +11,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use stend_base::format::{bytes, duration};
+use stend_base::format::{bytes, duration, fixed};
 use stend_base::{Error, Kind, Lang, Nanos, Result, Say, say};
 use stend_host::Host;
 use stend_lab::{Built, Contents, Image, Order, Standing, Start};
+use stend_run::Power;
 use stend_spec::machine::Machine;
 
 /// How long a worker of this machine may take until it speaks; milliseconds are usual.
@@ -28,6 +29,7 @@ pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
         Some(("build", arguments)) => build(arguments, out),
         Some(("up", arguments)) => up(arguments, out),
         Some(("down", arguments)) => down(arguments, out),
+        Some(("cut", arguments)) => cut(arguments, out),
         Some(("list", _)) => list(out),
         Some(("shell", arguments)) => lab_shell::shell(&standing(arguments)?, &super::many(arguments, "COMMAND"), out),
         Some(("like", arguments)) => lab_like::like(arguments, out),
@@ -94,6 +96,30 @@ fn down(arguments: &ArgMatches, out: &Out) -> Result<()> {
         true => out.result(&json!({"machine": name, "up": false}).to_string()),
         false => out.result(say!("the machine `{name}` is down", "машина `{name}` завершена").get(out.lang)),
     }
+}
+
+fn cut(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let standing = standing(arguments)?;
+    // A run that wants its host to lose its power does that itself; any other would only lose its worker.
+    standing.free()?;
+    let stopped = stop_flag()?;
+    standing.cut()?;
+    let took = standing.back(&|| stopped.load(Ordering::Relaxed))?;
+    let name = &standing.name;
+    if out.json {
+        return out
+            .result(&json!({"machine": name, "up": true, "answered_after_ns": took.as_nanos() as u64}).to_string());
+    }
+    out.result(answers(name, took).get(out.lang))
+}
+
+/// That a machine is there again after its power was cut.
+fn answers(name: &str, took: Duration) -> Say {
+    let [en, ru] = [Lang::En, Lang::Ru].map(|lang| fixed(took.as_secs_f64(), 1, lang));
+    say!(
+        "the power of `{name}` was cut; its guest answers again after {en} s",
+        "питание `{name}` отключалось; гостевая система снова отвечает через {ru} с"
+    )
 }
 
 fn list(out: &Out) -> Result<()> {
@@ -165,6 +191,26 @@ fn build(arguments: &ArgMatches, out: &Out) -> Result<()> {
         false => say!("the image is built: {place}", "образ собран: {place}"),
     };
     out.result(told.get(out.lang))
+}
+
+/// The machine that stays up which the command line names, if it is one.
+pub fn named(arguments: &ArgMatches) -> Option<Standing> {
+    let wanted = arguments.get_one::<String>("lab")?;
+    stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place)).ok()
+}
+
+/// Power over that machine.
+pub fn power(arguments: &ArgMatches) -> Option<Power> {
+    let standing = named(arguments)?;
+    Some(Power { keeps: stend_lab::KEEP.to_string(), cut: Box::new(move || standing.cut()) })
+}
+
+/// Waits until a machine whose power was cut in a run answers again.
+pub fn wait_for(arguments: &ArgMatches, out: &Out) -> Result<()> {
+    let Some(standing) = named(arguments) else { return Ok(()) };
+    let took = standing.back(&|| false)?;
+    out.note(answers(&standing.name, took).get(out.lang));
+    Ok(())
 }
 
 /// The worker that the command line asks for: with `--lab` in a machine, one that is up or one that is started for it; else

@@ -64,7 +64,7 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
     }
 }
 
-/// Executes a run, over the steps of persons that it waits for.
+/// Executes a run, over the steps of persons that it waits for and the cuts of power that it asks for.
 pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppers, out: &Out) -> Result<Done> {
     let mut setup = setup;
     let stand = setup.stand.clone();
@@ -85,6 +85,12 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
         aside.end();
         match &done.run_file {
             Some(path) if done.error.is_none() && person_is_ready(path, stoppers, out)? => {
+                setup = resumed(&path.to_string_lossy(), arguments, out)?;
+            }
+            Some(path) if done.cut => {
+                // Until then Ctrl-C ends all of it; the run file says where it was.
+                stoppers.aim(None);
+                super::lab::wait_for(arguments, out)?;
                 setup = resumed(&path.to_string_lossy(), arguments, out)?;
             }
             _ => break done,
@@ -186,6 +192,8 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
             directory.join(format!("{id}.{}", store::EXTENSION))
         }
     };
+    let power = super::lab::power(arguments);
+    stend_run::may_cut(&suite, power.as_ref())?;
     Ok(Setup {
         suite,
         suite_text,
@@ -198,6 +206,7 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
         run_file,
         command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
         host: super::lab::reach(arguments, out)?,
+        power,
         started_unix: now.as_secs() as i64,
         resume: None,
         stand,
@@ -232,6 +241,8 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
     let run = store::read(&path)?;
     let progressed = stend_run::progressed(&run)?;
     let header = run.header;
+    let power = super::lab::power(arguments);
+    stend_run::may_cut(&header.inputs.suite, power.as_ref())?;
     Ok(Setup {
         suite: header.inputs.suite.clone(),
         suite_text: header.suite_text,
@@ -244,6 +255,7 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
         run_file: absolute(&path)?,
         command_line: header.command_line,
         host: super::lab::reach(arguments, out)?,
+        power,
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,

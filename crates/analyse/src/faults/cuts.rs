@@ -1,0 +1,238 @@
+//! What is known of the cuts of power in the trials of one case: how many there were, and what was found of the data afterwards.
+
+use crate::check::bound;
+use crate::phrase::{both, pick};
+use serde::{Deserialize, Serialize};
+use stend_base::{Lang, Say, format};
+use stend_record::verification::{Checked, Defect};
+use stend_record::{Crash, EventKind, FaultMoment, RunRecord, TrialRecord};
+use stend_spec::plan::Plan;
+
+/// Cuts of power in the trials of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CutFinding {
+    /// How often it was cut.
+    pub cuts: u64,
+    /// Those of them after which data were compared with what had been acknowledged.
+    pub judged: u64,
+    /// Blocks with an acknowledged write, over all of these: what was compared.
+    pub acknowledged: u64,
+    /// Cuts that took or changed something of that.
+    pub harmful: u64,
+    /// What was found of all blocks.
+    pub checked: Checked,
+    /// Blocks that cannot be read any more.
+    pub unread: u64,
+}
+
+/// Whether a trial ended with the cut of power that its case asks for.
+pub fn ended_by_cut(run: &RunRecord, plan: &Plan, trial: &TrialRecord) -> bool {
+    let faults = plan.cases.get(trial.case as usize).map(|case| case.faults.as_slice()).unwrap_or_default();
+    let is_cut = |index: u32| faults.get(index as usize).is_some_and(|fault| fault.is_cut());
+    trial.outcome.is_none()
+        && run.events.iter().any(|event| {
+            matches!(&event.kind, EventKind::Fault { trial: of, fault, moment: FaultMoment::Done, .. }
+                if *of == trial.trial && is_cut(*fault))
+        })
+}
+
+/// Of the trials of a case.
+pub(super) fn of_case(run: &RunRecord, plan: &Plan, case: u32) -> Option<CutFinding> {
+    let of_case = run.trials.iter().filter(|trial| trial.case == case);
+    let cut: Vec<u32> = of_case.filter(|trial| ended_by_cut(run, plan, trial)).map(|trial| trial.trial).collect();
+    let crashes: Vec<&Crash> = run.crashes().filter(|crash| cut.contains(&crash.trial)).collect();
+    let mut checked = Checked::default();
+    crashes.iter().for_each(|crash| checked.add(&crash.checked));
+    let sum = |of: fn(&Crash) -> u64| crashes.iter().fold(0, |sum: u64, crash| sum.saturating_add(of(crash)));
+    (!cut.is_empty()).then(|| CutFinding {
+        cuts: cut.len() as u64,
+        judged: crashes.len() as u64,
+        acknowledged: sum(|crash| crash.acknowledged),
+        harmful: crashes.iter().filter(|crash| crash.wrong() > 0).count() as u64,
+        checked,
+        unread: sum(|crash| crash.unread),
+    })
+}
+
+impl CutFinding {
+    /// Blocks whose acknowledged write is gone.
+    pub fn lost(&self) -> u64 {
+        let of = |kind: Defect| self.checked.defects[kind.index()];
+        [Defect::Lost, Defect::Reordered, Defect::Stale].map(of).into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Blocks of which it is there in part.
+    pub fn torn(&self) -> u64 {
+        self.checked.defects[Defect::Torn.index()]
+    }
+
+    /// Blocks that are otherwise not as acknowledged, or cannot be read any more.
+    pub fn others(&self) -> u64 {
+        let told = self.lost().saturating_add(self.torn());
+        self.checked.wrong().saturating_sub(told).saturating_add(self.unread)
+    }
+
+    /// The finding in a few sentences.
+    pub fn say(&self) -> Say {
+        both(|l| {
+            let times = pick(l, "Cuts of power: {n}", "Отключений питания: {n}");
+            let cuts = times.replace("{n}", &format::count(self.cuts));
+            if self.judged == 0 {
+                let unknown = pick(l, "; what is left of the data was not judged.", "; состояние данных не оценено.");
+                return cuts + unknown;
+            }
+            let judged = match self.judged == self.cuts {
+                true => String::new(),
+                false => pick(l, " (data judged after {n})", " (данные оценены после {n})")
+                    .replace("{n}", &format::count(self.judged)),
+            };
+            let compared = pick(
+                l,
+                ". Blocks acknowledged as durable before, and compared after: {n}",
+                ". Блоков, подтверждённых до отключения и сверенных после: {n}",
+            );
+            let compared = compared.replace("{n}", &format::count(self.acknowledged));
+            format!("{cuts}{judged}{compared}{}", self.found(l))
+        })
+    }
+
+    fn found(&self, l: Lang) -> String {
+        if self.acknowledged == 0 && self.harmful == 0 {
+            return pick(l, ": nothing had been promised to stay.", ": сохранность ничего не была обещана.")
+                .to_string();
+        }
+        if self.harmful == 0 {
+            let below = format::percent(bound(self.judged).0, l);
+            return pick(
+                l,
+                "; all are there: 0 lost, 0 torn, 0 others. A cut loses something with a chance below {p} (95 %).",
+                "; все на месте: утрачено 0, разорвано 0, иных отличий 0. Вероятность потери при отключении ниже {p} (95 %).",
+            )
+            .replace("{p}", &below);
+        }
+        let words = pick(
+            l,
+            ". {h} of {c} cuts took or changed data: {a} blocks lost, {b} torn, {o} others.",
+            ". Отключений, повредивших данные: {h} из {c}; блоков утрачено {a}, разорвано {b}, иных отличий {o}.",
+        );
+        let words = words.replace("{h}", &format::count(self.harmful)).replace("{c}", &format::count(self.judged));
+        let words = words.replace("{a}", &format::count(self.lost())).replace("{b}", &format::count(self.torn()));
+        words.replace("{o}", &format::count(self.others()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{case, run_of};
+    use stend_base::Nanos;
+    use stend_record::{Aftermath, Event};
+    use stend_spec::fault::{Act, Fault};
+    use stend_spec::suite::SuiteCase;
+    use stend_spec::workload::{Sync, Verify};
+
+    fn cutting() -> SuiteCase {
+        let fault = Fault { at: Nanos::secs(1), lasts: None, act: Act::PowerCut };
+        let mut cutting = SuiteCase { faults: vec![fault], ..case("log", 0, 8, Sync::Dsync) };
+        cutting.streams[0].verify = Some(Verify { after: false, crash: true });
+        cutting
+    }
+
+    /// A run whose trials were cut, with what was found after each; `None`: nothing was judged.
+    fn record(found: &[Option<Checked>]) -> RunRecord {
+        let mut run = run_of(vec![cutting()]);
+        for _ in found {
+            run = run.trial(0).done();
+        }
+        let mut record = run.record();
+        for (trial, checked) in (0u32..).zip(found) {
+            record.trials[trial as usize].outcome = None;
+            let at = Nanos::secs(100 + u64::from(trial));
+            let what = Say::same("cut");
+            let kind = EventKind::Fault { trial, fault: 0, moment: FaultMoment::Done, what };
+            record.events.push(Event { at, kind });
+            let Some(checked) = *checked else { continue };
+            let crash = Crash {
+                run: 9,
+                trial,
+                rebooted: true,
+                shaken: false,
+                acknowledged: 100,
+                in_flight: 8,
+                checked,
+                shorn: 0,
+                unread: 0,
+                examples: Vec::new(),
+            };
+            let kind = EventKind::Crash(Aftermath::Judged(Box::new(crash)));
+            record.events.push(Event { at, kind });
+        }
+        record
+    }
+
+    fn wrong(kind: Defect, count: u64) -> Option<Checked> {
+        let mut checked = Checked { ok: 100 - count, ..Checked::default() };
+        checked.defects[kind.index()] = count;
+        Some(checked)
+    }
+
+    /// The cuts are what the run says first, in words that have these parts.
+    fn verdict(record: &RunRecord, parts: [&[&str]; 2]) {
+        let findings = crate::analyse(record).unwrap();
+        let cuts = findings.faults[0].say();
+        assert!(findings.verdict.en.starts_with(&format!("log: {}", cuts.en)), "{}", findings.verdict.en);
+        let left_out: u32 = findings.cases.iter().map(|case| case.trials_left_out).sum();
+        assert_eq!(left_out, 0, "a cut trial did what it was for");
+        for (text, parts) in [&cuts.en, &cuts.ru].into_iter().zip(parts) {
+            parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
+        }
+    }
+
+    #[test]
+    fn cuts_that_took_nothing_are_counted_with_what_they_prove() {
+        let fine = Some(Checked { ok: 100, ..Checked::default() });
+        verdict(
+            &record(&[fine, fine, fine]),
+            [
+                &["Cuts of power: 3.", "compared after: 300;", "0 lost, 0 torn, 0 others", "with a chance below 63.2"],
+                &["Отключений питания: 3.", "сверенных после: 300;", "утрачено 0, разорвано 0", "ниже 63,2"],
+            ],
+        );
+        verdict(
+            &record(&[fine, None]),
+            [&["Cuts of power: 2 (data judged after 1).", "after: 100;"], &["(данные оценены после 1)"]],
+        );
+        verdict(&record(&[None]), [&["Cuts of power: 1; what is left of the data was not judged."], &["не оценено"]]);
+    }
+
+    #[test]
+    fn what_a_cut_took_is_told_by_kind_and_fails_its_check() {
+        let lossy = record(&[wrong(Defect::Lost, 3), wrong(Defect::Torn, 2), wrong(Defect::Reordered, 1)]);
+        verdict(
+            &lossy,
+            [
+                &["3 of 3 cuts took or changed data: 4 blocks lost, 2 torn, 0 others."],
+                &["повредивших данные: 3 из 3; блоков утрачено 4, разорвано 2, иных отличий 0."],
+            ],
+        );
+        let findings = crate::analyse(&lossy).unwrap();
+        let check = findings.cases[0].checks.iter().find(|check| check.id == "H81").unwrap();
+        assert_eq!(check.status, crate::findings::CheckStatus::Fail);
+    }
+
+    #[test]
+    fn a_trial_that_ended_by_itself_or_whose_event_was_another_was_not_cut() {
+        let fine = Some(Checked { ok: 100, ..Checked::default() });
+        let cut = record(&[fine]);
+        let plan = Plan::new(&cut.header.inputs).unwrap();
+        assert!(ended_by_cut(&cut, &plan, &cut.trials[0]));
+        let mut open = cut.clone();
+        open.events.clear();
+        assert!(!ended_by_cut(&open, &plan, &open.trials[0]), "the coordinator was killed");
+        let mut other = plan.clone();
+        other.cases[0].faults[0].act = Act::Scrub;
+        assert!(!ended_by_cut(&cut, &other, &cut.trials[0]));
+        let ended = run_of(vec![cutting()]).trial(0).done().record();
+        assert!(!ended_by_cut(&ended, &plan, &ended.trials[0]));
+    }
+}
