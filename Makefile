@@ -40,10 +40,10 @@ lab-setup: ## install QEMU and make the image of the virtual lab (uses the netwo
 lab-test: ## the tests that run in virtual machines; part of `test`, too
 	cargo test -p stend --test lab --locked --offline
 
-lab: ## what of the virtual lab is not part of `test`: ZFS, caches and snapshots of LVM, drives that fail below ZFS and btrfs, every layout of soft RAID in one table; an hour, the first time more, and it uses the network
+lab: ## what of the virtual lab is not part of `test`: ZFS, caches and snapshots of LVM, drives that fail below ZFS and btrfs, the replay of a log of writes, every layout of soft RAID in one table; an hour, the first time more, and it uses the network
 	cargo build --locked --offline --quiet -p stend
 	target/debug/stend lab build lab/soft-raid.yaml
-	cargo test -p stend --test lab_zfs --test lab_caches --test lab_events --locked --offline -- --ignored
+	cargo test -p stend --test lab_zfs --test lab_caches --test lab_events --test lab_replay --locked --offline -- --ignored
 	@STEND=target/debug/stend cargo run --locked --offline --quiet -p stend-bench -- lab
 
 agree: ## Stend against fio on this machine: over an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)

@@ -32,6 +32,10 @@ pub const SPARES: Limits<u32> = Limits { least: 0, most: 32 };
 /// How long a mapping makes I/Os wait, or works and fails.
 pub const WAIT: Limits<Nanos> = Limits { least: Nanos(0), most: Nanos::secs(3600) };
 
+/// States of a device that are examined; each takes a second or so.
+pub const POINTS: Limits<u32> = Limits { least: 2, most: 10_000 };
+/// Without a number, by eye: a minute or two.
+pub const POINTS_USUAL: u32 = 48;
 /// Where a place that fails begins.
 pub const PLACE: Limits<Bytes> = Limits { least: Bytes(0), most: SIZE.most };
 /// How long it is.
@@ -255,7 +259,7 @@ pub const MD: Mapping = Mapping {
 pub const DM: Mapping = Mapping {
     en: "dm",
     ru: "dm",
-    doc: "Exactly one mapping, over each device.",
+    doc: "Exactly one mapping, over each device; `log_writes` over the first of two.",
     keys: &[
         optional("linear", "absent", Shape::Word(|| vec![("whole", "the whole device")]), "The device itself."),
         optional("delay", "absent", Shape::Map(&DELAY), "I/Os wait before they are sent down."),
@@ -266,6 +270,12 @@ pub const DM: Mapping = Mapping {
             "absent",
             Shape::Word(|| words(CIPHERS)),
             "Contents are encrypted (dm-crypt). The key is drawn for the stand and shown in its plan: this measures what encryption costs and protects nothing.",
+        ),
+        optional(
+            "log_writes",
+            "absent",
+            Shape::Map(&LOG_WRITES),
+            "Every write to the first of exactly two devices is kept in a log on the second (dm-log-writes). Trials with `verify: {crash: true}` are then judged by replaying it ([verification.md](verification.md)).",
         ),
     ],
 };
@@ -298,6 +308,18 @@ pub const ERROR: Mapping = Mapping {
         required("from", Shape::Size(PLACE, UNIT), "Where it begins."),
         required("length", Shape::Size(LENGTH, UNIT), "How long it is."),
     ],
+};
+/// `log_writes`.
+pub const LOG_WRITES: Mapping = Mapping {
+    en: "log_writes",
+    ru: "log_writes",
+    doc: "A log of every write, one layer of a stand at most. What lies on it may be mappings, `luns`, and one file system (`fs` or `btrfs`).",
+    keys: &[optional(
+        "points",
+        "48",
+        Shape::Whole(POINTS),
+        "Most states of the device that are made again and judged after each trial with `verify: {crash: true}`: half of them where a flush or a durable write was complete, half where it was noted what had been acknowledged, evenly over the trial.",
+    )],
 };
 /// `nvme_of`.
 pub const NVME_OF: Mapping = Mapping {
@@ -377,6 +399,7 @@ pub const ALL: &[&Mapping] = &[
     &DELAY,
     &FLAKEY,
     &ERROR,
+    &LOG_WRITES,
     &NVME_OF,
     &ISCSI,
     &NFS,

@@ -1,6 +1,7 @@
 //! From YAML nodes to a [`Stand`]: names, references, and which layer can lie on which. What a layer is, is read beside it.
 
 mod layer;
+mod logged;
 mod lvm;
 mod zfs;
 
@@ -44,6 +45,7 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
         return Err(root.error(file, message));
     }
     unused_drive(&stand, &root, file)?;
+    logged::check(&stand, &root, file)?;
     Ok(stand)
 }
 

@@ -291,7 +291,7 @@ fn claim_drives(
 }
 
 /// Waits until the kernel shows what has been made; `what` are words that follow "to".
-fn until(what: &Say, shown: &mut dyn FnMut() -> bool) -> Result<()> {
+pub(super) fn until(what: &Say, shown: &mut dyn FnMut() -> bool) -> Result<()> {
     let deadline = Instant::now() + APPEARS;
     while !shown() {
         if Instant::now() > deadline {

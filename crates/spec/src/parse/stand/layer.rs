@@ -146,8 +146,14 @@ fn dm(node: &Node, file: &str) -> Result<Kind> {
         Ok(found)
     })?;
     let crypt = map.optional("crypt", |node, file| word(node, file, keys::CIPHERS).map(Dm::Crypt))?;
+    let log_writes = map.optional("log_writes", |node, file| {
+        let mut map = Map::of(node, file, &keys::LOG_WRITES)?;
+        let points = map.optional("points", |node, file| whole(node, file, keys::POINTS))?;
+        map.finish()?;
+        Ok(Dm::LogWrites { points: points.unwrap_or(keys::POINTS_USUAL) })
+    })?;
     map.finish()?;
-    let mut named = [linear, delay, flakey, error, crypt].into_iter().flatten();
+    let mut named = [linear, delay, flakey, error, crypt, log_writes].into_iter().flatten();
     match (named.next(), named.next()) {
         (Some(one), None) => Ok(Kind::Dm(one)),
         _ => contradiction(node, file, say!("`dm` is exactly one mapping", "`dm` — это ровно одно отображение")),
