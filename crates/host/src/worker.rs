@@ -158,8 +158,7 @@ impl Session {
             }
             Request::Prepare(prepare) => {
                 let (targets, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
-                let replay = Replay::of(&self.stands, targets, &prepare, owner(&prepare))?;
-                self.ready = Some(make_ready(targets, permission, &prepare, replay, &self.outbox)?);
+                self.ready = Some(make_ready((targets, permission), &self.stands, &prepare, &self.outbox)?);
                 self.outbox.send(Reply::Prepared);
             }
             Request::Judge(judge) => {
@@ -450,13 +449,13 @@ fn look(inspect: &Inspect) -> Result<Facts> {
 }
 
 fn make_ready(
-    targets: &[TargetFacts],
-    permission: &Permission,
+    (targets, permission): (&[TargetFacts], &Permission),
+    stands: &Stands,
     prepare: &Prepare,
-    replay: Option<Replay>,
     outbox: &Outbox,
 ) -> Result<Ready> {
     let mut log = |kind| send_event(outbox, kind);
+    let replay = Replay::of(stands, targets, prepare, owner(prepare))?;
     let mut books = Books::new(prepare);
     // The session that went on has judged what an earlier one left.
     books.close()?;
