@@ -40,11 +40,11 @@ lab-setup: ## install QEMU and make the image of the virtual lab (uses the netwo
 lab-test: ## the tests that run in virtual machines; part of `test`, too
 	cargo test -p stend --test lab --locked --offline
 
-lab: ## what of the virtual lab is not part of `test`: ZFS, caches and snapshots of LVM, paths of NVMe, RDMA, two machines, cuts of power, drives that fail below ZFS and btrfs, every layout of soft RAID in one table, how long machines take to start; an hour, the first time more, and it uses the network (ONLY=campaign|starts: that part of the page alone; BLOCKS: starts of each kind)
+lab: ## what of the virtual lab is not part of `test`: ZFS, caches and snapshots of LVM, paths of NVMe, RDMA, two machines, cuts of power, the replay of a log of writes, drives that fail below ZFS and btrfs, every layout of soft RAID in one table, how long machines take to start; an hour, the first time more, and it uses the network (ONLY=campaign|starts: that part of the page alone; BLOCKS: starts of each kind)
 	cargo build --locked --offline --quiet -p stend
 ifeq ($(ONLY),)
 	target/debug/stend lab build lab/soft-raid.yaml
-	cargo test -p stend --test lab_zfs --test lab_caches --test lab_events --test lab_two --test lab_power --locked --offline -- --ignored
+	cargo test -p stend --test lab_zfs --test lab_caches --test lab_events --test lab_two --test lab_power --test lab_replay --locked --offline -- --ignored
 endif
 	@STEND=target/debug/stend cargo run --locked --offline --quiet -p stend-bench -- lab
 

@@ -56,7 +56,8 @@ impl Books {
     }
 }
 
-fn is_kept(trial: &Trial) -> bool {
+/// Whether a crash of the trial is to be judged.
+pub(crate) fn is_kept(trial: &Trial) -> bool {
     trial.streams.iter().any(|stream| stream.verify.is_some_and(|verify| verify.crash))
 }
 

@@ -11,6 +11,7 @@ mod inventory;
 pub mod link;
 mod outbox;
 pub mod protocol;
+mod replay;
 mod stands;
 mod telemetry;
 pub mod worker;

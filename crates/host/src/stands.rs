@@ -56,13 +56,16 @@ impl Stands {
         self.until_release.as_ref().map(|(name, _)| name.as_str())
     }
 
+    /// Whether it goes with the session: it was not up before, nor is it somebody else's by the same name.
+    pub(crate) fn is_ours(&self) -> bool {
+        let owns = |(name, owner): &(String, String)| stend_stand::stand_owner(name).as_deref() == Some(owner.as_str());
+        self.until_release.as_ref().is_some_and(owns)
+    }
+
     /// Takes down what goes with the session.
     pub(crate) fn release(&mut self, outbox: &Outbox) -> Result<()> {
-        let Some((name, owner)) = self.until_release.take() else { return Ok(()) };
-        // One that was up before, or is somebody else's by the same name, stays.
-        if stend_stand::stand_owner(&name).as_deref() != Some(owner.as_str()) {
-            return Ok(());
-        }
+        let ours = self.is_ours();
+        let Some((name, _)) = self.until_release.take().filter(|_| ours) else { return Ok(()) };
         self.raised = None;
         // What the user stopped is the load; undoing is done to its end.
         stend_stand::take_down(&name, &mut Watch { stopped: &|| false, log: &mut |kind| send_event(outbox, kind) })

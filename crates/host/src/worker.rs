@@ -10,6 +10,7 @@ use crate::outbox::Outbox;
 use crate::protocol::{
     Facts, Foreseen, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello,
 };
+use crate::replay::Replay;
 use crate::stands::Stands;
 use crate::telemetry::Telemetry;
 use std::io::{Read, Write};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
-use stend_load::{Applications, Control, FILL_BLOCK, Marks, Programs, Sinks};
+use stend_load::{Applications, Control, FILL_BLOCK, LedgerIn, Marks, Programs, Sinks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts, TrialOutcome};
 use stend_spec::app::App;
 use stend_spec::fault::Fault;
@@ -123,6 +124,8 @@ struct Ready {
     owner: Owner,
     /// What is kept for the judgement of a crash.
     books: Books,
+    /// What is kept for the replay of the log of the stand, if it keeps one.
+    replay: Option<Replay>,
     /// Instances of applications; none before the first trial of one.
     applications: Option<Applications>,
 }
@@ -155,7 +158,7 @@ impl Session {
             }
             Request::Prepare(prepare) => {
                 let (targets, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
-                self.ready = Some(make_ready(targets, permission, &prepare, &self.outbox)?);
+                self.ready = Some(make_ready((targets, permission), &self.stands, &prepare, &self.outbox)?);
                 self.outbox.send(Reply::Prepared);
             }
             Request::Judge(judge) => {
@@ -271,6 +274,10 @@ impl Session {
     /// Whether trials of our own engine could be run; the error names the case.
     fn foresee(&mut self, trials: &[Foreseen], seen: Option<&Seen>) -> Result<()> {
         self.foresee_events(trials, seen)?;
+        let replay = self.ready.as_ref().and_then(|ready| ready.replay.as_ref());
+        if let (Some(replay), Some(one)) = (replay, trials.iter().find(|one| books::is_kept(&one.trial))) {
+            replay.foresee().map_err(|error| of_case(&one.label, error))?;
+        }
         // Opened once for all that use it alike: it may be thousands of files far away.
         let mut open: Vec<((bool, bool), IoFile)> = Vec::new();
         for (label, app) in trials.iter().filter_map(|one| Some((&one.label, one.trial.app.as_ref()?))) {
@@ -331,7 +338,9 @@ impl Session {
             Engine::Native => {
                 let marks = Marks::of_session(ready.since_ns, ordinal);
                 let sinks = Sinks { slices: &mut emit, log: &mut log };
-                stend_load::run_trial_of(marks, ready.books.place(), trial, &self.traces, &file, &self.control, sinks)
+                let ledger = ready.replay.as_ref().map(Replay::books);
+                let ledger = ledger.or_else(|| ready.books.place().map(LedgerIn::File));
+                stend_load::run_trial_of(marks, ledger, trial, &self.traces, &file, &self.control, sinks)
             }
             Engine::Fio => {
                 let mut note = |kind| send_event(&self.outbox, kind);
@@ -400,10 +409,22 @@ impl Session {
                 self.outbox.send(Reply::Failed(error));
             }
         }
-        let Some(Ready { prepared, telemetry, mut books, applications, .. }) = self.ready.take() else { return };
+        let Some(Ready { prepared, telemetry, mut books, replay, applications, .. }) = self.ready.take() else {
+            return;
+        };
         drop((telemetry, applications));
         let outbox = self.outbox.clone();
         let mut log = |kind| send_event(&outbox, kind);
+        let recorded = replay.as_ref().map(Replay::take).unwrap_or_default();
+        if let Some(replay) = replay.filter(|_| !recorded.is_empty() && !books.is_suspect() && !self.control.stopped())
+        {
+            // Of the stand nothing stays, so that nothing in it has to be removed.
+            prepared.let_go(&mut log);
+            if let Err(error) = replay.examine(&recorded, &self.control, &self.outbox) {
+                self.outbox.send(Reply::Failed(error));
+            }
+            return;
+        }
         if books.is_suspect() {
             return prepared.leave(&mut log);
         }
@@ -428,8 +449,14 @@ fn look(inspect: &Inspect) -> Result<Facts> {
     Ok(Facts { host: stend_stand::host_facts(), targets, writes, shares_drive })
 }
 
-fn make_ready(targets: &[TargetFacts], permission: &Permission, prepare: &Prepare, outbox: &Outbox) -> Result<Ready> {
+fn make_ready(
+    (targets, permission): (&[TargetFacts], &Permission),
+    stands: &Stands,
+    prepare: &Prepare,
+    outbox: &Outbox,
+) -> Result<Ready> {
     let mut log = |kind| send_event(outbox, kind);
+    let replay = Replay::of(stands, targets, prepare, owner(prepare))?;
     let mut books = Books::new(prepare);
     // The session that went on has judged what an earlier one left.
     books.close()?;
@@ -439,7 +466,7 @@ fn make_ready(targets: &[TargetFacts], permission: &Permission, prepare: &Prepar
     })?;
     let (.., since_ns) = stend_sys::clock::stamps();
     let owner = owner(prepare);
-    Ok(Ready { prepared, telemetry, since_ns, owner, opened: Vec::new(), books, applications: None })
+    Ok(Ready { prepared, telemetry, since_ns, owner, opened: Vec::new(), books, replay, applications: None })
 }
 
 fn owner(prepare: &Prepare) -> Owner {

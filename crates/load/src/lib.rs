@@ -20,6 +20,7 @@ mod fill;
 mod fio;
 mod io_log;
 mod layout;
+mod log_writes;
 mod offered;
 mod order;
 mod part;
@@ -47,12 +48,14 @@ pub use backend::{Choice, Lane, choose_backend};
 pub use control::Control;
 pub use fill::{BLOCK as FILL_BLOCK, fill, fill_parts};
 pub use fio::{Fio, probe_fio, remove_dead_scratches, run_trial_by_fio};
+pub use log_writes::{LogFile, WriteLog, restore as restore_from_log};
 pub use precondition::precondition;
 pub use replay::Traces;
 pub use trial::{Sinks, foresee, run_trial, run_trial_of};
 pub use verify::Marks;
 pub use verify::ledger::crash::{Pending, Reading, pending};
-pub use verify::ledger::{LedgerPlace, remove_ledger};
+pub use verify::ledger::recorder::{Recorded, Recorder};
+pub use verify::ledger::{LedgerIn, LedgerPlace, remove_ledger};
 pub use zeros::sample_zeros;
 
 /// Length of an interval. Every thread cuts at the same edges, counted from the start of load.

@@ -11,7 +11,7 @@ use crate::prober::Prober;
 use crate::recorder::memory_per_thread;
 use crate::replay::{self, Traces};
 use crate::target::{Target, own_file};
-use crate::verify::ledger::{self, Keeper, LedgerPlace};
+use crate::verify::ledger::{self, Keeper, LedgerIn};
 use crate::verify::{self, Marks};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format, say};
 use stend_record::IoChunk;
@@ -62,7 +62,7 @@ pub fn run_trial(
 /// emitted meanwhile. What was not as written is part of the outcome, too.
 pub fn run_trial_of(
     marks: Marks,
-    ledger: Option<LedgerPlace>,
+    ledger: Option<LedgerIn>,
     trial: &Trial,
     traces: &Traces,
     file: &IoFile,

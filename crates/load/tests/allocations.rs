@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use stend_base::{Bytes, MilliIops, Millionths, Nanos};
-use stend_load::{Control, LedgerPlace, Marks, Sinks, choose_backend, fill, run_trial_of};
+use stend_load::{Control, LedgerIn, LedgerPlace, Marks, Sinks, choose_backend, fill, run_trial_of};
 use stend_record::TrialStatus;
 use stend_spec::rate::{Gaps, Rate};
 use stend_spec::workload::{Backend, BlockShare, Data, Mix, Pattern, Region, Stream, Sync, Trial, Verify, Zone};
@@ -69,7 +69,7 @@ fn load_threads_do_not_allocate_inside_the_window() {
     fill(&file, REGION, 3, &Control::new(), &mut |_| {}).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let path = elsewhere.path().join("ledger");
-    let ledger = Some(LedgerPlace { path: &path, run: "R-1" });
+    let ledger = Some(LedgerIn::File(LedgerPlace { path: &path, run: "R-1" }));
     let open = || Some(Rate::constant(MilliIops::per_second(2_000), Gaps::Poisson));
     let backends = [Backend::IoUring, Backend::Libaio, Backend::Psync];
     let all = backends.into_iter().flat_map(|backend| [(backend, None), (backend, open())]);
@@ -89,7 +89,7 @@ fn load_threads_do_not_allocate_inside_the_window() {
             }
         };
         let (marks, sinks) = (Marks::of_session(1, number), Sinks { slices: emit, log: &mut drop });
-        let outcome = run_trial_of(marks, ledger, &trial, &[], &file, &Control::new(), sinks).unwrap();
+        let outcome = run_trial_of(marks, ledger.clone(), &trial, &[], &file, &Control::new(), sinks).unwrap();
         assert_eq!((outcome.status, outcome.jobs.len()), (TrialStatus::Complete, 2 + others));
         assert!(outcome.io_log.is_some_and(|log| log.recorded > 0));
         let verified = outcome.verification.unwrap().running;

@@ -41,11 +41,32 @@ pub struct Crash {
     pub unread: u64,
     /// The first blocks that were not as written, 16 at most.
     pub examples: Vec<Mismatch>,
+    /// Nothing crashed: the state was made from a log of all writes.
+    #[serde(default)]
+    pub replayed: Option<Replayed>,
+}
+
+/// A state of the target that was made again from a log of all writes, as a loss of power at that moment would have left it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replayed {
+    /// The last entry of the log in it, from 0.
+    pub entry: u64,
+    /// Entries of the log.
+    pub entries: u64,
+    /// States of the trial that could be examined.
+    pub states: u64,
+    /// The layers above the log could not be brought up in it.
+    pub broken: Option<Say>,
 }
 
 impl Crash {
-    /// Blocks that were not as written or cannot be read any more.
+    /// Blocks that were not as written or cannot be read any more; 1 at least where nothing could be brought up.
     pub fn wrong(&self) -> u64 {
-        self.checked.wrong().saturating_add(self.unread)
+        self.checked.wrong().saturating_add(self.unread).max(u64::from(self.broken().is_some()))
+    }
+
+    /// Why the layers above the log could not be brought up.
+    pub fn broken(&self) -> Option<&Say> {
+        self.replayed.as_ref()?.broken.as_ref()
     }
 }

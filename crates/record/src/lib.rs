@@ -25,7 +25,7 @@ pub mod verification;
 
 pub use calibration::{Calibration, Subject};
 pub use checkup::{Checkup, CheckupItem, Level};
-pub use crash::{Aftermath, Crash};
+pub use crash::{Aftermath, Crash, Replayed};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
 pub use fault::FaultMoment;
 pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};

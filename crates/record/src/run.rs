@@ -300,9 +300,11 @@ impl RunRecord {
     pub fn crashes(&self) -> impl Iterator<Item = &Crash> {
         let mut seen = Vec::new();
         self.events.iter().filter_map(move |event| match &event.kind {
-            EventKind::Crash(Aftermath::Judged(crash)) if !seen.contains(&(crash.run, crash.trial)) => {
-                seen.push((crash.run, crash.trial));
-                Some(crash.as_ref())
+            EventKind::Crash(Aftermath::Judged(crash)) => {
+                let which = (crash.run, crash.trial, crash.replayed.as_ref().map(|replayed| replayed.entry));
+                let first = !seen.contains(&which);
+                seen.extend(first.then_some(which));
+                first.then_some(crash.as_ref())
             }
             _ => None,
         })

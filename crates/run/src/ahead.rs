@@ -3,7 +3,7 @@
 
 use crate::step::Asked;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, say};
-use stend_host::{Facts, Prepare};
+use stend_host::{Facts, Prepare, StandFile};
 use stend_record::{TargetFacts, TargetKind};
 use stend_spec::plan::{NullDevice, Plan, PlanTarget, Room};
 use stend_spec::topology::Topology;
@@ -65,6 +65,14 @@ pub(crate) fn keeps_ledger(plan: &Plan) -> bool {
     plan.cases.iter().any(|case| case.not_run.is_none() && case.trial.streams.iter().any(kept))
 }
 
+/// Whether its stand keeps a log of every write: then states of it are examined after the trials, nothing crashes, and the worker has
+/// the ledgers in its memory.
+pub(crate) fn replays(asked: &Asked) -> bool {
+    let Some(StandFile { text, file, .. }) = &asked.stand else { return false };
+    // One that cannot be parsed is refused by the worker, with its place.
+    stend_spec::parse::stand(text, file).is_ok_and(|stand| stand.log_writes().is_some())
+}
+
 /// Where the ledger of a run lies: beside the run file, whose place the user chose; in a machine whose power is in our hands where
 /// that takes nothing away.
 pub(crate) fn ledger_of(asked: &Asked) -> String {
@@ -74,8 +82,13 @@ pub(crate) fn ledger_of(asked: &Asked) -> String {
     }
 }
 
+/// The plan, unless what it asks of its ledger cannot be. Nothing crashes where a log is replayed.
+pub(crate) fn with_its_ledger(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan> {
+    if replays(asked) { Ok(plan) } else { with_ledger_outside(plan, facts, asked) }
+}
+
 /// The plan, unless its ledger would be lost together with what it is to judge.
-pub(crate) fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan> {
+fn with_ledger_outside(plan: Plan, facts: &Facts, asked: &Asked) -> Result<Plan> {
     if !keeps_ledger(&plan) {
         return Ok(plan);
     }
@@ -120,7 +133,7 @@ pub(crate) fn prepare(asked: &Asked, plan: &Plan) -> Prepare {
         write: plan.fill.is_some() || plan.cases.iter().any(|c| c.not_run.is_none() && c.trial.writes()),
         run: asked.run.clone(),
         run_file: asked.run_file.clone(),
-        ledger: keeps_ledger(plan).then(|| ledger_of(asked)),
+        ledger: (keeps_ledger(plan) && !replays(asked)).then(|| ledger_of(asked)),
         coordinator: asked.coordinator,
         sample_every: SAMPLE_EVERY,
     }

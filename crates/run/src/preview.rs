@@ -41,7 +41,7 @@ fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Pre
         time_budget: asked.time_budget,
         traces: courier::facts(&asked.traces),
     };
-    let plan = ahead::with_ledger_outside(Plan::new(&inputs)?, &facts, asked)?;
+    let plan = ahead::with_its_ledger(Plan::new(&inputs)?, &facts, asked)?;
     host.send(&Request::Rehearse(ahead::prepare(asked, &plan)));
     let Reply::Rehearsed(rehearsal) = answer(receiver)? else { return Err(out_of_order()) };
     let ahead = Ahead {

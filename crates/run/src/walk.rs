@@ -230,7 +230,7 @@ impl Walk {
             .as_ref()
             .map_or(Ok(()), |earlier| resume::same_targets(earlier, &facts, self.asked.stand.is_some()));
         let planned = same.and_then(|()| Plan::new(&inputs));
-        let plan = match planned.and_then(|plan| ahead::with_ledger_outside(plan, &facts, &self.asked)) {
+        let plan = match planned.and_then(|plan| ahead::with_its_ledger(plan, &facts, &self.asked)) {
             Ok(plan) => plan,
             Err(error) => {
                 self.end_with(error);

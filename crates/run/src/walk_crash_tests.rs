@@ -66,7 +66,9 @@ fn crash(unread: u64) -> Option<Box<Aftermath>> {
     let checked = Checked { ok: 10, ..Checked::default() };
     let (run, trial, rebooted, shaken) = (9, 0, false, false);
     let (acknowledged, in_flight, shorn, examples) = (10, 1, 0, Vec::new());
-    let crash = Crash { run, trial, rebooted, shaken, acknowledged, in_flight, checked, shorn, unread, examples };
+    let replayed = None;
+    let crash =
+        Crash { run, trial, rebooted, shaken, acknowledged, in_flight, checked, shorn, unread, examples, replayed };
     Some(Box::new(Aftermath::Judged(Box::new(crash))))
 }
 
@@ -139,4 +141,37 @@ fn a_new_run_judges_nothing_and_its_ledger_must_lie_elsewhere() {
     assert_eq!(say_to(&mut walk, elsewhere("A")), [""; 0]);
     let error = walk.ending.unwrap();
     assert!(error.kind == Kind::Preflight && error.message.en.contains("from another machine"), "{error}");
+}
+
+/// A run on a stand that keeps a log of every write, on another machine and beside its target.
+fn logged() -> Asked {
+    let text = "stand: x\nlayers:\n- zram: {size: 64MiB, count: 2}\n- dm: {log_writes: {}}\n- fs: {type: ext4}\n";
+    let stand = stend_host::StandFile { text: text.into(), file: "x.yaml".into(), nonce: 7, side: None };
+    Asked { stand: Some(stand), coordinator: 0, ..new_run() }
+}
+
+#[test]
+fn where_a_log_is_replayed_the_ledger_needs_no_place_outside() {
+    let Reply::Facts(mut beside) = facts() else { unreachable!() };
+    beside.shares_drive = true;
+    let plan = Plan::new(&going_on().resume.unwrap().inputs).unwrap();
+    assert!(ahead::with_its_ledger(plan.clone(), &beside, &Asked { stand: None, ..logged() }).is_err());
+    let plan = ahead::with_its_ledger(plan, &beside, &logged()).unwrap();
+    assert_eq!(ahead::prepare(&logged(), &plan).ledger, None);
+    assert!(ahead::prepare(&new_run(), &plan).ledger.is_some());
+}
+
+#[test]
+fn a_state_that_lacks_something_ends_the_run_with_wrong_data() {
+    for (unread, kind) in [(0, None), (3, Some(Kind::Verification))] {
+        let mut walk = judging("A");
+        requests(&mut walk);
+        let found = *crash(unread).unwrap();
+        let event = Event { at: Nanos(2), kind: EventKind::Crash(found) };
+        let (kept, _) = kept(&mut walk, Reply::Event(event));
+        assert_eq!(kept.len(), 1);
+        walk.apply(Input::Wish(Wish::Abort), Nanos(3));
+        let ended = walk.ending.as_ref().map(|error| error.kind);
+        assert_eq!(ended.filter(|kind| *kind == Kind::Verification), kind);
+    }
 }

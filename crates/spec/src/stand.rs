@@ -141,7 +141,7 @@ impl Kind {
             Kind::Loop(files) => files.count,
             Kind::Zram(zram) => zram.count,
             Kind::Partition { count } => below.saturating_mul(*count),
-            Kind::Dm(dm) if dm.is_cache() => 1,
+            Kind::Dm(dm) if dm.is_over_two() => 1,
             Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => below,
             Kind::Luns { count } => *count,
             Kind::Md(_)
@@ -160,7 +160,7 @@ impl Kind {
         match self {
             Kind::Loop(_) | Kind::Zram(_) | Kind::Settings(_) | Kind::Existing { .. } => (0, 0),
             Kind::Luns { .. } | Kind::Fs(_) | Kind::Nfs(_) => (1, 1),
-            Kind::Dm(dm) if dm.is_cache() => (2, 2),
+            Kind::Dm(dm) if dm.is_over_two() => (2, 2),
             Kind::Md(md) => (md.least(), MEMBERS_MAX),
             Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
@@ -360,6 +360,25 @@ impl Stand {
     /// A layer by its name.
     pub fn layer(&self, name: &str) -> Option<&Layer> {
         self.layers.iter().find(|layer| layer.name == name)
+    }
+
+    /// The layer that keeps a log of every write, with the most states of it that are examined.
+    pub fn log_writes(&self) -> Option<(&Layer, u32)> {
+        self.layers.iter().find_map(|layer| match layer.kind {
+            Kind::Dm(Dm::LogWrites { points }) => Some((layer, points)),
+            _ => None,
+        })
+    }
+
+    /// The layers that lie on another one, on what lies on it, and so on, from below.
+    pub fn above(&self, name: &str) -> Vec<&Layer> {
+        let mut found: Vec<&Layer> = Vec::new();
+        for layer in &self.layers {
+            if layer.on.iter().any(|of| of.name == name || found.iter().any(|other| other.name == of.name)) {
+                found.push(layer);
+            }
+        }
+        found
     }
 
     /// How many things a layer makes.

@@ -120,6 +120,19 @@ pub fn open_left(facts: &TargetFacts, run_id: &str, sizes: &[Bytes], direct: boo
     Ok(Left::File(file))
 }
 
+/// What was made of the target of the run with this id is there again, as its device was at some time; opened for reading. `None`:
+/// the test file is not there.
+pub fn open_replayed(facts: &TargetFacts, run_id: &str, sizes: &[Bytes], direct: bool) -> Result<Option<IoFile>> {
+    let path = Path::new(&facts.path);
+    match sizes.is_empty() {
+        false => testfile::open_made(path, run_id, sizes, direct),
+        true => {
+            let file = IoFile::open_read(path, direct);
+            file.map(Some).map_err(|error| claims::cannot_read(&facts.path, direct, &error))
+        }
+    }
+}
+
 /// Makes a target ready for what a run needs. Each change goes to `log` when it has been made.
 ///
 /// Errors: `Unsafe` where writing is refused, not confirmed, or the target is not what `facts` say any more;
@@ -221,6 +234,15 @@ impl Prepared {
         log(EventKind::Step { action: format!("leave {path} as it is, to be judged") });
         if let Held::Files(files) = self.held {
             files.leave();
+        }
+    }
+
+    /// Lets go of the target at once, and leaves what was made: the device below is going to be made what it was at other times.
+    pub fn let_go(self, log: &mut dyn FnMut(EventKind)) {
+        let path = self.path.display();
+        log(EventKind::Step { action: format!("let go of {path}") });
+        if let Held::Files(files) = self.held {
+            files.let_go();
         }
     }
 

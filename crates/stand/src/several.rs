@@ -157,6 +157,11 @@ impl PreparedAll {
         self.each.into_iter().for_each(|prepared| prepared.leave(log));
     }
 
+    /// Lets go of every target at once, and leaves what was made.
+    pub fn let_go(self, log: &mut dyn FnMut(EventKind)) {
+        self.each.into_iter().for_each(|prepared| prepared.let_go(log));
+    }
+
     /// Removes what was made and lets go of every target, also where that fails for one of them. Dropping does the same
     /// without a word.
     pub fn undo(self, log: &mut dyn FnMut(EventKind)) -> Result<()> {

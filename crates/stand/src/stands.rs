@@ -8,6 +8,7 @@ mod layers;
 mod names;
 mod perform;
 mod plan;
+mod rewind;
 mod signs;
 mod status;
 mod step;
@@ -15,6 +16,7 @@ mod up;
 
 pub use down::take_down;
 pub use plan::plan_stand;
+pub use rewind::Rewind;
 pub(crate) use signs::{degraded, syncing};
 pub use status::{known_stands, stand_status};
 pub use up::put_up;

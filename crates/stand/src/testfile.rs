@@ -31,6 +31,8 @@ pub(crate) struct TestFiles {
     claims: Vec<(Claim, u64)>,
     /// Names of what was made and is not removed yet.
     made: Vec<String>,
+    /// It stays.
+    left: bool,
 }
 
 /// What a run that is gone left of its target.
@@ -142,19 +144,25 @@ pub(crate) fn open_left(roots: &Roots, parent: &Path, run_id: &str, sizes: &[Byt
         State::Foreign => return Ok(Left::Gone),
         State::Kept(_) | State::Dead(_) => {}
     }
+    Ok(open_made(parent, run_id, sizes, direct)?.map_or(Left::Emptied, Left::File))
+}
+
+/// The test files that a run has made in `parent`, opened for reading as one space; `None` if one is not there.
+pub(crate) fn open_made(parent: &Path, run_id: &str, sizes: &[Bytes], direct: bool) -> Result<Option<IoFile>> {
+    let path = directory_for(parent, run_id);
     let mut files = Vec::with_capacity(sizes.len());
     for index in 0..sizes.len() {
         let path = path.join(name_of(index, sizes.len()));
         match IoFile::open_read(&path, direct) {
             Ok(file) => files.push(file),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Left::Emptied),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(cannot_read(&path.display().to_string(), direct, &error)),
         }
     }
     let lengths: Vec<u64> = sizes.iter().map(|size| size.0).collect();
     let what = say!("use the test files as one space", "использовать тестовые файлы как одно пространство");
     let joined = IoFile::joined(files, &lengths);
-    joined.map(Left::File).map_err(|error| preflight(&path.display().to_string(), &what, &error))
+    joined.map(Some).map_err(|error| preflight(&path.display().to_string(), &what, &error))
 }
 
 /// What dead runs left in `parent`.
@@ -222,7 +230,7 @@ impl TestFiles {
             }
         })?;
         let synced = marker.sync();
-        let made = TestFiles { directory, marker: Some(marker), claims: Vec::new(), made: Vec::new() };
+        let made = TestFiles { directory, marker: Some(marker), claims: Vec::new(), made: Vec::new(), left: false };
         // After a loss of power a marker that never reached the disk would make the directory foreign.
         let synced = synced.and_then(|()| made.directory.sync());
         synced.map_err(|error| preflight(&name, &what, &error)).and_then(|()| made.alone(roots, path)).map(|()| made)
@@ -288,6 +296,11 @@ impl TestFiles {
         std::mem::forget(self);
     }
 
+    /// Lets go of everything now, and leaves it where it is.
+    pub(crate) fn let_go(mut self) {
+        self.left = true;
+    }
+
     /// Removes everything that was made. May be called again.
     pub(crate) fn remove(&mut self) -> std::io::Result<()> {
         self.claims.clear();
@@ -308,7 +321,9 @@ impl Drop for TestFiles {
     fn drop(&mut self) {
         // Best effort where nobody removed it in order: a failure leaves a directory whose marker is not
         // locked any more, which the next run removes.
-        let _ = self.remove();
+        if !self.left {
+            let _ = self.remove();
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! A file that is memory, too: what is stored in it survives the process that stored it, and after [`Mapped::sync`] the
 //! machine. Must not know what is in it.
 
-use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, fsync, openat, renameat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FallocateFlags, MemfdFlags, Mode, OFlags, fallocate, fsync, memfd_create, openat, renameat, unlinkat,
+};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 use std::ffi::c_void;
@@ -46,6 +48,20 @@ impl Mapped {
             let _ = remove_name(&new);
             return Err(error);
         }
+        Mapped::over(file, size)
+    }
+
+    /// The same without a name, in memory that nothing outlives: zeros behind `head`.
+    pub fn unnamed(head: &[u8], len: u64) -> io::Result<Mapped> {
+        let size = usize::try_from(len).ok().filter(|&size| size % 8 == 0 && size >= head.len().max(8));
+        let size = size.ok_or(io::ErrorKind::InvalidInput)?;
+        let file = memfd_create("stend-ledger", MemfdFlags::CLOEXEC)?;
+        fill(&file, head, len)?;
+        Mapped::over(file, size)
+    }
+
+    /// A file of so many bytes, all of which are allocated.
+    fn over(file: OwnedFd, size: usize) -> io::Result<Mapped> {
         // SAFETY: a new shared mapping of a file of this length at an address of the kernel's choice; all of the file's blocks
         // have been allocated, and nobody else has its descriptor.
         let base = unsafe {
@@ -154,6 +170,17 @@ mod tests {
         remove(&path).unwrap();
         remove(&path).unwrap();
         assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn memory_without_a_name_begins_with_its_head_and_is_stored_to() {
+        let map = Mapped::unnamed(b"headhead", 4096).unwrap();
+        let word = |at: usize| map.words()[at].load(Ordering::Relaxed);
+        assert_eq!((map.words().len(), word(0), word(1)), (512, u64::from_ne_bytes(*b"headhead"), 0));
+        map.words()[511].store(7, Ordering::Relaxed);
+        map.sync().unwrap();
+        assert_eq!(word(511), 7);
+        assert_eq!(Mapped::unnamed(b"", 9).unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]

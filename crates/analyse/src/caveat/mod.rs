@@ -85,6 +85,10 @@ fn crashes(run: &RunRecord) -> Vec<Caveat> {
     let (crashes, rebooted) = (count(|crash| crash.acknowledged > 0), count(|c| c.acknowledged > 0 && c.rebooted));
     let survived = crashes > 0 && count(|crash| crash.wrong() > 0) == 0;
     let below = bound(crashes);
+    let replays = || run.crashes().filter_map(|crash| crash.replayed.as_ref());
+    if let (true, Some(of)) = (survived, replays().map(|replayed| replayed.states).max()) {
+        return unknown.take(1).chain([Caveat::ReplaysSurvived { states: replays().count() as u64, of }]).collect();
+    }
     unknown.take(1).chain(survived.then_some(Caveat::CrashesSurvived { crashes, rebooted, below })).collect()
 }
 

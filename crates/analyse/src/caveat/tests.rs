@@ -161,6 +161,7 @@ fn every() -> Vec<Caveat> {
         Caveat::ImportedInPart { dropped: vec![say!("a.json:9: cut", "a.json:9: обрыв"); 3] },
         Caveat::EndedEarly { reason: say!("stopped by the user", "остановлен пользователем") },
         Caveat::CrashesSurvived { crashes: 3, rebooted: 1, below: Share(0.632) },
+        Caveat::ReplaysSurvived { states: 48, of: 1500 },
         Caveat::CrashUnknown { reason: say!("the ledger is gone", "журнала больше нет") },
         Caveat::Suspended { arm: "after".into(), instruction: "boot kernel 6.12".into() },
         Caveat::ArmsInSequence,

@@ -45,6 +45,7 @@ impl Caveat {
             }
             Caveat::ImportedInPart { dropped } => imported::in_part(dropped),
             Caveat::CrashesSurvived { crashes, rebooted, below } => run::crashes_survived(*crashes, *rebooted, *below),
+            Caveat::ReplaysSurvived { states, of } => run::replays_survived(*states, *of),
             Caveat::CrashUnknown { reason } => run::crash_unknown(reason),
             Caveat::Suspended { arm, instruction } => arms::suspended(arm, instruction),
             Caveat::ArmsInSequence => arms::in_sequence(),

@@ -1,4 +1,6 @@
-//! H81: was what had been acknowledged as durable still there after each crash?
+//! H81: was what had been acknowledged as durable still there after each crash, or in each state in which the power could have gone?
+
+mod replayed;
 
 use super::Check;
 use super::verified::{blocks, differing};
@@ -27,6 +29,10 @@ pub fn crashed(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let crashes: Vec<&Crash> = run.crashes().filter(of_case).collect();
     if crashes.is_empty() {
         return check.not_applicable(say!("No crash was judged.", "Сбоев не оценивалось."));
+    }
+    // A run does one or the other: what is replayed does not crash.
+    if crashes.iter().any(|crash| crash.replayed.is_some()) {
+        return replayed::judged(check, &crashes);
     }
     let mut all = Checked::default();
     crashes.iter().for_each(|crash| all.add(&crash.checked));
@@ -86,6 +92,14 @@ fn failed(all: &Checked, unread: u64, (hit, of): (u64, u64), crashes: &[&Crash])
 
 /// What the most serious kind means after a crash.
 fn meaning(all: &Checked) -> Say {
+    let Say { en, ru } = what_is_wrong(all);
+    say!(
+        "{en} Do not use the target for data that must outlive a crash.",
+        "{ru} Не храните на объекте данные, которые должны пережить сбой."
+    )
+}
+
+fn what_is_wrong(all: &Checked) -> Say {
     let order = [
         Defect::Corrupt,
         Defect::Misdirected,
@@ -95,7 +109,7 @@ fn meaning(all: &Checked) -> Say {
         Defect::Lost,
         Defect::Stale,
     ];
-    let what = match order.into_iter().find(|kind| all.defects[kind.index()] > 0) {
+    match order.into_iter().find(|kind| all.defects[kind.index()] > 0) {
         Some(Defect::Corrupt) => say!(
             "Blocks were changed, or cut within a sector where nothing was in flight.",
             "Блоки изменились или оборваны внутри сектора там, куда ничего не писалось."
@@ -121,12 +135,7 @@ fn meaning(all: &Checked) -> Say {
             )
         }
         None => say!("Acknowledged data cannot be read any more.", "Подтверждённые данные больше не читаются."),
-    };
-    let (en, ru) = (what.en, what.ru);
-    say!(
-        "{en} Do not use the target for data that must outlive a crash.",
-        "{ru} Не храните на объекте данные, которые должны пережить сбой."
-    )
+    }
 }
 
 #[cfg(test)]
@@ -148,7 +157,7 @@ mod tests {
     }
 
     /// A crash of a session in which so much had been acknowledged.
-    fn crash(session: u64, acknowledged: u64) -> Crash {
+    pub(super) fn crash(session: u64, acknowledged: u64) -> Crash {
         Crash {
             run: session,
             trial: 0,
@@ -160,10 +169,11 @@ mod tests {
             shorn: 0,
             unread: 0,
             examples: Vec::new(),
+            replayed: None,
         }
     }
 
-    fn of(crashes: Vec<Crash>) -> CheckResult {
+    pub(super) fn of(crashes: Vec<Crash>) -> CheckResult {
         let mut record = run_of(vec![kept()]).trial(0).done().record();
         record.events = crashes
             .into_iter()
@@ -172,7 +182,7 @@ mod tests {
         crashed(&record, &by_case(&record)[0])
     }
 
-    fn check(crashes: Vec<Crash>, expected: Expect) {
+    pub(super) fn check(crashes: Vec<Crash>, expected: Expect) {
         let CheckResult { status, measured, meaning, .. } = of(crashes);
         expected.assert_eq(&format!("{status:?}\n{}\n{}\n{}\n{}\n", measured.en, measured.ru, meaning.en, meaning.ru));
     }

@@ -163,6 +163,7 @@ mod tests {
                 shorn: 0,
                 unread: 0,
                 examples: Vec::new(),
+                replayed: None,
             };
             let kind = EventKind::Crash(Aftermath::Judged(Box::new(crash)));
             record.events.push(Event { at, kind });

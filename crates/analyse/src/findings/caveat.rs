@@ -47,6 +47,13 @@ pub enum Caveat {
         /// The chance that a crash takes something is below this at 95 %.
         below: Share,
     },
+    /// States made from a log of writes were judged, and none lacked anything: what that proves, and what it does not.
+    ReplaysSurvived {
+        /// How many.
+        states: u64,
+        /// How many there were.
+        of: u64,
+    },
     /// What a crash did could not be judged.
     CrashUnknown {
         /// Why.

@@ -7,7 +7,7 @@ use crate::step::{Action, Step};
 use stend_base::{Nanos, say};
 use stend_host::{Judge, Request};
 use stend_record::observed::Phase;
-use stend_record::{Aftermath, Entry, Event, EventKind};
+use stend_record::{Aftermath, Crash, Entry, Event, EventKind};
 
 /// Longest preparation: allocating a large file on a slow file system.
 const PREPARE_LIMIT: Nanos = Nanos::secs(300);
@@ -24,9 +24,23 @@ impl Walk {
         self.deadline = now + SILENCE_LIMIT;
     }
 
+    /// A state of the target was made again from a log of its writes, and judged.
+    pub(super) fn replayed(&mut self, crash: &Crash) {
+        let wrong = crash.wrong();
+        if wrong > 0 && self.mismatches == 0 {
+            self.actions.push(Action::Warn(say!(
+                "a loss of power would have taken data that had been acknowledged as durable, or changed them; see check H81",
+                "потеря питания уничтожила или изменила бы данные, подтверждённые как долговечные; см. проверку H81"
+            )));
+        }
+        self.mismatches = self.mismatches.saturating_add(wrong);
+    }
+
     /// A crash was judged, or there was nothing to judge it by.
     pub(super) fn judged(&mut self, found: Option<Aftermath>, now: Nanos) {
-        let missing = self.rebooted && self.asked.resume.as_ref().is_some_and(|earlier| earlier.cut_ledger);
+        let missing = self.rebooted
+            && !ahead::replays(&self.asked)
+            && self.asked.resume.as_ref().is_some_and(|earlier| earlier.cut_ledger);
         let gone = || Aftermath::Unknown {
             reason: say!("the ledger is gone: it was lost or removed", "журнала больше нет: он утрачен или удалён"),
         };

@@ -6,7 +6,7 @@ use stend_base::Nanos;
 use stend_base::random::draw;
 use stend_host::Request;
 use stend_record::observed::Phase;
-use stend_record::{Entry, Event, EventKind};
+use stend_record::{Aftermath, Entry, Event, EventKind};
 use stend_spec::calibration::{Calibrate, engine_trials};
 
 impl Walk {
@@ -38,6 +38,9 @@ impl Walk {
         }
         if self.step == Step::Standing || (self.step == Step::Releasing && self.asked.stand.is_some()) {
             self.deadline = now + super::stand::LIMIT;
+        }
+        if let EventKind::Crash(Aftermath::Judged(crash)) = &event.kind {
+            self.replayed(crash);
         }
         self.append(Entry::Event(event));
     }

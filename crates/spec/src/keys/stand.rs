@@ -296,6 +296,7 @@ pub const ALL: &[&Mapping] = &[
     &dm::FLAKEY,
     &dm::ERROR,
     &dm::WRITECACHE,
+    &dm::LOG_WRITES,
     &exports::NVME_OF,
     &exports::ISCSI,
     &exports::NBD,

@@ -4,6 +4,7 @@ mod across;
 mod dm;
 mod exports;
 mod layer;
+mod logged;
 mod lvm;
 mod zfs;
 
@@ -60,6 +61,7 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
         stand.across = Some(addresses);
         across::fits(&stand, &node, file)?;
     }
+    logged::check(&stand, &root, file)?;
     Ok(stand)
 }
 

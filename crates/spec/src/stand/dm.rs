@@ -32,6 +32,12 @@ pub enum Dm {
     Crypt(Cipher),
     /// A checksum of every sector is kept beside it and compared whenever that is read.
     Integrity(Checksums),
+    /// The first of two devices, each write of which is kept in a log on the second, so that every state in which its power could
+    /// have gone can be made again.
+    LogWrites {
+        /// Most states that are examined after a trial whose crash is to be judged.
+        points: u32,
+    },
     /// The last of two devices takes the writes of the other one first.
     WriteCache {
         /// What it keeps at once.
@@ -41,8 +47,8 @@ pub enum Dm {
 
 impl Dm {
     /// Whether it makes one of two, and not one over each.
-    pub(super) fn is_cache(self) -> bool {
-        matches!(self, Dm::WriteCache { .. })
+    pub(super) fn is_over_two(self) -> bool {
+        matches!(self, Dm::WriteCache { .. } | Dm::LogWrites { .. })
     }
 }
 

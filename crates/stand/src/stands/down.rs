@@ -45,7 +45,7 @@ pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
     journal.remove()
 }
 
-fn undo(roots: &Roots, sign: &Sign, deed: &Deed, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+pub(super) fn undo(roots: &Roots, sign: &Sign, deed: &Deed, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     if !Sight::new(roots, journal).shows(sign) {
         return Ok(());
     }

@@ -330,7 +330,7 @@ fn carries_its_own(place: &Place, sight: &Sight, node: &Node, access: &WriteAcce
 }
 
 /// Waits until the kernel shows what has been made; `what` are words that follow "to".
-fn until(what: &Say, shown: &mut dyn FnMut() -> bool) -> Result<()> {
+pub(super) fn until(what: &Say, shown: &mut dyn FnMut() -> bool) -> Result<()> {
     let deadline = Instant::now() + APPEARS;
     while !shown() {
         if Instant::now() > deadline {

@@ -51,6 +51,29 @@ pub(super) fn crashes_survived(crashes: u64, rebooted: u64, below: Share) -> Wor
     Words { slug: "crashes-survived", text, advice }
 }
 
+pub(super) fn replays_survived(states: u64, of: u64) -> Words {
+    let text = both(|l| {
+        let (n, of) = (format::count(states), format::count(of));
+        match l {
+            Lang::En => format!(
+                "{n} of {of} states of the device were made again from a log of its writes and held everything that had been \
+                 acknowledged: what lies on the device asks for what it needs. What the device itself makes of a flush is not tested, \
+                 nor are states with some of the writes between two flushes."
+            ),
+            Lang::Ru => format!(
+                "По журналу записей воссоздано состояний устройства: {n} из {of}; всё подтверждённое было на месте: то, что лежит на \
+                 устройстве, требует всё нужное. Как сам накопитель исполняет сброс кэша, не проверено; состояния с частью записей \
+                 между двумя сбросами — тоже."
+            ),
+        }
+    });
+    let advice = say!(
+        "Raise `points` to examine more of them; test drives by cutting their power.",
+        "Увеличьте `points`, чтобы изучить больше; накопители проверяйте, отключая их питание."
+    );
+    Words { slug: "replays-survived", text, advice }
+}
+
 pub(super) fn crash_unknown(reason: &Say) -> Words {
     let Say { en, ru } = reason;
     Words {

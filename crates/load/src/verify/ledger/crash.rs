@@ -19,11 +19,33 @@ const CHUNK: u64 = 1 << 20;
 /// The ledger that a crash left behind, not yet compared with anything.
 #[derive(Debug)]
 pub struct Pending {
-    file: File,
+    cells: Cells,
     head: Head,
     rebooted: bool,
     shaken: bool,
     reserved: u64,
+}
+
+/// Where the cells of a ledger are.
+#[derive(Debug)]
+enum Cells {
+    File(File),
+    /// The whole ledger.
+    Memory(Vec<u8>),
+}
+
+impl Cells {
+    fn read(&self, memory: &mut [u8], at: u64) -> io::Result<()> {
+        match self {
+            Cells::File(file) => file.read_exact_at(memory, at),
+            Cells::Memory(bytes) => {
+                let at = at as usize;
+                let found = bytes.get(at..at.saturating_add(memory.len())).ok_or(io::ErrorKind::UnexpectedEof)?;
+                memory.copy_from_slice(found);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// What differs from host to host about reading the target, and telling how far one is.
@@ -78,7 +100,7 @@ pub(super) fn pending_in(path: &Path, run: &str, boot: &str) -> Result<Option<Pe
     file.read_exact_at(&mut words, head::RESERVED as u64).map_err(|e| damaged(path, &e.to_string()))?;
     let (reserved, shaken) = (head::number(&words, 0), head::number(&words, 8) != 0);
     let rebooted = head.boot != boot || boot.is_empty();
-    Ok(Some(Pending { file, head, rebooted, shaken, reserved }))
+    Ok(Some(Pending { cells: Cells::File(file), head, rebooted, shaken, reserved }))
 }
 
 fn unusable(message: stend_base::Say) -> Box<Error> {
@@ -94,6 +116,11 @@ fn damaged(path: &Path, what: &str) -> Box<Error> {
 }
 
 impl Pending {
+    /// One that was never in a file: of a process that went on.
+    pub(super) fn recorded(head: Head, shaken: bool, bytes: Vec<u8>) -> Pending {
+        Pending { cells: Cells::Memory(bytes), head, rebooted: false, shaken, reserved: 0 }
+    }
+
     /// Whether the trial bypassed the page cache: then the target is read the same way.
     pub fn is_direct(&self) -> bool {
         self.head.direct
@@ -115,7 +142,7 @@ impl Pending {
             while block < of.area.blocks {
                 let count = at_once.min(of.area.blocks - block);
                 let mut cells = vec![0; (count as usize) * CELL_WORDS * 8];
-                self.file.read_exact_at(&mut cells, cells_at).map_err(|e| damaged(path, &e.to_string()))?;
+                self.cells.read(&mut cells, cells_at).map_err(|e| damaged(path, &e.to_string()))?;
                 cells_at += cells.len() as u64;
                 let memory = &mut pool.slot_mut(0)[..(count * of.block) as usize];
                 let contradiction = tally.chunk(of, block, &cells, memory, reading);
@@ -166,6 +193,7 @@ impl<'a> Tally<'a> {
             shorn: 0,
             unread: 0,
             examples: Vec::new(),
+            replayed: None,
         };
         Tally { pending, crash, lost: Vec::new(), survived: 0, has_survivor: false }
     }

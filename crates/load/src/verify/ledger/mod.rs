@@ -7,11 +7,13 @@
 
 pub(crate) mod crash;
 mod head;
+pub(crate) mod recorder;
 
 use super::Marks;
 use super::expected::{Writes, change};
 use crate::layout::Job;
 use head::{AREA_WORDS, CELL_WORDS, Head};
+use recorder::Recorder;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,6 +39,15 @@ pub struct LedgerPlace<'a> {
     pub run: &'a str,
 }
 
+/// Where ledgers are kept.
+#[derive(Debug, Clone)]
+pub enum LedgerIn<'a> {
+    /// In a file, for whoever comes after a crash.
+    File(LedgerPlace<'a>),
+    /// In memory, for the replay of a log of writes.
+    Memory(Arc<Recorder>),
+}
+
 /// The ledger of a trial that is going on.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -46,7 +57,7 @@ pub(crate) struct Ledger {
     /// Acknowledgements so far.
     acknowledged: Acknowledged,
     extending: Mutex<()>,
-    failure: Mutex<Option<io::Error>>,
+    failure: Mutex<Option<Say>>,
     over: AtomicBool,
 }
 
@@ -86,18 +97,24 @@ pub(crate) fn memory(job: &Job) -> u64 {
 
 /// Gives the jobs whose crash is to be judged an account in a new ledger, in place of that of an earlier trial; `None`: there
 /// is no such job. Whatever is written afterwards is known to it.
-pub(crate) fn open(jobs: &mut [Job], marks: Marks, place: Option<LedgerPlace>, direct: bool) -> Result<Option<Keeper>> {
+pub(crate) fn open(jobs: &mut [Job], marks: Marks, place: Option<LedgerIn>, direct: bool) -> Result<Option<Keeper>> {
     if !jobs.iter().any(is_kept) {
         return Ok(None);
     }
-    let Some(place) = place else {
+    let Some(books) = place else {
         let message = say!("a trial needs a ledger and was given none", "испытанию нужен журнал, но он не задан");
         return Err(Error::new(Kind::Bug, message));
     };
-    must_be_ours(place)?;
+    let run = match &books {
+        LedgerIn::File(place) => {
+            must_be_ours(*place)?;
+            place.run.to_string()
+        }
+        LedgerIn::Memory(_) => String::new(),
+    };
     let in_flight = jobs.iter().filter(|job| is_kept(job)).map(|job| u64::from(job.spec.queue_depth)).sum();
     let boot = crash::boot_id();
-    let mut head = Head { run: place.run.to_string(), marks, in_flight, direct, boot, areas: Vec::new() };
+    let mut head = Head { run, marks, in_flight, direct, boot, areas: Vec::new() };
     let mut firsts: Vec<Option<usize>> = Vec::new();
     let mut cells = 0;
     for index in 0..jobs.len() {
@@ -116,7 +133,11 @@ pub(crate) fn open(jobs: &mut [Job], marks: Marks, place: Option<LedgerPlace>, d
     }
     let base = head.cells_at() / 8;
     let bytes = head.to_bytes(RESERVE);
-    let map = Mapped::create(place.path, &bytes, head.len()).map_err(|e| cannot_keep(place.path, &e))?;
+    let map = match &books {
+        LedgerIn::File(place) => Mapped::create(place.path, &bytes, head.len()),
+        LedgerIn::Memory(_) => Mapped::unnamed(&bytes, head.len()),
+    };
+    let map = map.map_err(|e| cannot_keep(books.path(), &e))?;
     let ledger = Arc::new(Ledger {
         map,
         reserved: AtomicU64::new(RESERVE),
@@ -138,7 +159,17 @@ pub(crate) fn open(jobs: &mut [Job], marks: Marks, place: Option<LedgerPlace>, d
             check.account = Some(account);
         }
     }
-    Keeper::start(ledger, place.path).map(Some)
+    Keeper::start(ledger, &books, head).map(Some)
+}
+
+impl LedgerIn<'_> {
+    /// For people.
+    fn path(&self) -> &Path {
+        match self {
+            LedgerIn::File(place) => place.path,
+            LedgerIn::Memory(_) => Path::new("memory"),
+        }
+    }
 }
 
 /// Takes the ledger of a run away: what it says is not true any more, or nobody has to know it. Absent is fine.
@@ -174,17 +205,28 @@ fn cannot_keep(path: &Path, error: &io::Error) -> Box<Error> {
     )
 }
 
+fn not_synced(e: &io::Error) -> Say {
+    say!("the ledger could not be synced: {e}", "журнал не удалось сохранить: {e}")
+}
+
 impl Keeper {
-    fn start(ledger: Arc<Ledger>, path: &Path) -> Result<Keeper> {
+    fn start(ledger: Arc<Ledger>, books: &LedgerIn, head: Head) -> Result<Keeper> {
         let kept = ledger.clone();
-        let keep = move || {
-            while !kept.over.load(Ordering::Acquire) {
-                std::thread::park_timeout(KEEP_EVERY);
-                kept.sync();
+        let recorder = match books {
+            LedgerIn::File(_) => None,
+            LedgerIn::Memory(recorder) => Some(recorder.clone()),
+        };
+        let keep = move || match recorder {
+            Some(recorder) => recorder.record(head, &kept),
+            None => {
+                while !kept.over.load(Ordering::Acquire) {
+                    std::thread::park_timeout(KEEP_EVERY);
+                    kept.sync();
+                }
             }
         };
         let thread = std::thread::Builder::new().name("ledger".into()).spawn(keep);
-        let thread = thread.map_err(|e| cannot_keep(path, &e))?;
+        let thread = thread.map_err(|e| cannot_keep(books.path(), &e))?;
         Ok(Keeper { ledger, thread: Some(thread) })
     }
 
@@ -192,7 +234,7 @@ impl Keeper {
     pub fn end(mut self) -> std::result::Result<(), Say> {
         self.halt();
         let failure = self.ledger.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-        failure.map_or(Ok(()), |e| Err(say!("the ledger could not be synced: {e}", "журнал не удалось сохранить: {e}")))
+        failure.map_or(Ok(()), Err)
     }
 
     fn halt(&mut self) {
@@ -213,14 +255,14 @@ impl Drop for Keeper {
 
 impl Ledger {
     fn sync(&self) {
-        if let Err(error) = self.map.sync() {
-            self.failed(error);
+        if let Err(e) = self.map.sync() {
+            self.failed(not_synced(&e));
         }
     }
 
     #[cold]
-    fn failed(&self, error: io::Error) {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    fn failed(&self, what: Say) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
     }
 
     /// Makes this sequence one that may be sent, durably.
@@ -232,8 +274,8 @@ impl Ledger {
         }
         let bound = sequence + RESERVE;
         self.map.words()[head::RESERVED / 8].store(bound, Ordering::Release);
-        if let Err(error) = self.map.sync_first(head::FIXED) {
-            self.failed(error);
+        if let Err(e) = self.map.sync_first(head::FIXED) {
+            self.failed(not_synced(&e));
         }
         self.reserved.store(bound, Ordering::Release);
     }

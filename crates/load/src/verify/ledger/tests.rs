@@ -43,7 +43,7 @@ impl Bench {
         let mut jobs = crate::layout::jobs(&crate::layout::tests::trial(region, vec![stream(Sync::Dsync)]), 9).unwrap();
         crate::verify::attach(&mut jobs, MARKS);
         let path = scratch.path().join("ledger");
-        let keeper = open(&mut jobs, MARKS, Some(LedgerPlace { path: &path, run: RUN }), true).unwrap();
+        let keeper = open(&mut jobs, MARKS, Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN })), true).unwrap();
         let account = jobs[0].check.as_ref().unwrap().account.clone().unwrap();
         Bench { scratch, disk: vec![0; region.0 as usize], account, keeper, sent: vec![0; BLOCKS] }
     }
@@ -278,7 +278,7 @@ fn loaded(streams: Vec<Stream>, backend: Backend, direct: bool) -> (Crash, u64) 
     let path = scratch.path().join("ledger");
     let file = IoFile::create_scratch(Path::new(DISK), 1 << 20, direct).unwrap();
     let trial = Trial { backend, direct, ..trial(Bytes::mib(1), streams) };
-    let place = Some(LedgerPlace { path: &path, run: RUN });
+    let place = Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN }));
     let outcome =
         run_trial_of(MARKS, place, &trial, &[], &file, &Control::new(), Sinks { slices: &mut |_| {}, log: &mut drop })
             .unwrap();
@@ -314,7 +314,7 @@ fn a_trial_without_such_a_stream_has_no_ledger_and_one_with_it_needs_a_place() {
     let short = |stream| Trial { window: Nanos::millis(20), ..trial(Bytes::mib(1), vec![stream]) };
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("ledger");
-    let place = Some(LedgerPlace { path: &path, run: RUN });
+    let place = Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN }));
     let plain = short(Stream { verify: None, ..stream(Sync::Dsync) });
     run_trial_of(MARKS, place, &plain, &[], &file, &Control::new(), Sinks { slices: &mut |_| {}, log: &mut drop })
         .unwrap();
@@ -325,7 +325,7 @@ fn a_trial_without_such_a_stream_has_no_ledger_and_one_with_it_needs_a_place() {
             .unwrap_err();
     assert_eq!(error.kind, Kind::Bug);
     let nowhere = scratch.path().join("no/ledger");
-    let place = Some(LedgerPlace { path: &nowhere, run: RUN });
+    let place = Some(LedgerIn::File(LedgerPlace { path: &nowhere, run: RUN }));
     let error =
         run_trial_of(MARKS, place, &kept, &[], &file, &Control::new(), Sinks { slices: &mut |_| {}, log: &mut drop })
             .unwrap_err();

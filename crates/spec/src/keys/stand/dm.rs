@@ -23,6 +23,10 @@ pub const CHECKSUMS: &[Choice<Checksums>] = &[
     ("bitmap", "what a bitmap marks is computed anew after a crash", Checksums::Bitmap),
     ("direct", "they do not: after a crash what was being written cannot be read", Checksums::Direct),
 ];
+/// States of a device that are examined; each takes a second or so.
+pub const POINTS: Limits<u32> = Limits { least: 2, most: 10_000 };
+/// Without a number, by eye: a minute or two.
+pub const POINTS_USUAL: u32 = 48;
 /// What a cache of writes keeps at once: at most a page.
 pub const CACHE_BLOCK: Limits<Bytes> = Limits { least: Bytes(512), most: Bytes::kib(4) };
 
@@ -30,7 +34,7 @@ pub const CACHE_BLOCK: Limits<Bytes> = Limits { least: Bytes(512), most: Bytes::
 pub const DM: Mapping = Mapping {
     en: "dm",
     ru: "dm",
-    doc: "Exactly one mapping, over each device; `writecache` makes one of two.",
+    doc: "Exactly one mapping, over each device; `writecache` and `log_writes` make one of two.",
     keys: &[
         optional("linear", "absent", Shape::Word(|| vec![("whole", "the whole device")]), "The device itself."),
         optional("delay", "absent", Shape::Map(&DELAY), "I/Os wait before they are sent down."),
@@ -53,6 +57,12 @@ pub const DM: Mapping = Mapping {
             "absent",
             Shape::Map(&WRITECACHE),
             "Of two devices the last takes the writes of the other one first (dm-writecache), and writes them back later.",
+        ),
+        optional(
+            "log_writes",
+            "absent",
+            Shape::Map(&LOG_WRITES),
+            "Every write to the first of exactly two devices is kept in a log on the second (dm-log-writes). Trials with `verify: {crash: true}` are then judged by replaying it ([verification.md](verification.md)).",
         ),
     ],
 };
@@ -92,4 +102,16 @@ pub const WRITECACHE: Mapping = Mapping {
     ru: "writecache",
     doc: "The second device is the cache of the first.",
     keys: &[optional("block_size", "4KiB", Shape::Size(CACHE_BLOCK, 512), "What it keeps at once, a power of two.")],
+};
+/// `log_writes`.
+pub const LOG_WRITES: Mapping = Mapping {
+    en: "log_writes",
+    ru: "log_writes",
+    doc: "A log of every write, one layer of a stand at most. What lies on it may be mappings, `luns`, and one file system (`fs` or `btrfs`).",
+    keys: &[optional(
+        "points",
+        "48",
+        Shape::Whole(POINTS),
+        "Most states of the device that are made again and judged after each trial with `verify: {crash: true}`: half of them where a flush or a durable write was complete, half where it was noted what had been acknowledged, evenly over the trial.",
+    )],
 };

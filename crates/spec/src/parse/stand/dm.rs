@@ -1,6 +1,6 @@
 //! A mapping: exactly one, with its settings.
 
-use super::super::{Map, span, word};
+use super::super::{Map, span, whole, word};
 use super::layer::{contradiction, power_of_two, whole_mib};
 use crate::keys::stand::dm as keys;
 use crate::stand::{Dm, Kind};
@@ -41,8 +41,14 @@ pub(super) fn dm(node: &Node, file: &str) -> Result<Kind> {
         map.finish()?;
         Ok(Dm::WriteCache { block_size: block.unwrap_or(keys::CACHE_BLOCK.most) })
     })?;
+    let log_writes = map.optional("log_writes", |node, file| {
+        let mut map = Map::of(node, file, &keys::LOG_WRITES)?;
+        let points = map.optional("points", |node, file| whole(node, file, keys::POINTS))?;
+        map.finish()?;
+        Ok(Dm::LogWrites { points: points.unwrap_or(keys::POINTS_USUAL) })
+    })?;
     map.finish()?;
-    let mut named = [linear, delay, flakey, error, crypt, integrity, writecache].into_iter().flatten();
+    let mut named = [linear, delay, flakey, error, crypt, integrity, writecache, log_writes].into_iter().flatten();
     match (named.next(), named.next()) {
         (Some(one), None) => Ok(Kind::Dm(one)),
         _ => contradiction(node, file, say!("`dm` is exactly one mapping", "`dm` — это ровно одно отображение")),

@@ -42,6 +42,9 @@ pub(super) fn partitions(site: &Site, count: u32) -> Made {
 }
 
 pub(super) fn mappings(site: &Site, dm: Dm) -> Made {
+    if let Dm::LogWrites { .. } = dm {
+        return log_writes(site);
+    }
     let mut made = Made::default();
     for (index, below) in site.below.iter().enumerate() {
         let name = numbered(site, index);
@@ -63,11 +66,12 @@ fn table(site: &Site, index: usize, Below { path, size }: &Below, dm: Dm) -> Vec
     let ms = |time: stend_base::Nanos| time.0 / 1_000_000;
     let seconds = |time: stend_base::Nanos| time.0 / 1_000_000_000;
     let target = match dm {
-        Dm::Linear => format!("linear {path} 0"),
         Dm::Delay { read, write } => format!("delay {path} 0 {} {path} 0 {}", ms(read), ms(write)),
         Dm::Flakey { up, down } => format!("flakey {path} 0 {} {}", seconds(up), seconds(down)),
         // They need a superblock first: `superblocks.rs`.
         Dm::Integrity(_) | Dm::WriteCache { .. } => return Vec::new(),
+        // Over two devices: see `log_writes`.
+        Dm::LogWrites { .. } | Dm::Linear => format!("linear {path} 0"),
         Dm::Crypt(cipher) => format!("crypt aes-xts-plain64 {} 0 {path} 0", key(site, index, cipher)),
         Dm::Error { from, length } => {
             let (from, length) = (from.0 / 512, length.0 / 512);
@@ -80,6 +84,17 @@ fn table(site: &Site, index: usize, Below { path, size }: &Below, dm: Dm) -> Vec
         }
     };
     vec![format!("0 {} {target}", sectors(*size))]
+}
+
+/// The first device, with a log of every write to it on the second.
+//= linux, Documentation/admin-guide/device-mapper/log-writes.rst: "log-writes <dev_path> <log_dev_path>"
+fn log_writes(site: &Site) -> Made {
+    let [Below { path, size }, Below { path: log, .. }] = site.below else { return Made::default() };
+    let name = site.name();
+    let table = format!("0 {} log-writes {path} {log}", sectors(*size));
+    let mut step = mapping(&site.uuid(0), &name, &[table], path);
+    step.erases.push(log.clone());
+    Made { steps: vec![step], products: vec![Product::Mapping(name)] }
 }
 
 /// Both halves of a key in hexadecimal digits, from the numbers that are drawn for the stand.

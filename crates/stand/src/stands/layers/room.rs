@@ -47,6 +47,7 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
         Kind::Luns { count } => {
             vec![below.first().copied().flatten().map(|room| room / u64::from(*count).max(1)); *count as usize]
         }
+        Kind::Dm(Dm::LogWrites { .. }) => vec![logged(below)?],
         Kind::Dm(Dm::WriteCache { .. }) => below.first().copied().into_iter().collect(),
         Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => below.to_vec(),
         Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
@@ -98,6 +99,15 @@ fn volume(lvm: &Lvm, below: &[Room]) -> Result<Room, Say> {
         true => lvm.virtual_size.map(|size| size.0),
         false => Some(lvm.size.map_or(most, |size| size.0)),
     })
+}
+
+/// The first device, of which the second keeps a log: even writing it once over would not fit in a smaller one.
+fn logged(below: &[Room]) -> Result<Room, Say> {
+    let (data, log) = (below.first().copied().flatten(), below.get(1).copied().flatten());
+    match (data, log) {
+        (Some(data), Some(log)) if log < data => Err(lacks("a log of all writes", "журнал всех записей", data, log)),
+        _ => Ok(data),
+    }
 }
 
 fn pool(zfs: &Zfs, below: &[Room]) -> Result<Room, Say> {
@@ -160,6 +170,8 @@ mod tests {
         lacks("- zfs: {layout: raidz1, volume: 200MiB}", "the volume of 200 MiB", "180 MiB");
         lacks("- zfs: {layout: mirror, volume: 161MiB}", "the volume of 161 MiB", "160 MiB");
         lacks("- md: {level: 10}\n- lvm: {type: linear, size: 128MiB}", "the volume of 128 MiB", "120 MiB");
+        let log = "- {on: [d2, d3], md: {level: 0}}\n- {on: [d1, d4], dm: {log_writes: {}}}";
+        lacks(log, "a log of all writes of 100 MiB", "60 MiB");
         lacks("- partition: {count: 2}\n- md: {level: 0, member_size: 40MiB}", "a member of 40 MiB", "30 MiB");
     }
 
@@ -185,6 +197,7 @@ mod tests {
             "- lvm: {type: thin, size: 300MiB, virtual_size: 10GiB}\n- luns: {count: 2}",
             "- zfs: {layout: stripe, volume: 1GiB, sparse: true}",
             "- md: {level: 6, member_size: 60MiB}\n- fs: {type: ext4}",
+            "- {on: [d2, d3], md: {level: 0}}\n- {on: [d4, d1], dm: {log_writes: {}}}",
         ] {
             assert_eq!(told(layers), None, "{layers}");
         }

@@ -216,6 +216,20 @@ fn partitions_parts_and_mappings() {
 }
 
 #[test]
+fn a_log_of_every_write_lies_on_two_devices_and_is_one() {
+    check(
+        "- {md: {level: 0}, on: [d3, d4, d5, d6]}\n- {dm: {log_writes: {}}, on: [d1, d2]}",
+        expect![[r#"
+            # map stend-x-dm onto /dev/d1
+            dmsetup create stend-x-dm --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 log-writes /dev/d1 /dev/d2'
+            # undo
+            dmsetup remove --retry stend-x-dm
+            # makes /dev/mapper/stend-x-dm
+        "#]],
+    );
+}
+
+#[test]
 fn places_that_fail_and_encryption() {
     check(
         "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {dm: {error: {from: 8MiB, length: 1MiB}}, on: [d1]}",

@@ -1,0 +1,104 @@
+//! A device as it was at an entry of its log: zeros, and every write up to there again. The only I/O of this module.
+
+use super::WriteLog;
+use crate::Control;
+use std::io;
+use stend_base::{Error, Kind, Result, say};
+use stend_sys::IoFile;
+use stend_sys::buffer::Pool;
+
+/// Bytes copied at once; as in a fill.
+const PIECE: usize = 1 << 20;
+/// What direct I/O is aligned to: the largest sector of a device that the kernel takes before large blocks came.
+const ALIGNED: u64 = 4096;
+
+/// A log that is read past the page cache: the kernel writes it past that, too.
+pub struct LogFile {
+    file: IoFile,
+    pool: Pool,
+}
+
+impl LogFile {
+    /// Over an open log.
+    pub fn new(file: IoFile) -> Result<LogFile> {
+        let pool = Pool::new(1, PIECE).map_err(|e| {
+            Error::new(Kind::Preflight, say!("no memory for a buffer: {e}", "нет памяти под буфер: {e}"))
+        })?;
+        Ok(LogFile { file, pool })
+    }
+
+    /// Fills memory of one sector of a log.
+    pub fn read(&mut self, memory: &mut [u8], at: u64) -> io::Result<()> {
+        let start = at / ALIGNED * ALIGNED;
+        let skip = (at - start) as usize;
+        let len = (skip + memory.len()).next_multiple_of(ALIGNED as usize);
+        fill(&self.file, &mut self.pool.slot_mut(0)[..len], start)?;
+        memory.copy_from_slice(&self.pool.slot(0)[skip..skip + memory.len()]);
+        Ok(())
+    }
+}
+
+/// Makes a device of `size` bytes what it was behind entry number `last` of its log, given that it was blank when that began.
+///
+/// Errors: `TargetIo` where reading or writing fails; `Interrupted`.
+pub fn restore(
+    log: &WriteLog,
+    last: usize,
+    from: &mut LogFile,
+    to: &IoFile,
+    size: u64,
+    control: &Control,
+) -> Result<()> {
+    let failed = |error: io::Error| {
+        Error::new(
+            Kind::TargetIo,
+            say!(
+                "a state of the device could not be made again: {error}",
+                "не удалось воссоздать состояние устройства: {error}"
+            ),
+        )
+    };
+    to.zero_at(0, size).map_err(failed)?;
+    for entry in log.entries.iter().take(last.saturating_add(1)).filter(|entry| entry.len > 0) {
+        if control.stopped() {
+            return Err(Error::new(
+                Kind::Interrupted,
+                say!("interrupted while a log of writes was replayed", "прервано при воспроизведении журнала записей"),
+            ));
+        }
+        match entry.discard {
+            true => to.zero_at(entry.to, entry.len),
+            false => copy(from, entry.from, to, entry.to, entry.len),
+        }
+        .map_err(failed)?;
+    }
+    to.sync_data().map_err(failed)
+}
+
+fn copy(from: &mut LogFile, start: u64, to: &IoFile, at: u64, len: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < len {
+        let piece = (len - done).min(PIECE as u64) as usize;
+        fill(&from.file, &mut from.pool.slot_mut(0)[..piece], start + done)?;
+        let mut written = 0;
+        while written < piece {
+            match to.write_at(&from.pool.slot(0)[written..piece], at + done + written as u64)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                now => written += now,
+            }
+        }
+        done += piece as u64;
+    }
+    Ok(())
+}
+
+fn fill(file: &IoFile, memory: &mut [u8], at: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < memory.len() {
+        match file.read_at(&mut memory[done..], at + done as u64)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            now => done += now,
+        }
+    }
+    Ok(())
+}

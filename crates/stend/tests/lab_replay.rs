@@ -1,0 +1,81 @@
+//! Every state in which the power of a device could have gone, made again from a log of its writes, in a machine of the lab: file systems
+//! that ask for what they need lose nothing in any of them, and one that was told not to loses what it acknowledged. Not part of the
+//! usual tests because of its time; `make lab` has it.
+
+mod support;
+
+use std::path::Path;
+use support::lab::Machine;
+use support::*;
+
+/// Durable writes, few enough that a replay of all of them takes no time.
+fn suite(fill: &str, stream: &str) -> String {
+    format!(
+        "suite: cut\ndefaults: {{ramp: 0s, trial: 4s}}\nfill: {{size: {fill}}}\nrepeats: {{blocks: 1}}\ncases:\n  - name: log\n    \
+         streams: [{{op: write, pattern: random, {stream}, sync: {{fdatasync: 1}}, verify: {{crash: true}}}}]\n"
+    )
+}
+
+const FEW: &str = "block_size: 4KiB, queue_depth: 4, rate: 50/s";
+
+impl Machine<'_> {
+    /// A run on what lies on the first of two devices in memory, with a log on the second: its check, and what it printed.
+    fn cut(&self, name: &str, sizes: (&str, &str), above: &str, suite: &str, exit: i32) -> (serde_json::Value, String) {
+        let (data, log) = sizes;
+        let text = format!(
+            "stand: {name}\nlayers:\n- {{name: data, zram: {{size: {data}}}}}\n- {{name: log, zram: {{size: {log}}}}}\n\
+             - {{on: [data, log], dm: {{log_writes: {{points: 16}}}}}}\n{above}"
+        );
+        let stand = self.scratch.file(&format!("{name}.yaml"), &text);
+        let (suite, file) = (self.scratch.file("suite.yaml", suite), self.scratch.join(&format!("{name}.stend")));
+        let path = file.to_string_lossy().into_owned();
+        let (_, told) = self.stend(&["run", &suite, "--stand", &stand, "--progress", "none", "-o", &path], exit);
+        assert_eq!(
+            self.guest("dmsetup ls; ls /sys/block | grep -c zram[1-9] || true").trim(),
+            "No devices found\n0",
+            "{name}"
+        );
+        assert_eq!(self.guest("ls /run/stend/stands 2>/dev/null | wc -l").trim(), "0", "{name}");
+        let findings = show_json(self.scratch, Path::new(&path));
+        let checks = findings["cases"][0]["checks"].as_array().expect("checks").clone();
+        (checks.into_iter().find(|check| check["id"] == "H81").expect("H81"), told)
+    }
+
+    fn keeps(&self, name: &str, sizes: (&str, &str), above: &str) {
+        let (check, _) = self.cut(name, sizes, above, &suite("8MiB", FEW), 0);
+        assert_eq!(check["status"], "pass", "{name}: {check}");
+        let measured = check["measured"]["en"].as_str().expect("words");
+        assert!(measured.starts_with("in 16 of "), "{name}: {measured}");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes under emulation: `make lab` runs it"]
+fn what_asks_for_flushes_loses_nothing_at_any_of_them_and_what_does_not_is_told() {
+    let scratch = Scratch::new();
+    let machine = Machine::up(&scratch, "replay", |serial| {
+        format!("memory: 2GiB\ncpus: 2\ndrives: [{{serial: {serial}, size: 64MiB}}]\n")
+    });
+    let small = ("64MiB", "192MiB");
+    machine.keeps("ext4", small, "- fs: {type: ext4}\n");
+    machine.keeps("crypt", small, "- {name: crypt, dm: {crypt: aes-128-xts}}\n- fs: {type: ext4}\n");
+    machine.keeps("bare", small, "");
+    machine.keeps("xfs", ("320MiB", "640MiB"), "- fs: {type: xfs}\n");
+    machine.keeps("btrfs", ("128MiB", "384MiB"), "- btrfs: {}\n");
+
+    // It acknowledges what it has not made durable.
+    let (check, told) =
+        machine.cut("lies", small, "- fs: {type: ext4, options: [nobarrier]}\n", &suite("8MiB", FEW), 7);
+    assert_eq!(check["status"], "fail", "{check}");
+    let measured = check["measured"]["en"].as_str().expect("words");
+    assert!(measured.contains("lost") && measured.contains("of the log"), "{measured}");
+    assert!(told.contains("data read back differ from data written"), "{told}");
+
+    // What the log could not take was not logged, so nothing can be said.
+    let twice = "fill: {size: 40MiB}\nprecondition: {passes: 2}";
+    let many = suite("40MiB", FEW).replace("fill: {size: 40MiB}", twice);
+    let (check, told) = machine.cut("full", ("64MiB", "64MiB"), "- fs: {type: ext4}\n", &many, 4);
+    assert!(told.contains("the log of writes on `/dev/zram") && told.contains("was full"), "{told}");
+    assert_eq!(check["status"], "not_applicable", "{check}");
+    machine.down();
+}
