@@ -65,7 +65,10 @@ fn keep(drives: u32) -> io::Result<()> {
     if !ended.success() {
         return Err(io::Error::other(format!("what a reset leaves is not there: {ended}")));
     }
-    fs::write(KEPT_DRIVES, drives.to_string())
+    let mut note = fs::File::create(KEPT_DRIVES)?;
+    note.write_all(drives.to_string().as_bytes())?;
+    // A cut of the power is what it is for.
+    note.sync_all()
 }
 
 /// Gives the host below `root` this id in all of its names.

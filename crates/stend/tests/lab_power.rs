@@ -23,7 +23,9 @@ impl Machine<'_> {
         let run = stend_record::store::read(&file).expect("a run file");
         let left = self.guest("ls /var/lib/stend/stands; ls /var/lib/stend | grep ledger; true");
         assert_eq!(left, "", "{name}: neither stand nor ledger stays");
-        (run, file, told + &notes)
+        // Lines are as wide as a terminal.
+        let told = (told + &notes).split_whitespace().collect::<Vec<_>>().join(" ");
+        (run, file, told)
     }
 }
 
