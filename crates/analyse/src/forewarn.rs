@@ -247,7 +247,8 @@ fn layers(target: &TargetFacts) -> Vec<Caveat> {
     found
 }
 
-/// A cache of LVM below a target: dm-cache over a part with the data alone, dm-writecache over the whole volume that holds them.
+/// A cache below a target. Of LVM: dm-cache over a part with the data alone, dm-writecache over the whole volume that holds them. Of a
+/// stand: a mapping over the slow device and, behind it, the fast one.
 //= LVM 2.03, lib/activate/dev_manager.c, build_dm_uuid(): "cdata", "cvol"
 fn cache(target: &TargetFacts) -> Option<Caveat> {
     let part = |suffix: &str| {
@@ -255,8 +256,16 @@ fn cache(target: &TargetFacts) -> Option<Caveat> {
             device.identity.as_deref().is_some_and(|own| own.starts_with("dm:LVM-") && own.ends_with(suffix))
         })
     };
-    let device = part("-cdata").or_else(|| part("-cvol"))?;
+    let device = part("-cdata").or_else(|| part("-cvol")).or_else(|| second_below(target, "dm:STEND-CACHE-"))?;
     Some(Caveat::Cached { device: device.name.clone(), size: device.size })
+}
+
+/// The second of the devices that lie directly below the first one whose identity begins so.
+fn second_below<'a>(target: &'a TargetFacts, identity: &str) -> Option<&'a Device> {
+    let is = |device: &Device| device.identity.as_deref().is_some_and(|own| own.starts_with(identity));
+    let mut from = target.devices.iter().skip_while(|device| !is(device));
+    let depth = from.next()?.depth;
+    from.take_while(|device| device.depth > depth).filter(|device| device.depth == depth + 1).nth(1)
 }
 
 /// btrfs `compress=zstd:3`, `compress-force=…`; f2fs `compress_algorithm=…`; bcachefs `compression=…`.

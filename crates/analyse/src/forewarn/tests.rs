@@ -105,6 +105,17 @@ fn layers_and_drives_below_are_named() {
     let cache = [Caveat::Cached { device: "dm-2".into(), size: Bytes::gib(4) }];
     assert_eq!((cached("dm:LVM-x-cdata"), cached("dm:LVM-x-cvol")), (cache.to_vec(), cache.to_vec()));
     assert_eq!(cached("dm:LVM-x-real"), []);
+    let over_two = |identity: &str| {
+        warned(|target| {
+            let below = target.devices.pop().unwrap();
+            let depth = below.depth;
+            let named = |name: &str, depth| stend_record::Device { name: name.into(), depth, ..below.clone() };
+            let top = stend_record::Device { identity: Some(identity.into()), ..named("dm-7", depth) };
+            target.devices.extend([top, named("sdb", depth + 1), named("sdc", depth + 1)]);
+        })
+    };
+    assert_eq!(over_two("dm:STEND-x"), []);
+    assert!(matches!(&over_two("dm:STEND-CACHE-x")[..], [Caveat::Cached { device, .. }] if device == "sdc"));
     let usb = warned(|target| target.devices[1].removable = true);
     assert_eq!(usb, [Caveat::Removable { device: "sda".into() }]);
     let guest = warned(|target| target.devices.iter_mut().for_each(|device| device.is_virtual = true));

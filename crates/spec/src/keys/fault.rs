@@ -64,7 +64,7 @@ pub const ACTS: &[Word] = &[
     ),
     (
         "path.down",
-        "the device mapper takes the path `path` out of use for each device of the stand that is reached over several (`iscsi: {paths: 2}`)",
+        "the path `path` is taken out of use for each device of the stand that is reached over several (`iscsi: {paths: 2}`, by the device mapper; `nvme_of: {paths: 2}`, by disconnecting its controller)",
     ),
     ("cpu.offline", "the CPU `cpu` is taken from the machine; needs `--allow-commands`"),
     (

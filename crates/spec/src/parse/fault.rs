@@ -337,9 +337,9 @@ mod tests {
             "",
             "",
             expect![[r#"
-            error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `power.cut`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `command`
-            ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `power.cut`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `command`
-        "#]],
+                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
+                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
+            "#]],
         );
         check_error(
             "[{at: 5s, do: drive.fail}]",

@@ -66,7 +66,8 @@ pub(super) fn write_cache(site: &Site, block_size: Bytes) -> Made {
         wait: None,
     };
     let table = format!("0 {size} writecache s {slow} {fast} {block} 0");
-    let mut join = mapping(&site.uuid(0), &name, &[table], slow);
+    // By its identity others can tell that it is a cache.
+    let mut join = mapping(&format!("CACHE-{}", site.uuid(0)), &name, &[table], slow);
     join.what = say!("put {fast} before {slow} as {name}", "поставить {fast} перед {slow} как {name}");
     join.erases = site.erases();
     let flush = Deed::run("dmsetup message", [name.as_str(), "0", "flush"]);

@@ -33,7 +33,7 @@ fn a_cache_of_writes_is_written_back_before_it_is_taken_away() {
             # clear the start of /dev/d2 for a cache
             blkdiscard --force --zeroout --offset=0 --length 4096 /dev/d2
             # put /dev/d2 before /dev/d1 as stend-x-dm
-            dmsetup create stend-x-dm --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 writecache s /dev/d1 /dev/d2 512 0'
+            dmsetup create stend-x-dm --uuid STEND-CACHE-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 writecache s /dev/d1 /dev/d2 512 0'
             # undo
             dmsetup message stend-x-dm 0 flush
             dmsetup remove --retry stend-x-dm
