@@ -260,7 +260,7 @@ mod tests {
             -display none
             -kernel /c/kernel
             -initrd /proc/7/fd/9
-            -append console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on cryptomgr.notests tsc_early_khz=2500000 stend.drives=2 stend.modules=nvme,virtio_blk nvme.poll_queues=1
+            -append console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off random.trust_cpu=on cryptomgr.notests tsc_early_khz=2500000 stend.drives=2 stend.modules=nvme,virtio_blk stend.keep nvme.poll_queues=1
             -device virtio-serial-pci
             -chardev file,id=console,path=/dev/stderr,append=on
             -chardev stdio,id=worker,signal=off
@@ -282,8 +282,9 @@ mod tests {
             -device virtio-blk-pci,id=drive-B2,bus=slot2,serial=B2,drive=limited-B2,logical_block_size=4096,physical_block_size=4096
             -blockdev driver=file,node-name=system,filename=/c/system,read-only=on,locking=off
             -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
+            -device pcie-root-port,id=keep-slot,bus=pcie.0,chassis=200,slot=200
             -blockdev driver=file,node-name=keep,filename=/proc/7/fd/8,discard=unmap,locking=off
-            -device virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep
+            -device virtio-blk-pci,id=keep-drive,bus=keep-slot,drive=keep,serial=stend-keep
             -nodefaults
             -no-user-config
             -no-reboot
@@ -362,10 +363,11 @@ mod tests {
             -device virtio-scsi-pci,id=controller2,bus=slot5
             -device scsi-hd,id=drive-V,bus=controller2.0,scsi-id=0,serial=V,drive=limited-V,logical_block_size=512,physical_block_size=4096,rotation_rate=1
             -device virtio-blk-pci,bus=pcie.0,drive=system,serial=stend-system
-            -device virtio-blk-pci,bus=pcie.0,drive=keep,serial=stend-keep
+            -device pcie-root-port,id=keep-slot,bus=pcie.0,chassis=200,slot=200
+            -device virtio-blk-pci,id=keep-drive,bus=keep-slot,drive=keep,serial=stend-keep
         "#]].assert_eq(&format!("{}\n", told.join("\n")));
         assert!(
-            line.contains("stend.drives=12 stend.modules=mptsas,sd_mod,nvme,virtio_scsi,sd_mod nvme_core.io_timeout=5"),
+            line.contains("stend.drives=12 stend.modules=mptsas,sd_mod,nvme,virtio_scsi,sd_mod stend.keep nvme_core.io_timeout=5"),
             "{line}"
         );
     }
@@ -391,7 +393,7 @@ mod tests {
         let machine = stend_spec::parse::machine("machine: m\ndrives: [{serial: A1, size: 64MiB}]", "m.yaml").unwrap();
         assert!(
             kernel_line(&machine, Accelerator::Kvm, &streams, Plugging::Start)
-                .ends_with(" stend.modules=nvme stend.stays")
+                .ends_with(" stend.modules=nvme stend.keep stend.stays")
         );
     }
 
