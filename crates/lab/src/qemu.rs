@@ -367,7 +367,9 @@ mod tests {
             -device virtio-blk-pci,id=keep-drive,bus=keep-slot,drive=keep,serial=stend-keep
         "#]].assert_eq(&format!("{}\n", told.join("\n")));
         assert!(
-            line.contains("stend.drives=12 stend.modules=mptsas,sd_mod,nvme,virtio_scsi,sd_mod stend.keep nvme_core.io_timeout=5"),
+            line.contains(
+                "stend.drives=12 stend.modules=mptsas,sd_mod,nvme,virtio_scsi,sd_mod stend.keep nvme_core.io_timeout=5"
+            ),
             "{line}"
         );
     }
