@@ -63,6 +63,12 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(found) = flushes(&stretches(run, case), &volatile, by_write) else {
         return check.not_measurable(too_few_samples());
     };
+    if found.flushes == 0 && volatile.iter().any(|drive| is_joined(drive)) {
+        return check.not_measurable(say!(
+            "the kernel counts no flushes of a device that it joins from paths of NVMe-oF",
+            "у устройства, сведённого из путей NVMe-oF, ядро не считает сбросы"
+        ));
+    }
     let median = median(case, by_write);
     let fua = by_write && volatile.iter().all(|drive| drive.fua == Some(true));
     let measured = measured(found, median, fua);
@@ -76,6 +82,13 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.result(CheckStatus::Warn, measured, suspicious(&volatile));
     }
     check.pass(measured)
+}
+
+/// A namespace of NVMe-oF is a device over those of its paths, also where there is one, which counts reads and writes alone; a flush
+/// counts as one of nothing there.
+//= linux 6.12, drivers/nvme/host/multipath.c, nvme_mpath_start_request()
+fn is_joined(drive: &Device) -> bool {
+    matches!(drive.transport.as_deref(), Some("tcp" | "rdma" | "fc"))
 }
 
 /// Syncs of the application and flushes at the drives, over the stretches of load between two samples.

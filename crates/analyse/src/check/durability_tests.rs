@@ -41,6 +41,16 @@ fn syncs_of_which_no_flush_comes_fail() {
 }
 
 #[test]
+fn what_counts_no_flushes_is_not_blamed_for_lacking_them() {
+    let far = h30(&record(Sync::Fdatasync(1), 0, |drive| drive.transport = Some("tcp".into())));
+    assert_eq!((far.status, far.meaning.en.contains("NVMe-oF")), (CheckStatus::NotMeasurable, true), "{far:?}");
+    let counts = h30(&record(Sync::Fdatasync(1), 3, |drive| drive.transport = Some("tcp".into())));
+    assert_eq!(counts.status, CheckStatus::Fail, "one that counts some counts all");
+    let disk = h30(&record(Sync::Fdatasync(1), 0, |drive| drive.transport = Some("iscsi".into())));
+    assert_eq!(disk.status, CheckStatus::Fail);
+}
+
+#[test]
 fn flushes_of_others_do_not_cover_syncs_that_were_swallowed() {
     // 15 flushes for 500 syncs, as on a file system without barriers beside other programs.
     let found = h30(&record(Sync::Fdatasync(1), 3, |_| {}));
