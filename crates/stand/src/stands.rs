@@ -124,7 +124,7 @@ pub(crate) fn mounted_by(roots: &Roots, name: &str) -> Vec<PathBuf> {
     let (Ok(stand), Some(head)) = (stand_of(&journal), journal.head()) else { return Vec::new() };
     let names = Names { stand: &stand.name, nonce: head.nonce };
     // An export of a directory is mounted where it is taken in.
-    let mounted = |layer: &&Layer| layer.kind.is_directory() && (stand.exports_here().1 || !layer.kind.is_export());
+    let mounted = |layer: &&Layer| layer.kind.is_directory() && (stand.takes_in() || !layer.kind.is_export());
     let directories = stand.layers_here().iter().filter(mounted);
     directories.map(|layer| names.mount(&layer.name).into()).collect()
 }

@@ -22,16 +22,6 @@ pub enum Side {
     Client,
 }
 
-impl Side {
-    /// The other one.
-    pub fn other(self) -> Side {
-        match self {
-            Side::Storage => Side::Client,
-            Side::Client => Side::Storage,
-        }
-    }
-}
-
 impl Kind {
     /// Whether it hands out what lies below it, and takes that in again.
     pub fn is_export(&self) -> bool {
@@ -75,8 +65,8 @@ impl Stand {
         self.side != Some(Side::Client)
     }
 
-    /// Whether this host hands out what an export lies on, and whether it takes that in.
-    pub fn exports_here(&self) -> (bool, bool) {
-        (self.side != Some(Side::Client), self.side != Some(Side::Storage))
+    /// Whether what is handed out is taken in by this host.
+    pub fn takes_in(&self) -> bool {
+        self.side != Some(Side::Storage)
     }
 }

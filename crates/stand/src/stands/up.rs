@@ -78,7 +78,7 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
 
 /// A drive that is a target itself is looked at each time: no layer does that for it.
 fn bare_targets_must_be_free(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
-    if !place.stand.exports_here().1 {
+    if !place.stand.takes_in() {
         // What is handed out is no target here, and its layer looks at it.
         return Ok(());
     }
@@ -229,7 +229,7 @@ fn raise(
             wait_for(roots, journal, wait, watch)?;
         }
     }
-    if layer.kind.is_export() && !place.stand.exports_here().1 {
+    if layer.kind.is_export() && !place.stand.takes_in() {
         // They appear on the other host.
         return Ok(());
     }

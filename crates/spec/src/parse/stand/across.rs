@@ -95,9 +95,15 @@ mod tests {
         assert_eq!(names(Some(Side::Client)), ["nvme_of", "fs"]);
         assert_eq!(names(None), ["md", "nvme_of", "fs"]);
         let storage = whole.clone().on(Some(Side::Storage));
-        assert_eq!((storage.targets_here()[0].name.as_str(), storage.exports_here()), ("md", (true, false)));
+        assert_eq!(
+            (storage.targets_here()[0].name.as_str(), storage.has_drives(), storage.takes_in()),
+            ("md", true, false)
+        );
         let client = whole.on(Some(Side::Client));
-        assert_eq!((client.targets_here()[0].name.as_str(), client.exports_here()), ("fs", (false, true)));
+        assert_eq!(
+            (client.targets_here()[0].name.as_str(), client.has_drives(), client.takes_in()),
+            ("fs", false, true)
+        );
         let one = stand("stand: one\ndrives: [{id: A}]\nlayers: [{fs: {type: xfs}}]", "s.yaml").unwrap();
         assert_eq!(one.on(Some(Side::Client)).side, None, "it has one host");
     }
