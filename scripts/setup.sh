@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build_packages=(gcc libc6-dev make)
 # Tools that the tests hold our own code against, and file systems for them to make.
 test_packages=(util-linux mount e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g lvm2 fdisk gdisk cryptsetup-bin chromium fio
-    sysbench postgresql nginx-light wrk)
+    sysbench postgresql nginx-light wrk openssh-client dropbear-bin)
 
 if ! command -v cargo >/dev/null || ! rustc --version | awk '{split($2, v, "."); exit !(v[1] > 1 || v[2] >= 95)}'; then
     echo "setup: Rust 1.95 or newer is needed. Install it with (\`apt-get install curl\` if there is no curl):" >&2

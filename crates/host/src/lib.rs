@@ -11,15 +11,17 @@ mod inventory;
 pub mod link;
 mod outbox;
 pub mod protocol;
+mod remote;
 mod replay;
 mod stands;
 mod telemetry;
 pub mod worker;
 
 pub use inventory::inventory;
-pub use link::{Clock, FromHost, Host};
+pub use link::{Clock, FromHost, Host, SILENCE};
 pub use protocol::{
     Facts, Foreseen, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo,
 };
+pub use remote::Remote;
 pub use stend_stand::{Permission, Rehearsal};
 pub use stend_sys::clock::{now, stamps};

@@ -4,6 +4,7 @@ use crate::protocol::{Hello, Reply, Request, read_frame, read_hello, write_frame
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Nanos, Result, say};
 
@@ -11,6 +12,12 @@ use stend_base::{Error, Kind, Nanos, Result, say};
 const END_POLL: Duration = Duration::from_millis(10);
 /// How often the clock of another machine is asked for; the shortest way there and back counts.
 const CLOCK_TRIES: u32 = 8;
+/// How often a worker behind a network hears of us: of a cable that is cut neither end is told, and it ends by itself when it has heard
+/// nothing for [`SILENCE`].
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// After so long a worker behind a network takes its coordinator for gone: what TCP loses now and then comes within a few seconds, and
+/// as long again does nobody any good.
+pub const SILENCE: Duration = Duration::from_secs(30);
 
 /// What arrives from a host.
 #[derive(Debug)]
@@ -33,7 +40,7 @@ pub struct Clock {
 /// One worker and the streams to it.
 pub struct Host {
     child: Child,
-    to: Option<ChildStdin>,
+    to: Option<Arc<Mutex<ChildStdin>>>,
     from: Option<BufReader<ChildStdout>>,
     clock: Option<Clock>,
 }
@@ -69,7 +76,16 @@ impl Host {
             )
         })?;
         host.clock = met?;
-        (host.from, host.to) = (Some(from), Some(to));
+        (host.from, host.to) = (Some(from), Some(Arc::new(Mutex::new(to))));
+        Ok(host)
+    }
+
+    /// As [`Host::reach`], of a worker that ends when it hears nothing for [`SILENCE`]: it is spoken to as long as the host is held.
+    pub fn reach_far(command: Command, limit: Duration) -> Result<Host> {
+        let host = Host::reach(command, limit)?;
+        if let Some(to) = host.to.as_ref().map(Arc::downgrade) {
+            thread("heartbeat", move || beat(&to, HEARTBEAT))?;
+        }
         Ok(host)
     }
 
@@ -102,8 +118,8 @@ impl Host {
 
     /// Sends a request. A worker that is gone shows up as [`FromHost::Lost`], not here.
     pub fn send(&mut self, request: &Request) {
-        if let Some(to) = &mut self.to
-            && write_frame(to, request).is_err()
+        if let Some(to) = &self.to
+            && write_frame(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), request).is_err()
         {
             self.to = None;
         }
@@ -131,6 +147,17 @@ impl Drop for Host {
             // It had its chance in `end`; a process that is already gone makes kill fail, which is fine.
             drop(self.child.kill());
             drop(self.child.wait());
+        }
+    }
+}
+
+/// Asks for the time until the host is let go or its stream is broken. Nobody needs the answer.
+fn beat(to: &Weak<Mutex<impl Write>>, every: Duration) {
+    loop {
+        std::thread::sleep(every);
+        let Some(to) = to.upgrade() else { return };
+        if write_frame(&mut *to.lock().unwrap_or_else(PoisonError::into_inner), &Request::Clock).is_err() {
+            return;
         }
     }
 }
@@ -233,6 +260,20 @@ mod tests {
             Reply::Log { ordinal: 1, chunk }
         };
         assert_eq!(on_our_clock(log(1_000), 500), log(1_500));
+    }
+
+    #[test]
+    fn a_worker_behind_a_network_hears_of_us_until_it_is_let_go() {
+        let to = Arc::new(Mutex::new(Vec::new()));
+        let beaten = Arc::downgrade(&to);
+        let thread = std::thread::spawn(move || beat(&beaten, Duration::from_millis(1)));
+        while to.lock().unwrap().len() < 20 {
+            std::thread::yield_now();
+        }
+        let heard = std::mem::take(&mut *to.lock().unwrap());
+        drop(to);
+        thread.join().unwrap();
+        assert!(matches!(read_frame::<Request>(&mut heard.as_slice()).unwrap(), Some(Request::Clock)));
     }
 
     #[test]

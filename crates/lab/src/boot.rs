@@ -63,7 +63,8 @@ pub fn boot(machine: &Machine, image: &Image, cache: &Path) -> Result<Started> {
 }
 
 /// Starts a machine in the first of these ways that works. Where its kernel panicked while it booted it is started once more: under
-/// emulation (QEMU 7.2, Linux 6.12) one of nine starts did, in an interrupt, before anything of ours ran.
+/// emulation (QEMU 7.2, Linux 6.12) one of nine starts did, in an interrupt, before anything of ours ran, while guests had `cmpxchg16b`
+/// (see [`qemu`]).
 pub fn try_each<T>(ways: Vec<Accelerator>, mut start: impl FnMut(Accelerator) -> Result<T>) -> Result<T> {
     let mut failure = None;
     for way in ways {

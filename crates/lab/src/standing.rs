@@ -243,8 +243,8 @@ impl Standing {
     pub fn cut(&self) -> Result<()> {
         let reset = || -> io::Result<()> {
             let mut qmp = self.control()?;
-            // As it was started, QEMU ends where it should reset its guest. Under emulation one of nine kernels panics while it
-            // boots: then it boots once more, until the guest has answered.
+            // As it was started, QEMU ends where it should reset its guest. Under emulation kernels panic now and then while they
+            // boot: then it boots once more, until the guest has answered.
             qmp.on_restart(false)?;
             qmp.execute("system_reset", &json!({}))?;
             qmp.wait(|event| event["event"] == "RESET", RESET_LIMIT)

@@ -256,7 +256,8 @@ fn doctor(lang: Lang) -> Command {
 fn worker(lang: Lang) -> Command {
     let about =
         say!("serve a coordinator on standard input and output", "обслуживать координатор через стандартные потоки");
-    verb("worker", about, "ssh HOST stend worker", "", Vec::new(), lang).hide(true)
+    let far = say!("end when the coordinator is silent for 30 s", "завершиться, если координатор молчит 30 с");
+    verb("worker", about, "ssh HOST stend worker --far", "", vec![flag("far", None, far, lang)], lang).hide(true)
 }
 
 /// A command with the flags that every verb has, help with examples first, and nothing in the wrong language.

@@ -51,7 +51,7 @@ fn dispatch(matches: &ArgMatches, out: &Out) -> Result<()> {
         Some(("doctor", arguments)) => cmd::doctor::doctor(arguments, out),
         Some(("completions", arguments)) => cmd::completions::completions(arguments, out),
         Some(("man", arguments)) => cmd::man::man(arguments, out),
-        Some(("worker", _)) => cmd::worker::worker(),
+        Some(("worker", arguments)) => cmd::worker::worker(arguments),
         Some(("guest", _)) => stend_lab::serve_guest(),
         _ => Err(Error::new(Kind::Usage, say!("no command given", "команда не указана"))
             .hint(say!("`stend --help` lists them", "`stend --help` покажет список"))),

@@ -2,10 +2,11 @@
 
 use rustix::fs::{MemfdFlags, Mode, OFlags};
 use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
+use std::time::Duration;
 
 /// Descriptors below this stay free for children and libraries that expect small numbers.
 const HIGH: i32 = 100;
@@ -29,6 +30,31 @@ pub fn own_streams() -> io::Result<(File, File)> {
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     Ok((input, output))
+}
+
+/// A stream whose other end must say something now and then.
+pub struct Heard<R> {
+    from: R,
+    limit: Duration,
+}
+
+impl<R: AsFd> Heard<R> {
+    /// Reading fails with `TimedOut` when nothing came for `limit`, which is below a month.
+    pub fn new(from: R, limit: Duration) -> Heard<R> {
+        Heard { from, limit }
+    }
+}
+
+impl<R: Read + AsFd> Read for Heard<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let limit = Timespec { tv_sec: self.limit.as_secs() as i64, tv_nsec: self.limit.subsec_nanos().into() };
+        // An end and an error are something to read, too.
+        match rustix::io::retry_on_intr(|| poll(&mut [PollFd::new(&self.from, PollFlags::IN)], Some(&limit)))? {
+            0 => Err(io::Error::new(io::ErrorKind::TimedOut, format!("silent for {} s", self.limit.as_secs()))),
+            _ => self.from.read(to),
+        }
+    }
 }
 
 /// Lets this process and its later children have as many open files as the system grants it (`RLIMIT_NOFILE`, soft to
@@ -123,8 +149,21 @@ fn signal(pid: u32, send: impl Fn(rustix::process::Pid) -> rustix::io::Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
     use std::process::Stdio;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
+
+    #[test]
+    fn a_stream_that_is_silent_fails_and_one_that_ends_or_speaks_is_read() {
+        let (from, mut to) = io::pipe().unwrap();
+        to.write_all(b"said").unwrap();
+        let mut heard = Heard::new(from, Duration::from_millis(1));
+        let mut word = [0; 8];
+        assert_eq!(heard.read(&mut word).unwrap(), 4);
+        assert_eq!(heard.read(&mut word).unwrap_err().kind(), io::ErrorKind::TimedOut);
+        drop(to);
+        assert_eq!(heard.read(&mut word).unwrap(), 0);
+    }
 
     /// Starts a child that would live for long, from a thread that ends at once.
     fn orphan(prepare: fn(&mut Command)) -> Child {

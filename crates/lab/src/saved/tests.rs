@@ -36,6 +36,7 @@ fn a_guest_is_kept_under_everything_that_it_follows_from() {
         of(&MACHINE.replace("memory", "cpus: 2\nmemory"), TCG, b"program", "QEMU 7.2"),
         of(&MACHINE.replace("memory", "kernel: [a=b]\nmemory"), TCG, b"program", "QEMU 7.2"),
         of(&MACHINE.replace("serial: A1", "serial: A, count: 2"), TCG, b"program", "QEMU 7.2"),
+        of(&MACHINE.replace("memory", "links: [{to: n, address: 10.77.0.1/24}]\nmemory"), TCG, b"program", "QEMU 7.2"),
         // The guest has seen this one already.
         of(&MACHINE.replace("B2", "B3"), TCG, b"program", "QEMU 7.2"),
     ];

@@ -80,8 +80,12 @@ fn places(lang: Lang) -> Vec<Arg> {
         "найденная на устройстве метка, которую можно затереть, например ext4"
     );
     let storage = say!(
-        "for a stand with `across`: name of the machine of the lab that has its drives and hands them out; both machines are up",
-        "для стенда с `across`: имя машины лаборатории, у которой его накопители и которая их отдаёт; обе машины запущены"
+        "for a stand with `across`: the host that has its drives and hands them out: `ssh:HOST`, or the name of a machine of the lab that is up",
+        "для стенда с `across`: машина, у которой его накопители и которая их отдаёт: `ssh:HOST` или имя запущенной машины лаборатории"
+    );
+    let ssh = say!(
+        "run on another host, as `ssh` knows it (root@db1); PATH is one of its drives or directories; this program is copied there once",
+        "выполнить на другой машине, известной `ssh` (root@db1); PATH — её накопитель или каталог; программа копируется туда один раз"
     );
     let lab = say!(
         "machine file: start this virtual machine and run in it; or the name of one that is up; PATH is one of its drives or directories",
@@ -97,7 +101,8 @@ fn places(lang: Lang) -> Vec<Arg> {
         ]),
         flag("rebuild", None, rebuild, lang).requires("stand").conflicts_with_all(["on", "resume"]),
         option("lab", "FILE|NAME", lab, lang),
-        option("storage", "NAME", storage, lang).requires("lab"),
+        option("ssh", "HOST", ssh, lang).conflicts_with("lab"),
+        option("storage", "NAME", storage, lang),
         option("confirm", "ID", confirm, lang).action(ArgAction::Append),
         option("overwrite-signature", "NAME", overwrite, lang).action(ArgAction::Append),
     ]

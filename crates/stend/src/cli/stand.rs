@@ -23,14 +23,19 @@ pub(super) fn stand(lang: Lang) -> Command {
         "в машине лаборатории: имя запущенной, а для `plan` — файл машины"
     );
     let storage = say!(
-        "for a stand with `across`: name of the machine of the lab that has its drives",
-        "для стенда с `across`: имя машины лаборатории, у которой его накопители"
+        "for a stand with `across`: the host that has its drives: `ssh:HOST`, or the name of a machine of the lab that is up",
+        "для стенда с `across`: машина с его накопителями: `ssh:HOST` или имя запущенной машины лаборатории"
+    );
+    let ssh = say!(
+        "on another host, as `ssh` knows it (root@db1); this program is copied there once",
+        "на другой машине, известной `ssh` (root@db1); программа копируется туда один раз"
     );
     let arguments = vec![
         action,
         positional("FILE", what, lang).required(false),
         option("lab", "FILE|NAME", lab, lang),
-        option("storage", "NAME", storage, lang).requires("lab"),
+        option("ssh", "HOST", ssh, lang).conflicts_with("lab"),
+        option("storage", "NAME", storage, lang),
     ];
     verb("stand", about, examples, "ACTION FILE", arguments, lang)
 }

@@ -1,4 +1,4 @@
-//! `stend lab`, and the worker that a run is given: one of this machine, or one of a machine of the lab.
+//! `stend lab`: images, and machines that stay up.
 
 use super::{lab_like, lab_shell, required};
 use crate::out::Out;
@@ -6,22 +6,14 @@ use clap::ArgMatches;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::Read;
-use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stend_base::format::{bytes, duration, fixed};
 use stend_base::{Error, Kind, Lang, Nanos, Result, Say, say};
-use stend_host::Host;
 use stend_lab::{Built, Contents, Image, Order, Standing, Start};
 use stend_run::Power;
 use stend_spec::machine::Machine;
-
-/// How long a worker of this machine may take until it speaks; milliseconds are usual.
-const HELLO_LIMIT: Duration = Duration::from_secs(60);
-/// The same of a machine that is up, whose last worker may still be undoing what it made.
-const STANDING_LIMIT: Duration = Duration::from_secs(90);
 
 /// What `stend lab` is asked for.
 pub fn lab(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -213,60 +205,12 @@ pub fn wait_for(arguments: &ArgMatches, out: &Out) -> Result<()> {
     Ok(())
 }
 
-/// The worker that the command line asks for: with `--lab` in a machine, one that is up or one that is started for it; else
-/// here.
-///
-/// A machine that is started ends with the calling thread, so that must be the one that lives as long as the process.
-pub fn reach(arguments: &ArgMatches, out: &Out) -> Result<Host> {
-    let Some(wanted) = arguments.get_one::<String>("lab") else {
-        return Host::reach(own("worker", None)?, HELLO_LIMIT);
-    };
-    // A name has no dot and no slash: a machine file always has one of both, or does not exist.
-    let up = stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place));
-    match up {
-        Ok(_) => reach_standing(wanted),
-        Err(not_up) if !Path::new(wanted).exists() => Err(unknown(wanted, &not_up)),
-        Err(_) => {
-            let (machine, _) = read_machine(wanted)?;
-            let cache = stend_lab::cache_directory()?;
-            let image = Image::find(&cache, &Contents::of(&machine))?;
-            announce(&machine, out);
-            Ok(stend_lab::boot(&machine, &image, &cache)?.host)
-        }
-    }
-}
-
-/// The worker of a machine of the lab that is up.
-pub fn reach_standing(name: &str) -> Result<Host> {
-    let standing = stend_lab::find(name, &stend_lab::runtime_directory()?)?;
-    standing.free()?;
-    let mut command = own("lab", Some(["connect", name]))?;
-    stend_sys::process::die_with_parent(&mut command);
-    Host::reach(command, STANDING_LIMIT)
-}
-
-/// Neither a file nor the name of a machine that is up.
-fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
-    if wanted.contains(['/', '.']) {
-        let told = std::io::Error::from(std::io::ErrorKind::NotFound);
-        return unreadable(wanted, &told);
-    }
-    let error = Error::new(
-        not_up.kind,
-        say!(
-            "`{wanted}` is neither a machine file nor a machine that is up",
-            "`{wanted}` — не файл машины и не запущенная машина"
-        ),
-    );
-    error.hint(say!("`stend lab list` shows which are up", "запущенные покажет `stend lab list`"))
-}
-
-fn announce(machine: &Machine, out: &Out) {
+pub(super) fn announce(machine: &Machine, out: &Out) {
     let name = &machine.name;
     out.note(say!("starting the machine `{name}` of the lab", "запускается машина лаборатории `{name}`").get(out.lang));
 }
 
-fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
+pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
     Error::new(
         Kind::Spec,
         say!("cannot read the machine file `{name}`: {error}", "не удаётся прочитать файл машины `{name}`: {error}"),
@@ -274,24 +218,11 @@ fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
 }
 
 /// A machine file, and its text.
-fn read_machine(name: &str) -> Result<(Machine, String)> {
+pub(super) fn read_machine(name: &str) -> Result<(Machine, String)> {
     let mut text = String::new();
     // One byte more than the parser takes: it says so instead of reading a huge file.
     let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
     let file = std::fs::File::open(name).map_err(|e| unreadable(name, &e))?;
     file.take(limit).read_to_string(&mut text).map_err(|e| unreadable(name, &e))?;
     Ok((stend_spec::parse::machine(&text, name)?, text))
-}
-
-/// This binary with this verb.
-fn own(verb: &str, arguments: Option<[&str; 2]>) -> Result<Command> {
-    let program = std::env::current_exe().map_err(|e| {
-        Error::new(
-            Kind::Bug,
-            say!("cannot find our own binary: {e}", "не удаётся найти собственный исполняемый файл: {e}"),
-        )
-    })?;
-    let mut command = Command::new(program);
-    command.arg(verb).args(arguments.into_iter().flatten());
-    Ok(command)
 }

@@ -17,6 +17,7 @@ mod lab_like;
 mod lab_shell;
 pub mod list;
 pub mod man;
+mod place;
 pub mod report;
 pub mod run;
 pub mod show;

@@ -1,5 +1,6 @@
 //! `stend run SUITE --on PATH`: measure, keep, judge, report.
 
+use super::place::Place;
 use super::storage;
 use crate::out::Out;
 use crate::progress::{Aside, Display};
@@ -13,7 +14,7 @@ use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Permission;
 use stend_record::targets::{in_line, names};
-use stend_record::{RunState, store};
+use stend_record::{RunState, StandText, store};
 use stend_run::{Channel, Done, Progressed, Resume, Setup, Stopper};
 use stend_spec::arm::Switch;
 use stend_spec::keys::ENGINES;
@@ -69,6 +70,10 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
     let mut setup = setup;
     let stand = setup.stand.clone();
     let owner = setup.run_file.to_string_lossy().into_owned();
+    if setup.resume.is_none() {
+        // Before anything is built on a host with the drives of a stand.
+        store::may_create(&setup.run_file)?;
+    }
     let storage =
         stand.as_ref().map(|stand| storage::put_up(stand, &owner, arguments, stoppers, out)).transpose()?.flatten();
     if let Some(storage) = &storage {
@@ -99,19 +104,39 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
     if let Some(storage) = storage {
         // Under a client that has not let go it would be a fault of the storage.
         let lost = done.error.as_ref().is_some_and(|error| error.kind == Kind::HostLost);
-        if lost || storage.take_down(stoppers).is_err() {
+        if lost || storage.take_down(stoppers, out).is_err() {
             out.note(storage.left().get(out.lang));
         }
     }
-    // After an abort, or when the worker was lost.
-    if let Some(name) = stand.map(|stand| stand.name).filter(|name| stend_stand::known_stands().contains(name)) {
-        let left = say!(
-            "the stand `{name}` is still up; `stend stand down {name}` takes it down",
-            "стенд `{name}` остался поднятым; убрать его: `stend stand down {name}`"
-        );
-        out.note(left.get(out.lang));
+    if let Some(stand) = &stand {
+        left_up(stand, &done, &Place::measured(arguments)?, out);
     }
     Ok(done)
+}
+
+/// Names the stand that an abort or a lost worker left, and what takes it down.
+fn left_up(stand: &StandText, done: &Done, place: &Place, out: &Out) {
+    let (name, words) = (&stand.name, place.words());
+    let told = match place {
+        Place::Here if !stend_stand::known_stands().contains(name) => return,
+        Place::Here => say!(
+            "the stand `{name}` is still up; `stend stand down {name}` takes it down",
+            "стенд `{name}` остался поднятым; убрать его: `stend stand down {name}`"
+        ),
+        // A host that is gone cannot be asked.
+        Place::Lab(_) | Place::Far(_) => {
+            let ended = done.error.as_ref().map(|error| error.kind);
+            if !matches!(ended, Some(Kind::HostLost | Kind::Interrupted | Kind::Terminated)) {
+                return;
+            }
+            let there = place.name().en;
+            say!(
+                "the stand `{name}` may still be up on `{there}`: `stend stand status{words}` shows it, `stend stand down {name}{words}` takes it down",
+                "стенд `{name}` мог остаться поднятым на `{there}`: покажет `stend stand status{words}`, уберёт `stend stand down {name}{words}`"
+            )
+        }
+    };
+    out.note(told.get(out.lang));
 }
 
 /// Prints what the run would do, or refuses as the run would. Makes no file.
@@ -205,7 +230,7 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
         id,
         run_file,
         command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
-        host: super::lab::reach(arguments, out)?,
+        host: Place::measured(arguments)?.reach(out)?,
         power,
         started_unix: now.as_secs() as i64,
         resume: None,
@@ -254,7 +279,7 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
         id: header.id,
         run_file: absolute(&path)?,
         command_line: header.command_line,
-        host: super::lab::reach(arguments, out)?,
+        host: Place::measured(arguments)?.reach(out)?,
         power,
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),

@@ -1,5 +1,6 @@
 //! `stend stand`: plans, puts up, shows and takes down stands on this host.
 
+use super::place::Place;
 use super::run::Stoppers;
 use super::storage;
 use crate::out::Out;
@@ -38,32 +39,19 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let stoppers = super::run::watch_signals()?;
     let text = given.filter(|given| Path::new(given).is_file()).map(read).transpose()?;
     let far = text.as_ref().map(|text| storage::host_of(text, arguments)).transpose()?.flatten();
-    let place = match arguments.get_one::<String>("lab") {
-        Some(lab) => format!(" --lab {lab}"),
-        None => String::new(),
-    };
+    let near = Place::measured(arguments)?;
     let Some((far, text)) = far.zip(text) else {
-        let answer = here(order, arguments, &stoppers, out)?;
-        return show(&answer, given.unwrap_or_default(), &place, out);
+        let answer = storage::order(&near, order, &stoppers, out, &mut |kind| tell(kind, out))?;
+        return show(&answer, given.unwrap_or_default(), &near.words(), out);
     };
-    on_both(order, (&far, &text), arguments, &stoppers, out)
-}
-
-/// Carries an order out on the host that is measured.
-fn here(order: StandOrder, arguments: &ArgMatches, stoppers: &Stoppers, out: &Out) -> Result<StandAnswer> {
-    let host = super::lab::reach(arguments, out)?;
-    let (channel, stopper) = stend_run::channel();
-    stoppers.aim(Some(stopper));
-    let answer = stend_run::order(host, order, channel, &mut |kind| tell(kind, out));
-    stoppers.aim(None);
-    answer
+    on_both(order, (&near, &far), &text, &stoppers, out)
 }
 
 /// Carries an order out on both hosts of a stand: from the drives up, but down from above.
 fn on_both(
     order: StandOrder,
-    (far, text): (&str, &StandText),
-    arguments: &ArgMatches,
+    (near, far): (&Place, &Place),
+    text: &StandText,
     stoppers: &Stoppers,
     out: &Out,
 ) -> Result<()> {
@@ -83,20 +71,17 @@ fn on_both(
         other => other,
     };
     let down = matches!(order, StandOrder::Down(_));
-    let near = arguments.get_one::<String>("lab").map_or("", String::as_str);
+    let place = near.words() + &far.words_of_storage();
     for first in [true, false] {
         let storage_now = first != down;
-        let name = if storage_now { far } else { near };
-        let answer = match storage_now {
-            true => storage::order(far, there.clone(), stoppers, &mut |kind| tell(kind, out))?,
-            false => here(order.clone(), arguments, stoppers, out)?,
-        };
+        let (host, order) = if storage_now { (far, there.clone()) } else { (near, order.clone()) };
+        let answer = storage::order(host, order, stoppers, out, &mut |kind| tell(kind, out))?;
         // What is up only as a part has no next commands.
         if storage_now && matches!(answer, StandAnswer::Up(_)) {
             continue;
         }
-        out.note(&format!("{name}:"));
-        show(&answer, &text.file, &format!(" --lab {near} --storage {far}"), out)?;
+        out.note(&format!("{}:", host.name().get(out.lang)));
+        show(&answer, &text.file, &place, out)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The host with the drives of a stand of two hosts: it is built there before the other host takes in what is handed out, and taken
 //! down after that has let go.
 
+use super::place::Place;
 use super::run::Stoppers;
 use crate::out::Out;
 use clap::ArgMatches;
@@ -12,7 +13,7 @@ use stend_spec::stand::Side;
 /// A stand of two hosts, as the host with the drives knows it.
 pub(super) struct Storage {
     /// The machine.
-    host: String,
+    host: Place,
     /// Name of the stand.
     stand: String,
     /// It was up before: then it stays.
@@ -24,9 +25,10 @@ pub(super) struct Storage {
 /// Name of the host with the drives; `None`: the stand has one host.
 ///
 /// Errors: `Usage` where the file of the stand and the command line do not agree on how many hosts there are.
-pub(super) fn host_of(stand: &StandText, arguments: &ArgMatches) -> Result<Option<String>> {
+pub(super) fn host_of(stand: &StandText, arguments: &ArgMatches) -> Result<Option<Place>> {
     let across = stend_spec::parse::stand(&stand.text, &stand.file)?.across.is_some();
-    let host = arguments.get_one::<String>("storage");
+    let host = Place::storage(arguments)?;
+    let measured = Place::measured(arguments)?;
     let file = &stand.file;
     match (across, host) {
         (true, None) => Err(Error::new(
@@ -37,8 +39,8 @@ pub(super) fn host_of(stand: &StandText, arguments: &ArgMatches) -> Result<Optio
             ),
         )
         .hint(say!(
-            "`--lab NAME` is the machine that is measured, `--storage NAME` the one with the drives",
-            "`--lab ИМЯ` — измеряемая машина, `--storage ИМЯ` — машина с накопителями"
+            "`--lab NAME`, `--ssh HOST` or neither is what is measured; `--storage NAME` or `--storage ssh:HOST` has the drives",
+            "измеряется `--lab ИМЯ`, `--ssh МАШИНА` или эта машина; накопители — у `--storage ИМЯ` или `--storage ssh:МАШИНА`"
         ))),
         (false, Some(_)) => Err(Error::new(
             Kind::Usage,
@@ -48,24 +50,39 @@ pub(super) fn host_of(stand: &StandText, arguments: &ArgMatches) -> Result<Optio
             ),
         )
         .hint(say!("`across` in the file makes it one of two", "стендом на двух машинах его делает `across` в файле"))),
-        (true, Some(host)) if arguments.get_one::<String>("lab") == Some(host) => Err(Error::new(
+        (true, Some(host)) if measured == host => Err(Error::new(
             Kind::Usage,
-            say!("`--lab` and `--storage` name one machine", "`--lab` и `--storage` называют одну машину"),
+            say!(
+                "what is measured and `--storage` are one machine",
+                "измеряемая машина и `--storage` — одна и та же машина"
+            ),
         )),
-        (_, host) => Ok(host.cloned()),
+        (true, Some(Place::Lab(lab))) if !matches!(measured, Place::Lab(_)) => Err(Error::new(
+            Kind::Usage,
+            say!(
+                "`{lab}` of the lab is reached by machines of the lab alone",
+                "машину лаборатории `{lab}` видят только машины лаборатории"
+            ),
+        )
+        .hint(say!(
+            "`--lab NAME` is one that is measured; `--storage ssh:HOST` is a host outside of it",
+            "`--lab ИМЯ` — измеряемая машина лаборатории; `--storage ssh:МАШИНА` — машина вне её"
+        ))),
+        (_, host) => Ok(host),
     }
 }
 
 /// Has the host with the drives do something about its part of a stand; everything that it does goes to `tell`.
 pub(super) fn order(
-    host: &str,
+    host: &Place,
     what: StandOrder,
     stoppers: &Stoppers,
+    out: &Out,
     tell: &mut dyn FnMut(&EventKind),
 ) -> Result<StandAnswer> {
     let (channel, stopper) = stend_run::channel();
     stoppers.aim(Some(stopper));
-    let answer = stend_run::order(super::lab::reach_standing(host)?, what, channel, tell);
+    let answer = stend_run::order(host.reach(out)?, what, channel, tell);
     stoppers.aim(None);
     answer
 }
@@ -86,20 +103,22 @@ pub(super) fn put_up(
 ) -> Result<Option<Storage>> {
     let Some(host) = host_of(stand, arguments)? else { return Ok(None) };
     let name = &stand.name;
-    let known = order(&host, StandOrder::Status(None), stoppers, &mut |_| {})?;
+    let known = order(&host, StandOrder::Status(None), stoppers, out, &mut |_| {})?;
     let was_up = matches!(known, StandAnswer::Status(stands) if stands.iter().any(|one| one.name == *name));
-    let told = say!("building `{name}` on `{host}`", "стенд `{name}` поднимается на `{host}`");
+    // Both words are one: it is never this machine.
+    let there = host.name().en;
+    let told = say!("building `{name}` on `{there}`", "стенд `{name}` поднимается на `{there}`");
     out.note(told.get(out.lang));
     let mut storage = Storage { host: host.clone(), stand: name.clone(), was_up, done: Vec::new() };
     let up = StandOrder::Up { stand: part(stand), until_release: false, owner: owner.to_string() };
     let mut keep = |kind: &EventKind| {
-        storage.done.push(EventKind::Elsewhere { host: host.clone(), what: Box::new(kind.clone()) });
+        storage.done.push(EventKind::Elsewhere { host: there.clone(), what: Box::new(kind.clone()) });
     };
-    match order(&host, up, stoppers, &mut keep) {
+    match order(&host, up, stoppers, out, &mut keep) {
         Ok(_) => Ok(Some(storage)),
         Err(error) => {
             // The first error is the one to be told; what cannot be taken away now is named by `stand status`.
-            drop(storage.take_down(stoppers));
+            drop(storage.take_down(stoppers, out));
             Err(error)
         }
     }
@@ -107,19 +126,20 @@ pub(super) fn put_up(
 
 impl Storage {
     /// Takes it down, unless it was up before.
-    pub(super) fn take_down(&self, stoppers: &Stoppers) -> Result<()> {
+    pub(super) fn take_down(&self, stoppers: &Stoppers, out: &Out) -> Result<()> {
         if self.was_up {
             return Ok(());
         }
-        order(&self.host, StandOrder::Down(self.stand.clone()), stoppers, &mut |_| {}).map(drop)
+        order(&self.host, StandOrder::Down(self.stand.clone()), stoppers, out, &mut |_| {}).map(drop)
     }
 
     /// How to take it down by hand.
     pub(super) fn left(&self) -> stend_base::Say {
         let Storage { host, stand, .. } = self;
+        let (name, words) = (host.name().en, host.words());
         say!(
-            "the stand `{stand}` is still up on `{host}`; `stend stand down {stand} --lab {host}` takes it down",
-            "стенд `{stand}` остался поднятым на `{host}`; убрать его: `stend stand down {stand} --lab {host}`"
+            "the stand `{stand}` is still up on `{name}`; `stend stand down {stand}{words}` takes it down",
+            "стенд `{stand}` остался поднятым на `{name}`; убрать его: `stend stand down {stand}{words}`"
         )
     }
 }

@@ -1,0 +1,286 @@
+//! A worker of another host, by the system's own `ssh`: keys, jump hosts and known hosts are those of whoever calls it. Brings this
+//! program there first if it is not there yet, so that both ends are of one build. Must not ask anybody anything.
+
+use crate::link::Host;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+use stend_base::{Error, Kind, Result, Say, say};
+
+/// How long a worker may take until it speaks: a round trip, a login, and the start of a process that is there.
+const HELLO_LIMIT: Duration = Duration::from_secs(90);
+/// So much of what a host says is kept for an error.
+const SAID_MAX: u64 = 4096;
+/// Bytes of the program that are read at a time.
+const PIECE: usize = 1 << 20;
+/// Most letters of the name of a host, as `ssh` would take more of it than any name has.
+const NAME_MAX: usize = 255;
+/// The directory of programs there, of the user who logs in.
+const PLACE: &str = "d=${XDG_CACHE_HOME:-$HOME/.cache}/stend/programs";
+/// How `ssh` is told to behave, whatever its configuration says: no questions, since nobody would see them; a host that is silent for
+/// 30 s is lost; no terminal, no command and no forwarding of somebody's configuration, which a second connection could not repeat.
+const OPTIONS: [&str; 13] = [
+    "-T",
+    "-o",
+    "BatchMode=yes",
+    "-o",
+    "ConnectTimeout=20",
+    "-o",
+    "ServerAliveInterval=10",
+    "-o",
+    "ServerAliveCountMax=3",
+    "-o",
+    "ClearAllForwardings=yes",
+    "-o",
+    "RemoteCommand=none",
+];
+
+/// A host that `ssh` knows how to reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remote {
+    destination: String,
+}
+
+impl Remote {
+    /// `HOST`, `USER@HOST`, `ssh://USER@HOST:PORT` or a name of the configuration of `ssh`.
+    ///
+    /// Errors: `Usage` if it could be taken for an option, or is nothing that names a host.
+    pub fn new(destination: &str) -> Result<Remote> {
+        let strange = |letter: char| letter.is_whitespace() || letter.is_control();
+        if destination.is_empty()
+            || destination.len() > NAME_MAX
+            || destination.starts_with('-')
+            || destination.contains(strange)
+        {
+            let shown = destination.escape_default();
+            return Err(Error::new(
+                Kind::Usage,
+                say!("`{shown}` does not name a host for `ssh`", "`{shown}` — не имя машины для `ssh`"),
+            )
+            .hint(say!(
+                "for example `root@db1`, or a name of `~/.ssh/config`",
+                "например `root@db1` или имя из `~/.ssh/config`"
+            )));
+        }
+        Ok(Remote { destination: destination.to_string() })
+    }
+
+    /// What was given.
+    pub fn name(&self) -> &str {
+        &self.destination
+    }
+
+    /// Starts a worker there. `tell` hears of what takes a while.
+    ///
+    /// Errors: `HostLost` if it cannot be reached, with what `ssh` says; `Preflight` if this program cannot run there.
+    pub fn reach(&self, tell: &mut dyn FnMut(Say)) -> Result<Host> {
+        let mut program = Program::own()?;
+        if !self.has(&program)? {
+            let (name, size) = (&self.destination, program.size.div_ceil(1 << 20));
+            tell(say!(
+                "copying this program to `{name}` ({size} MiB), once",
+                "программа копируется на `{name}` ({size} МиБ), один раз"
+            ));
+            self.bring(&mut program)?;
+        }
+        let sum = &program.sum;
+        let mut command = self.command(&format!("{PLACE}; touch -c \"$d/{sum}\"; exec \"$d/{sum}\" worker --far"));
+        stend_sys::process::die_with_parent(&mut command);
+        let name = &self.destination;
+        Host::reach_far(command, HELLO_LIMIT).map_err(|error| {
+            error.hint(say!(
+                "what `{name}` said is above; the worker is a program for its kind of processor, statically linked unless it was built for tests",
+                "что ответила `{name}`, показано выше; рабочий процесс — программа для её типа процессора, собранная статически, если это не сборка для тестов"
+            ))
+        })
+    }
+
+    /// A command of a shell there. Its text must have no single quote; shells of users all take it as one word then.
+    fn command(&self, script: &str) -> Command {
+        debug_assert!(!script.contains('\''), "{script}");
+        let mut command = Command::new("ssh");
+        // In a group of its own, Ctrl-C in a terminal reaches the coordinator alone.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.args(OPTIONS).arg("--").arg(&self.destination).arg(format!("exec sh -c '{script}'"));
+        command
+    }
+
+    /// Whether the program is there already.
+    fn has(&self, program: &Program) -> Result<bool> {
+        let script =
+            format!("{PLACE}; echo stend; uname -sm; test -x \"$d/{}\" && echo here || echo none", program.sum);
+        let (status, said, complaint) = self.say(&script, None)?;
+        if !status.success() {
+            return Err(self.unreachable(&complaint));
+        }
+        let name = &self.destination;
+        let lines: Vec<&str> = said.lines().collect();
+        let ours = own_system();
+        match lines[..] {
+            ["stend", system, here] if system == ours => Ok(here == "here"),
+            ["stend", system, _] => Err(Error::new(
+                Kind::Preflight,
+                say!(
+                    "`{name}` is `{system}`, and this program is for `{ours}`",
+                    "`{name}` — это `{system}`, а эта программа — для `{ours}`"
+                ),
+            )
+            .hint(say!("start Stend on a machine of the same kind", "запустите Stend на машине того же типа"))),
+            _ => {
+                let first = lines.first().unwrap_or(&"").escape_default();
+                Err(Error::new(
+                    Kind::HostLost,
+                    say!(
+                        "`{name}` says `{first}` before it executes what it is told",
+                        "`{name}` сообщает `{first}`, прежде чем выполнить команду"
+                    ),
+                )
+                .hint(say!(
+                    "startup files of its shell must be silent when nobody sits at a terminal",
+                    "файлы запуска оболочки должны молчать, когда терминала нет"
+                )))
+            }
+        }
+    }
+
+    /// Copies the program there under its sum: whole, or not at all. Others that were not used for a month are removed.
+    fn bring(&self, program: &mut Program) -> Result<()> {
+        let sum = &program.sum;
+        let script = format!(
+            "{PLACE}; umask 077; mkdir -p \"$d\" && t=$(mktemp \"$d/.new-XXXXXX\") || exit 1; \
+             cat >\"$t\" && test \"$(sha256sum <\"$t\")\" = \"{sum}  -\" && chmod 700 \"$t\" && mv \"$t\" \"$d/{sum}\" \
+             || {{ rm -f \"$t\"; echo it did not arrive whole >&2; exit 1; }}; \
+             find \"$d\" -type f -mtime +30 ! -name {sum} -delete"
+        );
+        program.file.rewind().map_err(unreadable)?;
+        let file = program.file.try_clone().map_err(unreadable)?;
+        let (status, _, complaint) = self.say(&script, Some(file))?;
+        match status.success() {
+            true => Ok(()),
+            false => {
+                let (name, said) = (&self.destination, complaint.trim());
+                Err(Error::new(
+                    Kind::HostLost,
+                    say!(
+                        "cannot copy this program to `{name}`: {said}",
+                        "не удаётся скопировать программу на `{name}`: {said}"
+                    ),
+                ))
+            }
+        }
+    }
+
+    /// Executes a script there, and returns how it ended, what it printed and what it complained of.
+    fn say(&self, script: &str, input: Option<File>) -> Result<(ExitStatus, String, String)> {
+        let mut command = self.command(script);
+        stend_sys::process::die_with_parent(&mut command);
+        command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(not_started)?;
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        // Both are read at the same time: whichever is full would stop the other.
+        let complaint = std::thread::spawn(move || kept(err));
+        let said = kept(out);
+        let status = child.wait().map_err(not_started)?;
+        Ok((status, said, complaint.join().unwrap_or_default()))
+    }
+
+    fn unreachable(&self, complaint: &str) -> Box<Error> {
+        let (name, said) = (&self.destination, complaint.trim());
+        Error::new(Kind::HostLost, say!("cannot reach `{name}`: {said}", "`{name}` недоступна: {said}")).hint(say!(
+            "`ssh {name} true` must work without a question; a key and a known host are needed",
+            "`ssh {name} true` должна работать без вопросов; нужны ключ и известный ключ машины"
+        ))
+    }
+}
+
+/// This program.
+struct Program {
+    file: File,
+    size: u64,
+    /// By which it is known on other hosts.
+    sum: String,
+}
+
+impl Program {
+    fn own() -> Result<Program> {
+        // Not by its path: what is there now may be another build.
+        let mut file = File::open("/proc/self/exe").map_err(unreadable)?;
+        let (mut sum, mut size, mut piece) = (Sha256::new(), 0, vec![0; PIECE]);
+        loop {
+            let read = file.read(&mut piece).map_err(unreadable)?;
+            if read == 0 {
+                break;
+            }
+            sum.update(&piece[..read]);
+            size += read as u64;
+        }
+        let sum = sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Program { file, size, sum })
+    }
+}
+
+/// What `uname -sm` says of the systems that this program runs on.
+fn own_system() -> String {
+    format!("Linux {}", std::env::consts::ARCH)
+}
+
+/// The beginning of what a stream says; the rest is read and forgotten.
+fn kept(stream: Option<impl Read>) -> String {
+    let mut said = Vec::new();
+    if let Some(mut stream) = stream {
+        // A stream that breaks has said what it had to say.
+        let _ = stream.by_ref().take(SAID_MAX).read_to_end(&mut said);
+        let _ = io::copy(&mut stream, &mut io::sink());
+    }
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+fn unreadable(e: io::Error) -> Box<Error> {
+    Error::new(Kind::Bug, say!("cannot read our own program: {e}", "не удаётся прочитать собственную программу: {e}"))
+}
+
+fn not_started(e: io::Error) -> Box<Error> {
+    Error::new(Kind::Preflight, say!("cannot start `ssh`: {e}", "не удаётся запустить `ssh`: {e}"))
+        .hint(say!("it is in the package openssh-client", "она в пакете openssh-client"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_be_an_option_or_is_no_name_is_refused() {
+        for good in ["db1", "root@db1", "ssh://root@10.0.0.1:2222", "fe80::1%eth0"] {
+            assert_eq!(Remote::new(good).unwrap().name(), good);
+        }
+        for bad in ["", "-oProxyCommand=x", "a b", "a\nb", &"x".repeat(NAME_MAX + 1)] {
+            let error = Remote::new(bad).unwrap_err();
+            assert!(error.kind == Kind::Usage && error.message.en.contains("does not name a host"), "{error}");
+        }
+    }
+
+    #[test]
+    fn ssh_asks_nobody_and_takes_the_host_as_no_option() {
+        let command = Remote::new("db1").unwrap().command("exit 3");
+        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        assert_eq!(words[OPTIONS.len()..], ["--", "db1", "exec sh -c 'exit 3'"]);
+        assert!(words.contains(&"BatchMode=yes".to_string()), "{words:?}");
+    }
+
+    #[test]
+    fn a_program_is_known_by_all_of_its_bytes() {
+        let program = Program::own().unwrap();
+        assert_eq!(program.size, std::fs::metadata("/proc/self/exe").unwrap().len());
+        assert_eq!(program.sum.len(), 64);
+        assert_eq!(program.sum, Program::own().unwrap().sum);
+    }
+
+    #[test]
+    fn a_host_may_say_much_and_the_beginning_is_kept() {
+        let much = vec![b'x'; SAID_MAX as usize * 3];
+        assert_eq!(kept(Some(much.as_slice())).len(), SAID_MAX as usize);
+        assert_eq!(kept(None::<&[u8]>), "");
+    }
+}

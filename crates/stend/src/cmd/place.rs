@@ -1,0 +1,137 @@
+//! Where a worker runs: on this machine, in a machine of the lab, or on another host. Must not decide what it does there.
+
+use super::lab;
+use crate::out::Out;
+use clap::ArgMatches;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use stend_base::{Error, Kind, Result, Say, say};
+use stend_host::{Host, Remote};
+use stend_lab::{Contents, Image};
+
+/// How long a worker of this machine may take until it speaks; milliseconds are usual.
+const HELLO_LIMIT: Duration = Duration::from_secs(60);
+/// The same of a machine that is up, whose last worker may still be undoing what it made.
+const STANDING_LIMIT: Duration = Duration::from_secs(90);
+/// Before a host that is no machine of the lab, where both can be named.
+const FAR: &str = "ssh:";
+
+/// Where a worker runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    Here,
+    /// A machine of the lab: one that is up, or a file.
+    Lab(String),
+    Far(Remote),
+}
+
+impl Place {
+    /// What is measured, by `--lab` and `--ssh`.
+    pub(super) fn measured(arguments: &ArgMatches) -> Result<Place> {
+        let given = |name| arguments.get_one::<String>(name);
+        match (given("lab"), given("ssh")) {
+            (Some(lab), _) => Ok(Place::Lab(lab.clone())),
+            (None, Some(host)) => Remote::new(host).map(Place::Far),
+            (None, None) => Ok(Place::Here),
+        }
+    }
+
+    /// The host with the drives, by `--storage`; `None`: there is no other.
+    pub(super) fn storage(arguments: &ArgMatches) -> Result<Option<Place>> {
+        let Some(given) = arguments.get_one::<String>("storage") else { return Ok(None) };
+        match given.strip_prefix(FAR) {
+            Some(host) => Remote::new(host).map(Place::Far).map(Some),
+            None => Ok(Some(Place::Lab(given.clone()))),
+        }
+    }
+
+    /// What people call it.
+    pub(super) fn name(&self) -> Say {
+        match self {
+            Place::Here => say!("this machine", "эта машина"),
+            Place::Lab(name) => Say::same(name),
+            Place::Far(remote) => Say::same(remote.name()),
+        }
+    }
+
+    /// The words of a command that is to be carried out there, with a space before them.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Place::Here => String::new(),
+            Place::Lab(name) => format!(" --lab {name}"),
+            Place::Far(remote) => format!(" --ssh {}", remote.name()),
+        }
+    }
+
+    /// The same where it is the host with the drives.
+    pub(super) fn words_of_storage(&self) -> String {
+        match self {
+            Place::Here => String::new(),
+            Place::Lab(name) => format!(" --storage {name}"),
+            Place::Far(remote) => format!(" --storage {FAR}{}", remote.name()),
+        }
+    }
+
+    /// Starts a worker there.
+    ///
+    /// A machine that is started for it ends with the calling thread, so that must be the one that lives as long as the process.
+    pub(super) fn reach(&self, out: &Out) -> Result<Host> {
+        match self {
+            Place::Here => Host::reach(own("worker", None)?, HELLO_LIMIT),
+            Place::Far(remote) => remote.reach(&mut |told| out.note(told.get(out.lang))),
+            Place::Lab(wanted) => in_lab(wanted, out),
+        }
+    }
+}
+
+/// The worker of a machine of the lab that is up, or that is started.
+fn in_lab(wanted: &str, out: &Out) -> Result<Host> {
+    // A name has no dot and no slash: a machine file always has one of both, or does not exist.
+    let up = stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place));
+    match up {
+        Ok(standing) => {
+            standing.free()?;
+            let mut command = own("lab", Some(["connect", wanted]))?;
+            stend_sys::process::die_with_parent(&mut command);
+            Host::reach(command, STANDING_LIMIT)
+        }
+        Err(not_up) if !Path::new(wanted).exists() => Err(unknown(wanted, &not_up)),
+        Err(_) => {
+            let (machine, _) = lab::read_machine(wanted)?;
+            let cache = stend_lab::cache_directory()?;
+            let image = Image::find(&cache, &Contents::of(&machine))?;
+            lab::announce(&machine, out);
+            Ok(stend_lab::boot(&machine, &image, &cache)?.host)
+        }
+    }
+}
+
+/// Neither a file nor the name of a machine that is up.
+fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
+    if wanted.contains(['/', '.']) {
+        let told = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return lab::unreadable(wanted, &told);
+    }
+    let error = Error::new(
+        not_up.kind,
+        say!(
+            "`{wanted}` is neither a machine file nor a machine that is up",
+            "`{wanted}` — не файл машины и не запущенная машина"
+        ),
+    );
+    error.hint(say!("`stend lab list` shows which are up", "запущенные покажет `stend lab list`"))
+}
+
+/// This binary with this verb.
+fn own(verb: &str, arguments: Option<[&str; 2]>) -> Result<Command> {
+    let program = std::env::current_exe().map_err(|e| {
+        Error::new(
+            Kind::Bug,
+            say!("cannot find our own binary: {e}", "не удаётся найти собственный исполняемый файл: {e}"),
+        )
+    })?;
+    let mut command = Command::new(program);
+    command.arg(verb).args(arguments.into_iter().flatten());
+    Ok(command)
+}

@@ -1,0 +1,250 @@
+//! A run, a stand and their ends on a host that is reached by `ssh`: a server on the loopback, with a home and keys of its own.
+#![allow(clippy::print_stderr, reason = "a skipped test says so")]
+
+mod support;
+
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use support::*;
+
+/// A host: a server of SSH in a mount namespace in which the home of this user is another one, and an `ssh` that finds it as `far`.
+struct Far {
+    server: Child,
+    scratch: Scratch,
+    path: String,
+}
+
+impl Far {
+    /// `None`: it cannot be had here, and said so.
+    fn start(test: &str) -> Option<Far> {
+        if !root(test) {
+            return None;
+        }
+        let there = ["dropbear", "dropbearkey", "ssh", "ssh-keygen"].iter().all(|program| has(program));
+        assert!(there || std::env::var("CI").as_deref() != Ok("true"), "{test} needs dropbear-bin and openssh-client");
+        if !there {
+            eprintln!("skipped, needs dropbear-bin and openssh-client: {test}");
+            return None;
+        }
+        let scratch = Scratch::new();
+        let [home, programs] = [scratch.directory("home"), scratch.directory("bin")];
+        let at = |name: &str| scratch.join(name).to_string_lossy().into_owned();
+        tool(&["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", &at("key")]);
+        let made = tool(&["dropbearkey", "-t", "ed25519", "-f", &at("host")]);
+        let public = made.lines().find(|line| line.starts_with("ssh-ed25519")).expect("a public key").to_string();
+        std::fs::create_dir(scratch.join("home/.ssh")).expect("a directory");
+        std::fs::copy(at("key.pub"), format!("{home}/.ssh/authorized_keys")).expect("a file");
+        for private in [home.clone(), format!("{home}/.ssh"), format!("{home}/.ssh/authorized_keys")] {
+            std::fs::set_permissions(&private, std::fs::Permissions::from_mode(0o700)).expect("permissions");
+        }
+        // Free now, and asked for at once: another process would have to draw the same number between.
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+        scratch.file("known", &format!("[127.0.0.1]:{port} {public}\n"));
+        scratch.file(
+            "config",
+            &format!(
+                "Host far\n  HostName 127.0.0.1\n  Port {port}\n  User root\n  IdentityFile {}\n  IdentitiesOnly yes\n  IdentityAgent none\n  \
+                 UserKnownHostsFile {}\n  StrictHostKeyChecking yes\nHost closed\n  HostName 127.0.0.1\n  Port 1\n",
+                at("key"),
+                at("known")
+            ),
+        );
+        script(&scratch, "bin/ssh", &format!("exec {} -F {} \"$@\"", which("ssh"), at("config")));
+        let inside =
+            format!("mount --bind {home} \"$HOME\" && exec dropbear -F -E -e -s -r {} -p 127.0.0.1:{port}", at("host"));
+        let server = Command::new("unshare")
+            .args(["--mount", "sh", "-c", &inside])
+            .env("XDG_CACHE_HOME", at("cache"))
+            .env("LANG", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(std::fs::File::create(at("server.log")).expect("a file"))
+            .spawn()
+            .expect("unshare");
+        let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
+        let far = Far { server, scratch, path };
+        eventually("the server listens", Duration::from_secs(20), || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Some(far)
+    }
+
+    fn stend(&self, words: &[&str]) -> Command {
+        let mut command = stend(&self.scratch, words);
+        command.env("PATH", &self.path);
+        command
+    }
+
+    /// Names of the programs that were brought there.
+    fn programs(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.scratch.join("cache/stend/programs")).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    }
+
+    /// Workers that were started over it and live.
+    fn workers(&self) -> Vec<u32> {
+        let place = self.scratch.join("cache/stend/programs");
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        pids.filter(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe.starts_with(&place)))
+            .collect()
+    }
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        drop(self.server.kill());
+        drop(self.server.wait());
+    }
+}
+
+fn has(program: &str) -> bool {
+    Command::new("sh").args(["-c", &format!("command -v {program}")]).output().is_ok_and(|out| out.status.success())
+}
+
+fn which(program: &str) -> String {
+    tool(&["sh", "-c", &format!("command -v {program}")])
+}
+
+fn script(scratch: &Scratch, name: &str, text: &str) {
+    let path = scratch.file(name, &format!("#!/bin/sh\n{text}\n"));
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("permissions");
+}
+
+/// A suite that takes longer than any test waits.
+const LONG: &str = "suite: long\ndefaults: {ramp: 0s, trial: 1s}\nfill: {size: 16MiB}\nrepeats: {blocks: 100}\n\
+    cases: [{name: mix, streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 2}]}]\n";
+
+#[test]
+fn a_run_on_another_host_brings_the_program_there_once_and_leaves_nothing_else() {
+    let Some(far) = Far::start("a_run_on_another_host") else { return };
+    let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("target"));
+    let file = far.scratch.join("r.stend");
+    let words = ["run", &suite, "--on", &target, "--ssh", "far", "--progress", "none", "-o"];
+    let (_, told) = expect_exit(far.stend(&words).arg(&file), 0);
+    assert!(told.contains("copying this program to `far`"), "{told}");
+    let programs = far.programs();
+    assert_eq!(programs.len(), 1, "{programs:?}");
+    let found = show_json(&far.scratch, &file);
+    assert!(found["cases"][0]["iops"]["value"].as_f64().is_some_and(|iops| iops > 0.0), "{found}");
+    let (_, told) = expect_exit(far.stend(&words).arg(far.scratch.join("again.stend")), 0);
+    assert!(!told.contains("copying"), "{told}");
+    assert_eq!(far.programs(), programs);
+    assert_eq!(leftovers(&target), [""; 0]);
+    eventually("its worker has ended", Duration::from_secs(20), || far.workers().is_empty());
+}
+
+#[test]
+fn a_stand_is_put_up_and_taken_down_on_another_host() {
+    let Some(far) = Far::start("a_stand_is_put_up_on_another_host") else { return };
+    let files = far.scratch.directory("files");
+    let text =
+        format!("stand: far-loop\nlayers: [{{loop: {{directory: {files}, size: 64MiB}}}}, {{fs: {{type: ext4}}}}]\n");
+    let stand = far.scratch.file("far.yaml", &text);
+    let (told, _) = expect_exit(&mut far.stend(&["stand", "up", &stand, "--ssh", "far"]), 0);
+    assert!(told.contains(&format!("stend stand down {stand} --ssh far")), "{told}");
+    let (told, _) = expect_exit(&mut far.stend(&["stand", "status", "far-loop", "--ssh", "far"]), 0);
+    assert!(told.contains("far-loop"), "{told}");
+    // Mounted where the server is, and nowhere else.
+    assert!(!std::fs::read_to_string("/proc/mounts").expect("mounts").contains("far-loop"));
+    expect_exit(&mut far.stend(&["stand", "down", &stand, "--ssh", "far"]), 0);
+    assert_eq!(std::fs::read_dir(&files).expect("a directory").count(), 0);
+}
+
+#[test]
+fn whoever_ends_first_the_other_end_notices_and_what_was_measured_is_kept() {
+    let Some(far) = Far::start("whoever_ends_first") else { return };
+    let (suite, target) = (far.scratch.file("long.yaml", LONG), far.scratch.directory("target"));
+    let begin = |name: &str| {
+        let words = ["run", &suite, "--on", &target, "--ssh", "far", "--progress", "none", "-o", name];
+        let run = Running::new(&mut far.stend(&words));
+        eventually("the load runs", Duration::from_secs(60), || measured(Path::new(name)));
+        run
+    };
+    // The coordinator is killed.
+    let name = far.scratch.join("killed.stend").to_string_lossy().into_owned();
+    let mut run = begin(&name);
+    run.kill();
+    eventually("the worker has ended", Duration::from_secs(30), || far.workers().is_empty());
+    assert_eq!(leftovers(&target), [""; 0]);
+    drop(run);
+    // The connection is cut.
+    let name = far.scratch.join("cut.stend").to_string_lossy().into_owned();
+    let mut run = begin(&name);
+    for connection in run.workers() {
+        tool(&["kill", "-KILL", &connection.to_string()]);
+    }
+    assert_eq!(run.wait(Duration::from_secs(60)), Some(8));
+    eventually("the worker has ended", Duration::from_secs(30), || far.workers().is_empty());
+    assert_eq!(leftovers(&target), [""; 0]);
+    let found = show_json(&far.scratch, Path::new(&name));
+    assert_eq!(found["state"]["kind"], "host_lost");
+    assert!(found["cases"][0]["iops"]["value"].as_f64().is_some_and(|iops| iops > 0.0), "nothing is kept");
+}
+
+/// Whether a run has kept a trial.
+fn measured(run_file: &Path) -> bool {
+    stend_record::store::read(run_file).is_ok_and(|run| run.trials.iter().any(|trial| trial.outcome.is_some()))
+}
+
+#[test]
+fn a_host_that_cannot_be_used_is_refused_with_what_it_says() {
+    let Some(far) = Far::start("a_host_that_cannot_be_used") else { return };
+    let (suite, target) = (far.scratch.file("small.yaml", SMALL), far.scratch.directory("target"));
+    let refused = |host: &str, code: i32| {
+        let words = ["run", &suite, "--on", &target, "--progress", "none"];
+        expect_exit(far.stend(&words).arg(format!("--ssh={host}")), code).1
+    };
+    let told = refused("closed", 8);
+    assert!(told.contains("cannot reach `closed`") && told.contains("Connection refused"), "{told}");
+    assert!(told.contains("`ssh closed true` must work without a question"), "{told}");
+    assert!(refused("-oProxyCommand=true", 2).contains("does not name a host"));
+    // Its directory of programs is a file.
+    std::fs::write(far.scratch.join("cache"), "").expect("a file");
+    let told = refused("far", 8);
+    assert!(told.contains("cannot copy this program to `far`"), "{told}");
+    std::fs::remove_file(far.scratch.join("cache")).expect("a file");
+    // Its shell talks.
+    std::fs::rename(far.scratch.join("bin/ssh"), far.scratch.join("bin/quiet")).expect("renamed");
+    script(&far.scratch, "bin/ssh", &format!("echo Welcome; exec {} \"$@\"", far.scratch.join("bin/quiet").display()));
+    let told = refused("far", 8);
+    assert!(told.contains("says `Welcome`"), "{told}");
+    // It is of another kind.
+    script(&far.scratch, "bin/ssh", "echo stend; echo Linux s390x; echo none");
+    let told = refused("far", 4);
+    assert!(told.contains("`far` is `Linux s390x`"), "{told}");
+    // What arrives is not what was sent.
+    script(
+        &far.scratch,
+        "bin/ssh",
+        &format!(
+            "case \"$*\" in *sha256sum*) head -c 1000 | {0} \"$@\" ;; *) exec {0} \"$@\" ;; esac",
+            far.scratch.join("bin/quiet").display()
+        ),
+    );
+    let told = refused("far", 8);
+    assert!(told.contains("it did not arrive whole"), "{told}");
+    assert_eq!(far.programs(), [""; 0]);
+    assert_eq!(leftovers(&target), [""; 0]);
+}
+
+#[test]
+fn a_stand_of_two_hosts_needs_two_that_see_each_other() {
+    let Some(far) = Far::start("a_stand_of_two_hosts_needs_two") else { return };
+    let text = "stand: two\nacross: {storage: 10.0.0.1, client: 10.0.0.2}\nlayers: [{zram: {size: 64MiB}}, {nvme_of: {transport: tcp}}]\n";
+    let stand = far.scratch.file("two.yaml", text);
+    let refused = |more: &[&str]| {
+        let words = [&["stand", "plan", &stand], more].concat();
+        expect_exit(&mut far.stend(&words), 2).1
+    };
+    let told = refused(&["--ssh", "far", "--storage", "ssh:far"]);
+    assert!(told.contains("are one machine"), "{told}");
+    let told = refused(&["--ssh", "far", "--storage", "box"]);
+    assert!(told.contains("by machines of the lab alone"), "{told}");
+    let told = refused(&["--ssh", "far"]);
+    assert!(told.contains("is of two hosts"), "{told}");
+    let (planned, told) = expect_exit(&mut far.stend(&["stand", "plan", &stand, "--storage", "ssh:far"]), 0);
+    assert!(told.contains("far:") && told.contains("this machine:"), "{told}");
+    assert!(planned.contains("nvmet") && planned.contains("nvme connect"), "{planned}");
+}
