@@ -94,16 +94,7 @@ impl Host {
     pub fn listen(&mut self, mut sink: impl FnMut(FromHost) + Send + 'static) -> Result<()> {
         let Some(mut from) = self.from.take() else { return Ok(()) };
         let shift_ns = self.clock.map_or(0, |clock| clock.shift_ns);
-        thread("from-host", move || {
-            let end = loop {
-                match read_frame::<Reply>(&mut from) {
-                    Ok(Some(reply)) => sink(FromHost::Reply(on_our_clock(reply, shift_ns))),
-                    Ok(None) => break "the worker ended".to_string(),
-                    Err(error) => break format!("the worker's stream broke: {error}"),
-                }
-            };
-            sink(FromHost::Lost(end));
-        })
+        thread("from-host", move || hand_on(&mut from, shift_ns, &mut sink))
     }
 
     /// How its clock stands to ours; `None` if it is on this machine, where there is only one.
@@ -149,6 +140,20 @@ impl Drop for Host {
             drop(self.child.wait());
         }
     }
+}
+
+/// Hands on what a worker says until it says no more.
+fn hand_on(from: &mut impl Read, shift_ns: i64, sink: &mut impl FnMut(FromHost)) {
+    let end = loop {
+        match read_frame::<Reply>(from) {
+            // Of a heartbeat.
+            Ok(Some(Reply::Clock(_))) => {}
+            Ok(Some(reply)) => sink(FromHost::Reply(on_our_clock(reply, shift_ns))),
+            Ok(None) => break "the worker ended".to_string(),
+            Err(error) => break format!("the worker's stream broke: {error}"),
+        }
+    };
+    sink(FromHost::Lost(end));
 }
 
 /// Asks for the time until the host is let go or its stream is broken. Nobody needs the answer.
@@ -274,6 +279,17 @@ mod tests {
         drop(to);
         thread.join().unwrap();
         assert!(matches!(read_frame::<Request>(&mut heard.as_slice()).unwrap(), Some(Request::Clock)));
+    }
+
+    #[test]
+    fn answers_to_heartbeats_are_handed_to_nobody() {
+        let mut said = Vec::new();
+        for reply in [Reply::Clock(Nanos(1)), Reply::Released, Reply::Clock(Nanos(2))] {
+            write_frame(&mut said, &reply).unwrap();
+        }
+        let mut heard = Vec::new();
+        hand_on(&mut said.as_slice(), 0, &mut |from| heard.push(format!("{from:?}")));
+        assert_eq!(heard, ["Reply(Released)", "Lost(\"the worker ended\")"]);
     }
 
     #[test]
