@@ -26,6 +26,8 @@ use stend_spec::machine::Machine;
 
 /// The machine file, kept in the directory.
 const MACHINE: &str = "machine.yaml";
+/// In it the name of the stand that the machine is part of, if it is.
+const STAND: &str = "stand";
 /// Locked by whoever has the worker.
 const WORKER_LOCK: &str = "worker.lock";
 /// How long a guest that is up may take to answer at a port; another command may be using it.
@@ -218,6 +220,16 @@ impl Standing {
             std::thread::sleep(TICK);
         }
         self.end();
+    }
+
+    /// Notes that a stand made it, so that it goes with the stand.
+    pub fn belongs_to(&self, stand: &str) -> Result<()> {
+        fs::write(self.directory.join(STAND), stand).map_err(|e| self.unkept(&e))
+    }
+
+    /// Whether this stand made it.
+    pub fn is_of(&self, stand: &str) -> bool {
+        fs::read_to_string(self.directory.join(STAND)).is_ok_and(|name| name == stand)
     }
 
     /// Kills QEMU if it lives, and removes the directory.

@@ -21,6 +21,8 @@ use stend_base::Bytes;
 pub struct Stand {
     /// Name: part of the names of everything that is made. 1 to 32 small letters, digits and `-`.
     pub name: String,
+    /// Machine file of the host that it makes, as it is written in the file; `None`: it is built on a host that is there.
+    pub machine: Option<String>,
     /// What may be written over, each with a name of its own.
     pub drives: Vec<DriveRef>,
     /// Signatures on the drives that may be lost.

@@ -233,3 +233,42 @@ fn faults(up: &Up) {
     up.guest("mdadm --stop /dev/md0 2>&1");
     assert!(faults.unplug("nobody").is_err());
 }
+
+#[test]
+fn a_stand_that_makes_its_machine_starts_it_and_takes_it_down_with_itself() {
+    let scratch = Scratch::new();
+    if !ready(&scratch, "a_stand_that_makes_its_machine") {
+        return;
+    }
+    let serial = format!("M{}", std::process::id());
+    let place = scratch.directory("run");
+    let up = Up { scratch: &scratch, place, serial: serial.clone() };
+    scratch.file(
+        "m.yaml",
+        &format!("machine: tested\nmemory: 512MiB\ndrives: [{{serial: {serial}, count: 1, size: 64MiB}}]\n"),
+    );
+    let text =
+        format!("stand: own\nmachine: m.yaml\ndrives: [{{id: {serial}1}}]\nlayers: [{{dm: {{linear: whole}}}}]\n");
+    let stand = scratch.file("own.yaml", &text);
+    let suite = scratch.file("s.yaml", SUITE);
+    let (_, told) = up.lab(&["stand", "down", &stand], 4);
+    assert!(told.contains("the machine `tested` of the stand is not up"), "{told}");
+    let (_, told) = up.lab(&["stand", "up", &stand, "--lab", "other"], 2);
+    assert!(told.contains("makes its machine, and another one is named"), "{told}");
+    // For a run alone: nothing is up behind it.
+    up.lab(&["run", &suite, "--stand", &stand, "--progress", "none"], 0);
+    assert_eq!(emulators(&serial), [0; 0]);
+    // Until it is taken down; a run leaves both.
+    let (told, _) = up.lab(&["stand", "up", &stand], 0);
+    assert!(told.contains(&format!("stend stand down {stand}\n")) && told.contains("--lab tested\n"), "{told}");
+    up.lab(&["run", &suite, "--stand", &stand, "--progress", "none"], 0);
+    assert!(up.lab(&["stand", "status", &stand], 0).0.contains("up"));
+    let (_, told) = up.lab(&["stand", "down", &stand], 0);
+    assert!(told.contains("the machine `tested` is down"), "{told}");
+    assert_eq!(emulators(&serial), [0; 0]);
+    // A machine that somebody else started stays.
+    up.lab(&["lab", "up", &scratch.join("m.yaml").to_string_lossy()], 0);
+    up.lab(&["stand", "up", &stand], 0);
+    up.lab(&["stand", "down", &stand], 0);
+    assert_eq!(emulators(&serial).len(), 1);
+}

@@ -84,6 +84,12 @@ pub const STAND: Mapping = Mapping {
             Shape::Name,
             "Name, 1 to 32 small letters, digits and `-`: part of the names of everything that is made.",
         ),
+        optional(
+            "machine",
+            "absent: it is built on the host of the run",
+            Shape::Name,
+            "Machine file of the lab, beside the stand file: the stand makes its host, too, and `drives` are those of the machine. Not with `across`.",
+        ),
         optional("drives", "[]", Shape::List(&DRIVE, DRIVES), "Drives that the stand may write over."),
         optional(
             "overwrite",

@@ -22,6 +22,7 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
     let root = yaml::parse(text, file)?;
     let mut map = Map::of(&root, file, &keys::STAND)?;
     let name = map.required("stand", short_name)?;
+    let machine = map.optional("machine", |node, file| Ok((super::name(node, file)?, node.clone())))?;
     let drives = map.optional("drives", drives)?.unwrap_or_default();
     let overwrite = map.optional("overwrite", |node, file| {
         list(node, file)?.iter().map(|item| super::name(item, file)).collect::<Result<Vec<String>>>()
@@ -30,6 +31,7 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
     let layers = map.optional("layers", |node, file| layers(node, file, &drive_names))?.unwrap_or_default();
     let mut stand = Stand {
         name,
+        machine: machine.as_ref().map(|(machine, _)| machine.clone()),
         drives,
         overwrite: overwrite.unwrap_or_default(),
         layers,
@@ -60,6 +62,14 @@ pub fn stand(text: &str, file: &str) -> Result<Stand> {
     if let Some((addresses, node)) = two {
         stand.across = Some(addresses);
         across::fits(&stand, &node, file)?;
+        if let Some((_, node)) = machine {
+            return Err(node
+                .error(file, say!("a stand of two hosts makes no machine", "стенд на двух машинах не создаёт машину"))
+                .hint(say!(
+                    "start both by `stend lab up`, and name them by `--lab` and `--storage`",
+                    "запустите обе командой `stend lab up` и укажите их в `--lab` и `--storage`"
+                )));
+        }
     }
     logged::check(&stand, &root, file)?;
     Ok(stand)
@@ -120,6 +130,7 @@ fn layers(node: &Node, file: &str, drives: &[&str]) -> Result<Vec<Layer>> {
     let drive_refs = drives.iter().map(|name| DriveRef { name: name.to_string(), id: String::new() }).collect();
     let mut so_far = Stand {
         name: String::new(),
+        machine: None,
         drives: drive_refs,
         overwrite: Vec::new(),
         layers: Vec::new(),

@@ -1,5 +1,6 @@
 //! `stend lab`: images, and machines that stay up.
 
+use super::place::Place;
 use super::{lab_like, lab_shell, required};
 use crate::out::Out;
 use clap::ArgMatches;
@@ -35,16 +36,9 @@ fn standing(arguments: &ArgMatches) -> Result<Standing> {
 }
 
 fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let (machine, text) = read_machine(required(arguments, "FILE"))?;
-    let (cache, place) = (stend_lab::cache_directory()?, stend_lab::runtime_directory()?);
-    let image = Image::find(&cache, &Contents::of(&machine))?;
-    stend_lab::startable(&machine.name, &place)?;
-    announce(&machine, out);
     let stopped = stop_flag()?;
-    let order =
-        Order { machine: &machine, text: &text, image: &image, cache: &cache, cold: arguments.get_flag("cold") };
-    let (standing, start) = stend_lab::up(&order, &place, &|| stopped.load(Ordering::Relaxed))?;
-    start.notes.iter().for_each(|note| out.note(note.get(out.lang)));
+    let (standing, start) =
+        start(required(arguments, "FILE"), arguments.get_flag("cold"), &|| stopped.load(Ordering::Relaxed), out)?;
     if out.json {
         let mut document = shown(&standing);
         document["start"] = if start.restored { "restored" } else { "booted" }.into();
@@ -53,6 +47,19 @@ fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
         return out.result(&document.to_string());
     }
     out.result(started(&standing.name, &start).get(out.lang))
+}
+
+/// Starts the machine of a file; it stays up.
+pub(super) fn start(file: &str, cold: bool, stopped: &dyn Fn() -> bool, out: &Out) -> Result<(Standing, Start)> {
+    let (machine, text) = read_machine(file)?;
+    let (cache, place) = (stend_lab::cache_directory()?, stend_lab::runtime_directory()?);
+    let image = Image::find(&cache, &Contents::of(&machine))?;
+    stend_lab::startable(&machine.name, &place)?;
+    announce(&machine, out);
+    let order = Order { machine: &machine, text: &text, image: &image, cache: &cache, cold };
+    let (standing, start) = stend_lab::up(&order, &place, stopped)?;
+    start.notes.iter().for_each(|note| out.note(note.get(out.lang)));
+    Ok((standing, start))
 }
 
 /// How a machine came up, and what can be done with it.
@@ -70,7 +77,7 @@ fn started(name: &str, start: &Start) -> Say {
 }
 
 /// Becomes true with Ctrl-C or SIGTERM, by which a machine that is half up would stay.
-fn stop_flag() -> Result<Arc<AtomicBool>> {
+pub(super) fn stop_flag() -> Result<Arc<AtomicBool>> {
     let stopped = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, stopped.clone()).map_err(|e| {
@@ -185,21 +192,21 @@ fn build(arguments: &ArgMatches, out: &Out) -> Result<()> {
     out.result(told.get(out.lang))
 }
 
-/// The machine that stays up which the command line names, if it is one.
-pub fn named(arguments: &ArgMatches) -> Option<Standing> {
-    let wanted = arguments.get_one::<String>("lab")?;
-    stend_lab::runtime_directory().and_then(|place| stend_lab::find(wanted, &place)).ok()
+/// The machine that stays up in which a worker runs, if it is one.
+pub(super) fn standing_at(place: &Place) -> Option<Standing> {
+    let Place::Lab(wanted) = place else { return None };
+    stend_lab::runtime_directory().and_then(|runtime| stend_lab::find(wanted, &runtime)).ok()
 }
 
 /// Power over that machine.
-pub fn power(arguments: &ArgMatches) -> Option<Power> {
-    let standing = named(arguments)?;
+pub(super) fn power(place: &Place) -> Option<Power> {
+    let standing = standing_at(place)?;
     Some(Power { keeps: stend_lab::KEEP.to_string(), cut: Box::new(move || standing.cut()) })
 }
 
 /// Waits until a machine whose power was cut in a run answers again.
-pub fn wait_for(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let Some(standing) = named(arguments) else { return Ok(()) };
+pub(super) fn wait_for(place: &Place, out: &Out) -> Result<()> {
+    let Some(standing) = standing_at(place) else { return Ok(()) };
     let took = standing.back(&|| false)?;
     out.note(answers(&standing.name, took).get(out.lang));
     Ok(())

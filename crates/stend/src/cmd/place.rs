@@ -9,6 +9,7 @@ use std::time::Duration;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_host::{Host, Remote};
 use stend_lab::{Contents, Image};
+use stend_record::StandText;
 
 /// How long a worker of this machine may take until it speaks; milliseconds are usual.
 const HELLO_LIMIT: Duration = Duration::from_secs(60);
@@ -27,13 +28,34 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// What is measured, by `--lab` and `--ssh`.
-    pub(super) fn measured(arguments: &ArgMatches) -> Result<Place> {
+    /// What is measured, by `--lab` and `--ssh`, or what the stand makes: then the machine of that name that is up, else its file.
+    pub(super) fn measured(arguments: &ArgMatches, stand: Option<&StandText>) -> Result<Place> {
         let given = |name| arguments.get_one::<String>(name);
-        match (given("lab"), given("ssh")) {
-            (Some(lab), _) => Ok(Place::Lab(lab.clone())),
-            (None, Some(host)) => Remote::new(host).map(Place::Far),
-            (None, None) => Ok(Place::Here),
+        let place = match (given("lab"), given("ssh")) {
+            (Some(lab), _) => Place::Lab(lab.clone()),
+            (None, Some(host)) => Place::Far(Remote::new(host)?),
+            (None, None) => Place::Here,
+        };
+        let file = stand.map(machine_of).transpose()?.flatten();
+        let Some((file, stand)) = file.zip(stand) else { return Ok(place) };
+        if place != Place::Here {
+            let name = &stand.file;
+            return Err(Error::new(
+                Kind::Usage,
+                say!(
+                    "the stand in `{name}` makes its machine, and another one is named",
+                    "стенд из `{name}` создаёт свою машину, а указана другая"
+                ),
+            )
+            .hint(say!(
+                "leave out `--lab` and `--ssh`, or `machine` in the file",
+                "уберите `--lab` и `--ssh` или `machine` в файле"
+            )));
+        }
+        let (machine, _) = lab::read_machine(&file)?;
+        match stend_lab::find(&machine.name, &stend_lab::runtime_directory()?) {
+            Ok(standing) => Ok(Place::Lab(standing.name)),
+            Err(_) => Ok(Place::Lab(file)),
         }
     }
 
@@ -83,6 +105,14 @@ impl Place {
             Place::Lab(wanted) => in_lab(wanted, out),
         }
     }
+}
+
+/// The machine file of a stand that makes its host, from where this program stands.
+pub(super) fn machine_of(stand: &StandText) -> Result<Option<String>> {
+    let machine = stend_spec::parse::stand(&stand.text, &stand.file)?.machine;
+    let beside = Path::new(&stand.file).parent().unwrap_or(Path::new(""));
+    // Never a name: those have neither a slash nor a dot.
+    Ok(machine.map(|machine| Path::new(".").join(beside).join(machine).to_string_lossy().into_owned()))
 }
 
 /// The worker of a machine of the lab that is up, or that is started.

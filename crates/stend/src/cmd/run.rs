@@ -69,6 +69,7 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
 pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppers, out: &Out) -> Result<Done> {
     let mut setup = setup;
     let stand = setup.stand.clone();
+    let place = Place::measured(arguments, stand.as_ref())?;
     let owner = setup.run_file.to_string_lossy().into_owned();
     if setup.resume.is_none() {
         // Before anything is built on a host with the drives of a stand.
@@ -95,7 +96,7 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
             Some(path) if done.cut => {
                 // Until then Ctrl-C ends all of it; the run file says where it was.
                 stoppers.aim(None);
-                super::lab::wait_for(arguments, out)?;
+                super::lab::wait_for(&place, out)?;
                 setup = resumed(&path.to_string_lossy(), arguments, out)?;
             }
             _ => break done,
@@ -109,7 +110,7 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
         }
     }
     if let Some(stand) = &stand {
-        left_up(stand, &done, &Place::measured(arguments)?, out);
+        left_up(stand, &done, &place, out);
     }
     Ok(done)
 }
@@ -217,7 +218,8 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
             directory.join(format!("{id}.{}", store::EXTENSION))
         }
     };
-    let power = super::lab::power(arguments);
+    let place = Place::measured(arguments, stand.as_ref())?;
+    let power = super::lab::power(&place);
     stend_run::may_cut(&suite, power.as_ref())?;
     Ok(Setup {
         suite,
@@ -230,7 +232,7 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
         id,
         run_file,
         command_line: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
-        host: Place::measured(arguments)?.reach(out)?,
+        host: place.reach(out)?,
         power,
         started_unix: now.as_secs() as i64,
         resume: None,
@@ -266,7 +268,8 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
     let run = store::read(&path)?;
     let progressed = stend_run::progressed(&run)?;
     let header = run.header;
-    let power = super::lab::power(arguments);
+    let place = Place::measured(arguments, header.stand.as_ref())?;
+    let power = super::lab::power(&place);
     stend_run::may_cut(&header.inputs.suite, power.as_ref())?;
     Ok(Setup {
         suite: header.inputs.suite.clone(),
@@ -279,7 +282,7 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
         id: header.id,
         run_file: absolute(&path)?,
         command_line: header.command_line,
-        host: Place::measured(arguments)?.reach(out)?,
+        host: place.reach(out)?,
         power,
         started_unix: header.started_unix,
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),

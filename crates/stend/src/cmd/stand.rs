@@ -1,6 +1,7 @@
 //! `stend stand`: plans, puts up, shows and takes down stands on this host.
 
-use super::place::Place;
+use super::lab;
+use super::place::{Place, machine_of};
 use super::run::Stoppers;
 use super::storage;
 use crate::out::Out;
@@ -39,12 +40,60 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let stoppers = super::run::watch_signals()?;
     let text = given.filter(|given| Path::new(given).is_file()).map(read).transpose()?;
     let far = text.as_ref().map(|text| storage::host_of(text, arguments)).transpose()?.flatten();
-    let near = Place::measured(arguments)?;
-    let Some((far, text)) = far.zip(text) else {
-        let answer = storage::order(&near, order, &stoppers, out, &mut |kind| tell(kind, out))?;
-        return show(&answer, given.unwrap_or_default(), &near.words(), out);
+    let near = Place::measured(arguments, text.as_ref())?;
+    let Some((far, text)) = far.zip(text.clone()) else {
+        let brings = text.as_ref().map(machine_of).transpose()?.flatten().is_some();
+        let near = if brings { machine(near, &order, &stoppers, out)? } else { near };
+        let answer = storage::order(&near, order.clone(), &stoppers, out, &mut |kind| tell(kind, out))?;
+        if let StandOrder::Down(name) = &order {
+            end_machine(&near, name, out);
+        }
+        // Whoever gives the file again means the same machine.
+        let words = if brings { String::new() } else { near.words() };
+        return show(&answer, given.unwrap_or_default(), (&words, &near.words()), out);
     };
     on_both(order, (&near, &far), &text, &stoppers, out)
+}
+
+/// The machine that a stand makes: started if the stand is to be put up, and there for everything but a plan.
+fn machine(place: Place, order: &StandOrder, stoppers: &Stoppers, out: &Out) -> Result<Place> {
+    let Place::Lab(file) = &place else { return Ok(place) };
+    match order {
+        _ if lab::standing_at(&place).is_some() => Ok(place),
+        StandOrder::Up { stand, .. } => {
+            let name = stend_spec::parse::stand(&stand.text, &stand.file)?.name;
+            let stopped = lab::stop_flag()?;
+            // Ctrl-C then ends the machine, not this program before it could.
+            let (_channel, stopper) = stend_run::channel();
+            stoppers.aim(Some(stopper));
+            let started = lab::start(file, false, &|| stopped.load(std::sync::atomic::Ordering::Relaxed), out);
+            stoppers.aim(None);
+            let (standing, _) = started?;
+            standing.belongs_to(&name)?;
+            Ok(Place::Lab(standing.name))
+        }
+        StandOrder::Plan(_) => Ok(place),
+        StandOrder::Status(_) | StandOrder::Down(_) => {
+            let (machine, _) = lab::read_machine(file)?;
+            let name = machine.name;
+            Err(Error::new(
+                Kind::Preflight,
+                say!(
+                    "the machine `{name}` of the stand is not up: nothing of the stand is there",
+                    "машина `{name}` этого стенда не запущена: от стенда ничего нет"
+                ),
+            ))
+        }
+    }
+}
+
+/// Ends the machine that a stand had made, with the stand.
+fn end_machine(place: &Place, stand: &str, out: &Out) {
+    if let Some(standing) = lab::standing_at(place).filter(|standing| standing.is_of(stand)) {
+        standing.down();
+        let name = &standing.name;
+        out.note(say!("the machine `{name}` is down", "машина `{name}` завершена").get(out.lang));
+    }
 }
 
 /// Carries an order out on both hosts of a stand: from the drives up, but down from above.
@@ -81,7 +130,7 @@ fn on_both(
             continue;
         }
         out.note(&format!("{}:", host.name().get(out.lang)));
-        show(&answer, &text.file, &place, out)?;
+        show(&answer, &text.file, (&place, &place), out)?;
     }
     Ok(())
 }
@@ -95,8 +144,8 @@ fn tell(kind: &EventKind, out: &Out) {
     }
 }
 
-/// `place` is what commands need that are to reach the same machine, with a space before it.
-fn show(answer: &StandAnswer, given: &str, place: &str, out: &Out) -> Result<()> {
+/// `again` and `run` are what commands about the stand and runs need to reach the same machine, with a space before it.
+fn show(answer: &StandAnswer, given: &str, (again, run): (&str, &str), out: &Out) -> Result<()> {
     match answer {
         StandAnswer::Plan(plan) => out.result(&match out.json {
             true => stend_report::stand_plan_json(plan),
@@ -114,8 +163,8 @@ fn show(answer: &StandAnswer, given: &str, place: &str, out: &Out) -> Result<()>
             let next: Vec<String> = raised.targets.iter().map(|path| format!("--on {path}")).collect();
             let next = next.join(" ");
             let text = say!(
-                "the stand is up; measured is {targets}\nnext      stend run quick {next}{place}\n          stend stand down {given}{place}",
-                "стенд поднят; измеряется {targets}\nдальше    stend run quick {next}{place}\n          stend stand down {given}{place}"
+                "the stand is up; measured is {targets}\nnext      stend run quick {next}{run}\n          stend stand down {given}{again}",
+                "стенд поднят; измеряется {targets}\nдальше    stend run quick {next}{run}\n          stend stand down {given}{again}"
             );
             out.result(text.get(out.lang))
         }

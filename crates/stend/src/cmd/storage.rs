@@ -28,7 +28,7 @@ pub(super) struct Storage {
 pub(super) fn host_of(stand: &StandText, arguments: &ArgMatches) -> Result<Option<Place>> {
     let across = stend_spec::parse::stand(&stand.text, &stand.file)?.across.is_some();
     let host = Place::storage(arguments)?;
-    let measured = Place::measured(arguments)?;
+    let measured = Place::measured(arguments, Some(stand))?;
     let file = &stand.file;
     match (across, host) {
         (true, None) => Err(Error::new(

@@ -80,9 +80,20 @@ fn paths_of_nvme_are_all_active_and_the_nearest_is_taken_unless_told_otherwise()
 }
 
 #[test]
+fn a_stand_may_make_its_host() {
+    let found = of("stand: x\nmachine: ../lab/m.yaml\ndrives: [{id: A}]\n");
+    assert_eq!(found.machine.as_deref(), Some("../lab/m.yaml"));
+    assert_eq!(of("stand: x\ndrives: [{id: A}]\n").machine, None);
+}
+
+#[test]
 fn what_cannot_be_is_named_with_its_place() {
     let loops = "stand: x\nlayers:\n- loop: {directory: /d, size: 64MiB, count: 3}\n";
+    let across = "across: {storage: 10.77.0.1, client: 10.77.0.2}";
+    let two =
+        format!("stand: x\nmachine: m.yaml\n{across}\ndrives: [{{id: A}}]\nlayers: [{{nvme_of: {{transport: tcp}}}}]");
     for (text, told) in [
+        (two.as_str(), "s.yaml:2:10: a stand of two hosts makes no machine"),
         ("stand: X\nlayers: [luns: {count: 1}]", "s.yaml:1:8: a name here has 1 to 32 small letters"),
         ("stand: x\nlayers: []", "1 to 16 layers"),
         ("stand: x\nlayers: [{}]", "exactly one kind"),
