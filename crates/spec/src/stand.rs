@@ -110,6 +110,11 @@ pub enum Kind {
     Zfs(Zfs),
     /// A file system on one device, mounted.
     Fs(Fs),
+    /// Drives that are NVMe namespaces, formatted to another logical block, and back afterwards.
+    Sectors {
+        /// Bytes of a logical block.
+        bytes: u32,
+    },
     /// Settings of the kernel, put back afterwards. Makes nothing.
     Settings(Vec<Tunable>),
 }
@@ -133,6 +138,7 @@ impl Kind {
             Kind::Btrfs(_) => "btrfs",
             Kind::Zfs(_) => "zfs",
             Kind::Fs(_) => "fs",
+            Kind::Sectors { .. } => "sectors",
             Kind::Settings(_) => "settings",
         }
     }
@@ -144,7 +150,7 @@ impl Kind {
             Kind::Zram(zram) => zram.count,
             Kind::Partition { count } => below.saturating_mul(*count),
             Kind::Dm(dm) if dm.is_over_two() => 1,
-            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => below,
+            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Sectors { .. } => below,
             Kind::Luns { count } => *count,
             Kind::Md(_)
             | Kind::Lvm(_)
@@ -167,7 +173,12 @@ impl Kind {
             Kind::Lvm(lvm) => (lvm.least(), MEMBERS_MAX),
             Kind::Btrfs(btrfs) => (btrfs.data.least().max(btrfs.metadata.least()), MEMBERS_MAX),
             Kind::Zfs(zfs) => (zfs.least(), MEMBERS_MAX),
-            Kind::Partition { .. } | Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd => (1, MEMBERS_MAX),
+            Kind::Partition { .. }
+            | Kind::Dm(_)
+            | Kind::NvmeOf(_)
+            | Kind::Iscsi(_)
+            | Kind::Nbd
+            | Kind::Sectors { .. } => (1, MEMBERS_MAX),
         }
     }
 

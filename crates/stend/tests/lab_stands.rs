@@ -102,6 +102,33 @@ fn superblocks(machine: &Machine) {
     assert_eq!(machine.guest("dmsetup ls; wipefs /dev/nvme?n1").trim(), "No devices found");
 }
 
+/// Drives are formatted to other sectors and back, once each and those alone that had others; what carries something is not.
+fn sectors(machine: &Machine) {
+    let drive = |number: u32| format!("/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{}{number}", machine.serial);
+    let blocks = || {
+        let shown = machine.guest(&format!("blockdev --getss {} {}", drive(1), drive(2)));
+        shown.split_whitespace().map(|bytes| bytes.parse().expect("bytes")).collect::<Vec<u32>>()
+    };
+    let stand = machine.stand("blocks", 2, "{sectors: 4KiB}, {md: {level: 0, chunk: 64KiB}}");
+    machine.guest(&format!("mkfs.ext4 -q {}", drive(1)));
+    let (_, told) = machine.stend(&["stand", "up", &stand], 5);
+    assert!(told.contains("ext4") && blocks() == [512, 512], "{told}");
+    machine.guest(&format!("wipefs -qa {}; nvme format {} --block-size=4096 --force", drive(1), drive(2)));
+    assert_eq!(blocks(), [512, 4096]);
+    let (_, done) = machine.stend(&["stand", "up", &stand], 0);
+    assert_eq!((done.matches("nvme format").count(), blocks()), (1, vec![4096, 4096]), "{done}");
+    let (_, done) = machine.stend(&["stand", "up", &stand], 0);
+    assert!(!done.contains("nvme format"), "{done}");
+    assert_eq!(machine.guest("blockdev --getss /dev/md127").trim(), "4096");
+    machine.stend(&["stand", "down", "blocks"], 0);
+    assert_eq!(blocks(), [512, 4096], "the second one was so before");
+    machine.guest(&format!("nvme format {} --block-size=512 --force", drive(2)));
+    let (_, told) = machine.stend(&["stand", "up", &machine.stand("disks", 1, "{sectors: 512B}")], 0);
+    assert!(!told.contains("nvme format"), "{told}");
+    machine.stend(&["stand", "down", "disks"], 0);
+    assert_eq!(machine.guest("wipefs /dev/nvme?n1"), "");
+}
+
 /// A file system over NBD is there again after all of it went, as a restart of the machine takes it, although its mark can be seen on
 /// the drive; and leaves nothing.
 fn over_nbd(machine: &Machine) {
@@ -208,6 +235,7 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
 
     mappings(&machine);
     superblocks(&machine);
+    sectors(&machine);
     over_nbd(&machine);
     events(&machine);
     copies_and_paths(&machine);

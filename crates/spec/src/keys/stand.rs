@@ -5,6 +5,7 @@ pub mod exports;
 pub mod lvm;
 pub mod zfs;
 
+use super::machine::LOGICAL_BLOCK_SIZES;
 use super::{COMMAND, Choice, Limits, Mapping, SETTINGS, Shape, optional, required, words};
 use crate::stand::{Consistency, FsKind, InitialSync, MdLevel, Profile};
 use stend_base::Bytes;
@@ -199,6 +200,12 @@ pub const LAYER: Mapping = Mapping {
         optional("btrfs", "absent", Shape::Map(&BTRFS), "A btrfs, mounted."),
         optional("zfs", "absent", Shape::Map(&zfs::ZFS), "A pool of ZFS with a volume or a mounted dataset."),
         optional("fs", "absent", Shape::Map(&FS), "A file system on one device, mounted."),
+        optional(
+            "sectors",
+            "absent",
+            Shape::Word(|| words(LOGICAL_BLOCK_SIZES)),
+            "Logical blocks that drives of NVMe are formatted to (`nvme format`, without metadata): all on them is lost. `down` formats them back. Lies on drives alone.",
+        ),
         optional(
             "settings",
             "absent",

@@ -215,6 +215,18 @@ fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
         );
     }
     on_its_like(layer, below, node, file)?;
+    if matches!(layer.kind, Kind::Sectors { .. })
+        && let Some(of) = layer.on.iter().find(|of| below.layer(&of.name).is_some())
+    {
+        let of = &of.name;
+        return error(
+            say!(
+                "`{name}` cannot lie on `{of}`: only a drive can be formatted",
+                "`{name}` не может лежать на `{of}`: отформатировать можно только накопитель"
+            ),
+            say!("`on` names drives of the stand", "в `on` указываются накопители стенда"),
+        );
+    }
     for (index, of) in layer.on.iter().enumerate() {
         let taken =
             |other: &Ref| other.name == of.name && (other.part == of.part || other.part.is_none() || of.part.is_none());

@@ -11,6 +11,7 @@ mod nfs;
 mod pools;
 mod rdma;
 mod room;
+pub(crate) mod sectors;
 pub(crate) mod superblocks;
 mod volumes;
 
@@ -134,6 +135,7 @@ pub(crate) fn make(site: &Site) -> Made {
         Kind::Btrfs(btrfs) => file_systems::btrfs(site, btrfs),
         Kind::Zfs(zfs) => pools::pool(site, zfs),
         Kind::Fs(fs) => file_systems::plain(site, fs),
+        Kind::Sectors { bytes } => sectors::formatted(site, *bytes),
         Kind::Settings(tunables) => Made { steps: tunables.iter().map(setting).collect(), products: Vec::new() },
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Watch;
 use super::journal::{Entry, Journal};
+use super::layers::sectors;
 use super::signs::{Sight, has_module};
 use super::step::{Deed, Spot};
 use crate::exports;
@@ -82,6 +83,24 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
             crate::command::execute_plainly(words, watch.stopped, watch.log)?;
             journal.append(Entry::Erased { layer: of.layer.clone(), index: of.index })
         }
+        Deed::Blocks { of, bytes } => {
+            let name = sectors::noted(of);
+            if journal.before(&name).is_none() {
+                let value = Sight::new(roots, journal).blocks(&of.device).ok_or_else(|| no_blocks(&of.device))?;
+                journal.append(Entry::Before { path: name, value: value.to_string() })?;
+            }
+            blocks(&of.device, &bytes.to_string(), watch)
+        }
+        Deed::BlocksBack { of } => {
+            let name = sectors::noted(of);
+            let before = journal.before(&name).map(str::to_string);
+            let now = Sight::new(roots, journal).blocks(&of.device).map(|now| now.to_string());
+            // Where it did not come to be formatted, it is not formatted now.
+            if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
+                blocks(&of.device, &before, watch)?;
+            }
+            journal.append(Entry::PutBack { path: name })
+        }
         Deed::Attach { export, port, of } => attach(roots, export, *port, of, watch),
         Deed::Detach { export } => detach(roots, export, watch),
         Deed::RemoveZram { layer, index, number } => {
@@ -125,6 +144,17 @@ fn format(roots: &Roots, of: &Spot, words: &[String], journal: &mut Journal, wat
     crate::command::execute_plainly(words, watch.stopped, watch.log)?;
     let mark = Sight::new(roots, journal).superblock(device);
     journal.append(noted(mark))
+}
+
+fn blocks(device: &str, bytes: &str, watch: &mut Watch) -> Result<()> {
+    crate::command::execute_plainly(&sectors::format(device, bytes), watch.stopped, watch.log).map(drop)
+}
+
+fn no_blocks(device: &str) -> Box<Error> {
+    Error::new(
+        Kind::Preflight,
+        say!("the kernel does not tell the logical block of `{device}`", "ядро не сообщает логический блок `{device}`"),
+    )
 }
 
 fn detach(roots: &Roots, export: &str, watch: &mut Watch) -> Result<()> {

@@ -31,6 +31,7 @@ impl<'a> Sight<'a> {
     /// Whether a sign is there.
     pub(crate) fn shows(&self, sign: &Sign) -> bool {
         match sign {
+            Sign::Blocks { device, bytes } => self.blocks(device) == Some(u64::from(*bytes)),
             Sign::Path(path) => Path::new(path).symlink_metadata().is_ok(),
             Sign::File { path, size } => Path::new(path).symlink_metadata().is_ok_and(|meta| meta.len() == *size),
             Sign::Mark { device, uuid } => self.carries(device, uuid),
@@ -126,6 +127,7 @@ impl<'a> Sight<'a> {
             Product::Subsystem { nqn } => {
                 return exports::subsystem(self.roots, nqn).map(|path| path.display().to_string());
             }
+            Product::Drive(path) => self.at(path),
             Product::Loop(file) => self.loop_over(file),
             Product::Array { uuid, .. } => self.array(uuid),
             Product::Mapping(name) => self.mapping(name),
@@ -146,6 +148,11 @@ impl<'a> Sight<'a> {
     /// Bytes of a device.
     pub(crate) fn size(&self, path: &str) -> Option<u64> {
         self.at(path).map(|node| node.size)
+    }
+
+    /// Bytes of a logical block of a device.
+    pub(crate) fn blocks(&self, path: &str) -> Option<u64> {
+        self.at(path).and_then(|node| number(node.sysfs.join("queue/logical_block_size")))
     }
 
     /// The first of udev's names of a device by its identity.

@@ -1,5 +1,6 @@
 //! What putting up a stand consists of: steps that can be asked whether they are done, and undone piece by piece. Pure.
 
+use super::layers::sectors::format;
 use stend_base::Say;
 
 /// One step.
@@ -75,6 +76,18 @@ pub(crate) enum Deed {
         /// What does it.
         words: Vec<String>,
     },
+    /// Format a namespace to logical blocks of this size; what they were before is noted first.
+    Blocks {
+        /// The device.
+        of: Spot,
+        /// Bytes of a block.
+        bytes: u32,
+    },
+    /// Format it to what was noted.
+    BlocksBack {
+        /// The device.
+        of: Spot,
+    },
     /// Take in an export of the NBD server on the loopback as a device of the kernel, and note which.
     Attach {
         /// Its name.
@@ -109,6 +122,11 @@ impl Deed {
             Deed::RemoveZram { number, .. } => format!("echo {number} > /sys/class/zram-control/hot_remove"),
             Deed::Attach { export, port, .. } => format!("nbd-client 127.0.0.1 {port} NBD[{export}] -name {export}"),
             Deed::Detach { export } => format!("nbd-client -d NBD[{export}]"),
+            Deed::Blocks { of, bytes } => stend_spec::arm::line(&format(&of.device, &bytes.to_string())),
+            Deed::BlocksBack { of } => {
+                let line = stend_spec::arm::line(&format(&of.device, "…"));
+                format!("{line}  # what was there before")
+            }
             Deed::AddZram { .. } => "cat /sys/class/zram-control/hot_add".to_string(),
         }
     }
@@ -120,6 +138,7 @@ impl Deed {
                 words.first().map(String::as_str)
             }
             Deed::Attach { .. } | Deed::Detach { .. } => Some("nbd-client"),
+            Deed::Blocks { .. } | Deed::BlocksBack { .. } => Some("nvme"),
             _ => None,
         }
     }
@@ -163,6 +182,13 @@ pub(crate) enum Sign {
         uuid: String,
         /// How many at least.
         least: u32,
+    },
+    /// A device has logical blocks of this size.
+    Blocks {
+        /// Its path.
+        device: String,
+        /// Bytes of a block.
+        bytes: u32,
     },
     /// An array with this UUID runs.
     Running(String),
@@ -340,6 +366,8 @@ pub(crate) enum Product {
     Directory(String),
     /// A directory that the stand did not make.
     Existing(String),
+    /// A drive that is as a layer wants it, under its own path.
+    Drive(String),
     /// The loop device over a file.
     Loop(String),
     /// An array.
@@ -402,7 +430,7 @@ impl Product {
     /// What stands for it in a plan while it does not exist.
     pub(crate) fn shown(&self) -> String {
         match self {
-            Product::Directory(path) | Product::Existing(path) => path.clone(),
+            Product::Directory(path) | Product::Existing(path) | Product::Drive(path) => path.clone(),
             Product::Loop(file) => format!("LOOP[{file}]"),
             Product::Array { name, .. } => format!("/dev/md/{name}"),
             Product::Mapping(name) => format!("/dev/mapper/{name}"),

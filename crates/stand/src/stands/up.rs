@@ -1,7 +1,7 @@
 //! Puts a stand up, or goes on where an earlier attempt ended.
 
 use super::journal::{Entry, Head, Journal};
-use super::layers::{Made, superblocks};
+use super::layers::{Made, sectors, superblocks};
 use super::perform::{must_have, perform};
 use super::signs::{Sight, degraded, same, status, syncing};
 use super::step::{Product, Sign, Step, Wait};
@@ -119,6 +119,7 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         must_know_signatures(roots, place, &sight)?;
     }
     must_exist(&sight, &made)?;
+    must_take_blocks(place, &sight, &made)?;
     // Identities are drawn anew; what has one of our names already is somebody else's.
     // A directory where something was mounted before is nobody's.
     let names = |sign: &Sign| match sign {
@@ -153,6 +154,20 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         "give the stand another name, or remove what has it",
         "дайте стенду другое имя или удалите то, что его носит"
     )))
+}
+
+/// A namespace that is formatted must be one, and have such blocks.
+fn must_take_blocks(place: &Place, sight: &Sight, made: &[Made]) -> Result<()> {
+    for (layer, made) in place.stand.layers_here().iter().zip(made) {
+        let stend_spec::stand::Kind::Sectors { bytes } = layer.kind else { continue };
+        for device in made.products.iter().map(Product::shown) {
+            let Some(node) = sight.at(&device) else { continue };
+            let words = ["nvme", "id-ns", &device, "--output-format=json"].map(String::from);
+            let identify = || crate::command::execute_plainly(&words, &|| false, &mut |_| {});
+            sectors::must_take(&node.sysfs, &device, bytes, identify)?;
+        }
+    }
+    Ok(())
 }
 
 /// A directory that is measured as it is.

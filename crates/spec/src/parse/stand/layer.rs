@@ -3,6 +3,7 @@
 use super::super::arms::tunables;
 use super::super::{Map, boolean, bytes, expected, list, text, whole, word};
 use crate::keys::Limits;
+use crate::keys::machine::LOGICAL_BLOCK_SIZES;
 use crate::keys::stand as keys;
 use crate::stand::{Btrfs, Consistency, Fs, InitialSync, Kind, LoopFiles, Md, MdLevel, Profile, Zram};
 use crate::yaml::Node;
@@ -29,6 +30,9 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("btrfs", btrfs)?,
         map.optional("zfs", super::zfs::zfs)?,
         map.optional("fs", fs)?,
+        map.optional("sectors", |node, file| {
+            word(node, file, LOGICAL_BLOCK_SIZES).map(|bytes| Kind::Sectors { bytes })
+        })?,
         map.optional("settings", |node, file| tunables(node, file).map(Kind::Settings))?,
     ];
     let mut named = all.into_iter().flatten();

@@ -94,6 +94,11 @@ fn what_cannot_be_is_named_with_its_place() {
         format!("stand: x\nmachine: m.yaml\n{across}\ndrives: [{{id: A}}]\nlayers: [{{nvme_of: {{transport: tcp}}}}]");
     for (text, told) in [
         (two.as_str(), "s.yaml:2:10: a stand of two hosts makes no machine"),
+        (
+            "stand: x\ndrives: [{id: A}]\nlayers: [{dm: {linear: whole}}, {sectors: 4KiB}]",
+            "`sectors` cannot lie on `dm`: only a drive can be formatted",
+        ),
+        ("stand: x\ndrives: [{id: A}]\nlayers: [{sectors: 1KiB}]", "`512B`"),
         ("stand: X\nlayers: [luns: {count: 1}]", "s.yaml:1:8: a name here has 1 to 32 small letters"),
         ("stand: x\nlayers: []", "1 to 16 layers"),
         ("stand: x\nlayers: [{}]", "exactly one kind"),

@@ -54,6 +54,32 @@ fn check(layers: &str, expected: Expect) {
 }
 
 #[test]
+fn drives_are_formatted_and_back() {
+    check("- sectors: 4KiB", expect![[r#"
+        # format /dev/d1 to logical blocks of 4096 bytes
+        nvme format /dev/d1 --force --block-size 4096
+        # format /dev/d2 to logical blocks of 4096 bytes
+        nvme format /dev/d2 --force --block-size 4096
+        # format /dev/d3 to logical blocks of 4096 bytes
+        nvme format /dev/d3 --force --block-size 4096
+        # format /dev/d4 to logical blocks of 4096 bytes
+        nvme format /dev/d4 --force --block-size 4096
+        # format /dev/d5 to logical blocks of 4096 bytes
+        nvme format /dev/d5 --force --block-size 4096
+        # format /dev/d6 to logical blocks of 4096 bytes
+        nvme format /dev/d6 --force --block-size 4096
+        # undo
+        nvme format /dev/d6 --force --block-size …  # what was there before
+        nvme format /dev/d5 --force --block-size …  # what was there before
+        nvme format /dev/d4 --force --block-size …  # what was there before
+        nvme format /dev/d3 --force --block-size …  # what was there before
+        nvme format /dev/d2 --force --block-size …  # what was there before
+        nvme format /dev/d1 --force --block-size …  # what was there before
+        # makes /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
+    "#]]);
+}
+
+#[test]
 fn an_array_with_partial_parity_log_and_one_with_journal_and_spare() {
     check(
         "- md: {level: 5, chunk: 64KiB, consistency: ppl}",
