@@ -83,24 +83,8 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
             crate::command::execute_plainly(words, watch.stopped, watch.log)?;
             journal.append(Entry::Erased { layer: of.layer.clone(), index: of.index })
         }
-        Deed::Blocks { of, bytes } => {
-            let name = sectors::noted(of);
-            if journal.before(&name).is_none() {
-                let value = Sight::new(roots, journal).blocks(&of.device).ok_or_else(|| no_blocks(&of.device))?;
-                journal.append(Entry::Before { path: name, value: value.to_string() })?;
-            }
-            blocks(&of.device, &bytes.to_string(), watch)
-        }
-        Deed::BlocksBack { of } => {
-            let name = sectors::noted(of);
-            let before = journal.before(&name).map(str::to_string);
-            let now = Sight::new(roots, journal).blocks(&of.device).map(|now| now.to_string());
-            // Where it did not come to be formatted, it is not formatted now.
-            if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
-                blocks(&of.device, &before, watch)?;
-            }
-            journal.append(Entry::PutBack { path: name })
-        }
+        Deed::Blocks { of, bytes } => to_blocks(roots, of, *bytes, journal, watch),
+        Deed::BlocksBack { of } => blocks_back(roots, of, journal, watch),
         Deed::Attach { export, port, of } => attach(roots, export, *port, of, watch),
         Deed::Detach { export } => detach(roots, export, watch),
         Deed::RemoveZram { layer, index, number } => {
@@ -144,6 +128,26 @@ fn format(roots: &Roots, of: &Spot, words: &[String], journal: &mut Journal, wat
     crate::command::execute_plainly(words, watch.stopped, watch.log)?;
     let mark = Sight::new(roots, journal).superblock(device);
     journal.append(noted(mark))
+}
+
+fn to_blocks(roots: &Roots, of: &Spot, bytes: u32, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+    let name = sectors::noted(of);
+    if journal.before(&name).is_none() {
+        let value = Sight::new(roots, journal).blocks(&of.device).ok_or_else(|| no_blocks(&of.device))?;
+        journal.append(Entry::Before { path: name, value: value.to_string() })?;
+    }
+    blocks(&of.device, &bytes.to_string(), watch)
+}
+
+fn blocks_back(roots: &Roots, of: &Spot, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
+    let name = sectors::noted(of);
+    let before = journal.before(&name).map(str::to_string);
+    let now = Sight::new(roots, journal).blocks(&of.device).map(|now| now.to_string());
+    // Where it did not come to be formatted, it is not formatted now.
+    if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
+        blocks(&of.device, &before, watch)?;
+    }
+    journal.append(Entry::PutBack { path: name })
 }
 
 fn blocks(device: &str, bytes: &str, watch: &mut Watch) -> Result<()> {

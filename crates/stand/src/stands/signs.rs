@@ -58,12 +58,7 @@ impl<'a> Sight<'a> {
                 let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
                 self.mapping(&volume.mapping).is_some_and(on) && group_has(&volume.group, &volume.tag)
             }
-            Sign::LogicalVolume { group, tag, name } => {
-                group_has(group, tag)
-                    && told(&["lvs", "--noheadings", "--options", "lv_name", group])
-                        .lines()
-                        .any(|line| line.trim() == name)
-            }
+            Sign::LogicalVolume { group, tag, name } => group_has(group, tag) && has_volume(group, name),
             Sign::NothingInactive(volume) => {
                 self.mapping(&volume.mapping).is_some()
                     || !group_has(&volume.group, &volume.tag)
@@ -297,6 +292,10 @@ fn all_active(group: &str) -> bool {
 fn told(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
     crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default()
+}
+
+fn has_volume(group: &str, name: &str) -> bool {
+    told(&["lvs", "--noheadings", "--options", "lv_name", group]).lines().any(|line| line.trim() == name)
 }
 
 /// What a mapping tells of itself behind its start and length: its target, and that one's own words.

@@ -55,7 +55,9 @@ fn check(layers: &str, expected: Expect) {
 
 #[test]
 fn drives_are_formatted_and_back() {
-    check("- sectors: 4KiB", expect![[r#"
+    check(
+        "- sectors: 4KiB",
+        expect![[r#"
         # format /dev/d1 to logical blocks of 4096 bytes
         nvme format /dev/d1 --force --block-size 4096
         # format /dev/d2 to logical blocks of 4096 bytes
@@ -76,7 +78,8 @@ fn drives_are_formatted_and_back() {
         nvme format /dev/d2 --force --block-size …  # what was there before
         nvme format /dev/d1 --force --block-size …  # what was there before
         # makes /dev/d1 /dev/d2 /dev/d3 /dev/d4 /dev/d5 /dev/d6
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
