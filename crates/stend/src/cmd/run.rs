@@ -14,7 +14,7 @@ use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Permission;
 use stend_record::targets::{in_line, names};
 use stend_record::{RunState, store};
-use stend_run::{Channel, Done, Progressed, Resume, Setup, Stopper};
+use stend_run::{Channel, Done, Progressed, Resume, Returned, Setup, Stopper};
 use stend_spec::arm::Switch;
 use stend_spec::keys::ENGINES;
 use stend_spec::suite::Suite;
@@ -87,13 +87,17 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
             Some(path) if done.error.is_none() && person_is_ready(path, stoppers, out)? => {
                 setup = resumed(&path.to_string_lossy(), arguments, out)?;
             }
-            Some(path) if done.cut => {
-                // Until then Ctrl-C ends all of it; the run file says where it was.
-                stoppers.aim(None);
-                super::lab::wait_for(arguments, out)?;
-                setup = resumed(&path.to_string_lossy(), arguments, out)?;
-            }
-            _ => break done,
+            Some(path) => match done.cut {
+                Some(cut) => {
+                    // Until then Ctrl-C ends all of it; the run file says where it was.
+                    stoppers.aim(None);
+                    super::lab::wait_for(arguments, out)?;
+                    let returned = Some(Returned { cut, answered: stend_host::now() });
+                    setup = Setup { returned, ..resumed(&path.to_string_lossy(), arguments, out)? };
+                }
+                None => break done,
+            },
+            None => break done,
         }
     };
     if let Some(storage) = storage {
@@ -211,6 +215,7 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
         resume: None,
         stand,
         elsewhere: Vec::new(),
+        returned: None,
         one_block: false,
     })
 }
@@ -260,6 +265,7 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,
         elsewhere: Vec::new(),
+        returned: None,
         one_block: false,
     })
 }
