@@ -10,7 +10,7 @@ use crate::charts;
 use crate::findings::CaseFinding;
 use crate::series::{self, INTERVAL};
 use crate::trials::CaseTrials;
-pub use cuts::{CutFinding, ended_by_cut};
+pub use cuts::{BackTimes, CutFinding, ended_by_cut};
 pub use recovery::Recovery;
 use serde::{Deserialize, Serialize};
 use stend_base::{Histogram, Nanos, Say, Share};

@@ -10,7 +10,7 @@ pub use crate::ceilings::{
 };
 use crate::chart::Chart;
 pub use crate::density::{Decisive, DensityFinding, DensityPoint, UsedUp};
-pub use crate::faults::{CutFinding, FaultFinding, FaultTrial, Recovery, beyond, middle_and_most, seconds};
+pub use crate::faults::{BackTimes, CutFinding, FaultFinding, FaultTrial, Recovery, beyond, middle_and_most, seconds};
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;
 pub use crate::numa::{NumaCell, NumaFinding, OfLocal};

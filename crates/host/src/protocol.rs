@@ -229,6 +229,13 @@ pub enum Reply {
         /// Bytes compared so far.
         done: Bytes,
     },
+    /// Progress of `Release` where a log of writes is replayed: before each state.
+    Replaying {
+        /// Which one comes now, from 1.
+        state: u32,
+        /// How many there are.
+        states: u32,
+    },
     /// Answer to `Judge`; `None`: there is no ledger.
     Judged(Option<Box<Aftermath>>),
     /// Answer to `Trace` and to `Foresee`: go on.

@@ -2,7 +2,7 @@
 //! gone, made again and judged. Decides only in which order; the judging is that of a crash.
 
 use crate::outbox::Outbox;
-use crate::protocol::Prepare;
+use crate::protocol::{Prepare, Reply};
 use crate::stands::Stands;
 use crate::worker::send_event;
 use std::sync::Arc;
@@ -72,13 +72,21 @@ impl Replay {
         let name = self.rewind.log().to_string();
         let writes = WriteLog::read(&name, (size, device), &mut |memory, at| file.read(memory, at))?;
         let marks = trials.iter().map(|trial| self.marks(trial, &writes)).collect::<Result<Vec<_>>>()?;
-        for (index, trial) in trials.iter().enumerate() {
-            let end = marks.get(index + 1).and_then(|next| next.first()).map_or(writes.len() as usize, |(_, at)| *at);
-            let places: Vec<usize> = marks[index].iter().map(|(_, at)| *at).collect();
-            let (states, all) = writes.states(&places, end, self.rewind.points);
-            for last in states {
-                let before = marks[index].iter().rev().find(|(_, at)| *at <= last).map_or(0, |(number, _)| *number);
-                let replayed = Replayed { entry: last as u64, entries: writes.len(), states: all, broken: None };
+        let end = |index: usize| marks.get(index + 1).and_then(|next| next.first()).map(|(_, at)| *at);
+        let chosen: Vec<(Vec<usize>, u64)> = (marks.iter().enumerate())
+            .map(|(index, marks)| {
+                let places: Vec<usize> = marks.iter().map(|(_, at)| *at).collect();
+                writes.states(&places, end(index).unwrap_or(writes.len() as usize), self.rewind.points)
+            })
+            .collect();
+        let states = chosen.iter().map(|(states, _)| states.len() as u32).fold(0, u32::saturating_add);
+        let mut state = 0;
+        for ((trial, marks), (places, all)) in trials.iter().zip(&marks).zip(&chosen) {
+            for &last in places {
+                state += 1;
+                outbox.send(Reply::Replaying { state, states });
+                let before = marks.iter().rev().find(|(_, at)| *at <= last).map_or(0, |(number, _)| *number);
+                let replayed = Replayed { entry: last as u64, entries: writes.len(), states: *all, broken: None };
                 {
                     let (to, size) = self.rewind.open_device(&self.owner)?;
                     stend_load::restore_from_log(&writes, last, &mut file, &to, size, control)?;

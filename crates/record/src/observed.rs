@@ -6,6 +6,7 @@ use crate::crash::Aftermath;
 use crate::facts::{HostFacts, TargetFacts};
 use crate::imported::Told;
 use crate::io_log::IoLogTotals;
+pub use crate::phase::Phase;
 use crate::probes::Probes;
 use crate::verification::Verification;
 use serde::{Deserialize, Serialize};
@@ -434,6 +435,8 @@ pub enum EventKind {
         /// What it is, or what undoes it.
         what: Say,
     },
+    /// A machine whose power a run had cut, and what is measured on it, are there again.
+    Back(crate::Back),
 }
 
 /// Host and targets in one arm, as they were just after switching to it.
@@ -445,26 +448,6 @@ pub struct ArmFacts {
     pub targets: Vec<TargetFacts>,
     /// (name, output) of every command that the suite observes with, in its order.
     pub observed: Vec<(String, String)>,
-}
-
-/// Phases of a run, in order; arms and trials may alternate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Looking at the target and the machine.
-    Preflight,
-    /// Creating the test file.
-    Provision,
-    /// Measuring ceilings.
-    Calibrate,
-    /// Writing the range once.
-    Fill,
-    /// Switching to another arm.
-    Arm,
-    /// Trials.
-    Measure,
-    /// Undoing what was made.
-    CleanUp,
 }
 
 /// How a range was emptied before it was written.

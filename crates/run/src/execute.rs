@@ -5,7 +5,7 @@ use crate::channel::{Channel, Stopper};
 use crate::control::ControlSocket;
 use crate::progress::{Progress, Update};
 use crate::resume::Progressed;
-use crate::step::{Action, Asked, Input, Step};
+use crate::step::{Action, Asked, Input, Returned, Step};
 use crate::walk::Walk;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,6 +64,8 @@ pub struct Setup {
     pub elsewhere: Vec<EventKind>,
     /// The power of the worker's machine, if it is in our hands.
     pub power: Option<Power>,
+    /// The session before this one cut that power.
+    pub returned: Option<Returned>,
     /// End with the block that this session begins with, and leave the rest to sessions on stands that are built anew.
     pub one_block: bool,
 }
@@ -92,8 +94,9 @@ pub struct Done {
     pub error: Option<Box<Error>>,
     /// Its block was measured, and there are others: the run waits for the next build of its stand.
     pub waits: bool,
-    /// The power of its host was cut, as its suite asks: the run goes on when the host is there again.
-    pub cut: bool,
+    /// When the power of its host was cut, CLOCK_MONOTONIC of the coordinator, as its suite asks: the run goes on when the host is
+    /// there again.
+    pub cut: Option<Nanos>,
 }
 
 /// Executes a run to its end and shows progress about four times a second.
@@ -102,7 +105,7 @@ pub fn execute(setup: Setup, channel: Channel, watch: &mut dyn FnMut(&Update)) -
     let mut setup = setup;
     let stopper = Stopper { sender: sender.clone() };
     if let Err(error) = setup.host.listen(move |message| drop(sender.send(Input::Host(message)))) {
-        return Done { run_file: None, error: Some(error), waits: false, cut: false };
+        return Done { run_file: None, error: Some(error), waits: false, cut: None };
     }
     let now = stend_host::now();
     let walk = Walk::new(asked(&setup), now);
@@ -134,6 +137,7 @@ pub(crate) fn asked(setup: &Setup) -> Asked {
         coordinator: if here { std::process::id() } else { 0 },
         keeps,
         resume: setup.resume.as_ref().map(|r| r.progressed.clone()),
+        returned: setup.returned,
         stand: setup.stand.as_ref().map(|StandText { file, text, nonce, .. }| StandFile {
             text: text.clone(),
             file: file.clone(),
@@ -311,14 +315,14 @@ impl Loop {
     fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
         let Setup { host, run_file, .. } = self.setup;
-        let ended = host.end(match (cut, aborted) {
+        let ended = host.end(match (cut.is_some(), aborted) {
             // There is nobody at its other end.
             (true, _) => Duration::ZERO,
             (false, true) => ABORT_LIMIT,
             (false, false) => END_LIMIT,
         });
         let mut error = self.walk.ending.take();
-        if !ended && !aborted && !cut && error.is_none() {
+        if !ended && !aborted && cut.is_none() && error.is_none() {
             error = Some(Error::new(
                 Kind::HostLost,
                 say!("the worker did not end and was killed", "рабочий процесс не завершился и был остановлен"),
@@ -333,7 +337,7 @@ impl Loop {
             }
         });
         let fine = error.is_none();
-        Done { run_file, waits: self.walk.waits && fine, cut: cut && fine, error }
+        Done { run_file, waits: self.walk.waits && fine, cut: cut.filter(|_| fine), error }
     }
 }
 

@@ -25,4 +25,5 @@ pub use preview::preview;
 pub use progress::Update;
 pub use resume::{Progressed, progressed};
 pub use stands::order;
+pub use step::Returned;
 pub use watch::picture;

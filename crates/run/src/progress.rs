@@ -1,7 +1,7 @@
 //! What a run shows while it goes on: facts and figures, no text layout.
 
 use crate::step::{Input, Step};
-use crate::walk::Walk;
+use crate::walk::{Replay, Walk};
 use std::collections::VecDeque;
 use stend_analyse::{Eta, LiveFigures};
 use stend_base::{Bytes, Nanos, Say, say};
@@ -10,6 +10,8 @@ use stend_record::observed::Phase;
 use stend_record::{Slice, TrialOutcome};
 use stend_spec::plan::Plan;
 
+/// What a state of a log of writes takes by eye, until a few have shown it: under emulation one to six seconds.
+const STATE: Nanos = Nanos::secs(2);
 /// Live figures cover this much of the past.
 const LIVE_SPAN: Nanos = Nanos::secs(2);
 
@@ -34,6 +36,8 @@ pub struct Update {
     pub live: Option<LiveFigures>,
     /// Bytes filled and to fill, during the fill.
     pub fill: Option<(Bytes, Bytes)>,
+    /// State of a log of writes that is being made again, and how many there are, while it is replayed.
+    pub replay: Option<(u32, u32)>,
     /// Time since the worker last sent anything.
     pub silent: Nanos,
     /// Warnings so far, oldest first.
@@ -108,7 +112,7 @@ impl Progress {
         };
         let slices: Vec<Slice> = self.recent.iter().flat_map(|(_, s)| s.iter().cloned()).collect();
         watch(&Update {
-            phase: phase(walk.step),
+            phase: phase(walk.step, walk.replay),
             step: walk.trials,
             steps,
             label,
@@ -120,20 +124,31 @@ impl Progress {
                 (Step::Filling, Some(plan)) => Some((walk.filled, plan.fill_bytes())),
                 _ => None,
             },
+            replay: walk.replay.map(|replay| (replay.state, replay.states)),
             silent: now.saturating_sub(self.heard),
             warnings: self.warnings.clone(),
         });
     }
 
     /// Time left: the pace of the trials done so far, applied to those that are left.
+    /// While a log of writes is replayed: that of the states.
     fn eta(&self, walk: &Walk, now: Nanos) -> Eta {
+        if let Some(Replay { state, states, since }) = walk.replay {
+            let states_of = |count: u32| Nanos(STATE.0.saturating_mul(u64::from(count)));
+            return stend_analyse::eta(
+                states_of(state.saturating_sub(1)),
+                states_of(states),
+                now.saturating_sub(since),
+            );
+        }
         let measuring = self.measuring_since.map_or(Nanos(0), |since| now.saturating_sub(since));
         stend_analyse::eta(walk.planned_so_far(now), walk.planned_in_all(), measuring)
     }
 }
 
-fn phase(step: Step) -> Phase {
+fn phase(step: Step, replay: Option<Replay>) -> Phase {
     match step {
+        Step::Releasing if replay.is_some() => Phase::Replay,
         Step::Inspecting | Step::Judging => Phase::Preflight,
         Step::Standing | Step::Preparing => Phase::Provision,
         Step::Calibrating => Phase::Calibrate,
@@ -164,6 +179,9 @@ fn done_share(walk: &Walk, steps: u32) -> f64 {
     let fill = walk.plan.as_ref().filter(|p| p.fill.is_some()).map(Plan::fill_bytes);
     let filled = fill.map_or(1.0, |len| (walk.filled.0 as f64 / len.0.max(1) as f64).min(1.0));
     let trials = share_of_trials(walk.trials.saturating_sub(1), steps);
+    if let Some(Replay { state, states, .. }) = walk.replay {
+        return share_of_trials(state.saturating_sub(1), states);
+    }
     match (walk.step, fill) {
         (Step::Standing | Step::Inspecting | Step::Judging | Step::Preparing, _) => 0.0,
         (Step::Releasing | Step::Over, _) => 1.0,

@@ -32,10 +32,21 @@ pub struct Asked {
     pub keeps: Option<String>,
     /// Where an earlier session of the run got to.
     pub resume: Option<Progressed>,
+    /// The power of the worker's machine was cut by the session before, and it is there again.
+    pub returned: Option<Returned>,
     /// The stand to put up first; then nothing is known of targets before.
     pub stand: Option<StandFile>,
     /// This session ends with the block that it begins with; the next one goes on, on a stand that is built anew.
     pub one_block: bool,
+}
+
+/// When the power of the worker's machine was cut, and when its guest answered again: CLOCK_MONOTONIC of the coordinator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Returned {
+    /// The cut.
+    pub cut: Nanos,
+    /// The answer.
+    pub answered: Nanos,
 }
 
 /// Something the user or a signal wants.

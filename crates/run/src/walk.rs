@@ -14,6 +14,7 @@ use crate::ending::waits_for_its_stand;
 use crate::ending::{goes_on_after_a_cut, interrupted, not_as_written, outweighs, target_failed, told_with};
 use crate::resume;
 use crate::step::{Action, Asked, Input, Step, Wish};
+pub(crate) use aftermath::Replay;
 pub(crate) use load::Spared;
 use stend_analyse::Looks;
 use stend_base::random::draw;
@@ -65,8 +66,13 @@ pub struct Walk {
     pub waits: bool,
     /// When the power of the host is to be cut, once the load that it comes upon has begun.
     cut_at: Option<Nanos>,
-    /// It was: the next session goes on.
-    pub cut: bool,
+    /// When it was: the next session goes on.
+    pub cut: Option<Nanos>,
+    /// When the stand was up, and when the first block was read and compared, after a cut by the session before.
+    stood: Option<Nanos>,
+    read: Option<Nanos>,
+    /// How far the replay of a log of writes is.
+    pub replay: Option<Replay>,
     refill: bool,
     /// Ceilings were measured, or are being.
     calibrated: bool,
@@ -110,7 +116,10 @@ impl Walk {
             block: None,
             waits: false,
             cut_at: None,
-            cut: false,
+            cut: None,
+            stood: None,
+            read: None,
+            replay: None,
             courier: Courier::new(&asked.traces),
             asked,
             plan: None,
@@ -180,7 +189,8 @@ impl Walk {
             // Asked for by a dry run, which walks no plan, and by whoever greets a host.
             Reply::Rehearsed(_) | Reply::Clock(_) => {}
             Reply::Stand(answer) => self.stands(*answer, now),
-            Reply::Judging { .. } => self.deadline = now + SILENCE_LIMIT,
+            Reply::Judging { .. } => self.judging(now),
+            Reply::Replaying { state, states } => self.replaying((state, states), now),
             Reply::Judged(found) => self.judged(found.map(|found| *found), now),
             Reply::Prepared | Reply::Taken | Reply::Calibrated => self.prepared(now),
             Reply::Filling { done } => {
@@ -281,9 +291,16 @@ impl Walk {
         }
         match self.plan.as_ref().and_then(|p| p.fill) {
             // The file of the earlier session is gone, and nobody knows what happened to a device.
-            Some(len) if self.refill && self.ending.is_none() => self.get_ready(Decision::Fill { len }, now),
+            Some(len) if self.refill && self.ending.is_none() && self.goes_on() => {
+                self.get_ready(Decision::Fill { len }, now)
+            }
             _ => self.decide(now),
         }
+    }
+
+    /// Whether there is anything left to do for which the range would be filled.
+    fn goes_on(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| !matches!(plan.next(&self.history), Decision::Stop(_)))
     }
 
     fn decide(&mut self, now: Nanos) {
@@ -430,13 +447,15 @@ impl Walk {
         let waits = self.suspended.and_then(|arm| Some((arm, self.arms.instruction(arm)?)));
         self.state = match (waits, &self.ending) {
             (Some((arm, text)), _) => RunState::Suspended { arm, instruction: text.to_string() },
-            (None, None) if self.cut => RunState::Ended { kind: Kind::Interrupted, reason: goes_on_after_a_cut() },
+            (None, None) if self.cut.is_some() => {
+                RunState::Ended { kind: Kind::Interrupted, reason: goes_on_after_a_cut() }
+            }
             (None, None) if self.waits => RunState::Ended { kind: Kind::Interrupted, reason: waits_for_its_stand() },
             (None, None) => RunState::Complete,
             (None, Some(error)) => RunState::Ended { kind: error.kind, reason: error.message.clone() },
         };
         // What was wrong so far is told by the session that goes on.
-        if self.cut {
+        if self.cut.is_some() {
             return;
         }
         // Data that are wrong weigh more than I/O that failed, and said so; both more than a stop by the user.

@@ -175,3 +175,30 @@ fn a_state_that_lacks_something_ends_the_run_with_wrong_data() {
         assert_eq!(ended.filter(|kind| *kind == Kind::Verification), kind);
     }
 }
+
+#[test]
+fn a_replay_of_a_log_is_shown_state_by_state_with_the_time_left() {
+    let mut walk = Walk::new(new_run(), Nanos(0));
+    walk.step = Step::Releasing;
+    walk.created = true;
+    let mut progress = crate::progress::Progress::new(Nanos(0));
+    let mut show = |walk: &Walk, at: u64| {
+        let mut seen = None;
+        progress.show(walk, Nanos::secs(at), &mut |update| seen = Some(update.clone()));
+        seen.unwrap()
+    };
+    let phases = |walk: &mut Walk| {
+        let of = |action: &Action| matches!(action, Action::Append(Entry::Event(event)) if event.kind == EventKind::Phase(Phase::Replay));
+        walk.take_actions().iter().filter(|action| of(action)).count()
+    };
+    assert_eq!((show(&walk, 99).replay, show(&walk, 99).phase), (None, Phase::CleanUp));
+    for (state, at, left) in [(1, 100, 20.0), (5, 140, 57.0)] {
+        walk.apply(Input::Host(FromHost::Reply(Reply::Replaying { state, states: 10 })), Nanos::secs(at));
+        let shown = show(&walk, at);
+        assert_eq!((shown.replay, shown.phase), (Some((state, 10)), Phase::Replay));
+        assert_eq!(shown.done, f64::from(state - 1) / 10.0);
+        // The pace is ten seconds a state, against two by eye.
+        assert!((shown.eta.left.as_secs() - left).abs() < 10.0, "{:?}", shown.eta);
+    }
+    assert_eq!(phases(&mut walk), 1, "said once");
+}

@@ -96,7 +96,7 @@ fn power_is_cut_at_its_time_in_the_window_and_the_session_ends_as_it_should() {
     assert_eq!(told(&mut walk), (vec![FaultMoment::Begins], true));
     walk.apply(Input::Cut(Ok(())), Nanos::millis(66_100));
     assert_eq!(told(&mut walk), (vec![FaultMoment::Done], false));
-    assert_eq!((walk.step, walk.cut, walk.ending.is_none()), (Step::Over, true, true));
+    assert_eq!((walk.step, walk.cut, walk.ending.is_none()), (Step::Over, Some(Nanos::millis(66_100)), true));
     assert!(matches!(&walk.state, RunState::Ended { reason, .. } if reason.en.contains("was cut, as asked")));
 }
 
@@ -117,7 +117,7 @@ fn a_run_that_was_stopped_keeps_its_host_alive_and_power_that_stays_ends_the_run
     assert_eq!(requests(&mut walk), ["stop"]);
     assert_eq!(say_to(&mut walk, done(0, TrialStatus::Interrupted)), ["release"]);
     say_to(&mut walk, Reply::Released);
-    assert_eq!((walk.cut, walk.ending.map(|error| error.kind)), (false, Some(Kind::HostLost)));
+    assert_eq!((walk.cut, walk.ending.map(|error| error.kind)), (None, Some(Kind::HostLost)));
 }
 
 /// What a run file holds after a session whose actions were these.
@@ -165,4 +165,55 @@ fn a_trial_whose_power_was_cut_is_not_run_again_and_one_that_was_only_about_to_b
     assert_eq!(say_to(&mut walk, Reply::Prepared), ["foresee"]);
     assert_eq!(say_to(&mut walk, Reply::Taken), ["trial"]);
     assert_eq!((walk.step, walk.trials), (Step::Trial { case: 0, block: 1 }, 2));
+}
+
+/// A session after the last of the cuts, which went at 100 s and whose guest answered at 120 s; `history` is what has been done.
+fn after_the_last_cut(history: Vec<Outcome>) -> Walk {
+    let (mut first, wanted) = in_trial();
+    let mut cut = resume::progressed(&record(&mut first, wanted)).unwrap();
+    let filled: String = SUITE.replacen("repeats", "fill: {size: 1MiB}\nrepeats", 1);
+    cut.inputs.suite = stend_spec::parse::suite(&filled, "t.yaml").unwrap();
+    (cut.history, cut.trials, cut.filled) = (history, 2, true);
+    let returned = Some(crate::step::Returned { cut: Nanos::secs(100), answered: Nanos::secs(120) });
+    let file = stend_host::StandFile { text: String::new(), file: "s.yaml".into(), nonce: 1, side: None };
+    let asked = Asked { resume: Some(cut), returned, stand: Some(file), ..cutting(Some("/k")) };
+    let mut walk = Walk::new(asked, Nanos::secs(121));
+    let hear = |walk: &mut Walk, reply, at| walk.apply(Input::Host(FromHost::Reply(reply)), Nanos::secs(at));
+    let raised = stend_record::Raised { identities: Vec::new(), signatures: Vec::new(), targets: vec!["/t".into()] };
+    hear(&mut walk, Reply::Stand(Box::new(stend_host::StandAnswer::Up(raised))), 130);
+    let Reply::Facts(mut facts) = elsewhere() else { unreachable!() };
+    facts.host.boot_id = "after".into();
+    hear(&mut walk, Reply::Facts(facts), 131);
+    walk
+}
+
+#[test]
+fn it_is_kept_how_long_it_took_until_guest_stand_and_data_were_there_again() {
+    let mut walk = after_the_last_cut(vec![Outcome::Ok; 3]);
+    for (reply, at) in [
+        (Reply::Judging { done: Bytes(1) }, 133),
+        (Reply::Judging { done: Bytes(2) }, 140),
+        (Reply::Judged(crash(0)), 150),
+    ] {
+        walk.apply(Input::Host(FromHost::Reply(reply)), Nanos::secs(at));
+    }
+    let kept = walk.take_actions().into_iter().find_map(|action| match action {
+        Action::Append(Entry::Event(Event { kind: EventKind::Back(back), .. })) => Some(back),
+        _ => None,
+    });
+    let [answered, stood, read] = [20, 30, 33].map(Nanos::secs);
+    assert_eq!(kept, Some(stend_record::Back { trial: 1, answered, stood: Some(stood), read }));
+}
+
+#[test]
+fn nothing_is_filled_again_behind_the_last_cut() {
+    let requested = |history: Vec<Outcome>| {
+        let mut walk = after_the_last_cut(history);
+        requests(&mut walk);
+        say_to(&mut walk, Reply::Judged(None));
+        say_to(&mut walk, Reply::Prepared);
+        say_to(&mut walk, Reply::Taken)
+    };
+    assert_eq!(requested(vec![Outcome::Ok; 2]), ["fill"], "a block is left, which needs it");
+    assert_eq!(requested(vec![Outcome::Ok; 3]), ["release"]);
 }

@@ -42,6 +42,7 @@ fn asked() -> Asked {
         keeps: None,
         coordinator: 1,
         resume: None,
+        returned: None,
         stand: None,
         one_block: false,
     }

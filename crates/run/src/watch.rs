@@ -37,6 +37,8 @@ pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
         live: (!slices.is_empty()).then(|| stend_analyse::live(slices, LIVE_SPAN)),
         // The file keeps a fill only when it has ended.
         fill: (phase == Phase::Fill).then_some((Bytes(0), plan.fill_bytes())),
+        // The file keeps states only when they are judged, and not how many there will be.
+        replay: None,
         silent: now.saturating_sub(heard),
         warnings: Vec::new(),
     }

@@ -31,6 +31,7 @@ use std::path::PathBuf;
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::EventKind;
 use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Transport};
+use step::{Deed, Sign};
 
 /// How whoever waits for a stand is told, and can end it.
 pub struct Watch<'a> {
@@ -55,23 +56,30 @@ impl Place<'_> {
 
     /// The steps of a layer as the machine is now.
     fn make(&self, sight: &Sight, layer: &Layer) -> Made {
-        sight.layer(&layer.name, || {
-            let below: Vec<Below> = layer.on.iter().flat_map(|of| self.below(sight, of)).collect();
-            let path = |product: &step::Product| sight.find(product).unwrap_or_else(|| product.shown());
-            let lasting = |path: &str| sight.lasting(path).unwrap_or_else(|| path.to_string());
-            let overwrites = !self.stand.overwrite.is_empty();
-            let size = |product: &step::Product| sight.size(&path(product));
-            layers::make(&Site {
-                names: self.names(),
-                layer,
-                below: &below,
-                path: &path,
-                lasting: &lasting,
-                checksummed: &|path| sight.checksummed(path),
-                overwrites,
-                size: &size,
-                way: self.stand.across.as_ref().map(|hosts| Way { hosts, side: self.stand.side }),
-            })
+        sight.layer(&layer.name, || self.with_site(sight, layer, layers::make))
+    }
+
+    /// What stops a layer beyond its mounts and mappings.
+    fn halt(&self, sight: &Sight, layer: &Layer) -> Option<(Sign, Deed)> {
+        self.with_site(sight, layer, layers::halt)
+    }
+
+    fn with_site<T>(&self, sight: &Sight, layer: &Layer, work: impl FnOnce(&Site) -> T) -> T {
+        let below: Vec<Below> = layer.on.iter().flat_map(|of| self.below(sight, of)).collect();
+        let path = |product: &step::Product| sight.find(product).unwrap_or_else(|| product.shown());
+        let lasting = |path: &str| sight.lasting(path).unwrap_or_else(|| path.to_string());
+        let overwrites = !self.stand.overwrite.is_empty();
+        let size = |product: &step::Product| sight.size(&path(product));
+        work(&Site {
+            names: self.names(),
+            layer,
+            below: &below,
+            path: &path,
+            lasting: &lasting,
+            checksummed: &|path| sight.checksummed(path),
+            overwrites,
+            size: &size,
+            way: self.stand.across.as_ref().map(|hosts| Way { hosts, side: self.stand.side }),
         })
     }
 

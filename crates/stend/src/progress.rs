@@ -150,6 +150,11 @@ impl Display {
     fn position(&self, update: &Update) -> String {
         let phase = phase_name(update.phase);
         let phase = phase.get(self.lang);
+        if let Some((state, states)) = update.replay {
+            return say!("{phase}: state {state} of {states}", "{phase}: состояние {state} из {states}")
+                .get(self.lang)
+                .to_string();
+        }
         match (update.fill, update.step) {
             (Some((done, all)), _) => {
                 let (done, all) = (format::bytes(done, self.lang), format::bytes(all, self.lang));
@@ -213,5 +218,42 @@ fn phase_name(phase: Phase) -> Say {
         Phase::Arm => say!("switching to another arm", "переход к другому варианту"),
         Phase::Measure => say!("measuring", "измерение"),
         Phase::CleanUp => say!("cleaning up", "уборка"),
+        Phase::Replay => say!("replaying the log of writes", "воспроизведение журнала записей"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_tells_which_state_of_how_many_and_how_long_the_rest_takes() {
+        let left = |seconds| Nanos::secs(seconds);
+        let update = Update {
+            phase: Phase::Replay,
+            step: 1,
+            steps: 1,
+            label: String::new(),
+            elapsed: Nanos::secs(90),
+            done: 0.25,
+            eta: Eta { left: left(120), low: left(100), high: left(140), quality: EtaQuality::Good },
+            live: None,
+            fill: None,
+            replay: Some((13, 48)),
+            silent: Nanos(0),
+            warnings: Vec::new(),
+        };
+        let shown = |lang| {
+            let display = Display { lang, form: Form::None, warned: 0, phase: None, last_line: Nanos(0) };
+            display.lines(&update).join(" | ")
+        };
+        assert_eq!(
+            shown(Lang::En),
+            "replaying the log of writes: state 13 of 48 | elapsed 1 min 30 s, left about 2 min"
+        );
+        assert_eq!(
+            shown(Lang::Ru),
+            "воспроизведение журнала записей: состояние 13 из 48 | прошло 1 мин 30 с, осталось около 2 мин"
+        );
     }
 }

@@ -4,7 +4,8 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use stend_record::{Crash, RunRecord, RunState};
+use stend_record::observed::Phase;
+use stend_record::{Crash, EventKind, RunRecord, RunState};
 use support::lab::{Machine, identity};
 use support::*;
 
@@ -59,6 +60,14 @@ fn what_was_acknowledged_outlives_cuts_of_power_on_drives_and_is_missed_where_it
     let cuts = &json["faults"][0]["cuts"];
     assert_eq!((&cuts["cuts"], &cuts["judged"], &cuts["lost"]), (&2.into(), &2.into(), &0.into()), "{json}");
     assert!(told.contains("Cuts of power: 2") && told.contains("all are there"), "{told}");
+    assert!(told.contains("After a cut the guest answered after"), "{told}");
+    let back = &cuts["back"];
+    let [answered, stood, read] = ["answered_ns_max", "stood_ns_max", "read_ns_max"].map(|key| back[key].as_u64());
+    assert!(Some(0) < answered && answered < stood && stood < read, "{back}");
+    let html = std::fs::read_to_string(file.with_extension("html")).expect("a report");
+    assert!(html.contains("the stand was up after"));
+    let fills = run.events.iter().filter(|event| event.kind == EventKind::Phase(Phase::Fill)).count();
+    assert_eq!(fills, 2, "once for each block, and not behind the last cut");
 
     // Memory acknowledges a durable write at once, and forgets it with the power.
     let (run, file, told) = machine.cut("memory", 0, "{zram: {size: 32MiB}}, {dm: {linear: whole}}", 7);

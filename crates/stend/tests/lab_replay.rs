@@ -1,6 +1,6 @@
-//! Every state in which the power of a device could have gone, made again from a log of its writes, in a machine of the lab: file systems
-//! that ask for what they need lose nothing in any of them, and one that was told not to loses what it acknowledged. Not part of the
-//! usual tests because of its time; `make lab` has it.
+//! States in which the power of a device could have gone, made again from a log of its writes, in a machine of the lab: file systems,
+//! arrays, volumes and pools that ask for what they need lose nothing in any of them; what was told not to, or lies on storage that
+//! lies, loses what it acknowledged. Not part of the usual tests because of its time; `make lab` has it.
 
 mod support;
 
@@ -18,34 +18,44 @@ fn suite(fill: &str, stream: &str) -> String {
 
 const FEW: &str = "block_size: 4KiB, queue_depth: 4, rate: 50/s";
 
+/// States of a stand that are looked at: half of them behind flushes, half at marks.
+const POINTS: u32 = 8;
+
 impl Machine<'_> {
     /// A run on what lies on the first of two devices in memory, with a log on the second: its check, and what it printed.
     fn cut(&self, name: &str, sizes: (&str, &str), above: &str, suite: &str, exit: i32) -> (serde_json::Value, String) {
         let (data, log) = sizes;
         let text = format!(
             "stand: {name}\nlayers:\n- {{name: data, zram: {{size: {data}}}}}\n- {{name: log, zram: {{size: {log}}}}}\n\
-             - {{on: [data, log], dm: {{log_writes: {{points: 16}}}}}}\n{above}"
+             - {{on: [data, log], dm: {{log_writes: {{points: {POINTS}}}}}}}\n{above}"
         );
         let stand = self.scratch.file(&format!("{name}.yaml"), &text);
         let (suite, file) = (self.scratch.file("suite.yaml", suite), self.scratch.join(&format!("{name}.stend")));
         let path = file.to_string_lossy().into_owned();
-        let (_, told) = self.stend(&["run", &suite, "--stand", &stand, "--progress", "none", "-o", &path], exit);
-        assert_eq!(
-            self.guest("dmsetup ls; ls /sys/block | grep -c zram[1-9] || true").trim(),
-            "No devices found\n0",
-            "{name}"
-        );
-        assert_eq!(self.guest("ls /run/stend/stands 2>/dev/null | wc -l").trim(), "0", "{name}");
+        let (_, told) = self.stend(&["run", &suite, "--stand", &stand, "--progress", "plain", "-o", &path], exit);
+        let left =
+            "dmsetup ls; ls /sys/block | grep -c 'zram[1-9]\\|^md'; ls /run/stend/stands 2>/dev/null | wc -l; true";
+        assert_eq!(self.guest(left).trim(), "No devices found\n0\n0", "{name}");
         let findings = show_json(self.scratch, Path::new(&path));
         let checks = findings["cases"][0]["checks"].as_array().expect("checks").clone();
         (checks.into_iter().find(|check| check["id"] == "H81").expect("H81"), told)
     }
 
     fn keeps(&self, name: &str, sizes: (&str, &str), above: &str) {
-        let (check, _) = self.cut(name, sizes, above, &suite("8MiB", FEW), 0);
+        let (check, told) = self.cut(name, sizes, above, &suite("8MiB", FEW), 0);
         assert_eq!(check["status"], "pass", "{name}: {check}");
         let measured = check["measured"]["en"].as_str().expect("words");
-        assert!(measured.starts_with("in 16 of "), "{name}: {measured}");
+        assert!(measured.starts_with(&format!("in {POINTS} of ")), "{name}: {measured}");
+        assert!(told.contains("replaying the log of writes: state "), "{name}: {told}");
+    }
+
+    /// It acknowledges what it has not made durable.
+    fn loses(&self, name: &str, sizes: (&str, &str), above: &str) {
+        let (check, told) = self.cut(name, sizes, above, &suite("8MiB", FEW), 7);
+        assert_eq!(check["status"], "fail", "{name}: {check}");
+        let measured = check["measured"]["en"].as_str().expect("words");
+        assert!(measured.contains("lost") && measured.contains("of the log"), "{name}: {measured}");
+        assert!(told.contains("data read back differ from data written"), "{name}: {told}");
     }
 }
 
@@ -54,22 +64,32 @@ impl Machine<'_> {
 fn what_asks_for_flushes_loses_nothing_at_any_of_them_and_what_does_not_is_told() {
     let scratch = Scratch::new();
     let machine = Machine::up(&scratch, "replay", |serial| {
-        format!("memory: 2GiB\ncpus: 2\ndrives: [{{serial: {serial}, size: 64MiB}}]\n")
+        format!(
+            "memory: 2GiB\ncpus: 2\nzfs: true\nkernel: [zfs.zfs_arc_max=67108864]\ndrives: [{{serial: {serial}, size: 64MiB}}]\n"
+        )
     });
     let small = ("64MiB", "192MiB");
     machine.keeps("ext4", small, "- fs: {type: ext4}\n");
     machine.keeps("crypt", small, "- {name: crypt, dm: {crypt: aes-128-xts}}\n- fs: {type: ext4}\n");
     machine.keeps("bare", small, "");
     machine.keeps("xfs", ("320MiB", "640MiB"), "- fs: {type: xfs}\n");
-    machine.keeps("btrfs", ("128MiB", "384MiB"), "- btrfs: {}\n");
+    machine.keeps("btrfs", ("256MiB", "512MiB"), "- luns: {count: 2}\n- btrfs: {data: raid1, metadata: raid1}\n");
 
-    // It acknowledges what it has not made durable.
-    let (check, told) =
-        machine.cut("lies", small, "- fs: {type: ext4, options: [nobarrier]}\n", &suite("8MiB", FEW), 7);
-    assert_eq!(check["status"], "fail", "{check}");
-    let measured = check["measured"]["en"].as_str().expect("words");
-    assert!(measured.contains("lost") && measured.contains("of the log"), "{measured}");
-    assert!(told.contains("data read back differ from data written"), "{told}");
+    // Members are parts of one device: each state is one moment of all of them.
+    let (parts, ext4) = (("96MiB", "320MiB"), "- fs: {type: ext4}\n");
+    let md = "- luns: {count: 4}\n- md: {level: 5, chunk: 64KiB, consistency: ppl}\n";
+    machine.keeps("md", parts, &format!("{md}{ext4}"));
+    machine.keeps("thin", parts, &format!("- luns: {{count: 2}}\n- lvm: {{type: thin, virtual_size: 64MiB}}\n{ext4}"));
+    machine.keeps("zfs", ("200MiB", "512MiB"), "- luns: {count: 3}\n- zfs: {layout: raidz1}\n");
+
+    machine.loses("lies", small, "- fs: {type: ext4, options: [nobarrier]}\n");
+    machine.loses("md-lies", parts, &format!("{md}- fs: {{type: ext4, options: [nobarrier]}}\n"));
+    machine.loses("zfs-lies", ("200MiB", "512MiB"), "- luns: {count: 3}\n- zfs: {layout: raidz1, sync: disabled}\n");
+    // Every other second its writes are dropped, and the others are there.
+    machine.loses("drops", small, "- {name: drops, dm: {flakey: {up: 1s, down: 1s, drop: writes}}}\n");
+    let run = stend_record::store::read(&scratch.join("drops.stend")).expect("a run file");
+    let last = run.crashes().last().expect("states");
+    assert!(last.wrong() > 10 && last.checked.ok > 10, "a part of it: {last:?}");
 
     // What the log could not take was not logged, so nothing can be said.
     let twice = "fill: {size: 40MiB}\nprecondition: {passes: 2}";

@@ -115,5 +115,6 @@ fn phase_name(phase: Phase) -> Say {
         Phase::Arm => say!("arm", "вариант"),
         Phase::Measure => say!("measure", "измерение"),
         Phase::CleanUp => say!("clean-up", "уборка"),
+        Phase::Replay => say!("replay", "воспроизведение"),
     }
 }

@@ -3,9 +3,9 @@
 use crate::check::bound;
 use crate::phrase::{both, pick};
 use serde::{Deserialize, Serialize};
-use stend_base::{Lang, Say, format};
+use stend_base::{Lang, Nanos, Say, format};
 use stend_record::verification::{Checked, Defect};
-use stend_record::{Crash, EventKind, FaultMoment, RunRecord, TrialRecord};
+use stend_record::{Back, Crash, EventKind, FaultMoment, RunRecord, TrialRecord};
 use stend_spec::plan::Plan;
 
 /// Cuts of power in the trials of a case.
@@ -23,6 +23,19 @@ pub struct CutFinding {
     pub checked: Checked,
     /// Blocks that cannot be read any more.
     pub unread: u64,
+    /// How long after a cut there was something again; `None`: of none it is known.
+    pub back: Option<BackTimes>,
+}
+
+/// How long after cuts of power there was something again: median and largest of each.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BackTimes {
+    /// The guest answered.
+    pub answered: (Nanos, Nanos),
+    /// The stand was up; `None`: there is none.
+    pub stood: Option<(Nanos, Nanos)>,
+    /// The first block had been read and compared.
+    pub read: (Nanos, Nanos),
 }
 
 /// Whether a trial ended with the cut of power that its case asks for.
@@ -51,6 +64,27 @@ pub(super) fn of_case(run: &RunRecord, plan: &Plan, case: u32) -> Option<CutFind
         harmful: crashes.iter().filter(|crash| crash.wrong() > 0).count() as u64,
         checked,
         unread: sum(|crash| crash.unread),
+        back: back(run, &cut),
+    })
+}
+
+/// Of these trials.
+fn back(run: &RunRecord, cut: &[u32]) -> Option<BackTimes> {
+    let backs = run.events.iter().filter_map(|event| match event.kind {
+        EventKind::Back(back) => Some(back),
+        _ => None,
+    });
+    let backs: Vec<Back> = backs.filter(|back| cut.contains(&back.trial)).collect();
+    let of = |times: Vec<Nanos>| {
+        let mut times = times;
+        times.sort_unstable();
+        // Of an even number the larger of both in the middle: a time that there was.
+        Some((*times.get(times.len() / 2)?, *times.last()?))
+    };
+    Some(BackTimes {
+        answered: of(backs.iter().map(|back| back.answered).collect())?,
+        stood: of(backs.iter().filter_map(|back| back.stood).collect()),
+        read: of(backs.iter().map(|back| back.read).collect())?,
     })
 }
 
@@ -92,8 +126,32 @@ impl CutFinding {
                 ". Блоков, подтверждённых до отключения и сверенных после: {n}",
             );
             let compared = compared.replace("{n}", &format::count(self.acknowledged));
-            format!("{cuts}{judged}{compared}{}", self.found(l))
+            format!("{cuts}{judged}{compared}{}{}", self.found(l), self.came_back(l))
         })
+    }
+
+    /// How long it took until something was there again.
+    fn came_back(&self, l: Lang) -> String {
+        let Some(BackTimes { answered, stood, read }) = self.back else { return String::new() };
+        let time = |(median, largest): (Nanos, Nanos)| {
+            let [median, largest] = [median, largest].map(|time| format::duration(time, l));
+            match self.cuts {
+                1 => median,
+                _ => {
+                    pick(l, "{m} (at most {x})", "{m} (не более {x})").replace("{m}", &median).replace("{x}", &largest)
+                }
+            }
+        };
+        let stand = stood.map(|stood| {
+            pick(l, ", the stand was up after {t}", ", стенд поднят через {t}").replace("{t}", &time(stood))
+        });
+        let words = pick(
+            l,
+            " After a cut the guest answered after {a}{s}, and the first block was read and compared after {r}.",
+            " После отключения гостевая система ответила через {a}{s}, первый блок прочитан и сверен через {r}.",
+        );
+        let words = words.replace("{a}", &time(answered)).replace("{s}", &stand.unwrap_or_default());
+        words.replace("{r}", &time(read))
     }
 
     fn found(&self, l: Lang) -> String {
@@ -125,7 +183,6 @@ impl CutFinding {
 mod tests {
     use super::*;
     use crate::fixture::{case, run_of};
-    use stend_base::Nanos;
     use stend_record::{Aftermath, Event};
     use stend_spec::fault::{Act, Fault};
     use stend_spec::suite::SuiteCase;
@@ -219,6 +276,49 @@ mod tests {
         let findings = crate::analyse(&lossy).unwrap();
         let check = findings.cases[0].checks.iter().find(|check| check.id == "H81").unwrap();
         assert_eq!(check.status, crate::findings::CheckStatus::Fail);
+    }
+
+    #[test]
+    fn it_is_told_how_long_it_took_until_something_was_there_again() {
+        let fine = Some(Checked { ok: 100, ..Checked::default() });
+        let back = |trial, [answered, stood, read]: [u64; 3]| {
+            let [answered, stood, read] = [answered, stood, read].map(Nanos::secs);
+            Event { at: Nanos::secs(90), kind: EventKind::Back(Back { trial, answered, stood: Some(stood), read }) }
+        };
+        let mut one = record(&[fine]);
+        one.events.push(back(0, [20, 25, 26]));
+        verdict(
+            &one,
+            [
+                &[
+                    "the guest answered after 20 s, the stand was up after 25 s, and the first block was read and compared after 26 s.",
+                ],
+                &["система ответила через 20 с, стенд поднят через 25 с, первый блок прочитан и сверен через 26 с."],
+            ],
+        );
+        let mut three = record(&[fine, fine, fine]);
+        three.events.extend([
+            back(0, [20, 25, 26]),
+            back(1, [40, 50, 51]),
+            back(2, [22, 27, 28]),
+            back(9, [99, 99, 99]),
+        ]);
+        verdict(
+            &three,
+            [
+                &["answered after 22 s (at most 40 s), the stand was up after 27 s (at most 50 s)"],
+                &["через 22 с (не более 40 с)"],
+            ],
+        );
+        // Without a stand nothing is said of one, and of runs of earlier versions nothing at all.
+        for event in &mut one.events {
+            if let EventKind::Back(back) = &mut event.kind {
+                back.stood = None;
+            }
+        }
+        verdict(&one, [&["answered after 20 s, and the first block"], &["через 20 с, первый блок"]]);
+        let findings = crate::analyse(&record(&[fine])).unwrap();
+        assert!(!findings.faults[0].say().en.contains("answered after"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stend_analyse::chart::Chart;
-use stend_analyse::findings::{CutFinding, FaultFinding, FaultTrial};
+use stend_analyse::findings::{BackTimes, CutFinding, FaultFinding, FaultTrial};
 use stend_base::{Nanos, Say};
 
 /// What the events of one case did.
@@ -35,6 +35,21 @@ struct CutsOut {
     torn: u64,
     /// Blocks that are otherwise not as acknowledged, or cannot be read.
     others: u64,
+    /// How long after a cut there was something again; `null`: it is not known.
+    back: Option<BackOut>,
+}
+
+/// By the clock of the coordinator, from the cut on.
+#[derive(Serialize)]
+struct BackOut {
+    answered_ns_median: u64,
+    answered_ns_max: u64,
+    /// `null`: there is no stand.
+    stood_ns_median: Option<u64>,
+    stood_ns_max: Option<u64>,
+    /// The first block was read and compared.
+    read_ns_median: u64,
+    read_ns_max: u64,
 }
 
 #[derive(Serialize)]
@@ -104,7 +119,16 @@ pub(super) fn out(found: &FaultFinding) -> FaultsOut<'_> {
 
 fn cuts(found: &CutFinding) -> CutsOut {
     let CutFinding { cuts, judged, acknowledged, harmful, .. } = *found;
-    CutsOut { cuts, judged, acknowledged, harmful, lost: found.lost(), torn: found.torn(), others: found.others() }
+    let (lost, torn, others) = (found.lost(), found.torn(), found.others());
+    let back = found.back.map(|BackTimes { answered, stood, read }| BackOut {
+        answered_ns_median: answered.0.0,
+        answered_ns_max: answered.1.0,
+        stood_ns_median: stood.map(|times| times.0.0),
+        stood_ns_max: stood.map(|times| times.1.0),
+        read_ns_median: read.0.0,
+        read_ns_max: read.1.0,
+    });
+    CutsOut { cuts, judged, acknowledged, harmful, lost, torn, others, back }
 }
 
 fn trial(trial: &FaultTrial) -> TrialOut<'_> {

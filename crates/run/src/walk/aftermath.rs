@@ -3,14 +3,25 @@
 
 use super::{SILENCE_LIMIT, Walk};
 use crate::ahead;
-use crate::step::{Action, Step};
+use crate::step::{Action, Returned, Step};
 use stend_base::{Nanos, say};
 use stend_host::{Judge, Request};
 use stend_record::observed::Phase;
-use stend_record::{Aftermath, Crash, Entry, Event, EventKind};
+use stend_record::{Aftermath, Back, Crash, Entry, Event, EventKind};
 
 /// Longest preparation: allocating a large file on a slow file system.
 const PREPARE_LIMIT: Nanos = Nanos::secs(300);
+
+/// How far the replay of a log of writes is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replay {
+    /// The state that is being made, from 1.
+    pub state: u32,
+    /// How many there are.
+    pub states: u32,
+    /// When the first one was begun.
+    pub since: Nanos,
+}
 
 impl Walk {
     /// The run file is open and the plan is laid out.
@@ -22,6 +33,32 @@ impl Walk {
         self.actions.push(Action::Send(Request::Judge(judge)));
         self.step = Step::Judging;
         self.deadline = now + SILENCE_LIMIT;
+    }
+
+    /// A crash is being judged.
+    pub(super) fn judging(&mut self, now: Nanos) {
+        self.read.get_or_insert(now);
+        self.deadline = now + SILENCE_LIMIT;
+    }
+
+    /// A state of the target is about to be made again from a log of its writes; `at` is which of how many.
+    pub(super) fn replaying(&mut self, at: (u32, u32), now: Nanos) {
+        if self.replay.is_none() {
+            self.phase(Phase::Replay, now);
+        }
+        let since = self.replay.map_or(now, |replay| replay.since);
+        let (state, states) = at;
+        self.replay = Some(Replay { state, states, since });
+        self.deadline = now + super::stand::LIMIT;
+    }
+
+    /// How long it took, after a cut of power by the session before, until there was something again.
+    fn back(&self, now: Nanos) -> Option<Back> {
+        let Returned { cut, answered } = self.asked.returned?;
+        let since = |at: Nanos| at.saturating_sub(cut);
+        let trial = self.trials.saturating_sub(1);
+        let read = since(self.read.unwrap_or(now));
+        Some(Back { trial, answered: since(answered), stood: self.stood.map(since), read })
     }
 
     /// A state of the target was made again from a log of its writes, and judged.
@@ -45,6 +82,9 @@ impl Walk {
             reason: say!("the ledger is gone: it was lost or removed", "журнала больше нет: он утрачен или удалён"),
         };
         if let Some(found) = found.or_else(|| missing.then(gone)) {
+            if let (Aftermath::Judged(_), Some(back)) = (&found, self.back(now)) {
+                self.append(Entry::Event(Event { at: now, kind: EventKind::Back(back) }));
+            }
             let wrong = match &found {
                 Aftermath::Judged(crash) => crash.wrong(),
                 Aftermath::Unknown { .. } => 0,

@@ -42,7 +42,7 @@ impl Walk {
             Ok(()) => {
                 self.tell_cut(FaultMoment::Done, now);
                 self.actions.extend([Action::Window(false), Action::Edge]);
-                self.cut = true;
+                self.cut = Some(now);
                 self.over();
             }
             Err(error) => {

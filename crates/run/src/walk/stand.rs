@@ -28,6 +28,7 @@ impl Walk {
         if self.ending.is_some() {
             return self.release(now);
         }
+        self.stood = Some(now);
         self.asked.inspect.targets = raised.targets;
         self.actions.push(Action::Send(Request::Inspect(self.asked.inspect.clone())));
         self.step = Step::Inspecting;

@@ -166,7 +166,12 @@ pub const LAYER: Mapping = Mapping {
         optional("md", "absent", Shape::Map(&MD), "A software RAID of Linux."),
         optional("lvm", "absent", Shape::Map(&lvm::LVM), "A logical volume in a group of its own."),
         optional("dm", "absent", Shape::Map(&dm::DM), "A mapping over each device, or a cache of writes."),
-        optional("luns", "absent", Shape::Map(&PARTS), "Equal parts of one device, without a table on it."),
+        optional(
+            "luns",
+            "absent",
+            Shape::Map(&PARTS),
+            "Equal parts of one device, without a table on it; a MiB at either end is left out, so that what lies on a part is not taken for something on the whole.",
+        ),
         optional(
             "nvme_of",
             "absent",

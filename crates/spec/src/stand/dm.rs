@@ -20,6 +20,8 @@ pub enum Dm {
         up: Nanos,
         /// How long it fails, whole seconds.
         down: Nanos,
+        /// Instead of failing, writes are acknowledged and dropped.
+        drops: bool,
     },
     /// I/Os to one place fail, as on a drive with bad blocks there.
     Error {

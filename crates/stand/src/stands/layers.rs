@@ -140,6 +140,17 @@ pub(crate) fn make(site: &Site) -> Made {
     }
 }
 
+/// What stops a layer beyond its mounts and mappings, so that what is below it can be changed and it be started again; nothing of it is
+/// lost by that. Where its sign is there.
+pub(crate) fn halt(site: &Site) -> Option<(Sign, Deed)> {
+    match &site.layer.kind {
+        Kind::Md(_) => Some(arrays::stop(site)),
+        Kind::Lvm(_) => Some(volumes::deactivate(site)),
+        Kind::Zfs(_) => Some(pools::export(site)),
+        _ => None,
+    }
+}
+
 fn setting(Tunable { path, value }: &Tunable) -> Step {
     Step {
         what: say!("set {path} to {value}", "записать {value} в {path}"),

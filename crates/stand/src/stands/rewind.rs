@@ -110,6 +110,10 @@ impl Rewind {
                     undo(&roots, sign, deed, &mut journal, watch)?;
                 }
             }
+            let halt = self.place().halt(&Sight::new(&roots, &journal), layer);
+            if let Some((sign, deed)) = halt {
+                undo(&roots, &sign, &deed, &mut journal, watch)?;
+            }
         }
         Ok(())
     }
@@ -141,8 +145,11 @@ impl Rewind {
     }
 
     fn steps(&self, roots: &Roots, journal: &Journal, layer: &Layer) -> Vec<Step> {
-        let place = Place { stand: &self.stand, nonce: self.nonce, drives: self.drives.clone() };
-        place.make(&Sight::new(roots, journal), layer).steps
+        self.place().make(&Sight::new(roots, journal), layer).steps
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { stand: &self.stand, nonce: self.nonce, drives: self.drives.clone() }
     }
 
     fn journal(&self, roots: &Roots) -> Result<Journal> {
@@ -173,12 +180,19 @@ fn starts(sign: &Sign) -> bool {
 
 /// Does a step that starts a layer. What would have to be made anew was lost.
 fn start(roots: &Roots, step: &Step, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
-    if !starts(&step.done) && !matches!(step.done, Sign::Path(_)) {
+    let again = step.done.is_of_a_restart();
+    if !again && !starts(&step.done) && !matches!(step.done, Sign::Path(_)) {
         let Say { en, ru } = &step.what;
         return Err(Error::new(
             Kind::Preflight,
             say!("what it took to {en} is not on the device", "на устройстве нет того, что дало бы {ru}"),
         ));
+    }
+    // udev may have put a part of it together already, as its members appeared.
+    for (sign, deed) in step.undo.iter().filter(|_| again) {
+        if Sight::new(roots, journal).shows(sign) {
+            perform(roots, deed, journal, watch)?;
+        }
     }
     step.apply.iter().try_for_each(|deed| perform(roots, deed, journal, watch))?;
     until(&step.what, &mut || Sight::new(roots, journal).shows(&step.done))

@@ -49,9 +49,7 @@ impl<'a> Sight<'a> {
             }
             Sign::Superblock(of) => self.is_formatted(of) == Some(true),
             Sign::SuperblockBegun(of) => self.is_formatted(of).is_some(),
-            Sign::Unwritten(name) => {
-                self.mapping(name).is_some() && status(name).is_some_and(|words| superblocks::keeps_back(&words))
-            }
+            Sign::Unwritten(name) => self.is_unwritten(name),
             Sign::Volume(volume) => self.mapping(&volume.mapping).is_some() && group_has(&volume.group, &volume.tag),
             Sign::VolumeOn { volume, below } => {
                 let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
@@ -64,6 +62,7 @@ impl<'a> Sight<'a> {
                     || !group_has(&volume.group, &volume.tag)
                     || all_active(&volume.group)
             }
+            Sign::GroupActive(group) => self.has_active(group),
             Sign::Loop(file) => self.loop_over(file).is_some(),
             Sign::Connected(name) => exports::is_connected(self.roots, name),
             Sign::Controller { nqn, service } => exports::controller(self.roots, nqn, service).is_some(),
@@ -234,6 +233,17 @@ impl<'a> Sight<'a> {
         }
     }
 
+    fn is_unwritten(&self, name: &str) -> bool {
+        self.mapping(name).is_some() && status(name).is_some_and(|words| superblocks::keeps_back(&words))
+    }
+
+    fn has_active(&self, group: &str) -> bool {
+        self.devices.all().any(|node| {
+            let (name, uuid) = (text(node.sysfs.join("dm/name")), text(node.sysfs.join("dm/uuid")));
+            uuid.is_some_and(|uuid| uuid.starts_with("LVM-")) && name.is_some_and(|name| is_of_group(&name, group))
+        })
+    }
+
     fn is_imported(&self, pool: &Pool) -> bool {
         pools::comment(self.roots, &pool.name).as_deref() == Some(&pool.tag)
     }
@@ -279,6 +289,12 @@ pub(crate) fn same(one: &str, other: &str) -> bool {
     // LVM tells small letters from large ones; what has only hexadecimal digits does not.
     let (one, other) = (plain(one), plain(other));
     one == other || (one.chars().all(|c| c.is_ascii_hexdigit()) && one.eq_ignore_ascii_case(&other))
+}
+
+/// Whether a mapping has a name that LVM gives to what is in a group: it doubles the `-` of what stands on either side of its own.
+fn is_of_group(mapping: &str, group: &str) -> bool {
+    let rest = mapping.strip_prefix(&group.replace('-', "--")).and_then(|rest| rest.strip_prefix('-'));
+    rest.is_some_and(|volume| !volume.starts_with('-'))
 }
 
 /// Whether a group has no volume that is not active.
@@ -370,6 +386,14 @@ mod tests {
         checksums(7);
         journal.append(Entry::Erased { layer: "dm".into(), index: 0 }).unwrap();
         assert_eq!(shown(&journal), [false, false]);
+    }
+
+    #[test]
+    fn mappings_of_a_group_are_told_from_those_of_one_whose_name_goes_on() {
+        assert!(is_of_group("stend--x--lvm-main", "stend-x-lvm"));
+        assert!(is_of_group("stend--x--lvm-main_rimage_0", "stend-x-lvm"));
+        assert!(!is_of_group("stend--x--lvm--2-main", "stend-x-lvm"));
+        assert!(!is_of_group("stend-x-lvm", "stend-x-lvm"));
     }
 
     #[test]

@@ -234,6 +234,8 @@ pub(crate) enum Sign {
     },
     /// A group that carries our tag has no volume that is not active.
     NothingInactive(Volume),
+    /// The device mapper has something of a group of LVM of this name.
+    GroupActive(String),
     /// A file is behind a loop device.
     Loop(String),
     /// This host is connected to an NVMe-oF subsystem of this name.

@@ -1,7 +1,8 @@
 //! `stend run SUITE --stand A --stand B …`: each stand is put up, measured and taken down, one after the other, or, with `--rebuild`,
 //! anew for every block; then all are compared with the first. A stand that fails does not keep the others from being measured.
 
-use super::run::{Stoppers, conclude, resumed, seed, setup, to_its_end};
+use super::run::{conclude, resumed, seed, setup, to_its_end};
+use super::signals::Stoppers;
 use crate::out::Out;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};

@@ -21,6 +21,7 @@ mod place;
 pub mod report;
 pub mod run;
 pub mod show;
+mod signals;
 pub mod stand;
 pub mod stop;
 mod storage;

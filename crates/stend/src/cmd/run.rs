@@ -1,21 +1,20 @@
 //! `stend run SUITE --on PATH`: measure, keep, judge, report.
 
 use super::place::Place;
+use super::signals::{Stoppers, watch_signals};
 use super::storage;
 use crate::out::Out;
 use crate::progress::{Aside, Display};
 use crate::traces;
 use clap::ArgMatches;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Permission;
 use stend_record::targets::{in_line, names};
 use stend_record::{RunState, StandText, store};
-use stend_run::{Channel, Done, Progressed, Resume, Setup, Stopper};
+use stend_run::{Channel, Done, Progressed, Resume, Returned, Setup};
 use stend_spec::arm::Switch;
 use stend_spec::keys::ENGINES;
 use stend_spec::suite::Suite;
@@ -93,13 +92,17 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
             Some(path) if done.error.is_none() && person_is_ready(path, stoppers, out)? => {
                 setup = resumed(&path.to_string_lossy(), arguments, out)?;
             }
-            Some(path) if done.cut => {
-                // Until then Ctrl-C ends all of it; the run file says where it was.
-                stoppers.aim(None);
-                super::lab::wait_for(&place, out)?;
-                setup = resumed(&path.to_string_lossy(), arguments, out)?;
-            }
-            _ => break done,
+            Some(path) => match done.cut {
+                Some(cut) => {
+                    // Until then Ctrl-C ends all of it; the run file says where it was.
+                    stoppers.aim(None);
+                    super::lab::wait_for(&place, out)?;
+                    let returned = Some(Returned { cut, answered: stend_host::now() });
+                    setup = Setup { returned, ..resumed(&path.to_string_lossy(), arguments, out)? };
+                }
+                None => break done,
+            },
+            None => break done,
         }
     };
     if let Some(storage) = storage {
@@ -238,6 +241,7 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
         resume: None,
         stand,
         elsewhere: Vec::new(),
+        returned: None,
         one_block: false,
     })
 }
@@ -288,6 +292,7 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,
         elsewhere: Vec::new(),
+        returned: None,
         one_block: false,
     })
 }
@@ -362,43 +367,4 @@ fn absolute(path: &Path) -> Result<PathBuf> {
         let path = path.display();
         Error::new(Kind::Usage, say!("cannot use `{path}`: {e}", "нельзя использовать `{path}`: {e}"))
     })
-}
-
-/// Where signals go: to the session in progress.
-#[derive(Clone, Default)]
-pub(super) struct Stoppers(Arc<Mutex<Option<(Stopper, bool)>>>);
-
-impl Stoppers {
-    pub(super) fn aim(&self, stopper: Option<Stopper>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stopper.map(|stopper| (stopper, false));
-    }
-
-    /// Stops what goes on: softly, and at once the second time. While nothing goes on, the process ends.
-    fn signal(&self, kind: Kind) {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some((stopper, true)) => stopper.abort(),
-            Some((stopper, asked)) => {
-                *asked = true;
-                stopper.stop(kind);
-            }
-            None => std::process::exit(kind.exit_code().into()),
-        }
-    }
-}
-
-/// Ctrl-C and SIGTERM stop softly, twice at once; a lost terminal (SIGHUP) does not stop a run.
-pub(super) fn watch_signals() -> Result<Stoppers> {
-    let failed = |e: std::io::Error| {
-        Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
-    };
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(failed)?;
-    let stoppers = Stoppers::default();
-    let aimed = stoppers.clone();
-    let watch = move || {
-        for signal in signals.forever().filter(|s| *s != SIGHUP) {
-            aimed.signal(if signal == SIGTERM { Kind::Terminated } else { Kind::Interrupted });
-        }
-    };
-    std::thread::Builder::new().name("signals".into()).spawn(watch).map_err(failed)?;
-    Ok(stoppers)
 }

@@ -2,7 +2,7 @@
 
 use super::lab;
 use super::place::{Place, machine_of};
-use super::run::Stoppers;
+use super::signals::Stoppers;
 use super::storage;
 use crate::out::Out;
 use clap::ArgMatches;
@@ -37,7 +37,7 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
             )));
         }
     };
-    let stoppers = super::run::watch_signals()?;
+    let stoppers = super::signals::watch_signals()?;
     let text = given.filter(|given| Path::new(given).is_file()).map(read).transpose()?;
     let far = text.as_ref().map(|text| storage::host_of(text, arguments)).transpose()?.flatten();
     let near = Place::measured(arguments, text.as_ref())?;

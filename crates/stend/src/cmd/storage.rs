@@ -2,7 +2,7 @@
 //! down after that has let go.
 
 use super::place::Place;
-use super::run::Stoppers;
+use super::signals::Stoppers;
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_base::{Error, Kind, Result, say};

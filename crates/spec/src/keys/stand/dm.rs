@@ -23,6 +23,9 @@ pub const CHECKSUMS: &[Choice<Checksums>] = &[
     ("bitmap", "what a bitmap marks is computed anew after a crash", Checksums::Bitmap),
     ("direct", "they do not: after a crash what was being written cannot be read", Checksums::Direct),
 ];
+/// What a mapping drops instead of letting it fail.
+pub const DROPPED: &[Choice<()>] =
+    &[("writes", "writes, flushes among them, are acknowledged and never done; reads work", ())];
 /// States of a device that are examined; each takes a second or so.
 pub const POINTS: Limits<u32> = Limits { least: 2, most: 10_000 };
 /// Without a number, by eye: a minute or two.
@@ -83,7 +86,13 @@ pub const FLAKEY: Mapping = Mapping {
     doc: "Whole seconds.",
     keys: &[
         required("up", Shape::Span(WAIT), "How long it works."),
-        required("down", Shape::Span(WAIT), "How long it fails."),
+        required("down", Shape::Span(WAIT), "How long it fails. Not both 0."),
+        optional(
+            "drop",
+            "absent: I/Os fail",
+            Shape::Word(|| words(DROPPED)),
+            "What happens instead of failing: storage that tells an untruth, so that it can be seen whether that is found.",
+        ),
     ],
 };
 /// `error`.
@@ -107,7 +116,7 @@ pub const WRITECACHE: Mapping = Mapping {
 pub const LOG_WRITES: Mapping = Mapping {
     en: "log_writes",
     ru: "log_writes",
-    doc: "A log of every write, one layer of a stand at most. What lies on it may be mappings, `luns`, and one file system (`fs` or `btrfs`).",
+    doc: "A log of every write, one layer of a stand at most. What lies on it may be mappings without superblocks of their own, `luns`, `md`, `lvm`, `zfs`, `btrfs` and `fs`; what is built over several devices lies on `luns`, which have one log.",
     keys: &[optional(
         "points",
         "48",

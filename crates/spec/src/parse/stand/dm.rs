@@ -21,7 +21,12 @@ pub(super) fn dm(node: &Node, file: &str) -> Result<Kind> {
     let flakey = map.optional("flakey", |node, file| {
         let mut map = Map::of(node, file, &keys::FLAKEY)?;
         let seconds = |node: &Node, file: &str| in_whole(node, file, Nanos::secs(1));
-        let found = Dm::Flakey { up: map.required("up", seconds)?, down: map.required("down", seconds)? };
+        let (up, down) = (map.required("up", seconds)?, map.required("down", seconds)?);
+        let drops = map.optional("drop", |node, file| word(node, file, keys::DROPPED))?.is_some();
+        if up.0 + down.0 == 0 {
+            return contradiction(node, file, say!("`up` and `down` are both 0", "и `up`, и `down` равны 0"));
+        }
+        let found = Dm::Flakey { up, down, drops };
         map.finish()?;
         Ok(found)
     })?;

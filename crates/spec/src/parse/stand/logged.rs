@@ -32,7 +32,8 @@ pub(super) fn check(stand: &Stand, root: &Node, file: &str) -> Result<()> {
     let restarts = |kind: &Kind| match kind {
         // What has a superblock of its own would have to be asked for it in each state.
         Kind::Dm(dm) => !matches!(dm, Dm::Integrity(_) | Dm::WriteCache { .. } | Dm::LogWrites { .. }),
-        Kind::Luns { .. } | Kind::Fs(_) | Kind::Btrfs(_) | Kind::Settings(_) => true,
+        Kind::Luns { .. } | Kind::Md(_) | Kind::Lvm(_) | Kind::Zfs(_) | Kind::Fs(_) | Kind::Btrfs(_) => true,
+        Kind::Settings(_) => true,
         _ => false,
     };
     if let Some(layer) = above.iter().find(|layer| !restarts(&layer.kind)) {
@@ -43,8 +44,8 @@ pub(super) fn check(stand: &Stand, root: &Node, file: &str) -> Result<()> {
                 "`{name}` лежит на журнале записей, а слой вида `{key}` при воспроизведении не поднять"
             ),
             say!(
-                "on `log_writes` may lie `dm`, `luns`, `fs` and `btrfs`",
-                "на `log_writes` могут лежать `dm`, `luns`, `fs` и `btrfs`"
+                "on `log_writes` may lie `dm` without superblocks of its own, `luns`, `md`, `lvm`, `zfs`, `fs` and `btrfs`",
+                "на `log_writes` могут лежать `dm` без собственных суперблоков, `luns`, `md`, `lvm`, `zfs`, `fs` и `btrfs`"
             ),
         );
     }
@@ -96,6 +97,16 @@ mod tests {
     }
 
     #[test]
+    fn arrays_volumes_and_pools_lie_on_parts_of_one_logged_device() {
+        for above in ["md: {level: 5, consistency: ppl}", "lvm: {type: raid1}", "zfs: {layout: raidz1}"] {
+            let found = of(&format!("{LOG}- luns: {{count: 4}}\n- {above}\n")).unwrap();
+            assert_eq!(found.above("dm").len(), 2, "{above}");
+        }
+        let spread = of(&format!("{LOG}- luns: {{count: 2}}\n- btrfs: {{data: raid1}}\n")).unwrap();
+        assert_eq!(spread.above("dm").len(), 2);
+    }
+
+    #[test]
     fn what_could_not_be_replayed_is_refused() {
         for (rest, told) in [
             ("- {on: [zram/1], dm: {log_writes: {}}}\n".to_string(), "needs 2 to 2 devices and has 1"),
@@ -104,7 +115,11 @@ mod tests {
                 format!("{LOG}- {{name: b, on: [zram/3, zram/4], dm: {{log_writes: {{}}}}}}\n"),
                 "one log of writes at most",
             ),
-            (format!("{LOG}- lvm: {{type: linear}}\n"), "a layer of kind `lvm` cannot be replayed"),
+            (
+                format!("{LOG}- partition: {{count: 4}}\n- md: {{level: 5}}\n"),
+                "a layer of kind `partition` cannot be replayed",
+            ),
+            (format!("{LOG}- {{on: [dm, zram/3], md: {{level: 1}}}}\n"), "on a log of writes and on something else"),
             (format!("{LOG}- {{name: sums, dm: {{integrity: journal}}}}\n"), "a layer of kind `dm` cannot be replayed"),
             (
                 format!("{LOG}- nvme_of: {{transport: tcp}}\nacross: {{storage: 10.0.0.1, client: 10.0.0.2}}\n"),

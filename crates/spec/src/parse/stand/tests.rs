@@ -184,6 +184,8 @@ fn what_cannot_be_is_named_with_its_place() {
         ("stand: x\n", "no layer makes anything"),
         (&format!("{loops}- dm: {{linear: whole, delay: {{read: 5ms}}}}"), "exactly one mapping"),
         (&format!("{loops}- dm: {{delay: {{read: 5us}}}}"), "in steps of 1 ms"),
+        (&format!("{loops}- dm: {{flakey: {{up: 0s, down: 0s}}}}"), "`up` and `down` are both 0"),
+        (&format!("{loops}- dm: {{flakey: {{up: 0s, down: 1s, drop: reads}}}}"), "`reads`"),
         (&format!("{loops}- dm: {{error: {{from: 1MiB, length: 0B}}}}"), "not 1 MiB to 1 PiB, in whole MiB"),
         (&format!("{loops}- dm: {{error: {{from: 1KiB, length: 1MiB}}}}"), "in whole MiB"),
         (&format!("{loops}- dm: {{crypt: rot13}}"), "aes-256-xts"),

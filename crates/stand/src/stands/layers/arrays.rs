@@ -10,7 +10,6 @@ use stend_spec::stand::{Consistency, InitialSync, Md, MdLevel};
 pub(super) fn array(site: &Site, md: &Md) -> Made {
     let (name, uuid) = (site.name(), site.uuid(0));
     let product = Product::Array { uuid: uuid.clone(), name: name.clone() };
-    let path = (site.path)(&product);
     let level = match md.level {
         MdLevel::Raid0 => 0,
         MdLevel::Raid1 => 1,
@@ -22,7 +21,7 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
         let mark = Sign::Mark { device: device.to_string(), uuid: uuid.clone() };
         (mark, Deed::run("mdadm --zero-superblock", [device]))
     };
-    let stop = (Sign::Array(uuid.clone()), Deed::run("mdadm --stop", [path.as_str()]));
+    let (path, stop) = ((site.path)(&product), stop(site));
     let count = site.count();
     let given = format!("--uuid={}", site.names.md_uuid(&site.layer.name));
     let assemble = Step {
@@ -46,6 +45,13 @@ pub(super) fn array(site: &Site, md: &Md) -> Made {
         wait: (md.initial_sync == InitialSync::Wait && md.level != MdLevel::Raid0).then(|| Wait::Array(uuid.clone())),
     };
     Made { steps: vec![assemble, make], products: vec![product] }
+}
+
+/// What lets an array go without anything of it being lost.
+pub(super) fn stop(site: &Site) -> (Sign, Deed) {
+    let (name, uuid) = (site.name(), site.uuid(0));
+    let path = (site.path)(&Product::Array { uuid: uuid.clone(), name });
+    (Sign::Array(uuid), Deed::run("mdadm --stop", [path.as_str()]))
 }
 
 fn create(site: &Site, md: &Md, level: u32) -> Vec<String> {

@@ -67,7 +67,10 @@ fn table(site: &Site, index: usize, Below { path, size }: &Below, dm: Dm) -> Vec
     let seconds = |time: stend_base::Nanos| time.0 / 1_000_000_000;
     let target = match dm {
         Dm::Delay { read, write } => format!("delay {path} 0 {} {path} 0 {}", ms(read), ms(write)),
-        Dm::Flakey { up, down } => format!("flakey {path} 0 {} {}", seconds(up), seconds(down)),
+        Dm::Flakey { up, down, drops } => {
+            let features = if drops { " 1 drop_writes" } else { "" };
+            format!("flakey {path} 0 {} {}{features}", seconds(up), seconds(down))
+        }
         // They need a superblock first: `superblocks.rs`.
         Dm::Integrity(_) | Dm::WriteCache { .. } => return Vec::new(),
         // Over two devices: see `log_writes`.
@@ -111,11 +114,12 @@ fn key(site: &Site, index: usize, cipher: Cipher) -> String {
 pub(super) fn luns(site: &Site, count: u32) -> Made {
     let mut made = Made::default();
     let Some(Below { path, size }) = site.below.first() else { return made };
-    // Whole MiB each: what is left lies at the end and is not used.
-    let each = size.map(|size| size / u64::from(count) / MIB * MIB);
+    // Whole MiB each. Neither begins nor ends with the device, so that what is put on a part, such as a superblock, is not taken for
+    // something that lies on the whole: by udev, by LVM, by us.
+    let each = size.map(|size| size.saturating_sub(2 * MIB) / u64::from(count) / MIB * MIB);
     for number in 1..=count {
         let name = format!("{}-{number}", site.name());
-        let start = each.map(|each| each * u64::from(number - 1));
+        let start = each.map(|each| MIB + each * u64::from(number - 1));
         let table = format!("0 {} linear {path} {}", sectors(each), sectors(start));
         made.steps.push(mapping(&site.uuid(number as usize - 1), &name, &[table], path));
         made.products.push(Product::Mapping(name));

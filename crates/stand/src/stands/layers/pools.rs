@@ -52,6 +52,13 @@ pub(super) fn pool(site: &Site, zfs: &Zfs) -> Made {
     Made { steps, products: vec![Product::Directory(at)] }
 }
 
+/// What lets a pool go without anything in it being lost.
+pub(super) fn export(site: &Site) -> (Sign, Deed) {
+    let pool = Pool { name: site.name(), tag: site.names.tag() };
+    let deed = Deed::run("zpool export", [pool.name.as_str()]);
+    (Sign::Pool(pool), deed)
+}
+
 /// After a restart of the machine nobody else does it: the pool is in no list of pools that are imported at boot.
 fn import(site: &Site, pool: &Pool) -> Step {
     let mut words: Vec<String> = ["zpool", "import", "-N", "-o", "cachefile=none"].map(String::from).to_vec();

@@ -167,6 +167,31 @@ fn arrays_without_parity() {
 }
 
 #[test]
+fn what_can_be_started_again_is_stopped_without_loss() {
+    let stopped = |kind: &str| {
+        let text = format!("stand: x\ndrives: [{SIX}]\nlayers:\n- {kind}\n");
+        let stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
+        let site = Site {
+            names: Names { stand: &stand.name, nonce: 1 },
+            layer: &stand.layers[0],
+            below: &[],
+            path: &|product| product.shown(),
+            lasting: &str::to_string,
+            checksummed: &|_| None,
+            overwrites: false,
+            size: &|_| None,
+            way: None,
+        };
+        halt(&site).map(|(_, deed)| deed.shell())
+    };
+    let told = |kind| stopped(kind).unwrap_or_default();
+    assert_eq!(told("md: {level: 5}"), "mdadm --stop /dev/md/stend-x-md");
+    assert_eq!(told("lvm: {type: raid1}"), "vgchange --yes --activate n stend-x-lvm");
+    assert_eq!(told("zfs: {layout: raidz1}"), "zpool export stend-x-zfs");
+    assert_eq!(stopped("btrfs: {}"), None, "its mount is all");
+}
+
+#[test]
 fn partitions_parts_and_mappings() {
     check(
         "- {partition: {count: 3}, on: [d1]}\n- {dm: {linear: whole}, on: [d2, d3, d4, d5, d6]}",
@@ -207,11 +232,11 @@ fn partitions_parts_and_mappings() {
         "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {luns: {count: 3}, on: [d1]}",
         expect![[r#"
             # map stend-x-luns-1 onto /dev/d1
-            dmsetup create stend-x-luns-1 --uuid STEND-7148d610-5e89-4f45-a4f2-76951d57233c --table '0 67584 linear /dev/d1 0'
+            dmsetup create stend-x-luns-1 --uuid STEND-7148d610-5e89-4f45-a4f2-76951d57233c --table '0 65536 linear /dev/d1 2048'
             # map stend-x-luns-2 onto /dev/d1
-            dmsetup create stend-x-luns-2 --uuid STEND-7dd793ae-0849-4198-a8a6-a8e3a5fe1399 --table '0 67584 linear /dev/d1 67584'
+            dmsetup create stend-x-luns-2 --uuid STEND-7dd793ae-0849-4198-a8a6-a8e3a5fe1399 --table '0 65536 linear /dev/d1 67584'
             # map stend-x-luns-3 onto /dev/d1
-            dmsetup create stend-x-luns-3 --uuid STEND-14f756c9-ff72-428f-a93d-89080713fbc8 --table '0 67584 linear /dev/d1 135168'
+            dmsetup create stend-x-luns-3 --uuid STEND-14f756c9-ff72-428f-a93d-89080713fbc8 --table '0 65536 linear /dev/d1 133120'
             # undo
             dmsetup remove --retry stend-x-luns-3
             dmsetup remove --retry stend-x-luns-2
@@ -233,10 +258,10 @@ fn partitions_parts_and_mappings() {
         "#]],
     );
     check(
-        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {dm: {flakey: {up: 3s, down: 2s}}, on: [d1]}",
+        "- {md: {level: 0}, on: [d2, d3, d4, d5, d6]}\n- {dm: {flakey: {up: 3s, down: 2s, drop: writes}}, on: [d1]}",
         expect![[r#"
             # map stend-x-dm onto /dev/d1
-            dmsetup create stend-x-dm --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 flakey /dev/d1 0 3 2'
+            dmsetup create stend-x-dm --uuid STEND-c1054225-d321-474f-aeb4-e14f344d103b --table '0 204800 flakey /dev/d1 0 3 2 1 drop_writes'
             # undo
             dmsetup remove --retry stend-x-dm
             # makes /dev/mapper/stend-x-dm

@@ -47,6 +47,13 @@ pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
     Made { steps, products: vec![Product::Mapping(mapping(&group, VOLUME))] }
 }
 
+/// What lets a group go without anything in it being lost; also one of which only a part could be activated.
+pub(super) fn deactivate(site: &Site) -> (Sign, Deed) {
+    let group = site.name();
+    let deed = Deed::run("vgchange --yes --activate n", [group.as_str()]);
+    (Sign::GroupActive(group), deed)
+}
+
 /// The device mapper doubles the `-` of a name that it takes apart at a `-`.
 fn mapping(group: &str, name: &str) -> String {
     format!("{}-{name}", group.replace('-', "--"))
