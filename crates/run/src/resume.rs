@@ -40,6 +40,8 @@ pub struct Progressed {
     pub targets: Vec<TargetFacts>,
     /// The boot in which the last session ran.
     pub boot_id: String,
+    /// What the host was called.
+    pub hostname: String,
     /// (arm, facts) of every time that an arm was entered, in order.
     pub arms: Vec<(u32, ArmFacts)>,
     /// The arm before which the run waits for a person.
@@ -121,6 +123,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
         suspended,
         boot_id: run.last_host().unwrap_or(host).boot_id.clone(),
+        hostname: run.last_host().unwrap_or(host).hostname.clone(),
     })
 }
 
@@ -153,6 +156,7 @@ fn replaces_target(arm: &stend_spec::arm::Arm) -> bool {
 
 /// Whether the targets that are there now are those of the earlier session, in the same order, and may still be written.
 pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> Result<()> {
+    same_host(earlier, now)?;
     let (then, found) = (earlier.targets.len(), now.targets.len());
     if then != found {
         return Err(Error::new(
@@ -169,6 +173,26 @@ pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> 
         .zip(&now.targets)
         .try_for_each(|(then, found)| same_target(earlier.new_target, rebuilt, then, found))?;
     still_written(earlier, now)
+}
+
+/// A directory may have the same path on two hosts, and a run that began on one of them must not go on on the other. One boot is one
+/// host; after another boot it is known by its name, unless the run waited for a person, who may have changed all of it.
+fn same_host(earlier: &Progressed, now: &Facts) -> Result<()> {
+    let (then, found) = (&earlier.hostname, &now.host.hostname);
+    if earlier.boot_id == now.host.boot_id || then == found || earlier.suspended.is_some() {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Unsafe,
+        say!(
+            "the run began on the host `{then}`, and this is `{found}`",
+            "прогон начался на машине `{then}`, а это `{found}`"
+        ),
+    )
+    .hint(say!(
+        "go on with the `--ssh` or `--lab` of its beginning; a host that was renamed needs its name back",
+        "продолжайте с тем же `--ssh` или `--lab`, что и в начале; переименованной машине верните прежнее имя"
+    )))
 }
 
 /// Of a stand that was put up anew its layers, not its devices, are those of before.

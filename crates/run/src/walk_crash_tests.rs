@@ -47,6 +47,7 @@ fn going_on() -> Asked {
         zeros_sampled: false,
         targets: seen.targets.clone(),
         boot_id: "A".into(),
+        hostname: seen.host.hostname.clone(),
         arms: Vec::new(),
         suspended: None,
         new_target: false,

@@ -28,6 +28,7 @@ pub(super) fn going_on(mismatches: u64) -> Asked {
         zeros_sampled: false,
         targets: seen.targets.clone(),
         boot_id: "6.1".into(),
+        hostname: seen.host.hostname.clone(),
         arms: vec![(0, *old)],
         suspended: Some(1),
         new_target: false,

@@ -419,11 +419,12 @@ fn a_reboot_between_sessions_is_noticed_by_the_boot_id() {
 }
 
 #[test]
-fn a_run_is_not_resumed_on_another_target_or_without_permission() {
+fn a_run_is_not_resumed_on_another_target_or_host_or_without_permission() {
     let run = interrupted_run();
     for change in [
         |facts: &mut Facts| facts.targets[0].path = "/other".into(),
         |facts: &mut Facts| facts.writes = Err(say!("needs --confirm", "нужен --confirm")),
+        |facts: &mut Facts| (facts.host.boot_id, facts.host.hostname) = ("another".into(), "another".into()),
     ] {
         let mut walk = resumed(&run);
         let Reply::Facts(mut other) = facts() else { panic!("facts") };
