@@ -137,9 +137,9 @@ impl CutFinding {
             let [median, largest] = [median, largest].map(|time| format::duration(time, l));
             match self.cuts {
                 1 => median,
-                _ => {
-                    pick(l, "{m} (at most {x})", "{m} (не более {x})").replace("{m}", &median).replace("{x}", &largest)
-                }
+                _ => pick(l, "{m} (median; at most {x})", "{m} (медиана; не более {x})")
+                    .replace("{m}", &median)
+                    .replace("{x}", &largest),
             }
         };
         let stand = stood.map(|stood| {
@@ -306,8 +306,8 @@ mod tests {
         verdict(
             &three,
             [
-                &["answered after 22 s (at most 40 s), the stand was up after 27 s (at most 50 s)"],
-                &["через 22 с (не более 40 с)"],
+                &["answered after 22 s (median; at most 40 s), the stand was up after 27 s (median; at most 50 s)"],
+                &["через 22 с (медиана; не более 40 с)"],
             ],
         );
         // Without a stand nothing is said of one, and of runs of earlier versions nothing at all.
