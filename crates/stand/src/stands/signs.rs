@@ -249,14 +249,14 @@ impl<'a> Sight<'a> {
     }
 
     /// The state in the label of a pool on a device, or in the first partition of it, if it is of this pool; without one, if it is
-    /// of a device that only caches.
+    /// of a device that only caches, or of a spare.
     fn label(&self, device: &str, inside: bool, pool: Option<&Pool>) -> Option<u64> {
         let label = marks::pool(&self.devices, self.at(device)?, inside).ok()??;
         let ours = match pool {
             Some(Pool { name, tag }) => {
                 label.name.as_deref() == Some(name.as_str()) && label.comment.as_deref() == Some(tag.as_str())
             }
-            None => label.state == Label::CACHE,
+            None => [Label::CACHE, Label::SPARE].contains(&label.state),
         };
         ours.then_some(label.state)
     }
