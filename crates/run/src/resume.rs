@@ -4,7 +4,7 @@ use stend_analyse::Looks;
 use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_host::Facts;
 use stend_record::{
-    ArmFacts, Crash, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus,
+    ArmFacts, Crash, HostFacts, RunRecord, RunState, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus,
 };
 use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs};
 use stend_spec::workload::Trial;
@@ -38,10 +38,8 @@ pub struct Progressed {
     pub zeros_sampled: bool,
     /// The targets as they were.
     pub targets: Vec<TargetFacts>,
-    /// The boot in which the last session ran.
-    pub boot_id: String,
-    /// What the host was called.
-    pub hostname: String,
+    /// The host of the last session.
+    pub host: HostFacts,
     /// (arm, facts) of every time that an arm was entered, in order.
     pub arms: Vec<(u32, ArmFacts)>,
     /// The arm before which the run waits for a person.
@@ -122,8 +120,7 @@ pub fn progressed(run: &RunRecord) -> Result<Progressed> {
         arms: run.arms_entered().map(|(_, arm, facts)| (arm, facts.clone())).collect(),
         new_target: suspended.and_then(|arm| plan.arms.get(arm as usize)).is_some_and(replaces_target),
         suspended,
-        boot_id: run.last_host().unwrap_or(host).boot_id.clone(),
-        hostname: run.last_host().unwrap_or(host).hostname.clone(),
+        host: run.last_host().unwrap_or(host).clone(),
     })
 }
 
@@ -178,8 +175,8 @@ pub(crate) fn same_targets(earlier: &Progressed, now: &Facts, rebuilt: bool) -> 
 /// A directory may have the same path on two hosts, and a run that began on one of them must not go on on the other. One boot is one
 /// host; after another boot it is known by its name, unless the run waited for a person, who may have changed all of it.
 fn same_host(earlier: &Progressed, now: &Facts) -> Result<()> {
-    let (then, found) = (&earlier.hostname, &now.host.hostname);
-    if earlier.boot_id == now.host.boot_id || then == found || earlier.suspended.is_some() {
+    let (then, found) = (&earlier.host.hostname, &now.host.hostname);
+    if earlier.host.boot_id == now.host.boot_id || then == found || earlier.suspended.is_some() {
         return Ok(());
     }
     Err(Error::new(

@@ -254,7 +254,7 @@ impl Walk {
         self.created = true;
         match &self.asked.resume {
             Some(earlier) => {
-                let rebooted = earlier.boot_id != facts.host.boot_id;
+                let rebooted = earlier.host.boot_id != facts.host.boot_id;
                 self.rebooted = rebooted;
                 self.actions.push(Action::Resume { host: Box::new(facts.host), rebooted, spool: facts.shares_drive });
             }

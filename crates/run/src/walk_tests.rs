@@ -406,8 +406,7 @@ fn a_resumed_run_fills_again_and_repeats_only_what_was_cut_short() {
 
 #[test]
 fn a_reboot_between_sessions_is_noticed_by_the_boot_id() {
-    let run = interrupted_run();
-    let mut walk = resumed(&run);
+    let mut walk = resumed(&interrupted_run());
     let Reply::Facts(mut later) = facts() else { panic!("facts") };
     later.host.boot_id = "another".into();
     walk.apply(Input::Host(FromHost::Reply(Reply::Facts(later))), Nanos(1));
