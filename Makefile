@@ -10,6 +10,9 @@ ifeq ($(ARCH),x86_64)
 STATIC += -C target-cpu=x86-64-v2
 endif
 
+# Longest first.
+LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two
+
 .PHONY: help setup build test demo gen lab-setup lab-test lab agree analysis coverage speed truth clean
 
 help: ## show this list
@@ -44,7 +47,9 @@ lab: ## what of the virtual lab is not part of `test`: ZFS, caches and snapshots
 	cargo build --locked --offline --quiet -p stend
 ifeq ($(ONLY),)
 	target/debug/stend lab build lab/soft-raid.yaml
-	cargo test -p stend --test lab_zfs --test lab_caches --test lab_events --test lab_two --test lab_power --test lab_replay --locked --offline -- --ignored
+	cargo test -p stend $(LAB_TESTS:%=--test %) --locked --offline --no-run
+	@# Two at a time: each is one emulated machine most of the time, and judges ratios, no speeds.
+	@printf '%s\n' $(LAB_TESTS) | xargs -P 2 -I TEST cargo test -p stend --test TEST --locked --offline --quiet -- --ignored
 endif
 	@STEND=target/debug/stend cargo run --locked --offline --quiet -p stend-bench -- lab
 
