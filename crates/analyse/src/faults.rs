@@ -62,7 +62,7 @@ pub struct FaultTrial {
     /// From the first event until all arrays had their redundancy again and synchronised nothing; `None`: none lost it, or it was not
     /// waited for.
     pub whole: Option<Nanos>,
-    /// Of that, from when the last event was undone on.
+    /// Of that, from when the last event was undone on; `None`, too, where they had it by then.
     pub rebuilt: Option<Nanos>,
 }
 
@@ -74,10 +74,12 @@ pub(crate) fn findings(run: &RunRecord, plan: &Plan) -> Vec<FaultFinding> {
         case: index,
         label: case.label(),
         events: case.faults.iter().map(Fault::say).collect(),
-        loses: case
-            .faults
-            .iter()
-            .any(|fault| matches!(fault.act, Act::DriveFail(_) | Act::DriveError(_) | Act::DriveCorrupt { .. })),
+        loses: case.faults.iter().any(|fault| {
+            matches!(
+                fault.act,
+                Act::DriveFail(_) | Act::DriveReplace(_) | Act::DriveError(_) | Act::DriveCorrupt { .. }
+            )
+        }),
         trials: match is_cut(plan, index) {
             // One that was not cut was stopped before it could be.
             true => Vec::new(),
@@ -146,7 +148,7 @@ fn of_trial(run: &RunRecord, trial: &TrialRecord) -> Option<FaultTrial> {
         errors: outcome.errors.iter().fold(0, |sum, error| sum.saturating_add(error.count)),
         mismatches: outcome.verification.as_ref().map(|found| found.all().wrong()),
         whole: whole.map(|then| then.saturating_sub(at)),
-        rebuilt: whole.zip(last(FaultMoment::Ends)).map(|(then, ended)| then.saturating_sub(ended)),
+        rebuilt: whole.zip(last(FaultMoment::Ends)).and_then(|(then, ended)| Some(Nanos(then.0.checked_sub(ended.0)?))),
     })
 }
 

@@ -78,7 +78,7 @@ impl Teller<'_> {
     fn tell_whole(&self, faults: &Faults) {
         match (faults.is_whole(), self.broken.load(Ordering::Relaxed)) {
             (false, _) => self.broken.store(true, Ordering::Relaxed),
-            (true, true) if faults.open().is_empty() => {
+            (true, true) if !faults.hides() => {
                 self.broken.store(false, Ordering::Relaxed);
                 self.tell(0, FaultMoment::Whole, say!("arrays are whole", "массивы целы"));
             }
@@ -116,6 +116,9 @@ pub(crate) fn beside<T: Send>(
         (result, happened)
     });
     let mut failed = None;
+    teller.tell_whole(&faults);
+    let finished = faults.finish(&|| control.stopped(), &mut |kind| send_event(outbox, kind));
+    failed = failed.or(finished.err());
     teller.tell_whole(&faults);
     for index in faults.open() {
         failed = failed.or(teller.end(&mut faults, index).err());

@@ -21,6 +21,8 @@ pub struct Fault {
 pub enum Act {
     /// A member of an array of md or of a pool of ZFS fails and is taken out. Undone, it comes back as a new one would, and is rebuilt.
     DriveFail(Which),
+    /// A spare gets a copy of a member of an array of md or of a pool of ZFS, which works on meanwhile, and takes its place.
+    DriveReplace(Which),
     /// Every I/O of a drive takes longer by this.
     DriveSlow(Which, Nanos),
     /// Every I/O of a drive fails.
@@ -124,6 +126,7 @@ impl Act {
     pub fn drive(&self) -> Option<Which> {
         match self {
             Act::DriveFail(which)
+            | Act::DriveReplace(which)
             | Act::DriveSlow(which, _)
             | Act::DriveError(which)
             | Act::DriveCorrupt { drive: which, .. } => Some(*which),
@@ -146,6 +149,7 @@ impl Act {
         match self {
             Act::LinkDown(link) | Act::LinkDelay(link, _) | Act::LinkLoss(link, _) => Some(link),
             Act::DriveFail(_)
+            | Act::DriveReplace(_)
             | Act::DriveSlow(..)
             | Act::DriveError(_)
             | Act::DriveCorrupt { .. }
@@ -166,6 +170,10 @@ impl Act {
             Act::DriveFail(which) => {
                 let Say { en, ru } = which.shown();
                 say!("{en} fails and is taken out", "{ru} отказывает и изъят")
+            }
+            Act::DriveReplace(which) => {
+                let Say { en, ru } = which.shown();
+                say!("{en} is replaced by a spare", "{ru} заменяется запасным")
             }
             Act::DriveSlow(which, by) => {
                 let Say { en, ru } = which.shown();
@@ -214,6 +222,7 @@ impl Act {
             Act::ProcessKill { process, undo } => vec![format!("pkill -KILL -x {process}"), line(undo)],
             Act::Command { command, undo } => vec![line(command), line(undo)],
             Act::DriveFail(_)
+            | Act::DriveReplace(_)
             | Act::DriveSlow(..)
             | Act::DriveError(_)
             | Act::DriveCorrupt { .. }
@@ -229,6 +238,7 @@ impl Act {
     pub fn say_undone(&self) -> Say {
         match self {
             Act::DriveFail(_) => say!("a new drive is put in", "вставлен новый накопитель"),
+            Act::DriveReplace(_) => say!("there is a spare again", "запасной накопитель снова есть"),
             Act::DriveSlow(..) | Act::DriveError(_) => {
                 say!("the drive is as it was", "накопитель снова прежний")
             }

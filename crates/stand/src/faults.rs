@@ -9,6 +9,7 @@ mod links;
 mod place;
 mod pools;
 mod processes;
+mod replace;
 
 use crate::arm::{lease, may_execute};
 use crate::command;
@@ -20,6 +21,7 @@ use crate::stands::{degraded, syncing};
 use deeds::{Change, Deed};
 use place::Place;
 use pools::{Kept, Lack};
+use replace::Copy;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
@@ -113,7 +115,9 @@ impl Faults {
         let Some(change) = self.changes.get(index) else { return Ok(()) };
         // What is half done is undone, too.
         self.begun[index] = true;
-        if matches!(self.faults[index].act, Act::DriveError(_) | Act::DriveCorrupt { .. }) && !self.kept.is_empty() {
+        let hides =
+            matches!(self.faults[index].act, Act::DriveError(_) | Act::DriveCorrupt { .. } | Act::DriveReplace(_));
+        if hides && !self.kept.is_empty() {
             self.doubted.set(true);
         }
         for deed in &change.apply {
@@ -149,12 +153,18 @@ impl Faults {
         (0..self.begun.len()).rev().filter(|index| self.begun[*index]).collect()
     }
 
+    /// Whether something is done and not undone that arrays do not tell of. Of a member that is gone, and of one that is copied, they do.
+    pub fn hides(&self) -> bool {
+        let tells = |index: &usize| matches!(self.faults[*index].act, Act::DriveFail(_) | Act::DriveReplace(_));
+        !self.open().iter().all(tells)
+    }
+
     /// Whether every array and pool has all its members, and synchronises nothing.
     pub fn is_whole(&self) -> bool {
         if self.lack(false).is_some() {
             return false;
         }
-        if self.doubted.get() && self.open().is_empty() && self.asked.get().elapsed() >= ASKS {
+        if self.doubted.get() && !self.hides() && self.asked.get().elapsed() >= ASKS {
             self.asked.set(Instant::now());
             self.doubted.set(self.lack(true).is_some());
         }
@@ -174,7 +184,24 @@ impl Faults {
             };
             Some(Lack { text, is_mended })
         };
-        self.arrays.iter().find_map(far).or_else(|| self.kept.lack(asked))
+        self.arrays.iter().find_map(far).or_else(|| self.copied()).or_else(|| self.kept.lack(asked))
+    }
+
+    /// A spare that has not all of what it is to have, and nothing goes on of that.
+    fn copied(&self) -> Option<Lack> {
+        let open = self.open().into_iter().flat_map(|index| &self.changes[index].undo);
+        open.filter_map(Copy::of).find_map(Copy::lack)
+    }
+
+    /// Waits for what an event has begun and nobody is to cut short: the copy of a drive to a spare. Ends early when `stopped` says so.
+    ///
+    /// Errors: `Preflight` where for a minute nothing went on of it.
+    pub fn finish(&self, stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
+        let copies = |index: &usize| matches!(self.faults[*index].act, Act::DriveReplace(_));
+        match self.open().iter().any(copies) {
+            true => until_whole(&|| self.lack(true), HOPELESS, stopped, log).map(drop),
+            false => Ok(()),
+        }
     }
 
     /// Waits until every array and pool has its redundancy again, and tells how far that is. Ends early when `stopped` says so.
@@ -295,6 +322,7 @@ fn perform(deed: &Deed, log: &mut dyn FnMut(EventKind)) -> Result<()> {
         },
         Deed::Own(words) => command::execute(words, &|| false, log).map(drop),
         Deed::Rebuild { array, member, degraded } => rebuild(array, member, degraded, log),
+        Deed::GiveBack(copy) => copy.give_back(log),
         Deed::Fill(filling) => filling.perform(&|| false, log).map(drop),
         Deed::Kill(name) => processes::kill(&Roots::host(), name, log),
         Deed::Write { path, value } => {

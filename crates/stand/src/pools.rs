@@ -11,7 +11,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const DEPTH_MAX: u32 = 50;
 
 /// Headings under which devices stand that keep no data of their own.
-const HELPERS: [&str; 3] = ["logs", "cache", "spares"];
+const HELPERS: [&str; 3] = ["logs", "cache", SPARES];
+/// The heading of spares in what `zpool list` prints; that of `zpool status` has an s at its end.
+const SPARES: &str = "spare";
 
 /// An imported pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +39,14 @@ impl Device {
         !HELPERS.contains(&self.group.as_str())
     }
 
+    /// Whether it is a spare; one that stands in for a member is listed twice, and is one, too.
+    pub fn is_spare(&self) -> bool {
+        self.group == SPARES
+    }
+
     /// Whether others have what it has.
     pub fn is_redundant(&self) -> bool {
-        ["mirror-", "raidz", "draid"].iter().any(|word| self.group.starts_with(word))
+        ["mirror-", "raidz", "draid", "spare-"].iter().any(|word| self.group.starts_with(word))
     }
 }
 
@@ -186,7 +193,8 @@ mod tests {
     fn devices_of_a_pool_have_paths_and_groups_have_none() {
         let told = "tank\t1.98G\t600K\t1.98G\t-\t-\t0%\t0%\t1.00x\tONLINE\t-\n\tmirror-0\t496M\t140K\t496M\t-\t-\t0%\t0.02%\t-\tONLINE\n\
                     \t/dev/nvme0n1p1\t511M\t-\t-\t-\t-\t-\t-\t-\tONLINE\n\t/dev/nvme1n1p1\t511M\t-\t-\t-\t-\t-\t-\t-\tONLINE\n\
-                    logs                    -      -      -\n\t/dev/sdb\t511M\t0\t511M\t-\t-\t0%\t0%\t-\tONLINE\nother\t1G\t0\t1G\n\t/dev/sdc\t1G\n";
+                    logs                    -      -      -\n\t/dev/sdb\t511M\t0\t511M\t-\t-\t0%\t0%\t-\tONLINE\n\
+                    spare                   -      -      -      -        -         -      -      -      -  -\n\t/dev/sdd\t-\t-\t-\t-\t-\t-\t-\t-\tAVAIL\t-\nother\t1G\t0\t1G\n\t/dev/sdc\t1G\n";
         let found = members(told);
         let device = |d: &Device| format!("{}({}{})", d.path, d.group, if d.keeps_data() { "" } else { ", helps" });
         let shown = found
@@ -195,7 +203,10 @@ mod tests {
         let shown: Vec<String> = shown.collect();
         assert_eq!(
             shown,
-            ["tank: /dev/nvme0n1p1(mirror-0) /dev/nvme1n1p1(mirror-0) /dev/sdb(logs, helps)", "other: /dev/sdc()"]
+            [
+                "tank: /dev/nvme0n1p1(mirror-0) /dev/nvme1n1p1(mirror-0) /dev/sdb(logs, helps) /dev/sdd(spare, helps)",
+                "other: /dev/sdc()"
+            ]
         );
         assert!(found[0].devices[0].is_redundant() && !found[1].devices[0].is_redundant());
     }

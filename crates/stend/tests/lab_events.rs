@@ -4,7 +4,6 @@
 
 mod support;
 
-use std::path::Path;
 use support::lab::Machine;
 use support::*;
 
@@ -21,6 +20,15 @@ const SCRUB: &str = "suite: scrub\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\nca
 const LOSS: &str = "suite: loss\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 500ms\n    trial: 16s\n    \
     events: [{at: 3s, for: 4s, do: drive.fail, drive: 2}]\n    streams:\n      \
     - {op: {read: 60, write: 40}, pattern: random, block_size: 16KiB, rate: 60/s, queue_depth: 64, verify: {after: true}}\n";
+
+/// A spare takes the place of a member, which works or is gone, once and then once more.
+fn spared(event: &str) -> String {
+    format!(
+        "suite: spared\nfill: {{size: 16MiB}}\nrepeats: {{blocks: 2}}\ncases:\n  - name: mix\n    ramp: 500ms\n    trial: 14s\n    \
+        events: [{{at: 3s, do: {event}, drive: each}}]\n    streams:\n      \
+        - {{op: {{read: 60, write: 40}}, pattern: random, block_size: 16KiB, rate: 60/s, queue_depth: 64, verify: {{after: true}}}}\n"
+    )
+}
 
 /// Data of one drive are wrong, and everything is read back before that is mended.
 fn wrong(length: &str) -> String {
@@ -49,17 +57,42 @@ impl Machine<'_> {
         found
     }
 
-    /// What the events of a run that ends so did to its one trial. Nothing stays.
-    fn run(&self, name: &str, drives: u32, layers: &str, suite: &str, exit: i32) -> serde_json::Value {
+    /// What a run says that ends with this code.
+    fn told(&self, name: &str, drives: u32, layers: &str, suite: &str, exit: i32) -> String {
         let stand = self.stand(name, drives, layers);
         let (suite, file) = (self.scratch.file("suite.yaml", suite), self.scratch.join("run.stend"));
         drop(std::fs::remove_file(&file));
         let path = file.to_string_lossy().into_owned();
         let words = ["run", &suite, "--stand", &stand, "--progress", "none", "-o", &path, "--allow-commands"];
-        self.stend(&words, exit);
-        let found = show_json(self.scratch, Path::new(&path))["faults"][0]["trials"][0].clone();
+        self.stend(&words, exit).1
+    }
+
+    /// What the events of a run that ends so did to its first trial. Nothing stays.
+    fn run(&self, name: &str, drives: u32, layers: &str, suite: &str, exit: i32) -> serde_json::Value {
+        self.told(name, drives, layers, suite, exit);
         assert_eq!(self.guest("wipefs /dev/nvme?n1; dmsetup ls").trim(), "No devices found", "{name}");
-        found
+        self.trial(0)
+    }
+
+    /// What the events of the last run did to one of its trials.
+    fn trial(&self, index: usize) -> serde_json::Value {
+        show_json(self.scratch, &self.scratch.join("run.stend"))["faults"][0]["trials"][index].clone()
+    }
+
+    /// The spare takes the place of a member while the load goes on, and there is one for the next trial.
+    fn spares(&self, name: &str, drives: u32, layer: &str, event: &str, words: [&str; 2]) {
+        self.run(name, drives, layer, &spared(event), 0);
+        for (number, found) in [1, 2].map(|number| (number, self.trial(number - 1))) {
+            let moments = found["moments"].as_array().expect("moments").iter();
+            let moments: Vec<&str> = moments.filter_map(|one| one["what"]["en"].as_str()).collect();
+            let [begins, whole, undone] = moments[..] else { panic!("{name}: {moments:?}") };
+            assert!(begins.contains(words[0]), "{name}: {moments:?}");
+            assert_eq!((whole, undone), ("arrays are whole", words[1]), "{name}, trial {number}");
+            assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()), "{name}: {found}");
+            let again = found["redundant_again_ns"].as_u64().unwrap_or_else(|| panic!("{name}: {found}"));
+            assert!(again > 100_000_000, "{name}: {found}");
+            assert!(found["rebuilt_ns"].is_null(), "{name}: {found}");
+        }
     }
 
     /// What a command of the last run printed whose words begin so.
@@ -113,7 +146,7 @@ impl Machine<'_> {
 
 fn machine(scratch: &Scratch, name: &'static str, more: &str) {
     let machine = Machine::up(scratch, name, |serial| {
-        format!("memory: 1GiB\ncpus: 2\n{more}drives: [{{serial: {serial}, count: 3, size: 160MiB}}]\n")
+        format!("memory: 1GiB\ncpus: 2\n{more}drives: [{{serial: {serial}, count: 4, size: 160MiB}}]\n")
     });
     match more.is_empty() {
         true => {
@@ -121,6 +154,26 @@ fn machine(scratch: &Scratch, name: &'static str, more: &str) {
             machine.mends("btrfs", "btrfs: {data: raid1, metadata: raid1}");
             machine.events("scrubbed", 2, "btrfs: {data: raid1, metadata: raid1}", SCRUB);
             machine.is_deceived();
+            let spare = "md: {level: 5, chunk: 64KiB, spares: 1, member_size: 64MiB}";
+            machine.spares(
+                "replaced",
+                4,
+                spare,
+                "drive.replace",
+                ["is replaced by a spare (nvme", "there is a spare again"],
+            );
+            let replaced = machine.printed("mdadm --quiet /dev/md127 --replace").len();
+            assert_eq!((replaced, machine.printed("mdadm --quiet /dev/md127 --add").len()), (2, 2));
+            machine.spares(
+                "stood-in",
+                4,
+                spare,
+                "drive.fail",
+                ["fails and is taken out (nvme", "a new drive is put in"],
+            );
+            let (text, none) = (spared("drive.replace"), "md: {level: 1, member_size: 64MiB}");
+            let refused = machine.told("spareless", 2, none, &text, 4);
+            assert!(refused.contains("has no spare: give the layer `md: {spares: 1}`"), "{refused}");
             machine.links();
             machine.fills();
         }
@@ -134,6 +187,14 @@ fn machine(scratch: &Scratch, name: &'static str, more: &str) {
             let status = machine.printed("zpool status");
             assert!(status.len() == 1 && !status[0].contains("repaired 0B"), "{status:?}");
             assert!(status[0].contains("with 0 errors"), "{status:?}");
+            let spare = "zfs: {layout: mirror, spares: 1, ashift: 12, volume: 64MiB, volblocksize: 16KiB, primarycache: metadata}";
+            machine.spares(
+                "replaced",
+                3,
+                spare,
+                "drive.replace",
+                ["is replaced by a spare (nvme", "there is a spare again"],
+            );
             let parity =
                 "zfs: {layout: raidz1, ashift: 12, volume: 64MiB, volblocksize: 16KiB, primarycache: metadata}";
             let found = machine.events("lost", 3, parity, LOSS);

@@ -40,7 +40,11 @@ pub const PROCESS: Limits<usize> = Limits { least: 1, most: 15 };
 pub const ACTS: &[Word] = &[
     (
         "drive.fail",
-        "a member of an array of md fails and is taken out (`mdadm --fail`, `--remove`), or a member of a redundant pool of ZFS that the stand of the run made (`zpool offline`); undone, it comes back as a new drive would, with its marks erased, and is rebuilt",
+        "a member of an array of md fails and is taken out (`mdadm --fail`, `--remove`), or a member of a redundant pool of ZFS that the stand of the run made (`zpool offline`); undone, it comes back as a new drive would, with its marks erased, and is rebuilt. An array with a spare (`md: {spares: 1}`) is rebuilt onto that at once, and the drive comes back as the spare",
+    ),
+    (
+        "drive.replace",
+        "a spare of the array of md (`md: {spares: 1}`) or pool of ZFS (`zfs: {spares: 1}`) that the stand of the run made gets a copy of the member `drive`, which works on meanwhile, and takes its place (`mdadm --replace`, `zpool replace`): redundancy is never less. After the trial, when the copy is complete, there is a spare again: of md the drive that was replaced, in a pool the same as before. Takes no `for`; once in a case, and not beside `drive.fail`, `drive.error` and `drive.corrupt`",
     ),
     (
         "drive.slow",

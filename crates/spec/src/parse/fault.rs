@@ -40,7 +40,23 @@ fn fault(node: &Node, file: &str) -> Result<Fault> {
     };
     map.finish()?;
     let act = act(node, file, &what, given)?;
+    must_end_itself(node, file, &act, lasts)?;
     Ok(Fault { at, lasts, act })
+}
+
+/// A copy ends when it is complete.
+fn must_end_itself(node: &Node, file: &str, act: &Act, lasts: Option<Nanos>) -> Result<()> {
+    if lasts.is_none() || !matches!(act, Act::DriveReplace(_)) {
+        return Ok(());
+    }
+    let message = say!(
+        "`drive.replace` takes no `for`: it ends with its copy",
+        "у `drive.replace` нет `for`: событие кончается вместе с копированием"
+    );
+    Err(node.error(file, message).hint(say!(
+        "give `trial` the time that the copy takes; after the trial the drive becomes the spare",
+        "дайте `trial` столько времени, сколько занимает копирование; после испытания накопитель становится запасным"
+    )))
 }
 
 /// What an event may say besides.
@@ -86,6 +102,7 @@ fn act(node: &Node, file: &str, what: &str, given: Given) -> Result<Act> {
     let names = given.names();
     let (wanted, act): (&[&str], Option<Act>) = match what {
         "drive.fail" => (&["drive"], given.drive.map(Act::DriveFail)),
+        "drive.replace" => (&["drive"], given.drive.map(Act::DriveReplace)),
         "drive.slow" => {
             (&["drive", "delay"], given.drive.zip(given.delay).map(|(drive, delay)| Act::DriveSlow(drive, delay)))
         }
@@ -238,11 +255,22 @@ pub(super) fn fits(
     Ok(())
 }
 
-/// A drive with wrong data is written anew from the others: all of them must be there, and have the right ones.
+/// A drive with wrong data is written anew from the others: all of them must be there, and have the right ones. A spare that another
+/// event takes is none for a copy, and what gives it back would meet what the other one has put in.
 fn must_be_alone(case: &Node, file: &str, faults: &[Fault]) -> Result<()> {
     let of = |wanted: fn(&Act) -> bool| faults.iter().filter(|fault| wanted(&fault.act)).count();
     let wrong = of(|act| matches!(act, Act::DriveCorrupt { .. }));
+    let copied = of(|act| matches!(act, Act::DriveReplace(_)));
     let gone = of(|act| matches!(act, Act::DriveFail(_) | Act::DriveError(_)));
+    if copied > 1 || (copied == 1 && wrong + gone > 0) {
+        return Err(case.error(
+            file,
+            say!(
+                "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error` or `drive.corrupt`",
+                "`drive.replace` бывает в случае один раз и не вместе с `drive.fail`, `drive.error` и `drive.corrupt`"
+            ),
+        ));
+    }
     if wrong == 0 || (wrong == 1 && gone == 0) {
         return Ok(());
     }
@@ -337,8 +365,8 @@ mod tests {
             "",
             "",
             expect![[r#"
-                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
-                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
+                error: s.yaml:5:14: `explode` is not one of `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
+                ошибка: s.yaml:5:14: `explode` — не одно из `drive.fail`, `drive.replace`, `drive.slow`, `drive.error`, `drive.corrupt`, `scrub`, `snapshot`, `path.down`, `cpu.offline`, `fill`, `link.down`, `link.delay`, `link.loss`, `process.kill`, `power.cut`, `command`
             "#]],
         );
         check_error(

@@ -47,10 +47,12 @@ pub struct Zfs {
     pub layout: ZfsLayout,
     /// Devices of a group; `None`: two of a mirror, all of raidz.
     pub group: Option<u32>,
-    /// So many of the last devices below (before those of `cache`) keep the log of synchronous writes.
+    /// So many of the last devices below (before those of `cache` and `spares`) keep the log of synchronous writes.
     pub log: u32,
-    /// So many of the last devices below keep a cache of what is read.
+    /// So many of the last devices below (before those of `spares`) keep a cache of what is read.
     pub cache: u32,
+    /// So many of the last devices below are spares.
+    pub spares: u32,
     /// Smallest block, as a power of two; `None`: what ZFS takes.
     pub ashift: Option<u32>,
     /// What is in it.
@@ -76,7 +78,11 @@ pub enum ZfsProduct {
 impl Zfs {
     /// Least devices below.
     pub(super) fn least(&self) -> u32 {
-        self.group.unwrap_or(0).max(self.layout.least()) + self.log + self.cache
+        self.group.unwrap_or(0).max(self.layout.least()) + self.helpers()
+    }
+
+    fn helpers(&self) -> u32 {
+        self.log + self.cache + self.spares
     }
 
     /// How many devices a group has of so many that carry data.
@@ -91,7 +97,7 @@ impl Zfs {
 
     /// Of so many devices below those that carry data.
     pub fn data(&self, below: usize) -> usize {
-        below.saturating_sub((self.log + self.cache) as usize)
+        below.saturating_sub(self.helpers() as usize)
     }
 
     /// Whether so many devices below make whole groups.

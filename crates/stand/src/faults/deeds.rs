@@ -4,6 +4,7 @@ use super::copies::{path_down, snapshot};
 use super::corrupt::Region;
 use super::fill::Filling;
 use super::place::{Place, mapping_name, too_few};
+use super::replace::{self, Copy};
 use super::{corrupt, fill, links, pools, processes, refused};
 use crate::devices::Node;
 use crate::roots::text;
@@ -31,6 +32,8 @@ pub(super) enum Deed {
     Write { path: String, value: String },
     /// What may have ended by itself is ended, while a command that tells of it shows these words.
     Cancel { words: Vec<String>, state: Vec<String>, while_it_shows: &'static str },
+    /// A member that a spare was copied from becomes the spare.
+    GiveBack(Copy),
     /// A member that an array of md has given up, by the file with its state, is taken out and added again.
     Readd { array: String, member: String, state: String },
 }
@@ -42,6 +45,7 @@ impl Deed {
             Deed::Run(words) | Deed::LetGo(words) | Deed::Own(words) | Deed::Cancel { words, .. } => line(words),
             Deed::Rebuild { array, member, .. } => rebuild(array, member).map(|words| line(&words)).join("; "),
             Deed::Fill(filling) => filling.shell(),
+            Deed::GiveBack(copy) => copy.shell(),
             Deed::Kill(name) => format!("pkill -KILL -x {name}"),
             Deed::Readd { array, member, .. } => {
                 [remove(array, member), add(array, member)].map(|words| line(&words)).join("; ")
@@ -64,6 +68,7 @@ pub(super) struct Change {
 pub(super) fn change(place: &Place, act: &Act, block: u32) -> Result<Change> {
     let made = match act {
         Act::DriveFail(which) => fail(place, *which, block),
+        Act::DriveReplace(which) => replace::replace(place, *which, block),
         Act::DriveSlow(which, by) => remap(place, which.index(block, place.count()), |table| slow(table, *by)),
         Act::DriveError(which) => error(place, which.index(block, place.count())),
         Act::DriveCorrupt { drive, from, length } => {
@@ -112,11 +117,11 @@ fn fail(place: &Place, which: Which, block: u32) -> std::result::Result<Change, 
     })
 }
 
-fn give_up(array: &str, member: &str) -> Vec<String> {
+pub(super) fn give_up(array: &str, member: &str) -> Vec<String> {
     words("mdadm --quiet", &[array, "--fail", member])
 }
 
-fn erase(member: &str) -> Vec<String> {
+pub(super) fn erase(member: &str) -> Vec<String> {
     words("mdadm --quiet --zero-superblock", &[member])
 }
 
@@ -149,11 +154,16 @@ fn error(place: &Place, index: usize) -> std::result::Result<Change, Say> {
     Ok(change)
 }
 
+/// Whether an array of this level, as the kernel calls it, has its data without one of its members, too.
+pub(super) fn is_redundant(level: &str) -> bool {
+    ["raid1", "raid4", "raid5", "raid6", "raid10"].contains(&level)
+}
+
 /// An array that would lose data, or that is not whole, is not touched.
 pub(super) fn must_stand_a_loss(array: &Node) -> std::result::Result<(), Say> {
     let level = text(array.sysfs.join("md/level")).unwrap_or_default();
     let name = &array.name;
-    if !["raid1", "raid4", "raid5", "raid6", "raid10"].contains(&level.as_str()) {
+    if !is_redundant(&level) {
         return Err(say!(
             "{name} is {level}: without a member all of its data would be lost",
             "{name} — {level}: без одного накопителя были бы потеряны все данные"

@@ -80,6 +80,19 @@ impl<'a> Place<'a> {
         found.into_iter().map(|(_, node)| node).collect()
     }
 
+    /// What an array has to put in the place of a member.
+    //= linux, Documentation/admin-guide/md.rst, "state": "spare: device is working, but not a full member"
+    pub(super) fn spares(&self, array: &Node) -> Vec<&'a Node> {
+        let md = array.sysfs.join("md");
+        let spare = |entry: &String| {
+            let of = md.join(entry);
+            let is =
+                text(of.join("slot")).as_deref() == Some("none") && text(of.join("state")).as_deref() == Some("spare");
+            self.devices.by_name(&entry.strip_prefix("dev-")?.replace('!', "/")).filter(|_| is)
+        };
+        names(&md).iter().filter_map(spare).collect()
+    }
+
     /// A mapping that lies over a whole drive, or member, and may get another table.
     pub(super) fn mapping(&self, index: usize) -> std::result::Result<&'a Node, Say> {
         let (of, candidates): (&Node, Vec<(u32, &Node)>) = match self.in_order() {
@@ -193,6 +206,11 @@ impl<'a> Place<'a> {
     /// Devices of a pool that keep its data, in its order.
     pub(super) fn pool_members(&self, pool: &str) -> Vec<(&'a Node, &'a Device)> {
         self.devices.of_pool(pool).filter(|(_, device)| device.keeps_data()).collect()
+    }
+
+    /// Path of a spare of a pool, as that knows it.
+    pub(super) fn pool_spare(&self, pool: &str) -> Option<&'a str> {
+        self.devices.of_pool(pool).find(|(_, device)| device.is_spare()).map(|(_, device)| device.path.as_str())
     }
 
     /// Whether the stand made this.

@@ -38,6 +38,33 @@ pub(super) fn fail(place: &Place, which: Which, block: u32) -> Found<Change> {
     Ok(Change { of: Some(node.name.clone()), apply, undo })
 }
 
+/// A spare of a pool gets a copy of a member. It is let go afterwards, and the member, which kept its place beside it, has that alone
+/// again: the pool is what it was, without a second copy.
+//= OpenZFS, zpoolconcepts(7), "Hot Spares": "an in-progress spare replacement can be cancelled by detaching the hot spare"
+pub(super) fn replace(place: &Place, which: Which, block: u32) -> Found<Change> {
+    let Some(pool) = place.pools().into_iter().next() else { return Err(no_pool(place)) };
+    must_be_whole(place, &pool)?;
+    let members = place.pool_members(&pool);
+    let (node, device) = *members.get(which.index(block, members.len())).ok_or_else(|| too_few(members.len()))?;
+    if !device.is_redundant() {
+        return Err(say!(
+            "{pool} is a stripe, which has no spares",
+            "{pool} — полоса без избыточности, запасных накопителей у неё не бывает"
+        ));
+    }
+    let spare = place.pool_spare(&pool).ok_or_else(|| {
+        say!(
+            "{pool} has no spare: give the layer `zfs: {{spares: 1}}` and one drive more",
+            "в {pool} нет запасного накопителя: добавьте слою `zfs: {{spares: 1}}` и ещё один накопитель"
+        )
+    })?;
+    Ok(Change {
+        of: Some(node.name.clone()),
+        apply: vec![run("zpool replace", &[&pool, &device.path, spare])],
+        undo: vec![Deed::LetGo(words("zpool detach", &[&pool, spare]))],
+    })
+}
+
 /// The drive whose first partition ZFS has made for itself; `None` where it was given a partition, or uses all of the device.
 fn disk(place: &Place, node: &Node, device: &Device) -> Option<String> {
     let slot = node.partition.as_ref().filter(|_| !place.is_made(node))?;

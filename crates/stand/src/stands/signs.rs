@@ -57,12 +57,7 @@ impl<'a> Sight<'a> {
                 let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
                 self.mapping(&volume.mapping).is_some_and(on) && group_has(&volume.group, &volume.tag)
             }
-            Sign::LogicalVolume { group, tag, name } => {
-                group_has(group, tag)
-                    && told(&["lvs", "--noheadings", "--options", "lv_name", group])
-                        .lines()
-                        .any(|line| line.trim() == name)
-            }
+            Sign::LogicalVolume { group, tag, name } => group_has(group, tag) && has_volume(group, name),
             Sign::NothingInactive(volume) => {
                 self.mapping(&volume.mapping).is_some()
                     || !group_has(&volume.group, &volume.tag)
@@ -237,14 +232,14 @@ impl<'a> Sight<'a> {
     }
 
     /// The state in the label of a pool on a device, or in the first partition of it, if it is of this pool; without one, if it is
-    /// of a device that only caches.
+    /// of a device that only caches, or of a spare.
     fn label(&self, device: &str, inside: bool, pool: Option<&Pool>) -> Option<u64> {
         let label = marks::pool(&self.devices, self.at(device)?, inside).ok()??;
         let ours = match pool {
             Some(Pool { name, tag }) => {
                 label.name.as_deref() == Some(name.as_str()) && label.comment.as_deref() == Some(tag.as_str())
             }
-            None => label.state == Label::CACHE,
+            None => [Label::CACHE, Label::SPARE].contains(&label.state),
         };
         ours.then_some(label.state)
     }
@@ -277,6 +272,11 @@ pub(crate) fn same(one: &str, other: &str) -> bool {
     // LVM tells small letters from large ones; what has only hexadecimal digits does not.
     let (one, other) = (plain(one), plain(other));
     one == other || (one.chars().all(|c| c.is_ascii_hexdigit()) && one.eq_ignore_ascii_case(&other))
+}
+
+/// Whether a group has a volume of this name.
+fn has_volume(group: &str, name: &str) -> bool {
+    told(&["lvs", "--noheadings", "--options", "lv_name", group]).lines().any(|line| line.trim() == name)
 }
 
 /// Whether a group has no volume that is not active.

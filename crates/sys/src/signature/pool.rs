@@ -32,6 +32,8 @@ impl Pool {
     /// State of a pool that was destroyed.
     //= OpenZFS include/sys/fs/zfs.h, pool_state_t
     pub const DESTROYED: u64 = 2;
+    /// State in the label of a spare that stands in for nothing.
+    pub const SPARE: u64 = 3;
     /// State in the label of a device that only caches what is read.
     pub const CACHE: u64 = 4;
 }

@@ -65,9 +65,20 @@ pub const ZFS: Mapping = Mapping {
             "log",
             "0",
             Shape::Whole(HELPERS),
-            "So many of the last devices (before those of `cache`) keep the log of synchronous writes.",
+            "So many of the last devices (before those of `cache` and `spares`) keep the log of synchronous writes.",
         ),
-        optional("cache", "0", Shape::Whole(HELPERS), "So many of the last devices keep a cache of what is read."),
+        optional(
+            "cache",
+            "0",
+            Shape::Whole(HELPERS),
+            "So many of the last devices (before those of `spares`) keep a cache of what is read.",
+        ),
+        optional(
+            "spares",
+            "0",
+            Shape::Whole(HELPERS),
+            "So many of the last devices are spares, for the event `drive.replace`; nothing takes one by itself. Not for `stripe`.",
+        ),
         optional(
             "ashift",
             "what ZFS takes of the devices",

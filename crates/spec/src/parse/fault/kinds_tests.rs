@@ -35,6 +35,12 @@ fn each_kind_takes_its_keys_and_says_what_it_does() {
             "the file system is filled to 90 %",
             "the file that filled it is removed",
         ),
+        (
+            "do: drive.replace, drive: 2",
+            Act::DriveReplace(Which::Number(2)),
+            "drive 2 is replaced by a spare",
+            "there is a spare again",
+        ),
         ("do: link.down, link: eth1", Act::LinkDown("eth1".into()), "link eth1 is down", "link eth1 is up"),
         (
             "do: link.delay, link: lo, delay: 20ms",
@@ -128,4 +134,25 @@ fn wrong_data_come_once_and_with_all_other_drives_there() {
         assert_eq!(refused(&format!("[{corrupt}, {other}]"))[0], why, "{other}");
     }
     assert!(suite(&text(&format!("[{corrupt}, {{at: 6s, do: scrub}}]")), "s.yaml").is_ok());
+}
+
+#[test]
+fn a_copy_to_a_spare_ends_itself_and_shares_the_spare_with_nothing() {
+    assert_eq!(
+        refused("[{at: 5s, for: 3s, do: drive.replace, drive: 1}]"),
+        [
+            "`drive.replace` takes no `for`: it ends with its copy",
+            "у `drive.replace` нет `for`: событие кончается вместе с копированием"
+        ]
+    );
+    let once = "`drive.replace` comes once in a case, and not beside `drive.fail`, `drive.error` or `drive.corrupt`";
+    for other in [
+        "drive.replace, drive: 2",
+        "drive.fail, drive: 2",
+        "drive.error, drive: 2",
+        "drive.corrupt, drive: 2, length: 4KiB",
+    ] {
+        let events = format!("[{{at: 5s, do: drive.replace, drive: 1}}, {{at: 9s, do: {other}}}]");
+        assert_eq!(refused(&events)[0], once, "{other}");
+    }
 }

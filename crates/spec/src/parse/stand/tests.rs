@@ -142,6 +142,7 @@ fn what_cannot_be_is_named_with_its_place() {
         (&format!("{loops}- {{on: [loop/1], lvm: {{type: cache}}}}"), "`lvm` needs 2 to 64 devices and has 1"),
         (&format!("{loops}- zfs: {{layout: raid5}}"), "`raidz1`"),
         (&format!("{loops}- zfs: {{layout: stripe, group: 2}}"), "no groups"),
+        (&format!("{loops}- zfs: {{layout: stripe, spares: 1}}"), "no copy that a spare could be filled from"),
         (&format!("{loops}- zfs: {{layout: raidz2, group: 2}}"), "at least 3 devices"),
         (&format!("{loops}- zfs: {{layout: raidz2, log: 1}}"), "`zfs` needs 4 to 64 devices and has 3"),
         (&format!("{loops}- zfs: {{layout: mirror}}"), "3 devices do not make groups of 2"),

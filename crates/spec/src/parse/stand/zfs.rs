@@ -14,6 +14,7 @@ pub(super) fn zfs(node: &Node, file: &str) -> Result<Kind> {
     let group = map.optional("group", |node, file| whole(node, file, keys::GROUP))?;
     let helpers = |node: &Node, file: &str| whole(node, file, keys::HELPERS);
     let (log, cache) = (map.optional("log", helpers)?.unwrap_or(0), map.optional("cache", helpers)?.unwrap_or(0));
+    let spares = map.optional("spares", helpers)?.unwrap_or(0);
     let ashift = map.optional("ashift", |node, file| whole(node, file, keys::ASHIFT))?;
     let volume = map.optional("volume", size)?;
     let sparse = map.optional("sparse", boolean)?;
@@ -37,6 +38,10 @@ pub(super) fn zfs(node: &Node, file: &str) -> Result<Kind> {
             let word = layout.word();
             say!("a group of `{word}` has at least {least} devices", "в группе `{word}` не меньше {least} устройств")
         }
+        () if layout == ZfsLayout::Stripe && spares > 0 => say!(
+            "a `stripe` has no copy that a spare could be filled from",
+            "у `stripe` нет копий, из которых заполняется запасной накопитель"
+        ),
         () if volume.is_none() && (sparse.is_some() || has(["volblocksize", ""])) => say!(
             "`sparse` and `volblocksize` are for a `volume`, and there is none",
             "`sparse` и `volblocksize` — для тома, а `volume` не указан"
@@ -51,7 +56,7 @@ pub(super) fn zfs(node: &Node, file: &str) -> Result<Kind> {
                 None => ZfsProduct::Dataset,
             };
             let properties = given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-            return Ok(Kind::Zfs(Zfs { layout, group, log, cache, ashift, product, properties }));
+            return Ok(Kind::Zfs(Zfs { layout, group, log, cache, spares, ashift, product, properties }));
         }
     };
     contradiction(node, file, wrong)

@@ -57,6 +57,16 @@ fn a_member_goes_with_its_table_and_comes_back_as_a_new_drive() {
 }
 
 #[test]
+fn a_spare_of_a_pool_gets_a_copy_and_is_let_go_again() {
+    let of = |groups, made| told(groups, made, |place| replace(place, Which::Number(2), 0));
+    let spared = of(["mirror-0", "mirror-0", "spare"], true);
+    assert_eq!(spared, "zpool replace tank /dev/sdb1 /dev/sdc1 | zpool detach tank /dev/sdc1");
+    assert_eq!(of(MIRROR, true), "tank has no spare: give the layer `zfs: {spares: 1}` and one drive more");
+    assert_eq!(of(["", "", "spare"], true), "tank is a stripe, which has no spares");
+    assert!(of(["mirror-0", "mirror-0", "spare"], false).ends_with("no pool of ZFS that the stand of this run made"));
+}
+
+#[test]
 fn a_stripe_and_a_pool_that_the_stand_did_not_make_are_not_touched() {
     let act = |place: &Place| fail(place, Which::Number(1), 0);
     let stripe = told(["", "", "logs"], true, act);

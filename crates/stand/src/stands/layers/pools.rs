@@ -93,14 +93,25 @@ fn create(site: &Site, zfs: &Zfs, pool: &Pool) -> Step {
         put(group);
     }
     let (log, cache) = helpers.split_at((zfs.log as usize).min(helpers.len()));
-    for (word, devices) in [("log", log), ("cache", cache)].into_iter().filter(|(_, devices)| !devices.is_empty()) {
+    let (cache, spares) = cache.split_at((zfs.cache as usize).min(cache.len()));
+    let named = [("log", log), ("cache", cache), ("spare", spares)];
+    for (word, devices) in named.into_iter().filter(|(_, devices)| !devices.is_empty()) {
         put(&[word]);
         put(devices);
     }
     let (name, layout) = (&pool.name, zfs.layout.word());
     let imported = Sign::Pool(pool.clone());
-    let caches = site.count() - cache.len();
-    let marks = site.paths().enumerate().flat_map(|(index, device)| wipe(device, (index < caches).then_some(pool)));
+    let nameless = site.count() - cache.len() - spares.len();
+    let labels = |index: usize| match index {
+        index if index < nameless => [Some(Some(pool)), None],
+        index if index < nameless + cache.len() => [Some(None), None],
+        // One that stands in for a member has the label of one.
+        _ => [Some(Some(pool)), Some(None)],
+    };
+    let marks = site
+        .paths()
+        .enumerate()
+        .flat_map(|(index, device)| labels(index).into_iter().flatten().flat_map(move |pool| wipe(device, pool)));
     Step {
         what: over(site.count(), &format!("make the pool {name}, {layout},"), &format!("создать пул {name}: {layout}")),
         erases: site.erases(),
@@ -112,8 +123,8 @@ fn create(site: &Site, zfs: &Zfs, pool: &Pool) -> Step {
     }
 }
 
-/// What takes a label off a device again, and the table in whose first partition ZFS has put it. Devices that only cache do not
-/// know whose they are (`None`), and hold nothing that is not elsewhere.
+/// What takes a label off a device again, and the table in whose first partition ZFS has put it. Devices that only cache, and spares,
+/// do not know whose they are (`None`), and hold nothing that is not elsewhere.
 fn wipe(device: &str, pool: Option<&Pool>) -> [(Sign, Deed); 2] {
     let label = |inside| Sign::PoolLabel { device: device.to_string(), inside, pool: pool.cloned() };
     [

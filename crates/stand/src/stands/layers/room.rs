@@ -111,7 +111,7 @@ fn logged(below: &[Room]) -> Result<Room, Say> {
 }
 
 fn pool(zfs: &Zfs, below: &[Room]) -> Result<Room, Say> {
-    let data = below.len().saturating_sub((zfs.log + zfs.cache) as usize);
+    let data = zfs.data(below.len());
     let Some(devices) = below[..data].iter().copied().collect::<Option<Vec<u64>>>() else { return Ok(None) };
     let parity = match zfs.layout {
         ZfsLayout::Stripe | ZfsLayout::Mirror => 0,

@@ -166,3 +166,37 @@ fn what_may_be_lost_is_lost_only_if_the_user_said_so() {
     "#]],
     );
 }
+
+#[test]
+fn a_spare_is_behind_all_and_its_label_goes_whether_it_stands_in_for_a_member_or_not() {
+    check(
+        "- zfs: {layout: raidz1, spares: 1, cache: 1, volume: 64MiB}",
+        expect![[r#"
+            # import the pool stend-x-zfs
+            modprobe zfs
+            zpool import -N -o cachefile=none -d /dev/d1p1 -d /dev/d1 -d /dev/d2p1 -d /dev/d2 -d /dev/d3p1 -d /dev/d3 -d /dev/d4p1 -d /dev/d4 -d /dev/d5p1 -d /dev/d5 -d /dev/d6p1 -d /dev/d6 stend-x-zfs
+            # make the pool stend-x-zfs, raidz1, over 6 devices, and wait
+            modprobe zfs
+            zpool create -o cachefile=none -o comment=stend-0000000000000001 -O mountpoint=none stend-x-zfs raidz1 /dev/d1 /dev/d2 /dev/d3 /dev/d4 cache /dev/d5 spare /dev/d6
+            # make stend-x-zfs/main
+            zfs create -V 67108864 stend-x-zfs/main
+            # undo
+            zpool destroy stend-x-zfs
+            wipefs --all --quiet /dev/d1p1 /dev/d1
+            zpool labelclear -f /dev/d1
+            wipefs --all --quiet /dev/d2p1 /dev/d2
+            zpool labelclear -f /dev/d2
+            wipefs --all --quiet /dev/d3p1 /dev/d3
+            zpool labelclear -f /dev/d3
+            wipefs --all --quiet /dev/d4p1 /dev/d4
+            zpool labelclear -f /dev/d4
+            wipefs --all --quiet /dev/d5p1 /dev/d5
+            zpool labelclear -f /dev/d5
+            wipefs --all --quiet /dev/d6p1 /dev/d6
+            zpool labelclear -f /dev/d6
+            wipefs --all --quiet /dev/d6p1 /dev/d6
+            zpool labelclear -f /dev/d6
+            # makes /dev/zvol/stend-x-zfs/main
+        "#]],
+    );
+}
