@@ -303,7 +303,10 @@ impl Refusal {
                 "файл создан не Stend; чужие файлы только читаются"
             ),
             Refusal::DuplicateIdentity { other } => {
-                say!("has the same identity as `{other}`", "имеет ту же идентичность, что и `{other}`")
+                say!(
+                    "has the same identity as `{other}`; of several paths to one drive, name the multipath device over them",
+                    "имеет ту же идентичность, что и `{other}`; если это пути к одному накопителю, укажите устройство multipath над ними"
+                )
             }
             Refusal::ReadOnly => say!("is read-only", "доступен только для чтения"),
             Refusal::Unreadable { why } => {

@@ -101,14 +101,20 @@ fn transport(disk: &Node) -> Option<String> {
     let device = disk.sysfs.join("device");
     let first = names(&device).into_iter().filter(|name| name.starts_with("nvme"));
     let of_path = || first.into_iter().find_map(|name| text(device.join(name).join("transport")));
-    let of_session = || {
-        let below = disk.sysfs.components().any(|part| {
-            let part = part.as_os_str().to_string_lossy();
-            part.strip_prefix("session").is_some_and(|number| number.parse::<u32>().is_ok())
-        });
-        below.then(|| "iscsi".to_string())
+    text(device.join("transport")).or_else(of_path).or_else(|| of_scsi(disk).map(str::to_string))
+}
+
+/// What a SCSI disk is behind, by the directories of sysfs that it lies in.
+//= linux, drivers/scsi/scsi_transport_{iscsi,fc,sas}.c, dev_set_name(): "session%u", "rport-%d:%d-%d", "end_device-…"
+fn of_scsi(disk: &Node) -> Option<&'static str> {
+    let is = |part: &str, word: &str| {
+        part.strip_prefix(word).is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
     };
-    text(device.join("transport")).or_else(of_path).or_else(of_session)
+    disk.sysfs.components().find_map(|part| {
+        let part = part.as_os_str().to_string_lossy();
+        let known = [("session", "iscsi"), ("rport-", "fc"), ("end_device-", "sas")];
+        known.into_iter().find(|(word, _)| is(&part, word)).map(|(_, transport)| transport)
+    })
 }
 
 /// `[none] mq-deadline` → `none`.

@@ -13,6 +13,7 @@ use stend_base::Bytes;
 use stend_record::{Refusal, WriteAccess};
 
 mod exports;
+mod fabrics;
 
 pub(crate) struct Tree {
     dir: tempfile::TempDir,

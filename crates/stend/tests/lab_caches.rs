@@ -98,6 +98,42 @@ fn caches_snapshots_and_checksums() {
     assert!(checked < SLOW, "{checked}");
 }
 
+/// Paths of iSCSI of which one is the first choice: I/Os go over that alone, over the other while it is gone, and over the first again.
+fn alua(machine: &Machine, suite: &str, (left, before): (&str, &str)) {
+    let stand = machine.stand("alua", 1, "iscsi: {paths: 2, active: 1}");
+    machine.stend(&["stand", "up", &stand], 0);
+    let by_port = "for s in /sys/class/iscsi_session/session*; do n=${s##*session}; \
+                   echo $(cat /sys/class/iscsi_connection/connection$n:0/persistent_port) $(ls -d $s/device/target*/*/block/*); done | sort | cut -d' ' -f2";
+    let disks: Vec<String> = machine.guest(by_port).lines().map(str::to_string).collect();
+    let [near, far] = &disks[..] else { panic!("{disks:?}") };
+    let states = format!("cat {near}/device/access_state {far}/device/access_state");
+    assert_eq!(machine.guest(&states), "active/optimized\nactive/non-optimized\n");
+    // Sectors that were read over each path, and a MiB read over both together, past the cache of pages.
+    let read = format!(
+        "sectors() {{ cut -c 1- $1/stat | tr -s ' ' | sed 's/^ //' | cut -d' ' -f3; }}; a=$(sectors {near}); b=$(sectors {far}); \
+        dd if=/dev/mapper/stend-alua-iscsi-1 of=/dev/null bs=64k count=16 iflag=direct status=none; \
+        echo $(($(sectors {near}) - a)) $(($(sectors {far}) - b))"
+    );
+    assert_eq!(machine.guest(&read), "2048 0\n");
+    let path = "dmsetup message stend-alua-iscsi-1 0 fail_path $(cat NEAR/dev)".replace("NEAR", near);
+    machine.guest(&path);
+    assert_eq!(machine.guest(&read), "0 2048\n");
+    machine.guest(&path.replace("fail_path", "reinstate_path"));
+    machine.guest("dmsetup message stend-alua-iscsi-1 0 switch_group 1");
+    assert_eq!(machine.guest(&read), "2048 0\n");
+    machine.stend(&["stand", "down", "alua"], 0);
+    assert_eq!(machine.guest(left), before);
+
+    let file = machine.scratch.join("alua.stend").to_string_lossy().into_owned();
+    drop(std::fs::remove_file(&file));
+    machine.stend(&["run", suite, "--stand", &stand, "--progress", "none", "-o", &file], 0);
+    let found = &show_json(machine.scratch, Path::new(&file))["faults"][0]["trials"][0];
+    let moments = found["moments"].as_array().expect("moments").iter().filter_map(|one| one["what"]["en"].as_str());
+    assert_eq!(moments.take(2).collect::<Vec<_>>(), ["path 1 is down", "path 1 is back"], "{found}");
+    assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()));
+    assert_eq!(machine.guest(left), before);
+}
+
 /// What a drive is reached over: paths of NVMe that come and go, and a card for RDMA that the kernel imitates.
 #[test]
 #[ignore = "takes minutes under emulation: `make lab` runs it"]
@@ -134,6 +170,8 @@ fn ways_to_a_drive_come_and_go_and_leave_nothing() {
     assert_eq!(moments.take(2).collect::<Vec<_>>(), ["path 1 is down", "path 1 is back"], "{found}");
     assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()));
     assert_eq!(machine.guest(left), before);
+
+    alua(&machine, &suite, (left, &before));
 
     for (name, layer, over) in [
         ("rdma", "nvme_of: {transport: rdma}", "cat /sys/class/nvme/nvme*/transport | sort | tail -1"),

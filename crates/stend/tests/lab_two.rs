@@ -111,7 +111,7 @@ fn one_host_is_not_enough(storage: &Machine, client: &Machine) {
     let (_, told) = client.stend(&["stand", "up", &stand], 2);
     assert!(told.contains("is of two hosts"), "{told}");
     let (_, told) = client.stend(&["stand", "up", &stand, "--storage", "client"], 2);
-    assert!(told.contains("name one machine"), "{told}");
+    assert!(told.contains("are one machine"), "{told}");
     let one = storage.stand("one", 1, "dm: {linear: whole}");
     let (_, told) = client.stend(&["stand", "up", &one, "--storage", "storage"], 2);
     assert!(told.contains("is of one host"), "{told}");

@@ -88,7 +88,12 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 /// counts as one of nothing there.
 //= linux 6.12, drivers/nvme/host/multipath.c, nvme_mpath_start_request()
 fn is_joined(drive: &Device) -> bool {
-    matches!(drive.transport.as_deref(), Some("tcp" | "rdma" | "fc"))
+    match drive.transport.as_deref() {
+        Some("tcp" | "rdma") => true,
+        // SCSI disks come over it, too; of these the kernel counts all.
+        Some("fc") => drive.name.starts_with("nvme"),
+        _ => false,
+    }
 }
 
 /// Syncs of the application and flushes at the drives, over the stretches of load between two samples.

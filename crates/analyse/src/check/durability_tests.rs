@@ -48,6 +48,9 @@ fn what_counts_no_flushes_is_not_blamed_for_lacking_them() {
     assert_eq!(counts.status, CheckStatus::Fail, "one that counts some counts all");
     let disk = h30(&record(Sync::Fdatasync(1), 0, |drive| drive.transport = Some("iscsi".into())));
     assert_eq!(disk.status, CheckStatus::Fail);
+    let joined =
+        |name: &str| is_joined(&Device { name: name.into(), transport: Some("fc".into()), ..Device::default() });
+    assert!(joined("nvme0n1") && !joined("sda"), "a SCSI disk behind Fibre Channel counts all");
 }
 
 #[test]

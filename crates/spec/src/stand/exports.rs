@@ -95,6 +95,8 @@ pub struct Iscsi {
     pub transport: IscsiTransport,
     /// Sessions, each over a port of its own; those of several are one device.
     pub paths: u32,
+    /// So many of the paths, the first ones, are told to be optimised; I/Os go over others only when these are gone.
+    pub active: u32,
     /// How one of several is chosen.
     pub policy: PathPolicy,
 }

@@ -74,7 +74,8 @@ pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
     let mut change = Change { of: None, apply: Vec::new(), undo: Vec::new() };
     for node in place.mappings() {
         let name = mapping_name(node)?;
-        let ways = ways(&told(&words("dmsetup table", &[&name]))?);
+        let table = told(&words("dmsetup table", &[&name]))?;
+        let ways = ways(&table);
         let count = ways.len();
         if count < 2 {
             continue;
@@ -85,6 +86,8 @@ pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
         let message = |word: &str| run("dmsetup message", &[&name, "0", word, way]);
         change.apply.push(message("fail_path"));
         change.undo.push(message("reinstate_path"));
+        // Nobody else goes back to the paths of the first choice.
+        change.undo.extend(has_groups(&table).then(|| run("dmsetup message", &[&name, "0", "switch_group", "1"])));
     }
     for subsystem in place.subsystems() {
         let ways = exports::controllers(place.roots(), &subsystem);
@@ -121,6 +124,15 @@ fn ways(table: &str) -> Vec<String> {
     words.filter(|word| word.split_once(':').is_some_and(|(a, b)| number(a) && number(b))).map(str::to_string).collect()
 }
 
+/// Whether a table of `multipath` has its paths in several groups.
+//= linux, drivers/md/dm-mpath.c, multipath_ctr(): features and arguments of a handler, each with their number before, then groups
+fn has_groups(table: &str) -> bool {
+    let words: Vec<&str> = table.split_whitespace().skip(3).collect();
+    let number = |at: usize| words.get(at).and_then(|word| word.parse::<usize>().ok()).unwrap_or(0);
+    let handler = 1 + number(0);
+    number(handler + 1 + number(handler)) > 1
+}
+
 /// What a command tells that changes nothing.
 pub(super) fn told(words: &[String]) -> Found<String> {
     crate::command::execute_plainly(words, &|| false, &mut |_| {}).map_err(|error| error.message)
@@ -145,6 +157,9 @@ mod tests {
     fn ways_stand_in_the_order_of_the_table() {
         let table = "0 196608 multipath 0 0 1 1 round-robin 0 2 1 8:16 1 8:0 1";
         assert_eq!(ways(table), ["8:16", "8:0"]);
+        let groups = "0 196608 multipath 2 queue_mode mq 1 alua 2 1 service-time 0 1 0 8:0 service-time 0 1 0 8:16";
+        assert_eq!(ways(groups), ["8:0", "8:16"]);
+        assert!(has_groups(groups) && !has_groups(table) && !has_groups("0 8 linear 8:16 0"));
         assert!(ways("0 8 linear 8:16 0").is_empty() && ways("").is_empty());
     }
 }

@@ -85,6 +85,7 @@ impl<'a> Sight<'a> {
             Sign::Dataset { pool, name } => self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name),
             Sign::PoolLabel { device, inside, pool } => self.label(device, *inside, pool.as_ref()).is_some(),
             Sign::Setting { path, value } => crate::arm::current(path).is_ok_and(|now| now == *value),
+            Sign::Says { path, line } => text(path).is_some_and(|told| told.lines().any(|own| own == line)),
             Sign::Positive(path) => number(path).is_some_and(|number| number > 0),
             Sign::Process(name) => exports::runs(self.roots, name),
             Sign::NfsExport(path) => exports::is_shared(self.roots, path),

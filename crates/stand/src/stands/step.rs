@@ -315,6 +315,13 @@ pub(crate) enum Sign {
         /// The value.
         value: String,
     },
+    /// A file of the kernel has this line.
+    Says {
+        /// The file.
+        path: String,
+        /// The line.
+        line: String,
+    },
     /// A setting is a number above 0.
     Positive(String),
     /// A program of this name runs.

@@ -79,7 +79,13 @@ pub const ISCSI: Mapping = Mapping {
             "policy",
             "service-time",
             Shape::Word(|| words(PATH_POLICIES)),
-            "How a path is chosen for an I/O; for `paths` above 1.",
+            "How a path is chosen for an I/O, among those that are optimised; for `paths` above 1.",
+        ),
+        optional(
+            "active",
+            "all",
+            Shape::Whole(PATHS),
+            "So many of the paths, the first ones, are optimised (ALUA); the others are taken when these are gone. For `paths` above 1.",
         ),
     ],
 };

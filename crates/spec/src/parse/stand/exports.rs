@@ -5,7 +5,7 @@ use super::layer::{contradiction, plain_words};
 use crate::keys::stand::exports as keys;
 use crate::stand::{Iscsi, IscsiTransport, Kind, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 use crate::yaml::Node;
-use stend_base::{Result, say};
+use stend_base::{Result, Say, say};
 
 pub(super) fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
     let mut map = Map::of(node, file, &keys::NVME_OF)?;
@@ -14,23 +14,17 @@ pub(super) fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
     let policy = map.optional("policy", |node, file| word(node, file, keys::NVME_POLICIES))?;
     let active = map.optional("active", |node, file| whole(node, file, keys::PATHS))?;
     map.finish()?;
-    let wrong = match () {
-        () if transport == Transport::Loop && paths > 1 => {
-            say!("`loop` has no addresses: one path at most", "у `loop` нет адресов: путь может быть только один")
+    let wrong = match transport == Transport::Loop && paths > 1 {
+        true => {
+            Some(say!("`loop` has no addresses: one path at most", "у `loop` нет адресов: путь может быть только один"))
         }
-        () if paths == 1 && (policy.is_some() || active.is_some()) => say!(
-            "one path leaves nothing to choose: `policy` and `active` need `paths` above 1",
-            "один путь не выбирают: для `policy` и `active` нужно `paths` больше 1"
-        ),
-        () if active.is_some_and(|active| active > paths) => {
-            say!("`active` is more than there are `paths`", "`active` больше, чем `paths`")
-        }
-        () => {
-            let policy = policy.unwrap_or(NvmePolicy::Numa);
-            return Ok(Kind::NvmeOf(NvmeOf { transport, paths, active: active.unwrap_or(paths), policy }));
-        }
+        false => nothing_to_choose(paths, policy.is_some(), active),
     };
-    contradiction(node, file, wrong)
+    if let Some(wrong) = wrong {
+        return contradiction(node, file, wrong);
+    }
+    let policy = policy.unwrap_or(NvmePolicy::Numa);
+    Ok(Kind::NvmeOf(NvmeOf { transport, paths, active: active.unwrap_or(paths), policy }))
 }
 
 pub(super) fn iscsi(node: &Node, file: &str) -> Result<Kind> {
@@ -38,19 +32,25 @@ pub(super) fn iscsi(node: &Node, file: &str) -> Result<Kind> {
     let transport = map.optional("transport", |node, file| word(node, file, keys::ISCSI_TRANSPORTS))?;
     let paths = map.optional("paths", |node, file| whole(node, file, keys::PATHS))?.unwrap_or(1);
     let policy = map.optional("policy", |node, file| word(node, file, keys::PATH_POLICIES))?;
+    let active = map.optional("active", |node, file| whole(node, file, keys::PATHS))?;
     map.finish()?;
-    if paths == 1 && policy.is_some() {
-        return contradiction(
-            node,
-            file,
-            say!(
-                "one path leaves nothing to choose: `policy` needs `paths` above 1",
-                "один путь не выбирают: для `policy` нужно `paths` больше 1"
-            ),
-        );
+    if let Some(wrong) = nothing_to_choose(paths, policy.is_some(), active) {
+        return contradiction(node, file, wrong);
     }
-    let transport = transport.unwrap_or(IscsiTransport::Tcp);
-    Ok(Kind::Iscsi(Iscsi { transport, paths, policy: policy.unwrap_or(PathPolicy::ServiceTime) }))
+    let (transport, policy) = (transport.unwrap_or(IscsiTransport::Tcp), policy.unwrap_or(PathPolicy::ServiceTime));
+    Ok(Kind::Iscsi(Iscsi { transport, paths, active: active.unwrap_or(paths), policy }))
+}
+
+/// What is wrong with a choice among so many paths.
+fn nothing_to_choose(paths: u32, policy: bool, active: Option<u32>) -> Option<Say> {
+    if paths == 1 && (policy || active.is_some()) {
+        return Some(say!(
+            "one path leaves nothing to choose: `policy` and `active` need `paths` above 1",
+            "один путь не выбирают: для `policy` и `active` нужно `paths` больше 1"
+        ));
+    }
+    let more = active.is_some_and(|active| active > paths);
+    more.then(|| say!("`active` is more than there are `paths`", "`active` больше, чем `paths`"))
 }
 
 pub(super) fn nbd(node: &Node, file: &str) -> Result<Kind> {

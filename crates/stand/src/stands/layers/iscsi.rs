@@ -21,16 +21,28 @@ struct Target {
     iqn: String,
     /// Where its devices are set up.
     store: String,
-    /// Where what it offers is set up.
-    group: String,
+    /// Where what it offers is set up: for all paths, or for each where they are not alike.
+    groups: Vec<Group>,
     /// Its address: the loopback, that of an interface with nothing behind it, or the one by which the other host reaches this one.
     host: String,
     /// Whether it goes over RDMA.
     iser: bool,
     /// Ports of its paths.
     ports: Vec<u16>,
+    /// So many of these, the first ones, are told to be optimised.
+    active: usize,
     /// With which others of the network are kept out.
     secret: Option<String>,
+}
+
+/// What a target offers over some of its ports.
+struct Group {
+    /// Where it is set up.
+    at: String,
+    /// Its number, from 1 on.
+    number: usize,
+    /// Its ports.
+    ports: Vec<u16>,
 }
 
 pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
@@ -38,12 +50,21 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
     let iqn = format!("iqn.2003-01.org.linux-iscsi:{}", site.uuid(0));
     let first = PORTS + number % 20_000;
     let iser = iscsi.transport == IscsiTransport::Iser;
+    let ports: Vec<u16> = (0..iscsi.paths as u16).map(|path| first + path).collect();
+    // How near a path is belongs to a unit of a group: paths that are not alike have a group each.
+    let alike = if iscsi.active < iscsi.paths { 1 } else { ports.len() };
+    let group = |(number, ports): (usize, &[u16])| Group {
+        at: format!("{CONFIG}/target/iscsi/{iqn}/tpgt_{number}"),
+        number,
+        ports: ports.to_vec(),
+    };
     let target = Target {
         store: format!("{CONFIG}/target/core/iblock_{number}"),
-        group: format!("{CONFIG}/target/iscsi/{iqn}/tpgt_1"),
+        groups: (1..).zip(ports.chunks(alike)).map(group).collect(),
         host: if iser { rdma::address(site) } else { site.address().to_string() },
         iser,
-        ports: (0..iscsi.paths as u16).map(|path| first + path).collect(),
+        ports,
+        active: iscsi.active as usize,
         iqn,
         secret: site.secret(),
     };
@@ -80,16 +101,73 @@ impl Target {
         steps.extend(self.iser.then(|| rdma::card(site)));
         steps.push(made_directory(&self.store));
         steps.extend(site.paths().enumerate().map(|(index, device)| self.device(index, device, &site.uuid(index + 1))));
+        let far = || self.groups.iter().skip(self.active);
+        steps.extend((0..site.count()).flat_map(|index| far().map(move |group| self.distance(index, group))));
         steps.push(made_directory(&format!("{CONFIG}/target/iscsi/{}", self.iqn)));
-        steps.push(self.offer());
-        steps.extend((0..site.count()).map(|index| self.unit(index)));
-        steps.extend(self.ports.iter().map(|port| self.portal(*port)));
-        steps.push(self.open());
+        for group in &self.groups {
+            steps.push(self.offer(group));
+            steps.extend((0..site.count()).map(|index| self.unit(group, index)));
+            steps.extend(group.ports.iter().map(|port| self.portal(group, *port)));
+        }
+        steps.extend((0..site.count()).flat_map(|index| far().map(move |group| self.set_apart(index, group))));
+        steps.extend(self.groups.iter().map(|group| self.open(group)));
         steps
     }
 
+    fn disk(&self, index: usize) -> String {
+        format!("{}/disk{}", self.store, index + 1)
+    }
+
+    /// Where it is set up how near a disk is over a group of ports that are not the first choice. Those of the first choice have what
+    /// every disk has: optimised.
+    fn ports_of(&self, index: usize, group: &Group) -> String {
+        format!("{}/alua/path{}", self.disk(index), group.number)
+    }
+
+    //= linux, drivers/target/target_core_alua.h: "ALUA_ACCESS_STATE_ACTIVE_NON_OPTIMIZED 0x1", "TPGS_IMPLICIT_ALUA 0x10", as 1 in configfs
+    fn distance(&self, index: usize, group: &Group) -> Step {
+        let (at, disk, number) = (self.ports_of(index, group), index + 1, group.number);
+        let state = format!("{at}/alua_access_state");
+        Step {
+            apply: vec![
+                Deed::run("mkdir --", [at.as_str()]),
+                // Group 0 is that of paths of the first choice.
+                tell(format!("{at}/tg_pt_gp_id"), &(number - 1).to_string()),
+                // The target says which paths are near, and no initiator changes it.
+                tell(format!("{at}/alua_access_type"), "1"),
+                tell(state.clone(), "1"),
+            ],
+            undo: vec![(Sign::Path(at.clone()), Deed::run("rmdir --", [at.as_str()]))],
+            ..step(
+                say!(
+                    "have disk{disk} not optimised over path {number}",
+                    "сделать путь {number} к disk{disk} неоптимальным"
+                ),
+                is(state, "1"),
+            )
+        }
+    }
+
+    fn set_apart(&self, index: usize, group: &Group) -> Step {
+        let (name, number) = (format!("path{}", group.number), group.number);
+        let unit = format!("lun/lun_{index}");
+        let line = format!("iSCSI/{}/tpgt_{number}/lun_{index}", self.iqn);
+        let there = Sign::Says { path: format!("{}/members", self.ports_of(index, group)), line };
+        Step {
+            // It goes with the unit.
+            apply: vec![tell(format!("{}/{unit}/alua_tg_pt_gp", group.at), &name)],
+            ..step(
+                say!(
+                    "tell that of unit {index} at path {number}",
+                    "сообщить это об устройстве {index} на пути {number}"
+                ),
+                there,
+            )
+        }
+    }
+
     fn device(&self, index: usize, device: &str, serial: &str) -> Step {
-        let at = format!("{}/disk{}", self.store, index + 1);
+        let at = self.disk(index);
         let enable = format!("{at}/enable");
         Step {
             erases: vec![device.to_string()],
@@ -105,8 +183,8 @@ impl Target {
     }
 
     /// Whoever reaches the loopback may log in and write; over a network, whoever knows the stand.
-    fn offer(&self) -> Step {
-        let Target { group, iqn, .. } = self;
+    fn offer(&self, Group { at: group, .. }: &Group) -> Step {
+        let iqn = &self.iqn;
         let attribute = |name: &str| format!("{group}/attrib/{name}");
         // Last, so that a group that has it is whole.
         let whole = is(attribute("generate_node_acls"), "1");
@@ -129,10 +207,10 @@ impl Target {
         }
     }
 
-    fn unit(&self, index: usize) -> Step {
-        let unit = format!("{}/lun/lun_{index}", self.group);
+    fn unit(&self, group: &Group, index: usize) -> Step {
+        let unit = format!("{}/lun/lun_{index}", group.at);
         let name = format!("disk{}", index + 1);
-        let (link, disk) = (format!("{unit}/{name}"), format!("{}/{name}", self.store));
+        let (link, disk) = (format!("{unit}/{name}"), self.disk(index));
         let there = Sign::Path(link.clone());
         Step {
             apply: vec![
@@ -147,8 +225,8 @@ impl Target {
         }
     }
 
-    fn portal(&self, port: u16) -> Step {
-        let at = format!("{}/np/{}:{port}", self.group, self.host);
+    fn portal(&self, group: &Group, port: u16) -> Step {
+        let at = format!("{}/np/{}:{port}", group.at, self.host);
         let mut made = made_directory(&at);
         if self.iser {
             let over = format!("{at}/iser");
@@ -159,8 +237,8 @@ impl Target {
         made
     }
 
-    fn open(&self) -> Step {
-        let (enable, iqn) = (format!("{}/enable", self.group), &self.iqn);
+    fn open(&self, group: &Group) -> Step {
+        let (enable, iqn) = (format!("{}/enable", group.at), &self.iqn);
         let open = is(enable.clone(), "1");
         Step {
             apply: vec![tell(enable.clone(), "1")],
@@ -228,10 +306,18 @@ fn appear(site: &Site, host: &str, port: u16) -> Step {
 fn several_paths(name: &str, uuid: &str, iscsi: &Iscsi, size: Option<u64>, disks: &[String]) -> Step {
     let uuid = format!("STEND-{uuid}");
     let (policy, count) = (iscsi.policy.word(), disks.len());
-    let table = format!("0 {} multipath 0 0 1 1 {policy} 0 {count} 0 {}", sectors(size), disks.join(" "));
+    let (near, far) = disks.split_at((iscsi.active as usize).min(count));
+    let groups = [near, far].into_iter().filter(|paths| !paths.is_empty());
+    let groups: Vec<String> = groups.map(|paths| format!("{policy} 0 {} 0 {}", paths.len(), paths.join(" "))).collect();
+    // Paths of a later group are taken when no earlier one has any.
+    let apart = groups.len() > 1;
+    let handler = if apart { "1 alua" } else { "0" };
+    let table = format!("0 {} multipath 0 {handler} {} 1 {}", sectors(size), groups.len(), groups.join(" "));
     let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
+    let create = Deed::run("dmsetup create", [name, "--uuid", uuid.as_str(), "--table", table.as_str()]);
     Step {
-        apply: vec![Deed::run("dmsetup create", [name, "--uuid", uuid.as_str(), "--table", table.as_str()])],
+        // What asks each path how near it is; it stays, as modules do.
+        apply: apart.then_some(Deed::Module("scsi_dh_alua")).into_iter().chain([create]).collect(),
         undo: vec![(there.clone(), Deed::run("dmsetup remove --retry", [name]))],
         ..step(say!("join {count} paths to {name}", "свести пути в {name}: {count}"), there)
     }

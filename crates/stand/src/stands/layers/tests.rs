@@ -3,6 +3,7 @@
 use super::*;
 use expect_test::{Expect, expect};
 
+mod alua;
 mod exports;
 mod pools;
 mod superblocks;
