@@ -37,8 +37,27 @@ pub struct InventoryDevice {
     pub access: WriteAccess,
     /// CPUs that take its completion interrupts; empty where every CPU does, or where that cannot be told.
     pub interrupt_cpus: Vec<u32>,
+    /// Ports of Fibre Channel over which it is reached; `None` where it is not.
+    pub fabric: Option<FabricPath>,
     /// What the drive says of itself; `None` where it was not asked or does not tell.
     pub health: Option<Health>,
+}
+
+/// A path over Fibre Channel, as the kernel tells it; what it does not know is `None`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FabricPath {
+    /// Port of this host: `host7`.
+    pub host: String,
+    /// Its world-wide name (WWPN).
+    pub port: Option<String>,
+    /// Its state: `Online`, `Linkdown`, …
+    pub state: Option<String>,
+    /// What its link runs at: `16 Gbit`.
+    pub speed: Option<String>,
+    /// World-wide name of the port at the other end.
+    pub remote_port: Option<String>,
+    /// State of that: `Online`, `Blocked`, …
+    pub remote_state: Option<String>,
 }
 
 /// State of a drive, as `smartctl` reads it from the drive.

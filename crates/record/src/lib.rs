@@ -30,7 +30,7 @@ pub use crash::{Aftermath, Crash, Replayed};
 pub use facts::{Busy, Device, HostFacts, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
 pub use fault::{Back, FaultMoment};
 pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
-pub use inventory::{Health, Inventory, InventoryDevice};
+pub use inventory::{FabricPath, Health, Inventory, InventoryDevice};
 pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
     ArmFacts, Censored, Chosen, Contents, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice,

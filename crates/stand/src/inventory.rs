@@ -1,5 +1,6 @@
 //! All block devices of a host as a tree from its drives up, with who uses them. Reads only.
 
+pub(crate) mod fabric;
 mod health;
 
 use crate::access::{self, Viewer};
@@ -72,6 +73,7 @@ fn add(
         // Its identity is told with the device, whether or not it may be written.
         access: verdict.access,
         interrupt_cpus: interrupts(&devices.path(node).display().to_string(), depth),
+        fabric: fabric::path(roots, devices.disk(node)).filter(|_| depth == 0),
         health: None,
         device,
     });

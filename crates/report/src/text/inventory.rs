@@ -3,7 +3,7 @@
 use super::layout::{clean, columns};
 use stend_base::{Lang, Say, format, say};
 use stend_record::parts::{Link, LinkState};
-use stend_record::{Health, Inventory, InventoryDevice, WriteAccess};
+use stend_record::{FabricPath, Health, Inventory, InventoryDevice, WriteAccess};
 
 /// The storage of a host for a person.
 pub fn inventory_text(inventory: &Inventory, lang: Lang) -> String {
@@ -50,7 +50,10 @@ pub fn inventory_text(inventory: &Inventory, lang: Lang) -> String {
     for line in devices {
         let link = parts.links.iter().find(|link| link.device == line.device.name);
         let more: Vec<Say> =
-            [link.map(linked), line.health.as_ref().map(healthy), interrupts(line)].into_iter().flatten().collect();
+            [link.map(linked), line.fabric.as_ref().map(reached), line.health.as_ref().map(healthy), interrupts(line)]
+                .into_iter()
+                .flatten()
+                .collect();
         if !more.is_empty() {
             let told: Vec<&str> = more.iter().map(|say| say.get(lang)).collect();
             out.push_str(&format!("\n{}: {}", clean(&line.device.name), told.join("; ")));
@@ -126,6 +129,19 @@ fn linked(link: &LinkState) -> Say {
     }
 }
 
+/// Over which ports of Fibre Channel a disk is reached.
+fn reached(path: &FabricPath) -> Say {
+    let words = |parts: &[Option<&String>]| {
+        let known = parts.iter().flatten().map(|part| clean(part));
+        known.collect::<Vec<String>>().join(" ")
+    };
+    let FabricPath { host, port, state, speed, remote_port, remote_state } = path;
+    let own = words(&[Some(host), port.as_ref(), speed.as_ref(), state.as_ref()]);
+    let far = words(&[remote_port.as_ref(), remote_state.as_ref()]);
+    let far = if far.is_empty() { "?".to_string() } else { far };
+    Say::same(format!("Fibre Channel {own} → {far}"))
+}
+
 fn healthy(health: &Health) -> Say {
     let verdict = health.passed.map(|passed| match passed {
         true => say!("health: passed", "состояние: исправен"),
@@ -185,6 +201,7 @@ mod tests {
             mounted: Vec::new(),
             access,
             interrupt_cpus: Vec::new(),
+            fabric: None,
             health: None,
         };
         let held = || WriteAccess::Refused(vec![Refusal::Holder { device: "md0".into() }]);
@@ -205,6 +222,14 @@ mod tests {
             media_errors: Some(0),
             power_on_hours: Some(812),
             celsius: Some(41),
+        });
+        devices[0].fabric = Some(FabricPath {
+            host: "host7".into(),
+            port: Some("0x21000024ff3dc3f4".into()),
+            state: Some("Online".into()),
+            speed: Some("16 Gbit".into()),
+            remote_port: Some("0x500a09838a1b2c3d".into()),
+            remote_state: None,
         });
         let (now, best) = (Link { speed_mt_per_s: 8000, width: 4 }, Link { speed_mt_per_s: 16_000, width: 4 });
         let link = LinkState { device: "nvme1n1".into(), address: "0000:01:00.0".into(), now, best, corrected: None };
@@ -235,7 +260,7 @@ mod tests {
             └─nvme0n1p2  dm    894 GiB  512/4096         dm-uuid:LVM-x7                               free
             nvme1n1      dm    894 GiB  512/4096         dm-uuid:LVM-x7 (S4NFNX0R100001)              free
 
-            nvme0n1: interrupts on CPUs 0-2,7
+            nvme0n1: Fibre Channel host7 0x21000024ff3dc3f4 16 Gbit Online → 0x500a09838a1b2c3d; interrupts on CPUs 0-2,7
             nvme1n1: PCIe 0000:01:00.0, 8 GT/s × 4 of 16 GT/s × 4 possible; health: passed, endurance used 7 %, spare blocks 100 %, media errors 0, 812 h of operation, 41 °C
         "#]].assert_eq(&inventory_text(&inventory(), Lang::En));
         assert!(inventory_text(&inventory(), Lang::Ru).contains("ресурс израсходован на 7 %"));

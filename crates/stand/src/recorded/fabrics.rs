@@ -2,7 +2,7 @@
 
 use super::Tree;
 use crate::devices::Devices;
-use stend_record::Refusal;
+use stend_record::{FabricPath, Refusal};
 
 const FC: &str = "pci0000:3a/0000:3a:00.0/0000:3b:00";
 
@@ -28,6 +28,32 @@ fn a_scsi_disk_tells_what_it_is_behind() {
     };
     let found = ["sda", "sdb", "sdc", "sdd"].map(over);
     assert_eq!(found.each_ref().map(Option::as_deref), [Some("fc"), Some("fc"), Some("sas"), None]);
+}
+
+#[test]
+fn a_disk_behind_fibre_channel_tells_the_ports_at_both_ends() {
+    let tree = machine();
+    let port = "sys/class/fc_host/host7";
+    for (file, value) in [("port_name", "0x21000024ff3dc3f4\n"), ("port_state", "Online\n"), ("speed", "16 Gbit\n")] {
+        tree.put(&format!("{port}/{file}"), value);
+    }
+    tree.put("sys/class/fc_remote_ports/rport-7:0-2/port_name", "0x500a09838a1b2c3d\n");
+    tree.put("sys/class/fc_remote_ports/rport-7:0-2/port_state", "Blocked\n");
+    tree.put("sys/class/fc_host/host8/speed", "unknown\n");
+    let devices = Devices::read(&tree.roots);
+    let path = |name: &str| crate::inventory::fabric::path(&tree.roots, devices.by_name(name).unwrap());
+    let some = |word: &str| Some(word.to_string());
+    let expected = FabricPath {
+        host: "host7".into(),
+        port: some("0x21000024ff3dc3f4"),
+        state: some("Online"),
+        speed: some("16 Gbit"),
+        remote_port: some("0x500a09838a1b2c3d"),
+        remote_state: some("Blocked"),
+    };
+    assert_eq!(path("sda"), Some(expected));
+    assert_eq!(path("sdb"), Some(FabricPath { host: "host8".into(), ..FabricPath::default() }));
+    assert_eq!(path("sdc"), None);
 }
 
 #[test]
