@@ -249,11 +249,11 @@ mod tests {
         };
         assert_eq!(
             shown(Lang::En),
-            "replaying the log of writes: state 13 of 48 | elapsed 1 min 30 s, left about 2 min"
+            "replaying the log of writes: state 13 of 48 | elapsed 1 min 30 s, left about 2 min 00 s"
         );
         assert_eq!(
             shown(Lang::Ru),
-            "воспроизведение журнала записей: состояние 13 из 48 | прошло 1 мин 30 с, осталось около 2 мин"
+            "воспроизведение журнала записей: состояние 13 из 48 | прошло 1 мин 30 с, осталось около 2 мин 00 с"
         );
     }
 }
