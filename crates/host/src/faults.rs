@@ -70,6 +70,10 @@ impl Teller<'_> {
         self.tell(index, FaultMoment::Begins, faults.say(index));
         faults.begin(index, ended, &mut |kind| send_event(self.outbox, kind))?;
         self.tell(index, FaultMoment::Done, faults.say_done(index));
+        if faults.copies(index) {
+            // The copy of little data is complete before anybody looks.
+            self.broken.store(true, Ordering::Relaxed);
+        }
         self.tell_whole(faults);
         Ok(())
     }

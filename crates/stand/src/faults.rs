@@ -193,12 +193,16 @@ impl Faults {
         open.filter_map(Copy::of).find_map(Copy::lack)
     }
 
+    /// Whether an event copies a drive to a spare.
+    pub fn copies(&self, index: usize) -> bool {
+        self.faults.get(index).is_some_and(|fault| matches!(fault.act, Act::DriveReplace(_)))
+    }
+
     /// Waits for what an event has begun and nobody is to cut short: the copy of a drive to a spare. Ends early when `stopped` says so.
     ///
     /// Errors: `Preflight` where for a minute nothing went on of it.
     pub fn finish(&self, stopped: &dyn Fn() -> bool, log: &mut dyn FnMut(EventKind)) -> Result<()> {
-        let copies = |index: &usize| matches!(self.faults[*index].act, Act::DriveReplace(_));
-        match self.open().iter().any(copies) {
+        match self.open().into_iter().any(|index| self.copies(index)) {
             true => until_whole(&|| self.lack(true), HOPELESS, stopped, log).map(drop),
             false => Ok(()),
         }
