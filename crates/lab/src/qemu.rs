@@ -101,7 +101,8 @@ pub fn arguments(
     say("cpu", cpu);
     // With one CPU, QEMU executes locked instructions and barriers of the guest as plain ones, as if nobody shared its memory; but its own
     // threads do, which serve the devices: a queue whose tail and event index crossed on the way was never looked at again (NVMe with
-    // shadow doorbells, virtio), which two of 25 runs of two machines over iSCSI showed. Where a second CPU could be plugged in it executes them as they are (`tcg_cpu_init_cflags`).
+    // shadow doorbells, virtio), which two of 25 runs of two machines over iSCSI showed. Where a second CPU could be plugged in it executes
+    // them as they are (`tcg_cpu_init_cflags`).
     let alone = machine.cpus == 1 && matches!(how, Accelerator::Tcg { .. });
     say("smp", &if alone { "1,maxcpus=2".to_string() } else { machine.cpus.to_string() });
     say("m", &format!("{}M", machine.memory.0 >> 20));

@@ -123,6 +123,16 @@ fn sectors(machine: &Machine) {
     machine.stend(&["stand", "down", "blocks"], 0);
     assert_eq!(blocks(), [512, 4096], "the second one was so before");
     machine.guest(&format!("nvme format {} --block-size=512 --force", drive(2)));
+    // What somebody put on a drive meanwhile is not erased.
+    let stand = machine.stand("taken", 1, "{sectors: 4KiB}");
+    machine.stend(&["stand", "up", &stand], 0);
+    machine.guest(&format!("mkfs.ext4 -q {}", drive(1)));
+    let (_, told) = machine.stend(&["stand", "down", "taken"], 5);
+    assert!(told.contains("would format it back") && blocks() == [4096, 512], "{told}");
+    assert!(machine.guest(&format!("wipefs {}", drive(1))).contains("ext4"), "{told}");
+    machine.guest(&format!("wipefs -qa {}", drive(1)));
+    machine.stend(&["stand", "down", "taken"], 0);
+    assert_eq!(blocks(), [512, 512]);
     let (_, told) = machine.stend(&["stand", "up", &machine.stand("disks", 1, "{sectors: 512B}")], 0);
     assert!(!told.contains("nvme format"), "{told}");
     machine.stend(&["stand", "down", "disks"], 0);

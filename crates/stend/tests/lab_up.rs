@@ -255,6 +255,11 @@ fn a_stand_that_makes_its_machine_starts_it_and_takes_it_down_with_itself() {
     assert!(told.contains("the machine `tested` of the stand is not up"), "{told}");
     let (_, told) = up.lab(&["stand", "up", &stand, "--lab", "other"], 2);
     assert!(told.contains("makes its machine, and another one is named"), "{told}");
+    // What cannot be put up leaves no machine.
+    let lacks = scratch.file("lacks.yaml", &text.replace(&format!("{serial}1"), "NOBODY"));
+    let (_, told) = up.lab(&["stand", "up", &lacks], 4);
+    assert!(told.contains("NOBODY") && told.contains("the machine `tested` is down"), "{told}");
+    assert_eq!(emulators(&serial), [0; 0]);
     // For a run alone: nothing is up behind it.
     up.lab(&["run", &suite, "--stand", &stand, "--progress", "none"], 0);
     assert_eq!(emulators(&serial), [0; 0]);

@@ -1,5 +1,6 @@
 //! What is known of the cuts of power in the trials of one case: how many there were, and what was found of the data afterwards.
 
+use super::middle_and_most;
 use crate::check::bound;
 use crate::phrase::{both, pick};
 use serde::{Deserialize, Serialize};
@@ -76,10 +77,9 @@ fn back(run: &RunRecord, cut: &[u32]) -> Option<BackTimes> {
     });
     let backs: Vec<Back> = backs.filter(|back| cut.contains(&back.trial)).collect();
     let of = |times: Vec<Nanos>| {
-        let mut times = times;
-        times.sort_unstable();
-        // Of an even number the larger of both in the middle: a time that there was.
-        Some((*times.get(times.len() / 2)?, *times.last()?))
+        let all: Vec<Option<f64>> = times.into_iter().map(|time| Some(time.0 as f64)).collect();
+        let (middle, most) = middle_and_most(&all);
+        Some((Nanos(middle? as u64), Nanos(most? as u64)))
     };
     Some(BackTimes {
         answered: of(backs.iter().map(|back| back.answered).collect())?,

@@ -1,10 +1,10 @@
 //! Does one deed. The only place of a stand that changes anything but its journal.
 
-use super::Watch;
 use super::journal::{Entry, Journal};
 use super::layers::sectors;
 use super::signs::{Sight, has_module};
 use super::step::{Deed, Spot};
+use super::{Watch, drives};
 use crate::exports;
 use crate::roots::{Roots, number, text};
 use stend_base::{Error, Kind, Result, say};
@@ -145,9 +145,22 @@ fn blocks_back(roots: &Roots, of: &Spot, journal: &mut Journal, watch: &mut Watc
     let now = Sight::new(roots, journal).blocks(&of.device).map(|now| now.to_string());
     // Where it did not come to be formatted, it is not formatted now.
     if let Some(before) = before.filter(|before| now.as_ref() != Some(before)) {
+        must_be_empty(roots, &of.device, journal)?;
         blocks(&of.device, &before, watch)?;
     }
     journal.append(Entry::PutBack { path: name })
+}
+
+/// All that the stand put on a drive is off it again when the drive is formatted back: what is there now is somebody else's.
+fn must_be_empty(roots: &Roots, device: &str, journal: &Journal) -> Result<()> {
+    let sight = Sight::new(roots, journal);
+    let Some(node) = sight.at(device) else { return Ok(()) };
+    drives::must_be_free(&drives::look(roots, node, sight.devices()), &[]).map_err(|error| {
+        error.hint(say!(
+            "the stand would format it back, which erases it: free it, then take the stand down again",
+            "стенд отформатировал бы его обратно, стерев всё: освободите его и снова уберите стенд"
+        ))
+    })
 }
 
 fn blocks(device: &str, bytes: &str, watch: &mut Watch) -> Result<()> {

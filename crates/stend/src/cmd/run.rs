@@ -127,6 +127,8 @@ fn left_up(stand: &StandText, done: &Done, place: &Place, out: &Out) {
             "the stand `{name}` is still up; `stend stand down {name}` takes it down",
             "стенд `{name}` остался поднятым; убрать его: `stend stand down {name}`"
         ),
+        // One of this run alone has ended with it.
+        Place::Lab(_) if super::lab::standing_at(place).is_none() => return,
         // A host that is gone cannot be asked.
         Place::Lab(_) | Place::Far(_) => {
             let ended = done.error.as_ref().map(|error| error.kind);

@@ -43,11 +43,16 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let near = Place::measured(arguments, text.as_ref())?;
     let Some((far, text)) = far.zip(text.clone()) else {
         let brings = text.as_ref().map(machine_of).transpose()?.flatten().is_some();
+        let was_up = lab::standing_at(&near).is_some();
         let near = if brings { machine(near, &order, &stoppers, out)? } else { near };
-        let answer = storage::order(&near, order.clone(), &stoppers, out, &mut |kind| tell(kind, out))?;
-        if let StandOrder::Down(name) = &order {
+        let answer = storage::order(&near, order.clone(), &stoppers, out, &mut |kind| tell(kind, out));
+        let name = text.as_ref().map_or_else(|| given.unwrap_or_default(), |text| &text.name);
+        // With what is not up after all the machine that was started for it has no use.
+        let failed = brings && !was_up && answer.is_err();
+        if failed || (matches!(order, StandOrder::Down(_)) && answer.is_ok()) {
             end_machine(&near, name, out);
         }
+        let answer = answer?;
         // Whoever gives the file again means the same machine.
         let words = if brings { String::new() } else { near.words() };
         return show(&answer, given.unwrap_or_default(), (&words, &near.words()), out);

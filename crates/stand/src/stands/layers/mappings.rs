@@ -111,12 +111,16 @@ fn key(site: &Site, index: usize, cipher: Cipher) -> String {
     (own..own + words).map(|number| site.uuid(number).replace('-', "")).collect()
 }
 
+/// Bytes of each of so many parts of a device: whole MiB. None begins or ends with the device, so that what is put on a part, such as a
+/// superblock, is not taken for something that lies on the whole: by udev, by LVM, by us.
+pub(super) fn each_of_luns(size: u64, count: u32) -> u64 {
+    size.saturating_sub(2 * MIB) / u64::from(count).max(1) / MIB * MIB
+}
+
 pub(super) fn luns(site: &Site, count: u32) -> Made {
     let mut made = Made::default();
     let Some(Below { path, size }) = site.below.first() else { return made };
-    // Whole MiB each. Neither begins nor ends with the device, so that what is put on a part, such as a superblock, is not taken for
-    // something that lies on the whole: by udev, by LVM, by us.
-    let each = size.map(|size| size.saturating_sub(2 * MIB) / u64::from(count) / MIB * MIB);
+    let each = size.map(|size| each_of_luns(size, count));
     for number in 1..=count {
         let name = format!("{}-{number}", site.name());
         let start = each.map(|each| MIB + each * u64::from(number - 1));

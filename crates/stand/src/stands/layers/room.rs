@@ -1,6 +1,7 @@
 //! Whether what a stand asks for fits on its drives, before anything is built. Pure, and generous: what layers need for themselves
 //! is not counted, so that only what cannot be is refused.
 
+use super::mappings::each_of_luns;
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Lang, Say, format, say};
 use stend_spec::stand::{Dm, Kind, Layer, Lvm, LvmType, Md, MdLevel, Ref, Stand, Zfs, ZfsLayout, ZfsProduct};
@@ -45,7 +46,7 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
         Kind::Lvm(lvm) => vec![volume(lvm, below)?],
         Kind::Zfs(zfs) => vec![pool(zfs, below)?],
         Kind::Luns { count } => {
-            vec![below.first().copied().flatten().map(|room| room / u64::from(*count).max(1)); *count as usize]
+            vec![below.first().copied().flatten().map(|room| each_of_luns(room, *count)); *count as usize]
         }
         Kind::Dm(Dm::LogWrites { .. }) => vec![logged(below)?],
         Kind::Dm(Dm::WriteCache { .. }) => below.first().copied().into_iter().collect(),
