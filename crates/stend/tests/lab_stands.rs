@@ -128,7 +128,7 @@ fn sectors(machine: &Machine) {
     machine.stend(&["stand", "up", &stand], 0);
     machine.guest(&format!("mkfs.ext4 -q {}", drive(1)));
     let (_, told) = machine.stend(&["stand", "down", "taken"], 5);
-    assert!(told.contains("would format it back") && blocks() == [4096, 512], "{told}");
+    assert!(told.contains("it is not formatted back") && blocks() == [4096, 512], "{told}");
     assert!(machine.guest(&format!("wipefs {}", drive(1))).contains("ext4"), "{told}");
     machine.guest(&format!("wipefs -qa {}", drive(1)));
     machine.stend(&["stand", "down", "taken"], 0);

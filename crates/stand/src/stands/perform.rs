@@ -156,10 +156,14 @@ fn must_be_empty(roots: &Roots, device: &str, journal: &Journal) -> Result<()> {
     let sight = Sight::new(roots, journal);
     let Some(node) = sight.at(device) else { return Ok(()) };
     drives::must_be_free(&drives::look(roots, node, sight.devices()), &[]).map_err(|error| {
-        error.hint(say!(
-            "the stand would format it back, which erases it: free it, then take the stand down again",
-            "стенд отформатировал бы его обратно, стерев всё: освободите его и снова уберите стенд"
-        ))
+        let stend_base::Say { en, ru } = &error.message;
+        Error::new(
+            error.kind,
+            say!(
+                "{en}; it is not formatted back, which would erase it",
+                "{ru}; обратно он не отформатирован: это стёрло бы всё"
+            ),
+        )
     })
 }
 
