@@ -51,33 +51,51 @@ pub fn options(machine: &Machine, files: &[String], plugging: Plugging) -> Words
         if !later || plugging == Plugging::Later {
             words.extend(storage(drive, file));
         }
-        let bus = match drive.kind {
-            DriveKind::Nvme | DriveKind::Virtio => slot(drive.node, &mut slots, &mut words),
-            DriveKind::Scsi | DriveKind::Sas => port(drive, &mut controllers, &mut slots, &mut words),
-        };
-        if !later {
-            words.push(("device", device(drive, &bus)));
+        for path in 0..drive.paths {
+            let bus = match drive.kind {
+                DriveKind::Nvme | DriveKind::Virtio => slot(drive.node, &mut slots, &mut words),
+                DriveKind::Scsi | DriveKind::Sas => port(drive, path, &mut controllers, &mut slots, &mut words),
+            };
+            if !later {
+                words.push(("device", device(drive, path, &bus)));
+            }
         }
     }
     words
 }
 
-/// Serial numbers of all drives, each with what QEMU is told to plug it in.
+/// Names of what a drive is to the guest: one for each path.
+pub fn names(drive: &Drive) -> impl Iterator<Item = String> {
+    (0..drive.paths).map(|path| name(drive, path))
+}
+
+fn name(drive: &Drive, path: u32) -> String {
+    match path {
+        0 => id("drive", &drive.serial),
+        path => format!("{}-{}", id("drive", &drive.serial), path + 1),
+    }
+}
+
+/// Serial numbers of all drives, each with what QEMU is told to plug it in, once for each path.
 pub fn plugs(machine: &Machine) -> Vec<(String, String)> {
     let files = vec![String::new(); machine.drives.len()];
     let devices = options(machine, &files, Plugging::Start).into_iter().filter(|(option, _)| *option == "device");
     let devices: Vec<String> = devices.map(|(_, device)| device).collect();
-    let of = |drive: &Drive| {
-        let id = format!("id={}", id("drive", &drive.serial));
-        let found = devices.iter().find(|device| device.split(',').any(|word| word == id));
-        found.map(|device| (drive.serial.clone(), format!("device_add {device}")))
+    let named = |name: &str| {
+        let id = format!("id={name}");
+        devices.iter().find(|device| device.split(',').any(|word| word == id))
     };
-    machine.drives.iter().filter_map(of).collect()
+    let of = |drive: &Drive| {
+        let found = names(drive).filter_map(|name| named(&name));
+        found.map(|device| (drive.serial.clone(), format!("device_add {device}"))).collect::<Vec<_>>()
+    };
+    machine.drives.iter().flat_map(of).collect()
 }
 
-/// How many drives are there at the start.
-pub fn at_start(machine: &Machine, plugging: Plugging) -> usize {
-    machine.drives.iter().filter(|drive| plugging == Plugging::Start || !comes_later(drive)).count()
+/// How many drives the guest sees at the start, each once for every path.
+pub fn at_start(machine: &Machine, plugging: Plugging) -> u32 {
+    let there = machine.drives.iter().filter(|drive| plugging == Plugging::Start || !comes_later(drive));
+    there.map(|drive| drive.paths).sum()
 }
 
 /// Modules that the guest needs to find the drives, set apart by commas; a bus that no drive is on is not waited for.
@@ -135,17 +153,19 @@ fn slot(node: Option<u32>, slots: &mut usize, words: &mut Words) -> String {
 struct Controller {
     kind: DriveKind,
     node: Option<u32>,
+    /// Which of the paths to its drives goes over it.
+    path: u32,
     used: usize,
 }
 
-/// A free port for a disk: of a controller that is there, on its node, or of a new one.
-fn port(drive: &Drive, controllers: &mut Vec<Controller>, slots: &mut usize, words: &mut Words) -> String {
-    let fits = |one: &Controller| one.kind == drive.kind && one.node == drive.node && one.used < PORTS;
+/// A free port for a path to a disk: of a controller that is there, on its node and for that path, or of a new one.
+fn port(drive: &Drive, path: u32, controllers: &mut Vec<Controller>, slots: &mut usize, words: &mut Words) -> String {
+    let fits = |one: &Controller| (one.kind, one.node, one.path) == (drive.kind, drive.node, path) && one.used < PORTS;
     let index = controllers.iter().position(fits).unwrap_or_else(|| {
         let bus = slot(drive.node, slots, words);
         let kind = if drive.kind == DriveKind::Sas { "mptsas1068" } else { "virtio-scsi-pci" };
         words.push(("device", format!("{kind},id=controller{},bus={bus}", controllers.len())));
-        controllers.push(Controller { kind: drive.kind, node: drive.node, used: 0 });
+        controllers.push(Controller { kind: drive.kind, node: drive.node, path, used: 0 });
         controllers.len() - 1
     });
     let number = controllers.get_mut(index).map_or(0, |controller| {
@@ -156,14 +176,14 @@ fn port(drive: &Drive, controllers: &mut Vec<Controller>, slots: &mut usize, wor
 }
 
 /// The drive itself as it is plugged into a bus; also when it comes back to a machine that runs.
-fn device(drive: &Drive, bus: &str) -> String {
+fn device(drive: &Drive, path: u32, bus: &str) -> String {
     let kind = match drive.kind {
         DriveKind::Nvme => "nvme",
         DriveKind::Virtio => "virtio-blk-pci",
         DriveKind::Scsi | DriveKind::Sas => "scsi-hd",
     };
     let (serial, block) = (&drive.serial, drive.logical_block_size);
-    let [id, node] = ["drive", "limited"].map(|part| id(part, serial));
+    let (id, node) = (name(drive, path), id("limited", serial));
     let mut text = format!("{kind},id={id},bus={bus},serial={serial},drive={node}");
     text += &format!(",logical_block_size={block},physical_block_size={}", block.max(4096));
     match drive.kind {
@@ -171,6 +191,8 @@ fn device(drive: &Drive, bus: &str) -> String {
         DriveKind::Scsi | DriveKind::Sas => {
             // 1: it does not rotate.
             text += &format!(",rotation_rate={}", drive.rotation.unwrap_or(1));
+            // QEMU lets nobody else write to what a drive keeps, unless every path says so.
+            text += if drive.paths > 1 { ",share-rw=on" } else { "" };
             text += &drive.wwn.map(|wwn| format!(",wwn={wwn:#018x}")).unwrap_or_default();
         }
         _ => {}

@@ -64,21 +64,19 @@ impl Faults {
         if drive.kind == DriveKind::Sas {
             return Err(cannot(serial, "sas"));
         }
-        let name = id("drive", serial);
-        let mut take_out = || {
+        let mut take_out = |name: String| {
             self.qmp.execute("device_del", &json!({"id": name}))?;
             let gone = |event: &Value| event["event"] == "DEVICE_DELETED" && event["data"]["device"] == name.as_str();
             self.qmp.wait(gone, LET_GO)
         };
-        take_out().map_err(|e| failed(serial, &e))
+        drives::names(&drive).try_for_each(|name| take_out(name).map(drop)).map_err(|e| failed(serial, &e))
     }
 
     /// Puts a drive back where it was.
     pub fn plug(&mut self, serial: &str) -> Result<()> {
         let drive = self.drive(serial)?;
-        let plug = drives::plugs(&self.machine).into_iter().find(|(of, _)| *of == drive.serial);
-        let (_, line) = plug.unwrap_or_default();
-        self.qmp.monitor(&line).map_err(|e| failed(serial, &e))
+        let mut lines = drives::plugs(&self.machine).into_iter().filter(|(of, _)| *of == drive.serial);
+        lines.try_for_each(|(_, line)| self.qmp.monitor(&line)).map_err(|e| failed(serial, &e))
     }
 
     /// Has I/Os of a drive fail, all of this kind or those that touch the 512 bytes at this offset.
@@ -211,6 +209,19 @@ mod tests {
         done.unwrap();
         let line = heard[0]["arguments"]["command-line"].as_str().unwrap();
         assert!(line.starts_with("device_add nvme,id=drive-A1,bus=slot1,serial=A1,drive=limited-A1,"), "{line}");
+    }
+
+    #[test]
+    fn of_a_drive_with_two_paths_both_are_out() {
+        let text = "machine: m\ndrives: [{serial: A, kind: scsi, size: 64MiB, paths: 2, wwn: 5000c500a0b1c2d0}]\n";
+        let gone = |name: &str| json!({"event": "DEVICE_DELETED", "data": {"device": name}});
+        let answer = json!({"return": ""});
+        let (qmp, actor) = actor(vec![answer.clone(), gone("drive-A"), answer, gone("drive-A-2")]);
+        let mut faults = Faults::of(&stend_spec::parse::machine(text, "m.yaml").unwrap(), qmp);
+        faults.unplug("A").unwrap();
+        drop(faults);
+        let asked: Vec<Value> = actor.join().unwrap().iter().map(|heard| heard["arguments"]["id"].clone()).collect();
+        assert_eq!(asked, ["drive-A", "drive-A-2"]);
     }
 
     #[test]

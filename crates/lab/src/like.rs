@@ -32,7 +32,7 @@ pub struct Like {
 ///
 /// Errors: `Usage` if the host shows no drive.
 pub fn like(inventory: &Inventory, largest: Bytes) -> Result<Like> {
-    let drives: Vec<&InventoryDevice> = inventory.devices.iter().filter(|device| is_drive(device)).collect();
+    let drives = drives(inventory);
     if drives.is_empty() {
         return Err(Error::new(Kind::Usage, say!("the inventory shows no drive", "в описи нет ни одного накопителя"))
             .hint(say!(
@@ -40,7 +40,7 @@ pub fn like(inventory: &Inventory, largest: Bytes) -> Result<Like> {
                 "устройства loop, zram и то, что собрано из накопителей, не в счёт"
             )));
     }
-    let biggest = drives.iter().map(|drive| drive.device.size.0).max().unwrap_or(0);
+    let biggest = drives.iter().map(|(drive, _)| drive.device.size.0).max().unwrap_or(0);
     let hostname = plain(&inventory.host.hostname);
     let name: String = hostname.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let name: String = format!("like-{name}").chars().take(NAME).collect();
@@ -64,14 +64,39 @@ pub fn like(inventory: &Inventory, largest: Bytes) -> Result<Like> {
     }
     text += "drives:\n";
     let mut serials = Vec::new();
-    for drive in drives.iter().take(known::DRIVES.most) {
+    for (drive, paths) in drives.iter().take(known::DRIVES.most) {
         let size = scaled(drive.device.size.0, biggest, largest.0);
-        text += &line(drive, size, &nodes, &mut serials);
+        text += &line(drive, *paths, size, &nodes, &mut serials);
     }
     Ok(Like { text, left_out: drives.len().saturating_sub(known::DRIVES.most) })
 }
 
-/// Drives that the lab can emulate: neither empty slots of card readers nor what the kernel makes of files and memory, nor what each
+/// Drives that the lab can emulate, each with how many paths to it the host has.
+fn drives(inventory: &Inventory) -> Vec<(&InventoryDevice, u32)> {
+    let mut found: Vec<(&InventoryDevice, u32)> = Vec::new();
+    for device in inventory.devices.iter().filter(|device| is_drive(device)) {
+        let same = |(known, _): &&mut (&InventoryDevice, u32)| {
+            wwn(device).is_some() && device.device.identity == known.device.identity
+        };
+        match found.iter_mut().find(same) {
+            Some((_, paths)) => *paths = (*paths + 1).min(known::PATHS.most),
+            None => found.push((device, 1)),
+        }
+    }
+    found
+}
+
+/// The world-wide name of a disk of SCSI as a machine file takes it.
+fn wwn(drive: &InventoryDevice) -> Option<String> {
+    let name = drive.device.name.as_str();
+    let is_scsi = !name.starts_with("nvme") && !name.starts_with("vd");
+    let wwn = drive.device.identity.as_deref()?.strip_prefix("wwn:0x").filter(|_| is_scsi)?;
+    // That of a unit of an array has 32 digits, of which the last ones tell it from others.
+    let own = wwn.get(wwn.len().checked_sub(16)?..)?;
+    own.bytes().all(|b| b.is_ascii_hexdigit()).then(|| own.to_ascii_lowercase())
+}
+
+/// Whether the lab can emulate it: neither empty slots of card readers nor what the kernel makes of files and memory, nor what each
 /// machine of the lab has anyway.
 fn is_drive(device: &InventoryDevice) -> bool {
     let own = device.serial.as_deref().is_some_and(|serial| serial.starts_with(qemu::OWN));
@@ -101,7 +126,7 @@ fn scaled(size: u64, biggest: u64, largest: u64) -> u64 {
     size / known::UNIT * known::UNIT
 }
 
-fn line(drive: &InventoryDevice, size: u64, nodes: &[(i64, u32)], serials: &mut Vec<String>) -> String {
+fn line(drive: &InventoryDevice, paths: u32, size: u64, nodes: &[(i64, u32)], serials: &mut Vec<String>) -> String {
     let device = &drive.device;
     let (kind, is_scsi) = match device.name.as_str() {
         name if name.starts_with("nvme") => ("nvme", false),
@@ -118,9 +143,8 @@ fn line(drive: &InventoryDevice, size: u64, nodes: &[(i64, u32)], serials: &mut 
     words.extend((drive.logical_block == 4096).then(|| "logical_block_size: 4KiB".to_string()));
     if is_scsi {
         words.extend((device.rotational == Some(true)).then(|| format!("rotation: {ROTATION}")));
-        let wwn =
-            identity.strip_prefix("wwn:0x").filter(|wwn| wwn.len() == 16 && wwn.bytes().all(|b| b.is_ascii_hexdigit()));
-        words.extend(wwn.map(|wwn| format!("wwn: '{}'", wwn.to_ascii_lowercase())));
+        words.extend(wwn(drive).map(|wwn| format!("wwn: '{wwn}'")));
+        words.extend((paths > 1).then(|| format!("paths: {paths}")));
     }
     let model = device.model.as_deref().unwrap_or_default();
     let told: Vec<String> =
@@ -199,6 +223,8 @@ mod tests {
                 ("nvme0n1", "serial:S4NFNX0R100001", 4 * TB, 512, false, 0),
                 ("nvme1n1", "serial:S4NFNX0R100001", 4 * TB, 4096, false, 1),
                 ("sda", "wwn:0x5000C500A1B2C3D4", TB, 512, true, 1),
+                ("sdb", "wwn:0x600a098000a1b2c3d4e5f60718293a4b", TB, 512, false, 0),
+                ("sdc", "wwn:0x600a098000a1b2c3d4e5f60718293a4b", TB, 512, false, 0),
                 ("vda", "", TB / 100, 512, false, -1),
             ],
         );
@@ -214,12 +240,14 @@ mod tests {
               - {kind: nvme, serial: 'S4NFNX0R100001', size: 1GiB, node: 0}  # nvme0n1, Model- evil, serial:S4NFNX0R100001
               - {kind: nvme, serial: 'DRIVE1', size: 1GiB, node: 1, logical_block_size: 4KiB}  # nvme1n1, Model- evil, serial:S4NFNX0R100001
               - {kind: scsi, serial: '5000C500A1B2C3D4', size: 256MiB, node: 1, rotation: 7200, wwn: '5000c500a1b2c3d4'}  # sda, Model- evil, wwn:0x5000C500A1B2C3D4
+              - {kind: scsi, serial: 'b2c3d4e5f60718293a4b', size: 256MiB, node: 0, wwn: 'd4e5f60718293a4b', paths: 2}  # sdb, Model- evil, wwn:0x600a098000a1b2c3d4e5f60718293a4b
               - {kind: virtio, serial: 'DRIVE2', size: 128MiB}  # vda, Model- evil
         "#]].assert_eq(&text);
         assert_eq!(left_out, 0);
         let machine = stend_spec::parse::machine(&text, "m.yaml").unwrap();
         let kinds: Vec<DriveKind> = machine.drives.iter().map(|drive| drive.kind).collect();
-        assert_eq!(kinds, [DriveKind::Nvme, DriveKind::Nvme, DriveKind::Scsi, DriveKind::Virtio]);
+        assert_eq!(kinds, [DriveKind::Nvme, DriveKind::Nvme, DriveKind::Scsi, DriveKind::Scsi, DriveKind::Virtio]);
+        assert_eq!((machine.drives[2].paths, machine.drives[3].paths), (1, 2));
         assert_eq!(machine.drives[2].wwn, Some(0x5000_c500_a1b2_c3d4));
         assert_eq!(machine.drives[2].rotation, Some(7200));
     }

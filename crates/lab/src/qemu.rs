@@ -329,6 +329,34 @@ mod tests {
     }
 
     #[test]
+    fn a_drive_with_two_paths_is_a_disk_of_two_controllers_which_share_what_it_keeps() {
+        let text =
+            "machine: m\ndrives:\n  - {kind: sas, serial: S, size: 64MiB, count: 2, paths: 2, wwn: 5000c500a0b1c2d0}\n";
+        let line = line(text, TCG);
+        let told: Vec<&str> = line
+            .lines()
+            .filter(|line| {
+                ["-device scsi-hd", "-device mptsas", "-blockdev driver=throttle"].iter().any(|of| line.starts_with(of))
+            })
+            .collect();
+        expect![[r#"
+            -blockdev driver=throttle,node-name=limited-S1,throttle-group=limits-S1,file=file-S1,discard=unmap
+            -device mptsas1068,id=controller0,bus=slot1
+            -device scsi-hd,id=drive-S1,bus=controller0.0,scsi-id=0,serial=S1,drive=limited-S1,logical_block_size=512,physical_block_size=4096,rotation_rate=1,share-rw=on,wwn=0x5000c500a0b1c2d0
+            -device mptsas1068,id=controller1,bus=slot2
+            -device scsi-hd,id=drive-S1-2,bus=controller1.0,scsi-id=0,serial=S1,drive=limited-S1,logical_block_size=512,physical_block_size=4096,rotation_rate=1,share-rw=on,wwn=0x5000c500a0b1c2d0
+            -blockdev driver=throttle,node-name=limited-S2,throttle-group=limits-S2,file=file-S2,discard=unmap
+            -device scsi-hd,id=drive-S2,bus=controller0.0,scsi-id=1,serial=S2,drive=limited-S2,logical_block_size=512,physical_block_size=4096,rotation_rate=1,share-rw=on,wwn=0x5000c500a0b1c2d1
+            -device scsi-hd,id=drive-S2-2,bus=controller1.0,scsi-id=1,serial=S2,drive=limited-S2,logical_block_size=512,physical_block_size=4096,rotation_rate=1,share-rw=on,wwn=0x5000c500a0b1c2d1
+        "#]]
+        .assert_eq(&format!("{}\n", told.join("\n")));
+        assert!(line.contains(" stend.drives=4 "), "{line}");
+        let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
+        let plugs: Vec<String> = drives::plugs(&machine).into_iter().map(|(serial, _)| serial).collect();
+        assert_eq!(plugs, ["S1", "S1", "S2", "S2"]);
+    }
+
+    #[test]
     fn drives_are_plugged_in_near_their_node_each_where_it_can_be_unplugged() {
         let text = "machine: m\nnuma: [{cpus: 1, memory: 512MiB}, {cpus: 2, memory: 1GiB}]\nkernel: [nvme_core.io_timeout=5]\n\
                     drives:\n  - {serial: A, size: 64MiB, count: 2, node: 1, warnings: [spare]}\n  \

@@ -27,8 +27,8 @@ pub struct PlannedDrive {
     pub name: String,
     /// Identity as the file gives it.
     pub id: String,
-    /// Path; `None`: it is not here.
-    pub path: Option<String>,
+    /// Path; several, if it is reached over several; none, if it is not here.
+    pub paths: Vec<String>,
     /// Its size.
     pub size: Option<Bytes>,
     /// Signatures on it, whose contents would be lost.

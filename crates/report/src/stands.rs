@@ -98,7 +98,7 @@ fn row(drive: &PlannedDrive, lang: Lang) -> Vec<String> {
     vec![
         format!("  {}", clean(&drive.name)),
         clean(&drive.id),
-        drive.path.as_deref().map_or_else(absent, clean),
+        if drive.paths.is_empty() { absent() } else { clean(&drive.paths.join(", ")) },
         drive.size.map(|size| format::bytes(size, lang)).unwrap_or_default(),
         clean(&drive.signatures.join(", ")),
     ]
@@ -155,7 +155,7 @@ mod tests {
                 PlannedDrive {
                     name: "d1".into(),
                     id: "serial:A".into(),
-                    path: Some("/dev/sda".into()),
+                    paths: vec!["/dev/sda".into(), "/dev/sdb".into()],
                     size: Some(Bytes::gib(2)),
                     signatures: vec!["ext4".into()],
                     refused: Some(say!("it carries `ext4`", "на нём `ext4`")),
@@ -163,7 +163,7 @@ mod tests {
                 PlannedDrive {
                     name: "d2".into(),
                     id: "serial:B".into(),
-                    path: None,
+                    paths: Vec::new(),
                     size: None,
                     signatures: Vec::new(),
                     refused: None,
@@ -203,7 +203,7 @@ mod tests {
             Nothing was changed. Putting up the stand pair would do this:
 
             Drives: everything on them is lost
-              d1  serial:A  /dev/sda  2 GiB  ext4
+              d1  serial:A  /dev/sda, /dev/sdb  2 GiB  ext4
               d2  serial:B  not here
             ✘ d1: it carries `ext4`
 
@@ -221,7 +221,7 @@ mod tests {
             Ничего не изменено. Чтобы поднять стенд pair, будет сделано:
 
             Накопители: всё, что на них, будет потеряно
-              d1  serial:A  /dev/sda   2 ГиБ  ext4
+              d1  serial:A  /dev/sda, /dev/sdb  2 ГиБ  ext4
               d2  serial:B  здесь нет
             ✘ d1: на нём `ext4`
 

@@ -66,6 +66,8 @@ pub struct Drive {
     pub rotation: Option<u32>,
     /// World-wide name of a SCSI or SAS drive.
     pub wwn: Option<u64>,
+    /// Over how many controllers a SCSI or SAS drive is reached, 1 to 4.
+    pub paths: u32,
     /// Bits of what an NVMe drive complains about.
     pub warnings: u8,
 }

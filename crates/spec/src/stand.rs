@@ -9,7 +9,7 @@ mod zfs;
 
 pub use across::{Across, Side};
 pub use dm::{Checksums, Cipher, Dm};
-pub use exports::{Iscsi, IscsiTransport, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
+pub use exports::{Iscsi, IscsiTransport, Multipath, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 pub use lvm::{Allocation, CacheMode, IntegrityMode, Lvm, LvmType};
 pub use zfs::{Zfs, ZfsLayout, ZfsProduct};
 
@@ -115,6 +115,8 @@ pub enum Kind {
         /// Bytes of a logical block.
         bytes: u32,
     },
+    /// Drives that the host reaches over several paths, each with its paths as one device.
+    Multipath(Multipath),
     /// Settings of the kernel, put back afterwards. Makes nothing.
     Settings(Vec<Tunable>),
 }
@@ -139,6 +141,7 @@ impl Kind {
             Kind::Zfs(_) => "zfs",
             Kind::Fs(_) => "fs",
             Kind::Sectors { .. } => "sectors",
+            Kind::Multipath(_) => "multipath",
             Kind::Settings(_) => "settings",
         }
     }
@@ -150,7 +153,9 @@ impl Kind {
             Kind::Zram(zram) => zram.count,
             Kind::Partition { count } => below.saturating_mul(*count),
             Kind::Dm(dm) if dm.is_over_two() => 1,
-            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Sectors { .. } => below,
+            Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Sectors { .. } | Kind::Multipath(_) => {
+                below
+            }
             Kind::Luns { count } => *count,
             Kind::Md(_)
             | Kind::Lvm(_)
@@ -178,8 +183,14 @@ impl Kind {
             | Kind::NvmeOf(_)
             | Kind::Iscsi(_)
             | Kind::Nbd
-            | Kind::Sectors { .. } => (1, MEMBERS_MAX),
+            | Kind::Sectors { .. }
+            | Kind::Multipath(_) => (1, MEMBERS_MAX),
         }
+    }
+
+    /// Whether it is told to the drives themselves, and so lies on them alone.
+    pub fn is_of_drives(&self) -> bool {
+        matches!(self, Kind::Sectors { .. } | Kind::Multipath(_))
     }
 
     /// Whether what it makes is a directory, on which no further layer can lie.
@@ -373,6 +384,27 @@ impl Stand {
     /// A layer by its name.
     pub fn layer(&self, name: &str) -> Option<&Layer> {
         self.layers.iter().find(|layer| layer.name == name)
+    }
+
+    /// Over how many paths a drive is reached: one, unless a layer joins several.
+    pub fn paths_to(&self, drive: &str) -> u32 {
+        let paths = self.layers.iter().find_map(|layer| match layer.kind {
+            Kind::Multipath(multipath) if layer.on.iter().any(|of| of.name == drive) => Some(multipath.paths),
+            _ => None,
+        });
+        paths.unwrap_or(1)
+    }
+
+    /// Whether what a layer lies on is somewhere reached over several paths, each of which is a device of the host, too.
+    pub fn is_over_paths(&self, layer: &Layer) -> bool {
+        let joins = |kind: &Kind| match kind {
+            Kind::Multipath(_) => true,
+            Kind::Iscsi(iscsi) => iscsi.paths > 1,
+            _ => false,
+        };
+        // Layers lie on earlier ones only, so this comes to its end.
+        let below = layer.on.iter().filter_map(|of| self.layer(&of.name));
+        below.into_iter().any(|below| joins(&below.kind) || self.is_over_paths(below))
     }
 
     /// The layer that keeps a log of every write, with the most states of it that are examined.

@@ -147,6 +147,13 @@ impl Devices {
         }
     }
 
+    /// The devices of a host that had not these.
+    pub(crate) fn without(&self, names: &[&str]) -> Devices {
+        let mut devices = self.clone();
+        devices.nodes.retain(|name, _| !names.contains(&name.as_str()));
+        devices
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Node> {
         self.nodes.values()
     }

@@ -16,6 +16,7 @@ mod host;
 mod identity;
 mod inspect;
 mod inventory;
+mod lvm;
 mod marks;
 mod members;
 mod mounts;

@@ -29,7 +29,7 @@ use names::Names;
 use signs::Sight;
 use std::path::PathBuf;
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::EventKind;
+use stend_record::{EventKind, TargetFacts};
 use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Transport};
 use step::{Deed, Sign};
 
@@ -45,8 +45,8 @@ pub struct Watch<'a> {
 struct Place<'a> {
     stand: &'a Stand,
     nonce: u64,
-    /// Path of every drive that is there, in the order of the file.
-    drives: Vec<Option<String>>,
+    /// The paths of every drive, in the order of the file; none of one that is not there.
+    drives: Vec<Vec<String>>,
 }
 
 impl Place<'_> {
@@ -79,6 +79,8 @@ impl Place<'_> {
             checksummed: &|path| sight.checksummed(path),
             overwrites,
             size: &size,
+            over_paths: self.stand.is_over_paths(layer),
+            access_state: &|path| sight.access_state(path),
             way: self.stand.across.as_ref().map(|hosts| Way { hosts, side: self.stand.side }),
         })
     }
@@ -87,9 +89,13 @@ impl Place<'_> {
     fn below(&self, sight: &Sight, of: &Ref) -> Vec<Below> {
         let mut found: Vec<Below> = Vec::new();
         if let Some(index) = self.stand.drives.iter().position(|drive| drive.name == of.name) {
-            let id = &self.stand.drives[index].id;
-            let path = self.drives.get(index).cloned().flatten().unwrap_or_else(|| format!("DRIVE[{id}]"));
-            found.push(Below { size: sight.size(&path), path });
+            let drive = &self.stand.drives[index];
+            let ways = self.drives.get(index).map(Vec::as_slice).unwrap_or_default();
+            // As many as the file says: what is built on them is worked out also where some are lacking, or too many.
+            let paths = self.stand.paths_to(&drive.name) as usize;
+            let lacking = std::iter::repeat_with(|| format!("DRIVE[{}]", drive.id));
+            let all = ways.iter().cloned().chain(lacking).take(paths);
+            found.extend(all.map(|path| Below { size: sight.size(&path), path }));
         }
         // Layers lie on earlier ones only, so this comes to its end.
         for product in self.stand.layer(&of.name).map(|layer| self.make(sight, layer).products).unwrap_or_default() {
@@ -100,6 +106,19 @@ impl Place<'_> {
             Some(part) => found.into_iter().nth((part as usize).saturating_sub(1)).into_iter().collect(),
             None => found,
         }
+    }
+
+    /// All paths of the drive that has this one; none if it is of no drive.
+    fn ways(&self, path: &str) -> &[String] {
+        let of = self.drives.iter().find(|ways| ways.iter().any(|way| way == path));
+        of.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What is known of a device, with the verdict whether it may be written; `None`: it is gone.
+    fn look(&self, roots: &Roots, sight: &Sight, path: &str) -> Option<TargetFacts> {
+        let others = self.ways(path).iter().filter(|way| *way != path).filter_map(|way| sight.at(way));
+        let others: Vec<&str> = others.map(|node| node.name.as_str()).collect();
+        Some(drives::look(roots, sight.at(path)?, sight.devices(), &others))
     }
 
     /// What is measured: paths of what exists, something like it of the rest.

@@ -175,6 +175,39 @@ fn copies_and_paths(machine: &Machine) {
     assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()));
 }
 
+/// Drives that come over two controllers are one device each, also for LVM: a path goes and comes back under load, and no I/O fails.
+/// Without the layer, with another number of paths, or while somebody has one of them, nothing is built.
+fn two_ways(machine: &Machine) {
+    let stand = |name: &str, layers: &str| {
+        let drives = [1, 2].map(|number| format!("{{id: {}W{number}}}", machine.serial)).join(", ");
+        machine.scratch.file(name, &format!("stand: ways\ndrives: [{drives}]\nlayers: [{layers}]\n"))
+    };
+    let refused = |layers: &str, exit: i32| machine.stend(&["stand", "up", &stand("refused.yaml", layers)], exit).1;
+    let told = refused("lvm: {type: striped}", 5);
+    assert!(told.contains("is the identity of `sd") && told.contains("put a layer `multipath` on it"), "{told}");
+    let told = refused("multipath: {paths: 3}", 4);
+    assert!(told.contains("here: 2, and the layer `multipath` says 3"), "{told}");
+    machine.guest("dmsetup create taken --table \"0 8 linear $(ls /dev/sd? | tail -1) 0\"");
+    let told = refused("multipath: {paths: 2}", 5);
+    assert!(told.contains("/dev/sd") && told.contains("dm-0"), "{told}");
+    machine.guest("dmsetup remove taken");
+    assert_eq!(machine.guest("dmsetup ls").trim(), "No devices found");
+
+    let suite = "suite: ways\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 500ms\n    trial: 6s\n    \
+        events: [{at: 2s, for: 2s, do: path.down, path: 1}]\n    streams:\n      \
+        - {op: write, pattern: random, block_size: 4KiB, rate: 100/s, queue_depth: 64, verify: {after: true}}\n";
+    let suite = machine.scratch.file("ways-suite.yaml", suite);
+    let file = machine.scratch.join("ways.stend").to_string_lossy().into_owned();
+    let over = stand("ways.yaml", "{multipath: {paths: 2, policy: round-robin}}, {lvm: {type: striped}}");
+    let words = ["run", &suite, "--stand", &over, "--progress", "none", "-o", &file];
+    machine.stend(&words, 0);
+    let document = show_json(machine.scratch, Path::new(&file));
+    let found = &document["faults"][0]["trials"][0];
+    assert_eq!(moments(found)[..2], ["path 1 is down", "path 1 is back"], "{found}");
+    assert_eq!((&found["errors"], &found["mismatches"]), (&0.into(), &0.into()));
+    assert_eq!(machine.guest("dmsetup ls; wipefs /dev/sd?").trim(), "No devices found");
+}
+
 /// A member fails under load, a new one comes and is rebuilt; all data are as they were written. What would lose data is refused.
 fn events(machine: &Machine) {
     let suite = "suite: loss\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 500ms\n    trial: 14s\n    \
@@ -210,7 +243,10 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     }
     let before = cached();
     let machine = Machine::up(&scratch, "layers", |serial| {
-        format!("memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}, count: 4, size: 96MiB, iops: {DRIVE_IOPS}}}]\n")
+        format!(
+            "memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}, count: 4, size: 96MiB, iops: {DRIVE_IOPS}}}, \
+             {{serial: {serial}W, kind: scsi, count: 2, size: 64MiB, paths: 2, wwn: 5000c500a0b1c2d0}}]\n"
+        )
     });
 
     for (name, drives, layer, writes, reads) in [
@@ -248,6 +284,7 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     sectors(&machine);
     over_nbd(&machine);
     events(&machine);
+    two_ways(&machine);
     copies_and_paths(&machine);
 
     // Nothing is handed out any more, and nobody is logged in.

@@ -20,7 +20,8 @@ impl Paths {
         for device in devices {
             let place = class.join(device);
             let uuid = std::fs::read_to_string(place.join("dm/uuid")).unwrap_or_default();
-            if uuid.starts_with("mpath-") {
+            // Those of multipath-tools, and those that a stand makes.
+            if ["mpath-", "STEND-mpath-"].iter().any(|kind| uuid.starts_with(kind)) {
                 for slave in names(&place.join("slaves")) {
                     let state = Source::open(&class.join(&slave).join("device/state"));
                     found.states.push((device.clone(), slave, state));
@@ -65,15 +66,19 @@ mod tests {
     #[test]
     fn slaves_of_a_multipath_device_are_ways_and_those_of_a_volume_are_not() {
         let dir = tempfile::tempdir().unwrap();
-        for (dm, uuid) in [("dm-0", "mpath-3600508b4"), ("dm-1", "LVM-x")] {
+        for (dm, uuid) in
+            [("dm-0", "mpath-3600508b4"), ("dm-1", "LVM-x"), ("dm-2", "STEND-mpath-1"), ("dm-3", "STEND-1")]
+        {
             put(dir.path(), &format!("sys/class/block/{dm}/dm/uuid"), uuid);
             for slave in ["sda", "sdb"] {
                 put(dir.path(), &format!("sys/class/block/{dm}/slaves/{slave}/dev"), "8:0");
             }
         }
         put(dir.path(), "sys/class/block/sda/device/state", "running\n");
-        let mut found = Paths::find(dir.path(), &["dm-0", "dm-1", "sda"].map(String::from));
-        assert_eq!(told(&mut found), [("dm-0 sda".into(), Some("running".into())), ("dm-0 sdb".into(), None)]);
+        let mut found = Paths::find(dir.path(), &["dm-0", "dm-1", "dm-2", "dm-3", "sda"].map(String::from));
+        let expected =
+            [("dm-0 sda", Some("running")), ("dm-0 sdb", None), ("dm-2 sda", Some("running")), ("dm-2 sdb", None)];
+        assert_eq!(told(&mut found), expected.map(|(way, state)| (way.to_string(), state.map(String::from))));
         put(dir.path(), "sys/class/block/sda/device/state", "offline\n");
         assert_eq!(told(&mut found)[0].1.as_deref(), Some("offline"));
     }

@@ -64,6 +64,8 @@ const WARNING: Shape = Shape::Word(|| words(WARNINGS));
 pub const SERIAL: Limits<usize> = Limits { least: 1, most: 20 };
 /// Size of a drive; only what is written takes room.
 pub const SIZE: Limits<Bytes> = Limits { least: Bytes::mib(1), most: Bytes::gib(16 << 10) };
+/// Controllers over which a drive is reached: an array often has four.
+pub const PATHS: Limits<u32> = Limits { least: 1, most: 4 };
 /// Most I/Os per second.
 pub const IOPS: Limits<u32> = Limits { least: 1, most: 10_000_000 };
 /// Most bytes per second.
@@ -163,6 +165,12 @@ pub const DRIVE: Mapping = Mapping {
             "absent",
             WWN,
             "World-wide name of a drive of the kinds `scsi` and `sas`; with `count`, of the first, and each further one is greater by 1.",
+        ),
+        optional(
+            "paths",
+            "1",
+            Shape::Whole(PATHS),
+            "Controllers, each of its own, over which a drive of the kinds `scsi` and `sas` is reached; for more than one it needs a `wwn`. The guest sees such a drive so many times.",
         ),
         optional(
             "warnings",

@@ -212,6 +212,12 @@ pub const LAYER: Mapping = Mapping {
             "Logical blocks that drives of NVMe are formatted to (`nvme format`, without metadata): all on them is lost. `down` formats them back. Lies on drives alone.",
         ),
         optional(
+            "multipath",
+            "absent",
+            Shape::Map(&exports::MULTIPATH),
+            "Drives that the host reaches over several paths (Fibre Channel, SAS, iSCSI), each as one device. Lies on drives alone; the first layer of a stand of such drives.",
+        ),
+        optional(
             "settings",
             "absent",
             Shape::Named(&Shape::Name, SETTINGS),
@@ -319,6 +325,7 @@ pub const ALL: &[&Mapping] = &[
     &exports::ISCSI,
     &exports::NBD,
     &exports::NFS,
+    &exports::MULTIPATH,
     &EXISTING,
     &BTRFS,
     &zfs::ZFS,

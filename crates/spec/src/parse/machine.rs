@@ -220,11 +220,19 @@ fn item_drives(node: &Node, file: &str, nodes: usize) -> Result<Vec<Drive>> {
         bandwidth: map.optional("bandwidth", |node, file| within(node, file, known::BANDWIDTH, 1))?,
         rotation: map.optional("rotation", |node, file| of(node, file, disk, whole(node, file, known::ROTATION)?))?,
         wwn: map.optional("wwn", |node, file| of(node, file, disk, wwn(node, file)?))?,
+        paths: map.optional("paths", |node, file| of(node, file, disk, whole(node, file, known::PATHS)?))?.unwrap_or(1),
         warnings: map
             .optional("warnings", |node, file| of(node, file, kind == DriveKind::Nvme, warnings(node, file)?))?
             .unwrap_or(0),
     };
     map.finish()?;
+    if drive.paths > 1 && drive.wwn.is_none() {
+        let message = say!(
+            "a drive with several paths needs a `wwn`, by which they are known",
+            "накопителю с несколькими путями нужен `wwn`: по нему их узнают"
+        );
+        return Err(node.error(file, message));
+    }
     let numbered = |index: u32| match count {
         None => serial.clone(),
         Some(count) => format!("{serial}{:0width$}", index + 1, width = count.to_string().len()),
@@ -340,6 +348,7 @@ mod tests {
             bandwidth: None,
             rotation: None,
             wwn: None,
+            paths: 1,
             warnings: 0,
         };
         let plain = Machine {
@@ -437,6 +446,8 @@ mod tests {
             ("", "{serial: A, size: 1MiB, rotation: 7200}", "do not have that"),
             ("", "{serial: A, size: 1MiB, kind: sas, rotation: 400}", "400 is outside 401"),
             ("", "{serial: A, size: 1MiB, kind: sas, wwn: '5000'}", "16 hexadecimal digits"),
+            ("", "{serial: A, size: 1MiB, kind: sas, paths: 2}", "needs a `wwn`"),
+            ("", "{serial: A, size: 1MiB, paths: 2}", "do not have that"),
             ("", "{serial: A, size: 1MiB, kind: sas, warnings: [spare]}", "do not have that"),
             ("", "{serial: A, size: 1MiB, warnings: [tired]}", "`spare`"),
             ("cpus: 0", "{serial: A, size: 1MiB}", "0 is outside 1 to 64"),

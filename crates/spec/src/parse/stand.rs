@@ -215,14 +215,14 @@ fn fits(layer: &Layer, below: &Stand, node: &Node, file: &str) -> Result<()> {
         );
     }
     on_its_like(layer, below, node, file)?;
-    if matches!(layer.kind, Kind::Sectors { .. })
+    if layer.kind.is_of_drives()
         && let Some(of) = layer.on.iter().find(|of| below.layer(&of.name).is_some())
     {
         let of = &of.name;
         return error(
             say!(
-                "`{name}` cannot lie on `{of}`: only a drive can be formatted",
-                "`{name}` не может лежать на `{of}`: отформатировать можно только накопитель"
+                "`{name}` cannot lie on `{of}`: below `{key}` there are drives and nothing else",
+                "`{name}` не может лежать на `{of}`: под `{key}` бывают только накопители"
             ),
             say!("`on` names drives of the stand", "в `on` указываются накопители стенда"),
         );

@@ -1,4 +1,4 @@
-//! Layers that hand out what lies below over a protocol, and take it in again on the same host.
+//! Layers that hand out what lies below over a protocol, and take it in again on the same host; and drives that come over several paths.
 
 /// What NVMe-oF goes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,15 @@ pub struct Iscsi {
     /// So many of the paths, the first ones, are told to be optimised; I/Os go over others only when these are gone.
     pub active: u32,
     /// How one of several is chosen.
+    pub policy: PathPolicy,
+}
+
+/// Drives that the host reaches over several paths: a SAS drive with two ports, a unit of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Multipath {
+    /// Paths to each drive, 2 to 32.
+    pub paths: u32,
+    /// How one of them is chosen, among those that the drive says are near.
     pub policy: PathPolicy,
 }
 

@@ -5,6 +5,7 @@ use super::deeds::{Change, Deed, run, words};
 use super::place::{Place, mapping_name};
 use crate::devices::Node;
 use crate::exports;
+use crate::lvm;
 use crate::roots::text;
 use stend_base::{Say, say};
 
@@ -28,14 +29,15 @@ pub(super) fn snapshot(place: &Place) -> Found<Change> {
     }
     for node in place.volumes() {
         let (group, volume) = of_lvm(&mapping_name(node)?);
-        let mut create = words("lvcreate --yes --quiet --snapshot --name", &[SNAPSHOT]);
+        let mut create = lvm::words(&["lvcreate", "--yes", "--quiet", "--snapshot", "--name", SNAPSHOT], place.lvm());
         if !is_thin(node)? {
-            must_have_room(&group)?;
+            must_have_room(place, &group)?;
             create.push("--extents=100%FREE".into());
         }
         create.push(format!("{group}/{volume}"));
         change.apply.push(Deed::Run(create));
-        change.undo.push(Deed::LetGo(words("lvremove --yes --quiet", &[&format!("{group}/{SNAPSHOT}")])));
+        let name = format!("{group}/{SNAPSHOT}");
+        change.undo.push(Deed::LetGo(lvm::words(&["lvremove", "--yes", "--quiet", &name], place.lvm())));
     }
     match change.apply.is_empty() {
         false => Ok(change),
@@ -58,8 +60,8 @@ fn is_thin(node: &Node) -> Found<bool> {
     Ok(table.split_whitespace().nth(2) == Some("thin"))
 }
 
-fn must_have_room(group: &str) -> Found<()> {
-    let free = told(&words("vgs --noheadings --options vg_free_count", &[group]))?;
+fn must_have_room(place: &Place, group: &str) -> Found<()> {
+    let free = told(&lvm::words(&["vgs", "--noheadings", "--options", "vg_free_count", group], place.lvm()))?;
     if free.lines().any(|line| line.trim().parse::<u64>().is_ok_and(|extents| extents > 0)) {
         return Ok(());
     }
@@ -107,8 +109,8 @@ pub(super) fn path_down(place: &Place, number: u32) -> Found<Change> {
     match change.apply.is_empty() {
         false => Ok(change),
         true => Err(say!(
-            "the stand of this run made no device with several paths: it needs `iscsi: {{paths: 2}}` or `nvme_of: {{paths: 2, …}}`",
-            "стенд этого прогона не создал устройства с несколькими путями: нужно `iscsi: {{paths: 2}}` или `nvme_of: {{paths: 2, …}}`"
+            "the stand of this run made no device with several paths: it needs `multipath`, `iscsi: {{paths: 2}}` or `nvme_of: {{paths: 2, …}}`",
+            "стенд этого прогона не создал устройства с несколькими путями: нужно `multipath`, `iscsi: {{paths: 2}}` или `nvme_of: {{paths: 2, …}}`"
         )),
     }
 }

@@ -234,6 +234,11 @@ impl<'a> Place<'a> {
         self
     }
 
+    /// What LVM may see here.
+    pub(super) fn lvm(&self) -> Option<String> {
+        crate::lvm::sees(self.devices)
+    }
+
     pub(super) fn path(&self, node: &Node) -> String {
         self.devices.path(node).display().to_string()
     }

@@ -13,8 +13,10 @@ use stend_record::{TargetFacts, WriteAccess};
 use stend_spec::stand::{DriveRef, Stand};
 
 /// The device that an identity means: as it is printed, without what stands before the colon, or the serial number of a whole
-/// drive, also of one that has a WWN.
-pub(super) fn find<'a>(roots: &Roots, devices: &'a Devices, id: &str) -> Result<Option<&'a Node>> {
+/// drive, also of one that has a WWN. Of a drive with several paths the device of each; none where it is not there.
+///
+/// Errors: `Unsafe` where several devices are meant, and not said to be paths to one drive, or not surely are.
+pub(super) fn find<'a>(roots: &Roots, devices: &'a Devices, id: &str, paths: u32) -> Result<Vec<&'a Node>> {
     let wanted = id.strip_prefix("serial:").unwrap_or(id);
     let labelled = |node: &Node| {
         let whole = node.partition.is_none() && node.slaves.is_empty();
@@ -28,24 +30,57 @@ pub(super) fn find<'a>(roots: &Roots, devices: &'a Devices, id: &str) -> Result<
         let placed = || id.starts_with("path:") && identity::of_place(roots, node).as_deref() == Some(id);
         node.size > 0 && (labelled(node) || placed() || named())
     };
-    let mut found = devices.all().filter(is);
-    match (found.next(), found.next()) {
-        (Some(one), Some(other)) => {
-            let (one, other) = (&one.name, &other.name);
-            Err(Error::new(
-                Kind::Unsafe,
-                say!(
-                    "`{id}` is the identity of `{one}` and of `{other}`",
-                    "идентичность `{id}` у двух устройств: `{one}` и `{other}`"
-                ),
-            )
-            .hint(say!(
-                "with several paths to a drive name the multipath device",
-                "при нескольких путях к накопителю укажите устройство multipath"
-            )))
+    let found: Vec<&Node> = devices.all().filter(is).collect();
+    match found[..] {
+        [one, other, ..] if paths == 1 => Err(ambiguous(id, &one.name, &other.name)),
+        [one, ..] if paths > 1 => {
+            must_be_paths_to_one(roots, devices, id, one, &found)?;
+            Ok(found)
         }
-        (one, _) => Ok(one),
+        _ => Ok(found),
     }
+}
+
+fn ambiguous(id: &str, one: &str, other: &str) -> Box<Error> {
+    Error::new(
+        Kind::Unsafe,
+        say!(
+            "`{id}` is the identity of `{one}` and of `{other}`",
+            "идентичность `{id}` у двух устройств: `{one}` и `{other}`"
+        ),
+    )
+    .hint(say!(
+        "if these are paths to one drive, put a layer `multipath` on it, or name the multipath device that is over them",
+        "если это пути к одному накопителю, положите на него слой `multipath` или укажите устройство multipath над ними"
+    ))
+}
+
+/// Serial numbers repeat from one vendor to another, and of cheap bridges all are one; copies of a file system have one UUID. A
+/// world-wide name is of one drive.
+fn must_be_paths_to_one(roots: &Roots, devices: &Devices, id: &str, one: &Node, found: &[&Node]) -> Result<()> {
+    let identity = identity::of(roots, devices, one).filter(|identity| identity.starts_with("wwn:"));
+    let is_same = |node: &&&Node| identity == identity::of(roots, devices, node) && node.size == one.size;
+    let (other, one) = (found.iter().find(|node| !is_same(node)), &one.name);
+    let why = match (&identity, other) {
+        (Some(_), None) => return Ok(()),
+        (None, _) => say!("`{one}` has no world-wide name", "у `{one}` нет всемирного имени"),
+        (Some(_), Some(other)) => {
+            let other = &other.name;
+            say!(
+                "`{one}` and `{other}` differ in their world-wide name or size",
+                "у `{one}` и `{other}` разные всемирные имена или размеры"
+            )
+        }
+    };
+    let Say { en, ru } = why;
+    Err(Error::new(
+        Kind::Unsafe,
+        say!(
+            "the paths to `{id}` are not surely paths to one drive: {en}",
+            "пути к `{id}` могут вести к разным накопителям: {ru}"
+        ),
+    )
+    .hint(say!("`stend inspect` shows names and sizes", "имена и размеры покажет `stend inspect`")))
 }
 
 /// Every drive of a stand as the journal keeps it; the error names the one that is not there.
@@ -53,7 +88,10 @@ pub(super) fn identify(roots: &Roots, stand: &Stand) -> Result<Vec<Drive>> {
     let devices = Devices::read(roots);
     let mut drives: Vec<Drive> = Vec::new();
     for DriveRef { name, id } in &stand.drives {
-        let node = find(roots, &devices, id)?.ok_or_else(|| absent(name, id))?;
+        let paths = stand.paths_to(name);
+        let ways = find(roots, &devices, id, paths)?;
+        let node = *ways.first().ok_or_else(|| absent(name, id))?;
+        must_be_so_many(name, id, ways.len(), paths)?;
         let known = identity::of(roots, &devices, node).filter(|identity| !identity.starts_with("fs-uuid:"));
         let lasting = known.or_else(|| identity::of_place(roots, node)).ok_or_else(|| fleeting(name, id));
         let identity = lasting?;
@@ -67,7 +105,7 @@ pub(super) fn identify(roots: &Roots, stand: &Stand) -> Result<Vec<Drive>> {
                 ),
             ));
         }
-        drives.push(Drive { name: name.clone(), identity, size: node.size });
+        drives.push(Drive { name: name.clone(), identity, size: node.size, paths });
     }
     Ok(drives)
 }
@@ -93,12 +131,37 @@ pub(super) fn must_have_room(stand: &Stand, sizes: &[Option<u64>], file: &str) -
     Err(super::of_layer(layer, file, lacks))
 }
 
-/// Every drive must be there before anything is done to the others.
-pub(super) fn must_all_be_here(drives: &[Drive], paths: &[Option<String>]) -> Result<()> {
-    match drives.iter().zip(paths).find(|(_, path)| path.is_none()) {
+/// Every drive must be there before anything is done to the others, be it over one of its paths.
+pub(super) fn must_all_be_here(drives: &[Drive], paths: &[Vec<String>]) -> Result<()> {
+    match drives.iter().zip(paths).find(|(_, ways)| ways.is_empty()) {
         Some((drive, _)) => Err(absent(&drive.name, &drive.identity)),
         None => Ok(()),
     }
+}
+
+/// What is built on a drive is built on all of its paths.
+pub(super) fn must_have_all_paths(drives: &[Drive], paths: &[Vec<String>]) -> Result<()> {
+    must_all_be_here(drives, paths)?;
+    let mut each = drives.iter().zip(paths);
+    each.try_for_each(|(drive, ways)| must_be_so_many(&drive.name, &drive.identity, ways.len(), drive.paths))
+}
+
+/// One more path than the file says would be a way past the device over the others; one fewer is one that nobody would miss.
+pub(super) fn must_be_so_many(name: &str, id: &str, found: usize, paths: u32) -> Result<()> {
+    if found == paths as usize {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Preflight,
+        say!(
+            "paths to the drive `{name}` (`{id}`) here: {found}, and the layer `multipath` says {paths}",
+            "путей к накопителю `{name}` (`{id}`) здесь: {found}, а в слое `multipath` указано {paths}"
+        ),
+    )
+    .hint(say!(
+        "`stend inspect` lists each path as a drive of this identity",
+        "`stend inspect` показывает каждый путь как накопитель с этой идентичностью"
+    )))
 }
 
 fn absent(name: &str, id: &str) -> Box<Error> {
@@ -115,24 +178,29 @@ fn absent(name: &str, id: &str) -> Box<Error> {
     ))
 }
 
-/// Path of each drive that is there and has the size that it had when the stand was put up.
-pub(super) fn paths(roots: &Roots, drives: &[Drive]) -> Result<Vec<Option<String>>> {
+/// The paths of each drive that is there and has the size that it had when the stand was put up.
+pub(super) fn paths(roots: &Roots, drives: &[Drive]) -> Result<Vec<Vec<String>>> {
     let devices = Devices::read(roots);
-    let path = |drive: &Drive| {
-        let Some(node) = find(roots, &devices, &drive.identity)? else { return Ok(None) };
-        let path = devices.path(node).display().to_string();
-        if node.size != drive.size {
-            return Err(claims::changed(&path, &say!("size", "размер")));
-        }
-        Ok(Some(path))
+    let ways = |drive: &Drive| {
+        let found = find(roots, &devices, &drive.identity, drive.paths)?;
+        let path = |node: &&Node| {
+            let path = devices.path(node).display().to_string();
+            match node.size == drive.size {
+                true => Ok(path),
+                false => Err(claims::changed(&path, &say!("size", "размер"))),
+            }
+        };
+        found.iter().map(path).collect()
     };
-    drives.iter().map(path).collect()
+    drives.iter().map(ways).collect()
 }
 
-/// What is known of a drive of a stand, with the verdict whether it may be written.
-pub(super) fn look(roots: &Roots, node: &Node, devices: &Devices) -> TargetFacts {
+/// What is known of a drive of a stand, with the verdict whether it may be written; `others` are further paths to it, each of which is
+/// looked at in its turn.
+pub(super) fn look(roots: &Roots, node: &Node, devices: &Devices, others: &[&str]) -> TargetFacts {
     let named = devices.path(node).display().to_string();
-    device_facts(roots, devices, node, &named, Viewer::Stranger)
+    // Two devices of one identity are refused, but for these.
+    device_facts(roots, &devices.without(others), node, &named, Viewer::Stranger)
 }
 
 /// Refuses a drive that may not be written over: in use, or with a signature that `overwrite` does not name. That the stand file
@@ -164,3 +232,6 @@ pub(super) fn must_be_free(facts: &TargetFacts, overwrite: &[String]) -> Result<
         })?
         .map_err(refused)
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,6 +119,14 @@ pub(crate) struct Drive {
     pub identity: String,
     /// Bytes.
     pub size: u64,
+    /// How many paths to it there are.
+    #[serde(default = "one")]
+    pub paths: u32,
+}
+
+/// Journals of old had no word for it.
+fn one() -> u32 {
+    1
 }
 
 impl Head {
@@ -351,7 +359,7 @@ mod tests {
             "s.yaml",
             "stand: x",
             7,
-            vec![Drive { name: "d1".into(), identity: "serial:A".into(), size: 4096 }],
+            vec![Drive { name: "d1".into(), identity: "serial:A".into(), size: 4096, paths: 1 }],
             "R-1",
         )
     }

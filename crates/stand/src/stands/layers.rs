@@ -6,6 +6,7 @@ mod file_systems;
 mod iscsi;
 mod mappings;
 mod memory;
+mod multipath;
 mod nbd;
 mod nfs;
 mod pools;
@@ -50,6 +51,11 @@ pub(crate) struct Site<'a> {
     pub overwrites: bool,
     /// Size of something that a layer makes, once it exists.
     pub size: &'a dyn Fn(&Product) -> Option<u64>,
+    /// What is below is reached over several paths, which LVM would take for copies.
+    pub over_paths: bool,
+    /// Handler that a disk of SCSI has for being near or far over a path (`alua`), and how near it is over this one, as the kernel calls
+    /// it; `None`: it does not tell.
+    pub access_state: &'a dyn Fn(&str) -> Option<(String, String)>,
     /// Exports go from one host to another; `None`: this one takes in what it hands out.
     pub way: Option<Way<'a>>,
 }
@@ -136,6 +142,7 @@ pub(crate) fn make(site: &Site) -> Made {
         Kind::Zfs(zfs) => pools::pool(site, zfs),
         Kind::Fs(fs) => file_systems::plain(site, fs),
         Kind::Sectors { bytes } => sectors::formatted(site, *bytes),
+        Kind::Multipath(settings) => multipath::drives(site, *settings),
         Kind::Settings(tunables) => Made { steps: tunables.iter().map(setting).collect(), products: Vec::new() },
     }
 }

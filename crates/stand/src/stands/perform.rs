@@ -155,7 +155,7 @@ fn blocks_back(roots: &Roots, of: &Spot, journal: &mut Journal, watch: &mut Watc
 fn must_be_empty(roots: &Roots, device: &str, journal: &Journal) -> Result<()> {
     let sight = Sight::new(roots, journal);
     let Some(node) = sight.at(device) else { return Ok(()) };
-    drives::must_be_free(&drives::look(roots, node, sight.devices()), &[]).map_err(|error| {
+    drives::must_be_free(&drives::look(roots, node, sight.devices(), &[]), &[]).map_err(|error| {
         let stend_base::Say { en, ru } = &error.message;
         Error::new(
             error.kind,

@@ -3,8 +3,8 @@
 use super::journal::{Head, Journal};
 use super::signs::Sight;
 use super::{Place, drives, here};
-use crate::devices::Devices;
-use stend_base::{Bytes, Result};
+use crate::devices::{Devices, Node};
+use stend_base::Result;
 use stend_record::{PlannedDrive, PlannedStep, StandPlan, WriteAccess};
 use stend_spec::stand::Stand;
 
@@ -22,20 +22,28 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     let devices = Devices::read(&roots);
     let mut planned = Vec::new();
     for drive in stand.drives.iter().filter(|_| stand.has_drives()) {
-        let node = drives::find(&roots, &devices, &drive.id)?;
-        let facts = node.map(|node| drives::look(&roots, node, &devices));
-        let refused =
-            facts.as_ref().filter(|_| !is_up).and_then(|facts| drives::must_be_free(facts, &stand.overwrite).err());
-        let signatures = match facts.as_ref().map(|facts| &facts.access) {
-            Some(WriteAccess::Confirm { signatures, .. }) => signatures.clone(),
-            _ => Vec::new(),
+        let ways = stand.paths_to(&drive.name);
+        let found = drives::find(&roots, &devices, &drive.id, ways)?;
+        let names: Vec<&str> = found.iter().map(|node| node.name.as_str()).collect();
+        let others = |node: &Node| names.iter().copied().filter(|name| *name != node.name).collect::<Vec<_>>();
+        let facts: Vec<_> = found.iter().map(|node| drives::look(&roots, node, &devices, &others(node))).collect();
+        let complete = match found.len() {
+            // That it is not here is told by its lacking paths.
+            0 => Ok(()),
+            count => drives::must_be_so_many(&drive.name, &drive.id, count, ways),
         };
+        let free = || facts.iter().try_for_each(|facts| drives::must_be_free(facts, &stand.overwrite));
+        let refused = if is_up { None } else { complete.and_then(|()| free()).err() };
+        let signatures = facts.iter().find_map(|facts| match &facts.access {
+            WriteAccess::Confirm { signatures, .. } => Some(signatures.clone()),
+            _ => None,
+        });
         planned.push(PlannedDrive {
             name: drive.name.clone(),
             id: drive.id.clone(),
-            path: node.map(|node| devices.path(node).display().to_string()),
-            size: node.map(|node| Bytes(node.size)),
-            signatures,
+            paths: facts.iter().map(|facts| facts.path.clone()).collect(),
+            size: facts.first().map(|facts| facts.size),
+            signatures: signatures.unwrap_or_default(),
             refused: refused.map(|error| error.message),
         });
     }
@@ -43,7 +51,7 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
         let sizes: Vec<Option<u64>> = planned.iter().map(|drive| drive.size.map(|size| size.0)).collect();
         drives::must_have_room(stand, &sizes, file)?;
     }
-    let paths = planned.iter().map(|drive| drive.path.clone()).collect();
+    let paths = planned.iter().map(|drive| drive.paths.clone()).collect();
     let place = Place { stand, nonce: head.nonce, drives: paths };
     let sight = Sight::new(&roots, &journal);
     let (mut steps, mut undo) = (Vec::new(), Vec::new());

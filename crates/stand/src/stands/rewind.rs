@@ -21,7 +21,7 @@ use stend_sys::IoFile;
 pub struct Rewind {
     stand: Stand,
     nonce: u64,
-    drives: Vec<Option<String>>,
+    drives: Vec<Vec<String>>,
     /// Name of the mapping, and paths of what it lies on.
     mapping: String,
     data: String,

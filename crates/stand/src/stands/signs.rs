@@ -6,7 +6,7 @@ use super::layers::{Made, superblocks};
 use super::step::{Pool, Product, Sign, Spot};
 use crate::devices::{Devices, Node};
 use crate::roots::{Roots, names, number, text};
-use crate::{exports, identity, marks, mounts, pools};
+use crate::{exports, identity, lvm, marks, mounts, pools};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,17 +50,19 @@ impl<'a> Sight<'a> {
             Sign::Superblock(of) => self.is_formatted(of) == Some(true),
             Sign::SuperblockBegun(of) => self.is_formatted(of).is_some(),
             Sign::Unwritten(name) => self.is_unwritten(name),
-            Sign::Volume(volume) => self.mapping(&volume.mapping).is_some() && group_has(&volume.group, &volume.tag),
+            Sign::Volume(volume) => {
+                self.mapping(&volume.mapping).is_some() && self.group_has(&volume.group, &volume.tag)
+            }
             Sign::VolumeOn { volume, below } => {
                 let is = |node: &Node| text(node.sysfs.join("dm/name")).is_some_and(|name| name.starts_with(below));
                 let on = |node: &Node| node.slaves.iter().filter_map(|name| self.devices.by_name(name)).any(is);
-                self.mapping(&volume.mapping).is_some_and(on) && group_has(&volume.group, &volume.tag)
+                self.mapping(&volume.mapping).is_some_and(on) && self.group_has(&volume.group, &volume.tag)
             }
-            Sign::LogicalVolume { group, tag, name } => group_has(group, tag) && has_volume(group, name),
+            Sign::LogicalVolume { group, tag, name } => self.group_has(group, tag) && self.has_volume(group, name),
             Sign::NothingInactive(volume) => {
                 self.mapping(&volume.mapping).is_some()
-                    || !group_has(&volume.group, &volume.tag)
-                    || all_active(&volume.group)
+                    || !self.group_has(&volume.group, &volume.tag)
+                    || self.all_active(&volume.group)
             }
             Sign::GroupActive(group) => self.has_active(group),
             Sign::Loop(file) => self.loop_over(file).is_some(),
@@ -73,7 +75,7 @@ impl<'a> Sight<'a> {
             Sign::ScsiDisks { serials, port } => serials.iter().all(|serial| self.disk(serial, *port).is_some()),
             Sign::Initiator => exports::initiator_listens(self.roots),
             Sign::Mounted(at) => mounts::own(self.roots).iter().any(|mount| mount.at == Path::new(at)),
-            Sign::Group { name, tag } => group_has(name, tag),
+            Sign::Group { name, tag } => self.group_has(name, tag),
             Sign::Pool(pool) => self.is_imported(pool),
             Sign::NothingToImport { pool, members } => {
                 let holds = |device: &String| {
@@ -161,6 +163,14 @@ impl<'a> Sight<'a> {
         names(&links).into_iter().find(leads).map(|name| links.join(name).display().to_string())
     }
 
+    /// Handler of a disk of SCSI for how near it is over this path, and what it says to be; `None`: it has none.
+    //= linux, drivers/scsi/scsi_sysfs.c: "detached" where there is no handler
+    pub(crate) fn access_state(&self, path: &str) -> Option<(String, String)> {
+        let device = self.at(path)?.sysfs.join("device");
+        let handler = text(device.join("dh_state")).filter(|handler| handler != "detached")?;
+        Some((handler, text(device.join("access_state"))?))
+    }
+
     /// How a pool is.
     pub(crate) fn health(&self, pool: &str) -> Option<pools::Health> {
         pools::health(self.roots, pool)
@@ -245,6 +255,38 @@ impl<'a> Sight<'a> {
         })
     }
 
+    /// What LVM, which keeps its groups to itself, tells of one.
+    fn lvm(&self, line: &[&str]) -> String {
+        told(&lvm::words(line, lvm::sees(&self.devices)))
+    }
+
+    /// Whether a group carries this tag.
+    fn group_has(&self, group: &str, tag: &str) -> bool {
+        let of = format!("vg_name={group}");
+        let told = self.lvm(&["vgs", "--noheadings", "--options", "vg_tags", "--select", &of]);
+        told.lines().any(|line| line.trim().split(',').any(|own| own == tag))
+    }
+
+    fn has_volume(&self, group: &str, name: &str) -> bool {
+        let told = self.lvm(&["lvs", "--noheadings", "--options", "lv_name", group]);
+        told.lines().any(|line| line.trim() == name)
+    }
+
+    /// Whether a group has no volume that is not active.
+    fn all_active(&self, group: &str) -> bool {
+        let told = self.lvm(&["lvs", "--noheadings", "--options", "lv_name,lv_active", group]);
+        // Of one that is not, the name stands alone.
+        told.lines().all(|line| line.split_whitespace().nth(1) == Some("active"))
+    }
+
+    /// Least percentage to which a part of the volumes of a group is synchronised; the error is what LVM said instead.
+    pub(crate) fn synchronised(&self, group: &str) -> std::result::Result<f64, String> {
+        let told = self.lvm(&["lvs", "--all", "--noheadings", "--options", "sync_percent", group]);
+        // Warnings stand among the lines, too.
+        let percents = told.lines().filter_map(|line| line.trim().parse::<f64>().ok());
+        percents.reduce(f64::min).ok_or(told)
+    }
+
     fn is_imported(&self, pool: &Pool) -> bool {
         pools::comment(self.roots, &pool.name).as_deref() == Some(&pool.tag)
     }
@@ -298,37 +340,16 @@ fn is_of_group(mapping: &str, group: &str) -> bool {
     rest.is_some_and(|volume| !volume.starts_with('-'))
 }
 
-/// Whether a group has no volume that is not active.
-fn all_active(group: &str) -> bool {
-    let told = told(&["lvs", "--noheadings", "--options", "lv_name,lv_active", group]);
-    // Of one that is not, the name stands alone.
-    told.lines().all(|line| line.split_whitespace().nth(1) == Some("active"))
-}
-
-/// What LVM tells; nothing where there is no LVM.
-fn told(words: &[&str]) -> String {
-    let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
-    crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default()
-}
-
-fn has_volume(group: &str, name: &str) -> bool {
-    told(&["lvs", "--noheadings", "--options", "lv_name", group]).lines().any(|line| line.trim() == name)
+/// What a command tells; nothing where there is no such program.
+fn told(words: &[String]) -> String {
+    crate::command::execute_plainly(words, &|| false, &mut |_| {}).unwrap_or_default()
 }
 
 /// What a mapping tells of itself behind its start and length: its target, and that one's own words.
 pub(crate) fn status(name: &str) -> Option<Vec<String>> {
-    let told = told(&["dmsetup", "status", name]);
+    let told = told(&["dmsetup", "status", name].map(String::from));
     let words: Vec<String> = told.lines().next()?.split_whitespace().skip(2).map(str::to_string).collect();
     (!words.is_empty()).then_some(words)
-}
-
-/// LVM keeps its groups to itself: it has to be asked.
-fn group_has(name: &str, tag: &str) -> bool {
-    let words = ["vgs", "--noheadings", "--options", "vg_tags", "--select"].map(String::from);
-    let words: Vec<String> = words.into_iter().chain([format!("vg_name={name}")]).collect();
-    // Without LVM there is no group.
-    let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {}).unwrap_or_default();
-    told.lines().any(|line| line.trim().split(',').any(|own| own == tag))
 }
 
 /// How far the synchronisation of an array is: its action, and done of all sectors. `None` when there is none.

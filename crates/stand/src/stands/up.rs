@@ -54,7 +54,7 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
     };
     let head = journal.head().cloned().ok_or_else(super::no_head)?;
     let place = Place { stand, nonce: head.nonce, drives: drives::paths(&roots, &head.drives)? };
-    drives::must_all_be_here(&head.drives, &place.drives)?;
+    drives::must_have_all_paths(&head.drives, &place.drives)?;
     bare_targets_must_be_free(&roots, &place, &journal)?;
     let mut leases = Vec::new();
     for layer in stand.layers_here() {
@@ -66,9 +66,9 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
     let nodes = targets.iter().filter_map(|path| sight.at(path));
     // On what the stand made nothing is anybody's; on a drive that is measured as it is, what the file names.
     let made = targets.iter().filter(|path| !place.drives.iter().flatten().any(|drive| drive == *path));
-    let mut signatures = self::signatures(&roots, &sight, made);
+    let mut signatures = self::signatures(&roots, &place, &sight, made);
     signatures.extend(stand.overwrite.iter().cloned());
-    let there = self::signatures(&roots, &sight, &targets);
+    let there = self::signatures(&roots, &place, &sight, &targets);
     signatures.retain(|name| there.contains(name));
     signatures.sort();
     signatures.dedup();
@@ -84,21 +84,25 @@ fn bare_targets_must_be_free(roots: &Roots, place: &Place, journal: &Journal) ->
     }
     let sight = Sight::new(roots, journal);
     for path in place.targets(&sight).iter().filter(|path| place.drives.iter().flatten().any(|drive| drive == *path)) {
-        if let Some(node) = sight.at(path) {
-            drives::must_be_free(&drives::look(roots, node, sight.devices()), &place.stand.overwrite)?;
+        if let Some(facts) = place.look(roots, &sight, path) {
+            drives::must_be_free(&facts, &place.stand.overwrite)?;
         }
     }
     Ok(())
 }
 
 /// Signatures on devices that could be written, each once, sorted.
-fn signatures<'a>(roots: &Roots, sight: &Sight, paths: impl IntoIterator<Item = &'a String>) -> Vec<String> {
-    let nodes = paths.into_iter().filter_map(|path| sight.at(path));
-    let on = |node| match drives::look(roots, node, sight.devices()).access {
-        WriteAccess::Confirm { signatures, .. } => signatures,
-        _ => Vec::new(),
+fn signatures<'a>(
+    roots: &Roots,
+    place: &Place,
+    sight: &Sight,
+    paths: impl IntoIterator<Item = &'a String>,
+) -> Vec<String> {
+    let on = |path: &String| match place.look(roots, sight, path)?.access {
+        WriteAccess::Confirm { signatures, .. } => Some(signatures),
+        _ => None,
     };
-    let mut found: Vec<String> = nodes.flat_map(on).collect();
+    let mut found: Vec<String> = paths.into_iter().filter_map(on).flatten().collect();
     found.sort();
     found.dedup();
     found
@@ -111,8 +115,8 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
     let steps = || made.iter().flat_map(|made| &made.steps);
     must_have(steps().flat_map(|step| step.apply.iter().chain(step.undo.iter().map(|(_, deed)| deed))))?;
     for path in place.drives.iter().flatten() {
-        if let Some(node) = sight.at(path) {
-            drives::must_be_free(&drives::look(roots, node, sight.devices()), &place.stand.overwrite)?;
+        if let Some(facts) = place.look(roots, &sight, path) {
+            drives::must_be_free(&facts, &place.stand.overwrite)?;
         }
     }
     if place.stand.has_drives() {
@@ -189,7 +193,7 @@ fn must_exist(sight: &Sight, made: &[Made]) -> Result<()> {
 
 /// `overwrite` names only what is there: a mistyped drive would show itself so.
 fn must_know_signatures(roots: &Roots, place: &Place, sight: &Sight) -> Result<()> {
-    let there = signatures(roots, sight, place.drives.iter().flatten());
+    let there = signatures(roots, place, sight, place.drives.iter().flatten());
     match place.stand.overwrite.iter().find(|name| !there.contains(name)) {
         None => Ok(()),
         Some(name) => Err(Error::new(
@@ -308,15 +312,21 @@ fn claim_drives(
             };
             step.undo.iter().any(|(sign, _)| on_it(sign) && sight.shows(sign))
         });
-        if ours || leases.iter().any(|(leased, _)| leased == path) {
+        let ways = place.ways(path);
+        if ours || leases.iter().any(|(leased, _)| ways.contains(leased)) {
             continue;
         }
-        let gone = || claims::changed(path, &say!("it is gone", "устройство исчезло"));
-        let node = sight.at(path).ok_or_else(gone)?;
-        let facts = drives::look(roots, node, sight.devices());
-        if !carries_its_own(place, &sight, node, &facts.access) {
-            drives::must_be_free(&facts, &place.stand.overwrite)?;
+        let gone = |path: &str| claims::changed(path, &say!("it is gone", "устройство исчезло"));
+        // All paths to a drive are free before any is taken.
+        for way in ways {
+            let node = sight.at(way).ok_or_else(|| gone(way))?;
+            let facts = place.look(roots, &sight, way).ok_or_else(|| gone(way))?;
+            if !carries_its_own(place, &sight, node, &facts.access) {
+                drives::must_be_free(&facts, &place.stand.overwrite)?;
+            }
         }
+        let node = sight.at(path).ok_or_else(|| gone(path))?;
+        // One lease is for all paths: they have one identity.
         let claim = claims::claim(roots, sight.devices(), node, owner)?;
         // The device is let go for the program that builds on it; the lease keeps other runs away until that holds it.
         let lease = claim.hand_over();
@@ -405,12 +415,7 @@ fn left(roots: &Roots, journal: &Journal, wait: &Wait) -> Result<Option<String>>
         }
         Wait::Volume(group) => {
             // Checksums are computed for each part of the volume, besides.
-            let words = ["lvs", "--all", "--noheadings", "--options", "sync_percent"].map(String::from);
-            let words: Vec<String> = words.into_iter().chain([group.clone()]).collect();
-            let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {})?;
-            // Warnings stand among the lines, too.
-            let percents = told.lines().filter_map(|line| line.trim().parse::<f64>().ok());
-            let percent = percents.reduce(f64::min).ok_or_else(|| broken(Say::same(told.clone())))?;
+            let percent = Sight::new(roots, journal).synchronised(group).map_err(|told| broken(Say::same(told)))?;
             Ok((percent < 100.0).then(|| format!("synchronisation of {group}: {percent} %")))
         }
         Wait::Checksums(name) => {

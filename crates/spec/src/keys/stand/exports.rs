@@ -22,6 +22,8 @@ pub const ISCSI_TRANSPORTS: &[Choice<IscsiTransport>] = &[
 
 /// Paths to one disk.
 pub const PATHS: Limits<u32> = Limits { least: 1, most: 8 };
+/// Paths by which a host reaches a drive: two ports of a SAS drive; over Fibre Channel often four or eight.
+pub const DRIVE_PATHS: Limits<u32> = Limits { least: 2, most: 32 };
 /// How one of several paths is chosen.
 pub const PATH_POLICIES: &[Choice<PathPolicy>] = &[
     ("service-time", "the one that would be done first with what is under way", PathPolicy::ServiceTime),
@@ -86,6 +88,25 @@ pub const ISCSI: Mapping = Mapping {
             "all",
             Shape::Whole(PATHS),
             "So many of the paths, the first ones, are optimised (ALUA); the others are taken when these are gone. For `paths` above 1.",
+        ),
+    ],
+};
+/// `multipath`.
+pub const MULTIPATH: Mapping = Mapping {
+    en: "multipath",
+    ru: "multipath",
+    doc: "Drives of one world-wide name that the host sees several times: each becomes one device of the device mapper. Paths that the drive tells not to be optimised (ALUA, `access_state` in sysfs) make groups that are taken when those before are gone.",
+    keys: &[
+        required(
+            "paths",
+            Shape::Whole(DRIVE_PATHS),
+            "Paths to each drive. With more or fewer of them the stand is not put up.",
+        ),
+        optional(
+            "policy",
+            "service-time",
+            Shape::Word(|| words(PATH_POLICIES)),
+            "How a path is chosen for an I/O, among those of a group.",
         ),
     ],
 };

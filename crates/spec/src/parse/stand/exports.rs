@@ -3,7 +3,7 @@
 use super::super::{Map, whole, word};
 use super::layer::{contradiction, plain_words};
 use crate::keys::stand::exports as keys;
-use crate::stand::{Iscsi, IscsiTransport, Kind, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
+use crate::stand::{Iscsi, IscsiTransport, Kind, Multipath, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
 use crate::yaml::Node;
 use stend_base::{Result, Say, say};
 
@@ -51,6 +51,14 @@ fn nothing_to_choose(paths: u32, policy: bool, active: Option<u32>) -> Option<Sa
     }
     let more = active.is_some_and(|active| active > paths);
     more.then(|| say!("`active` is more than there are `paths`", "`active` больше, чем `paths`"))
+}
+
+pub(super) fn multipath(node: &Node, file: &str) -> Result<Kind> {
+    let mut map = Map::of(node, file, &keys::MULTIPATH)?;
+    let paths = map.required("paths", |node, file| whole(node, file, keys::DRIVE_PATHS))?;
+    let policy = map.optional("policy", |node, file| word(node, file, keys::PATH_POLICIES))?;
+    map.finish()?;
+    Ok(Kind::Multipath(Multipath { paths, policy: policy.unwrap_or(PathPolicy::ServiceTime) }))
 }
 
 pub(super) fn nbd(node: &Node, file: &str) -> Result<Kind> {

@@ -33,6 +33,7 @@ pub(super) fn kind(map: &mut Map, node: &Node, file: &str) -> Result<Kind> {
         map.optional("sectors", |node, file| {
             word(node, file, LOGICAL_BLOCK_SIZES).map(|bytes| Kind::Sectors { bytes })
         })?,
+        map.optional("multipath", super::exports::multipath)?,
         map.optional("settings", |node, file| tunables(node, file).map(Kind::Settings))?,
     ];
     let mut named = all.into_iter().flatten();

@@ -87,6 +87,23 @@ fn a_stand_may_make_its_host() {
 }
 
 #[test]
+fn a_drive_has_as_many_paths_as_the_layer_on_it_says_and_what_lies_above_is_over_them() {
+    let of = |layers: &str| {
+        stand(&format!("stand: x\ndrives: [{{id: A}}, {{id: B}}, {{id: C}}]\nlayers:\n{layers}\n"), "s.yaml").unwrap()
+    };
+    let found = of("- {multipath: {paths: 4}, on: [d1, d2]}\n- {dm: {linear: whole}, on: [multipath/1]}\n\
+                    - {name: a, md: {level: 0}, on: [dm, multipath/2]}\n- {fs: {type: xfs}, on: [d3]}");
+    assert_eq!(["d1", "d2", "d3"].map(|drive| found.paths_to(drive)), [4, 4, 1]);
+    let over: Vec<bool> = found.layers.iter().map(|layer| found.is_over_paths(layer)).collect();
+    assert_eq!(over, [false, true, true, false]);
+    let own = |paths: u32| {
+        let found = of(&format!("- md: {{level: 0}}\n- iscsi: {{paths: {paths}}}\n- lvm: {{type: linear}}"));
+        found.is_over_paths(&found.layers[2])
+    };
+    assert_eq!([1, 2].map(own), [false, true]);
+}
+
+#[test]
 fn what_cannot_be_is_named_with_its_place() {
     let loops = "stand: x\nlayers:\n- loop: {directory: /d, size: 64MiB, count: 3}\n";
     let across = "across: {storage: 10.77.0.1, client: 10.77.0.2}";
@@ -96,9 +113,16 @@ fn what_cannot_be_is_named_with_its_place() {
         (two.as_str(), "s.yaml:2:10: a stand of two hosts makes no machine"),
         (
             "stand: x\ndrives: [{id: A}]\nlayers: [{dm: {linear: whole}}, {sectors: 4KiB}]",
-            "`sectors` cannot lie on `dm`: only a drive can be formatted",
+            "`sectors` cannot lie on `dm`: below `sectors` there are drives and nothing else",
         ),
         ("stand: x\ndrives: [{id: A}]\nlayers: [{sectors: 1KiB}]", "`512B`"),
+        (
+            "stand: x\ndrives: [{id: A}]\nlayers: [{sectors: 4KiB}, {multipath: {paths: 2}}]",
+            "`multipath` cannot lie on `sectors`: below `multipath` there are drives and nothing else",
+        ),
+        ("stand: x\ndrives: [{id: A}]\nlayers: [{multipath: {paths: 1}}]", "1 is outside 2 to 32"),
+        ("stand: x\ndrives: [{id: A}]\nlayers: [{multipath: {}}]", "`paths` is missing"),
+        ("stand: x\ndrives: [{id: A}]\nlayers: [{multipath: {paths: 2, policy: numa}}]", "`service-time`"),
         ("stand: X\nlayers: [luns: {count: 1}]", "s.yaml:1:8: a name here has 1 to 32 small letters"),
         ("stand: x\nlayers: []", "1 to 16 layers"),
         ("stand: x\nlayers: [{}]", "exactly one kind"),

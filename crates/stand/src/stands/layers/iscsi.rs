@@ -2,11 +2,12 @@
 //! by that of the same host, or by that of another one.
 //!
 //! Source: the tree of Linux 6.12, drivers/target/target_core_configfs.c, drivers/target/iscsi/iscsi_target_configfs.c,
-//! Documentation/admin-guide/device-mapper/dm-queue-length.rst; iscsiadm(8) of open-iscsi 2.1.
+//! iscsiadm(8) of open-iscsi 2.1.
 
 use super::super::step::{Deed, Product, Sign, Step};
 use super::exports::{CONFIG, configuration, is, made_directory, step, tell};
-use super::{Made, Site, rdma, sectors};
+use super::multipath::{self, Paths};
+use super::{Made, Site, rdma};
 use stend_base::say;
 use stend_spec::stand::{Iscsi, IscsiTransport};
 
@@ -87,7 +88,11 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
         if site.takes_in() {
             // Of what is on another host only the disk tells its size.
             let size = site.below[index].size.or_else(|| (site.size)(&disk(index, target.ports[0])));
-            steps.push(several_paths(&name, &site.uuid(site.count() + 1 + index), iscsi, size, &disks));
+            let (near, far) = disks.split_at((iscsi.active as usize).min(disks.len()));
+            let groups = [near, far].into_iter().filter(|paths| !paths.is_empty()).map(<[String]>::to_vec).collect();
+            let handler = (!far.is_empty()).then(|| "alua".to_string());
+            let paths = Paths { groups, handler, policy: iscsi.policy };
+            steps.push(multipath::joined(&name, &site.uuid(site.count() + 1 + index), &paths, size));
         }
         products.push(Product::Mapping(name));
     }
@@ -299,26 +304,4 @@ fn initiator() -> Step {
 fn appear(site: &Site, host: &str, port: u16) -> Step {
     let disks = Sign::ScsiDisks { serials: (0..site.count()).map(|index| site.uuid(index + 1)).collect(), port };
     step(say!("find the disks at {host}:{port}", "найти диски через {host}:{port}"), disks)
-}
-
-/// A mapping over all paths to a disk, among which each I/O is given one. No daemon watches it: what fails stays failed until it is
-/// reinstated.
-fn several_paths(name: &str, uuid: &str, iscsi: &Iscsi, size: Option<u64>, disks: &[String]) -> Step {
-    let uuid = format!("STEND-{uuid}");
-    let (policy, count) = (iscsi.policy.word(), disks.len());
-    let (near, far) = disks.split_at((iscsi.active as usize).min(count));
-    let groups = [near, far].into_iter().filter(|paths| !paths.is_empty());
-    let groups: Vec<String> = groups.map(|paths| format!("{policy} 0 {} 0 {}", paths.len(), paths.join(" "))).collect();
-    // Paths of a later group are taken when no earlier one has any.
-    let apart = groups.len() > 1;
-    let handler = if apart { "1 alua" } else { "0" };
-    let table = format!("0 {} multipath 0 {handler} {} 1 {}", sectors(size), groups.len(), groups.join(" "));
-    let there = Sign::Mapping { name: name.to_string(), uuid: uuid.clone() };
-    let create = Deed::run("dmsetup create", [name, "--uuid", uuid.as_str(), "--table", table.as_str()]);
-    Step {
-        // What asks each path how near it is; it stays, as modules do.
-        apply: apart.then_some(Deed::Module("scsi_dh_alua")).into_iter().chain([create]).collect(),
-        undo: vec![(there.clone(), Deed::run("dmsetup remove --retry", [name]))],
-        ..step(say!("join {count} paths to {name}", "свести пути в {name}: {count}"), there)
-    }
 }

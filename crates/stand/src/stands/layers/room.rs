@@ -50,7 +50,9 @@ fn above(kind: &Kind, below: &[Room]) -> Result<Vec<Room>, Say> {
         }
         Kind::Dm(Dm::LogWrites { .. }) => vec![logged(below)?],
         Kind::Dm(Dm::WriteCache { .. }) => below.first().copied().into_iter().collect(),
-        Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Sectors { .. } => below.to_vec(),
+        Kind::Dm(_) | Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Sectors { .. } | Kind::Multipath(_) => {
+            below.to_vec()
+        }
         Kind::Nfs(_) | Kind::Existing { .. } | Kind::Btrfs(_) | Kind::Fs(_) => vec![None],
         Kind::Settings(_) => Vec::new(),
     })

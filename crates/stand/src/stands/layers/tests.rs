@@ -5,11 +5,23 @@ use expect_test::{Expect, expect};
 
 mod alua;
 mod exports;
+mod paths;
 mod pools;
 mod superblocks;
 mod volumes;
 
 const SIX: &str = "{id: D1}, {id: D2}, {id: D3}, {id: D4}, {id: D5}, {id: D6}";
+
+/// Of a drive with a path that is far.
+fn access_state(path: &str) -> Option<(String, String)> {
+    let state = match path {
+        "/dev/near" => "active/optimized",
+        "/dev/far" => "active/non-optimized",
+        "/dev/idle" => "standby",
+        _ => return None,
+    };
+    Some(("alua".into(), state.into()))
+}
 
 /// What makes a layer on devices of which nothing exists yet.
 fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[Below]) -> Made {
@@ -23,6 +35,8 @@ fn made(stand: &stend_spec::stand::Stand, layer: &Layer, below: &[Below]) -> Mad
         checksummed: &|_| None,
         overwrites: !stand.overwrite.is_empty(),
         size: &|_| None,
+        over_paths: stand.is_over_paths(layer),
+        access_state: &|path| access_state(path),
         way,
     })
 }
@@ -181,6 +195,8 @@ fn what_can_be_started_again_is_stopped_without_loss() {
             checksummed: &|_| None,
             overwrites: false,
             size: &|_| None,
+            over_paths: false,
+            access_state: &|_| None,
             way: None,
         };
         halt(&site).map(|(_, deed)| deed.shell())

@@ -44,13 +44,28 @@ pub(super) fn volume(site: &Site, lvm: &Lvm) -> Made {
     }
     steps.extend(lvm.kind.is_cached().then(|| cache(site, lvm, named(VOLUME))));
     steps.extend((1..=lvm.snapshots).map(|number| snapshot(lvm, named(&format!("snap{number}")), number)));
+    for deed in
+        steps.iter_mut().flat_map(|step| step.apply.iter_mut().chain(step.undo.iter_mut().map(|(_, deed)| deed)))
+    {
+        tell_what_to_see(site, deed);
+    }
     Made { steps, products: vec![Product::Mapping(mapping(&group, VOLUME))] }
+}
+
+/// LVM is to take no path to a drive for a copy of it.
+fn tell_what_to_see(site: &Site, deed: &mut Deed) {
+    if let Deed::Run(words) = deed
+        && site.over_paths
+    {
+        words.insert(1, crate::lvm::only(site.paths().map(String::from)));
+    }
 }
 
 /// What lets a group go without anything in it being lost; also one of which only a part could be activated.
 pub(super) fn deactivate(site: &Site) -> (Sign, Deed) {
     let group = site.name();
-    let deed = Deed::run("vgchange --yes --activate n", [group.as_str()]);
+    let mut deed = Deed::run("vgchange --yes --activate n", [group.as_str()]);
+    tell_what_to_see(site, &mut deed);
     (Sign::GroupActive(group), deed)
 }
 

@@ -73,7 +73,7 @@ fn a_path_that_is_not_the_first_choice_has_a_group_of_its_own_on_both_sides() {
             # find the disks at 127.0.0.1:42004
             # join 2 paths to stend-x-iscsi-1
             modprobe scsi_dh_alua
-            dmsetup create stend-x-iscsi-1 --uuid STEND-fbfde798-0269-45d9-a851-4ab1e3eaa720 --table '0 204800 multipath 0 1 alua 2 1 service-time 0 1 0 ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42003] service-time 0 1 0 ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42004]'
+            dmsetup create stend-x-iscsi-1 --uuid STEND-mpath-fbfde798-0269-45d9-a851-4ab1e3eaa720 --table '0 204800 multipath 0 1 alua 2 1 service-time 0 1 0 ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42003] service-time 0 1 0 ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42004]'
             # undo
             dmsetup remove --retry stend-x-iscsi-1
             iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42004 --logout

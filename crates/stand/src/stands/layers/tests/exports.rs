@@ -189,7 +189,7 @@ fn a_device_over_two_paths_of_iscsi() {
             # find the disks at 127.0.0.1:42003
             # find the disks at 127.0.0.1:42004
             # join 2 paths to stend-x-iscsi-1
-            dmsetup create stend-x-iscsi-1 --uuid STEND-fbfde798-0269-45d9-a851-4ab1e3eaa720 --table '0 204800 multipath 0 0 1 1 round-robin 0 2 0 ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42003] ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42004]'
+            dmsetup create stend-x-iscsi-1 --uuid STEND-mpath-fbfde798-0269-45d9-a851-4ab1e3eaa720 --table '0 204800 multipath 0 0 1 1 round-robin 0 2 0 ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42003] ISCSI[5218d14a-c43a-4ca2-ac3d-95ae1636a69b:42004]'
             # undo
             dmsetup remove --retry stend-x-iscsi-1
             iscsiadm --mode node --targetname iqn.2003-01.org.linux-iscsi:b9ad730e-19f5-4bf7-a094-e59bd5b3d054 --portal 127.0.0.1:42004 --logout

@@ -58,6 +58,8 @@ fn the_table_has_the_room_that_the_superblock_leaves() {
         checksummed: &|path| (path == "/dev/d1").then_some(193_656),
         overwrites: false,
         size: &|_| None,
+        over_paths: false,
+        access_state: &|_| None,
         way: None,
     });
     let map = made.steps[1].apply[0].shell();

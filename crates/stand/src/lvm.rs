@@ -1,0 +1,59 @@
+//! What LVM is told of the devices of a host. Of several paths to a drive it takes each for a copy of the other, and then changes nothing
+//! of what is on them, unless it is told which to look at. Reads only.
+
+use crate::devices::{Devices, Node};
+use crate::roots::text;
+
+/// Beginning of the UUID of a mapping that a stand made over several paths.
+///
+/// Not `mpath-`, by which LVM would know them as it is: so are those of multipath-tools known, and a rule of udev has `multipath -U`
+/// look at them, which fails every path of one that multipathd did not make.
+pub(crate) const PATHS: &str = "STEND-mpath-";
+
+/// The option that leaves paths out, if there are such; it stands behind the name of a program of LVM.
+//= lvm(8), "--devices": "Restricts the devices that are visible and accessible to the command"
+pub(crate) fn sees(devices: &Devices) -> Option<String> {
+    let joins = |node: &&Node| text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| uuid.starts_with(PATHS));
+    let paths: Vec<&String> = devices.all().filter(joins).flat_map(|node| &node.slaves).collect();
+    if paths.is_empty() {
+        return None;
+    }
+    let seen = devices.all().filter(|node| node.size > 0 && !paths.contains(&&devices.disk(node).name));
+    Some(only(seen.map(|node| devices.path(node).display().to_string())))
+}
+
+/// The same for devices that are known.
+pub(crate) fn only(devices: impl Iterator<Item = String>) -> String {
+    format!("--devices={}", devices.collect::<Vec<_>>().join(","))
+}
+
+/// Words of a command of LVM, with what it may see.
+pub(crate) fn words(line: &[&str], sees: Option<String>) -> Vec<String> {
+    let mut words: Vec<String> = line.iter().map(|word| word.to_string()).collect();
+    if let Some(sees) = sees {
+        words.insert(1.min(words.len()), sees);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorded::Tree;
+
+    #[test]
+    fn lvm_sees_everything_but_the_paths_below_what_a_stand_joined() {
+        let tree = Tree::new();
+        for (name, number) in [("sda", 0), ("sdb", 16), ("sdc", 32)] {
+            tree.disk(name, &format!("8:{number}"), &format!("pci0/host{number}/{number}:0:0:0"), &[]);
+        }
+        tree.over("dm-0", "253:0", &["sda", "sdb"], &[("dm/uuid", "LVM-abc")]);
+        assert_eq!(sees(&Devices::read(&tree.roots)), None);
+        tree.over("dm-1", "253:1", &["sda", "sdb"], &[("dm/uuid", "STEND-mpath-1")]);
+        let sees = sees(&Devices::read(&tree.roots)).unwrap();
+        assert!(sees.starts_with("--devices=") && sees.ends_with("/dev/sdc"), "{sees}");
+        assert!(!sees.contains("/dev/sda") && sees.contains("/dev/dm-1,"), "{sees}");
+        assert_eq!(words(&["vgs", "x"], Some("--devices=/dev/a".into())), ["vgs", "--devices=/dev/a", "x"]);
+        assert_eq!(words(&["vgs", "x"], None), ["vgs", "x"]);
+    }
+}
