@@ -147,7 +147,16 @@ pub struct Device {
     pub is_virtual: bool,
 }
 
+/// How UUIDs of mappings begin that join paths to one drive: those of multipath-tools, and those that a stand makes.
+pub const JOINED_PATHS: [&str; 2] = ["mpath-", "STEND-mpath-"];
+
 impl Device {
+    /// Whether it is a mapping that joins paths to one drive.
+    pub fn joins_paths(&self) -> bool {
+        let uuid = self.identity.as_deref().and_then(|identity| identity.strip_prefix("dm:"));
+        uuid.is_some_and(|uuid| JOINED_PATHS.iter().any(|begin| uuid.starts_with(begin)))
+    }
+
     /// Level and drives of an array of md, e.g. `raid5 × 4`; `None` of anything else.
     pub fn array(&self) -> Option<String> {
         let level = self.level.clone()?;

@@ -8,7 +8,7 @@ use crate::roots::text;
 ///
 /// Not `mpath-`, by which LVM would know them as it is: so are those of multipath-tools known, and a rule of udev has `multipath -U`
 /// look at them, which fails every path of one that multipathd did not make.
-pub(crate) const PATHS: &str = "STEND-mpath-";
+pub(crate) const PATHS: &str = stend_record::JOINED_PATHS[1];
 
 /// The option that leaves paths out, if there are such; it stands behind the name of a program of LVM.
 //= lvm(8), "--devices": "Restricts the devices that are visible and accessible to the command"

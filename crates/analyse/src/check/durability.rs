@@ -9,7 +9,7 @@ use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::histogram::Histogram;
 use stend_base::{Nanos, Say, Share, format, say};
-use stend_record::targets::drives;
+use stend_record::targets::{devices, drives};
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Op, Sync};
 
@@ -60,7 +60,8 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(say!("no volatile cache, so nothing to flush", "кэш не теряет данных, сбрасывать нечего"));
     }
     let by_write = streams().all(|stream| is_of_the_write(stream.sync));
-    let Some(found) = flushes(&stretches(run, case), &volatile, by_write) else {
+    let counting: Vec<&Device> = volatile.iter().copied().chain(joining(&run.targets)).collect();
+    let Some(found) = flushes(&stretches(run, case), &counting, by_write) else {
         return check.not_measurable(too_few_samples());
     };
     if found.flushes == 0 && volatile.iter().any(|drive| is_joined(drive)) {
@@ -94,6 +95,12 @@ fn is_joined(drive: &Device) -> bool {
         Some("fc") => drive.name.starts_with("nvme"),
         _ => false,
     }
+}
+
+/// What joins paths to drives: flushes go over a path as requests that were made above it, and are counted there alone.
+//= linux 6.12, block/blk-flush.c, flush_end_io(); drivers/md/dm-rq.c, map_request()
+fn joining(targets: &[TargetFacts]) -> impl Iterator<Item = &Device> {
+    devices(targets).into_iter().filter(|device| device.joins_paths())
 }
 
 /// Syncs of the application and flushes at the drives, over the stretches of load between two samples.

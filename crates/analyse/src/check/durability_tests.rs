@@ -3,6 +3,7 @@
 use super::*;
 use crate::fixture::{case, run_of};
 use crate::trials::by_case;
+use stend_record::sample::DiskCounters;
 
 /// A run of writes with these syncs at queue depth 1, 200 a second, over drives that are as `device` makes them, in which the
 /// drives counted so many flushes per sample.
@@ -51,6 +52,27 @@ fn what_counts_no_flushes_is_not_blamed_for_lacking_them() {
     let joined =
         |name: &str| is_joined(&Device { name: name.into(), transport: Some("fc".into()), ..Device::default() });
     assert!(joined("nvme0n1") && !joined("sda"), "a SCSI disk behind Fibre Channel counts all");
+}
+
+#[test]
+fn flushes_over_paths_are_counted_where_these_are_joined() {
+    let over_paths = |flushes: u64| {
+        let mut record = record(Sync::Fdatasync(1), 0, |_| {});
+        let joined = Device {
+            name: "dm-0".into(),
+            kind: "dm".into(),
+            identity: Some("dm:mpath-3600".into()),
+            ..Device::default()
+        };
+        record.targets[0].devices.insert(0, joined);
+        for (at, sample) in record.samples.iter_mut().enumerate() {
+            let path = sample.disks[0].clone();
+            sample.disks.push(DiskCounters { name: "dm-0".into(), flushes: Some(at as u64 * flushes), ..path });
+        }
+        h30(&record)
+    };
+    assert_eq!(over_paths(100).measured.en, "500 flushes for 500 syncs, median 4.98 ms");
+    assert_eq!([100, 0].map(|flushes| over_paths(flushes).status), [CheckStatus::Pass, CheckStatus::Fail]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::series::Cell;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
 use stend_record::sample::DiskCounters;
+use stend_record::targets::devices;
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Op, Sync};
 
@@ -46,11 +47,19 @@ fn at_devices(stretches: &[Stretch<'_>], names: &[&str], op: Op) -> Option<Cell>
 }
 
 /// The same without flushes, which the device mapper counts as writes of nothing, and NVMe with several paths as reads of nothing (Linux 6.12): as
-/// many I/Os are left out as the load asked for flushes, at most, where no device counts flushes as such. Others' I/Os have bytes.
-fn with_data(case: &CaseTrials<'_>, stretches: &[Stretch<'_>], names: &[&str], op: Op) -> Option<Cell> {
+/// many I/Os are left out as the load asked for flushes, at most, where no device counts flushes as such. What joins paths counts them as both.
+/// Others' I/Os have bytes.
+fn with_data(
+    run: &RunRecord,
+    case: &CaseTrials<'_>,
+    stretches: &[Stretch<'_>],
+    names: &[&str],
+    op: Op,
+) -> Option<Cell> {
     let found = at_devices(stretches, names, op)?;
     let flushes = |name: &&str| stretch::sum(stretches, |s| s.disk(name, |d| d.flushes.unwrap_or(0)));
-    if names.iter().any(|name| flushes(name) != Some(0)) {
+    let joins = |name: &&str| devices(&run.targets).iter().any(|device| device.name == **name && device.joins_paths());
+    if names.iter().any(|name| flushes(name) != Some(0) && !joins(name)) {
         return Some(found);
     }
     let own = stretch::application_and_prober(stretches, op).ops;
@@ -89,7 +98,7 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let stretches = stretches(run, case);
     let small = case.asked.streams.iter().all(|stream| stream.block_size <= NEVER_SPLIT);
     let sum = |of: fn(&Cell) -> f64| {
-        let device = Op::TRANSFERS.map(|op| with_data(case, &stretches, &devices, op));
+        let device = Op::TRANSFERS.map(|op| with_data(run, case, &stretches, &devices, op));
         let device = device.into_iter().map(|cell| cell.as_ref().map(of)).sum::<Option<f64>>()?;
         let own: f64 = Op::TRANSFERS.map(|op| of(&stretch::application_and_prober(&stretches, op))).iter().sum();
         (device > 0.0).then(|| ((device - own) / device).max(0.0))
@@ -133,7 +142,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
     let ratio = |op: Op| {
-        let (device, own) = (with_data(case, &stretches, &devices, op)?, stretch::application(&stretches, op));
+        let (device, own) = (with_data(run, case, &stretches, &devices, op)?, stretch::application(&stretches, op));
         let block = own.bytes / own.ops;
         (device.ops > 0.0 && block > 0.0).then(|| (op, device.bytes / device.ops / block))
     };
@@ -249,6 +258,9 @@ mod tests {
         assert_eq!(status(&record(1, None)), [CheckStatus::Pass; 2], "an old kernel");
         let as_reads = of(1, Some(0), |disk| &mut disk.reads);
         assert_eq!(status(&as_reads), [CheckStatus::Pass; 2], "{:?}", h26(&as_reads).measured.en);
+        let mut joined = record(1, Some(1));
+        joined.targets[0].devices.iter_mut().for_each(|device| device.identity = Some("dm:mpath-3600".into()));
+        assert_eq!(status(&joined), [CheckStatus::Pass; 2], "{:?}", h26(&joined).measured.en);
         // Those that are counted as such are not among the writes, and nobody asked for so many.
         assert_eq!(status(&record(1, Some(1))), [CheckStatus::Warn; 2]);
         assert_eq!(status(&record(2, Some(0))), [CheckStatus::Warn; 2]);

@@ -3,6 +3,7 @@
 use super::{is_controller, is_subsystem, names, word};
 use crate::source::Source;
 use std::path::Path;
+use stend_record::JOINED_PATHS;
 use stend_record::parts::PathState;
 
 /// Files with the states of all ways.
@@ -20,8 +21,7 @@ impl Paths {
         for device in devices {
             let place = class.join(device);
             let uuid = std::fs::read_to_string(place.join("dm/uuid")).unwrap_or_default();
-            // Those of multipath-tools, and those that a stand makes.
-            if ["mpath-", "STEND-mpath-"].iter().any(|kind| uuid.starts_with(kind)) {
+            if JOINED_PATHS.iter().any(|begin| uuid.starts_with(begin)) {
                 for slave in names(&place.join("slaves")) {
                     let state = Source::open(&class.join(&slave).join("device/state"));
                     found.states.push((device.clone(), slave, state));
