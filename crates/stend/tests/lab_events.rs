@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::time::Duration;
 use support::lab::Machine;
 use support::*;
 
@@ -95,6 +96,30 @@ impl Machine<'_> {
         }
     }
 
+    /// A run that is stopped while a spare gets what a member has calls that off before it takes the stand down.
+    fn is_stopped_amid_a_copy(&self, layer: &str) {
+        let limit = |speed: u32| format!("echo {speed} > /proc/sys/dev/raid/speed_limit_max");
+        // A copy of 64 MiB would take two minutes.
+        self.guest(&format!("echo 100 > /proc/sys/dev/raid/speed_limit_min; {}", limit(500)));
+        let stand = self.stand("stopped", 4, layer);
+        let (suite, file) = (self.scratch.file("suite.yaml", &spared("drive.replace")), self.scratch.join("run.stend"));
+        drop(std::fs::remove_file(&file));
+        let path = file.to_string_lossy().into_owned();
+        let words =
+            ["run", &suite, "--stand", &stand, "--progress", "none", "-o", &path, "--allow-commands", "--lab", "ill"];
+        let mut run = Running::new(&mut self.command(&words));
+        // Md marks the one that gets what another one has.
+        let copies = || self.guest("grep -c '(R)' /proc/mdstat || true").trim() == "1";
+        eventually("the spare is copied to", Duration::from_secs(120), copies);
+        tool(&["kill", "-INT", &run.child.id().to_string()]);
+        assert_eq!(run.wait(Duration::from_secs(60)), Some(130));
+        self.guest(&limit(200_000));
+        let left = self.guest("grep -c ^md /proc/mdstat; wipefs /dev/nvme?n1; dmsetup ls");
+        assert_eq!(left.trim(), "0\nNo devices found");
+        let done = |begin: &str| self.printed(&format!("mdadm --quiet /dev/md127 {begin}")).len();
+        assert_eq!(["--replace", "--fail", "--remove", "--add"].map(done), [1; 4], "the spare is a spare again");
+    }
+
     /// What a command of the last run printed whose words begin so.
     fn printed(&self, begin: &str) -> Vec<String> {
         let run = stend_record::store::read(&self.scratch.join("run.stend")).expect("a run file");
@@ -164,6 +189,9 @@ fn machine(scratch: &Scratch, name: &'static str, more: &str) {
             );
             let replaced = machine.printed("mdadm --quiet /dev/md127 --replace").len();
             assert_eq!((replaced, machine.printed("mdadm --quiet /dev/md127 --add").len()), (2, 2));
+            machine.is_stopped_amid_a_copy(
+                "md: {level: 5, chunk: 64KiB, spares: 1, member_size: 64MiB, initial_sync: skip}",
+            );
             machine.spares(
                 "stood-in",
                 4,

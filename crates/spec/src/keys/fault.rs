@@ -21,7 +21,7 @@ pub const FROM: Limits<Bytes> = Limits { least: Bytes(0), most: Bytes(1 << 50) }
 /// What is overwritten begins and ends with whole pages.
 pub const OVERWRITE_UNIT: u64 = 4096;
 /// Numbers of paths.
-pub const PATH: Limits<u32> = Limits { least: 1, most: super::stand::exports::PATHS.most };
+pub const PATH: Limits<u32> = Limits { least: 1, most: super::stand::exports::DRIVE_PATHS.most };
 /// Numbers of CPUs; Linux has no more than 8192, and CPU 0 of most machines cannot go.
 pub const CPU: Limits<u32> = Limits { least: 1, most: 8191 };
 
@@ -68,7 +68,7 @@ pub const ACTS: &[Word] = &[
     ),
     (
         "path.down",
-        "the path `path` is taken out of use for each device of the stand that is reached over several (`iscsi: {paths: 2}`, by the device mapper; `nvme_of: {paths: 2}`, by disconnecting its controller)",
+        "the path `path` is taken out of use for each device of the stand that is reached over several (`multipath: {paths: 2}` and `iscsi: {paths: 2}`, by the device mapper; `nvme_of: {paths: 2}`, by disconnecting its controller)",
     ),
     ("cpu.offline", "the CPU `cpu` is taken from the machine; needs `--allow-commands`"),
     (

@@ -9,7 +9,7 @@ use crate::pools;
 use crate::roots::{Roots, names, number, text};
 use std::path::Path;
 use stend_base::{Say, say};
-use stend_record::{TargetFacts, TargetKind, targets};
+use stend_record::{JOINED_PATHS, TargetFacts, TargetKind, targets};
 
 /// The storage below the targets.
 pub(super) struct Place<'a> {
@@ -48,7 +48,16 @@ impl<'a> Place<'a> {
         own.extend(made.iter().cloned());
         let directories = grounds.stand.map(|name| directories(roots, grounds, name)).unwrap_or_default();
         let loops_back = grounds.stand.is_some_and(|name| crate::stands::loops_back(roots, name));
-        let drives = targets::members(grounds.targets).iter().filter_map(|device| node(&device.name)).collect();
+        let mut members = targets::members(grounds.targets);
+        // Paths to a drive are one drive, by its world-wide name; members of a btrfs may share a weaker identity.
+        let mut seen: Vec<&str> = Vec::new();
+        members.retain(|device| {
+            let Some(own) = device.identity.as_deref().filter(|own| own.starts_with("wwn:")) else { return true };
+            let is_new = !seen.contains(&own);
+            seen.push(own);
+            is_new
+        });
+        let drives = members.iter().filter_map(|device| node(&device.name)).collect();
         let Grounds { targets, run_id, .. } = *grounds;
         Place { roots, devices, targets, run_id, tops, drives, own, made, directories, loops_back }
     }
@@ -106,7 +115,8 @@ impl<'a> Place<'a> {
                 (drive, self.devices.stack(&self.tops).into_iter().filter(|(_, node)| leads(node)).collect())
             }
         };
-        let deepest = candidates.into_iter().filter(|(_, node)| is_mapping(node)).max_by_key(|(depth, _)| *depth);
+        let plain = |node: &Node| is_mapping(node) && !joins_paths(node);
+        let deepest = candidates.into_iter().filter(|(_, node)| plain(node)).max_by_key(|(depth, _)| *depth);
         let (_, mapping) = deepest.ok_or_else(|| {
             let name = &of.name;
             say!(
@@ -279,6 +289,12 @@ fn is_array(node: &Node) -> bool {
 fn is_mapping(node: &Node) -> bool {
     let uuid = text(node.sysfs.join("dm/uuid"));
     node.sysfs.join("dm").is_dir() && !uuid.is_some_and(|uuid| uuid.starts_with("LVM-"))
+}
+
+/// A mapping over several paths leads to no single device.
+fn joins_paths(node: &Node) -> bool {
+    let uuid = text(node.sysfs.join("dm/uuid")).unwrap_or_default();
+    JOINED_PATHS.iter().any(|begin| uuid.starts_with(begin))
 }
 
 /// Name of a mapping for `dmsetup`.

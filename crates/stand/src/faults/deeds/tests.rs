@@ -104,6 +104,19 @@ fn a_drive_gets_slow_only_by_a_mapping_that_is_not_lvms() {
 }
 
 #[test]
+fn paths_to_a_drive_are_one_drive_and_what_joins_them_is_not_what_gets_slow() {
+    let tree = Tree::new();
+    let wwn = ("device/wwid", "naa.5000c500a1b2c3d4");
+    for (index, name) in ["sda", "sdb"].into_iter().enumerate() {
+        tree.disk(name, &format!("8:{}", index * 16), &format!("pci/{index}"), &[wwn]);
+    }
+    tree.over("dm-0", "253:0", &["sda", "sdb"], &[("dm/uuid", "STEND-mpath-1"), ("dm/name", "stend-x-multipath-1")]);
+    let of = |number| told(&tree, "dm-0", &Act::DriveSlow(Which::Number(number), Nanos::millis(50)), true);
+    assert!(of(1).contains("there is no mapping over sda whose table could be changed"), "{}", of(1));
+    assert!(of(2).ends_with("there are only 1 drives"), "{}", of(2));
+}
+
+#[test]
 fn a_table_of_one_piece_gets_slow_and_others_are_not_touched() {
     let table = parsed("0 131072 linear 259:0 2048\n").unwrap();
     assert_eq!(slow(&table, Nanos::millis(50)), "0 131072 delay 259:0 2048 50");
