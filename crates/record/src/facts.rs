@@ -147,14 +147,19 @@ pub struct Device {
     pub is_virtual: bool,
 }
 
-/// How UUIDs of mappings begin that join paths to one drive: those of multipath-tools, and those that a stand makes.
-pub const JOINED_PATHS: [&str; 2] = ["mpath-", "STEND-mpath-"];
+/// How the UUID of a mapping begins with which a stand joins paths to one drive.
+pub const STAND_PATHS: &str = "STEND-mpath-";
+
+/// Whether the UUID of a mapping says that it joins paths to one drive: that of multipath-tools, or that of a stand.
+pub fn joins_paths(uuid: &str) -> bool {
+    uuid.starts_with("mpath-") || uuid.starts_with(STAND_PATHS)
+}
 
 impl Device {
     /// Whether it is a mapping that joins paths to one drive.
     pub fn joins_paths(&self) -> bool {
         let uuid = self.identity.as_deref().and_then(|identity| identity.strip_prefix("dm:"));
-        uuid.is_some_and(|uuid| JOINED_PATHS.iter().any(|begin| uuid.starts_with(begin)))
+        uuid.is_some_and(joins_paths)
     }
 
     /// Level and drives of an array of md, e.g. `raid5 × 4`; `None` of anything else.

@@ -27,7 +27,9 @@ pub mod verification;
 pub use calibration::{Calibration, Subject};
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use crash::{Aftermath, Crash, Replayed};
-pub use facts::{Busy, Device, HostFacts, JOINED_PATHS, Refusal, Signature, TargetFacts, TargetKind, WriteAccess};
+pub use facts::{
+    Busy, Device, HostFacts, Refusal, STAND_PATHS, Signature, TargetFacts, TargetKind, WriteAccess, joins_paths,
+};
 pub use fault::{Back, FaultMoment};
 pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 pub use inventory::{FabricPath, Health, Inventory, InventoryDevice};

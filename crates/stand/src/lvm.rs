@@ -3,17 +3,12 @@
 
 use crate::devices::{Devices, Node};
 use crate::roots::text;
-
-/// Beginning of the UUID of a mapping that a stand made over several paths.
-///
-/// Not `mpath-`, by which LVM would know them as it is: so are those of multipath-tools known, and a rule of udev has `multipath -U`
-/// look at them, which fails every path of one that multipathd did not make.
-pub(crate) const PATHS: &str = stend_record::JOINED_PATHS[1];
+use stend_record::STAND_PATHS;
 
 /// The option that leaves paths out, if there are such; it stands behind the name of a program of LVM.
 //= lvm(8), "--devices": "Restricts the devices that are visible and accessible to the command"
 pub(crate) fn sees(devices: &Devices) -> Option<String> {
-    let joins = |node: &&Node| text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| uuid.starts_with(PATHS));
+    let joins = |node: &&Node| text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| uuid.starts_with(STAND_PATHS));
     let paths: Vec<&String> = devices.all().filter(joins).flat_map(|node| &node.slaves).collect();
     if paths.is_empty() {
         return None;

@@ -9,7 +9,7 @@ use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::histogram::Histogram;
 use stend_base::{Nanos, Say, Share, format, say};
-use stend_record::targets::{devices, drives};
+use stend_record::targets::drives;
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Op, Sync};
 
@@ -60,7 +60,7 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(say!("no volatile cache, so nothing to flush", "кэш не теряет данных, сбрасывать нечего"));
     }
     let by_write = streams().all(|stream| is_of_the_write(stream.sync));
-    let counting: Vec<&Device> = volatile.iter().copied().chain(joining(&run.targets)).collect();
+    let counting: Vec<&Device> = volatile.iter().copied().chain(joining(&run.targets, &drives)).collect();
     let Some(found) = flushes(&stretches(run, case), &counting, by_write) else {
         return check.not_measurable(too_few_samples());
     };
@@ -97,10 +97,16 @@ fn is_joined(drive: &Device) -> bool {
     }
 }
 
-/// What joins paths to drives: flushes go over a path as requests that were made above it, and are counted there alone.
+/// What joins paths that are drives: flushes go over such a path as requests that were made above it, and are counted there alone. Paths to
+/// what this host hands out itself have drives below them, which count for themselves: whoever hands it out may swallow flushes.
 //= linux 6.12, block/blk-flush.c, flush_end_io(); drivers/md/dm-rq.c, map_request()
-fn joining(targets: &[TargetFacts]) -> impl Iterator<Item = &Device> {
-    devices(targets).into_iter().filter(|device| device.joins_paths())
+fn joining<'a>(targets: &'a [TargetFacts], drives: &'a [&Device]) -> impl Iterator<Item = &'a Device> {
+    let is_drive = |device: &Device| drives.iter().any(|drive| drive.name == device.name);
+    let joins = move |target: &'a TargetFacts, device: &Device| {
+        let mut below = target.devices.iter().filter(|other| other.depth == device.depth + 1);
+        device.joins_paths() && below.all(is_drive)
+    };
+    targets.iter().flat_map(move |target| target.devices.iter().filter(move |device| joins(target, device)))
 }
 
 /// Syncs of the application and flushes at the drives, over the stretches of load between two samples.

@@ -76,6 +76,20 @@ fn flushes_over_paths_are_counted_where_these_are_joined() {
 }
 
 #[test]
+fn flushes_that_reach_a_path_and_not_the_drive_behind_it_were_swallowed() {
+    // A target of this host that hands a drive out and keeps flushes to itself.
+    let mut record = record(Sync::Fdatasync(1), 0, |drive| drive.depth = 2);
+    let path = |name: &str| Device { name: name.into(), kind: "iscsi".into(), depth: 1, ..Device::default() };
+    let joined = Device { kind: "dm".into(), depth: 0, identity: Some("dm:STEND-mpath-1".into()), ..path("dm-0") };
+    record.targets[0].devices.splice(0..0, [joined, path("sdx"), path("sdy")]);
+    for (at, sample) in record.samples.iter_mut().enumerate() {
+        let drive = sample.disks[0].clone();
+        sample.disks.push(DiskCounters { name: "dm-0".into(), flushes: Some(at as u64 * 100), ..drive });
+    }
+    assert_eq!(h30(&record).status, CheckStatus::Fail, "{:?}", h30(&record).measured.en);
+}
+
+#[test]
 fn flushes_of_others_do_not_cover_syncs_that_were_swallowed() {
     // 15 flushes for 500 syncs, as on a file system without barriers beside other programs.
     let found = h30(&record(Sync::Fdatasync(1), 3, |_| {}));

@@ -3,7 +3,6 @@
 use super::{is_controller, is_subsystem, names, word};
 use crate::source::Source;
 use std::path::Path;
-use stend_record::JOINED_PATHS;
 use stend_record::parts::PathState;
 
 /// Files with the states of all ways.
@@ -21,7 +20,7 @@ impl Paths {
         for device in devices {
             let place = class.join(device);
             let uuid = std::fs::read_to_string(place.join("dm/uuid")).unwrap_or_default();
-            if JOINED_PATHS.iter().any(|begin| uuid.starts_with(begin)) {
+            if stend_record::joins_paths(&uuid) {
                 for slave in names(&place.join("slaves")) {
                     let state = Source::open(&class.join(&slave).join("device/state"));
                     found.states.push((device.clone(), slave, state));

@@ -9,7 +9,7 @@ use crate::pools;
 use crate::roots::{Roots, names, number, text};
 use std::path::Path;
 use stend_base::{Say, say};
-use stend_record::{JOINED_PATHS, TargetFacts, TargetKind, targets};
+use stend_record::{TargetFacts, TargetKind, targets};
 
 /// The storage below the targets.
 pub(super) struct Place<'a> {
@@ -293,8 +293,7 @@ fn is_mapping(node: &Node) -> bool {
 
 /// A mapping over several paths leads to no single device.
 fn joins_paths(node: &Node) -> bool {
-    let uuid = text(node.sysfs.join("dm/uuid")).unwrap_or_default();
-    JOINED_PATHS.iter().any(|begin| uuid.starts_with(begin))
+    text(node.sysfs.join("dm/uuid")).is_some_and(|uuid| stend_record::joins_paths(&uuid))
 }
 
 /// Name of a mapping for `dmsetup`.

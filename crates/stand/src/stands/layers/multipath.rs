@@ -6,6 +6,7 @@
 use super::super::step::{Deed, Product, Sign, Step};
 use super::{Below, Made, Site, sectors};
 use stend_base::say;
+use stend_record::STAND_PATHS;
 use stend_spec::stand::{Multipath, PathPolicy};
 
 /// States of a path in the order in which they are taken. Over those of the last two no I/O goes until the drive changes its mind.
@@ -56,7 +57,9 @@ fn by_nearness(site: &Site, ways: &[Below]) -> (Option<String>, Vec<Vec<String>>
 /// A mapping over all paths to a disk, among which each I/O is given one. No daemon watches it: what fails stays failed until it is
 /// reinstated.
 pub(super) fn joined(name: &str, uuid: &str, paths: &Paths, size: Option<u64>) -> Step {
-    let uuid = format!("{}{uuid}", crate::lvm::PATHS);
+    // Not `mpath-`, by which LVM would know it for what it is: a rule of udev (multipath-tools 0.11) has `multipath -U` look at those, which
+    // failed every path of one that multipathd had not made.
+    let uuid = format!("{STAND_PATHS}{uuid}");
     let (policy, count) = (paths.policy.word(), paths.groups.iter().map(Vec::len).sum::<usize>());
     let group = |paths: &Vec<String>| format!("{policy} 0 {} 0 {}", paths.len(), paths.join(" "));
     let groups: Vec<String> = paths.groups.iter().map(group).collect();
