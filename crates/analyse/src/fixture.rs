@@ -12,7 +12,8 @@ use stend_record::observed::{FillOutcome, JobFacts, OpenSlice, OpenTotals};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
     ArmFacts, Contents, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, Parts, RunHeader, RunRecord,
-    RunState, Sample, Slice, TargetFacts, TargetKind, TrialOutcome, TrialRecord, TrialStatus, WriteAccess, ZeroSample,
+    RunState, Sample, Slice, StorageHost, StorageRecord, TargetFacts, TargetKind, TrialOutcome, TrialRecord,
+    TrialStatus, WriteAccess, ZeroSample,
 };
 use stend_spec::arm::{Arm, Switch};
 use stend_spec::plan::{Plan, PlanInputs, PlanTarget, Room};
@@ -145,6 +146,22 @@ fn target() -> TargetFacts {
         access: WriteAccess::OwnDirectory,
         busy: None,
     }
+}
+
+/// The same run of a stand of two hosts: what is below the target is below the storage host `array1`, and the client has a device of
+/// NVMe/TCP that counts every byte.
+pub fn over_storage(mut record: RunRecord) -> RunRecord {
+    let far =
+        Device { transport: Some("tcp".into()), write_cache: Some("write back".into()), ..device("nvme1n1", "disk") };
+    let targets = std::mem::replace(&mut record.targets, vec![TargetFacts { devices: vec![far], ..target() }]);
+    let host = record.host.clone().expect("a host");
+    let facts = StorageHost { name: "array1".into(), host, targets, clock_uncertainty_ns: 70_000 };
+    record.storage = Some(StorageRecord { facts, samples: record.samples.clone() });
+    for sample in &mut record.samples {
+        sample.disks.retain(|disk| disk.name == "sda");
+        sample.disks.iter_mut().for_each(|disk| disk.name = "nvme1n1".into());
+    }
+    record
 }
 
 /// A device that forgets nothing.

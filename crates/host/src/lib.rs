@@ -11,6 +11,7 @@ mod inventory;
 pub mod link;
 mod outbox;
 pub mod protocol;
+mod ready;
 mod remote;
 mod replay;
 mod stands;
@@ -20,7 +21,7 @@ pub mod worker;
 pub use inventory::inventory;
 pub use link::{Clock, FromHost, Host, SILENCE};
 pub use protocol::{
-    Facts, Foreseen, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo,
+    Facts, Foreseen, Inspect, Judge, Prepare, Reply, Request, StandAnswer, StandFile, StandOrder, SwitchTo, Watch,
 };
 pub use remote::Remote;
 pub use stend_stand::{Permission, Rehearsal};

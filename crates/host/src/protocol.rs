@@ -85,6 +85,10 @@ pub enum Request {
     },
     /// Plan, put up, look at or take down a stand.
     Stand(Box<StandOrder>),
+    /// Read telemetry of this host from now on, beside another one that is measured.
+    Watch(Watch),
+    /// Read it once more now: a trial begins or ends.
+    Mark,
     /// Say what the clock shows; answered at once.
     Clock,
     /// End whatever I/O is going on, keep what was measured.
@@ -165,6 +169,15 @@ pub struct Inspect {
     pub programs: Vec<Program>,
 }
 
+/// What to watch beside a host that is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Paths of what this host hands out to that one.
+    pub targets: Vec<String>,
+    /// Time between telemetry samples.
+    pub sample_every: Nanos,
+}
+
 /// An arm to enter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SwitchTo {
@@ -222,6 +235,13 @@ pub enum Reply {
     Stand(Box<StandAnswer>),
     /// Answer to `Clock`: CLOCK_MONOTONIC.
     Clock(Nanos),
+    /// Answer to `Watch`; samples follow, and one more after each `Mark`.
+    Watched {
+        /// The host.
+        host: Box<HostFacts>,
+        /// What it hands out.
+        targets: Vec<TargetFacts>,
+    },
     /// Answer to `Prepare`.
     Prepared,
     /// Progress of `Judge`.

@@ -5,7 +5,7 @@ use crate::protocol::Reply;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use stend_base::Nanos;
+use stend_base::{Error, Kind, Nanos, Result, say};
 use stend_probe::Probe;
 use stend_record::{Sample, TargetFacts};
 
@@ -19,12 +19,7 @@ pub struct Telemetry {
 
 impl Telemetry {
     /// Starts reading for what lies below the targets; `coordinator` is the process whose cost is reported too.
-    pub fn start(
-        targets: &[TargetFacts],
-        coordinator: u32,
-        every: Nanos,
-        outbox: &Outbox,
-    ) -> std::io::Result<Telemetry> {
+    pub fn start(targets: &[TargetFacts], coordinator: u32, every: Nanos, outbox: &Outbox) -> Result<Telemetry> {
         let devices = stend_record::targets::devices(targets).into_iter().map(|d| d.name.clone()).collect();
         let root = std::path::Path::new("/");
         let probe = Probe::new(root, devices, std::process::id(), (coordinator > 0).then_some(coordinator));
@@ -35,11 +30,14 @@ impl Telemetry {
             thread: None,
         };
         let (probe, outbox, stopped) = (telemetry.probe.clone(), telemetry.outbox.clone(), telemetry.stopped.clone());
-        telemetry.thread = Some(std::thread::Builder::new().name("telemetry".into()).spawn(move || {
+        let thread = std::thread::Builder::new().name("telemetry".into()).spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 read(&probe, &outbox, Probe::read);
                 std::thread::park_timeout(every.duration());
             }
+        });
+        telemetry.thread = Some(thread.map_err(|e| {
+            Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
         })?);
         Ok(telemetry)
     }

@@ -3,13 +3,12 @@
 //! When the request stream ends, for whatever reason, load stops, what was made is undone, claims are
 //! given up and the process ends. Nothing here decides what to do next.
 
-use crate::books::{self, Books};
+use crate::books;
 use crate::calibrate;
 use crate::faults::{self, Begin};
 use crate::outbox::Outbox;
-use crate::protocol::{
-    Facts, Foreseen, Inspect, Prepare, Reply, Request, SwitchTo, read_frame, read_hello, write_hello,
-};
+use crate::protocol::{Facts, Foreseen, Inspect, Reply, Request, SwitchTo, Watch, read_frame, read_hello, write_hello};
+use crate::ready::{self, Ready};
 use crate::replay::Replay;
 use crate::stands::Stands;
 use crate::telemetry::Telemetry;
@@ -19,14 +18,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, Say, say};
-use stend_load::{Applications, Control, FILL_BLOCK, LedgerIn, Marks, Programs, Sinks};
+use stend_load::{Control, FILL_BLOCK, LedgerIn, Marks, Programs, Sinks};
 use stend_record::{ArmFacts, Event, EventKind, TargetFacts, TrialOutcome};
-use stend_spec::app::App;
 use stend_spec::fault::Fault;
 use stend_spec::precondition::Precondition;
 use stend_spec::trace::TracedIo;
 use stend_spec::workload::{Engine, Region, Trial};
-use stend_stand::{Entered, Faults, Grounds, Need, Owner, Permission, PreparedAll};
+use stend_stand::{Entered, Faults, Grounds, Owner, Permission};
 use stend_sys::IoFile;
 
 /// How long the last messages may take to leave when the worker ends.
@@ -58,6 +56,7 @@ pub fn serve(mut from: impl Read, mut to: impl Write + Send + 'static) -> Result
         outbox: outbox.clone(),
         control: control.clone(),
         ready: None,
+        watching: None,
         entered: None,
         traces: Vec::new(),
         stands: Stands::default(),
@@ -105,29 +104,13 @@ struct Session {
     outbox: Outbox,
     control: Arc<Control>,
     ready: Option<Ready>,
+    /// Telemetry of a host that another one is measured against.
+    watching: Option<Telemetry>,
     /// The arm that the host is switched to.
     entered: Option<Entered>,
     /// The I/Os of the traces of the run.
     traces: Vec<Arc<Vec<TracedIo>>>,
     stands: Stands,
-}
-
-/// Targets that are ready for I/O.
-struct Ready {
-    prepared: PreparedAll,
-    telemetry: Telemetry,
-    /// Wall clock when it was made ready, ns.
-    since_ns: u64,
-    /// Ways in which it could be opened: (writable, direct).
-    opened: Vec<(bool, bool)>,
-    /// Whose it is.
-    owner: Owner,
-    /// What is kept for the judgement of a crash.
-    books: Books,
-    /// What is kept for the replay of the log of the stand, if it keeps one.
-    replay: Option<Replay>,
-    /// Instances of applications; none before the first trial of one.
-    applications: Option<Applications>,
 }
 
 impl Session {
@@ -153,12 +136,12 @@ impl Session {
             }
             Request::Rehearse(prepare) => {
                 let (targets, _) = seen.as_ref().ok_or_else(|| out_of_order("rehearse"))?;
-                let rehearsal = stend_stand::dry_run_all(targets, &need(&prepare));
+                let rehearsal = stend_stand::dry_run_all(targets, &ready::need(&prepare));
                 self.outbox.send(Reply::Rehearsed(books::rehearsed(rehearsal, prepare.ledger.as_deref())));
             }
             Request::Prepare(prepare) => {
                 let (targets, permission) = seen.as_ref().ok_or_else(|| out_of_order("prepare"))?;
-                self.ready = Some(make_ready((targets, permission), &self.stands, &prepare, &self.outbox)?);
+                self.ready = Some(Ready::make((targets, permission), &self.stands, &prepare, &self.outbox)?);
                 self.outbox.send(Reply::Prepared);
             }
             Request::Judge(judge) => {
@@ -184,10 +167,7 @@ impl Session {
                 let facts = self.switch(&to, targets, permission)?;
                 self.outbox.send(Reply::Switched(Box::new(facts)));
             }
-            Request::Trace { number, ios } => {
-                self.keep(number as usize, ios)?;
-                self.outbox.send(Reply::Taken);
-            }
+            Request::Trace { number, ios } => self.keep(number as usize, ios)?,
             Request::Foresee(trials) => {
                 self.foresee(&trials, seen.as_ref())?;
                 self.outbox.send(Reply::Taken);
@@ -208,6 +188,8 @@ impl Session {
                 }
                 self.outbox.send(Reply::Released);
             }
+            Request::Watch(watch) => self.watch(&watch)?,
+            Request::Mark => self.watching.iter().for_each(Telemetry::mark),
             // Done when they came, see `take_requests`.
             Request::Stop | Request::Clock => {}
         }
@@ -268,6 +250,7 @@ impl Session {
             Some(trace) => Arc::make_mut(trace).extend(ios),
             None => return Err(out_of_order("trace")),
         }
+        self.outbox.send(Reply::Taken);
         Ok(())
     }
 
@@ -305,28 +288,13 @@ impl Session {
         Ok(())
     }
 
-    /// Runs a trial whose load is an application.
-    fn application(&mut self, trial: &Trial, app: &App) -> Result<TrialOutcome> {
-        let ready = self.ready.as_mut().ok_or_else(|| out_of_order("an application"))?;
-        let mut note = |kind| send_event(&self.outbox, kind);
-        if ready.applications.is_none() {
-            let others = Programs::find(app.program)?.user().is_some();
-            ready.applications = Some(Applications::new(ready.prepared.make_app_directory(others, &mut note)?));
-        }
-        let Some(applications) = &mut ready.applications else { return Err(out_of_order("an application")) };
-        ready.telemetry.mark();
-        let outcome = applications.run(trial, app, &self.control, &mut note)?;
-        ready.telemetry.mark();
-        Ok(outcome)
-    }
-
     /// Runs a trial; `begin` is told of its intervals.
     fn trial(&mut self, ordinal: u32, trial: &Trial, begin: Option<&Begin>) -> Result<TrialOutcome> {
-        if let Some(app) = &trial.app {
-            return self.application(trial, app);
-        }
-        let file = self.open(trial.writes(), trial.direct)?;
         let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
+        if let Some(app) = &trial.app {
+            return ready.application(trial, app, &self.control, &self.outbox);
+        }
+        let file = ready.open(trial.writes(), trial.direct)?;
         ready.books.open(trial)?;
         ready.telemetry.mark();
         let mut emit = |slices| {
@@ -385,21 +353,8 @@ impl Session {
         Ok(Grounds { targets, writable, stand: self.stands.name(), run_id, permission })
     }
 
-    /// Opens the target. One that could be opened before and cannot now has failed: its file system turned
-    /// read-only, or its device is gone.
     fn open(&mut self, writable: bool, direct: bool) -> Result<IoFile> {
-        let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
-        let before = ready.opened.contains(&(writable, direct));
-        let file = ready.prepared.open(writable, direct).map_err(|mut error| {
-            if before && error.kind == Kind::Preflight {
-                error.kind = Kind::TargetIo;
-            }
-            error
-        })?;
-        if !before {
-            ready.opened.push((writable, direct));
-        }
-        Ok(file)
+        self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?.open(writable, direct)
     }
 
     fn release(&mut self) {
@@ -409,29 +364,18 @@ impl Session {
                 self.outbox.send(Reply::Failed(error));
             }
         }
-        let Some(Ready { prepared, telemetry, mut books, replay, applications, .. }) = self.ready.take() else {
-            return;
-        };
-        drop((telemetry, applications));
-        let outbox = self.outbox.clone();
-        let mut log = |kind| send_event(&outbox, kind);
-        let recorded = replay.as_ref().map(Replay::take).unwrap_or_default();
-        if let Some(replay) = replay.filter(|_| !recorded.is_empty() && !books.is_suspect() && !self.control.stopped())
-        {
-            // Of the stand nothing stays, so that nothing in it has to be removed.
-            prepared.let_go(&mut log);
-            if let Err(error) = replay.examine(&recorded, &self.control, &self.outbox) {
-                self.outbox.send(Reply::Failed(error));
-            }
-            return;
+        if let Some(ready) = self.ready.take() {
+            ready.release(&self.control, &self.outbox);
         }
-        if books.is_suspect() {
-            return prepared.leave(&mut log);
-        }
-        let closed = books.close();
-        for error in [closed, prepared.undo(&mut log)].into_iter().filter_map(Result::err) {
-            self.outbox.send(Reply::Failed(error));
-        }
+        self.watching = None;
+    }
+
+    /// Reads telemetry of this host from now on, of a host that is not the one that is measured.
+    fn watch(&mut self, watch: &Watch) -> Result<()> {
+        let targets = stend_stand::inspect_all(&watch.targets)?;
+        self.watching = Some(Telemetry::start(&targets, 0, watch.sample_every, &self.outbox)?);
+        self.outbox.send(Reply::Watched { host: Box::new(stend_stand::host_facts()), targets });
+        Ok(())
     }
 }
 
@@ -447,40 +391,6 @@ fn look(inspect: &Inspect) -> Result<Facts> {
     let directory = Path::new(&inspect.run_directory);
     let shares_drive = targets.iter().any(|target| stend_stand::shares_drive(directory, target));
     Ok(Facts { host: stend_stand::host_facts(), targets, writes, shares_drive })
-}
-
-fn make_ready(
-    (targets, permission): (&[TargetFacts], &Permission),
-    stands: &Stands,
-    prepare: &Prepare,
-    outbox: &Outbox,
-) -> Result<Ready> {
-    let mut log = |kind| send_event(outbox, kind);
-    let replay = Replay::of(stands, targets, prepare, owner(prepare))?;
-    let mut books = Books::new(prepare);
-    // The session that went on has judged what an earlier one left.
-    books.close()?;
-    let prepared = stend_stand::prepare_all(targets, permission, &need(prepare), prepare.share, &mut log)?;
-    let telemetry = Telemetry::start(targets, prepare.coordinator, prepare.sample_every, outbox).map_err(|e| {
-        Error::new(Kind::Preflight, say!("cannot start telemetry: {e}", "не удалось запустить телеметрию: {e}"))
-    })?;
-    let (.., since_ns) = stend_sys::clock::stamps();
-    let owner = owner(prepare);
-    Ok(Ready { prepared, telemetry, since_ns, owner, opened: Vec::new(), books, replay, applications: None })
-}
-
-fn owner(prepare: &Prepare) -> Owner {
-    let (run_id, run_file, ledger) = (prepare.run.clone(), prepare.run_file.clone(), prepare.ledger.clone());
-    Owner { run_id, run_file, ledger }
-}
-
-fn need(prepare: &Prepare) -> Need {
-    let owner = owner(prepare);
-    match prepare.files.is_empty() {
-        false => Need::TestFiles { sizes: prepare.files.clone(), owner },
-        true if prepare.write => Need::WriteDevice(owner),
-        true => Need::Read,
-    }
 }
 
 pub(crate) fn send_event(outbox: &Outbox, kind: EventKind) {

@@ -19,6 +19,7 @@ pub mod published;
 pub mod run;
 pub mod sample;
 mod stands;
+mod storage;
 #[cfg(feature = "store")]
 pub mod store;
 pub mod targets;
@@ -43,4 +44,5 @@ pub use probes::{Probes, Silence};
 pub use run::{Entry, RunHeader, RunRecord, RunState, StandText, TrialRecord};
 pub use sample::Sample;
 pub use stands::{LayerStatus, PlannedDrive, PlannedStep, Raised, StandPlan, StandStatus};
+pub use storage::{StorageHost, StorageRecord};
 pub use verification::{Defect, Verification};

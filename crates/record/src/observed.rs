@@ -414,6 +414,13 @@ pub enum EventKind {
         /// What: a command or a step.
         what: Box<EventKind>,
     },
+    /// The storage host of the stand is not watched, or from here on not any more.
+    StorageUnwatched {
+        /// How the user calls it.
+        host: String,
+        /// Why.
+        why: Say,
+    },
     /// A step changed the machine, or undid a change.
     Step {
         /// What it did, e.g. `create /var/tmp/.stend-x/data`.

@@ -7,6 +7,7 @@ use crate::imported::Imported;
 use crate::io_log::IoChunk;
 use crate::observed::{ArmFacts, Event, EventKind, FillOutcome, Slice, TrialOutcome, ZeroSample};
 use crate::sample::Sample;
+use crate::storage::{StorageHost, StorageRecord};
 use serde::{Deserialize, Serialize};
 use stend_base::Nanos;
 use stend_spec::plan::{Decision, PlanInputs};
@@ -135,6 +136,10 @@ pub enum Entry {
     Event(Event),
     /// The run is over; last entry.
     End(RunState),
+    /// Facts of the storage host of a stand of two hosts, before anything that was read there.
+    Storage(Box<StorageHost>),
+    /// Telemetry of that host.
+    StorageSample(Box<Sample>),
 }
 
 impl Entry {
@@ -145,7 +150,7 @@ impl Entry {
             Entry::TrialStart { at, .. } => shift(at),
             Entry::TrialEnd { outcome, .. } => outcome.shift(by_ns),
             Entry::IoLog { chunk, .. } => shift(&mut chunk.base),
-            Entry::Sample(sample) => shift(&mut sample.at),
+            Entry::Sample(sample) | Entry::StorageSample(sample) => shift(&mut sample.at),
             Entry::Event(event) => event.shift(by_ns),
             Entry::Header(_)
             | Entry::Host(_)
@@ -154,6 +159,7 @@ impl Entry {
             | Entry::Slices { .. }
             | Entry::Fill(_)
             | Entry::Zeros(_)
+            | Entry::Storage(_)
             | Entry::End(_) => {}
         }
         self
@@ -206,6 +212,8 @@ pub struct RunRecord {
     pub samples: Vec<Sample>,
     /// Events in order.
     pub events: Vec<Event>,
+    /// The storage host of a stand of two hosts; `None` of any other run, and if it was not watched.
+    pub storage: Option<StorageRecord>,
 }
 
 impl RunRecord {
@@ -223,6 +231,7 @@ impl RunRecord {
             rounds: Vec::new(),
             samples: Vec::new(),
             events: Vec::new(),
+            storage: None,
         }
     }
 
@@ -255,6 +264,16 @@ impl RunRecord {
             Entry::Sample(sample) => self.samples.push(*sample),
             Entry::Event(event) => self.events.push(event),
             Entry::End(state) => self.state = state,
+            Entry::Storage(facts) => {
+                let samples = self.storage.take().map(|earlier| earlier.samples).unwrap_or_default();
+                self.storage = Some(StorageRecord { facts: *facts, samples });
+            }
+            // Without facts nobody knows whose counters they are.
+            Entry::StorageSample(sample) => {
+                if let Some(storage) = &mut self.storage {
+                    storage.samples.push(*sample);
+                }
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use stend_spec::topology::Topology;
 use stend_spec::workload::Stream;
 
 /// Time between telemetry samples.
-const SAMPLE_EVERY: Nanos = Nanos::millis(500);
+pub(crate) const SAMPLE_EVERY: Nanos = Nanos::millis(500);
 /// Space taken per second and stream by counters and histograms, measured on runs of `quick`: 2 to 5 KiB.
 const BYTES_PER_STREAM_SECOND: u64 = 8 << 10;
 /// Space taken per trial by its start, its outcome and its job histograms.

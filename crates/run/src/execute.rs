@@ -6,13 +6,14 @@ use crate::control::ControlSocket;
 use crate::progress::{Progress, Update};
 use crate::resume::Progressed;
 use crate::step::{Action, Asked, Input, Returned, Step};
+use crate::storage::Storage;
 use crate::walk::Walk;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use stend_base::{Error, Kind, Nanos, Result, say};
-use stend_host::{Host, Inspect, Permission, Request, StandFile};
+use stend_host::{FromHost, Host, Inspect, Permission, Reply, Request, StandFile};
 use stend_record::store::{Options, Writer, create};
 use stend_record::{Entry, Event, EventKind, HostFacts, RunHeader, StandText};
 use stend_spec::plan::{Plan, PlanInputs};
@@ -62,6 +63,8 @@ pub struct Setup {
     pub stand: Option<StandText>,
     /// What was done on the host with the drives of the stand before this session, for the run file.
     pub elsewhere: Vec<EventKind>,
+    /// The storage host of the stand, watched beside the worker.
+    pub storage: Option<Storage>,
     /// The power of the worker's machine, if it is in our hands.
     pub power: Option<Power>,
     /// The session before this one cut that power.
@@ -167,6 +170,7 @@ impl Loop {
     fn run(mut self, receiver: &Receiver<Input>, watch: &mut dyn FnMut(&Update)) -> Done {
         loop {
             self.act();
+            self.hear_storage();
             self.check_file();
             if self.walk.step == Step::Over {
                 return self.finish();
@@ -177,6 +181,9 @@ impl Loop {
             };
             let now = stend_host::now();
             self.progress.notice(&input, now);
+            if matches!(input, Input::Host(FromHost::Reply(Reply::TrialDone { .. }))) {
+                self.mark_storage();
+            }
             self.walk.apply(input, now);
             self.walk.apply(Input::Tick, now);
             if self.walk.step != Step::Over {
@@ -196,6 +203,9 @@ impl Loop {
                         self.with_writer(|writer| {
                             let _late = !writer.settle(limit);
                         });
+                    }
+                    if matches!(request, Request::Trial { .. }) {
+                        self.mark_storage();
                     }
                     self.setup.host.send(&request);
                 }
@@ -228,6 +238,7 @@ impl Loop {
                 self.writer = Some(writer);
                 self.note_clock();
                 self.note_elsewhere();
+                self.note_storage();
                 self.listen();
             }
             Err(error) => self.file_error = Some(error),
@@ -264,6 +275,26 @@ impl Loop {
         for kind in std::mem::take(&mut self.setup.elsewhere) {
             let event = Event { at: stend_host::now(), kind };
             self.with_writer(|writer| writer.append(Entry::Event(event).shifted(self.shift_ns)));
+        }
+    }
+
+    fn note_storage(&self) {
+        if let Some(storage) = &self.setup.storage {
+            self.with_writer(|writer| writer.append(storage.facts()));
+        }
+    }
+
+    fn mark_storage(&mut self) {
+        self.setup.storage.iter_mut().for_each(Storage::mark);
+    }
+
+    /// Keeps what the storage host has told. Until there is a run file it waits.
+    fn hear_storage(&mut self) {
+        let Some(storage) = self.setup.storage.as_mut().filter(|_| self.writer.is_some()) else { return };
+        let (entries, warning) = storage.heard(stend_host::now());
+        self.with_writer(|writer| entries.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
+        if let Some(warning) = warning {
+            self.progress.warn(warning);
         }
     }
 
@@ -314,7 +345,11 @@ impl Loop {
 
     fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
-        let Setup { host, run_file, .. } = self.setup;
+        self.hear_storage();
+        let Setup { host, run_file, storage, .. } = self.setup;
+        if let Some(storage) = storage {
+            storage.end();
+        }
         let ended = host.end(match (cut.is_some(), aborted) {
             // There is nobody at its other end.
             (true, _) => Duration::ZERO,

@@ -15,6 +15,7 @@ mod progress;
 mod resume;
 mod stands;
 mod step;
+mod storage;
 mod walk;
 mod watch;
 
@@ -26,4 +27,5 @@ pub use progress::Update;
 pub use resume::{Progressed, progressed};
 pub use stands::order;
 pub use step::Returned;
+pub use storage::{Storage, unwatched};
 pub use watch::picture;

@@ -186,8 +186,8 @@ impl Walk {
     fn reply(&mut self, reply: Reply, now: Nanos) {
         match reply {
             Reply::Facts(facts) => self.facts(*facts, now),
-            // Asked for by a dry run, which walks no plan, and by whoever greets a host.
-            Reply::Rehearsed(_) | Reply::Clock(_) => {}
+            // Asked for by a dry run, which walks no plan, by whoever greets a host, and of another host.
+            Reply::Rehearsed(_) | Reply::Clock(_) | Reply::Watched { .. } => {}
             Reply::Stand(answer) => self.stands(*answer, now),
             Reply::Judging { .. } => self.judging(now),
             Reply::Replaying { state, states } => self.replaying((state, states), now),

@@ -8,7 +8,8 @@ use support::lab::{Machine, ready};
 use support::*;
 
 const SUITE: &str = "suite: far\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    ramp: 300ms\n    trial: 2s\n    \
-    streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 16, verify: {after: true}}]\n";
+    streams: [{op: {read: 50, write: 50}, pattern: random, block_size: 4KiB, queue_depth: 16, verify: {after: true}}]\n  - name: durable\n    \
+    ramp: 300ms\n    trial: 2s\n    streams: [{op: write, pattern: random, block_size: 4KiB, sync: {fsync: 1}}]\n";
 
 const ACROSS: &str = "across: {storage: 10.77.0.1, client: 10.77.0.2}";
 
@@ -59,12 +60,41 @@ fn what_one_host_hands_out_another_one_takes_in_over_nvme_iscsi_and_nfs_and_noth
         let found = show_json(&scratch, Path::new(&file));
         assert_eq!(found["cases"][0]["trials"][0]["mismatches"].as_u64().unwrap_or(0), 0, "{name}: {found}");
         assert!(found["cases"][0]["iops"]["value"].as_f64().is_some_and(|iops| iops > 50.0), "{name}: {found}");
+        told_by_the_drives(name, &found);
         assert_eq!([storage.guest(LEFT), client.guest(LEFT)], before, "{name}");
     }
     strangers_are_kept_out(&storage, &client);
     one_host_is_not_enough(&storage, &client);
     client.down();
     storage.down();
+}
+
+/// What reaches the drives of the storage host is counted there, and what its memory answers is refused.
+fn told_by_the_drives(name: &str, found: &serde_json::Value) {
+    let check = |case: usize, id: &str| {
+        let checks = found["cases"][case]["checks"].as_array().into_iter().flatten();
+        let check =
+            checks.into_iter().find(|check| check["id"] == id).unwrap_or_else(|| panic!("{name} {id}: {found}"));
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
+        (text(&check["status"]), text(&check["measured"]["en"]))
+    };
+    let (status, bytes) = check(0, "H11");
+    assert!(bytes.contains(" of storage"), "{name}: {bytes}");
+    // What the server of NFS was given last lies in its memory.
+    assert_eq!(status, if name == "nfs" { "fail" } else { "pass" }, "{name}: {bytes}");
+    let written = bytes.split_once("write ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<f64>().ok());
+    // Two drives that mirror each other get every byte twice.
+    let least = if name == "nvme" { 1.8 } else { 0.9 };
+    assert!(written.is_some_and(|written| written > least), "{name}: {bytes}");
+    let (status, flushes) = check(1, "H30");
+    assert!(status == "pass" && flushes.contains(" flushes for "), "{name}: {status} {flushes}");
+    let caveats: Vec<&str> =
+        found["caveats"].as_array().into_iter().flatten().filter_map(|c| c["text"]["en"].as_str()).collect();
+    assert!(
+        caveats.iter().any(|text| text.starts_with("The storage host `storage` hands out the target")),
+        "{caveats:?}"
+    );
+    assert!(found["charts"].as_array().into_iter().flatten().any(|chart| chart["id"] == "resources-storage"), "{name}");
 }
 
 /// Whoever does not know the stand does not get in, though the address can be reached.

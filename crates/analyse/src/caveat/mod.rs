@@ -13,6 +13,7 @@ use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use crate::precision::{Widths, widths};
 use crate::trials::CaseTrials;
 use stend_base::Share;
+use stend_record::targets::drives;
 use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
 use stend_spec::plan::{Case, Plan};
 
@@ -31,6 +32,7 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
     found.extend(engine(run));
     let (minor, before): (Vec<_>, Vec<_>) =
         said_before(run, plan).into_iter().partition(|caveat| matches!(caveat, Caveat::FewCpus { .. }));
+    found.extend(storage(run));
     found.extend(before);
     found.extend(prober_heavy(cases));
     found.extend(not_steady(cases));
@@ -98,6 +100,21 @@ fn never_written(run: &RunRecord) -> Option<Caveat> {
     (share > NEVER_WRITTEN).then_some(Caveat::NeverWritten { share: Share(share) })
 }
 
+/// What is known of the storage host: that it was not watched first.
+fn storage(run: &RunRecord) -> Vec<Caveat> {
+    let unwatched = run.events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::StorageUnwatched { host, why } => {
+            Some(Caveat::StorageUnwatched { host: host.clone(), why: why.clone() })
+        }
+        _ => None,
+    });
+    let watched = run.storage.as_ref().map(|storage| Caveat::StorageWatched {
+        host: storage.facts.name.clone(),
+        drives: drives(&storage.facts.targets).len() as u32,
+    });
+    unwatched.into_iter().chain(watched).collect()
+}
+
 fn left_out(cases: &[CaseFinding]) -> Option<Caveat> {
     let count = cases.iter().fold(0u32, |sum, case| sum.saturating_add(case.trials_left_out));
     (count > 0).then_some(Caveat::TrialsLeftOut { count })
@@ -126,8 +143,13 @@ fn engine(run: &RunRecord) -> Vec<Caveat> {
 /// What was said before measuring and still holds; without plan and facts nothing was.
 fn said_before(run: &RunRecord, plan: &Plan) -> Vec<Caveat> {
     let (Some(host), [_, ..]) = (&run.host, run.targets.as_slice()) else { return Vec::new() };
-    // Whether the range was filled is judged by what was done, and what is most serious stands first.
-    let told = |caveat: &Caveat| matches!(caveat, Caveat::NotFilled | Caveat::NoStorage { .. });
+    // Whether the range was filled is judged by what was done, what is most serious stands first, and of a host that is watched more
+    // is known.
+    let told = |caveat: &Caveat| match caveat {
+        Caveat::NotFilled | Caveat::NoStorage { .. } => true,
+        Caveat::OverNetwork { .. } | Caveat::OverFabric { .. } => run.storage.is_some(),
+        _ => false,
+    };
     let lasting = |caveat: &Caveat| !caveat.is_preliminary() && !told(caveat);
     forewarn(host, &run.targets, plan).into_iter().filter(lasting).collect()
 }

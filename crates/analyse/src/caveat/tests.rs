@@ -199,6 +199,10 @@ fn every() -> Vec<Caveat> {
         Caveat::InMemory { what: "tmpfs".into() },
         Caveat::OverNetwork { file_system: "nfs4".into() },
         Caveat::OverFabric { device: "nvme1n1".into(), transport: "tcp".into() },
+        Caveat::StorageWatched { host: "array1".into(), drives: 6 },
+        Caveat::StorageUnwatched {
+            host: "array1".into(), why: say!("the worker ended", "исполнитель завершился")
+        },
         Caveat::Fuse { file_system: "fuse.mergerfs".into() },
         Caveat::Overlay,
         Caveat::CopyOnWrite { file_system: "btrfs".into() },

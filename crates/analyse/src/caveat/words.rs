@@ -80,6 +80,8 @@ impl Caveat {
             Caveat::InMemory { what } => target::in_memory(what),
             Caveat::OverNetwork { file_system } => target::over_network(file_system),
             Caveat::OverFabric { device, transport } => target::over_fabric(device, transport),
+            Caveat::StorageWatched { host, drives } => target::storage_watched(host, *drives),
+            Caveat::StorageUnwatched { host, why } => target::storage_unwatched(host, why),
             Caveat::Fuse { file_system } => target::fuse(file_system),
             Caveat::Overlay => target::overlay(),
             Caveat::CopyOnWrite { file_system } => target::copy_on_write(file_system),

@@ -149,6 +149,23 @@ fn each_case_is_charged_with_what_the_host_did_under_its_load() {
 }
 
 #[test]
+fn what_the_storage_host_gave_has_a_chart_of_its_own() {
+    let mut record = crate::fixture::over_storage(run().trial(0).done().record());
+    for sample in &mut record.storage.as_mut().unwrap().samples {
+        let busy_ns = sample.at.0 * 3 / 4;
+        sample.disks.iter_mut().for_each(|disk| disk.busy_ns = busy_ns);
+    }
+    let findings = analyse(&record).unwrap();
+    let chart = findings.charts.iter().find(|c| c.id == "resources-storage").unwrap();
+    assert!(chart.title.en.contains("`array1`") && chart.title.ru.contains("`array1`"));
+    let drives: Vec<f64> = chart.panes[0].series.iter().filter_map(|line| line.points[0].y).collect();
+    assert!(drives.len() == 2 && drives.iter().all(|share| (share - 0.75).abs() < 1e-6), "{drives:?}");
+    assert_eq!(chart.panes[1].series[0].points[0].y.map(|share| (share * 100.0).round()), Some(25.0));
+    record.storage.as_mut().unwrap().samples.clear();
+    assert!(analyse(&record).unwrap().charts.iter().all(|c| c.id != "resources-storage"));
+}
+
+#[test]
 fn an_interface_that_comes_or_goes_leaves_no_number() {
     let mut record = run().trial(0).done().record();
     let networks = |findings: &Findings| {

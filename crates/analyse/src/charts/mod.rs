@@ -76,14 +76,17 @@ pub fn across(
     charts
 }
 
-/// Charts about the whole run: what each case took from the host, and the CPUs over time.
+/// Charts about the whole run: what each case took from the host and from the storage host, and the CPUs over time.
 pub fn of_run(
     run: &RunRecord,
     trials: &[CaseTrials<'_>],
     cases: &[CaseFinding],
     (start, end): (Nanos, Nanos),
 ) -> Vec<Chart> {
-    resources::chart(run, trials, cases).into_iter().chain(overview::cpu(run, start, end).map(caps::merged)).collect()
+    let mut charts: Vec<Chart> = resources::chart(&run.samples, trials, cases).into_iter().collect();
+    charts.extend(run.storage.as_ref().and_then(|storage| resources::of_storage(storage, trials, cases)));
+    charts.extend(overview::cpu(run, start, end).map(caps::merged));
+    charts
 }
 
 /// A line is drawn as dots when it has few points.

@@ -8,7 +8,8 @@ use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Nanos, Say, format, say};
 use stend_record::sample::{NetworkCounters, Pressure};
-use stend_record::{RunRecord, Sample};
+use stend_record::targets::drives;
+use stend_record::{Sample, StorageRecord};
 
 /// Most cases; beyond, neighbours could not be told apart.
 const CASES_MAX: usize = 200;
@@ -20,11 +21,55 @@ type Counter = fn(&Sample) -> Option<u64>;
 /// Bytes one way through an interface, cumulative.
 type Direction = fn(&NetworkCounters) -> u64;
 
+/// The same of the storage host, with how busy its drives were. `None` without samples inside the load of any case.
+pub fn of_storage(storage: &StorageRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
+    let chart = chart(&storage.samples, trials, cases)?;
+    let name = &storage.facts.name;
+    let shown = &trials[..trials.len().min(CASES_MAX)];
+    let loads: Vec<Vec<Load>> = shown.iter().map(|case| loads(&storage.samples, case)).collect();
+    let drives: Vec<&str> = drives(&storage.facts.targets).iter().map(|drive| drive.name.as_str()).collect();
+    let line = |name: Say, variant: u8, of: fn(&[f64]) -> f64| {
+        let at = |(i, loads): (usize, &Vec<Load>)| {
+            let busy: Option<Vec<f64>> = drives.iter().map(|drive| drive_busy(loads, drive)).collect();
+            let y = busy.filter(|busy| !busy.is_empty()).map(|busy| of(&busy));
+            Point { x: i as f64 + 0.5, y, envelope: None }
+        };
+        let points: Vec<Point> = loads.iter().enumerate().map(at).collect();
+        Series { name, quantity: Quantity::Iops, variant, points, dots: true, labels: Vec::new() }
+    };
+    let busiest = line(say!("the busiest drive", "самый занятый накопитель"), 0, |all| {
+        all.iter().copied().fold(0.0, f64::max)
+    });
+    let mean = line(say!("mean of its drives", "в среднем по накопителям"), 1, |all| {
+        all.iter().sum::<f64>() / all.len() as f64
+    });
+    let y =
+        Axis::new(say!("share of time with I/O", "доля времени с операциями"), Scale::Linear, Unit::Share, 0.0, 1.0);
+    Some(Chart {
+        id: "resources-storage".to_string(),
+        title: say!(
+            "What each case took from the storage host `{name}`",
+            "Что каждый случай взял у машины с накопителями `{name}`"
+        ),
+        panes: pane(y, vec![busiest, mean]).into_iter().chain(chart.panes).collect(),
+        ..chart
+    })
+}
+
+/// Share of the time of loads in which a drive had something to do.
+fn drive_busy(loads: &[Load], name: &str) -> Option<f64> {
+    let busy = |sample: &Sample| sample.disks.iter().find(|disk| disk.name == name).map(|disk| disk.busy_ns);
+    let grown: Option<f64> =
+        loads.iter().map(|(first, last)| Some(Nanos(busy(last)?.checked_sub(busy(first)?)?).as_secs())).sum();
+    let time = time(loads);
+    grown.filter(|_| time > 0.0).map(|grown| (grown / time).min(1.0))
+}
+
 /// Panes with a dot per case. `None` without samples inside the load of any case.
-pub fn chart(run: &RunRecord, trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
+pub fn chart(samples: &[Sample], trials: &[CaseTrials<'_>], cases: &[CaseFinding]) -> Option<Chart> {
     let more = trials.len().saturating_sub(CASES_MAX);
     let trials = &trials[..trials.len() - more];
-    let loads: Vec<Vec<Load>> = trials.iter().map(|case| loads(run, case)).collect();
+    let loads: Vec<Vec<Load>> = trials.iter().map(|case| loads(samples, case)).collect();
     let places: Vec<f64> = (0..trials.len()).map(|i| i as f64 + 0.5).collect();
     let line = |name: Say, quantity: Quantity, variant: u8, of: &dyn Fn(&[Load]) -> Option<f64>| {
         let point = |(x, loads): (&f64, &Vec<Load>)| Point { x: *x, y: of(loads), envelope: None };
@@ -80,9 +125,9 @@ fn pane(y: Axis, mut series: Vec<Series>) -> Option<Pane> {
 }
 
 /// First and last sample of the load of each trial that counts.
-fn loads<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Vec<Load<'a>> {
+fn loads<'a>(samples: &'a [Sample], case: &CaseTrials<'_>) -> Vec<Load<'a>> {
     let load = |outcome: &stend_record::TrialOutcome| {
-        cost::stretch(&run.samples, outcome.load_start, outcome.window_end).map(|(first, last, _)| (first, last))
+        cost::stretch(samples, outcome.load_start, outcome.window_end).map(|(first, last, _)| (first, last))
     };
     case.counting.iter().filter_map(|trial| load(trial.outcome)).collect()
 }

@@ -1,13 +1,13 @@
 //! H11: did the bytes reach the drives, or were they served from a cache above them?
 
-use super::stretch::{self, Stretch, stretches};
+use super::below::Below;
+use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::BYTES_AT_DRIVES;
 use crate::phrase::{both, op as op_name, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
-use stend_record::targets::drives;
 use stend_record::{Device, RunRecord};
 use stend_spec::workload::Op;
 
@@ -28,7 +28,8 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let drives = drives(&run.targets);
+    let below = Below::of(run);
+    let drives = below.drives();
     if drives.is_empty() {
         return check.not_measurable(say!(
             "no block device below the target is visible",
@@ -39,13 +40,13 @@ pub fn bytes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if ops.is_empty() {
         return check.not_applicable(moves_no_data());
     }
-    let stretches = stretches(run, case);
+    let stretches = below.stretches(case);
     let found = ops.iter().map(|&op| reconcile(&stretches, &drives, op)).collect::<Option<Vec<Bytes>>>();
     let Some(found) = found.filter(|found| found.iter().all(|b| b.application > 0.0)) else {
         return check.not_measurable(too_few_samples());
     };
     let ratios: Vec<(Op, f64)> = ops.into_iter().zip(found.iter().map(|b| b.drives / b.application)).collect();
-    let measured = measured(&ratios, &drives);
+    let measured = measured(&ratios, &below, &drives);
     if ratios.iter().all(|(_, ratio)| *ratio >= BYTES_AT_DRIVES) {
         return check.pass(measured);
     }
@@ -89,26 +90,32 @@ fn reconcile(stretches: &[Stretch<'_>], drives: &[&Device], op: Op) -> Option<By
     Some(Bytes { application: stretch::application_and_prober(stretches, op).bytes, drives })
 }
 
-fn measured(ratios: &[(Op, f64)], drives: &[&Device]) -> Say {
-    let names = drives.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", ");
+fn measured(ratios: &[(Op, f64)], below: &Below<'_>, drives: &[&Device]) -> Say {
+    let names = below.names(drives);
     let is_virtual = drives.iter().any(|d| d.is_virtual);
     both(|l| {
         let ratio = |&(op, ratio): &(Op, f64)| format!("{} {}", op_name(op).get(l), format::fixed(ratio, 3, l));
         let ratios = ratios.iter().map(ratio).collect::<Vec<_>>().join(", ");
         let at = pick(l, "at", "на");
-        let beyond = if is_virtual {
+        let beyond = if Below::ends_at_a_network(drives) {
+            pick(
+                l,
+                " (over a network: drives and caches behind it are not visible)",
+                " (по сети: накопители и кэши за ней не видны)",
+            )
+        } else if is_virtual {
             pick(l, " (virtual: caches of its host are not visible)", " (виртуальный: кэш его хоста не виден)")
         } else {
             ""
         };
-        format!("{ratios} {at} {names}{beyond}")
+        format!("{ratios} {at} {}{beyond}", names.get(l))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{by_fio, case, run, run_of};
+    use crate::fixture::{by_fio, case, over_storage, run, run_of};
     use crate::trials::by_case;
     use stend_base::Nanos;
     use stend_spec::workload::Sync;
@@ -171,6 +178,32 @@ mod tests {
         let found = check(&record);
         assert_eq!(found.status, CheckStatus::Pass);
         assert!(found.measured.en.contains("not visible") && found.measured.ru.contains("не виден"));
+    }
+
+    #[test]
+    fn of_two_hosts_the_bytes_at_the_drives_of_the_storage_host_count() {
+        let record = |share: f64| over_storage(run().trial(0).at_drives(share).done().record());
+        let found = check(&record(1.0));
+        assert_eq!((found.status, found.measured.en.as_str()), (CheckStatus::Pass, "read 1.000 at sda of array1"));
+        // Its memory answers: everything comes over the network, and hardly anything from the drives.
+        let mut cached = record(0.1);
+        cached.samples.iter_mut().flat_map(|s| &mut s.disks).for_each(|d| d.read_bytes *= 10);
+        let found = check(&cached);
+        assert_eq!(
+            (found.status, found.measured.ru.as_str()),
+            (CheckStatus::Fail, "чтение 0,100 на sda машины array1")
+        );
+        // What was not watched is not replaced by what the client sees.
+        let mut lost = record(1.0);
+        lost.storage.as_mut().unwrap().samples.truncate(2);
+        assert_eq!(check(&lost).status, CheckStatus::NotMeasurable);
+        let mut unwatched = record(1.0);
+        unwatched.storage = None;
+        let found = check(&unwatched);
+        assert_eq!(found.status, CheckStatus::Pass);
+        assert!(
+            found.measured.en.ends_with("at nvme1n1 (over a network: drives and caches behind it are not visible)")
+        );
     }
 
     #[test]

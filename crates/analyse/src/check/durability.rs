@@ -1,7 +1,8 @@
 //! H30 and H31: does what is acknowledged as durable reach the medium, and what of the storage forgets at a loss of power?
 
+use super::below::Below;
 use super::drives::asked;
-use super::stretch::{self, Stretch, stretches};
+use super::stretch::{self, Stretch};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{FLUSHES_PER_SYNC, SYNC_FASTEST, SYNC_PER_SECOND_ROTATING, SYNCS_JUDGED};
@@ -47,7 +48,8 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let drives = drives(&run.targets);
+    let below = Below::of(run);
+    let drives = below.drives();
     if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
         return check.not_measurable(say!(
             "it is not visible of every drive below the target whether its cache is volatile",
@@ -60,8 +62,8 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.pass(say!("no volatile cache, so nothing to flush", "кэш не теряет данных, сбрасывать нечего"));
     }
     let by_write = streams().all(|stream| is_of_the_write(stream.sync));
-    let counting: Vec<&Device> = volatile.iter().copied().chain(joining(&run.targets, &drives)).collect();
-    let Some(found) = flushes(&stretches(run, case), &counting, by_write) else {
+    let counting: Vec<&Device> = volatile.iter().copied().chain(joining(below.targets, &drives)).collect();
+    let Some(found) = flushes(&below.stretches(case), &counting, by_write) else {
         return check.not_measurable(too_few_samples());
     };
     if found.flushes == 0 && volatile.iter().any(|drive| is_joined(drive)) {
@@ -70,7 +72,7 @@ pub fn fsync(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "у устройства, сведённого из путей NVMe-oF, ядро не считает сбросы"
         ));
     }
-    let median = median(case, by_write);
+    let median = median(case, by_write || (case.asked.direct && are_stable(&run.targets)));
     let fua = by_write && volatile.iter().all(|drive| drive.fua == Some(true));
     let measured = measured(found, median, fua);
     // Syncs that follow one another cannot share a flush; those of several jobs can.
@@ -107,6 +109,12 @@ fn joining<'a>(targets: &'a [TargetFacts], drives: &'a [&Device]) -> impl Iterat
         device.joins_paths() && below.all(is_drive)
     };
     targets.iter().flat_map(move |target| target.devices.iter().filter(move |device| joins(target, device)))
+}
+
+/// Whether direct writes are durable when they return, so that the sync after them has nothing left to do: over NFS.
+//= linux 6.12, fs/nfs/direct.c, nfs_file_direct_write(), nfs_direct_write_complete()
+fn are_stable(targets: &[TargetFacts]) -> bool {
+    targets.iter().all(|target| matches!(target.file_system.as_deref(), Some("nfs" | "nfs4")))
 }
 
 /// Syncs of the application and flushes at the drives, over the stretches of load between two samples.
@@ -201,15 +209,18 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !asked(case, Op::Write) {
         return check.not_applicable(say!("The case writes nothing.", "Случай ничего не пишет."));
     }
+    let storage = run.storage.iter().flat_map(|storage| &storage.facts.targets);
     let unsafe_mounts: Vec<String> = run
         .targets
         .iter()
+        .chain(storage)
         .filter_map(|target| Some(format!("{}: {}", target.path, flushes_are_off(target)?)))
         .collect();
     if !unsafe_mounts.is_empty() {
         return check.result(CheckStatus::Warn, Say::same(unsafe_mounts.join("; ")), no_barriers());
     }
-    let drives = drives(&run.targets);
+    let below = Below::of(run);
+    let drives = below.drives();
     if drives.is_empty() || drives.iter().any(|drive| drive.write_cache.is_none()) {
         return check.not_measurable(say!(
             "it is not visible of every drive below the target whether its cache is volatile",
@@ -217,7 +228,8 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let volatile = drives.iter().filter(|drive| drive.write_cache.as_deref() == Some(VOLATILE));
-    let names: Vec<&str> = volatile.map(|drive| drive.name.as_str()).collect();
+    let volatile: Vec<&Device> = volatile.copied().collect();
+    let names = below.names(&volatile);
     let is_virtual = drives.iter().any(|drive| drive.is_virtual);
     let measured = both(|l| {
         let hidden = if is_virtual {
@@ -229,13 +241,13 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         } else {
             ""
         };
-        match names.is_empty() {
+        match volatile.is_empty() {
             true => pick(l, "no volatile cache", "энергозависимых кэшей нет").to_string() + hidden,
-            false => format!("{} {}{hidden}", pick(l, "volatile cache:", "энергозависимый кэш:"), names.join(", ")),
+            false => format!("{} {}{hidden}", pick(l, "volatile cache:", "энергозависимый кэш:"), names.get(l)),
         }
     });
     let durable = case.asked.streams.iter().filter(|s| s.mix.write > 0).all(|stream| reaches_the_medium(stream.sync));
-    if names.is_empty() || durable {
+    if volatile.is_empty() || durable {
         return check.pass(measured);
     }
     check.result(CheckStatus::Warn, measured, not_durable())

@@ -1,7 +1,7 @@
 //! Red and green of H30 and H31.
 
 use super::*;
-use crate::fixture::{case, run_of};
+use crate::fixture::{case, over_storage, run_of};
 use crate::trials::by_case;
 use stend_record::sample::DiskCounters;
 
@@ -52,6 +52,40 @@ fn what_counts_no_flushes_is_not_blamed_for_lacking_them() {
     let joined =
         |name: &str| is_joined(&Device { name: name.into(), transport: Some("fc".into()), ..Device::default() });
     assert!(joined("nvme0n1") && !joined("sda"), "a SCSI disk behind Fibre Channel counts all");
+}
+
+#[test]
+fn of_two_hosts_flushes_count_at_the_drives_of_the_storage_host() {
+    let far = |flushes: u64| {
+        let mut far = over_storage(record(Sync::Fdatasync(1), flushes, |_| {}));
+        // At the client none are counted.
+        far.samples.iter_mut().flat_map(|sample| &mut sample.disks).for_each(|disk| disk.flushes = Some(0));
+        far
+    };
+    assert_eq!(h30(&far(100)).measured.en, "500 flushes for 500 syncs, median 4.98 ms");
+    assert_eq!((h30(&far(100)).status, h30(&far(0)).status), (CheckStatus::Pass, CheckStatus::Fail));
+    assert_eq!(h31(&far(100)).measured.en, "volatile cache: sda of array1");
+    let mut careless = far(100);
+    careless.storage.as_mut().unwrap().facts.targets[0].mount_options = Some("rw,nobarrier".into());
+    assert_eq!((h31(&careless).status, h31(&careless).measured.en.as_str()), (CheckStatus::Warn, "/srv: nobarrier"));
+}
+
+#[test]
+fn over_nfs_a_sync_after_a_direct_write_has_nothing_left_to_do() {
+    let fast = |file_system: &str| {
+        let mut record = record(Sync::Fdatasync(1), 100, |_| {});
+        record.targets[0].file_system = Some(file_system.into());
+        let jobs = record.trials.iter_mut().flat_map(|trial| &mut trial.outcome.as_mut().unwrap().jobs);
+        let mut microseconds = Histogram::new();
+        (0..500).for_each(|_| microseconds.record(Nanos(2_000)));
+        jobs.for_each(|job| job.latency[Op::Sync.index()] = microseconds.sparse());
+        record
+    };
+    assert_eq!(h30(&fast("ext4")).status, CheckStatus::Warn);
+    assert_eq!(h30(&fast("nfs4")).status, CheckStatus::Pass);
+    let mut cached = fast("nfs4");
+    cached.trials[0].asked.direct = false;
+    assert_eq!(h30(&cached).status, CheckStatus::Warn);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod amplification;
 mod arc;
 mod arithmetic;
 mod background;
+mod below;
 mod burst;
 mod cache;
 mod ceilings;

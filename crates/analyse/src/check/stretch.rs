@@ -20,6 +20,11 @@ pub struct Stretch<'a> {
 /// Stretches of the trials that count; empty if the samples cover too little of the load to speak for it, or it is not
 /// known when it was.
 pub fn stretches<'a>(run: &'a RunRecord, case: &CaseTrials<'a>) -> Vec<Stretch<'a>> {
+    stretches_in(&run.samples, case)
+}
+
+/// The same between these samples, which may be of another host.
+pub(super) fn stretches_in<'a>(samples: &'a [Sample], case: &CaseTrials<'a>) -> Vec<Stretch<'a>> {
     let (mut covered, mut load) = (0.0, 0.0);
     let mut found = Vec::new();
     for trial in &case.counting {
@@ -28,9 +33,9 @@ pub fn stretches<'a>(run: &'a RunRecord, case: &CaseTrials<'a>) -> Vec<Stretch<'
         if !placed(trial) {
             continue;
         }
-        let from = run.samples.partition_point(|s| s.at < start);
-        let to = run.samples.partition_point(|s| s.at <= end);
-        let stretch = Stretch { trial: *trial, samples: run.samples.get(from..to).unwrap_or_default() };
+        let from = samples.partition_point(|s| s.at < start);
+        let to = samples.partition_point(|s| s.at <= end);
+        let stretch = Stretch { trial: *trial, samples: samples.get(from..to).unwrap_or_default() };
         if stretch.length() > Nanos(0) {
             covered += stretch.length().as_secs();
             found.push(stretch);

@@ -73,6 +73,7 @@ fn of_run(record: &RunRecord, findings: &Findings) -> Vec<Item> {
     items.push(("stand", say!("stand", "стенд"), stand));
     items.extend(targets(&record.targets));
     items.extend(devices(&record.targets));
+    items.extend(storage(record));
     items.extend(asked(record));
     items.extend(tool(record, findings));
     items
@@ -136,6 +137,41 @@ fn devices(targets: &[TargetFacts]) -> Vec<Item> {
         ("arrays", say!("arrays", "массивы"), list(Device::array)),
         ("write_caches", say!("write cache", "кэш записи"), list(|d| d.write_cache.clone())),
     ]
+}
+
+/// The storage host and what is below it. What is known of none is left out.
+fn storage(record: &RunRecord) -> Vec<Item> {
+    let storage = record.storage.as_ref().map(|storage| &storage.facts);
+    let host = storage.map(|storage| &storage.host);
+    let devices = storage.map(|storage| stend_record::targets::devices(&storage.targets)).unwrap_or_default();
+    let text = |of: fn(&HostFacts) -> String| Say::same(host.map(of).unwrap_or_default());
+    let list = |of: fn(&Device) -> Option<String>| Say::same(counted(devices.iter().filter_map(|d| of(d))));
+    let there = |Say { en, ru }: Say| say!("{en} of the storage host", "{ru} машины с накопителями");
+    let items: Vec<Item> = vec![
+        ("storage_hostname", say!("name", "имя"), text(|h| h.hostname.clone())),
+        ("storage_kernel", say!("kernel", "ядро"), text(|h| h.kernel.clone())),
+        (
+            "storage_kernel_command_line",
+            say!("kernel command line", "параметры ядра"),
+            text(|h| h.kernel_command_line.clone()),
+        ),
+        ("storage_boot_id", say!("boot", "загрузка"), text(|h| h.boot_id.clone())),
+        ("storage_cpu_model", say!("CPU", "процессор"), text(|h| h.cpu_model.clone())),
+        ("storage_cpus", say!("CPUs online", "процессоры в работе"), text(|h| h.cpus.to_string())),
+        ("storage_memory", say!("memory", "память"), size(host.map(|h| h.memory))),
+        ("storage_device_kinds", say!("device stack", "стек устройств"), list(|d| Some(d.kind.clone()))),
+        (
+            "storage_device_identities",
+            say!("identities of devices", "идентичность устройств"),
+            list(|d| d.identity.clone()),
+        ),
+        ("storage_device_models", say!("models", "модели"), list(|d| d.model.clone())),
+        ("storage_device_firmware", say!("firmware", "прошивки"), list(|d| d.firmware.clone())),
+        ("storage_schedulers", say!("schedulers", "планировщики"), list(|d| d.scheduler.clone())),
+        ("storage_arrays", say!("arrays", "массивы"), list(Device::array)),
+        ("storage_write_caches", say!("write cache", "кэш записи"), list(|d| d.write_cache.clone())),
+    ];
+    items.into_iter().map(|(key, name, value)| (key, there(name), value)).collect()
 }
 
 /// `md, disk × 6`: equal neighbours are counted, as what a stack is made of comes in dozens.

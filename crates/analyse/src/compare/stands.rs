@@ -7,7 +7,7 @@ use stend_base::{Say, say};
 use stend_record::{Device, RunRecord};
 
 /// Names and identities that a stand draws, and what its layers are.
-const OF_LAYERS: [&str; 13] = [
+const OF_LAYERS: [&str; 16] = [
     "stand",
     "target",
     "target_kind",
@@ -21,9 +21,21 @@ const OF_LAYERS: [&str; 13] = [
     "device_identities",
     "arrays",
     "files",
+    "storage_device_kinds",
+    "storage_device_identities",
+    "storage_arrays",
 ];
 /// What drives and layers have, listed for each of them: other drives show in it, but more layers do, too.
-const OF_DEVICES: [&str; 4] = ["device_models", "device_firmware", "schedulers", "write_caches"];
+const OF_DEVICES: [&str; 8] = [
+    "device_models",
+    "device_firmware",
+    "schedulers",
+    "write_caches",
+    "storage_device_models",
+    "storage_device_firmware",
+    "storage_schedulers",
+    "storage_write_caches",
+];
 
 /// Takes apart what follows from the stands and the rest. Nothing follows if a run has no stand. Where the drives of one are not
 /// among those of the stand with the most drives, they may be what makes the difference: that is a condition of its own.
@@ -53,9 +65,10 @@ fn other_drives(runs: &[(&RunRecord, &Findings)]) -> Option<Condition> {
     Some(Condition { key: "drives".into(), name, values: all.iter().map(shown).collect() })
 }
 
-/// Identities of what lies below everything; one that has none is like no other.
+/// Identities of what lies below everything, of a stand of two hosts on the one with the drives; one that has none is like no other.
 fn drives(record: &RunRecord) -> BTreeSet<Option<String>> {
-    let disks = stend_record::targets::devices(&record.targets);
+    let targets = record.storage.as_ref().map_or(&record.targets, |storage| &storage.facts.targets);
+    let disks = stend_record::targets::devices(targets);
     disks.into_iter().filter(|device| device.kind == "disk").map(|device| device.identity.clone()).collect()
 }
 
@@ -79,7 +92,7 @@ fn same_drives(runs: &[(&RunRecord, &Findings)], key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::compare::Options;
-    use crate::fixture::run;
+    use crate::fixture::{over_storage, run};
     use crate::{analyse, compare};
     use stend_record::{RunRecord, StandText};
 
@@ -103,6 +116,22 @@ mod tests {
         b.host.as_mut().unwrap().kernel = "6.12".into();
         let expected = (["stand", "target_identity"], ["kernel"]);
         assert_eq!(keys(&a, &b), (expected.0.map(String::from).to_vec(), expected.1.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn of_two_hosts_the_drives_are_those_of_the_storage_host() {
+        let far = |name: &str, identity: &str| {
+            let mut record = over_storage(on_stand(name, identity));
+            // The stand draws who the namespace is.
+            record.targets[0].devices[0].identity = Some(identity.into());
+            record
+        };
+        let (a, mut b) = (far("tcp", "uuid:1"), far("tcp-mirror", "uuid:2"));
+        assert_eq!(keys(&a, &b).1, Vec::<String>::new());
+        let storage = &mut b.storage.as_mut().unwrap().facts;
+        storage.host.kernel = "6.12".into();
+        storage.targets[0].devices[1].identity = Some("wwn:other".into());
+        assert_eq!(keys(&a, &b).1, ["storage_kernel", "drives"]);
     }
 
     #[test]

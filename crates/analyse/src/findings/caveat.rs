@@ -198,6 +198,20 @@ pub enum Caveat {
         /// How it is reached: `tcp`, `rdma`, `fc`, `iscsi`.
         transport: String,
     },
+    /// The storage host of the stand hands out the target, and was watched.
+    StorageWatched {
+        /// As the user calls it.
+        host: String,
+        /// Drives below what it hands out.
+        drives: u32,
+    },
+    /// The storage host of the stand was not watched, or not to the end.
+    StorageUnwatched {
+        /// As the user calls it.
+        host: String,
+        /// Why.
+        why: Say,
+    },
     /// A program serves the file system.
     Fuse {
         /// File system, e.g. `fuse.sshfs`.

@@ -7,6 +7,7 @@ use super::{FORMAT_VERSION, spool};
 use crate::io_log::RECORD_BYTES;
 use crate::observed::{Event, EventKind};
 use crate::run::{Entry, RunHeader, RunRecord, RunState};
+use crate::storage::{StorageHost, StorageRecord};
 use rusqlite::types::{FromSql, Type, ValueRef};
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::de::DeserializeOwned;
@@ -118,6 +119,8 @@ impl Reading {
     fn tables(&mut self, db: &Connection) {
         self.record.host = self.meta(db, key::HOST);
         self.record.targets = self.meta(db, key::TARGETS).unwrap_or_default();
+        let storage: Option<StorageHost> = self.meta(db, key::STORAGE);
+        self.record.storage = storage.map(|facts| StorageRecord { facts, samples: Vec::new() });
         self.record.fill = self.meta(db, key::FILL);
         self.record.zeros = self.meta(db, key::ZEROS);
         self.record.state = self.meta(db, key::END).unwrap_or(RunState::Open);
@@ -143,6 +146,10 @@ impl Reading {
         self.rows(db, sql, |row| Ok(Entry::TrialEnd { trial: row.get(0)?, outcome: binary(row, 1)? }));
         let sql = "SELECT body, octet_length(body) FROM sample ORDER BY id";
         self.rows(db, sql, |row| Ok(Entry::Sample(binary(row, 0)?)));
+        if schema::has_storage_samples(db).unwrap_or(true) {
+            let sql = "SELECT body, octet_length(body) FROM storage_sample ORDER BY id";
+            self.rows(db, sql, |row| Ok(Entry::StorageSample(binary(row, 0)?)));
+        }
         let sql = "SELECT body, octet_length(body) FROM event ORDER BY id";
         self.rows(db, sql, |row| Ok(Entry::Event(json(row, 0)?)));
     }
@@ -333,8 +340,13 @@ pub(super) fn check_tables(db: &Connection) -> std::result::Result<(), String> {
     let mut statement = db.prepare("SELECT sql FROM sqlite_schema ORDER BY rowid LIMIT 100").map_err(text)?;
     let rows = statement.query_map([], |row| row.get::<_, Option<String>>(0)).map_err(text)?;
     let found: Vec<Option<String>> = rows.collect::<rusqlite::Result<_>>().map_err(text)?;
-    let ours = found.iter().map(Option::as_deref).eq(schema::TABLES.iter().map(|&table| Some(table)));
-    if ours { Ok(()) } else { Err("its tables are not those of a run file".to_string()) }
+    let known = |tables: &[&str]| found.iter().map(Option::as_deref).eq(tables.iter().map(|&table| Some(table)));
+    let earlier = schema::TABLES.len() - 1;
+    if known(&schema::TABLES) || known(&schema::TABLES[..earlier]) {
+        Ok(())
+    } else {
+        Err("its tables are not those of a run file".to_string())
+    }
 }
 
 /// What a value that cannot be read says of its file: well-formed JSON that lacks what is asked of it is no damage.

@@ -13,6 +13,7 @@ use crate::parts::{ArcCounters, ArrayState, LineRate, Link, LinkState, Parts, Pa
 use crate::probes::{Probes, Silence};
 use crate::run::{Entry, RunHeader, RunRecord, StandText};
 use crate::sample::{CpuTimes, Sample};
+use crate::storage::StorageHost;
 use crate::verification::{Checked, Defect, Found, Mismatch, ReadBack, Verification};
 use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Histogram, MilliIops, Nanos, say};
@@ -293,6 +294,12 @@ fn calibration() -> Calibration {
     }
 }
 
+/// A storage host.
+fn storage() -> StorageHost {
+    let host = HostFacts { hostname: "s".to_string(), ..HostFacts::default() };
+    StorageHost { name: "array1".to_string(), host, targets: vec![target()], clock_uncertainty_ns: 70_000 }
+}
+
 /// One entry of each kind but the header and the end, in an order that happens.
 pub fn one_of_each() -> Vec<Entry> {
     vec![
@@ -317,6 +324,8 @@ pub fn one_of_each() -> Vec<Entry> {
         Entry::Slices { trial: 0, slices: vec![slice(0, None), slice(1, Some(latency(3)))] },
         Entry::IoLog { trial: 0, chunk: chunk(3) },
         Entry::Sample(Box::new(sample(5))),
+        Entry::Storage(Box::new(storage())),
+        Entry::StorageSample(Box::new(sample(6))),
         Entry::TrialEnd { trial: 0, outcome: Box::new(outcome()) },
         event(7),
     ]

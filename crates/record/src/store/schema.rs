@@ -16,7 +16,7 @@ pub const APPLICATION_ID: u32 = 0x5374_6e64;
 pub const BODY_MAX: usize = 16 << 20;
 
 /// Tables of version 1, verbatim as SQLite keeps them; a reader refuses a file with anything else.
-pub const TABLES: [&str; 7] = [
+pub const TABLES: [&str; 8] = [
     "CREATE TABLE meta (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE decision (seq INTEGER PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE trial (trial INTEGER PRIMARY KEY, case_index INTEGER NOT NULL, block INTEGER NOT NULL, \
@@ -26,7 +26,11 @@ pub const TABLES: [&str; 7] = [
      job INTEGER NOT NULL, base_ns INTEGER NOT NULL, records BLOB NOT NULL)",
     "CREATE TABLE sample (id INTEGER PRIMARY KEY, body BLOB NOT NULL)",
     "CREATE TABLE event (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+    STORAGE_SAMPLES,
 ];
+
+/// Files of builds that watched one host only do not have it.
+pub const STORAGE_SAMPLES: &str = "CREATE TABLE storage_sample (id INTEGER PRIMARY KEY, body BLOB NOT NULL)";
 
 /// Keys of the table `meta`.
 pub mod key {
@@ -36,6 +40,8 @@ pub mod key {
     pub const HOST: &str = "host";
     /// Facts of every target.
     pub const TARGETS: &str = "targets";
+    /// Facts of the storage host.
+    pub const STORAGE: &str = "storage";
     /// The fill.
     pub const FILL: &str = "fill";
     /// The sample of zeros.
@@ -56,6 +62,19 @@ pub fn lay_out(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "application_id", APPLICATION_ID)?;
     db.pragma_update(None, "user_version", super::FORMAT_VERSION)?;
     TABLES.iter().try_for_each(|table| db.execute(table, []).map(drop))
+}
+
+/// Gives a file that is gone on with the tables that its build did not know.
+pub fn complete(db: &Connection) -> rusqlite::Result<()> {
+    if !has_storage_samples(db)? {
+        db.execute(STORAGE_SAMPLES, [])?;
+    }
+    Ok(())
+}
+
+/// Whether the file has room for telemetry of a storage host.
+pub fn has_storage_samples(db: &Connection) -> rusqlite::Result<bool> {
+    db.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql = ?1)", [STORAGE_SAMPLES], |row| row.get(0))
 }
 
 /// Stores one entry. What can be known only once replaces an earlier value, as in `RunRecord::apply`.
@@ -94,6 +113,10 @@ pub fn insert(db: &Connection, entry: &Entry) -> rusqlite::Result<()> {
             db.execute(sql, params![trial, stream, job, base, records.as_bytes()]).map(drop)
         }
         Entry::Sample(sample) => db.execute("INSERT INTO sample (body) VALUES (?1)", [binary(sample)?]).map(drop),
+        Entry::Storage(facts) => put_meta(db, key::STORAGE, facts.as_ref()),
+        Entry::StorageSample(sample) => {
+            db.execute("INSERT INTO storage_sample (body) VALUES (?1)", [binary(sample)?]).map(drop)
+        }
         Entry::Event(event) => db.execute("INSERT INTO event (body) VALUES (?1)", [json(event)?]).map(drop),
     }
 }

@@ -7,9 +7,9 @@ use crate::markup::Markup;
 use crate::shell;
 use crate::words;
 use stend_analyse::findings::ToolCost;
-use stend_base::{Bytes, Lang, Say, format, say};
+use stend_base::{Bytes, Lang, Nanos, Say, format, say};
 use stend_record::targets::devices;
-use stend_record::{Device, EngineFacts, HostFacts, RunRecord, TargetFacts};
+use stend_record::{Device, EngineFacts, HostFacts, RunRecord, StorageHost, StorageRecord, TargetFacts};
 
 /// The section.
 pub fn section(m: &mut Markup, page: &Page) {
@@ -34,6 +34,12 @@ pub fn section(m: &mut Markup, page: &Page) {
         match &page.run.host {
             Some(host) => facts(m, &host_rows(host)),
             None => m.line("p", "", &unknown),
+        }
+        if let Some(StorageRecord { facts, .. }) = &page.run.storage {
+            let name = &facts.name;
+            m.line("h3", "", &say!("Storage host {name}", "Машина с накопителями {name}"));
+            self::facts(m, &storage_rows(facts));
+            stack(m, &devices(&facts.targets));
         }
         m.line("h3", "", &say!("Load engine", "Генератор нагрузки"));
         facts(m, &engine_rows(page.run));
@@ -186,6 +192,19 @@ fn host_rows(host: &HostFacts) -> Vec<(Say, Say)> {
             if host.root { say!("as root", "от root") } else { say!("as a user", "от пользователя") },
         ),
     ]
+}
+
+/// The host, what it hands out, and how well its clock is known.
+fn storage_rows(storage: &StorageHost) -> Vec<(Say, Say)> {
+    let off = Nanos(storage.clock_uncertainty_ns);
+    let paths = storage.targets.iter().map(|target| target.path.as_str()).collect::<Vec<_>>().join(", ");
+    let mut rows = vec![(say!("Hands out", "Отдаёт"), Say::same(paths))];
+    rows.extend(host_rows(&storage.host));
+    rows.push((
+        say!("Clock known within", "Часы известны с точностью"),
+        both(|lang| format!("± {}", format::latency(off, lang))),
+    ));
+    rows
 }
 
 /// Every way in which trials were really submitted, with how many there were of each.

@@ -5,7 +5,7 @@ use crate::html;
 use expect_test::expect_file;
 use stend_analyse::findings::Caveat;
 use stend_base::Lang;
-use stend_record::RunState;
+use stend_record::{HostFacts, RunState, StorageHost, StorageRecord};
 
 #[test]
 fn a_small_page_looks_as_reviewed() {
@@ -62,6 +62,22 @@ fn both_languages_are_inside_and_the_asked_one_is_shown_first() {
     assert!(page.contains("Случайное чтение") && page.contains("Random reads"));
     assert!(page.contains("id=\"lang-ru\" aria-label=\"Русский\" checked"));
     assert!(page.contains("<html lang=\"ru\">"));
+}
+
+#[test]
+fn the_storage_host_of_a_stand_is_told_with_what_it_hands_out() {
+    let mut run = fixture::run();
+    let host = HostFacts { hostname: "shelf <7>".into(), kernel: "6.12.1".into(), ..HostFacts::default() };
+    let targets = run.targets.clone();
+    let facts = StorageHost { name: "array1".into(), host, targets, clock_uncertainty_ns: 70_000 };
+    let without = html(&fixture::findings(), &run, Lang::En);
+    run.storage = Some(StorageRecord { facts, samples: Vec::new() });
+    let page = html(&fixture::findings(), &run, Lang::En);
+    assert_well_formed(&page);
+    for part in ["Storage host array1", "Машина с накопителями array1", "shelf &lt;7&gt;", "6.12.1", "± 70.0 µs"]
+    {
+        assert!(page.contains(part) && !without.contains(part), "{part}");
+    }
 }
 
 #[test]

@@ -22,19 +22,25 @@ pub(super) fn fill(page: &mut Page<'_>, run: &RunRecord, findings: &Findings) ->
     row(page, say!("run", "прогон"), &findings.run)?;
     row(page, say!("command", "команда"), &run.header.command_line.join(" "))?;
     row(page, say!("seed", "зерно"), &run.header.inputs.seed.to_string())?;
-    if let Some(host) = &run.host {
-        row(page, say!("host", "машина"), &host.hostname)?;
+    let storage = run.storage.as_ref().map(|storage| &storage.facts);
+    let hosts = [(say!("host", "машина"), run.host.as_ref())];
+    let storage_name = say!("storage host", "машина с накопителями");
+    for (name, host) in hosts.into_iter().chain([(storage_name, storage.map(|storage| &storage.host))]) {
+        let Some(host) = host else { continue };
+        row(page, name, &host.hostname)?;
         row(page, say!("kernel", "ядро"), &host.kernel)?;
         row(page, say!("system", "система"), &host.os)?;
         row(page, say!("CPU", "процессор"), &format!("{} × {}", host.cpus, host.cpu_model))?;
         row(page, say!("memory", "память"), &format::bytes(host.memory, lang))?;
         row(page, say!("hypervisor", "гипервизор"), host.hypervisor.as_deref().unwrap_or_default())?;
     }
-    for target in &run.targets {
+    let own = run.targets.iter().map(|target| (say!("target", "объект"), target));
+    let handed_out = storage.iter().flat_map(|storage| &storage.targets);
+    for (name, target) in own.chain(handed_out.map(|target| (say!("handed out", "отдаётся"), target))) {
         let kind = words::target_kind(target.kind);
         let file_system = target.file_system.as_ref().map_or(String::new(), |name| format!(", {name}"));
         let size = format::bytes(target.size, lang);
-        row(page, say!("target", "объект"), &format!("{}: {}{file_system}, {size}", target.named, kind.get(lang)))?;
+        row(page, name, &format!("{}: {}{file_system}, {size}", target.named, kind.get(lang)))?;
         for device in &target.devices {
             let parts = [Some(&device.name), Some(&device.kind), device.model.as_ref(), device.firmware.as_ref()];
             let parts = parts.into_iter().flatten().map(String::as_str).chain(device.identity.as_deref());

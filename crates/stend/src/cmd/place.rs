@@ -3,6 +3,7 @@
 use super::lab;
 use crate::out::Out;
 use clap::ArgMatches;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -100,7 +101,7 @@ impl Place {
     /// A machine that is started for it ends with the calling thread, so that must be the one that lives as long as the process.
     pub(super) fn reach(&self, out: &Out) -> Result<Host> {
         match self {
-            Place::Here => Host::reach(own("worker", None)?, HELLO_LIMIT),
+            Place::Here => Host::reach(own("worker", None), HELLO_LIMIT),
             Place::Far(remote) => remote.reach(&mut |told| out.note(told.get(out.lang))),
             Place::Lab(wanted) => in_lab(wanted, out),
         }
@@ -122,7 +123,7 @@ fn in_lab(wanted: &str, out: &Out) -> Result<Host> {
     match up {
         Ok(standing) => {
             standing.free()?;
-            let mut command = own("lab", Some(["connect", wanted]))?;
+            let mut command = own("lab", Some(["connect", wanted]));
             stend_sys::process::die_with_parent(&mut command);
             Host::reach(command, STANDING_LIMIT)
         }
@@ -154,14 +155,9 @@ fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
 }
 
 /// This binary with this verb.
-fn own(verb: &str, arguments: Option<[&str; 2]>) -> Result<Command> {
-    let program = std::env::current_exe().map_err(|e| {
-        Error::new(
-            Kind::Bug,
-            say!("cannot find our own binary: {e}", "не удаётся найти собственный исполняемый файл: {e}"),
-        )
-    })?;
-    let mut command = Command::new(program);
-    command.arg(verb).args(arguments.into_iter().flatten());
-    Ok(command)
+fn own(verb: &str, arguments: Option<[&str; 2]>) -> Command {
+    // Not by its path: there may be another build by now, and both ends must be of one.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("stend").arg(verb).args(arguments.into_iter().flatten());
+    command
 }

@@ -85,6 +85,9 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
         stoppers.aim(Some(stopper));
         let display = Display::new(arguments.get_one::<String>("progress").map_or("auto", String::as_str), out);
         let on = setup.stand.as_ref().map_or_else(|| in_line(&setup.targets), |stand| stand.name.clone());
+        if let Some(storage) = &storage {
+            storage.watch(&mut setup, out);
+        }
         let aside = Aside::start(display, &setup.id, &setup.suite.name, &on)?;
         let done = stend_run::execute(setup, channel, &mut |update| aside.show(update));
         aside.end();
@@ -108,7 +111,11 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
     if let Some(storage) = storage {
         // Under a client that has not let go it would be a fault of the storage.
         let lost = done.error.as_ref().is_some_and(|error| error.kind == Kind::HostLost);
-        if lost || storage.take_down(stoppers, out).is_err() {
+        let failed = if lost { None } else { storage.take_down(stoppers, out).err() };
+        if let Some(error) = &failed {
+            out.error(error);
+        }
+        if lost || failed.is_some() {
             out.note(storage.left().get(out.lang));
         }
     }
@@ -243,6 +250,7 @@ pub(super) fn setup(arguments: &ArgMatches, stand: Option<&str>, seed: u64, out:
         resume: None,
         stand,
         elsewhere: Vec::new(),
+        storage: None,
         returned: None,
         one_block: false,
     })
@@ -294,6 +302,7 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
         resume: Some(Resume { progressed, realtime_offset_ns: header.realtime_offset_ns }),
         stand: header.stand,
         elsewhere: Vec::new(),
+        storage: None,
         returned: None,
         one_block: false,
     })

@@ -8,6 +8,7 @@ use clap::ArgMatches;
 use stend_base::{Error, Kind, Result, say};
 use stend_host::{StandAnswer, StandFile, StandOrder};
 use stend_record::{EventKind, StandText};
+use stend_run::Setup;
 use stend_spec::stand::Side;
 
 /// A stand of two hosts, as the host with the drives knows it.
@@ -18,6 +19,8 @@ pub(super) struct Storage {
     stand: String,
     /// It was up before: then it stays.
     was_up: bool,
+    /// Paths of what is handed out, on that host.
+    handed_out: Vec<String>,
     /// What was done.
     pub done: Vec<EventKind>,
 }
@@ -109,13 +112,19 @@ pub(super) fn put_up(
     let there = host.name().en;
     let told = say!("building `{name}` on `{there}`", "стенд `{name}` поднимается на `{there}`");
     out.note(told.get(out.lang));
-    let mut storage = Storage { host: host.clone(), stand: name.clone(), was_up, done: Vec::new() };
+    let mut storage =
+        Storage { host: host.clone(), stand: name.clone(), was_up, handed_out: Vec::new(), done: Vec::new() };
     let up = StandOrder::Up { stand: part(stand), until_release: false, owner: owner.to_string() };
     let mut keep = |kind: &EventKind| {
         storage.done.push(EventKind::Elsewhere { host: there.clone(), what: Box::new(kind.clone()) });
     };
     match order(&host, up, stoppers, out, &mut keep) {
-        Ok(_) => Ok(Some(storage)),
+        Ok(answer) => {
+            if let StandAnswer::Up(raised) = answer {
+                storage.handed_out = raised.targets;
+            }
+            Ok(Some(storage))
+        }
         Err(error) => {
             // The first error is the one to be told; what cannot be taken away now is named by `stand status`.
             drop(storage.take_down(stoppers, out));
@@ -125,6 +134,22 @@ pub(super) fn put_up(
 }
 
 impl Storage {
+    /// Has the host watched while the other one is measured. What keeps it from being watched keeps nobody from measuring: it is told,
+    /// and kept in the run file.
+    pub(super) fn watch(&self, setup: &mut Setup, out: &Out) {
+        // Both words are one: it is never this machine.
+        let name = self.host.name().en;
+        let watched =
+            self.host.reach(out).and_then(|host| stend_run::Storage::watch(host, &name, self.handed_out.clone()));
+        match watched {
+            Ok(storage) => setup.storage = Some(storage),
+            Err(error) => {
+                out.note(stend_run::unwatched(&name, &error.message).get(out.lang));
+                setup.elsewhere.push(EventKind::StorageUnwatched { host: name, why: error.message });
+            }
+        }
+    }
+
     /// Takes it down, unless it was up before.
     pub(super) fn take_down(&self, stoppers: &Stoppers, out: &Out) -> Result<()> {
         if self.was_up {

@@ -84,6 +84,35 @@ pub(super) fn over_fabric(device: &str, transport: &str) -> Words {
     }
 }
 
+pub(super) fn storage_watched(host: &str, drives: u32) -> Words {
+    Words {
+        slug: "storage-watched",
+        text: say!(
+            "The storage host `{host}` hands out the target: the numbers include the network and that host. It was watched, drives: {drives}; checks H11, H30 and H31 are about these.",
+            "Объект отдаёт машина с накопителями `{host}`: в числа входят сеть и та машина. За ней следили, накопителей: {drives}; проверки H11, H30 и H31 — о них."
+        ),
+        advice: say!(
+            "Read the numbers as those of the service. Whether its memory answered shows in H11; what it took from that host is in a chart of its own.",
+            "Это числа службы в целом. Отвечала ли её память, видно по H11; что это стоило той машине — на отдельной диаграмме."
+        ),
+    }
+}
+
+pub(super) fn storage_unwatched(host: &str, why: &Say) -> Words {
+    let Say { en, ru } = why;
+    Words {
+        slug: "storage-unwatched",
+        text: say!(
+            "The storage host `{host}` was not watched, or not to the end: {en}.",
+            "За машиной с накопителями `{host}` не следили или следили не до конца: {ru}."
+        ),
+        advice: say!(
+            "Cases without counters from there have checks that could not be made. Make sure that the host can be reached during the whole run, and measure again.",
+            "У случаев без её счётчиков часть проверок не сделана. Обеспечьте связь с машиной на весь прогон и измерьте снова."
+        ),
+    }
+}
+
 pub(super) fn fuse(file_system: &str) -> Words {
     Words {
         slug: "fuse",

@@ -64,6 +64,7 @@ impl Recorder {
     /// Moves what the last writer still had into the database. Interrupted anywhere, it can be done again:
     /// the ordinals tell what has arrived.
     fn fold(&mut self) -> rusqlite::Result<()> {
+        schema::complete(&self.db)?;
         self.try_commit()?;
         // Also without new entries: the last writer may have died between its commit and this.
         self.empty_spool();

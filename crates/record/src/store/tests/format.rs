@@ -8,7 +8,7 @@ const FORMAT_1: &str = include_str!("../../../tests/fixtures/format-1.sql");
 
 const ADVICE: &str = "the stored form changed: raise FORMAT_VERSION and keep a reader for the old one \
     (before the first release only: UPDATE_EXPECT=1 writes the fixture anew)";
-const TABLES: [&str; 7] = ["meta", "decision", "trial", "slice", "io_log", "sample", "event"];
+const TABLES: [&str; 8] = ["meta", "decision", "trial", "slice", "io_log", "sample", "event", "storage_sample"];
 
 /// A file made of the fixture, as an earlier build left it.
 fn old_file(place: &Place) -> Connection {
@@ -73,4 +73,24 @@ fn the_stored_form_has_not_changed_without_a_new_version() {
         std::fs::write(fixture, dump(&written)).unwrap();
     }
     assert!(contents(&written) == contents(&old_file(&old)), "{ADVICE}");
+}
+
+#[test]
+fn a_file_without_room_for_a_storage_host_opens_and_gets_it_when_its_run_goes_on() {
+    let place = Place::new();
+    let writer = place.create(PLAIN);
+    writer.append(samples::event(7));
+    writer
+        .close(RunState::Ended { kind: stend_base::Kind::Interrupted, reason: stend_base::Say::same("stopped") })
+        .unwrap();
+    let earlier = Connection::open(place.file()).unwrap();
+    earlier.execute("DROP TABLE storage_sample", []).unwrap();
+    drop(earlier);
+    let record = crate::store::read(&place.file()).unwrap();
+    assert_eq!((record.events.len(), record.storage), (1, None), "nothing is missing");
+    let writer = place.resume(PLAIN).unwrap();
+    append_all(&writer, &samples::one_of_each());
+    writer.close(RunState::Complete).unwrap();
+    let record = crate::store::read(&place.file()).unwrap();
+    assert_eq!(record.storage.map(|storage| storage.samples.len()), Some(1));
 }

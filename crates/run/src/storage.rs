@@ -1,0 +1,181 @@
+//! The storage host of a stand of two hosts, watched while the client is measured: a second worker, whose telemetry is kept beside
+//! that of the run. Must not end a run: without it the run says less, and nothing wrong.
+
+use crate::ahead::SAMPLE_EVERY;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+use stend_base::{Error, Kind, Nanos, Result, Say, say};
+use stend_host::{FromHost, Host, Reply, Request, Watch};
+use stend_record::{Entry, Event, EventKind, StorageHost};
+
+/// Longest silence while it looks at what it hands out: drives that sleep need ten seconds to wake up.
+const FACTS_LIMIT: Duration = Duration::from_secs(60);
+/// How long its worker may take to exit; it made nothing.
+const END_LIMIT: Duration = Duration::from_secs(5);
+
+/// A storage host that is watched.
+pub struct Storage {
+    host: Host,
+    /// What it says, its times on our clock.
+    from: Receiver<FromHost>,
+    facts: StorageHost,
+    /// Nothing more will come.
+    over: bool,
+}
+
+impl Storage {
+    /// Has its worker watch what lies below these paths, which the host hands out, and waits until it does.
+    ///
+    /// Errors: what the worker says against it, or `HostLost`.
+    pub fn watch(mut host: Host, name: &str, targets: Vec<String>) -> Result<Storage> {
+        let (sender, from) = channel();
+        host.listen(move |message| drop(sender.send(message)))?;
+        host.send(&Request::Watch(Watch { targets, sample_every: SAMPLE_EVERY }));
+        let (found, targets) = loop {
+            match from.recv_timeout(FACTS_LIMIT) {
+                Ok(FromHost::Reply(Reply::Watched { host, targets })) => break (host, targets),
+                Ok(FromHost::Reply(Reply::Failed(error))) => return Err(error),
+                Ok(FromHost::Reply(_)) => {}
+                Ok(FromHost::Lost(detail)) => return Err(lost(&detail)),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    return Err(lost("no answer in time"));
+                }
+            }
+        };
+        let clock_uncertainty_ns = host.clock().map_or(0, |clock| clock.uncertainty_ns);
+        let facts = StorageHost { name: name.to_string(), host: *found, targets, clock_uncertainty_ns };
+        Ok(Storage { host, from, facts, over: false })
+    }
+
+    /// What is known of it, for the run file.
+    pub(crate) fn facts(&self) -> Entry {
+        Entry::Storage(Box::new(self.facts.clone()))
+    }
+
+    /// A trial begins or ends: its counters are read now.
+    pub(crate) fn mark(&mut self) {
+        self.host.send(&Request::Mark);
+    }
+
+    /// What it has said since the last time, for the run file; and once, with the time that it is now, why it will say no more.
+    pub(crate) fn heard(&mut self, now: Nanos) -> (Vec<Entry>, Option<Say>) {
+        let mut entries = Vec::new();
+        while !self.over {
+            let why = match self.from.try_recv() {
+                Ok(FromHost::Reply(Reply::Sample(sample))) => {
+                    entries.push(Entry::StorageSample(sample));
+                    continue;
+                }
+                Ok(FromHost::Reply(Reply::Failed(error))) => error.message,
+                Ok(FromHost::Reply(_)) => continue,
+                Ok(FromHost::Lost(detail)) => Say::same(detail),
+                Err(_) => break,
+            };
+            self.over = true;
+            let kind = EventKind::StorageUnwatched { host: self.facts.name.clone(), why: why.clone() };
+            entries.push(Entry::Event(Event { at: now, kind }));
+            return (entries, Some(unwatched(&self.facts.name, &why)));
+        }
+        (entries, None)
+    }
+
+    /// Ends watching.
+    pub(crate) fn end(self) {
+        // It made nothing: whether it had to be killed makes no difference to what it said.
+        let _ended = self.host.end(END_LIMIT);
+    }
+}
+
+/// What is told of a storage host that is not watched, or not any more.
+pub fn unwatched(name: &str, why: &Say) -> Say {
+    let Say { en, ru } = why;
+    say!(
+        "the drives of `{name}` are not watched: {en}. What reaches them cannot be told",
+        "за накопителями `{name}` никто не следит: {ru}. Что до них доходит, сказать нельзя"
+    )
+}
+
+fn lost(detail: &str) -> Box<Error> {
+    Error::new(Kind::HostLost, say!("the worker there is gone: {detail}", "исполнитель на той машине пропал: {detail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+    use std::time::Instant;
+    use stend_host::protocol::{write_frame, write_hello};
+    use stend_record::{HostFacts, Sample};
+
+    /// A worker that says this and ends.
+    fn saying(replies: &[Reply]) -> (tempfile::NamedTempFile, Host) {
+        let mut said = Vec::new();
+        write_hello(&mut said).unwrap();
+        replies.iter().for_each(|reply| write_frame(&mut said, reply).unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), said).unwrap();
+        let mut command = Command::new("cat");
+        command.arg(file.path());
+        let host = Host::reach(command, Duration::from_secs(30)).unwrap();
+        (file, host)
+    }
+
+    fn watched() -> Reply {
+        let host = Box::new(HostFacts { hostname: "array".into(), ..HostFacts::default() });
+        Reply::Watched { host, targets: Vec::new() }
+    }
+
+    fn sample(at: u64) -> Reply {
+        Reply::Sample(Box::new(Sample { at: Nanos(at), ..Sample::default() }))
+    }
+
+    /// Everything that is heard until nothing more comes.
+    fn to_its_end(storage: &mut Storage) -> (Vec<Entry>, Say) {
+        let (until, mut all) = (Instant::now() + Duration::from_secs(30), Vec::new());
+        loop {
+            let (entries, told) = storage.heard(Nanos(9));
+            all.extend(entries);
+            if let Some(told) = told {
+                return (all, told);
+            }
+            assert!(Instant::now() < until, "{all:?}");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn what_it_reads_is_kept_and_that_it_is_gone_is_told_once() {
+        let (_file, host) = saying(&[watched(), sample(1), sample(2)]);
+        let mut storage = Storage::watch(host, "array1", vec!["/dev/md0".into()]).unwrap();
+        let Entry::Storage(facts) = storage.facts() else { panic!() };
+        assert_eq!((facts.name.as_str(), facts.host.hostname.as_str()), ("array1", "array"));
+        let (entries, told) = to_its_end(&mut storage);
+        let [Entry::StorageSample(first), Entry::StorageSample(second), Entry::Event(last)] = entries.as_slice() else {
+            panic!("{entries:?}")
+        };
+        assert_eq!((first.at, second.at), (Nanos(1), Nanos(2)));
+        let EventKind::StorageUnwatched { host, why } = &last.kind else { panic!("{last:?}") };
+        assert_eq!((host.as_str(), why.en.as_str()), ("array1", "the worker ended"));
+        assert!(
+            told.en.contains("`array1` are not watched") && told.ru.contains("`array1` никто не следит"),
+            "{told:?}"
+        );
+        assert!(matches!(storage.heard(Nanos(9)), (entries, None) if entries.is_empty()));
+        storage.mark();
+        storage.end();
+    }
+
+    #[test]
+    fn one_that_fails_is_over_with_its_reason() {
+        let failed = || Reply::Failed(Error::new(Kind::Preflight, say!("no telemetry", "телеметрии нет")));
+        let (_file, host) = saying(&[watched(), failed()]);
+        let (entries, told) = to_its_end(&mut Storage::watch(host, "array1", Vec::new()).unwrap());
+        assert_eq!((entries.len(), told.en.contains("no telemetry")), (1, true), "{told:?}");
+        let (_file, host) = saying(&[failed()]);
+        let error = Storage::watch(host, "array1", Vec::new()).err().unwrap();
+        assert_eq!((error.kind, error.message.en.as_str()), (Kind::Preflight, "no telemetry"));
+        let (_file, host) = saying(&[]);
+        let error = Storage::watch(host, "array1", Vec::new()).err().unwrap();
+        assert_eq!(error.kind, Kind::HostLost);
+    }
+}

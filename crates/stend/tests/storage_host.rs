@@ -1,0 +1,145 @@
+//! A storage host that is watched beside the host that is measured. Both are this machine here, each with a worker of its own, and what
+//! is handed out is the directory that is measured. Between two machines: `lab_two.rs`.
+
+mod support;
+
+use std::process::Command;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+use stend_analyse::findings::{CheckResult, CheckStatus};
+use stend_host::{FromHost, Host, Permission, Reply, Request, Watch};
+use stend_record::{EventKind, RunRecord, RunState};
+use stend_run::{Setup, Storage};
+use support::*;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+const SUITE: &str = "suite: watched\ndefaults: {ramp: 200ms, trial: 2s}\nfill: {size: 16MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: first\n    \
+    streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]\n  - name: second\n    \
+    streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]\n";
+
+fn worker() -> Host {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stend"));
+    command.arg("worker");
+    Host::reach(command, LIMIT).expect("a worker")
+}
+
+/// Runs the suite on a directory; `now_and_then` is called about four times a second.
+fn run(scratch: &Scratch, storage: Storage, now_and_then: &mut dyn FnMut(&RunRecord)) -> RunRecord {
+    let (channel, _stopper) = stend_run::channel();
+    let file = scratch.join("r.stend");
+    let setup = Setup {
+        suite: stend_spec::parse::suite(SUITE, "watched.yaml").expect("a suite"),
+        suite_text: SUITE.to_string(),
+        seed: 1,
+        time_budget: None,
+        traces: Vec::new(),
+        targets: vec![scratch.directory("data")],
+        permission: Permission { confirm: Vec::new(), overwrite_signatures: Vec::new(), commands: false },
+        id: "R-20260102T030405Z-abcd".to_string(),
+        run_file: file.clone(),
+        command_line: Vec::new(),
+        host: worker(),
+        started_unix: 0,
+        resume: None,
+        stand: None,
+        elsewhere: Vec::new(),
+        storage: Some(storage),
+        power: None,
+        returned: None,
+        one_block: false,
+    };
+    let read = || stend_record::store::read(&file).ok();
+    let done = stend_run::execute(setup, channel, &mut |_| read().iter().for_each(&mut *now_and_then));
+    assert!(done.error.is_none(), "{:?}", done.error);
+    read().expect("a run file")
+}
+
+/// A check of each case, in their order.
+fn checks(record: &RunRecord, id: &str) -> Vec<CheckResult> {
+    let findings = stend_analyse::judge(record).expect("findings");
+    let of = |case: &stend_analyse::findings::CaseFinding| case.checks.iter().find(|check| check.id == id).cloned();
+    findings.cases.iter().map(|case| of(case).expect("the check")).collect()
+}
+
+#[test]
+fn a_worker_watches_what_it_is_told_and_reads_at_once_when_a_trial_begins_or_ends() {
+    let scratch = Scratch::new();
+    let mut host = worker();
+    let (sender, receiver) = channel();
+    host.listen(move |message| drop(sender.send(message))).expect("a thread");
+    let next = || match receiver.recv_timeout(LIMIT).expect("an answer") {
+        FromHost::Reply(reply) => reply,
+        FromHost::Lost(detail) => panic!("{detail}"),
+    };
+    // So rarely that all but the first one are asked for.
+    let sample_every = stend_base::Nanos::secs(3600);
+    let missing = scratch.join("missing").to_string_lossy().into_owned();
+    host.send(&Request::Watch(Watch { targets: vec![missing], sample_every }));
+    assert!(matches!(next(), Reply::Failed(_)));
+    host.send(&Request::Watch(Watch { targets: vec![scratch.directory("data")], sample_every }));
+    let (mut below, mut samples) = (None, Vec::new());
+    while below.is_none() || samples.is_empty() {
+        match next() {
+            Reply::Watched { targets, .. } => below = Some(targets),
+            Reply::Sample(sample) => samples.push(sample),
+            other => panic!("{other:?}"),
+        }
+    }
+    let below = below.expect("facts");
+    let devices: Vec<String> = below[0].devices.iter().map(|device| device.name.clone()).collect();
+    for _ in 0..3 {
+        host.send(&Request::Mark);
+        let Reply::Sample(sample) = next() else { panic!("a sample") };
+        samples.push(sample);
+    }
+    assert!(samples.is_sorted_by_key(|sample| sample.at));
+    for sample in &samples {
+        assert_eq!(sample.disks.iter().map(|disk| disk.name.clone()).collect::<Vec<_>>(), devices);
+    }
+    assert!(host.end(LIMIT));
+}
+
+#[test]
+fn bytes_are_counted_at_the_drives_of_the_storage_host() {
+    let scratch = Scratch::new();
+    let storage = Storage::watch(worker(), "array1", vec![scratch.directory("data")]).expect("a storage host");
+    let record = run(&scratch, storage, &mut |_| {});
+    assert_eq!(record.state, RunState::Complete);
+    let storage = record.storage.as_ref().expect("a storage host");
+    assert_eq!((storage.facts.name.as_str(), storage.facts.targets.len()), ("array1", 1));
+    assert!(storage.samples.is_sorted_by_key(|sample| sample.at) && storage.samples.len() > 8);
+    for found in checks(&record, "H11") {
+        let told = &found.measured;
+        let named = told.en.contains(" of array1") && told.ru.contains(" машины array1");
+        // A machine without a block device below its disk has nothing to count.
+        assert!(named || storage.facts.targets[0].devices.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn a_storage_host_that_is_lost_ends_no_run_and_what_it_would_have_told_is_not_made_up() {
+    let scratch = Scratch::new();
+    let host = worker();
+    let pid = rustix::process::Pid::from_raw(host.pid() as i32).expect("a process");
+    let storage = Storage::watch(host, "array1", vec![scratch.directory("data")]).expect("a storage host");
+    let mut killed = false;
+    let record = run(&scratch, storage, &mut |so_far| {
+        if !killed && so_far.trials.first().is_some_and(|trial| trial.outcome.is_some()) {
+            killed = true;
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a kill");
+        }
+    });
+    assert!(killed);
+    assert_eq!(record.state, RunState::Complete);
+    assert!(record.trials.iter().all(|trial| trial.outcome.is_some()));
+    let told = record.events.iter().filter(|event| matches!(&event.kind, EventKind::StorageUnwatched { .. }));
+    assert_eq!(told.count(), 1);
+    // Cases come in the order in which they were drawn.
+    let case = record.trials.last().expect("a trial").case as usize;
+    let last = &checks(&record, "H11")[case];
+    assert_eq!(last.status, CheckStatus::NotMeasurable, "{last:?}");
+    let findings = stend_analyse::judge(&record).expect("findings");
+    let words: Vec<String> = findings.caveats.iter().map(|caveat| caveat.say().en).collect();
+    assert!(words.iter().any(|text| text.contains("`array1` was not watched, or not to the end")), "{words:?}");
+}
