@@ -218,7 +218,7 @@ fn fabric(target: &TargetFacts) -> Option<Caveat> {
     let is_last = |index: usize| devices.get(index + 1).is_none_or(|next| next.depth <= devices[index].depth);
     let mut far = devices.iter().enumerate().filter(|(index, _)| is_last(*index)).filter_map(|(_, device)| {
         let transport =
-            device.transport.clone().filter(|how| matches!(how.as_str(), "tcp" | "rdma" | "fc" | "iscsi"))?;
+            device.transport.clone().filter(|how| matches!(how.as_str(), "tcp" | "rdma" | "fc" | "iscsi" | "nbd"))?;
         Some(Caveat::OverFabric { device: device.name.clone(), transport })
     });
     far.next()

@@ -9,9 +9,10 @@ use stend_base::{Error, Kind, Result, say};
 
 /// The release; its kernel 6.12 is the first of Debian with `dm-vdo`.
 pub const RELEASE: &str = "trixie";
-/// What is in every guest: a kernel, a shell and its tools, and the tools of every layer that a stand file can name.
+/// What is in every guest: a kernel, a shell and its tools, the tools of every layer that a stand file can name, and what one machine
+/// reaches another one by.
 /// `xz-utils`, `kmod` and `erofs-utils` also make the image.
-pub const ALWAYS: [&str; 59] = [
+pub const ALWAYS: [&str; 61] = [
     "linux-image-amd64",
     "base-files",
     "base-passwd",
@@ -37,6 +38,8 @@ pub const ALWAYS: [&str; 59] = [
     "mount",
     "iproute2",
     "iputils-ping",
+    "openssh-client",
+    "dropbear-bin",
     "ethtool",
     "pciutils",
     "numactl",

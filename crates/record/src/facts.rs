@@ -133,7 +133,7 @@ pub struct Device {
     /// Whether an array of md has it in reserve, so that no I/O of the target goes to it: a spare, a drive that failed, a journal, and what
     /// is below nothing else. `None`: nothing like that is known of it.
     pub reserve: Option<bool>,
-    /// How it is reached: of NVMe `pcie`, `tcp`, `rdma`, `fc`; `iscsi`; `None` where the kernel does not say.
+    /// How it is reached: of NVMe `pcie`, `tcp`, `rdma`, `fc`; `iscsi`, `nbd`; `None` where the kernel does not say.
     pub transport: Option<String>,
     /// I/O scheduler in use.
     pub scheduler: Option<String>,

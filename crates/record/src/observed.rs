@@ -442,6 +442,13 @@ pub enum EventKind {
         /// What it is, or what undoes it.
         what: Say,
     },
+    /// A state of the log of writes is made again, from 1.
+    Replaying {
+        /// Which.
+        state: u32,
+        /// How many there are.
+        states: u32,
+    },
     /// A machine whose power a run had cut, and what is measured on it, are there again.
     Back(crate::Back),
 }

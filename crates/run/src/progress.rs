@@ -133,17 +133,18 @@ impl Progress {
     /// Time left: the pace of the trials done so far, applied to those that are left.
     /// While a log of writes is replayed: that of the states.
     fn eta(&self, walk: &Walk, now: Nanos) -> Eta {
-        if let Some(Replay { state, states, since }) = walk.replay {
-            let states_of = |count: u32| Nanos(STATE.0.saturating_mul(u64::from(count)));
-            return stend_analyse::eta(
-                states_of(state.saturating_sub(1)),
-                states_of(states),
-                now.saturating_sub(since),
-            );
+        if let Some(replay) = walk.replay {
+            return eta_of_states(replay, now);
         }
         let measuring = self.measuring_since.map_or(Nanos(0), |since| now.saturating_sub(since));
         stend_analyse::eta(walk.planned_so_far(now), walk.planned_in_all(), measuring)
     }
+}
+
+/// Time until all states of a log are made again.
+pub(crate) fn eta_of_states(Replay { state, states, since }: Replay, now: Nanos) -> Eta {
+    let states_of = |count: u32| Nanos(STATE.0.saturating_mul(u64::from(count)));
+    stend_analyse::eta(states_of(state.saturating_sub(1)), states_of(states), now.saturating_sub(since))
 }
 
 fn phase(step: Step, replay: Option<Replay>) -> Phase {

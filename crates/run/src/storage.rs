@@ -107,15 +107,16 @@ mod tests {
     use stend_host::protocol::{write_frame, write_hello};
     use stend_record::{HostFacts, Sample};
 
-    /// A worker that says this and ends.
+    /// A worker that hears our hello, says this and ends.
     fn saying(replies: &[Reply]) -> (tempfile::NamedTempFile, Host) {
         let mut said = Vec::new();
         write_hello(&mut said).unwrap();
+        let hello = said.len().to_string();
         replies.iter().for_each(|reply| write_frame(&mut said, reply).unwrap());
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), said).unwrap();
-        let mut command = Command::new("cat");
-        command.arg(file.path());
+        let mut command = Command::new("sh");
+        command.args(["-c", "head -c $1 > /dev/null; cat $2", "sh", &hello]).arg(file.path());
         let host = Host::reach(command, Duration::from_secs(30)).unwrap();
         (file, host)
     }

@@ -187,9 +187,9 @@ fn a_replay_of_a_log_is_shown_state_by_state_with_the_time_left() {
         progress.show(walk, Nanos::secs(at), &mut |update| seen = Some(update.clone()));
         seen.unwrap()
     };
-    let phases = |walk: &mut Walk| {
-        let of = |action: &Action| matches!(action, Action::Append(Entry::Event(event)) if event.kind == EventKind::Phase(Phase::Replay));
-        walk.take_actions().iter().filter(|action| of(action)).count()
+    let kept = |walk: &mut Walk| -> Vec<Event> {
+        let of = |action| if let Action::Append(Entry::Event(event)) = action { Some(event) } else { None };
+        walk.take_actions().into_iter().filter_map(of).collect()
     };
     assert_eq!((show(&walk, 99).replay, show(&walk, 99).phase), (None, Phase::CleanUp));
     for (state, at, left) in [(1, 100, 20.0), (5, 140, 57.0)] {
@@ -200,5 +200,13 @@ fn a_replay_of_a_log_is_shown_state_by_state_with_the_time_left() {
         // The pace is ten seconds a state, against two by eye.
         assert!((shown.eta.left.as_secs() - left).abs() < 10.0, "{:?}", shown.eta);
     }
-    assert_eq!(phases(&mut walk), 1, "said once");
+    // Whoever watches from another terminal has the file alone, and is shown the same.
+    let mut record = interrupted_run();
+    let plan = Plan::new(&record.header.inputs).unwrap();
+    (record.state, record.events) = (RunState::Open, kept(&mut walk));
+    let phases = record.events.iter().filter(|event| event.kind == EventKind::Phase(Phase::Replay));
+    assert_eq!(phases.count(), 1, "said once");
+    let (near, far) = (show(&walk, 150), crate::watch::picture(&record, &plan, Nanos::secs(150)));
+    assert_eq!((far.phase, far.replay, far.done), (near.phase, near.replay, near.done));
+    assert_eq!(far.eta.left, near.eta.left);
 }

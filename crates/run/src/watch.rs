@@ -1,7 +1,7 @@
 //! A picture of a run from its file alone: what `stend watch` shows beside a run of another terminal.
 
-use crate::progress::{Update, ahead, share_of_trials, steps};
-use crate::walk::Spared;
+use crate::progress::{Update, ahead, eta_of_states, share_of_trials, steps};
+use crate::walk::{Replay, Spared};
 use stend_base::{Bytes, Nanos};
 use stend_record::observed::Phase;
 use stend_record::{EventKind, RunRecord, RunState, Slice, TrialRecord};
@@ -26,19 +26,21 @@ pub fn picture(run: &RunRecord, plan: &Plan, now: Nanos) -> Update {
     let spared = spared(run, plan);
     let steps = steps(ahead(plan, spared.rounds), begun);
     let slices: &[Slice] = current.map_or(&[], |t| &t.slices);
+    let replay = replay(run).filter(|_| phase == Phase::Replay);
+    let eta = stend_analyse::eta(measured, plan.trial_time().saturating_sub(spared.time), since);
+    let done = share_of_trials(ended.len() as u32, steps);
     Update {
         phase,
         step: begun,
         steps,
         label: current.and_then(|t| plan.cases.get(t.case as usize)).map(|c| c.label()).unwrap_or_default(),
         elapsed: now.saturating_sub(started),
-        done: share_of_trials(ended.len() as u32, steps),
-        eta: stend_analyse::eta(measured, plan.trial_time().saturating_sub(spared.time), since),
+        done: replay.map_or(done, |replay| share_of_trials(replay.state.saturating_sub(1), replay.states)),
+        eta: replay.map_or(eta, |replay| eta_of_states(replay, now)),
         live: (!slices.is_empty()).then(|| stend_analyse::live(slices, LIVE_SPAN)),
         // The file keeps a fill only when it has ended.
         fill: (phase == Phase::Fill).then_some((Bytes(0), plan.fill_bytes())),
-        // The file keeps states only when they are judged, and not how many there will be.
-        replay: None,
+        replay: replay.map(|replay| (replay.state, replay.states)),
         silent: now.saturating_sub(heard),
         warnings: Vec::new(),
     }
@@ -55,6 +57,15 @@ fn spared(run: &RunRecord, plan: &Plan) -> Spared {
         }
     }
     spared
+}
+
+/// How far the last replay of a log of writes is.
+fn replay(run: &RunRecord) -> Option<Replay> {
+    let phase = run.events.iter().rfind(|event| event.kind == EventKind::Phase(Phase::Replay))?;
+    run.events.iter().rev().find_map(|event| match event.kind {
+        EventKind::Replaying { state, states } => Some(Replay { state, states, since: phase.at }),
+        _ => None,
+    })
 }
 
 fn phase(run: &RunRecord) -> Phase {

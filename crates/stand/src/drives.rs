@@ -1,6 +1,7 @@
 //! Facts about every device of a stack, for reports. Reads only.
 
 use crate::devices::{Devices, Node};
+use crate::exports;
 use crate::identity;
 use crate::roots::{Roots, names, number, text};
 use stend_base::Bytes;
@@ -54,7 +55,7 @@ fn device(roots: &Roots, devices: &Devices, node: &Node, depth: u32) -> Device {
         chunk: number(node.sysfs.join("md/chunk_size")).filter(|bytes| *bytes > 0).map(Bytes),
         copies: copies(node),
         reserve: None,
-        transport: transport(disk),
+        transport: transport(disk).or_else(|| nbd(roots, disk)),
         scheduler: of_disk("queue/scheduler").map(|list| chosen(&list)),
         discards: number(disk.sysfs.join("queue/discard_max_bytes")).map(|bytes| bytes > 0),
         numa_node: numa_node(roots, disk),
@@ -102,6 +103,12 @@ fn transport(disk: &Node) -> Option<String> {
     let first = names(&device).into_iter().filter(|name| name.starts_with("nvme"));
     let of_path = || first.into_iter().find_map(|name| text(device.join(name).join("transport")));
     text(device.join("transport")).or_else(of_path).or_else(|| of_scsi(disk).map(str::to_string))
+}
+
+/// A device of NBD tells nothing of its server; what a stand has taken in from another host is known.
+fn nbd(roots: &Roots, disk: &Node) -> Option<String> {
+    let far = |end: &exports::Attached| end.name == disk.name && end.of.is_none();
+    exports::attached(roots).iter().any(far).then(|| "nbd".to_string())
 }
 
 /// What a SCSI disk is behind, by the directories of sysfs that it lies in.

@@ -11,6 +11,8 @@ const SUBSYSTEMS: &str = "kernel/config/nvmet/subsystems";
 const STORES: &str = "kernel/config/target/core";
 /// Notes of what stands have taken in over NBD, below `/run`.
 const ATTACHED: &str = "stend/nbd";
+/// In such a note: what is handed out is of another host.
+pub(crate) const ANOTHER_HOST: &str = "-";
 /// The socket of the initiator of iSCSI, whoever serves it: `iscsid` itself, or systemd until the first call.
 ///
 /// Source: usr/mgmt_ipc.h of open-iscsi 2.1.
@@ -36,6 +38,8 @@ enum End {
     Disk(String),
     /// Kernel name of a device of NBD.
     Attached(String),
+    /// A device of another host.
+    Far,
 }
 
 impl Export {
@@ -45,6 +49,7 @@ impl Export {
             End::Namespace(uuid) => is_namespace(node, uuid),
             End::Disk(serial) => is_disk(node, serial),
             End::Attached(name) => node.name == *name,
+            End::Far => false,
         }
     }
 }
@@ -67,11 +72,40 @@ pub(crate) fn is_disk(node: &Node, serial: &str) -> bool {
 pub(crate) fn all(roots: &Roots) -> Vec<Export> {
     let mut found = over_nvme(roots);
     found.extend(over_scsi(roots));
-    found.extend(attached(roots).into_iter().map(|end| Export {
-        path: end.of,
-        name: end.export,
-        end: End::Attached(end.name),
-    }));
+    found.extend(
+        attached(roots)
+            .into_iter()
+            .filter_map(|end| Some(Export { path: end.of?, name: end.export, end: End::Attached(end.name) })),
+    );
+    for export in served(roots) {
+        if !found.iter().any(|known| known.name == export.name) {
+            found.push(export);
+        }
+    }
+    found
+}
+
+/// What servers of NBD of stands hand out: whoever takes it in, on another host, cannot be seen from here.
+fn served(roots: &Roots) -> Vec<Export> {
+    let place = roots.run.join(ATTACHED);
+    let settings = names(&place).into_iter().filter(|name| name.ends_with(".conf"));
+    // A server was told the path as it is, not below another root.
+    let running = settings.filter(|name| serves(roots, &format!("/run/{ATTACHED}/{name}")));
+    running.flat_map(|name| exported(&std::fs::read_to_string(place.join(name)).unwrap_or_default())).collect()
+}
+
+/// The exports of a configuration as `nbd-server` reads it: `[NAME]`, and below it `exportname = PATH`.
+fn exported(settings: &str) -> Vec<Export> {
+    let mut section = "";
+    let mut found = Vec::new();
+    for line in settings.lines() {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name;
+        }
+        if let Some(path) = line.strip_prefix("exportname = ") {
+            found.push(Export { path: path.to_string(), name: section.to_string(), end: End::Far });
+        }
+    }
     found
 }
 
@@ -82,8 +116,8 @@ pub(crate) struct Attached {
     pub name: String,
     /// Name of the export, which is drawn for the stand.
     pub export: String,
-    /// Path of the device that is handed out.
-    pub of: String,
+    /// Path of the device that is handed out; `None`: it is of another host.
+    pub of: Option<String>,
 }
 
 /// Devices of NBD that stands have taken in. The kernel tells of one only who connected it: what it is the other end of is in a note
@@ -95,7 +129,8 @@ pub(crate) fn attached(roots: &Roots) -> Vec<Attached> {
         let mut words = told.split(' ');
         let (pid, export, of) = (words.next()?, words.next()?, words.next()?);
         let connected = text(roots.sys.join("class/block").join(&name).join("pid"));
-        (connected.as_deref() == Some(pid)).then(|| Attached { name, export: export.into(), of: of.into() })
+        let of = (of != ANOTHER_HOST).then(|| of.to_string());
+        (connected.as_deref() == Some(pid)).then(|| Attached { name, export: export.into(), of })
     };
     names(&notes).into_iter().filter(|name| name.starts_with("nbd")).filter_map(of).collect()
 }
@@ -270,4 +305,23 @@ pub(crate) fn runs(roots: &Roots, program: &str) -> bool {
 pub(crate) fn initiator_listens(roots: &Roots) -> bool {
     let sockets = text(roots.proc.join("net/unix")).unwrap_or_default();
     sockets.lines().any(|line| line.split_whitespace().last() == Some(INITIATOR))
+}
+
+/// Name of the network interface that has an address.
+pub(crate) fn interface(address: &str) -> Option<String> {
+    let words = ["ip", "-o", "-4", "address", "show", "to", address].map(String::from);
+    // `2: eth0    inet 10.77.0.1/24 …`; nothing where there is none.
+    let told = crate::command::execute_plainly(&words, &|| false, &mut |_| {}).ok()?;
+    told.lines().next()?.split_whitespace().nth(1).map(str::to_string)
+}
+
+/// Whether a network interface has a card for RDMA, be it one that the kernel imitates.
+//= linux, Documentation/ABI/stable/sysfs-class-infiniband, /sys/class/infiniband/<device>/ports/<port-num>/gid_attrs/ndevs/<n>
+pub(crate) fn has_card(roots: &Roots, interface: &str) -> bool {
+    let class = roots.sys.join("class/infiniband");
+    let mut ports = names(&class).into_iter().flat_map(|card| {
+        let ports = class.join(card).join("ports");
+        names(&ports).into_iter().map(move |port| ports.join(port).join("gid_attrs/ndevs"))
+    });
+    ports.any(|at| names(&at).iter().any(|number| text(at.join(number)).as_deref() == Some(interface)))
 }

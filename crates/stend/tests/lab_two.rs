@@ -33,11 +33,12 @@ fn two(scratch: &Scratch) -> (Machine<'_>, Machine<'_>) {
 /// What tells that something of a stand is left.
 const LEFT: &str = "wipefs /dev/nvme?n1; dmsetup ls; cat /proc/mdstat 2>/dev/null | grep -c ^md; ls /sys/kernel/config/nvmet/subsystems \
     /sys/kernel/config/target/iscsi 2>/dev/null | grep -e uuid -e iqn; cat /var/lib/nfs/etab 2>/dev/null | grep -c stend; mount | grep -c /run/stend; \
-    nvme list-subsys 2>/dev/null | grep -c tcp; iscsiadm -m session 2>/dev/null; ls /var/lib/stend/stands 2>/dev/null; true";
+    nvme list-subsys 2>/dev/null | grep -c -e tcp -e rdma; iscsiadm -m session 2>/dev/null; pgrep nbd-server; ls /run/stend/nbd 2>/dev/null; \
+    ls /sys/class/infiniband 2>/dev/null; ls /var/lib/stend/stands 2>/dev/null; true";
 
 #[test]
 #[ignore = "starts two machines of the lab: run by `make lab`"]
-fn what_one_host_hands_out_another_one_takes_in_over_nvme_iscsi_and_nfs_and_nothing_stays() {
+fn what_one_host_hands_out_another_one_takes_in_over_nvme_iscsi_nbd_and_nfs_and_nothing_stays() {
     let scratch = Scratch::new();
     if !ready(&scratch, "what_one_host_hands_out") {
         return;
@@ -48,7 +49,10 @@ fn what_one_host_hands_out_another_one_takes_in_over_nvme_iscsi_and_nfs_and_noth
     let before = [storage.guest(LEFT), client.guest(LEFT)];
     for (name, layers) in [
         ("nvme", "{md: {level: 1}}, {nvme_of: {transport: tcp}}, {fs: {type: ext4}}"),
-        ("iscsi", "{iscsi: {paths: 2}}, {md: {level: 0}}"),
+        ("iscsi", "{iscsi: {paths: 2, active: 1}}, {md: {level: 0}}"),
+        ("nbd", "{nbd: {}}, {md: {level: 0}}"),
+        ("rdma", "{md: {level: 0}}, {nvme_of: {transport: rdma, soft_roce: true}}"),
+        ("iser", "{md: {level: 0}}, {iscsi: {transport: iser, soft_roce: true}}"),
         ("nfs", "{md: {level: 0}}, {fs: {type: ext4}}, {nfs: {}}"),
     ] {
         let text =
@@ -64,6 +68,7 @@ fn what_one_host_hands_out_another_one_takes_in_over_nvme_iscsi_and_nfs_and_noth
         assert_eq!([storage.guest(LEFT), client.guest(LEFT)], before, "{name}");
     }
     strangers_are_kept_out(&storage, &client);
+    no_other_address_is_let_in(&storage, &client);
     one_host_is_not_enough(&storage, &client);
     client.down();
     storage.down();
@@ -80,12 +85,16 @@ fn told_by_the_drives(name: &str, found: &serde_json::Value) {
     };
     let (status, bytes) = check(0, "H11");
     assert!(bytes.contains(" of storage"), "{name}: {bytes}");
-    // What the server of NFS was given last lies in its memory.
-    assert_eq!(status, if name == "nfs" { "fail" } else { "pass" }, "{name}: {bytes}");
+    // What the server of NFS was given last lies in its memory; that of NBD reads and writes through it.
+    assert_eq!(status, if ["nfs", "nbd"].contains(&name) { "fail" } else { "pass" }, "{name}: {bytes}");
     let written = bytes.split_once("write ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<f64>().ok());
-    // Two drives that mirror each other get every byte twice.
-    let least = if name == "nvme" { 1.8 } else { 0.9 };
-    assert!(written.is_some_and(|written| written > least), "{name}: {bytes}");
+    let least = match name {
+        // Two drives that mirror each other get every byte twice.
+        "nvme" => 1.8,
+        "nbd" => 0.0,
+        _ => 0.9,
+    };
+    assert!(written.is_some_and(|written| written >= least), "{name}: {bytes}");
     let (status, flushes) = check(1, "H30");
     assert!(status == "pass" && flushes.contains(" flushes for "), "{name}: {status} {flushes}");
     let caveats: Vec<&str> =
@@ -132,6 +141,30 @@ fn strangers_are_kept_out(storage: &Machine, client: &Machine) {
     }
 }
 
+/// NBD knows nobody but by the address, and names of exports are listed to nobody.
+fn no_other_address_is_let_in(storage: &Machine, client: &Machine) {
+    let serial = &storage.serial;
+    let text = format!("stand: nbd\n{ACROSS}\ndrives: [{{id: {serial}1}}]\nlayers: [{{nbd: {{}}}}]\n");
+    let stand = storage.scratch.file("kept-nbd.yaml", &text);
+    client.stend(&["stand", "up", &stand, "--storage", "storage"], 0);
+    let told = storage.guest("cat /run/stend/nbd/*.conf");
+    let of = |key: &str| {
+        told.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_else(|| panic!("{told}")).to_string()
+    };
+    let (port, name) = (of("port = "), told.lines().rev().find_map(|line| line.strip_prefix('[')?.strip_suffix(']')));
+    let name = name.unwrap_or_else(|| panic!("{told}"));
+    // The storage host has another address, and knows the name.
+    let answer = storage.guest(&format!(
+        "modprobe nbd; nbd-client 10.77.0.1 {port} /dev/nbd9 -name {name} >/dev/null 2>&1; echo $?; cat /sys/block/nbd9/pid 2>/dev/null; true"
+    ));
+    assert!(answer.trim() != "0" && !answer.trim().contains('\n'), "{answer}");
+    let listed = client.guest(&format!("nbd-client -l 10.77.0.1 {port} 2>&1; true"));
+    assert!(!listed.contains(name), "{listed}");
+    let told = storage.guest("/usr/lib/stend/bin/stend inspect --json");
+    assert!(told.contains(name), "a drive that is handed out is told: {told}");
+    client.stend(&["stand", "down", &stand, "--storage", "storage"], 0);
+}
+
 /// A stand of two hosts is not put up on one, and one of one host not on two.
 fn one_host_is_not_enough(storage: &Machine, client: &Machine) {
     let serial = &storage.serial;
@@ -142,6 +175,11 @@ fn one_host_is_not_enough(storage: &Machine, client: &Machine) {
     assert!(told.contains("is of two hosts"), "{told}");
     let (_, told) = client.stend(&["stand", "up", &stand, "--storage", "client"], 2);
     assert!(told.contains("are one machine"), "{told}");
+    let text =
+        format!("stand: cards\n{ACROSS}\ndrives: [{{id: {serial}1}}]\nlayers: [{{nvme_of: {{transport: rdma}}}}]\n");
+    let stand = storage.scratch.file("cards.yaml", &text);
+    let (_, told) = client.stend(&["stand", "up", &stand, "--storage", "storage"], 4);
+    assert!(told.contains("no interface with a card for RDMA has the address 10.77.0.1 here"), "{told}");
     let one = storage.stand("one", 1, "dm: {linear: whole}");
     let (_, told) = client.stend(&["stand", "up", &one, "--storage", "storage"], 2);
     assert!(told.contains("is of one host"), "{told}");

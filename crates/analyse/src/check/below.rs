@@ -50,6 +50,6 @@ impl<'a> Below<'a> {
 
     /// Whether what is lowest here has drives behind a network, which nobody watched.
     pub fn ends_at_a_network(drives: &[&Device]) -> bool {
-        drives.iter().any(|drive| matches!(drive.transport.as_deref(), Some("tcp" | "rdma" | "iscsi")))
+        drives.iter().any(|drive| matches!(drive.transport.as_deref(), Some("tcp" | "rdma" | "iscsi" | "nbd")))
     }
 }

@@ -195,7 +195,7 @@ pub enum Caveat {
     OverFabric {
         /// One of them, e.g. `nvme1n1`.
         device: String,
-        /// How it is reached: `tcp`, `rdma`, `fc`, `iscsi`.
+        /// How it is reached: `tcp`, `rdma`, `fc`, `iscsi`, `nbd`.
         transport: String,
     },
     /// The storage host of the stand hands out the target, and was watched.

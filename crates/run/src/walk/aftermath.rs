@@ -48,6 +48,7 @@ impl Walk {
         }
         let since = self.replay.map_or(now, |replay| replay.since);
         let (state, states) = at;
+        self.append(Entry::Event(Event { at: now, kind: EventKind::Replaying { state, states } }));
         self.replay = Some(Replay { state, states, since });
         self.deadline = now + super::stand::LIMIT;
     }

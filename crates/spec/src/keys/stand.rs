@@ -108,7 +108,7 @@ pub const STAND: Mapping = Mapping {
             "across",
             "absent",
             Shape::Map(&ACROSS),
-            "The stand is of two hosts. Drives and layers up to the only export (`nvme_of`, `iscsi`, `nfs`) are on the one that `--storage` names; what is handed out, and the layers above, on the one that is measured.",
+            "The stand is of two hosts. Drives and layers up to the only export (`nvme_of`, `iscsi`, `nbd`, `nfs`) are on the one that `--storage` names; what is handed out, and the layers above, on the one that is measured.",
         ),
         optional(
             "targets",

@@ -1,6 +1,6 @@
 //! Stands of two hosts: one has the drives and hands out what is built on them, the other takes it in and is measured.
 
-use super::{Kind, Layer, Ref, Stand};
+use super::{IscsiTransport, Kind, Layer, Ref, Stand, Transport};
 use serde::{Deserialize, Serialize};
 
 /// Addresses of two hosts that reach each other.
@@ -25,7 +25,16 @@ pub enum Side {
 impl Kind {
     /// Whether it hands out what lies below it, and takes that in again.
     pub fn is_export(&self) -> bool {
-        matches!(self, Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nfs(_))
+        matches!(self, Kind::NvmeOf(_) | Kind::Iscsi(_) | Kind::Nbd | Kind::Nfs(_))
+    }
+
+    /// Whether it goes over RDMA, and there has to be a card for that where two hosts have it.
+    pub fn needs_card(&self) -> bool {
+        match self {
+            Kind::NvmeOf(settings) => settings.transport == Transport::Rdma && !settings.soft_roce,
+            Kind::Iscsi(settings) => settings.transport == IscsiTransport::Iser && !settings.soft_roce,
+            _ => false,
+        }
     }
 }
 
@@ -57,6 +66,15 @@ impl Stand {
         match (self.side, self.border()) {
             (Some(Side::Storage), Some(border)) => &self.layers[border].on,
             _ => &self.targets,
+        }
+    }
+
+    /// Address of this host, by which the other one reaches it; `None`: there is only one.
+    pub fn address_here(&self) -> Option<&str> {
+        let hosts = self.across.as_ref()?;
+        match self.side? {
+            Side::Storage => Some(&hosts.storage),
+            Side::Client => Some(&hosts.client),
         }
     }
 

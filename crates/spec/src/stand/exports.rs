@@ -33,6 +33,8 @@ pub struct NvmeOf {
     pub active: u32,
     /// How one of several is chosen.
     pub policy: NvmePolicy,
+    /// Between two hosts: where an interface has no card for RDMA, the kernel imitates one (soft RoCE).
+    pub soft_roce: bool,
 }
 
 /// By what the kernel chooses one of several paths to a namespace.
@@ -99,6 +101,8 @@ pub struct Iscsi {
     pub active: u32,
     /// How one of several is chosen.
     pub policy: PathPolicy,
+    /// Between two hosts: where an interface has no card for RDMA, the kernel imitates one (soft RoCE).
+    pub soft_roce: bool,
 }
 
 /// Drives that the host reaches over several paths: a SAS drive with two ports, a unit of an array.

@@ -148,6 +148,9 @@ fn a_device_of_nbd_is_the_other_end_of_its_drive_as_long_as_it_is_connected() {
     assert_eq!(tree.reasons("sda"), [Refusal::Holder { device: "nbd0".into() }, exported]);
     assert_eq!((tree.reasons("nbd0"), tree.identity("nbd0")), (Vec::new(), "nbd:8e1f3a52".into()));
     assert_eq!(crate::exports::unattached(&tree.roots).as_deref(), Some("nbd1"));
+    // The other end is on another host: nothing of this one is below it.
+    tree.put("run/stend/nbd/nbd0", "700 8e1f3a52 -\n");
+    assert_eq!((tree.reasons("sda"), tree.identity("nbd0")), (Vec::new(), "nbd:8e1f3a52".into()));
     // Another connection of the same device.
     tree.put("run/stend/nbd/nbd0", "701 8e1f3a52 /dev/sda\n");
     assert_eq!((tree.reasons("sda"), tree.identity("nbd0")), (Vec::new(), "none".into()));
@@ -166,4 +169,30 @@ fn a_cache_of_writes_may_hold_what_its_other_device_lacks_and_is_never_written()
     // Magic and version of its superblock.
     tree.poke("sda", 0, &[0x21, 0x93, 0x48, 0x23, 1, 0, 0, 0]);
     assert_eq!(tree.reasons("sda"), [Refusal::Member { of: "DM_writecache".into(), device: "sda".into() }]);
+}
+
+#[test]
+fn what_a_server_of_nbd_hands_out_to_another_host_is_used() {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", "pci0000:00/0000:00:1f.2/ata1", &[]);
+    tree.disk("sdb", "8:16", "pci0000:00/0000:00:1f.2/ata2", &[]);
+    let settings = "[generic]\nlistenaddr = 10.77.0.1\nport = 50007\n[8e1f3a52]\nexportname = /dev/sda\nflush = true\n";
+    tree.put("run/stend/nbd/stend-x-nbd.conf", settings);
+    assert_eq!(tree.reasons("sda"), [], "nobody serves it");
+    tree.put("proc/700/comm", "nbd-server\n");
+    tree.put(
+        "proc/700/cmdline",
+        "nbd-server\0-C\0/run/stend/nbd/stend-x-nbd.conf\0-p\0/run/stend/nbd/stend-x-nbd.pid\0",
+    );
+    assert!(matches!(tree.reasons("sda").as_slice(), [Refusal::Exported { .. }]), "{:?}", tree.reasons("sda"));
+    assert_eq!(tree.reasons("sdb"), []);
+}
+
+#[test]
+fn an_interface_has_a_card_for_rdma_where_one_of_its_addresses_is_of_that_interface() {
+    let tree = Tree::new();
+    assert!(!crate::exports::has_card(&tree.roots, "eth1"));
+    tree.put("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
+    tree.put("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/1", "eth1\n");
+    assert!(crate::exports::has_card(&tree.roots, "eth1") && !crate::exports::has_card(&tree.roots, "eth2"));
 }

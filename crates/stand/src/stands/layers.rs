@@ -69,6 +69,18 @@ pub(crate) struct Way<'a> {
     pub side: Option<Side>,
 }
 
+impl Way<'_> {
+    /// Addresses of this host by which the other one reaches it; of both, where it is not known which one this is.
+    fn addresses(&self) -> Vec<&str> {
+        let Across { storage, client } = self.hosts;
+        match self.side {
+            Some(Side::Storage) => vec![storage],
+            Some(Side::Client) => vec![client],
+            None => vec![storage, client],
+        }
+    }
+}
+
 impl Site<'_> {
     fn name(&self) -> String {
         self.names.of(&self.layer.name)

@@ -85,7 +85,7 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
         }
         Deed::Blocks { of, bytes } => to_blocks(roots, of, *bytes, journal, watch),
         Deed::BlocksBack { of } => blocks_back(roots, of, journal, watch),
-        Deed::Attach { export, port, of } => attach(roots, export, *port, of, watch),
+        Deed::Attach { export, host, port, of } => attach(roots, export, (host, *port), of.as_deref(), watch),
         Deed::Detach { export } => detach(roots, export, watch),
         Deed::RemoveZram { layer, index, number } => {
             tell("/sys/class/zram-control/hot_remove", number, watch)?;
@@ -189,16 +189,16 @@ fn detach(roots: &Roots, export: &str, watch: &mut Watch) -> Result<()> {
 }
 
 /// The kernel knows its devices of NBD by numbers alone; what the one that was taken is the other end of is noted.
-fn attach(roots: &Roots, export: &str, port: u16, of: &str, watch: &mut Watch) -> Result<()> {
+fn attach(roots: &Roots, export: &str, (host, port): (&str, u16), of: Option<&str>, watch: &mut Watch) -> Result<()> {
     let name = exports::unattached(roots).ok_or_else(|| {
         Error::new(Kind::Preflight, say!("every device of NBD is connected", "все устройства NBD заняты"))
             .hint(say!("`modprobe nbd nbds_max=64` makes more of them", "больше их создаёт `modprobe nbd nbds_max=64`"))
     })?;
     let device = format!("/dev/{name}");
-    let words = ["nbd-client", "127.0.0.1", &port.to_string(), &device, "-name", export].map(String::from);
+    let words = ["nbd-client", host, &port.to_string(), &device, "-name", export].map(String::from);
     crate::command::execute_plainly(&words, watch.stopped, watch.log)?;
     let pid = text(roots.sys.join("class/block").join(&name).join("pid")).unwrap_or_default();
-    let note = exports::note(roots, &name);
+    let (note, of) = (exports::note(roots, &name), of.unwrap_or(exports::ANOTHER_HOST));
     std::fs::write(&note, format!("{pid} {export} {of}\n")).map_err(|e| cannot_note(&note, &e))
 }
 
@@ -213,7 +213,7 @@ fn cannot_note(note: &std::path::Path, error: &std::io::Error) -> Box<Error> {
 fn tell(path: &str, value: &str, watch: &mut Watch) -> Result<()> {
     // A whole line, as `echo` writes it: the NFS server takes nothing else. Names and passwords of the iSCSI target are all that is
     // written, the end of the line included.
-    let end = if path.contains("/tpgt_1/auth/") { "" } else { "\n" };
+    let end = if path.contains("/target/iscsi/") && path.contains("/auth/") { "" } else { "\n" };
     std::fs::write(path, format!("{value}{end}")).map_err(|e| {
         Error::new(
             Kind::Preflight,

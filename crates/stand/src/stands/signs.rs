@@ -68,6 +68,7 @@ impl<'a> Sight<'a> {
             Sign::Loop(file) => self.loop_over(file).is_some(),
             Sign::Connected(name) => exports::is_connected(self.roots, name),
             Sign::Controller { nqn, service } => exports::controller(self.roots, nqn, service).is_some(),
+            Sign::Card(address) => exports::interface(address).is_some_and(|at| exports::has_card(self.roots, &at)),
             Sign::Attached(export) => exports::attached(self.roots).iter().any(|end| end.export == *export),
             Sign::Serves(settings) => exports::serves(self.roots, settings),
             Sign::Session { target, port } => exports::sessions(self.roots, target).iter().any(|(_, own)| own == port),
@@ -124,6 +125,7 @@ impl<'a> Sight<'a> {
             Product::Subsystem { nqn } => {
                 return exports::subsystem(self.roots, nqn).map(|path| path.display().to_string());
             }
+            Product::Interface(address) => return exports::interface(address),
             Product::Drive(path) => self.at(path),
             Product::Loop(file) => self.loop_over(file),
             Product::Array { uuid, .. } => self.array(uuid),

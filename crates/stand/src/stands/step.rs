@@ -88,14 +88,16 @@ pub(crate) enum Deed {
         /// The device.
         of: Spot,
     },
-    /// Take in an export of the NBD server on the loopback as a device of the kernel, and note which.
+    /// Take in an export of an NBD server as a device of the kernel, and note which.
     Attach {
         /// Its name.
         export: String,
-        /// Port of the server.
+        /// Address of the server.
+        host: String,
+        /// Its port.
         port: u16,
-        /// The device that is handed out.
-        of: String,
+        /// The device that is handed out; `None`: it is of another host.
+        of: Option<String>,
     },
     /// Let that go.
     Detach {
@@ -120,7 +122,7 @@ impl Deed {
             Deed::PutBack { path } => format!("echo … > {path}  # what was there before"),
             Deed::Module(name) => format!("modprobe {name}"),
             Deed::RemoveZram { number, .. } => format!("echo {number} > /sys/class/zram-control/hot_remove"),
-            Deed::Attach { export, port, .. } => format!("nbd-client 127.0.0.1 {port} NBD[{export}] -name {export}"),
+            Deed::Attach { export, host, port, .. } => format!("nbd-client {host} {port} NBD[{export}] -name {export}"),
             Deed::Detach { export } => format!("nbd-client -d NBD[{export}]"),
             Deed::Blocks { of, bytes } => stend_spec::arm::line(&format(&of.device, &bytes.to_string())),
             Deed::BlocksBack { of } => {
@@ -247,6 +249,8 @@ pub(crate) enum Sign {
         /// Its service: a port of TCP.
         service: String,
     },
+    /// The interface with this address has a card for RDMA.
+    Card(String),
     /// A device of this host is the other end of an export of NBD of this name.
     Attached(String),
     /// An `nbd-server` runs with these settings.
@@ -433,6 +437,8 @@ pub(crate) enum Product {
         /// Its name.
         nqn: String,
     },
+    /// The network interface with this address.
+    Interface(String),
 }
 
 impl Product {
@@ -454,6 +460,7 @@ impl Product {
             Product::Attached { export } => format!("NBD[{export}]"),
             Product::Controller { service, .. } => format!("NVME-AT[{service}]"),
             Product::Subsystem { nqn } => format!("NVME-SUBSYSTEM[{nqn}]"),
+            Product::Interface(address) => format!("INTERFACE[{address}]"),
         }
     }
 }

@@ -123,6 +123,7 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         must_know_signatures(roots, place, &sight)?;
     }
     must_exist(&sight, &made)?;
+    must_have_cards(place, &sight)?;
     must_take_blocks(place, &sight, &made)?;
     // Identities are drawn anew; what has one of our names already is somebody else's.
     // A directory where something was mounted before is nobody's.
@@ -172,6 +173,26 @@ fn must_take_blocks(place: &Place, sight: &Sight, made: &[Made]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Between two hosts RDMA goes over what the interface of each has.
+fn must_have_cards(place: &Place, sight: &Sight) -> Result<()> {
+    let Some(address) = place.stand.address_here() else { return Ok(()) };
+    let needs = |layer: &Layer| layer.kind.needs_card();
+    if !place.stand.layers_here().iter().any(needs) || sight.shows(&Sign::Card(address.to_string())) {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Preflight,
+        say!(
+            "no interface with a card for RDMA has the address {address} here",
+            "здесь нет интерфейса с адаптером RDMA и адресом {address}"
+        ),
+    )
+    .hint(say!(
+        "`soft_roce: true` has the kernel imitate one, for function and not for speed; `tcp` needs none",
+        "`soft_roce: true` велит ядру имитировать его — для проверки работы, а не скорости; для `tcp` он не нужен"
+    )))
 }
 
 /// A directory that is measured as it is.

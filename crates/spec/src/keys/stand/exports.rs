@@ -1,21 +1,25 @@
 //! The keys of exports. Data only; must not parse.
 
 use super::MOUNT_OPTIONS;
-use crate::keys::{Choice, Limits, Mapping, Shape, optional, required, words};
+use crate::keys::{Choice, Key, Limits, Mapping, Shape, optional, required, words};
 use crate::stand::{IscsiTransport, NvmePolicy, PathPolicy, Transport};
 
 /// What NVMe-oF goes over.
 pub const TRANSPORTS: &[Choice<Transport>] = &[
-    ("tcp", "TCP on the loopback", Transport::Tcp),
-    ("rdma", "RDMA over a card that the kernel imitates (soft RoCE): for function, not for speed", Transport::Rdma),
+    ("tcp", "TCP: on the loopback, or between the two hosts of `across`", Transport::Tcp),
+    (
+        "rdma",
+        "RDMA: between the two hosts of `across` over their cards, on one host over a card that the kernel imitates (soft RoCE), for function and not for speed",
+        Transport::Rdma,
+    ),
     ("loop", "calls inside of the kernel, without a network", Transport::Loop),
 ];
 /// What iSCSI goes over.
 pub const ISCSI_TRANSPORTS: &[Choice<IscsiTransport>] = &[
-    ("tcp", "TCP on the loopback", IscsiTransport::Tcp),
+    ("tcp", "TCP: on the loopback, or between the two hosts of `across`", IscsiTransport::Tcp),
     (
         "iser",
-        "RDMA over a card that the kernel imitates (soft RoCE): for function, not for speed",
+        "RDMA: between the two hosts of `across` over their cards, on one host over a card that the kernel imitates (soft RoCE), for function and not for speed",
         IscsiTransport::Iser,
     ),
 ];
@@ -36,6 +40,13 @@ pub const NVME_POLICIES: &[Choice<NvmePolicy>] = &[
     ("round-robin", "one after the other", NvmePolicy::RoundRobin),
     ("queue-depth", "the one with the fewest I/Os under way; since Linux 6.11", NvmePolicy::QueueDepth),
 ];
+
+const SOFT_ROCE: Key = optional(
+    "soft_roce",
+    "false",
+    Shape::Bool,
+    "With `across`, over RDMA: where the interface of a host has no card for RDMA, its kernel imitates one (soft RoCE), for function and not for speed; without it such a stand is refused.",
+);
 
 /// `nvme_of`.
 pub const NVME_OF: Mapping = Mapping {
@@ -62,6 +73,7 @@ pub const NVME_OF: Mapping = Mapping {
             Shape::Whole(PATHS),
             "So many of the paths, the first ones, are optimised (ANA); the others are taken when these are gone. For `paths` above 1.",
         ),
+        SOFT_ROCE,
     ],
 };
 /// `iscsi`.
@@ -89,6 +101,7 @@ pub const ISCSI: Mapping = Mapping {
             Shape::Whole(PATHS),
             "So many of the paths, the first ones, are optimised (ALUA); the others are taken when these are gone. For `paths` above 1.",
         ),
+        SOFT_ROCE,
     ],
 };
 /// `multipath`.
@@ -114,7 +127,7 @@ pub const MULTIPATH: Mapping = Mapping {
 pub const NBD: Mapping = Mapping {
     en: "nbd",
     ru: "nbd",
-    doc: "Exports of one `nbd-server` on the loopback, which only this host can reach, each as a device of the kernel's own client. It has no settings: `nbd: {}`.",
+    doc: "Exports of one `nbd-server`, which only this host can reach, or with `across` the other one, each as a device of the kernel's own client. It has no settings: `nbd: {}`.",
     keys: &[],
 };
 /// `nfs`.

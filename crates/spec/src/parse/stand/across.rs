@@ -3,7 +3,7 @@
 use super::super::address::{self, Address};
 use super::super::{Map, text};
 use crate::keys::stand as keys;
-use crate::stand::{Across, IscsiTransport, Kind, Ref, Stand, Transport};
+use crate::stand::{Across, Kind, Ref, Stand, Transport};
 use crate::yaml::Node;
 use stend_base::{Result, Say, say};
 
@@ -37,21 +37,13 @@ pub(super) fn fits(stand: &Stand, node: &Node, file: &str) -> Result<()> {
                 "a stand of two hosts has exactly one export, this one has {exports}",
                 "у стенда на двух машинах ровно один экспорт, а здесь их {exports}"
             ),
-            say!("exports are `nvme_of`, `iscsi` and `nfs`", "экспорты — это `nvme_of`, `iscsi` и `nfs`"),
+            say!("exports are `nvme_of`, `iscsi`, `nbd` and `nfs`", "экспорты — это `nvme_of`, `iscsi`, `nbd` и `nfs`"),
         );
     };
-    let stays = match &stand.layers[border].kind {
-        Kind::NvmeOf(settings) if settings.transport != Transport::Tcp => Some(settings.transport.word()),
-        Kind::Iscsi(settings) if settings.transport != IscsiTransport::Tcp => Some("iser"),
-        _ => None,
-    };
-    if let Some(word) = stays {
+    if matches!(&stand.layers[border].kind, Kind::NvmeOf(settings) if settings.transport == Transport::Loop) {
         return error(
-            say!(
-                "the transport `{word}` does not leave its host in this version",
-                "транспорт `{word}` в этой версии не выходит за пределы машины"
-            ),
-            say!("take `tcp`", "возьмите `tcp`"),
+            say!("the transport `loop` does not leave its host", "транспорт `loop` не выходит за пределы машины"),
+            say!("take `tcp` or `rdma`", "возьмите `tcp` или `rdma`"),
         );
     }
     let below = |of: &&Ref| {
@@ -114,8 +106,8 @@ mod tests {
             (BOTH, "  - md: {level: 1}\n", "has exactly one export, this one has 0"),
             (BOTH, "  - iscsi: {}\n  - nvme_of: {transport: tcp}\n", "this one has 2"),
             (BOTH, "  - nvme_of: {transport: loop}\n", "`loop` does not leave its host"),
-            (BOTH, "  - nvme_of: {transport: rdma}\n", "`rdma` does not leave its host"),
-            (BOTH, "  - iscsi: {transport: iser}\n", "`iser` does not leave its host"),
+            (BOTH, "  - nvme_of: {transport: tcp, soft_roce: true}\n", "which only the transport `rdma` needs"),
+            (BOTH, "  - iscsi: {soft_roce: true}\n", "which only the transport `iser` needs"),
             (
                 BOTH,
                 "  - {nvme_of: {transport: tcp}, on: [d1]}\n  - {fs: {type: ext4}, on: [d2]}\n",

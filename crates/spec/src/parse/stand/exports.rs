@@ -1,6 +1,6 @@
 //! Layers that hand out what lies below: their settings, checked against each other.
 
-use super::super::{Map, whole, word};
+use super::super::{Map, boolean, whole, word};
 use super::layer::{contradiction, plain_words};
 use crate::keys::stand::exports as keys;
 use crate::stand::{Iscsi, IscsiTransport, Kind, Multipath, Nfs, NvmeOf, NvmePolicy, PathPolicy, Transport};
@@ -13,18 +13,20 @@ pub(super) fn nvme_of(node: &Node, file: &str) -> Result<Kind> {
     let paths = map.optional("paths", |node, file| whole(node, file, keys::PATHS))?.unwrap_or(1);
     let policy = map.optional("policy", |node, file| word(node, file, keys::NVME_POLICIES))?;
     let active = map.optional("active", |node, file| whole(node, file, keys::PATHS))?;
+    let soft_roce = map.optional("soft_roce", boolean)?.unwrap_or(false);
     map.finish()?;
     let wrong = match transport == Transport::Loop && paths > 1 {
         true => {
             Some(say!("`loop` has no addresses: one path at most", "у `loop` нет адресов: путь может быть только один"))
         }
-        false => nothing_to_choose(paths, policy.is_some(), active),
+        false => nothing_to_choose(paths, policy.is_some(), active)
+            .or_else(|| nothing_to_imitate(soft_roce, transport == Transport::Rdma, "rdma")),
     };
     if let Some(wrong) = wrong {
         return contradiction(node, file, wrong);
     }
     let policy = policy.unwrap_or(NvmePolicy::Numa);
-    Ok(Kind::NvmeOf(NvmeOf { transport, paths, active: active.unwrap_or(paths), policy }))
+    Ok(Kind::NvmeOf(NvmeOf { transport, paths, active: active.unwrap_or(paths), policy, soft_roce }))
 }
 
 pub(super) fn iscsi(node: &Node, file: &str) -> Result<Kind> {
@@ -33,12 +35,16 @@ pub(super) fn iscsi(node: &Node, file: &str) -> Result<Kind> {
     let paths = map.optional("paths", |node, file| whole(node, file, keys::PATHS))?.unwrap_or(1);
     let policy = map.optional("policy", |node, file| word(node, file, keys::PATH_POLICIES))?;
     let active = map.optional("active", |node, file| whole(node, file, keys::PATHS))?;
+    let soft_roce = map.optional("soft_roce", boolean)?.unwrap_or(false);
     map.finish()?;
-    if let Some(wrong) = nothing_to_choose(paths, policy.is_some(), active) {
+    let (transport, paths_chosen) = (transport.unwrap_or(IscsiTransport::Tcp), policy.is_some());
+    let wrong = nothing_to_choose(paths, paths_chosen, active)
+        .or_else(|| nothing_to_imitate(soft_roce, transport == IscsiTransport::Iser, "iser"));
+    if let Some(wrong) = wrong {
         return contradiction(node, file, wrong);
     }
-    let (transport, policy) = (transport.unwrap_or(IscsiTransport::Tcp), policy.unwrap_or(PathPolicy::ServiceTime));
-    Ok(Kind::Iscsi(Iscsi { transport, paths, active: active.unwrap_or(paths), policy }))
+    let policy = policy.unwrap_or(PathPolicy::ServiceTime);
+    Ok(Kind::Iscsi(Iscsi { transport, paths, active: active.unwrap_or(paths), policy, soft_roce }))
 }
 
 /// What is wrong with a choice among so many paths.
@@ -51,6 +57,16 @@ fn nothing_to_choose(paths: u32, policy: bool, active: Option<u32>) -> Option<Sa
     }
     let more = active.is_some_and(|active| active > paths);
     more.then(|| say!("`active` is more than there are `paths`", "`active` больше, чем `paths`"))
+}
+
+/// What is wrong with a card that is to be imitated.
+fn nothing_to_imitate(soft_roce: bool, over_rdma: bool, word: &str) -> Option<Say> {
+    (soft_roce && !over_rdma).then(|| {
+        say!(
+            "`soft_roce` imitates a card for RDMA, which only the transport `{word}` needs",
+            "`soft_roce` имитирует адаптер RDMA, а он нужен только транспорту `{word}`"
+        )
+    })
 }
 
 pub(super) fn multipath(node: &Node, file: &str) -> Result<Kind> {

@@ -19,7 +19,9 @@ pub(super) fn nvme_of(site: &Site, settings: &NvmeOf) -> Made {
     let guest = Guest::of(site);
     let mut made = Made::default();
     made.steps.extend((settings.paths > 1 && site.takes_in()).then(natively));
-    made.steps.extend((settings.transport == Transport::Rdma).then(|| rdma::card(site)));
+    if settings.transport == Transport::Rdma {
+        made.steps.extend(rdma::card(site, settings.soft_roce));
+    }
     if site.hands_out() {
         made.steps.extend([configuration(), offer(&nqn, &subsystem, settings.transport, guest.is_none())]);
         made.steps.extend(guest.iter().flat_map(|guest| guest.admit(&subsystem)));

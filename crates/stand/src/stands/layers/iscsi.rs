@@ -69,7 +69,10 @@ pub(super) fn iscsi(site: &Site, iscsi: &Iscsi) -> Made {
         iqn,
         secret: site.secret(),
     };
-    let mut steps = if site.hands_out() { target.handed_out(site) } else { Vec::new() };
+    let mut steps = if iser { rdma::card(site, iscsi.soft_roce) } else { Vec::new() };
+    if site.hands_out() {
+        steps.extend(target.handed_out(site));
+    }
     if site.takes_in() {
         steps.push(initiator());
         steps.extend(target.ports.iter().map(|port| target.log_in(*port)));
@@ -103,7 +106,6 @@ impl Target {
     /// The side of the host with the devices.
     fn handed_out(&self, site: &Site) -> Vec<Step> {
         let mut steps = vec![configuration(), modules()];
-        steps.extend(self.iser.then(|| rdma::card(site)));
         steps.push(made_directory(&self.store));
         steps.extend(site.paths().enumerate().map(|(index, device)| self.device(index, device, &site.uuid(index + 1))));
         let far = || self.groups.iter().skip(self.active);

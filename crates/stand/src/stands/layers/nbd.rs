@@ -1,4 +1,5 @@
-//! Devices handed out by `nbd-server` on the loopback and taken in again by the kernel's client on the same host.
+//! Devices handed out by `nbd-server` and taken in again by the kernel's client: on the loopback by that of the same host, or by that of
+//! another one.
 //!
 //! Source: nbd-server(1), nbd-server(5), nbd-client(8) of nbd 3.26; the tree of Linux 6.12, drivers/block/nbd.c.
 
@@ -14,47 +15,72 @@ const PLACE: &str = "/run/stend/nbd";
 
 pub(super) fn nbd(site: &Site) -> Made {
     let port = PORTS + site.names.number(&site.layer.name) % 10_000;
-    let mut made = Made { steps: vec![server(site, port)], products: Vec::new() };
+    let mut made = Made::default();
+    made.steps.extend(site.hands_out().then(|| server(site, port)));
     for (index, device) in site.paths().enumerate() {
         let export = site.uuid(index);
-        let there = Sign::Attached(export.clone());
-        made.steps.push(Step {
-            apply: vec![Deed::Attach { export: export.clone(), port, of: device.to_string() }],
-            undo: vec![(there.clone(), Deed::Detach { export: export.clone() })],
-            ..step(say!("take {device} in over NBD", "принять {device} по NBD"), there)
-        });
+        if site.takes_in() {
+            made.steps.push(taken_in(site, &export, port, device));
+        }
         made.products.push(Product::Attached { export });
     }
     made
 }
 
-fn server(site: &Site, port: u16) -> Step {
-    let file = |end: &str| format!("{PLACE}/{}.{end}", site.name());
-    let (settings, pid) = (file("conf"), file("pid"));
-    let runs = Sign::Serves(settings.clone());
+fn taken_in(site: &Site, export: &str, port: u16, device: &str) -> Step {
+    let (there, export) = (Sign::Attached(export.to_string()), export.to_string());
+    let of = site.hands_out().then(|| device.to_string());
+    let what = match &of {
+        Some(device) => say!("take {device} in over NBD", "принять {device} по NBD"),
+        None => say!("take {export} in over NBD", "принять {export} по NBD"),
+    };
     Step {
-        erases: site.erases(),
         apply: vec![
             Deed::Module("nbd"),
+            // Where notes of it are kept.
             Deed::run("mkdir --parents --", [PLACE]),
-            tell(settings.clone(), &configuration(site, port)),
-            // It closes every number that a file of its own could have, one after the other: with a million of them for seconds.
-            Deed::run("prlimit --nofile=1024:1024 nbd-server -C", [settings.as_str(), "-p", pid.as_str()]),
+            Deed::Attach { export: export.clone(), host: site.address().to_string(), port, of },
         ],
-        undo: vec![
-            (runs.clone(), Deed::run("pkill --exact nbd-server --pidfile", [pid.as_str()])),
-            (Sign::Path(settings.clone()), Deed::run("rm --", [settings.as_str()])),
-        ],
+        undo: vec![(there.clone(), Deed::Detach { export })],
+        ..step(what, there)
+    }
+}
+
+fn server(site: &Site, port: u16) -> Step {
+    let file = |end: &str| format!("{PLACE}/{}.{end}", site.name());
+    let (settings, pid, guests) = (file("conf"), file("pid"), file("allow"));
+    let runs = Sign::Serves(settings.clone());
+    let guest = site.way.map(|way| tell(guests.clone(), &way.hosts.client));
+    let mut apply = vec![Deed::run("mkdir --parents --", [PLACE])];
+    apply.extend(guest);
+    apply.extend([
+        tell(settings.clone(), &configuration(site, port, &guests)),
+        // It closes every number that a file of its own could have, one after the other: with a million of them for seconds.
+        Deed::run("prlimit --nofile=1024:1024 nbd-server -C", [settings.as_str(), "-p", pid.as_str()]),
+    ]);
+    let mut undo = vec![
+        (runs.clone(), Deed::run("pkill --exact nbd-server --pidfile", [pid.as_str()])),
+        (Sign::Path(settings.clone()), Deed::run("rm --", [settings.as_str()])),
+    ];
+    undo.extend(site.way.map(|_| (Sign::Path(guests.clone()), Deed::run("rm --", [guests.as_str()]))));
+    Step {
+        erases: site.erases(),
+        apply,
+        undo,
         ..step(say!("start nbd-server on port {port}", "запустить nbd-server на порту {port}"), runs)
     }
 }
 
-/// Syncs and durable writes are passed on, as to a device that is here.
-fn configuration(site: &Site, port: u16) -> String {
-    let mut text = format!("[generic]\nlistenaddr = 127.0.0.1\nport = {port}");
+/// Syncs and durable writes are passed on, as to a device that is here. Of two hosts the other one is let in, by its address; names of
+/// exports are drawn for the stand, and are listed to nobody.
+fn configuration(site: &Site, port: u16, guests: &str) -> String {
+    let mut text = format!("[generic]\nlistenaddr = {}\nport = {port}", site.address());
     for (index, device) in site.paths().enumerate() {
         let export = site.uuid(index);
         text.push_str(&format!("\n[{export}]\nexportname = {device}\nflush = true\nfua = true\ntrim = true"));
+        if site.way.is_some() {
+            text.push_str(&format!("\nauthfile = {guests}"));
+        }
     }
     text
 }

@@ -8,6 +8,7 @@ mod exports;
 mod paths;
 mod pools;
 mod superblocks;
+mod two_hosts;
 mod volumes;
 
 const SIX: &str = "{id: D1}, {id: D2}, {id: D3}, {id: D4}, {id: D5}, {id: D6}";

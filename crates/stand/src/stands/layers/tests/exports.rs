@@ -1,10 +1,7 @@
 //! Layers that hand out what lies below and take it in again.
 
-use super::super::*;
 use super::check;
-use super::made;
 use expect_test::expect;
-use stend_spec::stand::Stand;
 
 #[test]
 fn a_device_over_nvme() {
@@ -240,46 +237,6 @@ fn a_directory_over_nfs() {
     );
 }
 
-/// What the hosts of a stand of two do for its export: commands of the one with the drives, and of the other one.
-fn on_two(layer: &str) -> [String; 2] {
-    let text =
-        format!("stand: x\nacross: {{storage: 10.0.0.1, client: 10.0.0.2}}\ndrives: [{{id: D1}}]\nlayers: [{layer}]\n");
-    let whole: Stand = stend_spec::parse::stand(&text, "s.yaml").unwrap();
-    [Side::Storage, Side::Client].map(|side| {
-        let stand = whole.clone().on(Some(side));
-        let layer = stand.layers_here().last().unwrap();
-        let below = [Below { path: "/dev/d1".into(), size: None }];
-        let steps = made(&stand, layer, &below).steps;
-        let shells: Vec<String> = steps.iter().flat_map(|step| &step.apply).map(Deed::shell).collect();
-        shells.join("\n")
-    })
-}
-
-#[test]
-fn of_two_hosts_each_does_its_part_and_others_of_the_network_are_kept_out() {
-    let [storage, client] = on_two("{nvme_of: {transport: tcp}}");
-    assert!(storage.contains("echo 10.0.0.1 > ") && storage.contains("echo 0 > ") && !storage.contains("nvme connect"));
-    let (_, guest) = storage.split_once("/nvmet/hosts/").unwrap();
-    let guest = guest.lines().next().unwrap();
-    assert!(storage.contains(&format!("/allowed_hosts/{guest}")), "{storage}");
-    assert!(
-        client.contains(&format!("--hostnqn={guest} --hostid=")) && client.contains("--traddr=10.0.0.1"),
-        "{client}"
-    );
-    assert!(!client.contains("/sys/kernel/config"), "{client}");
-
-    let [storage, client] = on_two("{iscsi: {paths: 2}}");
-    assert!(storage.contains("/np/10.0.0.1:") && storage.contains("/attrib/authentication"), "{storage}");
-    assert!(storage.contains("echo 1 > ") && storage.contains("/auth/password") && !storage.contains("iscsiadm"));
-    let secret = storage.lines().find(|line| line.ends_with("/auth/password")).unwrap().split(' ').nth(1).unwrap();
-    assert!(client.contains(&format!("--name node.session.auth.password --value {secret}")), "{client}");
-    assert!(client.contains("--portal 10.0.0.1:") && client.contains("SECTORS multipath"), "{client}");
-
-    let [storage, client] = on_two("{fs: {type: ext4}}, {nfs: {}}");
-    assert!(storage.contains(" 10.0.0.2:/dev/d1") && !storage.contains("mount -t nfs4"), "{storage}");
-    assert!(client.contains("mount -t nfs4 -o vers=4.2 10.0.0.1:/dev/d1 ") && !client.contains("exportfs"), "{client}");
-}
-
 #[test]
 fn a_device_over_two_paths_of_nvme_one_of_them_preferred() {
     check(
@@ -347,7 +304,6 @@ fn devices_over_nbd() {
         "- loop: {directory: /x, size: 16MiB, count: 2}\n- {nbd: {}, on: [loop/1, loop/2]}",
         expect![[r#"
             # start nbd-server on port 57059
-            modprobe nbd
             mkdir --parents -- /run/stend/nbd
             echo '[generic]
             listenaddr = 127.0.0.1
@@ -364,8 +320,12 @@ fn devices_over_nbd() {
             trim = true' > /run/stend/nbd/stend-x-nbd.conf
             prlimit --nofile=1024:1024 nbd-server -C /run/stend/nbd/stend-x-nbd.conf -p /run/stend/nbd/stend-x-nbd.pid
             # take /dev/loop in over NBD
+            modprobe nbd
+            mkdir --parents -- /run/stend/nbd
             nbd-client 127.0.0.1 57059 NBD[d2f161dd-c418-4be8-addf-65253506b5c6] -name d2f161dd-c418-4be8-addf-65253506b5c6
             # take /dev/loop in over NBD
+            modprobe nbd
+            mkdir --parents -- /run/stend/nbd
             nbd-client 127.0.0.1 57059 NBD[1b86732f-2384-44f8-a5ef-a4506188dbef] -name 1b86732f-2384-44f8-a5ef-a4506188dbef
             # undo
             nbd-client -d NBD[1b86732f-2384-44f8-a5ef-a4506188dbef]
@@ -427,6 +387,12 @@ fn a_device_over_nvme_and_one_over_iscsi_through_a_card_of_the_kernel() {
     check(
         "- loop: {directory: /x, size: 16MiB}\n- iscsi: {transport: iser}",
         expect![[r#"
+            # make the interface stend12003 with a card for RDMA
+            modprobe rdma_rxe
+            ip link add stend12003 type dummy
+            ip address add 198.18.46.227/32 dev stend12003
+            ip link set stend12003 up
+            rdma link add stend12003 type rxe netdev stend12003
             # mount the kernel's configuration
             modprobe configfs
             mount -t configfs configfs /sys/kernel/config
@@ -435,12 +401,6 @@ fn a_device_over_nvme_and_one_over_iscsi_through_a_card_of_the_kernel() {
             modprobe target_core_iblock
             modprobe iscsi_target_mod
             mkdir -- /sys/kernel/config/target/iscsi
-            # make the interface stend12003 with a card for RDMA
-            modprobe rdma_rxe
-            ip link add stend12003 type dummy
-            ip address add 198.18.46.227/32 dev stend12003
-            ip link set stend12003 up
-            rdma link add stend12003 type rxe netdev stend12003
             # make /sys/kernel/config/target/core/iblock_12003
             mkdir -- /sys/kernel/config/target/core/iblock_12003
             # hand out /dev/loop over iSCSI
