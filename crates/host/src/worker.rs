@@ -373,8 +373,9 @@ impl Session {
     /// Reads telemetry of this host from now on, of a host that is not the one that is measured.
     fn watch(&mut self, watch: &Watch) -> Result<()> {
         let targets = stend_stand::inspect_all(&watch.targets)?;
+        // Before any sample: those are nobody's until it is known whose they are.
+        self.outbox.send(Reply::Watched { host: Box::new(stend_stand::host_facts()), targets: targets.clone() });
         self.watching = Some(Telemetry::start(&targets, 0, watch.sample_every, &self.outbox)?);
-        self.outbox.send(Reply::Watched { host: Box::new(stend_stand::host_facts()), targets });
         Ok(())
     }
 }

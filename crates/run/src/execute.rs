@@ -6,7 +6,7 @@ use crate::control::ControlSocket;
 use crate::progress::{Progress, Update};
 use crate::resume::Progressed;
 use crate::step::{Action, Asked, Input, Returned, Step};
-use crate::storage::Storage;
+use crate::storage::{Heard, Storage};
 use crate::walk::Walk;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -170,7 +170,7 @@ impl Loop {
     fn run(mut self, receiver: &Receiver<Input>, watch: &mut dyn FnMut(&Update)) -> Done {
         loop {
             self.act();
-            self.hear_storage();
+            self.hear_storage(Storage::heard);
             self.check_file();
             if self.walk.step == Step::Over {
                 return self.finish();
@@ -285,13 +285,13 @@ impl Loop {
     }
 
     fn mark_storage(&mut self) {
-        self.setup.storage.iter_mut().for_each(Storage::mark);
+        self.setup.storage.iter_mut().for_each(|storage| storage.mark(stend_host::now()));
     }
 
     /// Keeps what the storage host has told. Until there is a run file it waits.
-    fn hear_storage(&mut self) {
+    fn hear_storage(&mut self, hear: fn(&mut Storage, Nanos) -> Heard) {
         let Some(storage) = self.setup.storage.as_mut().filter(|_| self.writer.is_some()) else { return };
-        let (entries, warning) = storage.heard(stend_host::now());
+        let (entries, warning) = hear(storage, stend_host::now());
         self.with_writer(|writer| entries.into_iter().for_each(|entry| writer.append(entry.shifted(self.shift_ns))));
         if let Some(warning) = warning {
             self.progress.warn(warning);
@@ -345,7 +345,7 @@ impl Loop {
 
     fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
-        self.hear_storage();
+        self.hear_storage(Storage::heard_last);
         let Setup { host, run_file, storage, .. } = self.setup;
         if let Some(storage) = storage {
             storage.end();

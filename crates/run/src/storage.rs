@@ -10,8 +10,13 @@ use stend_record::{Entry, Event, EventKind, StorageHost};
 
 /// Longest silence while it looks at what it hands out: drives that sleep need ten seconds to wake up.
 const FACTS_LIMIT: Duration = Duration::from_secs(60);
+/// How long what a mark asks for may take to arrive at the end of a run: a reading, and the way there and back.
+const MARK_LIMIT: Duration = Duration::from_secs(2);
 /// How long its worker may take to exit; it made nothing.
 const END_LIMIT: Duration = Duration::from_secs(5);
+
+/// What it has said, for the run file; and once why it will say no more.
+pub(crate) type Heard = (Vec<Entry>, Option<Say>);
 
 /// A storage host that is watched.
 pub struct Storage {
@@ -19,6 +24,8 @@ pub struct Storage {
     /// What it says, its times on our clock.
     from: Receiver<FromHost>,
     facts: StorageHost,
+    /// When the last mark was set, until everything has been read after it.
+    awaited: Option<Nanos>,
     /// Nothing more will come.
     over: bool,
 }
@@ -44,7 +51,7 @@ impl Storage {
         };
         let clock_uncertainty_ns = host.clock().map_or(0, |clock| clock.uncertainty_ns);
         let facts = StorageHost { name: name.to_string(), host: *found, targets, clock_uncertainty_ns };
-        Ok(Storage { host, from, facts, over: false })
+        Ok(Storage { host, from, facts, awaited: None, over: false })
     }
 
     /// What is known of it, for the run file.
@@ -52,31 +59,50 @@ impl Storage {
         Entry::Storage(Box::new(self.facts.clone()))
     }
 
-    /// A trial begins or ends: its counters are read now.
-    pub(crate) fn mark(&mut self) {
+    /// A trial begins or ends at this time: its counters are read now.
+    pub(crate) fn mark(&mut self, now: Nanos) {
+        self.awaited = Some(now);
         self.host.send(&Request::Mark);
     }
 
-    /// What it has said since the last time, for the run file; and once, with the time that it is now, why it will say no more.
-    pub(crate) fn heard(&mut self, now: Nanos) -> (Vec<Entry>, Option<Say>) {
-        let mut entries = Vec::new();
-        while !self.over {
-            let why = match self.from.try_recv() {
-                Ok(FromHost::Reply(Reply::Sample(sample))) => {
-                    entries.push(Entry::StorageSample(sample));
-                    continue;
-                }
-                Ok(FromHost::Reply(Reply::Failed(error))) => error.message,
-                Ok(FromHost::Reply(_)) => continue,
-                Ok(FromHost::Lost(detail)) => Say::same(detail),
-                Err(_) => break,
-            };
-            self.over = true;
-            let kind = EventKind::StorageUnwatched { host: self.facts.name.clone(), why: why.clone() };
-            entries.push(Entry::Event(Event { at: now, kind }));
-            return (entries, Some(unwatched(&self.facts.name, &why)));
+    /// What has come since the last time; `now` is when.
+    pub(crate) fn heard(&mut self, now: Nanos) -> Heard {
+        let (mut entries, mut told) = (Vec::new(), None);
+        while let Some(message) = self.from.try_recv().ok().filter(|_| !self.over) {
+            told = told.or(self.take(message, now, &mut entries));
         }
-        (entries, None)
+        (entries, told)
+    }
+
+    /// The same at the end of a run, with what the last mark asks for.
+    pub(crate) fn heard_last(&mut self, now: Nanos) -> Heard {
+        let (mut entries, mut told) = self.heard(now);
+        while self.awaited.is_some() && !self.over {
+            let Ok(message) = self.from.recv_timeout(MARK_LIMIT) else { break };
+            told = told.or(self.take(message, now, &mut entries));
+        }
+        (entries, told)
+    }
+
+    /// Turns a message into entries; one that ends it into what is told.
+    fn take(&mut self, message: FromHost, now: Nanos, entries: &mut Vec<Entry>) -> Option<Say> {
+        let why = match message {
+            FromHost::Reply(Reply::Sample(sample)) => {
+                // Everything is read at a mark, and hardly ever in between.
+                if self.awaited.is_some_and(|marked| sample.at >= marked && sample.parts.is_some()) {
+                    self.awaited = None;
+                }
+                entries.push(Entry::StorageSample(sample));
+                return None;
+            }
+            FromHost::Reply(Reply::Failed(error)) => error.message,
+            FromHost::Reply(_) => return None,
+            FromHost::Lost(detail) => Say::same(detail),
+        };
+        self.over = true;
+        let kind = EventKind::StorageUnwatched { host: self.facts.name.clone(), why: why.clone() };
+        entries.push(Entry::Event(Event { at: now, kind }));
+        Some(unwatched(&self.facts.name, &why))
     }
 
     /// Ends watching.
@@ -162,8 +188,22 @@ mod tests {
             "{told:?}"
         );
         assert!(matches!(storage.heard(Nanos(9)), (entries, None) if entries.is_empty()));
-        storage.mark();
+        storage.mark(Nanos(9));
+        assert!(matches!(storage.heard_last(Nanos(9)), (entries, None) if entries.is_empty()));
         storage.end();
+    }
+
+    #[test]
+    fn what_the_last_mark_asks_for_is_waited_for() {
+        let all = |at: u64| Sample { at: Nanos(at), parts: Some(Box::default()), ..Sample::default() };
+        let (_file, host) =
+            saying(&[watched(), Reply::Sample(Box::new(all(4))), sample(6), Reply::Sample(Box::new(all(7)))]);
+        let mut storage = Storage::watch(host, "array1", Vec::new()).unwrap();
+        storage.mark(Nanos(5));
+        let (entries, _) = storage.heard_last(Nanos(8));
+        let of = |entry: &Entry| if let Entry::StorageSample(sample) = entry { Some(sample.at) } else { None };
+        let found: Vec<Nanos> = entries.iter().filter_map(of).collect();
+        assert_eq!(found, [Nanos(4), Nanos(6), Nanos(7)]);
     }
 
     #[test]

@@ -62,7 +62,6 @@ fn what_one_host_hands_out_another_one_takes_in_over_nvme_iscsi_nbd_and_nfs_and_
         let words = ["run", &suite, "--stand", &stand, "--storage", "storage", "--progress", "none", "-o", &file];
         client.stend(&words, 0);
         let found = show_json(&scratch, Path::new(&file));
-        assert_eq!(found["cases"][0]["trials"][0]["mismatches"].as_u64().unwrap_or(0), 0, "{name}: {found}");
         assert!(found["cases"][0]["iops"]["value"].as_f64().is_some_and(|iops| iops > 50.0), "{name}: {found}");
         told_by_the_drives(name, &found);
         assert_eq!([storage.guest(LEFT), client.guest(LEFT)], before, "{name}");
@@ -83,6 +82,7 @@ fn told_by_the_drives(name: &str, found: &serde_json::Value) {
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
         (text(&check["status"]), text(&check["measured"]["en"]))
     };
+    assert_eq!(check(0, "H79").0, "pass", "{name}: every block is as it was written, {found}");
     let (status, bytes) = check(0, "H11");
     assert!(bytes.contains(" of storage"), "{name}: {bytes}");
     // What the server of NFS was given last lies in its memory; that of NBD reads and writes through it.

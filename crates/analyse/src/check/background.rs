@@ -1,7 +1,8 @@
 //! H25: did arrays and pools under the target do work of their own while they were measured?
 
 use super::Check;
-use super::readings::{no_readings, readings};
+use super::below::Below;
+use super::readings::no_readings;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -27,6 +28,10 @@ struct Work {
 
 /// H25: no reading around or during the load found a resync, rebuild, check, reshape, balance or replacement.
 pub fn background(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    Below::at_each(run, |below| at(below, case))
+}
+
+fn at(below: &Below<'_>, case: &CaseTrials<'_>) -> CheckResult {
     let check = Check {
         id: "H25",
         name: say!("no work in the background", "без фоновой работы"),
@@ -35,7 +40,7 @@ pub fn background(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let readings: Vec<&Parts> = readings(run, case).into_iter().flatten().collect();
+    let readings: Vec<&Parts> = below.readings(case).into_iter().flatten().collect();
     if readings.is_empty() {
         return check.not_measurable(no_readings());
     }
@@ -107,7 +112,7 @@ fn measured(found: &[Work], readings: usize) -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::run;
+    use crate::fixture::{over_storage, run};
     use crate::trials::by_case;
 
     /// A check of a run in which the parts are as given in every reading but the third, where they are as given last.
@@ -151,6 +156,26 @@ mod tests {
         let found = check(btrfs(Some("balance")), btrfs(Some("balance")));
         assert_eq!(found.status, CheckStatus::Fail);
         assert_eq!(found.measured.en, "btrfs 01234567: balance (in 6 of 6 readings)");
+    }
+
+    #[test]
+    fn work_on_the_storage_host_fails_as_work_here_does() {
+        let at_both = |here: &Parts, there: &Parts| {
+            let mut record = over_storage(run().trial(0).done().record());
+            let storage = record.storage.as_mut().unwrap();
+            storage.samples.iter_mut().for_each(|sample| sample.parts = Some(Box::new(there.clone())));
+            record.samples.iter_mut().for_each(|sample| sample.parts = Some(Box::new(here.clone())));
+            let found = background(&record, &by_case(&record)[0]);
+            (found.status, found.measured.en)
+        };
+        let (none, rest, work) = (Parts::default(), array("idle", None), array("recover", None));
+        let told = "array1: md0: recover (in 6 of 6 readings)".to_string();
+        assert_eq!(at_both(&none, &work), (CheckStatus::Fail, told.clone()));
+        assert_eq!(at_both(&rest, &work), (CheckStatus::Fail, told));
+        assert_eq!(at_both(&work, &rest), (CheckStatus::Fail, "md0: recover (in 6 of 6 readings)".into()));
+        let both = "nothing in 6 readings; array1: nothing in 6 readings".to_string();
+        assert_eq!(at_both(&rest, &rest), (CheckStatus::Pass, both));
+        assert_eq!(at_both(&none, &none).0, CheckStatus::NotApplicable);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What lies below the targets, from where it is seen: of a stand of two hosts the drives are below the storage host. Must not judge.
 
+use super::readings::readings_in;
 use super::stretch::{Stretch, stretches_in};
+use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
-use stend_base::Say;
+use stend_base::{Say, say};
 use stend_record::targets::drives;
-use stend_record::{Device, RunRecord, Sample, TargetFacts};
+use stend_record::{Device, Parts, RunRecord, Sample, TargetFacts};
 
 /// Devices down to the drives, and the counters that were read of them.
 #[derive(Debug, Clone, Copy)]
@@ -19,14 +21,48 @@ pub(super) struct Below<'a> {
 impl<'a> Below<'a> {
     /// At the storage host if that was watched, else at the host that is measured.
     pub fn of(run: &'a RunRecord) -> Below<'a> {
-        match &run.storage {
-            Some(storage) => Below {
-                targets: &storage.facts.targets,
-                samples: &storage.samples,
-                host: Some(storage.facts.name.as_str()),
-            },
-            None => Below { targets: &run.targets, samples: &run.samples, host: None },
+        Below::there(run).unwrap_or_else(|| Below::here(run))
+    }
+
+    /// At the host that is measured.
+    fn here(run: &'a RunRecord) -> Below<'a> {
+        Below { targets: &run.targets, samples: &run.samples, host: None }
+    }
+
+    /// At the storage host.
+    fn there(run: &'a RunRecord) -> Option<Below<'a>> {
+        let storage = run.storage.as_ref()?;
+        let host = Some(storage.facts.name.as_str());
+        Some(Below { targets: &storage.facts.targets, samples: &storage.samples, host })
+    }
+
+    /// Judges what is below at each host, where there are two; the worse counts.
+    pub fn at_each(run: &'a RunRecord, judge: impl Fn(&Below<'a>) -> CheckResult) -> CheckResult {
+        let here = judge(&Below::here(run));
+        let Some((below, name)) = Below::there(run).and_then(|below| Some((below, below.host?))) else { return here };
+        let mut there = judge(&below);
+        let Say { en, ru } = &there.measured;
+        there.measured = say!("{name}: {en}", "{name}: {ru}");
+        match (weight(here.status), weight(there.status)) {
+            (own, other) if own > other => here,
+            (own, other) if own < other => there,
+            // Both say something, or neither does.
+            _ if here.status == CheckStatus::Pass => {
+                let measured = both(|l| format!("{}; {}", here.measured.get(l), there.measured.get(l)));
+                CheckResult { measured, ..here }
+            }
+            _ => here,
         }
+    }
+
+    /// What the parts of the host said around the load of each trial, as [`readings`](super::readings::readings).
+    pub fn readings(&self, case: &CaseTrials<'_>) -> Vec<Vec<&'a Parts>> {
+        readings_in(self.samples, case)
+    }
+
+    /// The first of these that there is.
+    pub fn first_reading(&self) -> Option<&'a Parts> {
+        self.samples.iter().find_map(|sample| sample.parts.as_deref())
     }
 
     /// The drives; none if they are not visible.
@@ -51,5 +87,16 @@ impl<'a> Below<'a> {
     /// Whether what is lowest here has drives behind a network, which nobody watched.
     pub fn ends_at_a_network(drives: &[&Device]) -> bool {
         drives.iter().any(|drive| matches!(drive.transport.as_deref(), Some("tcp" | "rdma" | "iscsi" | "nbd")))
+    }
+}
+
+/// How much a status says against a number.
+fn weight(status: CheckStatus) -> u8 {
+    match status {
+        CheckStatus::NotApplicable => 0,
+        CheckStatus::Pass => 1,
+        CheckStatus::NotMeasurable => 2,
+        CheckStatus::Warn => 3,
+        CheckStatus::Fail => 4,
     }
 }

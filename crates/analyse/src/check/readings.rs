@@ -7,7 +7,12 @@ use stend_record::{Parts, RunRecord, Sample};
 /// Readings by trial: the last one before its load, those during it, and the first one after its window. Empty if a trial lacks
 /// the first or the last: nothing is then known of the time between.
 pub fn readings<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Vec<Vec<&'a Parts>> {
-    let told: Vec<(&Sample, &Parts)> = run.samples.iter().filter_map(|s| Some((s, s.parts.as_deref()?))).collect();
+    readings_in(&run.samples, case)
+}
+
+/// The same of these samples, which may be of another host.
+pub(super) fn readings_in<'a>(samples: &'a [Sample], case: &CaseTrials<'_>) -> Vec<Vec<&'a Parts>> {
+    let told: Vec<(&Sample, &Parts)> = samples.iter().filter_map(|s| Some((s, s.parts.as_deref()?))).collect();
     let mut found = Vec::new();
     for trial in &case.counting {
         let before = told.partition_point(|(sample, _)| sample.at <= trial.outcome.load_start);

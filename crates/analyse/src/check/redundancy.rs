@@ -2,7 +2,8 @@
 
 use super::Check;
 use super::arc::is_on_zfs;
-use super::readings::{no_readings, readings};
+use super::below::Below;
+use super::readings::no_readings;
 use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
@@ -15,6 +16,12 @@ const WHOLE: &str = "ONLINE";
 
 /// H64: members, paths and states in every reading are those of the first one, and nothing is missing.
 pub fn redundancy(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
+    // Where arms change what is measured, only what is of the same case is alike.
+    let of_case = !run.header.inputs.suite.arms.is_empty();
+    Below::at_each(run, |below| at(below, case, of_case))
+}
+
+fn at(below: &Below<'_>, case: &CaseTrials<'_>, of_case: bool) -> CheckResult {
     let check = Check {
         id: "H64",
         name: say!("redundancy and paths", "избыточность и пути"),
@@ -23,38 +30,36 @@ pub fn redundancy(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if case.counting.is_empty() {
         return check.no_trials();
     }
-    let readings: Vec<&Parts> = readings(run, case).into_iter().flatten().collect();
-    let Some(planned) = planned(run, &readings) else { return check.not_measurable(no_readings()) };
-    if told(run, planned).is_empty() {
+    let readings: Vec<&Parts> = below.readings(case).into_iter().flatten().collect();
+    let Some(planned) = planned(below, &readings, of_case) else { return check.not_measurable(no_readings()) };
+    if told(below, planned).is_empty() {
         return check.not_applicable(say!(
             "Under the target there is nothing redundant that the kernel tells of: no array of md, no pool of ZFS, no drive with several paths.",
             "Под объектом нет ничего с избыточностью, о чём сообщает ядро: ни массива md, ни пула ZFS, ни накопителя с несколькими путями."
         ));
     }
-    let changed = readings.iter().find(|parts| told(run, parts) != told(run, planned));
+    let changed = readings.iter().find(|parts| told(below, parts) != told(below, planned));
     if let Some(parts) = changed {
-        return check.result(CheckStatus::Fail, differences(&told(run, planned), &told(run, parts)), lost());
+        return check.result(CheckStatus::Fail, differences(&told(below, planned), &told(below, parts)), lost());
     }
-    let missing: Vec<&str> = missing(run, planned);
-    let measured = Say::same(told(run, planned).iter().map(|(_, state)| state.as_str()).collect::<Vec<_>>().join("; "));
+    let missing: Vec<&str> = missing(below, planned);
+    let measured =
+        Say::same(told(below, planned).iter().map(|(_, state)| state.as_str()).collect::<Vec<_>>().join("; "));
     if missing.is_empty() {
         return check.pass(measured);
     }
     check.result(CheckStatus::Warn, measured, incomplete())
 }
 
-/// What the rest is held against: the first reading of the run, or, where arms change what is measured, the first of the case.
-fn planned<'a>(run: &'a RunRecord, readings: &[&'a Parts]) -> Option<&'a Parts> {
-    let of_case = readings.first().copied()?;
-    match run.header.inputs.suite.arms.is_empty() {
-        true => run.samples.iter().find_map(|sample| sample.parts.as_deref()).or(Some(of_case)),
-        false => Some(of_case),
-    }
+/// What the rest is held against: the first reading of the run, or the first of the case.
+fn planned<'a>(below: &Below<'a>, readings: &[&'a Parts], of_case: bool) -> Option<&'a Parts> {
+    let first = readings.first().copied()?;
+    if of_case { Some(first) } else { below.first_reading().or(Some(first)) }
 }
 
 /// (Name, state in words of the kernel) of everything redundant. A state leaves out what changes with the load: md says `clean`
 /// and `active` in turn.
-fn told(run: &RunRecord, parts: &Parts) -> Vec<(String, String)> {
+fn told(below: &Below<'_>, parts: &Parts) -> Vec<(String, String)> {
     let array = |array: &ArrayState| {
         let lacks = array.degraded?;
         let state =
@@ -71,19 +76,19 @@ fn told(run: &RunRecord, parts: &Parts) -> Vec<(String, String)> {
         let state = path.state.as_deref().unwrap_or("–");
         (format!("{} {}", path.device, path.path), format!("{} {}: {state}", path.device, path.path))
     };
-    let pools = parts.pools.iter().filter(|_| on_zfs(run)).filter_map(pool);
+    let pools = parts.pools.iter().filter(|_| on_zfs(below)).filter_map(pool);
     parts.arrays.iter().filter_map(array).chain(pools).chain(parts.paths.iter().map(path)).collect()
 }
 
 /// Whether a target lies on ZFS. Which pool it is in the kernel does not tell, so that all count.
-fn on_zfs(run: &RunRecord) -> bool {
-    run.targets.iter().any(is_on_zfs)
+fn on_zfs(below: &Below<'_>) -> bool {
+    below.targets.iter().any(is_on_zfs)
 }
 
 /// Names of what is not complete.
-fn missing<'a>(run: &RunRecord, parts: &'a Parts) -> Vec<&'a str> {
+fn missing<'a>(below: &Below<'_>, parts: &'a Parts) -> Vec<&'a str> {
     let arrays = parts.arrays.iter().filter(|array| array.degraded.is_some_and(|lacks| lacks > 0));
-    let pools = parts.pools.iter().filter(|_| on_zfs(run));
+    let pools = parts.pools.iter().filter(|_| on_zfs(below));
     let pools = pools.filter(|pool| pool.health.as_deref().is_some_and(|health| health != WHOLE));
     let paths = parts.paths.iter().filter(|path| !path.is_usable());
     let arrays = arrays.map(|array| array.name.as_str());
@@ -121,7 +126,7 @@ fn incomplete() -> Say {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::run;
+    use crate::fixture::{over_storage, run};
     use crate::trials::by_case;
 
     /// A check of a run of which the first reading is the first of these, and so on; the last goes on.
@@ -157,6 +162,23 @@ mod tests {
 
     fn on_zfs(record: &mut RunRecord) {
         record.targets[0].file_system = Some("zfs".into());
+    }
+
+    #[test]
+    fn an_array_of_the_storage_host_counts_as_one_of_this_host_does() {
+        let there = |readings: &[Parts]| {
+            let mut record = over_storage(run().trial(0).done().record());
+            for (at, sample) in record.storage.as_mut().unwrap().samples.iter_mut().enumerate() {
+                sample.parts = readings.get(at).or(readings.last()).map(|parts| Box::new(parts.clone()));
+            }
+            let found = redundancy(&record, &by_case(&record)[0]);
+            (found.status, found.measured.en)
+        };
+        let (whole, less) = (array(0, "clean"), array(1, "clean"));
+        assert_eq!(there(std::slice::from_ref(&whole)), (CheckStatus::Pass, "array1: md0 raid5 4/4".into()));
+        assert_eq!(there(std::slice::from_ref(&less)), (CheckStatus::Warn, "array1: md0 raid5 3/4".into()));
+        let lost = "array1: md0 raid5 4/4, then md0 raid5 3/4".to_string();
+        assert_eq!(there(&[whole.clone(), whole, less]), (CheckStatus::Fail, lost));
     }
 
     #[test]
