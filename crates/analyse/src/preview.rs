@@ -6,7 +6,7 @@ use crate::{forewarn, phrase};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use stend_base::{Bytes, MilliIops, Nanos, Say};
-use stend_record::targets::members;
+use stend_record::targets::calibrated;
 use stend_record::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use stend_spec::app::{Density, Program};
 use stend_spec::calibration::{Calibrate, engine_trials, time};
@@ -245,7 +245,7 @@ fn tested_by_cases(plan: &Plan) -> Vec<PlannedTest> {
 }
 
 fn calibration(plan: &Plan, targets: &[TargetFacts]) -> Option<PlannedCalibration> {
-    let drives: Vec<String> = members(targets).iter().map(|drive| drive.name.clone()).collect();
+    let drives: Vec<String> = calibrated(targets).iter().map(|drive| drive.name.clone()).collect();
     (plan.calibrate != Calibrate::None).then(|| PlannedCalibration {
         engine: engine_trials(plan).len() as u32,
         time: time(plan, drives.len() as u32),

@@ -154,7 +154,7 @@ impl Session {
             Request::Fill { region, parts, how, seed } => self.fill((region, parts), how, seed)?,
             Request::Calibrate { engine, seed } => {
                 let (targets, _) = seen.as_ref().ok_or_else(|| out_of_order("calibrate"))?;
-                let drives = calibrate::open(&stend_record::targets::members(targets));
+                let drives = calibrate::open(&stend_record::targets::calibrated(targets));
                 self.calibrate(drives, engine, seed);
             }
             Request::SampleZeros { region, seed } => {

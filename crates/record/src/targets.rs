@@ -31,7 +31,43 @@ pub fn drives(targets: &[TargetFacts]) -> Vec<&Device> {
     found
 }
 
-/// What a calibration reads: loop devices where there are any, because the file behind one is no member of anything; else the
+/// What a calibration reads, and ceilings are of: the [`members`], and in the place of the paths to a drive what joins these.
+pub fn calibrated(targets: &[TargetFacts]) -> Vec<&Device> {
+    let at_work = |name: &str| devices_named(targets, name).any(|device| device.reserve != Some(true));
+    let mut found = members(targets);
+    for target in targets {
+        let Some(joining) = joining(target) else { continue };
+        let paths = paths(target);
+        found.retain(|member| !paths.iter().any(|path| path.name == member.name));
+        let new = |device: &&Device| !found.iter().any(|known| known.name == device.name) && at_work(&device.name);
+        let more: Vec<&Device> = joining.into_iter().filter(new).collect();
+        found.extend(more);
+    }
+    found
+}
+
+/// What joins the paths to the drives of a target, where every drive below it comes over several paths and each is joined: as many
+/// mappings as there are drives, right above them. `None` anywhere else: which of them joins which paths is not known.
+pub fn joining(target: &TargetFacts) -> Option<Vec<&Device>> {
+    let joining: Vec<&Device> = target.devices.iter().filter(|device| device.joins_paths()).collect();
+    let depth = joining.first()?.depth;
+    let disks = paths(target);
+    let times = |own: &str| disks.iter().filter(|disk| disk.identity.as_deref() == Some(own)).count();
+    let told = disks.iter().all(|disk| {
+        disk.depth == depth + 1 && disk.identity.as_deref().is_some_and(|own| own.starts_with("wwn:") && times(own) > 1)
+    });
+    let mut identities: Vec<&str> = disks.iter().filter_map(|disk| disk.identity.as_deref()).collect();
+    identities.sort_unstable();
+    identities.dedup();
+    let alike = joining.iter().all(|device| device.depth == depth);
+    (told && alike && identities.len() == joining.len()).then_some(joining)
+}
+
+fn paths(target: &TargetFacts) -> Vec<&Device> {
+    target.devices.iter().filter(|device| device.kind == "disk").collect()
+}
+
+/// What the drives of the targets are: loop devices where there are any, because the file behind one is no member of anything; else the
 /// lowest devices. Without what arrays have in reserve: no I/O goes there.
 pub fn members(targets: &[TargetFacts]) -> Vec<&Device> {
     let loops: Vec<&Device> = devices(targets).into_iter().filter(|device| device.kind == "loop").collect();
@@ -150,6 +186,41 @@ mod tests {
         assert_eq!(names(&[array("md0", Some(true)), array("md1", Some(false))]), ["sda", "sdb", "sdc"]);
         // It is still one of the drives below, whose faults count.
         assert_eq!(drives(&[array("md0", Some(true))]).len(), 3);
+    }
+
+    #[test]
+    fn of_drives_over_several_paths_what_joins_these_is_read() {
+        let device = |name: &str, kind: &str, depth, identity: &str| Device {
+            name: name.into(),
+            kind: kind.into(),
+            depth,
+            identity: Some(identity.into()),
+            ..Device::default()
+        };
+        let over_paths = || {
+            vec![
+                device("md0", "md", 0, "md:1"),
+                device("dm-0", "dm", 1, "dm:STEND-mpath-1"),
+                device("dm-1", "dm", 1, "dm:mpath-3500"),
+                device("sda", "disk", 2, "wwn:1"),
+                device("sdb", "disk", 2, "wwn:1"),
+                device("sdc", "disk", 2, "wwn:2"),
+                device("sdd", "disk", 2, "wwn:2"),
+            ]
+        };
+        let names = |change: &dyn Fn(&mut Vec<Device>)| {
+            let mut devices = over_paths();
+            change(&mut devices);
+            let target = TargetFacts { devices, ..on("md0", &[]) };
+            calibrated(&[target]).iter().map(|d| d.name.clone()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(&|_| {}), "dm-0 dm-1");
+        assert_eq!(names(&|all| all[2].reserve = Some(true)), "dm-0");
+        let not_told = "sda sdb sdc sdd";
+        assert_eq!(names(&|all| all[6].identity = Some("wwn:3".into())), not_told, "a path alone");
+        assert_eq!(names(&|all| all[6].identity = Some("serial:2".into())), not_told, "no world-wide name");
+        assert_eq!(names(&|all| all[2].identity = Some("dm:LVM-x".into())), not_told, "one of them is not joined");
+        assert_eq!(names(&|all| all.push(device("sde", "disk", 1, "wwn:5"))), "sda sdb sdc sdd sde");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use stend_base::{Bytes, Nanos, Say};
 use stend_record::calibration::{Calibration, Subject};
-use stend_record::targets::members;
+use stend_record::targets::calibrated;
 use stend_record::{Event, EventKind, RunRecord, TrialOutcome, ZeroSample};
 use stend_spec::Plan;
 use stend_spec::calibration::{Reading, engine_trials};
@@ -35,7 +35,7 @@ impl Ceilings {
     /// The record with these readings.
     pub fn on(self, mut record: RunRecord) -> RunRecord {
         let like = record.trials[0].outcome.clone().expect("a trial that ended");
-        let names: Vec<String> = members(&record.targets).iter().map(|drive| drive.name.clone()).collect();
+        let names: Vec<String> = calibrated(&record.targets).iter().map(|drive| drive.name.clone()).collect();
         let mut sets: Vec<Vec<String>> = names.iter().map(|name| vec![name.clone()]).collect();
         if names.len() > 1 {
             sets.push(names.clone());

@@ -3,7 +3,7 @@
 use crate::phrase::{both, pick};
 use serde::{Deserialize, Serialize};
 use stend_base::{Lang, Say, format, say};
-use stend_record::targets::members;
+use stend_record::targets::{calibrated, joining};
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::ceilings::Layout;
 
@@ -34,7 +34,7 @@ pub(crate) fn layout(run: &RunRecord) -> Result<(Option<Layout>, LayoutFrom), Sa
             text.replace("{stated}", &in_words(stated, l)).replace("{shown}", shown.get(l))
         })
     };
-    let count = members(&run.targets).len() as u32;
+    let count = calibrated(&run.targets).len() as u32;
     match shown {
         // What the host knows less of than the suite says is no contradiction.
         Ok(Some(shown)) if !alike(stated, shown) => Err(contradiction(both(|l| in_words(shown, l)))),
@@ -78,7 +78,7 @@ fn shown(run: &RunRecord) -> Result<Option<Layout>, Say> {
 
 fn of_target(target: &TargetFacts) -> Result<Option<Layout>, Say> {
     if target.file_system.as_deref().is_some_and(|kind| COPY_ON_WRITE.contains(&kind)) {
-        let drives = members(std::slice::from_ref(target)).len().max(1) as u32;
+        let drives = calibrated(std::slice::from_ref(target)).len().max(1) as u32;
         return Ok(Some(Layout::CopyOnWrite { drives }));
     }
     if target.devices.is_empty() {
@@ -90,11 +90,12 @@ fn of_target(target: &TargetFacts) -> Result<Option<Layout>, Say> {
     let plain = |device: &&Device| {
         matches!(device.kind.as_str(), "disk" | "partition" | "loop" | "md" | "ram" | "zram" | "nvme-of" | "iscsi")
     };
-    if let Some(device) = target
-        .devices
-        .iter()
-        .find(|device| !plain(device) && !is_linear(target, device) && !joins_paths(target, device))
-    {
+    // Whichever path is taken, an I/O comes to the same drive.
+    let joining = joining(target).unwrap_or_default();
+    let joins_drives = |device: &Device| joining.iter().any(|known| known.name == device.name);
+    if let Some(device) = target.devices.iter().find(|device| {
+        !plain(device) && !is_linear(target, device) && !joins_paths(target, device) && !joins_drives(device)
+    }) {
         let name = device.name.clone();
         return Err(say!(
             "what `{name}` makes of an I/O is not visible; `ceilings: {{layout: …}}` of the suite can say it",

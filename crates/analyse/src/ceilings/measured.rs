@@ -7,7 +7,7 @@ use crate::trials::CaseTrials;
 use serde::{Deserialize, Serialize};
 use stend_base::{Nanos, Say, Share, say};
 use stend_record::calibration::{Calibration, Subject};
-use stend_record::targets::members;
+use stend_record::targets::calibrated;
 use stend_record::{Device, RunRecord, TrialOutcome, TrialStatus};
 use stend_spec::calibration::{Reading, engine_trial};
 use stend_spec::workload::{Op, Pattern, Trial};
@@ -47,7 +47,7 @@ pub(crate) fn is_calibrated(run: &RunRecord) -> bool {
 
 /// What the drives under the targets give, by all of them together where that was seen.
 pub(crate) fn of_drives(run: &RunRecord, reading: Reading) -> Result<OfDrives, Say> {
-    let names: Vec<String> = members(&run.targets).iter().map(|drive| drive.name.clone()).collect();
+    let names: Vec<String> = calibrated(&run.targets).iter().map(|drive| drive.name.clone()).collect();
     if names.is_empty() {
         return Err(say!(
             "no block device below the target is visible",
@@ -136,8 +136,9 @@ impl OfDrives {
     /// Why the ceiling does not bound a case each I/O of which keeps `spread` drives busy at the same time; `None`: it does.
     pub fn why_not(&self, run: &RunRecord, reading: Reading, case: &CaseTrials<'_>, spread: f64) -> Option<Say> {
         let spinning = |name: &String| {
-            let spins = |d: &&Device| d.kind == "disk" && d.rotational == Some(true) && !d.is_virtual;
-            members(&run.targets).into_iter().filter(spins).any(|d| d.name == *name)
+            let spins =
+                |d: &&Device| (d.kind == "disk" || d.joins_paths()) && d.rotational == Some(true) && !d.is_virtual;
+            calibrated(&run.targets).into_iter().filter(spins).any(|d| d.name == *name)
         };
         match reading {
             Reading::Random if self.names.iter().any(spinning) => Some(say!(

@@ -15,7 +15,7 @@ use crate::trials::CaseTrials;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use stend_base::{MilliIops, Say, Share, format, say};
-use stend_record::targets::members;
+use stend_record::targets::calibrated;
 use stend_record::{RunRecord, TargetKind};
 use stend_spec::calibration::Reading;
 use stend_spec::ceilings::{Ceilings, Layout};
@@ -157,7 +157,7 @@ fn held(run: &RunRecord, case: &CaseTrials<'_>, reading: Reading, of: (&Work, De
     // A few I/Os of somebody else are no reason to know nothing; without them the ceiling is higher, never too low.
     let some = |part: f64| if part > FEW * (reads + writes) { part } else { 0.0 };
     let (reads, writes) = (some(reads), some(writes));
-    let names: Vec<String> = members(&run.targets).iter().map(|drive| drive.name.clone()).collect();
+    let names: Vec<String> = calibrated(&run.targets).iter().map(|drive| drive.name.clone()).collect();
     let drives = working(run, work.finding.layout, names.len());
     let mut held = Held { names, per_second: 0.0, read: None, written: None, doubt: None };
     let (mut read_rate, mut write_rate) = (0.0, 0.0);
@@ -268,7 +268,7 @@ fn moved(work: &Work, found: &CaseFinding) -> f64 {
 /// What the links of all drives carry, as slow as they were under this load. `None` where it is not certain that all drives are
 /// on these links, and below a hypervisor, whose links say nothing.
 fn links(run: &RunRecord, case: &CaseTrials<'_>, work: &Work, found: &CaseFinding) -> Option<CeilingUse> {
-    let drives = members(&run.targets);
+    let drives = calibrated(&run.targets);
     let idle = |name: &str| {
         let mut named = run.targets.iter().flat_map(|target| &target.devices).filter(|device| device.name == name);
         named.clone().next().is_some() && named.all(|device| device.reserve == Some(true))

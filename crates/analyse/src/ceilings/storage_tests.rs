@@ -331,6 +331,25 @@ fn a_layout_is_read_from_what_the_host_shows() {
     };
     assert_eq!(shown(&|d| *d = paths(["wwn:1", "wwn:1"])).as_deref(), Ok("none"));
     assert!(shown(&|d| *d = paths(["wwn:1", "wwn:2"])).unwrap_err().contains("what `dm-0` makes"));
+    // Drives of an array that come over two paths each.
+    let joined = |devices: &mut Vec<Device>| {
+        devices.truncate(1);
+        let mapping =
+            |i: usize| Device { identity: Some(format!("dm:mpath-{i}")), ..device(["dm-0", "dm-1"][i], "dm", 1) };
+        let path = |i: usize| Device {
+            identity: Some(format!("wwn:{}", i / 2)),
+            ..device(["sda", "sdb", "sdc", "sdd"][i], "disk", 2)
+        };
+        devices.extend((0..2).map(mapping).chain((0..4).map(path)));
+        devices[0].members = Some(2);
+        devices[0].level = Some("raid0".into());
+    };
+    assert_eq!(shown(&joined).as_deref(), Ok("RAID 0 × 2, chunk 512 KiB"));
+    let one_alone = shown(&|devices| {
+        joined(devices);
+        devices.pop();
+    });
+    assert!(one_alone.unwrap_err().contains("what `dm-0` makes"));
     // A volume over several drives may be striped.
     let striped = shown(&|devices| devices[0] = volume("LVM-x"));
     assert!(striped.unwrap_err().contains("`ceilings: {layout: …}`"));

@@ -7,7 +7,7 @@ use crate::limits::AMPLIFICATION_DEVIATION;
 use crate::trials::CaseTrials;
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Say, say};
-use stend_record::targets::members;
+use stend_record::targets::calibrated;
 use stend_record::{RunRecord, TargetFacts};
 use stend_spec::ceilings::Layout;
 use stend_spec::workload::{Op, Stream};
@@ -82,7 +82,7 @@ pub(crate) fn work(run: &RunRecord, case: &CaseTrials<'_>) -> Work {
     let modelled = modelled.map(|model| model.times(dearer(run, case, shape)));
     let (ops, bytes) = done(case, None, &Op::TRANSFERS);
     let bytes = if ops > 0.0 { bytes / ops } else { 0.0 };
-    let opaque = shape.is_some_and(|layout| members(&run.targets).len() < layout.drives() as usize);
+    let opaque = shape.is_some_and(|layout| calibrated(&run.targets).len() < layout.drives() as usize);
     let counted = if opaque { None } else { counted(run, case) };
     let differs = modelled.as_ref().ok().zip(counted).is_some_and(|(m, c)| case.asked.direct && differ(m, &c, bytes));
     let finding = DemandFinding { layout: shape, from, modelled: modelled.as_ref().ok().copied(), counted, differs };
@@ -194,7 +194,7 @@ fn blocks(stream: &Stream, mean: u64) -> Vec<(u64, f64)> {
 
 /// What the drives counted for each I/O of the application and of the prober.
 fn counted(run: &RunRecord, case: &CaseTrials<'_>) -> Option<Demand> {
-    let drives = members(&run.targets);
+    let drives = calibrated(&run.targets);
     let stretches = stretches(run, case);
     let asked: f64 = Op::TRANSFERS.into_iter().map(|op| stretch::application_and_prober(&stretches, op).ops).sum();
     if drives.is_empty() || asked <= 0.0 {
