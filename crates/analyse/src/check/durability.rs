@@ -247,7 +247,8 @@ pub fn unsafe_modes(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         }
     });
     let durable = case.asked.streams.iter().filter(|s| s.mix.write > 0).all(|stream| reaches_the_medium(stream.sync));
-    if volatile.is_empty() || durable {
+    let stable = case.asked.direct && are_stable(&run.targets);
+    if volatile.is_empty() || durable || stable {
         return check.pass(measured);
     }
     check.result(CheckStatus::Warn, measured, not_durable())

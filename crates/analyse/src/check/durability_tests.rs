@@ -65,6 +65,13 @@ fn of_two_hosts_flushes_count_at_the_drives_of_the_storage_host() {
     assert_eq!(h30(&far(100)).measured.en, "500 flushes for 500 syncs, median 4.98 ms");
     assert_eq!((h30(&far(100)).status, h30(&far(0)).status), (CheckStatus::Pass, CheckStatus::Fail));
     assert_eq!(h31(&far(100)).measured.en, "volatile cache: sda of array1");
+    let plain = |file_system: &str| {
+        let mut plain = over_storage(record(Sync::None, 100, |_| {}));
+        plain.targets[0].file_system = Some(file_system.into());
+        h31(&plain).status
+    };
+    // The server has what a direct write brings on its drives before it answers.
+    assert_eq!([plain("ext4"), plain("nfs4")], [CheckStatus::Warn, CheckStatus::Pass]);
     let mut careless = far(100);
     careless.storage.as_mut().unwrap().facts.targets[0].mount_options = Some("rw,nobarrier".into());
     assert_eq!((h31(&careless).status, h31(&careless).measured.en.as_str()), (CheckStatus::Warn, "/srv: nobarrier"));

@@ -88,8 +88,8 @@ pub(super) fn storage_watched(host: &str, drives: u32) -> Words {
     Words {
         slug: "storage-watched",
         text: say!(
-            "The storage host `{host}` hands out the target: the numbers include the network and that host. It was watched, drives: {drives}; checks H11, H30 and H31 are about these.",
-            "Объект отдаёт машина с накопителями `{host}`: в числа входят сеть и та машина. За ней следили, накопителей: {drives}; проверки H11, H30 и H31 — о них."
+            "The storage host `{host}` hands out the target: the numbers include the network and that host. It was watched, drives: {drives}; checks H11, H30 and H31 are about these, and H25 and H64 about both hosts.",
+            "Объект отдаёт машина с накопителями `{host}`: в числа входят сеть и та машина. За ней следили, накопителей: {drives}; проверки H11, H30 и H31 — о них, а H25 и H64 — об обеих машинах."
         ),
         advice: say!(
             "Read the numbers as those of the service. Whether its memory answered shows in H11; what it took from that host is in a chart of its own.",
