@@ -69,15 +69,18 @@ fn the_storage_host_of_a_stand_is_told_with_what_it_hands_out() {
     let mut run = fixture::run();
     let host = HostFacts { hostname: "shelf <7>".into(), kernel: "6.12.1".into(), ..HostFacts::default() };
     let targets = run.targets.clone();
-    let facts = StorageHost { name: "array1".into(), host, targets, clock_uncertainty_ns: 70_000 };
+    let facts = StorageHost { name: "array1".into(), host, targets, clock_uncertainty_ns: 137_000 };
     let without = html(&fixture::findings(), &run, Lang::En);
     run.storage = Some(StorageRecord { facts, samples: Vec::new() });
     let page = html(&fixture::findings(), &run, Lang::En);
     assert_well_formed(&page);
-    for part in ["Storage host array1", "Машина с накопителями array1", "shelf &lt;7&gt;", "6.12.1", "± 70.0"]
+    for part in
+        ["Storage host array1", "Машина с накопителями array1", "shelf &lt;7&gt;", "6.12.1", "Clock known within"]
     {
         assert!(page.contains(part) && !without.contains(part), "{part}");
     }
+    let known = page.split_once("Clock known within").map(|(_, rest)| rest.chars().take(120).collect::<String>());
+    assert!(known.as_ref().is_some_and(|known| known.contains("137")), "{known:?}");
 }
 
 #[test]
