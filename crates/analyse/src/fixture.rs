@@ -164,6 +164,12 @@ pub fn over_storage(mut record: RunRecord) -> RunRecord {
     record
 }
 
+/// That the storage host could not be watched.
+pub fn unwatched() -> Event {
+    let why = stend_base::Say::same("no way there");
+    Event { at: Nanos::secs(1), kind: EventKind::StorageUnwatched { host: "array1".into(), why } }
+}
+
 /// A device that forgets nothing.
 fn device(name: &str, kind: &str) -> Device {
     let write_cache = Some("write through".into());

@@ -37,7 +37,7 @@ pub fn calibrated(targets: &[TargetFacts]) -> Vec<&Device> {
     let mut found = members(targets);
     for target in targets {
         let Some(joining) = joining(target) else { continue };
-        let paths = paths(target);
+        let paths = disks(target);
         found.retain(|member| !paths.iter().any(|path| path.name == member.name));
         let new = |device: &&Device| !found.iter().any(|known| known.name == device.name) && at_work(&device.name);
         let more: Vec<&Device> = joining.into_iter().filter(new).collect();
@@ -51,7 +51,7 @@ pub fn calibrated(targets: &[TargetFacts]) -> Vec<&Device> {
 pub fn joining(target: &TargetFacts) -> Option<Vec<&Device>> {
     let joining: Vec<&Device> = target.devices.iter().filter(|device| device.joins_paths()).collect();
     let depth = joining.first()?.depth;
-    let disks = paths(target);
+    let disks = disks(target);
     let times = |own: &str| disks.iter().filter(|disk| disk.identity.as_deref() == Some(own)).count();
     let told = disks.iter().all(|disk| {
         disk.depth == depth + 1 && disk.identity.as_deref().is_some_and(|own| own.starts_with("wwn:") && times(own) > 1)
@@ -63,7 +63,7 @@ pub fn joining(target: &TargetFacts) -> Option<Vec<&Device>> {
     (told && alike && identities.len() == joining.len()).then_some(joining)
 }
 
-fn paths(target: &TargetFacts) -> Vec<&Device> {
+fn disks(target: &TargetFacts) -> Vec<&Device> {
     target.devices.iter().filter(|device| device.kind == "disk").collect()
 }
 
@@ -84,7 +84,7 @@ fn devices_named<'a>(targets: &'a [TargetFacts], name: &'a str) -> impl Iterator
 
 /// The lowest devices that are visible: the disks, or whatever is deepest.
 fn lowest(target: &TargetFacts) -> Vec<&Device> {
-    let disks: Vec<&Device> = target.devices.iter().filter(|d| d.kind == "disk").collect();
+    let disks = disks(target);
     if !disks.is_empty() {
         return disks;
     }

@@ -345,7 +345,7 @@ impl Loop {
 
     fn finish(mut self) -> Done {
         let (aborted, cut) = (self.walk.aborted, self.walk.cut);
-        self.hear_storage(Storage::heard_last);
+        self.hear_storage(if aborted { Storage::heard } else { Storage::heard_last });
         let Setup { host, run_file, storage, .. } = self.setup;
         if let Some(storage) = storage {
             storage.end();

@@ -1,10 +1,11 @@
-//! The storage host of a stand of two hosts, watched while the client is measured: a second worker, whose telemetry is kept beside
+//! The storage host of a stand of two hosts, watched while the client is measured: another worker, whose telemetry is kept beside
 //! that of the run. Must not end a run: without it the run says less, and nothing wrong.
 
 use crate::ahead::SAMPLE_EVERY;
+use crate::preview::lost;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
-use stend_base::{Error, Kind, Nanos, Result, Say, say};
+use stend_base::{Nanos, Result, Say, say};
 use stend_host::{FromHost, Host, Reply, Request, Watch};
 use stend_record::{Entry, Event, EventKind, StorageHost};
 
@@ -97,7 +98,7 @@ impl Storage {
             }
             FromHost::Reply(Reply::Failed(error)) => error.message,
             FromHost::Reply(_) => return None,
-            FromHost::Lost(detail) => Say::same(detail),
+            FromHost::Lost(detail) => lost(&detail).message,
         };
         self.over = true;
         let kind = EventKind::StorageUnwatched { host: self.facts.name.clone(), why: why.clone() };
@@ -121,15 +122,12 @@ pub fn unwatched(name: &str, why: &Say) -> Say {
     )
 }
 
-fn lost(detail: &str) -> Box<Error> {
-    Error::new(Kind::HostLost, say!("the worker there is gone: {detail}", "исполнитель на той машине пропал: {detail}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::process::Command;
     use std::time::Instant;
+    use stend_base::{Error, Kind};
     use stend_host::protocol::{write_frame, write_hello};
     use stend_record::{HostFacts, Sample};
 
@@ -182,7 +180,7 @@ mod tests {
         };
         assert_eq!((first.at, second.at), (Nanos(1), Nanos(2)));
         let EventKind::StorageUnwatched { host, why } = &last.kind else { panic!("{last:?}") };
-        assert_eq!((host.as_str(), why.en.as_str()), ("array1", "the worker ended"));
+        assert_eq!((host.as_str(), why.en.as_str()), ("array1", "the worker was lost: the worker ended"));
         assert!(
             told.en.contains("`array1` are not watched") && told.ru.contains("`array1` никто не следит"),
             "{told:?}"

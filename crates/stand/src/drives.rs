@@ -108,7 +108,7 @@ fn transport(disk: &Node) -> Option<String> {
 /// A device of NBD tells nothing of its server; what a stand has taken in from another host is known.
 fn nbd(roots: &Roots, disk: &Node) -> Option<String> {
     let far = |end: &exports::Attached| end.name == disk.name && end.of.is_none();
-    exports::attached(roots).iter().any(far).then(|| "nbd".to_string())
+    (disk.name.starts_with("nbd") && exports::attached(roots).iter().any(far)).then(|| "nbd".to_string())
 }
 
 /// What a SCSI disk is behind, by the directories of sysfs that it lies in.

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::process::Stdio;
+use std::time::Duration;
 use stend_record::store::read;
 use stend_record::{EventKind, RunRecord, RunState};
 use support::stand::{Stand, on_files};
@@ -61,6 +63,32 @@ fn stands_are_built_anew_for_every_block_in_alternating_order_and_compared_withi
     let table = told.rsplit_once("\n{").map_or(told.clone(), |(_, last)| format!("{{{last}"));
     let table: serde_json::Value = serde_json::from_str(&table).expect("the table is the last document");
     assert_eq!((&table["interleaved"], &table["runs"][0]["builds"]), (&false.into(), &1.into()), "{table}");
+}
+
+#[test]
+fn a_program_that_is_replaced_meanwhile_goes_on_as_it_was() {
+    if !root("a_program_that_is_replaced_meanwhile_goes_on_as_it_was") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("s.yaml", SMALL);
+    let first = Stand::new(&scratch, "first", &on_files(&scratch, 1, "- fs: {type: ext4}"));
+    let second = Stand::new(&scratch, "second", &on_files(&scratch, 1, "- fs: {type: ext4}"));
+    let program = scratch.join("program");
+    std::fs::copy(env!("CARGO_BIN_EXE_stend"), &program).expect("a copy");
+    let mut command = std::process::Command::new(&program);
+    command.args(["run", &suite, "--stand", &first.file, "--stand", &second.file, "--progress", "none"]);
+    command.env("XDG_DATA_HOME", scratch.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut running = Running::new(&mut command);
+    let begun = || std::fs::read_dir(scratch.join("stend/runs")).is_ok_and(|files| files.count() > 0);
+    eventually("the first run has a file", Duration::from_secs(60), begun);
+    // The worker of the second stand is started by what is no longer there.
+    std::fs::remove_file(&program).expect("it is removed");
+    scratch.file("program", "no program");
+    assert_eq!(running.wait(Duration::from_secs(120)), Some(0));
+    assert!(runs(&scratch).iter().map(|run| &run.state).eq([&RunState::Complete; 2]));
+    first.is_gone();
+    second.is_gone();
 }
 
 #[test]

@@ -58,11 +58,7 @@ pub fn of_storage(storage: &StorageRecord, trials: &[CaseTrials<'_>], cases: &[C
 
 /// Share of the time of loads in which a drive had something to do.
 fn drive_busy(loads: &[Load], name: &str) -> Option<f64> {
-    let busy = |sample: &Sample| sample.disks.iter().find(|disk| disk.name == name).map(|disk| disk.busy_ns);
-    let grown: Option<f64> =
-        loads.iter().map(|(first, last)| Some(Nanos(busy(last)?.checked_sub(busy(first)?)?).as_secs())).sum();
-    let time = time(loads);
-    grown.filter(|_| time > 0.0).map(|grown| (grown / time).min(1.0))
+    share(loads, |sample| sample.disks.iter().find(|disk| disk.name == name).map(|disk| disk.busy_ns))
 }
 
 /// Panes with a dot per case. `None` without samples inside the load of any case.
@@ -141,7 +137,7 @@ fn time(loads: &[Load]) -> f64 {
 }
 
 /// Growth of a counter of ns per time, over all loads.
-fn share(loads: &[Load], of: Counter) -> Option<f64> {
+fn share(loads: &[Load], of: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
     let grown: Option<f64> =
         loads.iter().map(|(first, last)| Some(Nanos(of(last)?.checked_sub(of(first)?)?).as_secs())).sum();
     let time = time(loads);

@@ -176,6 +176,9 @@ mod tests {
         let both = "nothing in 6 readings; array1: nothing in 6 readings".to_string();
         assert_eq!(at_both(&rest, &rest), (CheckStatus::Pass, both));
         assert_eq!(at_both(&none, &none).0, CheckStatus::NotApplicable);
+        let mut unwatched = run().trial(0).done().record();
+        unwatched.events.push(crate::fixture::unwatched());
+        assert_eq!(background(&unwatched, &by_case(&unwatched)[0]).status, CheckStatus::NotMeasurable);
     }
 
     #[test]

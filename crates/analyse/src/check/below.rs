@@ -7,7 +7,7 @@ use crate::phrase::{both, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Say, say};
 use stend_record::targets::drives;
-use stend_record::{Device, Parts, RunRecord, Sample, TargetFacts};
+use stend_record::{Device, EventKind, Parts, RunRecord, Sample, TargetFacts};
 
 /// Devices down to the drives, and the counters that were read of them.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub(super) struct Below<'a> {
 }
 
 impl<'a> Below<'a> {
-    /// At the storage host if that was watched, else at the host that is measured.
+    /// At the storage host if the run knows of one, else at the host that is measured.
     pub fn of(run: &'a RunRecord) -> Below<'a> {
         Below::there(run).unwrap_or_else(|| Below::here(run))
     }
@@ -29,11 +29,16 @@ impl<'a> Below<'a> {
         Below { targets: &run.targets, samples: &run.samples, host: None }
     }
 
-    /// At the storage host.
+    /// At the storage host. Of one that could not be watched nothing is known, and what the client sees does not stand for it.
     fn there(run: &'a RunRecord) -> Option<Below<'a>> {
-        let storage = run.storage.as_ref()?;
-        let host = Some(storage.facts.name.as_str());
-        Some(Below { targets: &storage.facts.targets, samples: &storage.samples, host })
+        if let Some(storage) = &run.storage {
+            let host = Some(storage.facts.name.as_str());
+            return Some(Below { targets: &storage.facts.targets, samples: &storage.samples, host });
+        }
+        run.events.iter().find_map(|event| match &event.kind {
+            EventKind::StorageUnwatched { host, .. } => Some(Below { targets: &[], samples: &[], host: Some(host) }),
+            _ => None,
+        })
     }
 
     /// Judges what is below at each host, where there are two; the worse counts.

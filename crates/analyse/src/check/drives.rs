@@ -197,13 +197,16 @@ mod tests {
         let mut lost = record(1.0);
         lost.storage.as_mut().unwrap().samples.truncate(2);
         assert_eq!(check(&lost).status, CheckStatus::NotMeasurable);
-        let mut unwatched = record(1.0);
-        unwatched.storage = None;
-        let found = check(&unwatched);
+        let mut earlier = record(1.0);
+        earlier.storage = None;
+        let found = check(&earlier);
         assert_eq!(found.status, CheckStatus::Pass);
         assert!(
             found.measured.en.ends_with("at nvme1n1 (over a network: drives and caches behind it are not visible)")
         );
+        let mut unwatched = earlier;
+        unwatched.events.push(crate::fixture::unwatched());
+        assert_eq!(check(&unwatched).status, CheckStatus::NotMeasurable);
     }
 
     #[test]

@@ -72,6 +72,10 @@ fn of_two_hosts_flushes_count_at_the_drives_of_the_storage_host() {
     };
     // The server has what a direct write brings on its drives before it answers.
     assert_eq!([plain("ext4"), plain("nfs4")], [CheckStatus::Warn, CheckStatus::Pass]);
+    let mut unwatched = far(100);
+    unwatched.storage = None;
+    unwatched.events.push(crate::fixture::unwatched());
+    assert_eq!([h30(&unwatched).status, h31(&unwatched).status], [CheckStatus::NotMeasurable; 2]);
     let mut careless = far(100);
     careless.storage.as_mut().unwrap().facts.targets[0].mount_options = Some("rw,nobarrier".into());
     assert_eq!((h31(&careless).status, h31(&careless).measured.en.as_str()), (CheckStatus::Warn, "/srv: nobarrier"));

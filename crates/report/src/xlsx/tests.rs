@@ -4,6 +4,7 @@ use super::*;
 use crate::fixture;
 use crate::numbers::numbers;
 use std::io::{Cursor, Read};
+use stend_record::{HostFacts, StorageHost, StorageRecord};
 
 fn book<'a>(run: &'a RunRecord, findings: &'a Findings, lang: Lang) -> Book<'a> {
     Book { runs: vec![(run, findings)], comparison: None, lang }
@@ -18,6 +19,21 @@ fn any_result_makes_a_workbook_in_both_languages_and_the_same_each_time() {
             assert!(made.starts_with(b"PK") && made.len() > 10_000, "{}", made.len());
             assert_eq!(made, xlsx(&book(&run, &findings, lang)).unwrap());
         }
+    }
+}
+
+#[test]
+fn the_storage_host_of_a_stand_is_among_the_conditions() {
+    let mut run = fixture::run();
+    let findings = fixture::findings();
+    let texts = |run: &RunRecord| part(&xlsx(&book(run, &findings, Lang::En)).unwrap(), "xl/sharedStrings.xml");
+    let without = texts(&run);
+    let host = HostFacts { hostname: "shelf7".into(), ..HostFacts::default() };
+    let facts = StorageHost { name: "array1".into(), host, targets: run.targets.clone(), clock_uncertainty_ns: 0 };
+    run.storage = Some(StorageRecord { facts, samples: Vec::new() });
+    let with = texts(&run);
+    for text in ["storage host", "shelf7", "handed out"] {
+        assert!(with.contains(text) && !without.contains(text), "{text}");
     }
 }
 

@@ -151,6 +151,12 @@ fn a_device_of_nbd_is_the_other_end_of_its_drive_as_long_as_it_is_connected() {
     // The other end is on another host: nothing of this one is below it.
     tree.put("run/stend/nbd/nbd0", "700 8e1f3a52 -\n");
     assert_eq!((tree.reasons("sda"), tree.identity("nbd0")), (Vec::new(), "nbd:8e1f3a52".into()));
+    let devices = Devices::read(&tree.roots);
+    let how = |name: &str| {
+        let stack = devices.stack(&[devices.by_name(name).unwrap()]);
+        crate::drives::describe(&tree.roots, &devices, &stack)[0].transport.clone()
+    };
+    assert_eq!((how("nbd0").as_deref(), how("nbd1")), (Some("nbd"), None));
     // Another connection of the same device.
     tree.put("run/stend/nbd/nbd0", "701 8e1f3a52 /dev/sda\n");
     assert_eq!((tree.reasons("sda"), tree.identity("nbd0")), (Vec::new(), "none".into()));

@@ -37,8 +37,8 @@ pub(super) fn iscsi(node: &Node, file: &str) -> Result<Kind> {
     let active = map.optional("active", |node, file| whole(node, file, keys::PATHS))?;
     let soft_roce = map.optional("soft_roce", boolean)?.unwrap_or(false);
     map.finish()?;
-    let (transport, paths_chosen) = (transport.unwrap_or(IscsiTransport::Tcp), policy.is_some());
-    let wrong = nothing_to_choose(paths, paths_chosen, active)
+    let transport = transport.unwrap_or(IscsiTransport::Tcp);
+    let wrong = nothing_to_choose(paths, policy.is_some(), active)
         .or_else(|| nothing_to_imitate(soft_roce, transport == IscsiTransport::Iser, "iser"));
     if let Some(wrong) = wrong {
         return contradiction(node, file, wrong);
