@@ -1,8 +1,6 @@
-//! Files that are written by a program from what the code says: JSON Schemas and the table of suite keys; and the tables of
-//! benches in the READMEs, from what a bench wrote.
+//! Files that are written by a program from what the code says: JSON Schemas and the table of suite keys.
 //! `cargo run -p xtask -- gen` writes them; a rule holds that they are fresh.
 
-mod bench;
 mod outputs;
 mod schema;
 mod suite;
@@ -29,7 +27,6 @@ pub fn files(root: &Path, sources: &[Source]) -> Result<Vec<File>, String> {
         files.push(suite::schema(kind));
         files.push(suite::reference(kind, root)?);
     }
-    files.extend(bench::files(root)?);
     Ok(files)
 }
 
