@@ -87,7 +87,12 @@ fn different((one, as_one): (&File<'_>, &Format), (other, as_other): (&File<'_>,
 }
 
 fn unknown(file: &File<'_>, text: &str) -> Box<Error> {
-    let (name, Say { en, ru }) = (file.name, described(file.bytes, text));
+    let name = file.name;
+    if let Some((is, instead)) = for_people(text) {
+        let Say { en, ru } = is;
+        return Error::new(Kind::Spec, say!("`{name}` is {en}", "`{name}` — это {ru}")).hint(instead);
+    }
+    let Say { en, ru } = described(file.bytes, text);
     let known: Vec<String> = FORMATS.iter().map(|format| format!("{} {}", format.tool, format.form)).collect();
     let known = known.join(", ");
     Error::new(
@@ -98,6 +103,58 @@ fn unknown(file: &File<'_>, text: &str) -> Box<Error> {
         "known are {known} and logs of fio; see docs/formats/import.md",
         "знакомы {known} и журналы fio; см. docs/formats/import.md"
     ))
+}
+
+/// Whether a text is what a tool prints for people, in which numbers are rounded, or what it is asked for; and what to import instead.
+fn for_people(text: &str) -> Option<(Say, Say)> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.clone().next().unwrap_or_default();
+    let any = |all: &[&str]| lines.clone().any(|line| all.iter().all(|part| line.contains(part)));
+    let rounded = |tool: &str| {
+        say!("what {tool} prints for people, with rounded numbers", "вывод {tool} для людей, с округлёнными числами")
+    };
+    let fio = say!(
+        "run fio again with `--output-format=json+ --output=FILE`, and import that file",
+        "запустите fio ещё раз с `--output-format=json+ --output=ФАЙЛ` и импортируйте этот файл"
+    );
+    Some(match () {
+        () if any(&[": (g=", "rw="]) || any(&[": (groupid=", "jobs="]) => (rounded("fio"), fio),
+        () if first.split(';').nth(1).is_some_and(|version| version.starts_with("fio-")) => (
+            say!(
+                "the terse output of fio, which lacks options and histograms",
+                "краткий вывод fio (terse), в нём нет опций и гистограмм"
+            ),
+            fio,
+        ),
+        () if any(&["Command Line:", "diskspd"]) || (any(&["Input parameters:"]) && any(&["timespan:"])) => (
+            rounded("diskspd"),
+            say!(
+                "run diskspd again with `-Rxml`, and import what it prints",
+                "запустите diskspd ещё раз с `-Rxml` и импортируйте его вывод"
+            ),
+        ),
+        () if any(&["OPERATION", "RESULT TYPE", "FIRST DONE"]) => (
+            rounded("elbencho"),
+            say!(
+                "run elbencho again with `--jsonfile FILE`, and import that file",
+                "запустите elbencho ещё раз с `--jsonfile ФАЙЛ` и импортируйте этот файл"
+            ),
+        ),
+        // Its page for people begins as a page.
+        () if first.starts_with('<') => return None,
+        () if any(&["Vdbench distribution"]) || any(&["Starting RD="]) => (
+            rounded("vdbench"),
+            say!(
+                "import `flatfile.html` from the directory of its output (`-o`)",
+                "импортируйте `flatfile.html` из каталога её вывода (`-o`)"
+            ),
+        ),
+        () if stend_spec::jobs::is_jobs(text) && lines.next().is_some() => (
+            say!("jobs, which say what to measure, and no results", "задания, то есть что измерять, а не результаты"),
+            say!("`stend import --suite` makes a suite of them", "набор из них делает `stend import --suite`"),
+        ),
+        () => return None,
+    })
 }
 
 /// What a file looks like to somebody who expected results.

@@ -28,7 +28,7 @@ pub enum Kind<'a> {
     Text(Cow<'a, str>),
     /// A list.
     List(Vec<Value<'a>>),
-    /// Pairs in their order. A name occurs once, unless it is that of an option.
+    /// Pairs in their order. A name occurs once, unless it is that of an option or of an unused percentile.
     Map(Vec<(Cow<'a, str>, Value<'a>)>),
 }
 
@@ -96,12 +96,42 @@ pub fn documents(text: &str) -> (Vec<Value<'_>>, Option<Broken>) {
     let mut reader = Reader { text, at: 0, line: 1 };
     let mut found = Vec::new();
     while reader.seek() {
-        match reader.value(0, false) {
+        match reader.value(0, Names::Once) {
             Ok(value) => found.push(value),
             Err(broken) => return (found, Some(broken)),
         }
     }
     (found, None)
+}
+
+/// Which names of an object may occur more than once.
+#[derive(Clone, Copy)]
+enum Names {
+    /// None.
+    Once,
+    /// All: of options the last one counts.
+    Options,
+    /// Those of slots that are not used: fio 2.0 to 3.1 prints `"0.00" : 0` for each.
+    Percentiles,
+}
+
+impl Names {
+    /// Of the object that stands behind a name.
+    fn below(name: &str) -> Names {
+        match name {
+            "percentile" => Names::Percentiles,
+            name if name.ends_with("options") => Names::Options,
+            _ => Names::Once,
+        }
+    }
+
+    fn repeat(self, name: &str) -> bool {
+        match self {
+            Names::Once => false,
+            Names::Options => true,
+            Names::Percentiles => name.parse() == Ok(0.0),
+        }
+    }
 }
 
 struct Reader<'a> {
@@ -146,8 +176,7 @@ impl<'a> Reader<'a> {
         Broken { truncated: true, ..self.broken(why) }
     }
 
-    /// `options`: it is a list of options, in which a name may occur twice.
-    fn value(&mut self, depth: u32, options: bool) -> Result<Value<'a>, Broken> {
+    fn value(&mut self, depth: u32, names: Names) -> Result<Value<'a>, Broken> {
         self.blanks();
         let line = self.line;
         if depth > DEPTH_MAX {
@@ -157,15 +186,15 @@ impl<'a> Reader<'a> {
             )));
         }
         let kind = match self.peek().ok_or_else(|| self.end())? {
-            b'{' => Kind::Map(self.map(depth, options)?),
-            b'[' => Kind::List(self.list(depth, options)?),
+            b'{' => Kind::Map(self.map(depth, names)?),
+            b'[' => Kind::List(self.list(depth, names)?),
             b'"' => Kind::Text(self.string()?),
             _ => self.word()?,
         };
         Ok(Value { line, kind })
     }
 
-    fn map(&mut self, depth: u32, options: bool) -> Result<Vec<(Cow<'a, str>, Value<'a>)>, Broken> {
+    fn map(&mut self, depth: u32, allowed: Names) -> Result<Vec<(Cow<'a, str>, Value<'a>)>, Broken> {
         self.at += 1;
         let (mut pairs, mut names) = (Vec::new(), HashSet::new());
         loop {
@@ -178,7 +207,7 @@ impl<'a> Reader<'a> {
                 );
             }
             let name = self.string()?;
-            if !options && !names.insert(name.clone()) {
+            if !allowed.repeat(&name) && !names.insert(name.clone()) {
                 return Err(self.broken(say!("`{name}` is there twice", "`{name}` встречается дважды")));
             }
             self.blanks();
@@ -186,16 +215,16 @@ impl<'a> Reader<'a> {
                 return Err(self.broken(say!("a colon should follow `{name}`", "после `{name}` должно быть двоеточие")));
             }
             self.at += 1;
-            let value = self.value(depth + 1, name.ends_with("options"))?;
+            let value = self.value(depth + 1, Names::below(&name))?;
             pairs.push((name, value));
         }
     }
 
-    fn list(&mut self, depth: u32, options: bool) -> Result<Vec<Value<'a>>, Broken> {
+    fn list(&mut self, depth: u32, names: Names) -> Result<Vec<Value<'a>>, Broken> {
         self.at += 1;
         let mut items = Vec::new();
         while !self.closed(b']', items.is_empty())? {
-            items.push(self.value(depth + 1, options)?);
+            items.push(self.value(depth + 1, names)?);
         }
         Ok(items)
     }

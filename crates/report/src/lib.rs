@@ -26,6 +26,7 @@ mod stands;
 mod suites;
 mod svg;
 mod text;
+mod told_jobs;
 #[cfg(feature = "parquet")]
 mod trials_parquet;
 mod typography;
@@ -66,6 +67,7 @@ pub use text::inventory::inventory_text;
 pub use text::list::list_text;
 pub use text::preview::preview_text;
 pub use text::text;
+pub use told_jobs::told_jobs;
 #[cfg(feature = "parquet")]
 pub use trials_parquet::trials_parquet;
 pub use xlsx::{Book, xlsx};

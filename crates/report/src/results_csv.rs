@@ -7,8 +7,8 @@ use crate::numbers::{CasePlace, ResultNumber, checks, numbers, places};
 use crate::words;
 use std::io::Write;
 use stend_analyse::Findings;
-use stend_analyse::findings::{Basis, CheckStatus, GradeLevel};
-use stend_base::{Lang, Result, Say, say};
+use stend_analyse::findings::{Basis, CheckStatus, GradeLevel, OpFinding};
+use stend_base::{Bytes, Lang, Result, Say, say};
 use stend_record::RunRecord;
 use stend_spec::workload::Stream;
 
@@ -100,6 +100,7 @@ impl<'a> ResultsCsv<'a> {
             _ => place.label.clone(),
         };
         let whole = stream.filter(|_| !several);
+        let own = op.filter(|_| self.run.header.imported.is_some()).and_then(|op| one_size(stream?, op));
         let host = self.run.host.as_ref().map_or("", |host| host.hostname.as_str());
         let layout = match (&self.findings.stand, place.arm.is_empty()) {
             (_, false) => place.arm.clone(),
@@ -119,8 +120,11 @@ impl<'a> ResultsCsv<'a> {
             text(host),
             text(&layout),
             text(&test),
-            text(stream.filter(|s| s.block_mix.is_empty()).map_or("", crate::fio_json::kinds)),
-            text(&stream.filter(|s| s.block_mix.is_empty()).map_or(String::new(), block_size)),
+            text(stream.filter(|s| s.block_mix.is_empty() || own.is_some()).map_or("", crate::fio_json::kinds)),
+            text(&match (own, stream.filter(|s| s.block_mix.is_empty())) {
+                (Some(size), _) => block_size(size),
+                (None, stream) => stream.map_or(String::new(), |stream| block_size(stream.block_size)),
+            }),
             // What an open loop or one that rests keeps in flight is not what it was asked for.
             if whole.is_some_and(|s| s.is_open() || s.think.is_some()) {
                 Cell::Empty
@@ -197,13 +201,19 @@ fn quoted_for_excel(text: &str) -> String {
 }
 
 /// `4KiB`, as tables of published numbers have it.
-fn block_size(stream: &Stream) -> String {
-    match stream.block_size.0 {
+fn block_size(size: Bytes) -> String {
+    match size.0 {
         0 => String::new(),
         n if n % (1 << 20) == 0 => format!("{}MiB", n >> 20),
         n if n % (1 << 10) == 0 => format!("{}KiB", n >> 10),
         n => format!("{n}B"),
     }
+}
+
+/// Bytes of each I/O of one kind, where another tool had a size for each kind; `None` if they are not one of the sizes of the stream.
+fn one_size(stream: &Stream, op: &OpFinding) -> Option<Bytes> {
+    let mean = (op.rates.throughput.value / op.rates.iops.value).round();
+    stream.block_mix.iter().map(|share| share.size).find(|size| size.0 as f64 == mean)
 }
 
 /// Word of a grade.

@@ -140,3 +140,49 @@ fn an_unknown_file_is_described_and_the_known_forms_are_named() {
     let (_, error) = expect_exit(&mut stend(&scratch, &["import", &page, "--lang", "en"]), 3);
     assert!(error.contains("begins with `<html>hello</html>`") && error.contains("elbencho CSV"), "{error}");
 }
+
+#[test]
+fn jobs_of_an_imported_run_are_those_that_fio_repeated_or_there_are_none() {
+    let scratch = Scratch::new();
+    let hostile = std::fs::read_to_string(fixture("fio-3.33-group.json")).unwrap();
+    let hostile = hostile.replace("\"job options\" : {", "\"job options\" : {\n\"exec_prerun\" : \"touch /tmp/x\",\n");
+    let results = scratch.file("g.json", &hostile);
+    let (run, jobs) = (scratch.join("g.stend").display().to_string(), scratch.join("g.fio").display().to_string());
+    expect_exit(&mut stend(&scratch, &["import", &results, "-o", &run]), 0);
+    expect_exit(&mut stend(&scratch, &["export", &run, "--format", "fio-job", "-o", &jobs]), 0);
+    let text = std::fs::read_to_string(&jobs).unwrap();
+    assert!(text.contains("\nrw=") && text.contains("\n[") && !text.contains("exec_prerun"), "{text}");
+    let sections = text.lines().filter(|line| line.starts_with('[')).count();
+    assert!(sections > 0 && !text.contains("${TARGET}"), "{text}");
+    let (suite, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", "--lenient", &jobs]), 0);
+    assert_eq!(suite.matches("  - {op:").count(), sections, "{text}{suite}");
+    let (other, _) = imported(&scratch, &["../corpus/elbencho/3.1-10.csv"], "e.stend");
+    let (_, error) = expect_exit(&mut stend(&scratch, &["export", &other, "--format", "fio-job", "--lang", "ru"]), 3);
+    assert!(error.contains("импортирован из elbencho"), "{error}");
+}
+
+#[test]
+fn reads_and_writes_of_two_sizes_have_each_their_own_in_the_table() {
+    let scratch = Scratch::new();
+    let side = |bytes: u64| {
+        format!(
+            "{{\"io_bytes\": {bytes}, \"io_kbytes\": 1, \"total_ios\": 120000, \"runtime\": 10000, \"iops\": 12000}}"
+        )
+    };
+    let results = format!(
+        "{{\"fio version\": \"fio-3.36\", \"jobs\": [{{\"jobname\": \"two\", \"job options\": {{\"rw\": \"randrw\", \"bs\": \"4k,64k\"}}, \
+         \"read\": {}, \"write\": {}}}]}}",
+        side(120_000 * 4096),
+        side(120_000 * 65_536)
+    );
+    let (file, run) = (scratch.file("two.json", &results), scratch.join("two.stend").display().to_string());
+    let (shown, _) = expect_exit(&mut stend(&scratch, &["import", &file, "-o", &run, "--lang", "en"]), 0);
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("50 % 4 KiB and 50 % 64 KiB"), "{shown}");
+    let (csv, _) = expect_exit(&mut stend(&scratch, &["export", &run, "--format", "csv"]), 0);
+    let sizes = |test: &str| {
+        csv.lines().filter(|line| line.contains(test)).map(|line| line.contains(",randrw,4KiB,")).collect::<Vec<_>>()
+    };
+    assert!(sizes("\"two, read\"").iter().all(|is| *is) && sizes("\"two, write\"").iter().all(|is| !is), "{csv}");
+    assert!(csv.contains("\"two, write\",randrw,64KiB,"), "{csv}");
+}

@@ -14,6 +14,9 @@ use stend_spec::workload::Op;
 /// Numbers of a job: fio prints some 70 for each of its kinds of I/O.
 const NUMBERS_MAX: usize = 4096;
 
+/// Line, and why what stands there is not used.
+type Dropped = (u32, Say);
+
 /// One document: a run of fio, or a snapshot of one.
 #[derive(Debug)]
 pub struct Document {
@@ -26,8 +29,13 @@ pub struct Document {
     /// Jobs, or groups of them; sums over clients left out.
     pub jobs: Vec<Job>,
     /// What of it cannot be used, and where.
-    pub dropped: Vec<(u32, Say)>,
+    pub dropped: Vec<Dropped>,
 }
+
+/// Longer than a job takes to begin and to end, ms: by so much the sum of their run times is more than its I/O took.
+const STARTING_MS: f64 = 250.0;
+/// Bytes or I/Os that no job makes: what is more is a difference that became negative, or a broken file.
+const COUNT_MAX: u64 = 1 << 60;
 
 /// What is told of one job, or of several reported as one.
 #[derive(Debug)]
@@ -46,6 +54,8 @@ pub struct Job {
     pub options: Options,
     /// By kind of I/O, those that occurred.
     pub sides: Vec<(Op, Side)>,
+    /// How many ran, where several sections are reported as one and that is told.
+    pub threads: Option<u32>,
     /// Time on a CPU, ns; `None` if that is not told.
     pub cpu_ns: Option<u64>,
     /// Numbers of the job that belong to no kind of I/O.
@@ -122,18 +132,23 @@ impl Document {
         if name == "All clients" && job.get("job options").is_none() {
             return;
         }
+        let mut dropped = |(line, why): Dropped| {
+            let Say { en, ru } = why;
+            self.dropped.push((line, say!("job `{name}`: {en}", "задание `{name}`: {ru}")));
+        };
         match Job::of(job, name, global) {
-            Ok(job) => self.jobs.push(job),
-            Err((line, why)) => {
-                let Say { en, ru } = why;
-                self.dropped.push((line, say!("job `{name}`: {en}", "задание `{name}`: {ru}")));
+            Ok((job, without)) => {
+                without.into_iter().for_each(&mut dropped);
+                self.jobs.push(job);
             }
+            Err(why) => dropped(why),
         }
     }
 }
 
 impl Job {
-    fn of(value: &Value<'_>, name: &str, global: Option<&Value<'_>>) -> Result<Job, (u32, Say)> {
+    /// The job, and what of it is left out.
+    fn of(value: &Value<'_>, name: &str, global: Option<&Value<'_>>) -> Result<(Job, Option<Dropped>), Dropped> {
         let own = value.get("job options");
         let mut options = Options { told: own.is_some() || global.is_some(), ..Options::default() };
         // Those of several clients may be a list.
@@ -141,9 +156,12 @@ impl Job {
         for (option, text) in shared.chain(own).flat_map(Value::pairs) {
             options.all.insert(option.to_string(), text.text().unwrap_or_default().to_string());
         }
-        let sides = sides(value, &options)?;
+        let mut sides = sides(value, &options)?;
+        let verified = without_verification(value, &options, &mut sides)?;
         let number = |name: &str| value.get(name).and_then(Value::number);
         let runtime = number("job_runtime");
+        let longest = sides.iter().map(|(_, side)| side.runtime_ms).max().unwrap_or(0);
+        let threads = threads(&mut options, runtime, longest);
         let cpu = number("usr_cpu").zip(number("sys_cpu")).zip(runtime);
         let mut numbers = Vec::new();
         let of_kind = ["read", "write", "trim", "sync", "mixed", "job options"];
@@ -155,7 +173,7 @@ impl Job {
         if let Some(host) = hostname {
             options.all.insert("hostname".to_string(), host.to_string());
         }
-        Ok(Job {
+        let job = Job {
             name: name.to_string(),
             group: value.get("groupid").and_then(Value::whole).unwrap_or(0),
             started_ms: started.filter(|start| *start > 0),
@@ -163,9 +181,11 @@ impl Job {
             failed: value.get("total_err").and_then(Value::whole).unwrap_or(0),
             options,
             sides,
+            threads,
             cpu_ns: cpu.map(|((user, system), ms)| ((user + system).max(0.0) / 100.0 * ms * 1e6) as u64),
             numbers,
-        })
+        };
+        Ok((job, verified))
     }
 
     /// How long its I/O lasted, ms.
@@ -179,8 +199,57 @@ impl Job {
     }
 }
 
+/// With `group_reporting` the numbers of all sections of a group are one entry, whose options are those of one of them. That there were several
+/// is told by the run times, which are added up: more than that section has jobs. How many jobs there were then; where no run times are
+/// told (before fio 3.2), nobody knows.
+fn threads(options: &mut Options, run_times_ms: Option<f64>, longest_ms: u64) -> Option<u32> {
+    if !options.is_set("group_reporting") {
+        return None;
+    }
+    let own = f64::from(options.jobs());
+    let Some(all) = run_times_ms.filter(|ms| *ms > 0.0) else {
+        options.of_one_section = true;
+        return None;
+    };
+    let each = longest_ms as f64 + options.ramp().0 as f64 / 1e6;
+    // A tenth more: a clock of ms, and a job that began late.
+    if all <= own * (each * 1.1 + STARTING_MS) {
+        return None;
+    }
+    options.of_one_section = true;
+    Some((all / each.max(1.0)).round().clamp(2.0, 1e6) as u32)
+}
+
+/// Takes away the reads by which fio verifies what a job wrote: they come after the load. Of a job that reads, too, both are one number,
+/// whose parts nobody knows.
+//= fio, backend.c: do_verify() follows do_io(), and its time is added to that of the reads
+fn without_verification(
+    job: &Value<'_>,
+    options: &Options,
+    sides: &mut Vec<(Op, Side)>,
+) -> Result<Option<Dropped>, Dropped> {
+    let Some(mix) = options.shape().mix.filter(|mix| options.verifies() && mix.write > 0) else { return Ok(None) };
+    let line = job.get("read").map_or(job.line, |read| read.line);
+    if mix.read > 0 {
+        let why = say!(
+            "its reads and those of its verification (`verify`, `do_verify`) are one number, which cannot be told apart",
+            "его чтения и чтения проверки (`verify`, `do_verify`) сложены в одно число, различить их нельзя"
+        );
+        return Err((line, why));
+    }
+    let before = sides.len();
+    sides.retain(|(op, _)| *op != Op::Read);
+    Ok((sides.len() < before).then(|| {
+        let why = say!(
+            "reads of the verification that follows the writes (`verify`) are left out",
+            "чтения проверки, идущей после записей (`verify`), пропущены"
+        );
+        (line, why)
+    }))
+}
+
 /// The kinds of I/O that a job made.
-fn sides(job: &Value<'_>, options: &Options) -> Result<Vec<(Op, Side)>, (u32, Say)> {
+fn sides(job: &Value<'_>, options: &Options) -> Result<Vec<(Op, Side)>, Dropped> {
     let mut found = Vec::new();
     for (key, op) in [("read", Op::Read), ("write", Op::Write), ("trim", Op::Discard), ("sync", Op::Sync)] {
         let Some(value) = job.get(key) else { continue };
@@ -205,7 +274,7 @@ fn sides(job: &Value<'_>, options: &Options) -> Result<Vec<(Op, Side)>, (u32, Sa
 }
 
 impl Side {
-    fn of(value: &Value<'_>, op: Op) -> Result<Side, (u32, Say)> {
+    fn of(value: &Value<'_>, op: Op) -> Result<Side, Dropped> {
         let whole = |name: &str| value.get(name).and_then(Value::whole);
         let number = |name: &str| value.get(name).and_then(Value::number);
         let runtime_ms = whole("runtime").unwrap_or(0);
@@ -222,9 +291,13 @@ impl Side {
         let best = [clat, lat].into_iter().flatten().max_by_key(|latency| latency.told());
         let mut numbers = Vec::new();
         collect(value, "", &mut numbers);
+        let (ios, bytes) = (ios.unwrap_or(0), told("io_bytes").saturating_mul(scale));
+        if let Some(count) = [ios, bytes].into_iter().find(|count| *count > COUNT_MAX) {
+            return Err((value.line, impossible(count)));
+        }
         Ok(Side {
-            ios: ios.unwrap_or(0),
-            bytes: if op == Op::Sync { 0 } else { told("io_bytes").saturating_mul(scale) },
+            ios,
+            bytes: if op == Op::Sync { 0 } else { bytes },
             runtime_ms,
             short: told("short_ios"),
             latency: best.unwrap_or_default(),
@@ -235,7 +308,7 @@ impl Side {
 }
 
 impl Latency {
-    fn of(side: &Value<'_>, name: &'static str) -> Result<Option<Latency>, (u32, Say)> {
+    fn of(side: &Value<'_>, name: &'static str) -> Result<Option<Latency>, Dropped> {
         let nanos = side.get(&format!("{name}_ns")).map(|value| (value, 1));
         let Some((value, unit_ns)) = nanos.or(side.get(name).map(|value| (value, 1000))) else { return Ok(None) };
         let number = |name: &str| value.get(name).and_then(Value::number).filter(|v| *v >= 0.0).unwrap_or(0.0);
@@ -246,7 +319,8 @@ impl Latency {
         let count = value.get("N").and_then(Value::whole).or_else(|| ios().filter(|_| mean_ns > 0.0)).unwrap_or(0);
         let mut percentiles = Vec::new();
         for (share, at) in value.get("percentile").map(Value::pairs).unwrap_or_default() {
-            let percent = share.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+            // 0 is a slot of fio's list that is not used.
+            let percent = share.parse::<f64>().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0);
             if let (Some(percent), Some(at)) = (percent, at.number().filter(|at| *at >= 0.0 && count > 0)) {
                 percentiles.push(((percent * 1e4).round() as u32, ns(at)));
             }
@@ -278,6 +352,14 @@ impl Latency {
     }
 }
 
+/// Why a count is none.
+pub(super) fn impossible(count: u64) -> Say {
+    say!(
+        "{count} is no number of I/Os or bytes: fio counted a difference that was negative",
+        "{count} — не число операций или байт: fio посчитал отрицательную разность"
+    )
+}
+
 /// All numbers below a value, names of levels joined by dots; buckets left out, which are kept as a histogram.
 fn collect(value: &Value<'_>, name: &str, into: &mut Vec<ToldNumber>) {
     if let Kind::Number(printed) = value.kind {
@@ -290,7 +372,8 @@ fn collect(value: &Value<'_>, name: &str, into: &mut Vec<ToldNumber>) {
         }
         return;
     }
-    for (key, inner) in value.pairs().iter().filter(|(key, _)| key != "bins") {
+    let unused = |key: &str| name.ends_with("percentile") && key.parse() == Ok(0.0);
+    for (key, inner) in value.pairs().iter().filter(|(key, _)| key != "bins" && !unused(key)) {
         let name = if name.is_empty() { key.to_string() } else { format!("{name}.{key}") };
         collect(inner, &name, into);
     }

@@ -10,7 +10,8 @@ use stend_spec::workload::{BlockShare, Mix, Op, Sync};
 /// Engines of fio that have one I/O in flight per job, whatever `iodepth` says.
 const SYNCHRONOUS: [&str; 8] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "falloc"];
 /// Options that hold the load back.
-const PACING: [&str; 6] = ["rate", "rate_iops", "thinktime", "rate_process", "flow", "latency_target"];
+const PACING: [&str; 7] =
+    ["rate", "rate_iops", "thinktime", "rate_process", "flow", "latency_target", "verify_backlog"];
 
 /// Options of one job: those of the whole file, and over them its own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,6 +20,8 @@ pub struct Options {
     pub all: BTreeMap<String, String>,
     /// The results repeat options at all (fio 2.15 and later do).
     pub told: bool,
+    /// The numbers are those of several sections, or may be: the options are those of one of them (`group_reporting`).
+    pub of_one_section: bool,
 }
 
 /// What the I/Os of a job are.
@@ -47,7 +50,7 @@ impl Options {
 
     /// I/Os in flight per job; `None` if that is not told.
     pub fn depth(&self) -> Option<u32> {
-        if !self.told {
+        if !self.told || self.of_one_section {
             return None;
         }
         if SYNCHRONOUS.contains(&self.engine()) {
@@ -85,6 +88,17 @@ impl Options {
         PACING.iter().any(|name| self.all.get(*name).is_some_and(|value| value.trim() != "0"))
     }
 
+    /// A switch that is on, or a number that is not 0.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.all.get(name).is_some_and(|value| value.trim() != "0")
+    }
+
+    /// What it wrote is read again and compared, after the load or amid it.
+    pub fn verifies(&self) -> bool {
+        let asked = self.any(&["verify"]).map(str::trim).is_some_and(|how| !matches!(how, "" | "0" | "null"));
+        asked && self.count("do_verify") != Some(0)
+    }
+
     /// Time before the measurement.
     pub fn ramp(&self) -> Nanos {
         self.any(&["ramp_time"]).and_then(time).unwrap_or_default()
@@ -101,19 +115,22 @@ impl Options {
         self.any(&["filename", "directory"])
     }
 
-    /// The largest size of an I/O with the shares of a mixture; `None`: sizes differ and their shares are not told.
+    /// The largest size of an I/O with the shares of a mixture; `None`: sizes differ and their shares are not told, or are not those that
+    /// were asked for.
     pub fn sizes(&self) -> Option<(Bytes, Vec<BlockShare>)> {
-        if !self.told || self.any(&["bsrange", "blocksize_range"]).is_some() {
+        if !self.told || self.of_one_section || self.any(&["bsrange", "blocksize_range"]).is_some() {
             return None;
         }
+        let Shape { mix, pattern } = self.shape();
         if let Some(split) = self.any(&["bssplit"]) {
-            return mixture(split);
+            // With its map of what was visited fio cuts I/Os short that reach into a block which was.
+            return mixture(split).filter(|_| pattern != Pattern::Random);
         }
-        let text = self.any(&["bs", "blocksize"]).unwrap_or("4k");
-        // One for each kind of I/O; the last stands for those that are not named.
-        let mut each = text.split(',').filter(|part| !part.trim().is_empty()).map(size);
-        let first = each.next()??;
-        each.all(|other| other == Some(first)).then_some((first, Vec::new()))
+        let [read, write, trim] = by_kind(self.any(&["bs", "blocksize"]).unwrap_or("4k"))?;
+        let all = mix.map(|mix| [(mix.read, read), (mix.write, write), (mix.discard, trim)]);
+        let mut used = all.into_iter().flatten().filter(|(share, _)| *share > 0).map(|(_, size)| size);
+        let first = used.next().unwrap_or(read);
+        used.all(|other| other == first).then_some((first, Vec::new()))
     }
 
     /// What its I/Os are. Without `rw` fio reads in order.
@@ -186,6 +203,19 @@ fn time(text: &str) -> Option<Nanos> {
     number.checked_mul(unit).map(Nanos)
 }
 
+/// Sizes of reads, writes and trims: `4k,8k`. As fio has it, what is not named is as what stands before it, and nothing is 4 KiB.
+fn by_kind(text: &str) -> Option<[Bytes; 3]> {
+    let mut parts = text.split(',').map(str::trim);
+    let mut of = |before: Bytes| match parts.next() {
+        None => Some(before),
+        Some("") => Some(Bytes::kib(4)),
+        Some(part) => size(part),
+    };
+    let read = of(Bytes::kib(4))?;
+    let write = of(read)?;
+    Some([read, write, of(write)?])
+}
+
 /// `4k/60:64k/40`, the same for every kind of I/O.
 fn mixture(text: &str) -> Option<(Bytes, Vec<BlockShare>)> {
     let part = |part: &str| {
@@ -208,7 +238,7 @@ mod tests {
 
     fn options(pairs: &[(&str, &str)]) -> Options {
         let all = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        Options { all, told: true }
+        Options { all, told: true, of_one_section: false }
     }
 
     #[test]
@@ -225,8 +255,17 @@ mod tests {
         assert_eq!(sizes("bs", "8k"), Some((8192, 0)));
         assert_eq!(sizes("rw", "read"), Some((4096, 0)));
         assert_eq!(sizes("bs", "8k,8k,8k"), Some((8192, 0)));
-        assert_eq!(sizes("bs", "4k,8k"), None);
+        assert_eq!(sizes("bs", "4k,8k"), Some((4096, 0)), "fio reads by default");
+        assert_eq!(options(&[("bs", "4k,8k"), ("rw", "write")]).sizes(), Some((Bytes(8192), Vec::new())));
+        assert_eq!(options(&[("bs", "8k,"), ("rw", "write")]).sizes(), Some((Bytes(4096), Vec::new())));
+        assert_eq!(options(&[("bs", "4k,8k"), ("rw", "rw")]).sizes(), None);
         assert_eq!(sizes("bssplit", "64k/40:4k/60"), Some((65_536, 2)));
+        let map = |rest: &[(&str, &str)]| options(&[&[("bssplit", "64k/40:4k/60"), ("rw", "randread")], rest].concat());
+        assert_eq!(map(&[]).sizes(), None, "the random map cuts I/Os short");
+        assert!(
+            map(&[("norandommap", "1")]).sizes().is_some()
+                && map(&[("random_distribution", "zipf:1.1")]).sizes().is_some()
+        );
         assert_eq!(sizes("bssplit", "4k/60:64k/"), None);
         assert_eq!(sizes("bsrange", "4k-64k"), None);
         assert_eq!(Options::default().sizes(), None);

@@ -280,10 +280,11 @@ fn numbers_beyond_all_measure_are_no_reason_to_fall() {
     let huge = huge.replace("\"runtime\" : 10000", "\"runtime\" : 18446744073709551615");
     let huge =
         huge.replace("\"mean\" : 15980.00", "\"mean\" : 1e300").replace("\"total_ios\" : 10000", "\"total_ios\" : nan");
-    let _ = imported(&[huge.as_bytes()]);
+    let _ = files(&[huge.as_bytes()]);
     // Counts of two kinds, and of two jobs of one section, with no options that tell kinds and sizes.
-    let side = |ios: u64| format!("{{\"total_ios\": {ios}, \"io_bytes\": {}, \"runtime\": 10}}", u64::MAX);
-    let job = format!("{{\"jobname\": \"a\", \"read\": {}, \"write\": {}}}", side(u64::MAX), side(1));
+    let most = 1u64 << 50;
+    let side = |ios: u64| format!("{{\"total_ios\": {ios}, \"io_bytes\": {most}, \"runtime\": 10}}");
+    let job = format!("{{\"jobname\": \"a\", \"read\": {}, \"write\": {}}}", side(most), side(1));
     let document = format!("{{\"fio version\": \"fio-3.33\", \"timestamp_ms\": 5, \"jobs\": [{job}, {job}]}}");
     let run = imported(&[document.as_bytes(), document.replace("\"runtime\": 10", "\"runtime\": 11").as_bytes()]);
     assert_eq!(trials(&run)[0].2.streams[0].mix.read, 100);
@@ -321,4 +322,106 @@ proptest! {
         text.truncate(cut.max(1));
         let _ = files(&[&text]);
     }
+}
+
+/// A document of one job with these options, which did so many reads and writes of 4 KiB in so many ms each.
+fn one_job(options: &str, more: &str, reads: (u64, u64), writes: (u64, u64)) -> String {
+    let side = |(ios, ms): (u64, u64)| {
+        let bytes = ios * 4096;
+        format!(
+            r#"{{"io_bytes": {bytes}, "io_kbytes": {}, "total_ios": {ios}, "runtime": {ms},
+                "clat_ns": {{"mean": 900.0, "min": 1, "max": 2000, "N": {ios}, "percentile": {{"99.000000": 1500, "0.00": 0, "0.00": 0}}}},
+                "lat_ns": {{"mean": 1000.0, "min": 1, "max": 2000, "N": {ios}}}}}"#,
+            bytes / 1024
+        )
+    };
+    format!(
+        r#"{{"fio version": "fio-3.1", "jobs": [{{"jobname": "j", "groupid": 0, "job options": {{{options}}}{more},
+            "read": {}, "write": {}}}]}}"#,
+        side(reads),
+        side(writes)
+    )
+}
+
+fn of_one(text: &str) -> (Trial, TrialOutcome, Vec<String>) {
+    let run = imported(&[text.as_bytes()]);
+    let (.., asked, outcome) = trials(&run).remove(0);
+    (asked, outcome, run.imported.dropped.iter().map(|why| why.en.clone()).collect())
+}
+
+#[test]
+fn slots_of_percentiles_that_are_not_used_are_no_name_that_is_there_twice() {
+    let (_, outcome, _) = of_one(&one_job("\"rw\": \"randread\"", "", (4000, 1000), (0, 0)));
+    let read = op(&outcome, Op::Read);
+    assert_eq!(read.percentiles, [(990_000, 1500)]);
+    assert!(read.numbers.iter().all(|number| !number.name.ends_with("percentile.0.00")), "{:?}", read.numbers);
+    let twice = one_job("\"rw\": \"randread\"", "", (4000, 1000), (0, 0)).replace("\"0.00\"", "\"99.000000\"");
+    assert!(refused(&twice).contains("`99.000000` is there twice"));
+}
+
+#[test]
+fn an_entry_of_several_sections_has_the_options_of_one_and_no_depth() {
+    let grouped = "\"rw\": \"randread\", \"iodepth\": \"2\", \"ioengine\": \"libaio\", \"group_reporting\": \"1\"";
+    // As fio 3.33 told of two sections, of one and of two jobs, that ran for a second.
+    let (asked, outcome, _) = of_one(&one_job(grouped, ", \"job_runtime\": 3000", (3603, 1001), (0, 0)));
+    let stream = &asked.streams[0];
+    assert_eq!((stream.queue_depth, stream.jobs, &stream.pattern), (0, 3, &Pattern::Sequential));
+    let told = outcome.told.unwrap();
+    assert!(!told.depth_known && !told.sizes_known);
+    // Of one section alone everything is known, and of results that tell no run times nothing is.
+    for (options, more, depth) in [
+        (grouped, ", \"job_runtime\": 1000", 2),
+        (&grouped.replace("\"2\"", "\"2\", \"numjobs\": \"3\"")[..], ", \"job_runtime\": 3000", 2),
+        (grouped, "", 0),
+        (&grouped.replace("\"group_reporting\": \"1\"", "\"group_reporting\": \"0\"")[..], "", 2),
+    ] {
+        let (asked, outcome, _) = of_one(&one_job(options, more, (3603, 1001), (0, 0)));
+        assert_eq!((asked.streams[0].queue_depth, outcome.told.unwrap().depth_known), (depth, depth > 0), "{options}");
+    }
+}
+
+#[test]
+fn reads_of_the_verification_are_no_load() {
+    let verified = |rw: &str| format!("\"rw\": \"{rw}\", \"verify\": \"crc32c\"");
+    let text = one_job(&verified("randwrite"), "", (102_400, 4000), (102_400, 3500));
+    let (asked, outcome, dropped) = of_one(&text);
+    assert_eq!((asked.window, outcome.jobs[0].done[Op::Read.index()].0), (Nanos::millis(3500), 0));
+    assert_eq!(outcome.jobs[0].done[Op::Write.index()].0, 102_400);
+    assert!(dropped[0].contains("reads of the verification that follows the writes"), "{dropped:?}");
+    // Reads of the load and of the verification are one number.
+    let mixed = refused(&one_job(&verified("randrw"), "", (1024, 186), (538, 87)));
+    assert!(mixed.contains("cannot be told apart"), "{mixed}");
+    for options in [
+        "\"rw\": \"randrw\", \"verify\": \"0\"".to_string(),
+        verified("randrw") + ", \"do_verify\": \"0\"",
+        verified("randread"),
+    ] {
+        let (_, outcome, dropped) = of_one(&one_job(&options, "", (500, 1000), (500, 1000)));
+        assert!(outcome.jobs[0].done[Op::Read.index()].0 == 500 && dropped.is_empty(), "{options}");
+    }
+    let backlog = verified("write") + ", \"verify_backlog\": \"64\"";
+    assert!(of_one(&one_job(&backlog, "", (500, 1), (500, 1000))).1.told.unwrap().paced, "writes wait for reads");
+}
+
+#[test]
+fn sizes_that_fio_cut_short_or_that_differ_between_kinds_are_those_of_what_was_done() {
+    let split = "\"rw\": \"randread\", \"bssplit\": \"8k/70:32k/30\"";
+    let (asked, outcome, _) = of_one(&one_job(split, "", (1000, 1000), (0, 0)));
+    assert_eq!((asked.streams[0].block_size, asked.streams[0].block_mix.len()), (Bytes(4096), 0), "the mean");
+    assert!(!outcome.told.unwrap().sizes_known);
+    let exact = split.to_string() + ", \"norandommap\": \"1\"";
+    let (asked, outcome, _) = of_one(&one_job(&exact, "", (1000, 1000), (0, 0)));
+    assert!(outcome.told.unwrap().sizes_known && asked.streams[0].block_mix.len() == 2);
+    let kinds = "\"rw\": \"randrw\", \"bs\": \"4k,64k\"";
+    let text = one_job(kinds, "", (1000, 1000), (1000, 1000)).replacen("4096000", "65536000", 2);
+    let text = text.replacen("65536000", "4096000", 1);
+    let (asked, ..) = of_one(&text);
+    let sizes: Vec<_> = asked.streams[0].block_mix.iter().map(|share| (share.size, share.percent)).collect();
+    assert_eq!(sizes, [(Bytes::kib(4), 50), (Bytes::kib(64), 50)]);
+}
+
+#[test]
+fn a_count_that_was_negative_is_no_result() {
+    let text = one_job("\"rw\": \"randread\"", "", (4000, 1000), (0, 0)).replace(": 4000,", ": 18446744073709551000,");
+    assert!(refused(&text).contains("18446744073709551000 is no number of I/Os"), "{}", refused(&text));
 }

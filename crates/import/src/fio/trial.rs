@@ -11,7 +11,10 @@ use stend_record::fio_bins::{self as bins, Exact};
 use stend_record::observed::{EngineFacts, External, IoErrors, JobTotals, TrialOutcome, TrialStatus};
 use stend_record::{Told, ToldOp};
 use stend_spec::pattern::Pattern;
-use stend_spec::workload::{Engine, Mix, OPS, Op, Region, Stream, Trial};
+use stend_spec::workload::{BlockShare, Engine, Mix, OPS, Op, Region, Stream, Trial};
+
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
 
 /// Jobs that ran at the same time, by section.
 pub struct Group<'d> {
@@ -100,7 +103,10 @@ impl<'d> Group<'d> {
 impl Section<'_> {
     /// Jobs that ran: several may be reported as one.
     fn job_count(&self) -> u32 {
-        if self.jobs.len() == 1 { self.options.jobs() } else { self.jobs.len() as u32 }
+        match self.jobs[..] {
+            [one] => one.threads.unwrap_or(self.options.jobs()),
+            _ => self.jobs.len() as u32,
+        }
     }
 
     fn sides(&self) -> impl Iterator<Item = &(Op, Side)> {
@@ -109,9 +115,10 @@ impl Section<'_> {
 
     /// What its I/Os are; what the options do not tell follows from what was done.
     fn stream(&self) -> Stream {
+        let told = self.options.told && !self.options.of_one_section;
         let Shape { mix, pattern } = self.options.shape();
-        let pattern = if self.options.told { pattern } else { Pattern::Sequential };
-        let (size, shares) = self.options.sizes().unwrap_or((self.mean_size(), Vec::new()));
+        let (mix, pattern) = if told { (mix, pattern) } else { (None, Pattern::Sequential) };
+        let (size, shares) = self.options.sizes().unwrap_or_else(|| self.done_sizes());
         Stream {
             block_mix: shares,
             // 0: not known.
@@ -122,14 +129,31 @@ impl Section<'_> {
         }
     }
 
-    /// Mean size of an I/O, of the kind where it is largest.
-    fn mean_size(&self) -> Bytes {
-        let mean = |op: Op| {
+    /// Sizes of what was done: the mean, or of each kind of I/O its own, where they differ and are whole sectors.
+    fn done_sizes(&self) -> (Bytes, Vec<BlockShare>) {
+        let mix = self.done_mix();
+        let of = |op: Op| {
             let of = || self.sides().filter(move |(own, _)| *own == op).map(|(_, side)| side);
             let (ios, bytes) = (sum(of().map(|side| side.ios)), sum(of().map(|side| side.bytes)));
-            bytes.checked_div(ios).unwrap_or(0)
+            let size = Bytes(bytes.checked_div(ios).unwrap_or(0));
+            let whole = size.0 > 0 && size.0.is_multiple_of(SECTOR) && size.0.checked_mul(ios) == Some(bytes);
+            (whole, BlockShare { size, percent: mix.share(op) })
         };
-        Bytes(Op::IO.map(mean).into_iter().max().unwrap_or(0))
+        let kinds: Vec<(bool, BlockShare)> = Op::IO.map(of).into_iter().filter(|(_, own)| own.percent > 0).collect();
+        let largest = kinds.iter().map(|(_, own)| own.size).max().unwrap_or(Bytes(0));
+        let differ = kinds.iter().any(|(_, own)| own.size != largest);
+        if !differ || kinds.iter().any(|(whole, _)| !whole) {
+            return (largest, Vec::new());
+        }
+        let mut shares: Vec<BlockShare> = Vec::new();
+        for (_, own) in kinds {
+            match shares.iter_mut().find(|known| known.size == own.size) {
+                Some(known) => known.percent += own.percent,
+                None => shares.push(own),
+            }
+        }
+        shares.sort_by_key(|share| share.size);
+        (largest, shares)
     }
 
     /// Shares of what was done, in whole percent.

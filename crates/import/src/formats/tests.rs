@@ -42,6 +42,25 @@ fn what_is_unknown_is_described_and_the_refusal_names_what_is_known() {
 }
 
 #[test]
+fn what_a_tool_prints_for_people_is_answered_with_the_option_that_prints_it_for_programs() {
+    for (text, tool, instead) in [
+        ("a: (g=0): rw=randread, bs=(R) 4096B-4096B, ioengine=libaio\nfio-3.36\nStarting 1 process\n", "fio", "json+"),
+        ("a: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=40\n", "fio", "json+"),
+        ("3;fio-3.33;a;0;0;4096;400\n", "fio", "json+"),
+        ("Command Line: diskspd.exe -c1G t.dat\n\nInput parameters:\n", "diskspd", "-Rxml"),
+        ("\nInput parameters:\n\n\ttimespan:   1\n", "diskspd", "-Rxml"),
+        ("OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n", "elbencho", "--jsonfile"),
+        ("Vdbench distribution: vdbench50406\n", "vdbench", "flatfile.html"),
+        ("[global]\nrw=read\n[a]\nsize=1g\n", "jobs", "stend import --suite"),
+        ("sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1\n", "jobs", "stend import --suite"),
+    ] {
+        let error = refused("x.txt", text.as_bytes());
+        let (message, hint) = error.split_once("hint: ").unwrap();
+        assert!(message.contains(tool) && hint.contains(instead), "{error}");
+    }
+}
+
+#[test]
 fn files_of_two_tools_are_two_runs() {
     let files = [File { name: "a", bytes: FIO }, File { name: "b", bytes: ELBENCHO }];
     let error = results(&files).unwrap_err().render(Lang::En);

@@ -117,13 +117,20 @@ fn parquet(arguments: &ArgMatches, _out: &Out) -> Result<()> {
 fn jobs(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let name = super::required(arguments, "RUN");
     let is_suite = name.ends_with(".yaml") || name.ends_with(".yml") || crate::suites::find(name).is_some();
+    let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
     let suite = match is_suite {
         true => super::run::read_suite(name)?.0,
-        false => super::read_run(arguments)?.header.inputs.suite,
+        false => {
+            let run = super::read_run(arguments)?;
+            if let Some(imported) = &run.header.imported {
+                let text = stend_report::told_jobs(&run).ok_or_else(|| no_jobs(name, &imported.tool))?;
+                return one_file(file, out, |to| to.write_all(text.get(out.lang).as_bytes()));
+            }
+            run.header.inputs.suite
+        }
     };
     let exported = stend_spec::jobs::export::fio(&suite);
     let text = exported.text(out.lang);
-    let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
     one_file(file, out, |to| to.write_all(text.as_bytes()))?;
     let lacks = exported.lacks.len();
     out.note(
@@ -134,6 +141,18 @@ fn jobs(arguments: &ArgMatches, out: &Out) -> Result<()> {
         .get(out.lang),
     );
     Ok(())
+}
+
+/// An imported run has no suite of ours, and of other tools than fio, or of logs, no jobs of fio either.
+fn no_jobs(name: &str, tool: &str) -> Box<Error> {
+    let message = say!(
+        "`{name}` was imported from {tool} and holds no jobs of fio",
+        "`{name}` импортирован из {tool}, заданий fio в нём нет"
+    );
+    Error::new(Kind::Spec, message).hint(say!(
+        "`--format json` has the options as they were told; `stend import --suite` makes a suite of job files",
+        "опции, как они указаны, — в `--format json`; из файлов заданий набор делает `stend import --suite`"
+    ))
 }
 
 /// Writes to the file, and says where it is; without one to the standard output.

@@ -64,6 +64,7 @@ impl Averages {
         }
         let kind = line.columns.kind;
         let Some(lines) = self.lines.get_mut(kind as usize) else { return Err(totals::no_kind(kind)) };
+        totals::possible(line.value)?;
         let first = *first_date.get_or_insert(if line.ms >= DATES_FROM { line.ms } else { 0 });
         totals::within(line.ms.saturating_sub(first))?;
         lines.push((line.ms, line.value));
@@ -84,6 +85,26 @@ impl Averages {
         distances.extend(self.lines.iter().filter_map(|lines| lines.first()).map(|line| line.0));
         distances.sort_unstable();
         distances.get((distances.len() - 1) / 2).copied()
+    }
+
+    /// The logs of the jobs that are in one: with `per_job_logs=0` fio writes them one behind the other, each from its own start. A job begins
+    /// where the time goes back to the first period.
+    pub fn jobs(mut self, origin_ms: u64, period: Option<u64>) -> Vec<Averages> {
+        let first = period.map_or(0, |period| period + period / 2);
+        let mut found = vec![Averages { scanned: self.scanned, ..Averages::default() }];
+        for (kind, lines) in std::mem::take(&mut self.lines).into_iter().enumerate() {
+            let (mut job, mut before) = (0, 0);
+            for (ms, value) in lines {
+                let since = ms.saturating_sub(origin_ms);
+                job += usize::from(since < before && since <= first);
+                if job == found.len() {
+                    found.push(Averages::default());
+                }
+                found[job].lines[kind].push((ms, value));
+                before = since;
+            }
+        }
+        found
     }
 
     /// Says of which time the lines are, counted from `origin_ms`. fio writes no line for an interval without I/O, and the rate in the line behind a

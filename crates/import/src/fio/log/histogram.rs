@@ -1,5 +1,6 @@
 //! Lines of fio's histogram logs: counts by bucket of what completed since the line before. Pure.
 
+use super::super::document::impossible;
 use super::scan::{PADDING, comma, number};
 use super::totals::{Latencies, SumOf};
 use stend_base::buckets::Buckets;
@@ -12,6 +13,9 @@ const ZEROS: &[u8; 24] = b", 0, 0, 0, 0, 0, 0, 0, 0";
 
 /// Bytes that are looked at together; behind a line there are as many.
 const AHEAD: usize = PADDING;
+
+/// I/Os of one bucket that no line has, though the computer ran for a year: fio's difference of two counts was negative.
+const COUNT_MAX: u64 = 1 << 40;
 
 /// One line.
 #[derive(Debug, Clone)]
@@ -52,6 +56,9 @@ impl Row {
         let at;
         ((self.ms, self.kind, self.size), at) = head().ok_or_else(no_row)?;
         let (columns, mut at) = self.counts(bytes, at)?;
+        if let Some((_, count)) = self.bins().iter().find(|(_, count)| *count > COUNT_MAX) {
+            return Err(impossible(*count));
+        }
         at += usize::from(bytes.get(at) == Some(&b'\r'));
         if bytes.get(at) != Some(&b'\n') {
             return Err(no_row());
@@ -234,6 +241,12 @@ mod tests {
         assert_eq!(found.bins(), [(0, 3), (700, 12_345), (1855, 1)]);
         let coarse = read(line(BINS / 4, &[(10, 7)])).unwrap().0;
         assert_eq!(coarse.bins(), [(43, 7)], "columns 40 to 43, at the upper edge");
+    }
+
+    #[test]
+    fn a_count_that_was_negative_is_refused() {
+        let error = read(line(BINS, &[(700, 3), (701, u64::MAX - 2)])).unwrap_err().en;
+        assert!(error.starts_with("18446744073709551613 is no number of I/Os"), "{error}");
     }
 
     #[test]

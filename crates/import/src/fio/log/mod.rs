@@ -58,7 +58,9 @@ pub fn read(
     let mut run = Gathered::default();
     for (trial, Jobs { case, logs, .. }) in (0u32..).zip(groups) {
         let mut jobs = Vec::new();
-        for logs in logs.into_values() {
+        for (number, logs) in logs {
+            // A name without a number may be one of all jobs (`per_job_logs=0`).
+            let all_jobs = number == 0;
             let choice = choice::of_job(&logs, open, &mut dropped)?;
             let mut pending = Vec::new();
             let mut slice = |slice: Slice| {
@@ -68,10 +70,12 @@ pub fn read(
                 }
             };
             let mut sources = Sources { open, files: &mut run.files, dropped: &mut dropped };
-            jobs.push(match choice {
-                Choice::Each(of, name) => sources.each(of, name, &mut slice)?,
-                Choice::Averages { iops, bw, latency } => sources.averages(iops, bw, latency, &mut slice)?,
-            });
+            match choice {
+                Choice::Each(of, name) => jobs.push(sources.each(of, name, all_jobs, &mut slice)?),
+                Choice::Averages { iops, bw, latency } => {
+                    jobs.extend(sources.averages((iops, bw, latency), all_jobs, &mut slice)?)
+                }
+            }
             if !pending.is_empty() {
                 emit(Entry::Slices { trial, slices: pending });
             }
@@ -90,7 +94,7 @@ struct Sources<'s> {
 
 impl Sources<'_> {
     /// A log of single I/Os, or of histograms. One of rates has no latencies.
-    fn each(&mut self, of: Of, name: &str, emit: &mut dyn FnMut(Slice)) -> Result<JobLog> {
+    fn each(&mut self, of: Of, name: &str, all_jobs: bool, emit: &mut dyn FnMut(Slice)) -> Result<JobLog> {
         let mut source = (self.open)(name)?;
         let mut counts_alone = |slice: Slice| {
             if slice.ops > 0 {
@@ -99,7 +103,7 @@ impl Sources<'_> {
         };
         let rates = matches!(of, Of::Iops | Of::Bw);
         let emit: &mut dyn FnMut(Slice) = if rates { &mut counts_alone } else { emit };
-        let (scanned, mut sums) = of_file(source.as_mut(), of, emit).map_err(|bad| refused(name, bad))?;
+        let (scanned, mut sums) = of_file(source.as_mut(), of, all_jobs, emit).map_err(|bad| refused(name, bad))?;
         if rates {
             sums.kinds.iter_mut().for_each(|kind| kind.latency = Latencies::Mean(None));
         }
@@ -108,14 +112,13 @@ impl Sources<'_> {
         Ok(JobLog { file, of, lines: scanned.lines, sums, averaged: false, means: BTreeMap::new() })
     }
 
-    /// Averages of one job.
+    /// Averages of one job, or of all where they are in one file.
     fn averages(
         &mut self,
-        iops: &str,
-        bw: &str,
-        latency: Option<(Of, &str)>,
+        (iops, bw, latency): (&str, &str, Option<(Of, &str)>),
+        all_jobs: bool,
         emit: &mut dyn FnMut(Slice),
-    ) -> Result<JobLog> {
+    ) -> Result<Vec<JobLog>> {
         let (mut first_date, mut lines) = (None, 0);
         let file = self.files.len() as u32;
         let mut logs = Vec::new();
@@ -129,19 +132,34 @@ impl Sources<'_> {
         let period = logs.iter().find_map(|(_, log)| log.period());
         // The first date ends the first interval.
         let origin_ms = first_date.unwrap_or(0).saturating_sub(period.unwrap_or(0));
-        for (name, log) in &mut logs {
+        let mut by_log = Vec::new();
+        for (name, log) in logs {
             let own = log.period().or(period);
-            log.place(origin_ms, own).map_err(|bad| refused(name, bad))?;
-            self.dropped.extend(odd(name, log));
+            let mut jobs = if all_jobs { log.jobs(origin_ms, own) } else { vec![log] };
+            for log in &mut jobs {
+                log.place(origin_ms, own).map_err(|bad| refused(name, bad))?;
+            }
+            self.dropped.extend(odd(name, &jobs));
+            by_log.push((name, jobs));
         }
-        let mut logs = logs.into_iter().map(|(_, log)| log);
-        let (iops, bw) = (logs.next().unwrap_or_default(), logs.next().unwrap_or_default());
+        let count = by_log[0].1.len();
+        if let Some((name, _)) = by_log.iter().find(|(_, jobs)| jobs.len() != count) {
+            return Err(unequal(iops, name));
+        }
         let of = latency.map_or(Of::Iops, |(of, _)| of);
-        let logs = Logs { iops, bw, latency: logs.next(), origin_ms };
-        let sums = logs.totals(emit);
-        let name = if of == Of::Lat { "lat" } else { "clat" };
-        let means = sums.kinds.iter().map(|kind| (kind.op.index(), logs.means(kind.op, name))).collect();
-        Ok(JobLog { file, of, lines, sums, averaged: true, means })
+        let mut by_log = by_log.into_iter().map(|(_, jobs)| jobs.into_iter());
+        let (iops, mut bw, mut latencies) =
+            (by_log.next().unwrap_or_default(), by_log.next().unwrap_or_default(), by_log.next());
+        let mut found = Vec::new();
+        for iops in iops {
+            let latency = latencies.as_mut().and_then(Iterator::next);
+            let logs = Logs { iops, bw: bw.next().unwrap_or_default(), latency, origin_ms };
+            let sums = logs.totals(emit);
+            let name = if of == Of::Lat { "lat" } else { "clat" };
+            let means = sums.kinds.iter().map(|kind| (kind.op.index(), logs.means(kind.op, name))).collect();
+            found.push(JobLog { file, of, lines, sums, averaged: true, means });
+        }
+        Ok(found)
     }
 
     /// Notes a file that was read.
@@ -153,9 +171,14 @@ impl Sources<'_> {
 }
 
 /// One log, whatever it is of.
-fn of_file(source: &mut dyn Read, of: Of, emit: &mut dyn FnMut(Slice)) -> std::result::Result<(Scanned, Sums), Bad> {
+fn of_file(
+    source: &mut dyn Read,
+    of: Of,
+    all_jobs: bool,
+    emit: &mut dyn FnMut(Slice),
+) -> std::result::Result<(Scanned, Sums), Bad> {
     if of == Of::Histogram {
-        return histograms(source, emit);
+        return histograms(source, all_jobs, emit);
     }
     let (mut lines, mut totals) = (LatencyLines::default(), Totals::new(0));
     let scanned = scan::lines(source, |bytes| {
@@ -166,8 +189,13 @@ fn of_file(source: &mut dyn Read, of: Of, emit: &mut dyn FnMut(Slice)) -> std::r
     Ok((scanned, totals.finish(emit)))
 }
 
-/// A log of histograms. A line holds what completed since the one before of its kind.
-fn histograms(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result::Result<(Scanned, Sums), Bad> {
+/// A log of histograms. A line holds what completed since the one before of its kind and job: in a log of all jobs the next one begins where
+/// the time goes back.
+fn histograms(
+    source: &mut dyn Read,
+    all_jobs: bool,
+    emit: &mut dyn FnMut(Slice),
+) -> std::result::Result<(Scanned, Sums), Bad> {
     let mut sums = Sums { kinds: Vec::new(), origin_ms: 0, last_ms: 0, backwards: 0 };
     let (mut totals, mut scratch) = (histogram::Totals::default(), Buckets::default());
     let (mut before, mut row) = (None, histogram::Row::default());
@@ -181,6 +209,9 @@ fn histograms(source: &mut dyn Read, emit: &mut dyn FnMut(Slice)) -> std::result
             [sums.origin_ms; 3]
         });
         let before = &mut before[row.kind as usize];
+        if all_jobs && row.ms < *before {
+            *before = sums.origin_ms;
+        }
         let (from, to) = (*before, row.ms.max(*before));
         sums.backwards += u64::from(row.ms < from);
         totals::within(to - sums.origin_ms)?;
@@ -221,8 +252,9 @@ fn doubts(name: &str, scanned: &Scanned, sums: &Sums) -> Vec<Say> {
 }
 
 /// What is odd in a log of averages that was read all the same.
-fn odd(name: &str, log: &Averages) -> Vec<Say> {
-    let (left_out, gaps) = (log.left_out, log.gaps);
+fn odd(name: &str, jobs: &[Averages]) -> Vec<Say> {
+    let sum = |of: fn(&Averages) -> u64| jobs.iter().map(of).sum::<u64>();
+    let (left_out, gaps) = (sum(|log| log.left_out), sum(|log| log.gaps));
     let backwards = (left_out > 0).then(|| {
         say!(
             "{name}: {left_out} averages whose time is not behind that of the one before were left out",
@@ -235,7 +267,23 @@ fn odd(name: &str, log: &Averages) -> Vec<Say> {
             "{name}: пропусков между средними, где операций не было: {gaps}"
         )
     });
-    cut(name, &log.scanned).into_iter().chain(backwards).chain(without).collect()
+    let cut = jobs.first().and_then(|log| cut(name, &log.scanned));
+    cut.into_iter().chain(backwards).chain(without).collect()
+}
+
+/// Logs of all jobs that are not of the same ones.
+fn unequal(one: &str, other: &str) -> Box<Error> {
+    Error::new(
+        Kind::Spec,
+        say!(
+            "`{one}` and `{other}` hold different numbers of jobs (`per_job_logs=0`)",
+            "в `{one}` и `{other}` разное число заданий (`per_job_logs=0`)"
+        ),
+    )
+    .hint(say!(
+        "write a log for each job: `per_job_logs=1`, as fio does by default",
+        "записывайте журнал каждого задания: `per_job_logs=1`, как fio и делает по умолчанию"
+    ))
 }
 
 /// A last line that was left out.

@@ -148,3 +148,39 @@ fn a_slice_reaches_as_far_as_the_longest_average_that_begins_in_it() {
 fn good_pair((iops, bw): (&[u8], &[u8])) -> (ImportedRun, Vec<(u32, Slice)>) {
     good(&[("a_iops.1.log", iops), ("a_bw.1.log", bw)])
 }
+
+/// A log of averages of two jobs, each a line a second for three seconds, one behind the other.
+fn of_two_jobs(value: u64) -> Vec<u8> {
+    (0..2).flat_map(|_| 1..=3).map(|second| format!("{second}000, {value}, 0, 0\n")).collect::<String>().into_bytes()
+}
+
+fn refused_all(files: &[(&str, &[u8])]) -> String {
+    import(files).unwrap_err().render(stend_base::Lang::En)
+}
+
+#[test]
+fn averages_of_all_jobs_in_one_file_are_those_of_each() {
+    let (iops, bw, lat) = (of_two_jobs(400), of_two_jobs(1600), of_two_jobs(2_000_000));
+    let (run, slices) = good(&[("b_iops.log", &iops[..]), ("b_bw.log", &bw), ("b_lat.log", &lat)]);
+    let (asked, outcome) = trial(&run, 0);
+    assert_eq!((asked.window.0, asked.streams[0].jobs, outcome.jobs.len()), (3_000_000_000, 2, 2));
+    assert!(outcome.jobs.iter().all(|job| job.done[0] == (1200, 1200 * 4096)), "{:?}", outcome.jobs);
+    assert_eq!(slices.iter().map(|(_, slice)| slice.ops).sum::<u64>(), 2400);
+    assert!(dropped(&run).is_empty(), "{:?}", dropped(&run));
+    // A log of one job whose time goes back is odd, as it was.
+    let (run, _) = good(&[("b_iops.1.log", &iops[..]), ("b_bw.1.log", &bw)]);
+    assert_eq!(trial(&run, 0).1.jobs[0].done[0].0, 1200);
+    assert!(dropped(&run)[0].contains("3 averages"), "{:?}", dropped(&run));
+    let one = &bw[..bw.len() / 2];
+    let error = refused_all(&[("b_iops.log", &iops), ("b_bw.log", one)]);
+    assert!(error.contains("`b_iops.log` and `b_bw.log` hold different numbers of jobs"), "{error}");
+}
+
+#[test]
+fn values_that_were_negative_are_refused_with_their_line() {
+    let wrapped = b"1000, 400, 0, 0\n2000, 18446744073709551615, 0, 0\n";
+    let error = refused_all(&[("b_iops.1.log", wrapped), ("b_bw.1.log", b"1000, 1600, 0, 0\n2000, 1600, 0, 0\n")]);
+    assert!(error.contains("b_iops.1.log:2: 18446744073709551615 is no latency"), "{error}");
+    let error = refused("b_lat.1.log", "1, 400, 0, 4096\n2, 9223372036854775808, 0, 4096\n");
+    assert!(error.contains("b_lat.1.log:2: 9223372036854775808 is no latency"), "{error}");
+}

@@ -71,6 +71,7 @@ impl Totals {
         if columns.size == 0 {
             return Err(averaged());
         }
+        possible(line.value)?;
         kind.ops += 1;
         kind.bytes = kind.bytes.saturating_add(columns.size);
         kind.max_ns = kind.max_ns.max(line.value);
@@ -147,6 +148,23 @@ impl Kind {
         self.all = (self.all.0 + self.ops, self.all.1.saturating_add(self.bytes));
         (self.ops, self.bytes, self.max_ns) = (0, 0, 0);
     }
+}
+
+/// Largest latency in ns, or rate, that can be one: 36 years. What is more is a difference that was negative.
+const VALUE_MAX: u64 = 1 << 60;
+
+/// Refuses a value that is none.
+#[inline(always)]
+pub fn possible(value: u64) -> Result<(), Say> {
+    if value > VALUE_MAX { Err(no_value(value)) } else { Ok(()) }
+}
+
+#[cold]
+fn no_value(value: u64) -> Say {
+    say!(
+        "{value} is no latency and no rate: fio wrote a difference that was negative",
+        "{value} — не задержка и не частота: fio записал отрицательную разность"
+    )
 }
 
 /// Refuses a time that no chart could hold.
