@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 # A C compiler for SQLite, which is built from source.
 build_packages=(gcc libc6-dev make)
 # Tools that the tests hold our own code against, and file systems for them to make.
-test_packages=(util-linux mount e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g lvm2 fdisk gdisk cryptsetup-bin chromium fio
+test_packages=(util-linux mount e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g perl lvm2 fdisk gdisk cryptsetup-bin chromium fio
     sysbench postgresql nginx-light wrk openssh-client dropbear-bin)
 
 if ! command -v cargo >/dev/null || ! rustc --version | awk '{split($2, v, "."); exit !(v[1] > 1 || v[2] >= 95)}'; then

@@ -289,7 +289,7 @@ impl Refusal {
                 "занят: `{device}` на том же месте смонтирован в `{at}`"
             ),
             Refusal::Swap { device } => {
-                say!("holds active swap (`{device}`)", "содержит активный раздел подкачки (`{device}`)")
+                say!("holds active swap (`{device}`)", "содержит активную подкачку (`{device}`)")
             }
             Refusal::Member { of, device } => say!(
                 "is a member of something larger: `{device}` carries a `{of}` signature",

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use stend_record::{Refusal, Signature, WriteAccess};
 use stend_sys::block;
+use stend_sys::opened::{self, Opened};
 use stend_sys::signature::Found;
 
 /// Marks of what spans devices, carries other devices or belongs to a cluster: overwriting one harms more
@@ -65,10 +66,18 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     reasons.extend(members(node, &own, &parts));
     reasons.extend(holders(devices, node));
     reasons.extend(exported(roots, devices, node));
-    let numbers: Vec<_> = devices.same_space(node).iter().map(|n| n.number).collect();
     // Where something else speaks already, nobody need wait.
     let patience = if reasons.is_empty() { PASSING } else { Duration::ZERO };
-    let users = lasting(patience, || users::of(roots, &numbers));
+    let mut holding: Option<Vec<users::Process>> = None;
+    let users = lasting(patience, || {
+        let users = devices.users();
+        let now = match &holding {
+            None => users.of(devices, node),
+            Some(before) => users.still_of(roots, devices, node, before),
+        };
+        holding = Some(now.clone());
+        now
+    });
     reasons.extend(users.into_iter().map(|p| Refusal::HeldBy { pid: p.pid, name: p.name }));
     reasons.extend(fstab(roots, devices, node, &own, &parts));
     if viewer == Viewer::Stranger {
@@ -78,6 +87,7 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
     reasons.extend(unreadable);
     reasons.extend(node.read_only.then_some(Refusal::ReadOnly));
     let other = identity.as_deref().and_then(|id| identity::duplicate(roots, devices, node, id));
+    let other = other.or_else(|| over_same_file(devices, node));
     reasons.extend(other.map(|other| Refusal::DuplicateIdentity { other: other.name.clone() }));
     // Taking a device for an instant may disturb others, so it is asked only when nothing else speaks.
     if reasons.is_empty() && viewer == Viewer::Stranger {
@@ -139,14 +149,22 @@ fn mounted(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
     reasons
 }
 
-/// Swap on the device, on a part of it or on something built on it. A swap file lies on a mounted file system.
+/// Swap on the device, on a part of it, on something built on it, or in the file behind it. Any other swap file lies on a mounted file
+/// system.
 fn swap(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
     let related = || devices.same_space(node).into_iter().chain(devices.above(node));
     let active = mounts::swaps(roots).into_iter().filter_map(|path| mounts::device_at(roots, devices, &path));
-    active
-        .filter(|area| related().any(|n| n.name == area.name))
-        .map(|area| Refusal::Swap { device: area.name.clone() })
-        .collect()
+    let areas = active.filter(|area| related().any(|n| n.name == area.name)).map(|area| area.name.clone());
+    areas.chain(behind(devices, node, mounts::swaps(roots))).map(|device| Refusal::Swap { device }).collect()
+}
+
+/// Those of these paths that lead to a file whose bytes are bytes of the device.
+fn behind(devices: &Devices, node: &Node, paths: Vec<String>) -> Vec<String> {
+    let is_file = |path: &String| match opened::at(Path::new(path)) {
+        Ok(Opened::File(file)) => devices.users().files_below(devices, node).any(|behind| behind == file),
+        Ok(_) | Err(_) => false,
+    };
+    paths.into_iter().filter(is_file).collect()
 }
 
 fn members(node: &Node, own: &[Found], parts: &[Part]) -> Vec<Refusal> {
@@ -163,12 +181,21 @@ fn holders(devices: &Devices, node: &Node) -> Vec<Refusal> {
     names.into_iter().map(|device| Refusal::Holder { device: device.clone() }).collect()
 }
 
-/// Names under which the device, a part of it or the disk that it is on is handed out.
+/// Another loop device over the same file, by whatever name of it: in an overlay it has another number than below.
+fn over_same_file<'a>(devices: &'a Devices, node: &Node) -> Option<&'a Node> {
+    let users = devices.users();
+    let own = users.files_of(devices.disk(node));
+    let mut others = devices.all().filter(|other| other.name != devices.disk(node).name);
+    others.find(|other| users.files_of(other).iter().any(|file| own.contains(file)))
+}
+
+/// Names under which the device, a part of it, the disk that it is on or the file behind it is handed out.
 fn exported(roots: &Roots, devices: &Devices, node: &Node) -> Vec<Refusal> {
     let space = devices.same_space(node);
     let own =
         |path: &str| mounts::device_at(roots, devices, path).is_some_and(|d| space.iter().any(|s| s.name == d.name));
-    let all = exports::all(roots).into_iter().filter(|export| own(&export.path));
+    let all = exports::all(roots).into_iter();
+    let all = all.filter(|export| own(&export.path) || !behind(devices, node, vec![export.path.clone()]).is_empty());
     all.map(|export| Refusal::Exported { name: export.name }).collect()
 }
 

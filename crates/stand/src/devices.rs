@@ -6,8 +6,10 @@ use crate::mounts;
 pub(crate) use crate::pools::Device;
 use crate::pools::{self, Pool};
 use crate::roots::{Roots, names, number, text};
+use crate::users::Users;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use stend_sys::IoFile;
 use stend_sys::block::{self, DevNo, LoopBacking};
 
@@ -54,6 +56,8 @@ pub(crate) struct Devices {
     nodes: BTreeMap<String, Node>,
     /// The devices of each pool of ZFS, with their kernel names.
     pools: BTreeMap<String, Vec<(String, Device)>>,
+    /// Who uses them, once somebody has asked.
+    users: OnceLock<Arc<Users>>,
 }
 
 impl Devices {
@@ -61,7 +65,7 @@ impl Devices {
         let class = roots.sys.join("class/block");
         let nodes =
             names(&class).into_iter().filter_map(|name| Some((name.clone(), node(roots, &class, name)?))).collect();
-        let mut devices = Devices { roots: roots.clone(), nodes, pools: BTreeMap::new() };
+        let mut devices = Devices { roots: roots.clone(), nodes, pools: BTreeMap::new(), users: OnceLock::new() };
         devices.stack_pools(pools::all(roots));
         devices.stack_loops();
         devices.stack_exports();
@@ -201,6 +205,31 @@ impl Devices {
             found.extend(&from);
         }
         found
+    }
+
+    /// What the bytes of `node`, or of the disk that it is on, lie on, all layers down, without itself. Ends at what comes from another
+    /// program: what a server of NBD has open is handed out by it, and the file system under the file of a loop device has it only in
+    /// parts.
+    pub(crate) fn built_on<'a>(&'a self, node: &'a Node) -> Vec<&'a Node> {
+        let mut found: Vec<&Node> = Vec::new();
+        let mut from = vec![self.disk(node)];
+        while let Some(above) = from.pop() {
+            let lower = above.slaves.iter().filter(|_| !above.name.starts_with("nbd"));
+            for below in lower.filter_map(|name| self.by_name(name)) {
+                for one in [below, self.disk(below)] {
+                    if !found.iter().any(|known| known.name == one.name) {
+                        found.push(one);
+                        from.push(one);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Who uses them: all processes are looked at once, however many devices are asked for.
+    pub(crate) fn users(&self) -> &Users {
+        self.users.get_or_init(|| Arc::new(Users::read(&self.roots, self)))
     }
 
     /// `tops` and everything below them down to physical drives, with the depth, nearest first.

@@ -51,11 +51,15 @@ pub fn shares_drive(directory: &Path, target: &TargetFacts) -> bool {
 
 /// [`inspect`] over given roots, without the look at what others do right now.
 pub(crate) fn inspect_under(roots: &Roots, name: &str) -> Result<TargetFacts> {
-    let devices = Devices::read(roots);
+    inspect_among(roots, &Devices::read(roots), name)
+}
+
+/// [`inspect_under`] with the devices of the host as they were read, so that several targets are looked at at one moment.
+pub(crate) fn inspect_among(roots: &Roots, devices: &Devices, name: &str) -> Result<TargetFacts> {
     if identity::PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
-        let node = devices.all().find(|node| identity::of(roots, &devices, node).as_deref() == Some(name));
+        let node = devices.all().find(|node| identity::of(roots, devices, node).as_deref() == Some(name));
         let node = node.ok_or_else(|| absent_identity(name))?;
-        return Ok(device_facts(roots, &devices, node, name, Viewer::Stranger));
+        return Ok(device_facts(roots, devices, node, name, Viewer::Stranger));
     }
     let path = resolve(roots, name)?;
     let meta = std::fs::metadata(&path).map_err(|error| unreadable(name, &error))?;
@@ -63,15 +67,15 @@ pub(crate) fn inspect_under(roots: &Roots, name: &str) -> Result<TargetFacts> {
     if kind.is_block_device() {
         let number = DevNo::from_raw(meta.rdev());
         let node = devices.by_number(number).ok_or_else(|| dead_node(name, number))?;
-        return Ok(device_facts(roots, &devices, node, name, Viewer::Stranger));
+        return Ok(device_facts(roots, devices, node, name, Viewer::Stranger));
     }
     let null = block::null_name(DevNo::from_raw(meta.rdev())).filter(|_| kind.is_char_device());
     if let Some(known_as) = null {
         return Ok(null_facts(name, known_as));
     }
     match (kind.is_dir(), kind.is_file()) {
-        (true, _) => directory_facts(roots, &devices, name, &path),
-        (_, true) => file_facts(roots, &devices, name, &path),
+        (true, _) => directory_facts(roots, devices, name, &path),
+        (_, true) => file_facts(roots, devices, name, &path),
         _ => Err(Error::new(
             Kind::Usage,
             say!(

@@ -17,22 +17,24 @@ pub(crate) struct Mount {
     pub source: String,
     /// Options of the mount point and of the file system, comma separated.
     pub options: String,
+    /// A process that sees it, if we do not.
+    pub seen_by: Option<u32>,
 }
 
 /// Mounts that this process sees, in the order of mounting.
 pub(crate) fn own(roots: &Roots) -> Vec<Mount> {
-    parse(&text(roots.proc.join("self/mountinfo")).unwrap_or_default())
+    parse(&text(roots.proc.join("self/mountinfo")).unwrap_or_default(), None)
 }
 
 /// Mounts of every mount namespace that can be seen, our own first.
 pub(crate) fn everywhere(roots: &Roots) -> Vec<Mount> {
     let mut mounts = own(roots);
     let mut seen: BTreeSet<PathBuf> = std::fs::read_link(roots.proc.join("self/ns/mnt")).into_iter().collect();
-    for pid in names(&roots.proc).iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
-        let process = roots.proc.join(pid);
+    for pid in names(&roots.proc).iter().filter_map(|name| name.parse::<u32>().ok()) {
+        let process = roots.proc.join(pid.to_string());
         let Ok(namespace) = std::fs::read_link(process.join("ns/mnt")) else { continue };
         if seen.insert(namespace) {
-            mounts.extend(parse(&text(process.join("mountinfo")).unwrap_or_default()));
+            mounts.extend(parse(&text(process.join("mountinfo")).unwrap_or_default(), Some(pid)));
         }
     }
     mounts
@@ -110,7 +112,7 @@ pub(crate) fn fstab(roots: &Roots) -> Vec<(String, String)> {
 }
 
 /// Format: Linux Documentation/filesystems/proc.rst, section 3.5.
-fn parse(text: &str) -> Vec<Mount> {
+fn parse(text: &str, seen_by: Option<u32>) -> Vec<Mount> {
     let line = |line: &str| {
         let (before, after) = line.split_once(" - ")?;
         let before: Vec<&str> = before.split(' ').collect();
@@ -126,6 +128,7 @@ fn parse(text: &str) -> Vec<Mount> {
             kind,
             source,
             options,
+            seen_by,
         })
     };
     text.lines().filter_map(line).collect()
@@ -164,7 +167,7 @@ broken line
 
     #[test]
     fn mount_lines_are_read_with_escapes_and_optional_fields() {
-        let mounts = parse(MOUNTINFO);
+        let mounts = parse(MOUNTINFO, None);
         assert_eq!(mounts.len(), 4);
         assert_eq!(mounts[1].at, Path::new("/srv/with space"));
         assert_eq!((mounts[1].kind.as_str(), mounts[1].source.as_str()), ("xfs", "/dev/sdb1"));
@@ -173,7 +176,7 @@ broken line
 
     #[test]
     fn a_path_lies_in_the_deepest_mount_above_it() {
-        let mounts = parse(MOUNTINFO);
+        let mounts = parse(MOUNTINFO, None);
         let source = |path| of_path(&mounts, Path::new(path)).unwrap().source.clone();
         assert_eq!(source("/srv/deep/er"), "/dev/sdc1");
         assert_eq!(source("/srv/deeper"), "/dev/loop0");
@@ -182,7 +185,7 @@ broken line
 
     #[test]
     fn of_two_mounts_on_one_point_the_later_counts() {
-        let mounts = parse("1 0 8:1 / /a rw - ext4 /dev/sda1 rw\n2 1 8:2 / /a rw - ext4 /dev/sda2 rw");
+        let mounts = parse("1 0 8:1 / /a rw - ext4 /dev/sda1 rw\n2 1 8:2 / /a rw - ext4 /dev/sda2 rw", None);
         assert_eq!(of_path(&mounts, Path::new("/a/b")).unwrap().source, "/dev/sda2");
     }
 }

@@ -161,7 +161,9 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "сначала размонтируйте `{at}` или укажите каталог на нём, чтобы использовать тестовый файл"
         ),
         Refusal::Swap { device } => {
-            say!("switch it off with `swapoff /dev/{device}`", "отключите его: `swapoff /dev/{device}`")
+            // A device by its name in the kernel, a file by its path.
+            let path = if device.starts_with('/') { device.clone() } else { format!("/dev/{device}") };
+            say!("switch it off with `swapoff {path}`", "отключите подкачку: `swapoff {path}`")
         }
         Refusal::Member { of, .. } => say!(
             "take it out of what it belongs to; if `{of}` is only a remainder, clear it yourself with `wipefs`",

@@ -1,7 +1,8 @@
 //! Several targets of one run: each looked at like one alone, and whether they may be used together. Reads only.
 
 use crate::busy;
-use crate::inspect::inspect_under;
+use crate::devices::Devices;
+use crate::inspect::inspect_among;
 use crate::roots::Roots;
 use std::os::unix::fs::MetadataExt;
 use stend_base::{Error, Kind, Result, Say, say};
@@ -24,7 +25,9 @@ pub fn inspect_all(names: &[String]) -> Result<Vec<TargetFacts>> {
         ));
     }
     let roots = Roots::host();
-    let mut found = names.iter().map(|name| inspect_under(&roots, name)).collect::<Result<Vec<TargetFacts>>>()?;
+    let devices = Devices::read(&roots);
+    let mut found =
+        names.iter().map(|name| inspect_among(&roots, &devices, name)).collect::<Result<Vec<TargetFacts>>>()?;
     together(&found)?;
     let stacks: Vec<&[Device]> = found.iter().map(|target| target.devices.as_slice()).collect();
     let seen = busy::look_at_all(&roots, &stacks);

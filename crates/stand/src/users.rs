@@ -1,8 +1,17 @@
-//! Processes that have a block device open. Reads only.
+//! Processes that use a block device: by whatever way they have it open, the file behind it, or what it is built on. One walk over all
+//! processes answers for all devices. Reads only.
 
+mod files;
+mod walk;
+
+use crate::devices::{Devices, Node};
+use crate::mounts;
 use crate::roots::{Roots, names, text};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use stend_sys::block::{self, DevNo};
+use stend_sys::block::DevNo;
+use stend_sys::opened::{FileId, Opened};
+use walk::Walk;
 
 /// A process that holds something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,21 +21,97 @@ pub(crate) struct Process {
     pub name: String,
 }
 
-/// Every process but our own that has one of these devices open.
-pub(crate) fn of(roots: &Roots, numbers: &[DevNo]) -> Vec<Process> {
-    let ours = std::process::id();
-    let pids = names(&roots.proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
-    pids.filter(|&pid| pid != ours && holds(roots, pid, numbers) && !is_our_fork(roots, pid))
-        .map(|pid| Process { pid, name: text(roots.proc.join(format!("{pid}/comm"))).unwrap_or_default() })
-        .collect()
+/// That a process has something open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Use {
+    process: Process,
+    of: Opened,
+    /// It may write through this.
+    writes: bool,
 }
 
-fn holds(roots: &Roots, pid: u32, numbers: &[DevNo]) -> bool {
-    let fds = roots.proc.join(format!("{pid}/fd"));
-    names(&fds).iter().any(|fd| {
-        let device = block::block_device_at(&fds.join(fd)).ok().flatten();
-        device.is_some_and(|device| numbers.contains(&device))
-    })
+/// Who has which block device open, and which file that is behind one, at one moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Users {
+    /// Files behind loop devices by the kernel names of these, each under every number that it has: an overlay shows it under another.
+    files: BTreeMap<String, Vec<FileId>>,
+    uses: Vec<Use>,
+}
+
+impl Users {
+    /// Looks at every process but our own.
+    pub(crate) fn read(roots: &Roots, devices: &Devices) -> Users {
+        let over_files = || devices.all().filter(|node| node.backing.is_some_and(|file| file.block.is_none()));
+        // Without such a device nobody need ask what is mounted where.
+        let mounts = over_files().next().map(|_| mounts::everywhere(roots)).unwrap_or_default();
+        let files = over_files().map(|node| (node.name.clone(), files::identities(roots, &mounts, node))).collect();
+        let mut users = Users { files, uses: Vec::new() };
+        let pids = names(&roots.proc).into_iter().filter_map(|name| name.parse::<u32>().ok());
+        users.uses = users.uses_of(roots, devices, pids);
+        users
+    }
+
+    fn uses_of(&self, roots: &Roots, devices: &Devices, pids: impl Iterator<Item = u32>) -> Vec<Use> {
+        let files = self.files.values().flatten().copied().collect();
+        let mut walk = Walk::new(roots, devices, files);
+        let mut found = Vec::new();
+        for pid in pids.filter(|&pid| pid != std::process::id()) {
+            let seen = walk.process(pid);
+            if seen.is_empty() || is_our_fork(roots, pid) {
+                continue;
+            }
+            let name = text(roots.proc.join(format!("{pid}/comm"))).unwrap_or_default();
+            found.extend(seen.into_iter().map(|(of, writes)| Use {
+                process: Process { pid, name: name.clone() },
+                of,
+                writes,
+            }));
+        }
+        found
+    }
+
+    /// The processes whose data a write to this device would change, or that would change what is written: of those that have it, a part
+    /// of it, the disk that it is on or the file behind it open, and of those that write to what it is built on.
+    pub(crate) fn of(&self, devices: &Devices, node: &Node) -> Vec<Process> {
+        let space = devices.same_space(node);
+        let below = devices.built_on(node);
+        let number = |nodes: &[&Node]| nodes.iter().map(|n| n.number).collect::<BTreeSet<DevNo>>();
+        let (own, lower) = (number(&space), number(&below));
+        let files: BTreeSet<FileId> = space.iter().chain(&below).flat_map(|n| self.files_of(n)).copied().collect();
+        let harmed = |one: &&Use| match one.of {
+            Opened::Device(number) => {
+                own.contains(&number) || one.writes && lower.contains(&number) && !keeps_arrays(&one.process)
+            }
+            Opened::File(file) => files.contains(&file),
+            Opened::Socket(_) | Opened::Anonymous | Opened::Other => false,
+        };
+        let mut found: Vec<Process> = self.uses.iter().filter(harmed).map(|one| one.process.clone()).collect();
+        found.dedup();
+        found
+    }
+
+    /// The same now, of processes that were found before.
+    pub(crate) fn still_of(&self, roots: &Roots, devices: &Devices, node: &Node, before: &[Process]) -> Vec<Process> {
+        let uses = self.uses_of(roots, devices, before.iter().map(|process| process.pid));
+        Users { files: self.files.clone(), uses }.of(devices, node)
+    }
+
+    /// The file behind a loop device, under each of its numbers; none of anything else.
+    pub(crate) fn files_of(&self, node: &Node) -> &[FileId] {
+        self.files.get(&node.name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every file whose bytes are bytes of a device: of itself, of the disk that it is on, and of what it is built on.
+    pub(crate) fn files_below<'a>(&'a self, devices: &'a Devices, node: &'a Node) -> impl Iterator<Item = FileId> + 'a {
+        let nodes = devices.same_space(node).into_iter().chain(devices.built_on(node));
+        nodes.flat_map(|node| self.files_of(node)).copied()
+    }
+}
+
+/// `mdmon` writes the metadata of arrays whose format md does not know, and has their members open as long as they live.
+//= mdadm 4.2, mdmon.8: "mdmon … manages the metadata … of containers"
+fn keeps_arrays(process: &Process) -> bool {
+    process.name == "mdmon"
 }
 
 /// A child between fork and exec still has copies of our own descriptors.

@@ -16,6 +16,7 @@ pub mod null;
 pub mod numa;
 pub mod nvme;
 pub mod obstacle;
+pub mod opened;
 pub mod passthrough;
 pub mod process;
 pub mod queue;

@@ -228,7 +228,7 @@ mod tests {
 
     fn mount(at: &str, kind: &str, source: &str, minor: u32) -> Mount {
         let number = DevNo { major: 8, minor };
-        Mount { number, at: at.into(), kind: kind.into(), source: source.into(), options: String::new() }
+        Mount { number, at: at.into(), kind: kind.into(), source: source.into(), options: String::new(), seen_by: None }
     }
 
     #[test]

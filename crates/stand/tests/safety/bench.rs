@@ -81,6 +81,11 @@ impl Bench {
         path
     }
 
+    /// Counts a file that a test made as an image.
+    pub fn adopt(&mut self, path: &Path) {
+        self.images.push(path.to_path_buf());
+    }
+
     /// A loop device over a new image.
     pub fn disk(&mut self, mib: u64) -> String {
         let image = self.image(mib);
@@ -187,7 +192,8 @@ impl Bench {
     /// a device on which a test has just turned swap on.
     pub fn hash(&self) -> u64 {
         // Each device, disk or partition, has a cache of its own above the image.
-        for device in self.devices.iter().filter(|device| Path::new(device).exists()) {
+        // What lies on another one writes to that one's.
+        for device in self.devices.iter().rev().filter(|device| Path::new(device).exists()) {
             let _ = File::open(device).and_then(|device| device.sync_all());
         }
         let mut hasher = std::hash::DefaultHasher::new();

@@ -63,6 +63,16 @@ pub fn refused(bench: &mut Bench, device: &str, is_reason: &dyn Fn(&Refusal) -> 
     assert_eq!(bench.hash(), before, "bytes of {device} changed");
 }
 
+/// The same by one look, where it is the use that matters and not the name: whoever lets go in time is no reason, so that each look at
+/// somebody who stays takes a second.
+pub fn refused_at_once(bench: &Bench, device: &str, is_reason: &dyn Fn(&Refusal) -> bool) {
+    let before = bench.hash();
+    let facts = inspect(device).unwrap();
+    assert!(reasons(&facts).iter().any(is_reason), "{device}: {:?}", facts.access);
+    assert_eq!(may_write(&facts, &everything(&facts)).unwrap_err().kind, Kind::Unsafe);
+    assert_eq!(bench.hash(), before, "bytes of {device} changed");
+}
+
 /// A device that may be written when its identity is confirmed and exactly these signatures are named.
 pub fn allowed(bench: &Bench, device: &str, signatures: &[&str]) {
     let before = bench.hash();
@@ -103,7 +113,8 @@ pub fn allowed(bench: &Bench, device: &str, signatures: &[&str]) {
     nothing_held(device);
 }
 
-fn nothing_held(device: &str) {
+/// Nothing speaks against writing.
+pub fn nothing_held(device: &str) {
     let facts = inspect(device).unwrap();
     assert!(matches!(facts.access, WriteAccess::Confirm { .. }), "{device} is still held: {:?}", facts.access);
 }

@@ -12,4 +12,5 @@ mod checks;
 mod claims;
 mod devices;
 mod files;
+mod holders;
 mod members;
