@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stend_base::random::{below, draw};
 use stend_base::{Bytes, Error, Kind, Lang, Result, Say, format};
-use stend_spec::fit::{areas, origin};
+use stend_spec::fit::{areas, origin, too_small_for_shares};
 use stend_spec::workload::{Region, Stream, Trial};
 
 /// A shared cursor starts below this, so that what it counts to has room for 10^19 I/Os.
@@ -75,7 +75,8 @@ impl Job {
     }
 }
 
-/// All jobs of a trial, each with its area (see [`areas`]). Fails if the region has no block for one of them.
+/// All jobs of a trial, each with its area (see [`areas`]). Fails if the region has no block for one of them, or not the room for the
+/// shares of a mixture of block sizes.
 pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
     let mut areas = areas(trial).into_iter();
     let mut jobs = Vec::new();
@@ -114,7 +115,11 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
             });
         }
     }
-    Ok(jobs)
+    // Asked last: an area without a block has no room for shares either.
+    match too_small_for_shares(trial) {
+        Some(reason) => Err(Error::new(Kind::Preflight, reason)),
+        None => Ok(jobs),
+    }
 }
 
 fn too_small_for_all(trial: &Trial) -> Box<Error> {

@@ -3,7 +3,8 @@
 use crate::layout::Job;
 use std::sync::Arc;
 use stend_base::random::{Random, below, draw};
-use stend_spec::workload::{BlockShare, Pattern, Stream};
+use stend_spec::mixture::{self, Tiling};
+use stend_spec::workload::{BlockShare, Stream};
 
 /// Sizes lie in the same order in every trial, so that what one wrote another reads with the same borders.
 const TILE_SEED: u64 = 0x510E_527F_ADE6_82D1;
@@ -22,15 +23,19 @@ pub(crate) enum Places {
         /// Bytes of each.
         block: u64,
     },
-    /// Side by side without gaps, in a repeated cycle that holds each size as often as its share says. For orders
-    /// that visit every place once in a pass: a pass has the exact shares and moves every byte once.
+    /// Side by side without gaps, in a repeated cycle that holds each size as often as its share says, and a part of one at the end. For
+    /// orders that visit every place once in a pass: a pass has the shares and moves every byte once.
     Tiled {
         /// How many.
         count: u64,
+        /// Whole cycles.
+        cycles: u64,
         /// Bytes of a cycle.
         cycle: u64,
         /// (offset in the cycle, size) of its places.
         tiles: Arc<[(u64, u64)]>,
+        /// The same of the places behind the last whole cycle.
+        rest: Arc<[(u64, u64)]>,
     },
     /// At every multiple of the smallest size, the size drawn for each I/O. For orders that come back to a place:
     /// the heat of a place must not decide how often a size comes.
@@ -47,15 +52,18 @@ pub(crate) enum Places {
 }
 
 impl Places {
-    /// The places of a job.
+    /// The places of a job. Areas that are too small for the shares of a mixture were refused (`crate::layout`).
     pub fn new(job: &Job) -> Places {
         let (spec, block) = (&job.spec, job.spec.block_size.0);
         let len = job.area.blocks * block;
         if spec.block_mix.is_empty() {
             return Places::Equal { count: job.area.blocks, block };
         }
-        if is_tiled(&spec.pattern) {
-            return tiled(&spec.block_mix, len);
+        if mixture::is_tiled(&spec.pattern) {
+            let Some(tiling) = Tiling::new(&spec.block_mix, len) else {
+                unreachable!("the layout refuses an area that is too small for its mixture");
+            };
+            return tiled(&spec.block_mix, &tiling);
         }
         let unit = spec.block_size_min().0;
         let mut sum = 0;
@@ -83,9 +91,9 @@ impl Places {
     pub fn at(&self, place: u64, index: u64) -> (u64, u64) {
         match self {
             Places::Equal { block, .. } => (place * block, *block),
-            Places::Tiled { cycle, tiles, .. } => {
+            Places::Tiled { cycles, cycle, tiles, rest, .. } => {
                 let (turn, tile) = (place / tiles.len() as u64, place % tiles.len() as u64);
-                let (offset, size) = tiles[tile as usize];
+                let (offset, size) = if turn < *cycles { tiles[tile as usize] } else { rest[tile as usize] };
                 (turn * cycle + offset, size)
             }
             Places::Drawn { unit, sizes, seed, .. } => {
@@ -96,39 +104,26 @@ impl Places {
     }
 }
 
-fn is_tiled(pattern: &Pattern) -> bool {
-    matches!(
-        pattern,
-        Pattern::Sequential
-            | Pattern::SharedSequential
-            | Pattern::Append
-            | Pattern::Reverse
-            | Pattern::Random
-            | Pattern::Mixed { .. }
-    )
+/// Whole cycles, and of one more what the tiling puts behind them.
+fn tiled(mix: &[BlockShare], tiling: &Tiling) -> Places {
+    let tiles = shuffled(mix, &tiling.cycle);
+    let rest = shuffled(mix, &tiling.rest);
+    let cycle = tiles.iter().map(|(_, size)| size).sum();
+    let count = tiling.cycles * tiles.len() as u64 + rest.len() as u64;
+    Places::Tiled { count, cycles: tiling.cycles, cycle, tiles, rest }
 }
 
-/// Whole cycles, and of one more what still fits.
-fn tiled(mix: &[BlockShare], len: u64) -> Places {
-    let divisor = mix.iter().fold(0, |divisor, share| common(divisor, share.percent)).max(1);
+/// (offset, size) of so many blocks of each size, side by side.
+fn shuffled(mix: &[BlockShare], counts: &[u64]) -> Arc<[(u64, u64)]> {
     let mut sizes: Vec<u64> =
-        mix.iter().flat_map(|share| vec![share.size.0; usize::from(share.percent / divisor)]).collect();
+        mix.iter().zip(counts).flat_map(|(share, count)| vec![share.size.0; *count as usize]).collect();
     Random::new(TILE_SEED).shuffle(&mut sizes);
-    let mut cycle = 0;
-    let tiles: Arc<[(u64, u64)]> = sizes
-        .iter()
-        .map(|&size| {
-            cycle += size;
-            (cycle - size, size)
-        })
-        .collect();
-    let rest = tiles.iter().take_while(|(offset, size)| offset + size <= len % cycle).count();
-    Places::Tiled { count: len / cycle * tiles.len() as u64 + rest as u64, cycle, tiles }
-}
-
-/// Greatest common divisor.
-fn common(a: u8, b: u8) -> u8 {
-    if b == 0 { a } else { common(b, a % b) }
+    let mut end = 0;
+    let placed = sizes.iter().map(|&size| {
+        end += size;
+        (end - size, size)
+    });
+    placed.collect()
 }
 
 #[cfg(test)]
@@ -137,6 +132,7 @@ mod tests {
     use crate::layout::tests::{stream, trial};
     use std::collections::BTreeMap;
     use stend_base::{Bytes, Millionths};
+    use stend_spec::workload::{Mix, Pattern};
 
     /// 60 % of 4 KiB, 30 % of 16 KiB and 10 % of 64 KiB over so many KiB.
     fn job(pattern: Pattern, kib: u64) -> Job {
@@ -148,7 +144,7 @@ mod tests {
 
     #[test]
     fn tiles_cover_the_area_without_gap_or_overlap_with_exact_shares() {
-        for kib in [64, 128, 640, 1000, 6400] {
+        for kib in [192, 640, 1000, 6400] {
             let places = Places::new(&job(Pattern::Random, kib));
             let (mut end, mut counts) = (0, BTreeMap::new());
             for place in 0..places.count() {
@@ -158,11 +154,96 @@ mod tests {
                 *counts.entry(size >> 10).or_insert(0u64) += 1;
             }
             assert!(end <= kib << 10 && places.count() > 0 && (kib << 10) - end < 128 << 10, "{kib}: {end}");
-            if kib == 6400 {
-                let whole = places.count() / 10;
-                assert!(counts[&4].abs_diff(6 * whole) <= 6 && counts[&64].abs_diff(whole) <= 1, "{counts:?}");
+            // A share is off by less than a block.
+            let share = |percent: u64| percent * places.count();
+            assert!(
+                [(4, 60), (16, 30), (64, 10)].iter().all(|(k, p)| (100 * counts[k]).abs_diff(share(*p)) < 100),
+                "{kib}: {counts:?}"
+            );
+        }
+    }
+
+    /// Mean bytes per I/O of the first `ios` of all jobs, relative to the one asked for.
+    fn mean_of(spec: &Stream, range: Bytes, ios: u64) -> f64 {
+        let (mut bytes, mut count) = (0, 0);
+        for job in crate::layout::jobs(&trial(range, vec![spec.clone()]), u64::MAX).unwrap() {
+            let region = job.region();
+            let mut sequence = crate::sequence::Sequence::new(&job);
+            let ios = if ios == 0 { sequence.places() } else { ios };
+            for index in 0..ios {
+                let step = sequence.at(index);
+                assert!(step.offset >= region.start.0 && step.offset + u64::from(step.len) <= region.end());
+                bytes += u64::from(step.len);
+            }
+            count += ios;
+        }
+        let asked: f64 = spec.sizes().map(|s| s.size.0 as f64 * f64::from(s.percent) / 100.0).sum();
+        bytes as f64 / count as f64 / asked
+    }
+
+    #[test]
+    fn weights_of_sizes_hold_in_small_areas_of_many_jobs_in_passes_and_in_short_trials() {
+        let share = |kib, percent| BlockShare { size: Bytes::kib(kib), percent };
+        let mixes = [
+            vec![share(4, 60), share(64, 40)],
+            vec![share(4, 60), share(16, 30), share(64, 10)],
+            vec![share(8, 67), share(32, 33)],
+        ];
+        let orders = [
+            Pattern::Random,
+            Pattern::Sequential,
+            Pattern::Reverse,
+            Pattern::Mixed { sequential: Millionths::percent(50) },
+        ];
+        let drawn = [
+            Pattern::Uniform,
+            Pattern::Zipf { theta_thousandths: 1200 },
+            Pattern::Pareto { hot: Millionths::percent(20) },
+        ];
+        for (block_mix, mib) in mixes.iter().flat_map(|mix| [9, 16, 37, 64, 101].map(|mib| (mix.clone(), mib))) {
+            let most = block_mix.iter().map(|s| s.size).max().unwrap();
+            for (jobs, read) in [(1, 100), (1, 0), (2, 70), (3, 0)] {
+                let mix = Mix::of_reads(read);
+                let spec = |pattern: &Pattern| Stream {
+                    pattern: pattern.clone(),
+                    mix,
+                    jobs,
+                    block_size: most,
+                    block_mix: block_mix.clone(),
+                    ..stream()
+                };
+                let mean: f64 = block_mix.iter().map(|s| s.size.0 as f64 * f64::from(s.percent) / 100.0).sum();
+                let variance: f64 =
+                    block_mix.iter().map(|s| (s.size.0 as f64 - mean).powi(2) * f64::from(s.percent) / 100.0).sum();
+                // Four standard deviations of a draw, which what is spread evenly keeps all the more.
+                let chance = |ios: u64| 4.0 * variance.sqrt() / mean / (ios as f64 * f64::from(jobs)).sqrt();
+                for pattern in &orders {
+                    let spec = spec(pattern);
+                    if !matches!(pattern, Pattern::Mixed { .. }) {
+                        let whole = mean_of(&spec, Bytes::mib(mib), 0);
+                        assert!((whole - 1.0).abs() <= 0.0051, "{pattern:?} {block_mix:?} {mib} MiB x {jobs}: {whole}");
+                    }
+                    // Runs of half an area are no draws of single blocks.
+                    let short = mean_of(&spec, Bytes::mib(mib), 200);
+                    assert!(
+                        (short - 1.0).abs() <= 0.005 + chance(200),
+                        "{pattern:?} {block_mix:?} {mib} MiB x {jobs}: {short}"
+                    );
+                }
+                for pattern in &drawn {
+                    let short = mean_of(&spec(pattern), Bytes::mib(mib), 5000);
+                    assert!((short - 1.0).abs() <= chance(5000), "{pattern:?} {block_mix:?}: {short}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn an_area_that_cannot_hold_the_shares_is_refused() {
+        let share = |kib, percent| BlockShare { size: Bytes::kib(kib), percent };
+        let spec = Stream { block_size: Bytes::kib(64), block_mix: vec![share(4, 60), share(64, 40)], ..stream() };
+        let error = crate::layout::jobs(&trial(Bytes::kib(128), vec![spec]), u64::MAX).unwrap_err();
+        assert!(error.message.en.contains("takes 140 KiB") && error.message.ru.contains("140 КиБ"), "{error}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Whether a case fits its target: permission, size, block sizes, what the target can do. Pure.
 
+use crate::mixture::{self, Tiling};
 use crate::plan::{Case, NullDevice, PlanTarget};
 use crate::workload::{Backend, Pattern, Region, Stream, Trial};
 use std::ops::Range;
@@ -40,6 +41,9 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
     }
     if areas(trial).iter().any(Range::is_empty) {
         return Some(say!("the range is smaller than one block per job", "область меньше одного блока на задание"));
+    }
+    if let Some(reason) = too_small_for_shares(trial) {
+        return Some(reason);
     }
     for stream in &trial.streams {
         // What a trace needs is asked where it is known.
@@ -159,6 +163,22 @@ fn too_small_for(pattern: &Pattern, block: Bytes, region: u64) -> Option<Say> {
     }
 }
 
+/// Why the area of a job cannot hold a mixture of block sizes in its shares, where they lie side by side.
+pub fn too_small_for_shares(trial: &Trial) -> Option<Say> {
+    let jobs = trial.streams.iter().flat_map(|stream| std::iter::repeat_n(stream, stream.jobs as usize));
+    let mixed = |stream: &Stream| !stream.block_mix.is_empty() && mixture::is_tiled(&stream.pattern);
+    let len = |stream: &Stream, blocks: Range<u64>| (blocks.end - blocks.start) * stream.block_size.0;
+    let mut mixtures =
+        jobs.zip(areas(trial)).filter(|(stream, _)| mixed(stream)).map(|(stream, area)| (stream, len(stream, area)));
+    let (stream, len) = mixtures.find(|(stream, len)| Tiling::new(&stream.block_mix, *len).is_none())?;
+    let told = |lang| [len, mixture::cycle_len(&stream.block_mix)].map(|bytes| format::bytes(Bytes(bytes), lang));
+    let ([is, needs], [is_ru, needs_ru]) = (told(Lang::En), told(Lang::Ru));
+    Some(say!(
+        "{is} for each job cannot hold the block sizes in their shares, which takes {needs}: use a larger range, fewer jobs, or `pattern: uniform`",
+        "{is_ru} на задание не вмещают размеры блоков в их долях, нужно {needs_ru}: возьмите область больше, заданий меньше или `pattern: uniform`"
+    ))
+}
+
 /// The first verified stream into whose region another one writes: what it finds there is not what it wrote.
 fn written_by_others(trial: &Trial) -> Option<Say> {
     let streams = &trial.streams;
@@ -248,6 +268,20 @@ mod tests {
         let span = |start, end| Bytes::mib(start).0..Bytes::mib(end).0;
         assert_eq!(spans(&mixed, |_| true), [span(0, 16), span(16, 32), span(32, 48)]);
         assert_eq!(spans(&mixed, |stream| stream.mix.writes()), [span(32, 48)]);
+    }
+
+    #[test]
+    fn a_mixture_of_sizes_needs_room_for_its_shares_where_they_lie_side_by_side() {
+        let share = |kib, percent| crate::workload::BlockShare { size: Bytes::kib(kib), percent };
+        let mixed = |pattern, jobs| {
+            let block_mix = vec![share(4, 99), share(1024, 1)];
+            trial(vec![Stream { pattern, jobs, block_mix, ..stream(Op::Read, Bytes::mib(1)) }])
+        };
+        assert_eq!(reason(&mixed(Pattern::Random, 32), &device()), None);
+        let found = reason(&mixed(Pattern::Random, 64), &device()).unwrap();
+        assert!(found.starts_with("1 MiB for each job") && found.contains("takes 1.39 MiB"), "{found}");
+        assert_eq!(reason(&mixed(Pattern::Sequential, 64), &device()), Some(found));
+        assert_eq!(reason(&mixed(Pattern::Uniform, 64), &device()), None, "sizes are drawn");
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod keys;
 mod label;
 pub mod ladder;
 pub mod machine;
+pub mod mixture;
 pub mod order;
 pub mod parse;
 pub mod pattern;
