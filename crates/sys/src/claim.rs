@@ -75,7 +75,7 @@ pub struct Claim {
 #[derive(Debug)]
 pub(crate) struct Grip {
     /// Keeps the device exclusive, or is the created file.
-    held: OwnedFd,
+    pub(crate) held: OwnedFd,
     _whole_disk: Option<OwnedFd>,
     lease: Option<Lease>,
 }
@@ -99,7 +99,8 @@ impl Claim {
             Err(rustix::io::Errno::WOULDBLOCK) => Err(NotClaimed::DiskLocked),
             other => other.map_err(io_error(say!("lock the whole disk", "заблокировать весь диск"))),
         })?;
-        let held = patiently(deadline, || match open_node(request.node, OFlags::EXCL) {
+        // For writing, because it also discards: see `IoFile::discard_at`.
+        let held = patiently(deadline, || match open_node(request.node, OFlags::EXCL | OFlags::RDWR) {
             Err(rustix::io::Errno::BUSY) => Err(NotClaimed::Busy),
             other => other.map_err(io_error(say!("hold the device exclusively", "занять устройство монопольно"))),
         })?;

@@ -129,6 +129,16 @@ impl IoFile {
         (&self.fds[index], offset)
     }
 
+    /// As [`at`](Self::at), of a device the descriptor by which the claim holds it alone. The kernel drops what its page cache has of
+    /// a range before it takes the range away; asked through any other descriptor it may only let go of pages that nobody uses,
+    /// and while a load goes through the page cache it answers `EBUSY`.
+    //= linux 6.18, block/bdev.c: truncate_bdev_range
+    fn at_exclusive(&self, offset: u64) -> (&OwnedFd, u64) {
+        let (index, offset) = self.place(offset);
+        let alone = self.device && self.grips.len() == self.fds.len();
+        (if alone { &self.grips[index].held } else { &self.fds[index] }, offset)
+    }
+
     /// Every descriptor, in the order of the space that they form.
     pub(crate) fn each(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.fds.iter().map(OwnedFd::as_fd)
@@ -238,7 +248,7 @@ impl IoFile {
     /// kind (BLKDISCARD: TRIM, UNMAP, deallocate), what the range holds afterwards is the device's affair; a file
     /// gets a hole, which reads as zeroes. `Unsupported` if the target knows nothing of the kind.
     pub fn discard_at(&self, offset: u64, len: u64) -> io::Result<()> {
-        let (fd, offset) = self.at(offset);
+        let (fd, offset) = self.at_exclusive(offset);
         if self.is_device() {
             return crate::block::discard(fd, offset, len);
         }
@@ -248,7 +258,7 @@ impl IoFile {
     /// Makes a range read as zeroes; its size stays. The kernel asks a device to do it by itself and writes zeroes
     /// where it cannot; a file system notes that the range holds none. `Unsupported` where it knows nothing of the kind.
     pub fn zero_at(&self, offset: u64, len: u64) -> io::Result<()> {
-        let (fd, offset) = self.at(offset);
+        let (fd, offset) = self.at_exclusive(offset);
         Ok(rustix::fs::fallocate(fd, FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE, offset, len)?)
     }
 

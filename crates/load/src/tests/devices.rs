@@ -4,8 +4,10 @@ use super::support::{Loop, Mount, done, root, run, stream, trial};
 use crate::{Control, fill, run_trial};
 use stend_base::{Bytes, Nanos};
 use stend_record::observed::TrialStatus;
-use stend_spec::workload::{Backend, Op, Stream, Trial};
+use stend_spec::workload::{Backend, Mix, Op, Stream, Trial};
 use stend_sys::IoFile;
+use stend_sys::block::DevNo;
+use stend_sys::claim::{Claim, DeviceRequest};
 
 const LEN: Bytes = Bytes::mib(16);
 const LANES: [Backend; 3] = [Backend::Auto, Backend::Libaio, Backend::Psync];
@@ -158,4 +160,34 @@ fn a_stop_during_a_stall_does_not_wait_for_the_target() {
     .unwrap();
     mount.thaw();
     assert_eq!((outcome.status, outcome.censored.len()), (TrialStatus::Interrupted, 1));
+}
+
+#[test]
+fn discards_of_what_the_page_cache_holds_are_not_refused_as_busy() {
+    if !root() {
+        return;
+    }
+    let (disk, leases) = (Loop::new(LEN), tempfile::tempdir().unwrap());
+    let number = std::os::unix::fs::MetadataExt::rdev(&std::fs::metadata(&disk.device).unwrap());
+    let claim = Claim::device(&DeviceRequest {
+        node: &disk.device,
+        whole_disk: &disk.device,
+        device: DevNo::from_raw(number),
+        size: LEN.0,
+        leases: leases.path(),
+        lease: "loop",
+        note: "a test",
+        patience: std::time::Duration::from_secs(5),
+    })
+    .unwrap();
+    let file = claim.open_write(false).unwrap();
+    for backend in [Backend::Auto, Backend::Psync] {
+        // Blocks that were just written are dirty in the cache when they are discarded.
+        let mix = Mix { read: 20, write: 60, discard: 10, write_zeroes: 10 };
+        let stream = Stream { mix, jobs: 2, ..stream(100) };
+        let trial = Trial { backend, direct: false, window: Nanos::SECOND, ..trial(LEN, vec![stream]) };
+        let (outcome, _) = run(&trial, &file).unwrap();
+        assert_eq!((outcome.status, outcome.errors.as_slice()), (TrialStatus::Complete, &[][..]), "{backend:?}");
+        assert!(done(&outcome, Op::Discard).0 > 0 && done(&outcome, Op::WriteZeroes).0 > 0);
+    }
 }
