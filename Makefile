@@ -18,13 +18,13 @@ LAB_TESTS := lab_replay lab_events lab_caches lab_power lab_zfs lab_two lab_ssh
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: ## install what building and testing need (uses the network)
+setup: ## install what building and testing need, and is missing (uses the network); part of `test`, too
 	@scripts/setup.sh
 
 build: ## build the static release binary
 	@RUSTFLAGS="$(STATIC)" cargo build --release --locked --offline --target "$(HOST)" -p stend
 
-test: ## everything that CI does
+test: setup ## set up what is missing, then everything that CI does
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --offline --quiet -- -D warnings
 	cargo test --workspace --locked --offline --no-fail-fast

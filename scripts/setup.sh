@@ -7,9 +7,10 @@ cd "$(dirname "$0")/.."
 
 # A C compiler for SQLite, which is built from source.
 build_packages=(gcc libc6-dev make)
-# Tools that the tests hold our own code against, and file systems for them to make.
-test_packages=(util-linux mount e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g perl lvm2 fdisk gdisk cryptsetup-bin chromium fio
-    sysbench postgresql nginx-light wrk openssh-client dropbear-bin)
+# Tools that the tests hold our own code against, and file systems for them to make. `xtask` holds this list against the programs
+# that tests start.
+test_packages=(util-linux mount udev procps iproute2 e2fsprogs xfsprogs btrfs-progs dosfstools ntfs-3g perl lvm2 dmsetup fdisk gdisk
+    cryptsetup-bin chromium fio sysbench postgresql nginx-light wrk openssh-client dropbear-bin)
 
 if ! command -v cargo >/dev/null || ! rustc --version | awk '{split($2, v, "."); exit !(v[1] > 1 || v[2] >= 95)}'; then
     echo "setup: Rust 1.95 or newer is needed. Install it with (\`apt-get install curl\` if there is no curl):" >&2
@@ -17,6 +18,15 @@ if ! command -v cargo >/dev/null || ! rustc --version | awk '{split($2, v, ".");
     echo "setup: then give the same command again." >&2
     exit 4
 fi
+
+# What `make test` begins with; small toolchains lack them.
+for part in fmt clippy; do
+    if [ "${1:-all}" = all ] && ! cargo "$part" --version >/dev/null 2>&1; then
+        component=${part/fmt/rustfmt}
+        echo "setup: installing the component $component of Rust"
+        rustup component add "$component"
+    fi
+done
 
 # What the virtual lab starts; its guests are made of packages that are never installed.
 lab_packages=(qemu-system-x86)
@@ -30,9 +40,11 @@ lab) packages+=("${lab_packages[@]}") ;;
 esac
 sudo=""
 [ "$(id -u)" = 0 ] || sudo=sudo
+# It fails where it does not know one of them, and tells the others nevertheless.
+installed=$(dpkg-query -W -f '${Package} ${Status}\n' "${packages[@]}" 2>/dev/null || true)
 missing=()
 for package in "${packages[@]}"; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+    grep -q -x "$package install ok installed" <<<"$installed" || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
     echo "setup: installing ${missing[*]}"

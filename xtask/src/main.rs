@@ -10,6 +10,7 @@ mod libraries;
 mod links;
 mod manifests;
 mod powers;
+mod programs;
 mod promises;
 mod scan;
 mod tidy;
@@ -64,6 +65,10 @@ impl Repository {
         promises::check(&self.sources)
     }
 
+    fn programs(&self) -> Vec<Finding> {
+        programs::check(&self.sources)
+    }
+
     fn tidy(&self) -> Vec<Finding> {
         tidy::check(&self.architecture, &self.sources)
     }
@@ -100,6 +105,7 @@ fn report(repository: &Repository) -> ExitCode {
         Repository::links,
         Repository::generated,
         Repository::promises,
+        Repository::programs,
         Repository::tidy,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(repository)).collect();
@@ -155,6 +161,11 @@ mod tests {
     #[test]
     fn every_promise_is_held_by_tests_that_exist() {
         check(Repository::promises);
+    }
+
+    #[test]
+    fn every_program_that_tests_start_is_installed_by_setup() {
+        check(Repository::programs);
     }
 
     #[test]

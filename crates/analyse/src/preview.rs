@@ -97,6 +97,12 @@ pub struct Ahead {
     pub run_file_size: Bytes,
     /// It would share a drive with the target, so that entries wait in memory while a trial runs.
     pub shares_drive: bool,
+    /// Where the ledger of writes goes; `None` if none is kept.
+    pub ledger: Option<String>,
+    /// Where the report goes.
+    pub report: String,
+    /// It takes the place of a file that is there.
+    pub report_replaces: bool,
 }
 
 /// What a run writes to, apart from its own files.

@@ -103,9 +103,14 @@ impl TrialsTable {
     }
 }
 
+/// First line of the table of trials.
+pub(crate) fn head() -> String {
+    COLUMNS.map(|(name, _)| name).join(",") + "\n"
+}
+
 /// Writes the table of trials as CSV (RFC 4180, UTF-8, lines end with a line feed); what is not known is empty.
 pub fn trials_csv(run: &str, rows: &[TrialFigures], to: &mut dyn Write) -> Result<()> {
-    to.write_all((COLUMNS.map(|(name, _)| name).join(",") + "\n").as_bytes())?;
+    to.write_all(head().as_bytes())?;
     for row in TrialsTable::new(run, rows).rows {
         let line: Vec<String> = row.iter().map(Cell::csv).collect();
         to.write_all((line.join(",") + "\n").as_bytes())?;

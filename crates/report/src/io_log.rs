@@ -9,7 +9,7 @@ use stend_record::io_log::Logged;
 use stend_spec::workload::{Op, Trial};
 
 /// Heads of the table of I/Os.
-const COLUMNS: &str = "trial,case,stream,job,begin_ns,latency_ns,op,offset,bytes,failed\n";
+pub(crate) const COLUMNS: &str = "trial,case,stream,job,begin_ns,latency_ns,op,offset,bytes,failed\n";
 
 /// How a log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 use crate::density;
 use crate::figures::{self, LatencyUnit, NONE};
+use crate::ours::{COMMENT, COMMENT_END};
 use crate::words;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CaseFinding, CheckStatus, DensityFinding, NumaFinding, OpFinding};
@@ -32,7 +33,12 @@ pub fn markdown(findings: &Findings, lang: Lang) -> String {
     parts.push(list(not_run.chain(caveats)));
     parts.push(plain(crate::text::origin(findings).get(lang)));
     parts.retain(|part| !part.is_empty());
-    parts.join("\n\n") + "\n"
+    marked(&parts.join("\n\n"))
+}
+
+/// Markdown between the comments by which it is known as ours.
+pub(crate) fn marked(text: &str) -> String {
+    format!("{COMMENT}{text}\n\n{COMMENT_END}")
 }
 
 /// A row for a case of one operation; of several a row for each.

@@ -54,6 +54,7 @@ struct Document<'a> {
     not_run: Vec<NotRunOut<'a>>,
     time: TimeOut,
     run_file: RunFileOut<'a>,
+    report: ReportFileOut<'a>,
     caveats: Vec<CaveatOut<'a>>,
 }
 
@@ -184,6 +185,16 @@ struct RunFileOut<'a> {
     io_log_bytes: Option<u64>,
     /// It lies on a drive of the target: what is recorded waits in memory while a trial runs.
     shares_drive: bool,
+    /// Where the ledger of writes goes; `null` if none is kept.
+    ledger: Option<&'a str>,
+}
+
+/// The report that is written at the end.
+#[derive(Serialize)]
+struct ReportFileOut<'a> {
+    path: &'a str,
+    /// It takes the place of a file that is there.
+    replaces: bool,
 }
 
 /// A preview as JSON, indented, with a line feed at the end.
@@ -245,7 +256,9 @@ fn document(preview: &Preview) -> Document<'_> {
             size_bytes: ahead.run_file_size.0,
             io_log_bytes: preview.io_log.map(|size| size.0),
             shares_drive: ahead.shares_drive,
+            ledger: ahead.ledger.as_deref(),
         },
+        report: ReportFileOut { path: &ahead.report, replaces: ahead.report_replaces },
         caveats: preview.caveats.iter().map(crate::json::caveat).collect(),
     }
 }

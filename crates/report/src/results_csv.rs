@@ -75,15 +75,9 @@ impl<'a> ResultsCsv<'a> {
 
     /// Writes all of it.
     pub fn write(&self, to: &mut dyn Write) -> std::io::Result<()> {
-        let names =
-            COLUMNS.map(|(en, ru)| Cell::Text(if self.dialect == Dialect::Plain { en } else { ru }.to_string()));
-        if self.dialect == Dialect::Russian {
-            // The byte order mark, without which Excel takes UTF-8 for Windows-1251.
-            to.write_all("\u{feff}".as_bytes())?;
-        }
-        to.write_all(self.line(&names).as_bytes())?;
+        to.write_all(head(self.dialect).as_bytes())?;
         for number in numbers(self.findings) {
-            to.write_all(self.line(&self.cells(&number)).as_bytes())?;
+            to.write_all(line(self.dialect, &self.cells(&number)).as_bytes())?;
         }
         Ok(())
     }
@@ -166,19 +160,28 @@ impl<'a> ResultsCsv<'a> {
     fn pick(&self, text: &Say) -> String {
         text.get(if self.dialect == Dialect::Plain { Lang::En } else { Lang::Ru }).to_string()
     }
+}
 
-    fn line(&self, cells: &[Cell; 22]) -> String {
-        let plain = self.dialect == Dialect::Plain;
-        let cells = cells.iter().map(|cell| match cell {
-            Cell::Empty => String::new(),
-            Cell::Number(value) if plain => number(*value),
-            Cell::Number(value) => number(*value).replace('.', ","),
-            Cell::Text(text) if plain => quoted(text),
-            Cell::Text(text) => quoted_for_excel(text),
-        });
-        let line = cells.collect::<Vec<_>>().join(if plain { "," } else { ";" });
-        line + if plain { "\n" } else { "\r\n" }
+/// First line of the table.
+pub(crate) fn head(dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Plain => line(dialect, &COLUMNS.map(|(en, _)| Cell::Text(en.to_string()))),
+        // The byte order mark, without which Excel takes UTF-8 for Windows-1251.
+        Dialect::Russian => "\u{feff}".to_string() + &line(dialect, &COLUMNS.map(|(_, ru)| Cell::Text(ru.to_string()))),
     }
+}
+
+fn line(dialect: Dialect, cells: &[Cell; 22]) -> String {
+    let plain = dialect == Dialect::Plain;
+    let cells = cells.iter().map(|cell| match cell {
+        Cell::Empty => String::new(),
+        Cell::Number(value) if plain => number(*value),
+        Cell::Number(value) => number(*value).replace('.', ","),
+        Cell::Text(text) if plain => quoted(text),
+        Cell::Text(text) => quoted_for_excel(text),
+    });
+    let line = cells.collect::<Vec<_>>().join(if plain { "," } else { ";" });
+    line + if plain { "\n" } else { "\r\n" }
 }
 
 /// Every digit that the number has. One of exactly three decimals gets a fourth, because `1.234` can be read as 1234.

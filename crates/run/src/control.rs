@@ -7,7 +7,7 @@ use crate::channel::Stopper;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,9 +24,10 @@ pub(crate) struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Listens beside `run_file` and passes what is asked to `stopper`.
+    /// Listens beside `run_file` and passes what is asked to `stopper`. The socket of a coordinator that was killed is replaced.
     pub(crate) fn open(run_file: &Path, stopper: Stopper) -> io::Result<ControlSocket> {
         let path = socket_path(run_file);
+        remove_stale(&path)?;
         let listener = with_short_path(&path, |short| UnixListener::bind(short))?;
         let socket = ControlSocket { path };
         std::fs::set_permissions(&socket.path, std::fs::Permissions::from_mode(0o600))?;
@@ -48,6 +49,19 @@ impl Drop for ControlSocket {
     fn drop(&mut self) {
         // Somebody may have removed it already; a stale socket refuses connections, which says enough.
         drop(std::fs::remove_file(&self.path));
+    }
+}
+
+/// Removes a socket on which nobody listens. The run file is locked by us, so nobody can have begun to listen meanwhile.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(found) if !found.file_type().is_socket() => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map(drop)?,
+    }
+    match with_short_path(path, |short| UnixStream::connect(short)) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
+        _ => Ok(()),
     }
 }
 
@@ -96,4 +110,31 @@ fn word(mut stream: UnixStream) -> io::Result<String> {
     let mut text = String::new();
     Read::take(&mut stream, WORD_MAX).read_to_string(&mut text)?;
     Ok(text.trim().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::step::{Input, Wish};
+
+    #[test]
+    fn a_run_that_goes_on_after_a_kill_can_be_seen_and_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        let run_file = dir.path().join("r.stend");
+        // What a killed coordinator leaves: its socket, on which nobody listens.
+        drop(UnixListener::bind(dir.path().join("r.stend.sock")).unwrap());
+        assert!(!is_going_on(&run_file));
+        let (crate::channel::Channel { receiver, .. }, stopper) = crate::channel::channel();
+        let socket = ControlSocket::open(&run_file, stopper).unwrap();
+        assert!(is_going_on(&run_file));
+        ask_to_stop(&run_file, false).unwrap();
+        assert!(matches!(receiver.recv(), Ok(Input::Wish(Wish::Stop(Kind::Interrupted)))));
+        // Neither a run that lives nor what is no socket is replaced.
+        assert!(ControlSocket::open(&run_file, crate::channel::channel().1).is_err());
+        assert!(is_going_on(&run_file));
+        drop(socket);
+        std::fs::write(dir.path().join("r.stend.sock"), "precious").unwrap();
+        assert!(ControlSocket::open(&run_file, crate::channel::channel().1).is_err());
+        assert_eq!(std::fs::read(dir.path().join("r.stend.sock")).unwrap(), b"precious");
+    }
 }

@@ -51,6 +51,9 @@ fn ask(asked: &Asked, host: &mut Host, receiver: &Receiver<Input>) -> Result<Pre
         run_file: asked.run_file.clone(),
         run_file_size: ahead::expected_size(&plan),
         shares_drive: facts.shares_drive,
+        ledger: (ahead::keeps_ledger(&plan) && !ahead::replays(asked)).then(|| ahead::ledger_of(asked)),
+        // Whoever asked for the preview writes the report, and knows where.
+        ..Ahead::default()
     };
     Ok(lay_out(&inputs, &plan, &facts.host, &facts.targets, ahead))
 }

@@ -1,5 +1,6 @@
 //! The command line: verbs, flags and their help in both languages. Only words; `cmd` does the work.
 
+mod compare;
 mod export;
 mod import;
 mod lab;
@@ -57,7 +58,7 @@ pub fn command(lang: Lang) -> Command {
             list(lang),
             suites(lang),
             show(lang),
-            compare(lang),
+            compare::compare(lang),
             audit(lang),
             report(lang),
             export::export(lang),
@@ -110,6 +111,7 @@ fn report(lang: Lang) -> Command {
         run_argument(lang),
         option("output", "FILE", output, lang).short('o').required_unless_present("markdown"),
         option("markdown", "FILE", markdown, lang).conflicts_with("output"),
+        force(lang),
     ];
     verb("report", about, examples, "RUN -o FILE", arguments, lang)
 }
@@ -130,67 +132,6 @@ fn suites(lang: Lang) -> Command {
     verb("suites", about, examples, "[SUITE]", vec![positional("SUITE", suite, lang).required(false)], lang)
 }
 
-fn compare(lang: Lang) -> Command {
-    let about = say!(
-        "compare runs with the first of them, or the arms of one run: what changed, and a verdict on every case",
-        "сравнить прогоны с первым из них или варианты одного прогона: что изменилось и вердикт по каждому случаю"
-    );
-    let examples = "stend compare before.stend after.stend\nstend compare last --margin 5%\nstend compare last --published published/nvme-soft-raid.csv --layout raid0\nstend compare R-20261121T18 last -o compare.html --lang ru";
-    let margin = say!(
-        "difference that does not matter (default: 2%; better and worse are also beyond the noise)",
-        "различие, которое не важно (по умолчанию 2%; лучше и хуже — ещё и вне шума)"
-    );
-    let output =
-        say!("HTML file to write as well; `-` is the standard output", "записать и файл HTML; `-` — стандартный вывод");
-    let baseline = say!(
-        "which of the runs, or which arm of one, is 100 % (default: the first)",
-        "какой из прогонов или вариантов принять за 100 % (по умолчанию первый)"
-    );
-    let floor = say!(
-        "a repetition of the baseline, or a run with two arms of one configuration: smaller differences are noise",
-        "повтор базы или прогон с двумя вариантами одной конфигурации: меньшие различия — шум"
-    );
-    let gate = say!(
-        "rules that the comparison is held against, see docs/formats/gate.md: exit code 10 failed, 11 not decided",
-        "правила, которым сравнение должно удовлетворять, см. docs/formats/gate.md: код 10 — не пройден, 11 — не решён"
-    );
-    let junit = say!("write what the gate says as JUnit", "записать решение порога в формате JUnit");
-    let markdown = say!("write the comparison as Markdown", "записать сравнение в формате Markdown");
-    let factor = say!(
-        "conditions that are meant to differ, as --json names them, separated by commas",
-        "условия, которые и должны различаться, через запятую; имена — как в --json"
-    );
-    let history = say!(
-        "follow each value over 4 to 1000 runs in the order of time, and tell where it changed and stayed so",
-        "проследить каждую величину по 4–1000 прогонам в порядке времени и показать, где она изменилась и осталась такой"
-    );
-    let published = say!(
-        "put one run beside the numbers of a table, see docs/formats/published.md; no verdict, every difference told",
-        "поставить один прогон рядом с числами таблицы, см. docs/formats/published.md; без вердикта, все отличия названы"
-    );
-    let layout = say!(
-        "only what the table calls so, or a part of it",
-        "только то, что в таблице названо так, или часть названия"
-    );
-    let arguments = vec![
-        run_argument(lang).num_args(1..).action(ArgAction::Append),
-        option("published", "TABLE", published, lang)
-            .conflicts_with_all(["baseline", "margin", "floor", "factor", "gate", "markdown", "history"]),
-        option("layout", "TEXT", layout, lang).requires("published"),
-        option("baseline", "RUN", baseline, lang),
-        option("margin", "SHARE", margin, lang),
-        option("floor", "RUN", floor, lang),
-        option("factor", "CONDITION", factor, lang).action(ArgAction::Append).value_delimiter(','),
-        option("gate", "FILE", gate, lang),
-        option("junit", "FILE", junit, lang).requires("gate"),
-        option("markdown", "FILE", markdown, lang),
-        option("output", "FILE", output, lang).short('o'),
-        flag("history", None, history, lang)
-            .conflicts_with_all(["markdown", "baseline", "margin", "floor", "factor", "gate"]),
-    ];
-    verb("compare", about, examples, "RUN RUN…", arguments, lang)
-}
-
 fn audit(lang: Lang) -> Command {
     let about = say!(
         "check published numbers without a run: units, Little's law, percentages, copies, more than the drives can",
@@ -208,6 +149,7 @@ fn audit(lang: Lang) -> Command {
         positional("TABLE", table, lang),
         option("suite", "SUITE", suite, lang),
         option("output", "FILE", output, lang).short('o'),
+        force(lang).requires("output"),
     ];
     verb("audit", about, examples, "TABLE", arguments, lang)
 }
@@ -225,7 +167,7 @@ fn man(lang: Lang) -> Command {
     let about = say!("write the manual pages into a directory", "записать страницы руководства в каталог");
     let examples = "stend man ~/.local/share/man/man1\nstend man ~/.local/share/man/ru/man1 --lang ru";
     let directory = say!("directory, made if it does not exist", "каталог; создаётся, если его нет");
-    verb("man", about, examples, "DIR", vec![positional("DIR", directory, lang)], lang)
+    verb("man", about, examples, "DIR", vec![positional("DIR", directory, lang), force(lang)], lang)
 }
 
 fn inspect(lang: Lang) -> Command {
@@ -258,6 +200,15 @@ fn worker(lang: Lang) -> Command {
         say!("serve a coordinator on standard input and output", "обслуживать координатор через стандартные потоки");
     let far = say!("end when the coordinator is silent for 30 s", "завершиться, если координатор молчит 30 с");
     verb("worker", about, "ssh HOST stend worker --far", "", vec![flag("far", None, far, lang)], lang).hide(true)
+}
+
+/// Says that a result may take the place of a file that Stend did not write.
+fn force(lang: Lang) -> Arg {
+    let text = say!(
+        "replace a file that Stend did not write; a run file, a device or what a link leads to is never replaced",
+        "заменить и файл, созданный не Stend; файл прогона, устройство и файл по ссылке не заменяются никогда"
+    );
+    flag("force", None, text, lang)
 }
 
 /// A command with the flags that every verb has, help with examples first, and nothing in the wrong language.

@@ -4,6 +4,7 @@
 
 mod cli;
 mod cmd;
+mod input;
 mod out;
 mod progress;
 mod save;

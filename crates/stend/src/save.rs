@@ -1,108 +1,237 @@
-//! Writes a result into a file that the user named. Never over anything but a file of its like: a slip of
-//! the hand must not cost a run or a disk.
+//! Writes results into files that the user named. Must not replace what Stend did not write, follow a link, or leave half a file.
+//!
+//! A file is written beside its place and gets its name when it is whole. What has that name already is replaced only if it is a
+//! result of Stend (by its content: [`stend_report::is_ours`]), or empty, or if the user says `--force`; a run file never is.
 
-use std::fs::File;
-use std::io::{BufWriter, Read, Result as IoResult, Write};
-use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+mod folder;
+
+use folder::{Folder, Naming, Unusable};
+use rustix::fs::{FileType, Stat};
+use std::ffi::OsStr;
+use std::io::{BufWriter, Error as IoError, ErrorKind, Read, Result as IoResult, Seek, Write};
+use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::store::Owner;
 
 /// First bytes of every run file.
 const DATABASE: &[u8; 16] = b"SQLite format 3\0";
 
-/// Writes `what` (an accusative, for the error) to `path`, which is created, or emptied if it exists.
-///
-/// Errors: `Unsafe` if `path` is a block device or a run file, `Preflight` if it cannot be written.
-pub fn save(path: &Path, what: &Say, write: impl FnOnce(&mut dyn Write) -> IoResult<()>) -> Result<()> {
-    let shown = path.display();
-    if let Some(reason) = precious(path) {
-        let (en, ru) = (&what.en, &what.ru);
-        let (why_en, why_ru) = (reason.en, reason.ru);
-        return Err(Error::new(
-            Kind::Unsafe,
-            say!(
-                "refused to write {en} over `{shown}`: {why_en}",
-                "запись поверх `{shown}` ({ru}) отклонена: {why_ru}"
-            ),
-        )
-        .hint(say!("name another file", "укажите другой файл")));
+/// A result that is to be written.
+#[derive(Clone)]
+pub struct Output {
+    path: PathBuf,
+    /// An accusative, for errors.
+    what: Say,
+    /// Whether a foreign file may be replaced.
+    force: bool,
+}
+
+impl Output {
+    /// `what` (an accusative) at `path`; with `force` in place of any regular file that is no run file.
+    pub fn new(path: impl AsRef<Path>, what: Say, force: bool) -> Output {
+        Output { path: path.as_ref().to_path_buf(), what, force }
     }
-    let written = File::create(path).and_then(|file| {
-        let mut file = BufWriter::new(file);
-        write(&mut file)?;
-        file.flush()
-    });
-    written.map_err(|e| {
-        let (en, ru) = (&what.en, &what.ru);
-        Error::new(Kind::Preflight, say!("cannot write {en} `{shown}`: {e}", "не удаётся записать {ru} `{shown}`: {e}"))
-    })
+
+    /// Where it goes.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it can be written, as far as can be told without writing; `true` if it takes the place of a file.
+    ///
+    /// Errors: `Unsafe` if what is there must stay, `Preflight` if it cannot be written.
+    pub fn check(&self) -> Result<bool> {
+        let (folder, name) = self.place()?;
+        let found = self.replaced(&folder, name)?;
+        folder.has_room().map_err(|e| self.failed(&e))?;
+        Ok(found.is_some())
+    }
+
+    /// Writes it: whole, or not at all.
+    ///
+    /// Errors: as [`check`](Self::check), and those of `write`.
+    pub fn save(&self, write: impl FnOnce(&mut dyn Write) -> IoResult<()>) -> Result<()> {
+        let (folder, name) = self.place()?;
+        let found = self.replaced(&folder, name)?;
+        let fresh = folder.fresh(name).map_err(|e| self.failed(&e))?;
+        let mut buffer = BufWriter::new(&fresh.file);
+        let written = write(&mut buffer).and_then(|()| buffer.flush());
+        drop(buffer);
+        if let Err(error) = written {
+            folder.discard(fresh);
+            return Err(self.failed(&error));
+        }
+        let naming = match &found {
+            Some(found) => Naming::InPlaceOf(found),
+            None => Naming::New(Owner::behind_sudo()),
+        };
+        folder.name(fresh, name, &naming).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                self.refused(&say!("another file got this name meanwhile", "тем временем это имя получил другой файл"))
+            }
+            _ => self.failed(&error),
+        })
+    }
+
+    fn place(&self) -> Result<(Folder, &OsStr)> {
+        let named = self.path.file_name().filter(|_| !self.path.as_os_str().as_encoded_bytes().ends_with(b"/"));
+        let Some(name) = named else {
+            return Err(self.refused(&say!("it is a directory", "это каталог")));
+        };
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = Folder::open(parent, false).map_err(|why| match why {
+            Unusable::Io(error) => self.failed(&error),
+            Unusable::ForeignLink(link) => self.refused(&foreign_link(&link)),
+        })?;
+        Ok((folder, name))
+    }
+
+    /// The file whose place it takes; `None` if there is none.
+    fn replaced(&self, folder: &Folder, name: &OsStr) -> Result<Option<Stat>> {
+        let Some(found) = folder.look(name).map_err(|e| self.failed(&e))? else { return Ok(None) };
+        let kind = FileType::from_raw_mode(found.st_mode);
+        if kind == FileType::Symlink {
+            let target = folder.link(name).map_err(|e| self.failed(&e))?;
+            return Err(self.is_link(&target));
+        }
+        if kind != FileType::RegularFile {
+            return Err(self.refused(&named(kind)));
+        }
+        if !is_mine(&found, folder.is_shared().map_err(|e| self.failed(&e))?) {
+            return Err(self.refused(&say!("it belongs to another user", "он принадлежит другому пользователю")));
+        }
+        match looked_into(folder, name) {
+            Ok(Content::Database) => {
+                Err(self
+                    .refused(&say!("it is a run file or another database", "это файл прогона или другая база данных")))
+            }
+            Ok(Content::Ours | Content::Empty) => Ok(Some(found)),
+            Ok(Content::Foreign) | Err(_) if self.force => Ok(Some(found)),
+            Ok(Content::Foreign) => Err(self.foreign(say!("Stend did not write it", "Stend его не создавал"))),
+            Err(error) => Err(self.foreign(say!("it cannot be read: {error}", "его не удаётся прочитать: {error}"))),
+        }
+    }
+
+    fn foreign(&self, why: Say) -> Box<Error> {
+        self.refused(&why).hint(say!(
+            "name another file, or replace this one with `--force`",
+            "укажите другой файл или замените этот с ключом `--force`"
+        ))
+    }
+
+    fn is_link(&self, target: &Path) -> Box<Error> {
+        let shown = target.display();
+        let why = say!(
+            "it is a link to `{shown}`, and links are not followed",
+            "это ссылка на `{shown}`, а по ссылкам запись не идёт"
+        );
+        let open = ["/proc", "/dev"].iter().any(|root| target.starts_with(root) || self.path.starts_with(root));
+        self.refused(&why).hint(match open {
+            true => say!("`-o -` is the standard output", "`-o -` — стандартный вывод"),
+            false => say!("name the file itself, or remove the link", "укажите сам файл или удалите ссылку"),
+        })
+    }
+
+    fn refused(&self, why: &Say) -> Box<Error> {
+        let (shown, en, ru) = (self.path.display(), &self.what.en, &self.what.ru);
+        let (why_en, why_ru) = (&why.en, &why.ru);
+        let message = say!(
+            "refused to write {en} over `{shown}`: {why_en}",
+            "запись поверх `{shown}` ({ru}) отклонена: {why_ru}"
+        );
+        Error::new(Kind::Unsafe, message).hint(say!("name another file", "укажите другой файл"))
+    }
+
+    fn failed(&self, error: &IoError) -> Box<Error> {
+        let (shown, en, ru) = (self.path.display(), &self.what.en, &self.what.ru);
+        Error::new(
+            Kind::Preflight,
+            say!("cannot write {en} `{shown}`: {error}", "не удаётся записать {ru} `{shown}`: {error}"),
+        )
+    }
+}
+
+/// Whether all of them can be written, so that none is when one cannot.
+///
+/// Errors: as [`Output::check`]; `Usage` if two are one file.
+pub fn check(outputs: &[Output]) -> Result<()> {
+    for (index, output) in outputs.iter().enumerate() {
+        let path = |output: &Output| std::path::absolute(&output.path).unwrap_or_else(|_| output.path.clone());
+        if outputs[..index].iter().any(|other| path(other) == path(output)) {
+            let shown = output.path.display();
+            return Err(Error::new(
+                Kind::Usage,
+                say!("two results are to be written to `{shown}`", "в `{shown}` должны быть записаны два результата"),
+            )
+            .hint(say!("name a file for each", "укажите для каждого свой файл")));
+        }
+        output.check()?;
+    }
+    Ok(())
 }
 
 /// Creates a directory for results, with its parents.
 pub fn directory(path: &Path) -> Result<()> {
-    std::fs::create_dir_all(path).map_err(|e| {
-        let shown = path.display();
-        Error::new(
-            Kind::Preflight,
-            say!("cannot create the directory `{shown}`: {e}", "не удаётся создать каталог `{shown}`: {e}"),
-        )
+    let shown = path.display();
+    let why = match Folder::open(path, true) {
+        Ok(_) => return Ok(()),
+        Err(Unusable::Io(error)) => Say::same(error.to_string()),
+        Err(Unusable::ForeignLink(link)) => foreign_link(&link),
+    };
+    let Say { en, ru } = why;
+    Err(Error::new(
+        Kind::Preflight,
+        say!("cannot create the directory `{shown}`: {en}", "не удаётся создать каталог `{shown}`: {ru}"),
+    ))
+}
+
+fn foreign_link(link: &Path) -> Say {
+    let link = link.display();
+    say!(
+        "`{link}` on the way there is a link of another user, in a directory where everybody can make one",
+        "`{link}` на пути к нему — ссылка другого пользователя в каталоге, где её может создать любой"
+    )
+}
+
+/// Whether a file may be replaced by whoever we are: our own; as root any file, but of those in a directory of everybody only ours
+/// and those of the user behind `sudo`.
+fn is_mine(found: &Stat, shared: bool) -> bool {
+    let me = rustix::process::geteuid();
+    let behind = Owner::behind_sudo().map(|owner| owner.uid);
+    found.st_uid == me.as_raw() || behind == Some(found.st_uid) || me.is_root() && !shared
+}
+
+/// What a file holds.
+enum Content {
+    Empty,
+    Ours,
+    Database,
+    Foreign,
+}
+
+fn looked_into(folder: &Folder, name: &OsStr) -> IoResult<Content> {
+    let mut file = folder.read(name)?;
+    let mut first = Vec::new();
+    Read::by_ref(&mut file).take(DATABASE.len() as u64).read_to_end(&mut first)?;
+    file.rewind()?;
+    Ok(match first.as_slice() {
+        [] => Content::Empty,
+        first if first == DATABASE => Content::Database,
+        _ if stend_report::is_ours(&mut file)? => Content::Ours,
+        _ => Content::Foreign,
     })
 }
 
-/// Why what is there must not be lost.
-fn precious(path: &Path) -> Option<Say> {
-    let found = std::fs::metadata(path).ok()?.file_type();
-    if found.is_block_device() {
-        return Some(say!("it is a block device", "это блочное устройство"));
+fn named(kind: FileType) -> Say {
+    match kind {
+        FileType::Directory => say!("it is a directory", "это каталог"),
+        FileType::BlockDevice => say!("it is a block device", "это блочное устройство"),
+        FileType::CharacterDevice => say!("it is a character device", "это символьное устройство"),
+        FileType::Fifo => say!("it is a named pipe", "это именованный канал"),
+        FileType::Socket => say!("it is a socket", "это сокет"),
+        _ => say!("it is no regular file", "это не обычный файл"),
     }
-    let mut first = [0; DATABASE.len()];
-    let database = found.is_file() && File::open(path).is_ok_and(|mut f| f.read_exact(&mut first).is_ok());
-    (database && &first == DATABASE)
-        .then(|| say!("it is a run file or another database", "это файл прогона или другая база данных"))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn put(path: &Path, text: &str) -> Result<()> {
-        save(path, &Say::same("x"), |to| to.write_all(text.as_bytes()))
-    }
-
-    #[test]
-    fn a_result_replaces_an_older_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("report.html");
-        put(&path, "a long text").unwrap();
-        put(&path, "short").unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "short");
-    }
-
-    #[test]
-    fn a_run_file_is_never_overwritten_by_a_result() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("last.html");
-        std::fs::write(&path, [DATABASE.as_slice(), b"more"].concat()).unwrap();
-        assert_eq!(put(&path, "x").unwrap_err().kind, Kind::Unsafe);
-        assert!(std::fs::read(&path).unwrap().ends_with(b"more"));
-    }
-
-    #[test]
-    fn a_block_device_is_never_overwritten_by_a_result() {
-        let devices = std::fs::read_dir("/dev").unwrap().flatten().map(|entry| entry.path());
-        let Some(device) =
-            devices.into_iter().find(|p| std::fs::metadata(p).is_ok_and(|m| m.file_type().is_block_device()))
-        else {
-            eprintln!("skipped, no block device: a_block_device_is_never_overwritten_by_a_result");
-            return;
-        };
-        assert!(precious(&device).is_some(), "only looked at, never written: {}", device.display());
-        assert!(precious(Path::new("/dev/null")).is_none());
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_written_is_named() {
-        let error = put(Path::new("/does/not/exist/report.html"), "x").unwrap_err();
-        assert!(error.kind == Kind::Preflight && error.message.ru.contains("/does/not/exist"), "{error}");
-    }
-}
+mod tests;

@@ -1,6 +1,5 @@
 //! Reads the traces that a suite names. Must not decide what is replayed of them.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
@@ -55,12 +54,7 @@ fn another(path: &str, why: Option<Say>) -> Box<Error> {
 /// Reads a trace; `before` are those of the suite that were read.
 fn read(path: &Path, source: &Source, before: &[Arc<Trace>]) -> Result<Arc<Trace>> {
     let shown = path.to_string_lossy();
-    let failed = |e: std::io::Error| unreadable(&shown, Say::same(e.to_string()));
-    // A pipe would be waited for, and a device has no end.
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(unreadable(&shown, say!("not a regular file", "не обычный файл")));
-    }
-    let file = File::open(path).map_err(failed)?;
+    let file = crate::input::open(path).map_err(|why| unreadable(&shown, why))?;
     let others = before.iter().map(|trace| trace.facts.count()).sum();
     trace::read_beside(BufReader::new(file), &shown, source, others).map(Arc::new)
 }
@@ -96,7 +90,7 @@ mod tests {
             assert_eq!(traces[0].facts.path, path.to_string_lossy());
         }
         for (missing, en, ru) in
-            [("b.iolog", "No such file", "No such file"), (".", "not a regular file", "не обычный файл")]
+            [("b.iolog", "No such file", "No such file"), (".", "it is a directory", "это каталог")]
         {
             let error = of_suite(&suite(missing), directory.path()).unwrap_err();
             assert_eq!(error.kind, Kind::Spec, "{error}");

@@ -127,6 +127,12 @@ fn a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(code.and_then(|c| c.code()), Some(12));
+    // What became of both files is told.
+    let mut told = String::new();
+    let stream = run.child.stderr.take().expect("a stream");
+    std::io::Read::read_to_string(&mut { stream }, &mut told).expect("text");
+    assert!(told.contains("cannot write the run file"), "{told}");
+    assert!(told.contains("cannot write the report") && told.contains("r.stend` holds what was measured"), "{told}");
     assert!(trials(&file).len() > 1);
     assert!(leftovers(&target).is_empty());
 }

@@ -46,18 +46,34 @@ fn home_in(passwd: &str, uid: u32) -> Option<PathBuf> {
     Some(PathBuf::from(home)).filter(|home| home.is_absolute())
 }
 
+/// Least free space of a file system that a run file is made on. What a run really needs is reserved when its plan is known.
+const ROOM_MIN: u64 = 1 << 20;
+
 /// Whether a run file could be made at `path`, as far as can be told without making it: it must not exist, its
-/// directory must, unless that is the one of [`directory`], which a run makes.
+/// directory must and be writable, with room for a file, unless that is the one of [`directory`], which a run makes.
 pub fn may_create(path: &Path) -> Result<()> {
     use std::io::ErrorKind::{AlreadyExists, NotFound};
     if path.symlink_metadata().is_ok() {
         return Err(failure::cannot_create(path, &AlreadyExists.into()));
     }
     let parent = path.parent().unwrap_or(path);
-    if parent.is_dir() || directory().is_ok_and(|own| own == parent) {
-        return Ok(());
+    if !parent.is_dir() {
+        return match directory().is_ok_and(|own| own == parent) {
+            true => Ok(()),
+            false => Err(failure::cannot_create(path, &NotFound.into())),
+        };
     }
-    Err(failure::cannot_create(path, &NotFound.into()))
+    has_room(parent).map_err(|error| failure::cannot_create(path, &error.into()))
+}
+
+/// Whether we may make a file in a directory, and its file system has room for one.
+fn has_room(directory: &Path) -> rustix::io::Result<()> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
+    accessat(CWD, directory, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+    let here = statvfs(directory)?;
+    // A file system that does not count blocks or files has none of them.
+    let full = here.f_blocks > 0 && here.f_bavail.saturating_mul(here.f_frsize) < ROOM_MIN;
+    if full || here.f_files > 0 && here.f_ffree == 0 { Err(rustix::io::Errno::NOSPC) } else { Ok(()) }
 }
 
 /// Creates a directory for run files with its parents; what is new belongs to the user behind sudo.

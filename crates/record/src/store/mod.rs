@@ -21,6 +21,7 @@ mod writer;
 pub use glance::{Glance, glance};
 pub use io_log::{IoLogs, io_logs};
 pub use locate::{directory, locate, make_directory, may_create, new_run_id};
+pub use owner::Owner;
 pub use reader::read;
 pub use writer::{Options, Writer, create, create_whole, resume};
 

@@ -9,6 +9,9 @@ use stend_analyse::gate::{GateFinding, GatedCell, Outcome};
 use stend_base::{Lang, Say, say};
 use stend_spec::gate::{GateRule, GateVerdict};
 
+/// What JUnit begins with.
+pub(crate) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
 /// A cell under its rule, with the numbers that the table shows for it.
 pub struct Row<'a> {
     /// The cell.
@@ -125,7 +128,8 @@ pub fn junit(comparison: &Comparison, gate: &GateFinding, lang: Lang) -> String 
     let (tests, failures) = (rows.len() + gate.idle.len(), count(Outcome::Failed));
     let errors = count(Outcome::Undecided) + gate.idle.len();
     let mut m = Markup::new();
-    m.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    m.raw(DECLARATION);
+    m.raw(crate::ours::COMMENT);
     let [tests, failures, errors] = [tests, failures, errors].map(|n| n.to_string());
     let numbers = [("name", gate.name.as_str()), ("tests", &tests), ("failures", &failures), ("errors", &errors)];
     m.with("testsuites", &numbers, |m| {

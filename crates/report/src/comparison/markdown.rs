@@ -2,7 +2,7 @@
 
 use super::verdict::{checks, labels, summary};
 use super::{Line, gate, letter, lines, means, notes, unit};
-use crate::markdown::{list, plain, rows};
+use crate::markdown::{list, marked, plain, rows};
 use stend_analyse::Comparison;
 use stend_analyse::compare::Condition;
 use stend_base::{Lang, Say, say};
@@ -51,8 +51,7 @@ pub fn comparison_markdown(comparison: &Comparison, lang: Lang) -> String {
     for note in notes(comparison) {
         paragraph(&plain(note.get(lang)));
     }
-    out.truncate(out.trim_end().len());
-    out + "\n"
+    marked(out.trim_end())
 }
 
 fn table(comparison: &Comparison, lang: Lang) -> String {

@@ -69,6 +69,7 @@ fn document(title: &Say, lang: Lang, inside: impl FnOnce(&mut Markup)) -> String
 
 fn head(m: &mut Markup, title: &Say, lang: Lang) {
     m.start("meta", &[("charset", "utf-8")]);
+    m.raw(crate::ours::GENERATOR);
     m.start("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
     m.start("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
     m.start("meta", &[("name", "color-scheme"), ("content", "light dark")]);

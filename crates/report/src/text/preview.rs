@@ -303,8 +303,8 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
     let size = both(|lang| format::bytes(ahead.run_file_size, lang));
     let (path, en, ru, spool_en, spool_ru) = (clean(&ahead.run_file), size.en, size.ru, spool.en, spool.ru);
     let file = say!(
-        "{path}, about {en}, which are reserved first; the report goes beside it.{spool_en}",
-        "{path}, около {ru}, место резервируется заранее; отчёт ляжет рядом.{spool_ru}"
+        "{path}, about {en}, which are reserved first.{spool_en}",
+        "{path}, около {ru}, место резервируется заранее.{spool_ru}"
     );
     let will_write = preview.caveats.iter().find(|caveat| matches!(caveat, Caveat::WillWrite { .. }));
     let written = will_write.map_or_else(|| say!("Nothing.", "Ничего."), |caveat| caveat.say());
@@ -323,13 +323,30 @@ fn costs(preview: &Preview, screen: &Screen) -> String {
         (say!("written", "запись"), both(|l| format!("{}{}", written.get(l), amounts.get(l)))),
         (say!("run file", "файл прогона"), file),
     ];
-    let rows: Vec<(Say, Say)> = rows.into_iter().chain(log).collect();
+    let rows: Vec<(Say, Say)> = rows.into_iter().chain(log).chain(beside_the_run_file(preview)).collect();
     let names = rows.iter().map(|(name, _)| width(name.get(screen.lang))).max().unwrap_or_default();
     let row = |(name, value): &(Say, Say)| {
         let first = format!("{}  ", left(name.get(screen.lang), names));
         paragraph(&first, value.get(screen.lang), screen.width)
     };
     rows.iter().map(row).collect()
+}
+
+/// The ledger, if one is kept, and the report.
+fn beside_the_run_file(preview: &Preview) -> impl Iterator<Item = (Say, Say)> {
+    let ahead = &preview.ahead;
+    let ledger = ahead.ledger.as_ref().map(|path| {
+        let path = clean(path);
+        let what =
+            say!("{path}, which lists the writes until they are checked.", "{path} — перечень записей до их проверки.");
+        (say!("ledger", "журнал записей"), what)
+    });
+    let path = clean(&ahead.report);
+    let report = match ahead.report_replaces {
+        true => say!("{path}, in place of the file that is there.", "{path}, вместо имеющегося файла."),
+        false => Say::same(format!("{path}.")),
+    };
+    ledger.into_iter().chain(std::iter::once((say!("report", "отчёт"), report)))
 }
 
 fn time(preview: &Preview) -> Say {

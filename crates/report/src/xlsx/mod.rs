@@ -72,7 +72,9 @@ fn properties(book: &Book<'_>) -> Result<DocProperties, XlsxError> {
     /// 9999-12-31: the format knows no later day, nor one before 1900.
     const LAST: i64 = 253_402_214_400;
     let began = book.runs.first().map_or(0, |(_, findings)| findings.started_unix).clamp(0, LAST);
-    Ok(DocProperties::new().set_title("Stend").set_creation_datetime(&ExcelDateTime::from_timestamp(began)?))
+    Ok(DocProperties::new()
+        .set_title(crate::ours::WORKBOOK_TITLE)
+        .set_creation_datetime(&ExcelDateTime::from_timestamp(began)?))
 }
 
 #[cfg(test)]

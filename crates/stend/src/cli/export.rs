@@ -1,6 +1,6 @@
 //! The words of `stend export`.
 
-use super::{choice, flag, option, run_argument, verb};
+use super::{choice, flag, force, option, run_argument, verb};
 use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
@@ -34,6 +34,7 @@ pub(super) fn export(lang: Lang) -> Command {
         option("trial", "N", trial, lang).requires("ios").value_parser(clap::value_parser!(u32)),
         choice("format", "FORMAT", &FORMATS, lang),
         option("output", "FILE", output, lang).short('o'),
+        force(lang).requires("output"),
     ];
     verb("export", about, examples, "RUN --format FORMAT", arguments, lang)
 }

@@ -1,6 +1,6 @@
 //! The words of `stend import`.
 
-use super::{flag, option, positional, verb};
+use super::{flag, force, option, positional, verb};
 use clap::{ArgAction, Command};
 use stend_base::{Lang, say};
 
@@ -34,6 +34,7 @@ pub(super) fn import(lang: Lang) -> Command {
         flag("suite", None, suite, lang),
         flag("lenient", None, lenient, lang).requires("suite"),
         option("output", "FILE", output, lang).short('o'),
+        force(lang).requires("suite").requires("output"),
     ];
     verb("import", about, examples, "FILE…", arguments, lang)
 }

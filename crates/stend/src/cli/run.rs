@@ -1,6 +1,6 @@
 //! The words of `stend run`.
 
-use super::{choice, flag, option, positional, verb};
+use super::{choice, flag, force, option, positional, verb};
 use clap::{Arg, ArgAction, Command};
 use stend_base::{Lang, say};
 
@@ -52,6 +52,7 @@ pub(super) fn run(lang: Lang) -> Command {
         option("seed", "N", seed, lang),
         option("engine", "ENGINE", engine, lang).value_parser(["native", "fio"]).hide_possible_values(true),
         option("output", "FILE", output, lang).short('o'),
+        force(lang),
         choice("progress", "HOW", &["auto", "tty", "plain", "none"], lang),
     ]);
     verb("run", about, examples, "SUITE --on PATH", arguments, lang)

@@ -2,7 +2,6 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
-use std::path::Path;
 use stend_base::{Error, Kind, Result, say};
 
 /// Prints a run beside a table, or writes it as HTML.
@@ -19,20 +18,20 @@ pub fn beside(arguments: &ArgMatches, table: &str, out: &Out) -> Result<()> {
         )
         .hint(say!("put them beside the table one by one", "поставьте их рядом с таблицей по одному")));
     };
+    let output = super::output(arguments, "output", say!("the comparison", "сравнение"));
+    output.iter().try_for_each(|output| output.check().map(drop))?;
     let (audit, published) = super::audit::read(table, &[])?;
     let run = super::read(name)?;
     let findings = stend_analyse::judge(&run)?;
     let layout = arguments.get_one::<String>("layout").map(String::as_str);
     let beside = stend_analyse::beside((&run, &findings), &published, &audit, layout)?;
-    if let Some(file) = arguments.get_one::<String>("output") {
-        let html = stend_report::beside_html(&beside, out.lang);
-        if file == "-" {
-            return out.result(&html);
-        }
-        crate::save::save(Path::new(file), &say!("the comparison", "сравнение"), |to| {
-            to.write_all(html.as_bytes())
-        })?;
-        out.note(file);
+    let html = || stend_report::beside_html(&beside, out.lang);
+    if super::to_standard_output(arguments, "output") {
+        return out.result(&html());
+    }
+    if let Some(output) = output {
+        output.save(|to| to.write_all(html().as_bytes()))?;
+        out.note(&output.path().display().to_string());
     }
     out.result(&match out.json {
         true => stend_report::beside_json(&beside),

@@ -4,6 +4,7 @@
 use super::run::{conclude, resumed, seed, setup, to_its_end};
 use super::signals::Stoppers;
 use crate::out::Out;
+use crate::save::Output;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 use stend_analyse::compare::Options;
@@ -55,7 +56,7 @@ pub fn campaign(stands: &[String], arguments: &ArgMatches, stoppers: &Stoppers, 
     let mut campaign = Campaign { arguments, stoppers, out, seed, rebuild, sides, failed: None };
     campaign.measure();
     let done = campaign.sides.into_iter().filter_map(|side| side.run).collect::<Vec<PathBuf>>();
-    table(&done, out)?;
+    table(&done, arguments.get_flag("force"), out)?;
     campaign.failed.map_or(Ok(()), Err)
 }
 
@@ -119,7 +120,7 @@ impl Campaign<'_> {
             }
         };
         if let Some(path) = side.run.as_ref().filter(|_| !side.waits)
-            && let Err(unshown) = conclude(path, out)
+            && let Err(unshown) = conclude(path, arguments.get_flag("force"), out)
         {
             out.error(&unshown);
         }
@@ -174,7 +175,7 @@ fn whole_in_blocks(suite: &Suite) -> Result<()> {
     }
 }
 
-fn table(done: &[PathBuf], out: &Out) -> Result<()> {
+fn table(done: &[PathBuf], force: bool, out: &Out) -> Result<()> {
     let runs = done.iter().map(|path| {
         let run = store::read(path)?;
         let findings = stend_analyse::judge(&run)?;
@@ -187,11 +188,9 @@ fn table(done: &[PathBuf], out: &Out) -> Result<()> {
     }
     let pairs: Vec<_> = runs.iter().map(|(run, findings)| (run, findings)).collect();
     let comparison = stend_analyse::compare(&pairs, &Options::default());
-    let page = beside(first);
-    crate::save::save(&page, &say!("the comparison", "сравнение"), |to| {
-        to.write_all(stend_report::comparison_html(&comparison, out.lang).as_bytes())
-    })?;
-    out.note(&page.display().to_string());
+    let page = Output::new(beside(first), say!("the comparison", "сравнение"), force);
+    page.save(|to| to.write_all(stend_report::comparison_html(&comparison, out.lang).as_bytes()))?;
+    out.note(&page.path().display().to_string());
     out.result(&match out.json {
         true => stend_report::comparison_json(&comparison),
         false => stend_report::campaign_text(&comparison, out.lang),

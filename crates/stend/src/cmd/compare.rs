@@ -1,8 +1,8 @@
 //! `stend compare A B`: runs relative to the first of them, or the arms of one run.
 
 use crate::out::Out;
+use crate::save::Output;
 use clap::ArgMatches;
-use std::path::Path;
 use stend_analyse::compare::{Floor, Options};
 use stend_analyse::gate::{GateFinding, Outcome};
 use stend_analyse::{Comparison, Findings};
@@ -23,33 +23,36 @@ pub fn compare(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if let Some(table) = arguments.get_one::<String>("published") {
         return super::beside::beside(arguments, table, out);
     }
-    // What is wrong with a gate is said before anything is read.
+    // What is wrong with a gate or an output is said before anything is read.
     let gate = arguments.get_one::<String>("gate").map(|file| gate(file)).transpose()?;
+    let what = || say!("the comparison", "сравнение");
+    let outputs = ["output", "junit", "markdown"].map(|option| super::output(arguments, option, what()));
+    crate::save::check(&outputs.iter().flatten().cloned().collect::<Vec<_>>())?;
     let mut comparison = of(arguments, gate.as_ref())?;
     comparison.gate = gate.map(|gate| stend_analyse::gate::gate(&gate, &comparison));
-    print(arguments, &comparison, out)?;
+    print(arguments, outputs, &comparison, out)?;
     comparison.gate.as_ref().map_or(Ok(()), verdict)
 }
 
-fn print(arguments: &ArgMatches, comparison: &Comparison, out: &Out) -> Result<()> {
-    let write = |name: &str, text: &dyn Fn() -> String| -> Result<()> {
-        let Some(file) = arguments.get_one::<String>(name).filter(|file| *file != "-") else { return Ok(()) };
-        crate::save::save(Path::new(file), &say!("the comparison", "сравнение"), |to| {
-            to.write_all(text().as_bytes())
-        })?;
-        out.note(file);
+fn print(arguments: &ArgMatches, outputs: [Option<Output>; 3], comparison: &Comparison, out: &Out) -> Result<()> {
+    let write = |output: Option<Output>, text: &dyn Fn() -> String| -> Result<()> {
+        let Some(output) = output else { return Ok(()) };
+        output.save(|to| to.write_all(text().as_bytes()))?;
+        out.note(&output.path().display().to_string());
         Ok(())
     };
     let junit = || comparison.gate.as_ref().map(|gate| stend_report::junit(comparison, gate, out.lang));
     let html = || stend_report::comparison_html(comparison, out.lang);
-    write("output", &html)?;
-    write("junit", &|| junit().unwrap_or_default())?;
-    write("markdown", &|| stend_report::comparison_markdown(comparison, out.lang))?;
-    let to_standard_output = |name| arguments.get_one::<String>(name).is_some_and(|file| file == "-");
+    let markdown = || stend_report::comparison_markdown(comparison, out.lang);
+    let [page, checks, summary] = outputs;
+    write(page, &html)?;
+    write(checks, &|| junit().unwrap_or_default())?;
+    write(summary, &markdown)?;
+    let to_standard_output = |name| super::to_standard_output(arguments, name);
     out.result(&match () {
         () if to_standard_output("output") => html(),
         () if to_standard_output("junit") => junit().unwrap_or_default(),
-        () if to_standard_output("markdown") => stend_report::comparison_markdown(comparison, out.lang),
+        () if to_standard_output("markdown") => markdown(),
         () if out.json => stend_report::comparison_json(comparison),
         () => stend_report::comparison_text(comparison, out.lang, out.width(), out.colour()),
     })
@@ -75,13 +78,8 @@ fn verdict(gate: &GateFinding) -> Result<()> {
 }
 
 fn gate(file: &str) -> Result<Gate> {
-    use std::io::Read;
-    let mut text = String::new();
-    // One byte more than the parser takes: it says so instead of reading a huge file.
-    let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
-    let read = std::fs::File::open(file).and_then(|opened| opened.take(limit).read_to_string(&mut text));
-    read.map_err(|e| {
-        Error::new(Kind::Spec, say!("cannot read the gate `{file}`: {e}", "не удаётся прочитать порог `{file}`: {e}"))
+    let text = crate::input::text(file, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
+        Error::new(Kind::Spec, say!("cannot read the gate `{file}`: {en}", "не удаётся прочитать порог `{file}`: {ru}"))
     })?;
     stend_spec::parse::gate(&text, file)
 }

@@ -1,6 +1,7 @@
 //! `stend export RUN --format FORMAT`: a run for other programs; with `--ios` the log of every I/O.
 
 use crate::out::Out;
+use crate::save::Output;
 use clap::ArgMatches;
 use std::collections::BTreeSet;
 use std::io::{Result as IoResult, Write};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use stend_analyse::as_fio::{GroupAsFio, Trials};
 use stend_analyse::compare::Options;
 use stend_analyse::{analyse, as_fio, by_trial, judge};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::RunRecord;
 use stend_report::{Book, Dialect, ResultsCsv};
 
@@ -21,8 +22,12 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
             say!("several runs go into `--format xlsx` alone", "несколько прогонов принимает только `--format xlsx`");
         return Err(Error::new(Kind::Usage, message).hint(say!("export them one by one", "выгрузите их по одному")));
     }
+    let output = output(arguments);
+    if let Some(output) = output.as_ref().filter(|output| !is_folder(output)) {
+        output.check()?;
+    }
     if arguments.get_flag("ios") {
-        return super::export_ios::export(arguments, out);
+        return super::export_ios::export(arguments, output, out);
     }
     if format == "fio" {
         let message = say!("`--format fio` is for `--ios`", "`--format fio` — только для `--ios`");
@@ -32,42 +37,41 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
         )));
     }
     if format == "xlsx" {
-        return workbook(arguments, &names, out);
+        return workbook(arguments, &names, output, out);
     }
     if format == "parquet" {
-        return parquet(arguments, out);
+        return parquet(arguments, output, out);
     }
     if format == "fio-job" {
-        return jobs(arguments, out);
+        return jobs(arguments, output, out);
     }
     let run = super::read_run(arguments)?;
-    let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
-    let results = |dialect| -> Result<()> {
+    let results = |output, dialect| -> Result<()> {
         let findings = judge(&run)?;
         let table = ResultsCsv::new(&run, &findings, dialect)?;
-        one_file(file, out, |to| table.write(to))
+        one_file(output, out, |to| table.write(to))
     };
     match format {
-        "csv" => results(Dialect::Plain),
-        "csv-ru" => results(Dialect::Russian),
+        "csv" => results(output, Dialect::Plain),
+        "csv-ru" => results(output, Dialect::Russian),
         "csv-trials" => {
             let trials = by_trial(&run)?;
-            one_file(file, out, |to| stend_report::trials_csv(&run.header.id, &trials, to))
+            one_file(output, out, |to| stend_report::trials_csv(&run.header.id, &trials, to))
         }
-        "fio-json" => match file.filter(|file| is_folder(file)) {
-            Some(folder) => fio_folder(&run, Path::new(folder), out),
-            None => {
+        "fio-json" => match output {
+            Some(folder) if is_folder(&folder) => fio_folder(&run, folder.path(), arguments.get_flag("force"), out),
+            output => {
                 let groups = as_fio(&run, Trials::Each)?;
-                one_file(file, out, |to| stend_report::fio_json(&run, &groups, to))
+                one_file(output, out, |to| stend_report::fio_json(&run, &groups, to))
             }
         },
-        _ => one_file(file, out, |to| stend_report::record_json(&run, to)),
+        _ => one_file(output, out, |to| stend_report::record_json(&run, to)),
     }
 }
 
 /// A workbook of one run, or of several with the first as the baseline.
-fn workbook(arguments: &ArgMatches, names: &[String], out: &Out) -> Result<()> {
-    let file = binary_file(arguments, "xlsx")?;
+fn workbook(arguments: &ArgMatches, names: &[String], output: Option<Output>, out: &Out) -> Result<()> {
+    has_file(arguments, "xlsx")?;
     let runs = super::compare::judged_all(names, analyse)?;
     let comparison = match &runs[..] {
         [(run, findings)] => stend_analyse::compare_arms(run, findings, &Options::default())?,
@@ -78,34 +82,43 @@ fn workbook(arguments: &ArgMatches, names: &[String], out: &Out) -> Result<()> {
     let bytes = stend_report::xlsx(&book).map_err(|why| {
         Error::new(Kind::Bug, say!("cannot make the workbook: {why}", "не удаётся составить книгу: {why}"))
     })?;
-    one_file(file, out, |to| to.write_all(&bytes))
+    one_file(output, out, |to| to.write_all(&bytes))
 }
 
-/// Where bytes go that are no text: a file that was named, or `None` for the standard output where that was (`-`).
-fn binary_file<'a>(arguments: &'a ArgMatches, format: &str) -> Result<Option<&'a str>> {
-    let Some(file) = arguments.get_one::<String>("output") else {
-        let message = say!("`--format {format}` needs a file", "для `--format {format}` нужен файл");
-        return Err(Error::new(Kind::Usage, message)
-            .hint(say!("name it: `-o results.{format}`", "укажите его: `-o results.{format}`")));
-    };
-    Ok(Some(file.as_str()).filter(|file| *file != "-"))
+/// Bytes that are no text go to a file that was named, or to the standard output where that was (`-`).
+fn has_file(arguments: &ArgMatches, format: &str) -> Result<()> {
+    if arguments.contains_id("output") {
+        return Ok(());
+    }
+    let message = say!("`--format {format}` needs a file", "для `--format {format}` нужен файл");
+    Err(Error::new(Kind::Usage, message)
+        .hint(say!("name it: `-o results.{format}`", "укажите его: `-o results.{format}`")))
+}
+
+/// The file or folder that is written to, unless it is the standard output.
+fn output(arguments: &ArgMatches) -> Option<Output> {
+    super::output(arguments, "output", what())
+}
+
+fn what() -> Say {
+    say!("the export", "экспорт")
 }
 
 /// The figures of every trial, as `csv-trials` has them.
 #[cfg(feature = "parquet")]
-fn parquet(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let file = binary_file(arguments, "parquet")?;
+fn parquet(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
+    has_file(arguments, "parquet")?;
     let run = super::read_run(arguments)?;
     let bytes = stend_report::trials_parquet(&run.header.id, &by_trial(&run)?).map_err(|why| {
         Error::new(Kind::Bug, say!("cannot make the Parquet file: {why}", "не удаётся составить файл Parquet: {why}"))
     })?;
-    one_file(file, out, |to| to.write_all(&bytes))
+    one_file(output, out, |to| to.write_all(&bytes))
 }
 
 /// This build is without its library.
 #[cfg(not(feature = "parquet"))]
-fn parquet(arguments: &ArgMatches, _out: &Out) -> Result<()> {
-    binary_file(arguments, "parquet")?;
+fn parquet(arguments: &ArgMatches, _output: Option<Output>, _out: &Out) -> Result<()> {
+    has_file(arguments, "parquet")?;
     let message = say!("this build of Stend does not write Parquet", "эта сборка Stend не пишет Parquet");
     Err(Error::new(Kind::Usage, message).hint(say!(
         "`--format csv-trials` has the same columns; a build that writes it: `cargo build --release --features parquet`",
@@ -114,24 +127,23 @@ fn parquet(arguments: &ArgMatches, _out: &Out) -> Result<()> {
 }
 
 /// The suite of a run, or a suite file, as jobs of fio.
-fn jobs(arguments: &ArgMatches, out: &Out) -> Result<()> {
+fn jobs(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
     let name = super::required(arguments, "RUN");
     let is_suite = name.ends_with(".yaml") || name.ends_with(".yml") || crate::suites::find(name).is_some();
-    let file = arguments.get_one::<String>("output").map(String::as_str).filter(|file| *file != "-");
     let suite = match is_suite {
         true => super::run::read_suite(name)?.0,
         false => {
             let run = super::read_run(arguments)?;
             if let Some(imported) = &run.header.imported {
                 let text = stend_report::told_jobs(&run).ok_or_else(|| no_jobs(name, &imported.tool))?;
-                return one_file(file, out, |to| to.write_all(text.get(out.lang).as_bytes()));
+                return one_file(output, out, |to| to.write_all(text.get(out.lang).as_bytes()));
             }
             run.header.inputs.suite
         }
     };
     let exported = stend_spec::jobs::export::fio(&suite);
     let text = exported.text(out.lang);
-    one_file(file, out, |to| to.write_all(text.as_bytes()))?;
+    one_file(output, out, |to| to.write_all(text.as_bytes()))?;
     let lacks = exported.lacks.len();
     out.note(
         say!(
@@ -156,31 +168,34 @@ fn no_jobs(name: &str, tool: &str) -> Box<Error> {
 }
 
 /// Writes to the file, and says where it is; without one to the standard output.
-fn one_file(file: Option<&str>, out: &Out, write: impl FnOnce(&mut dyn Write) -> IoResult<()>) -> Result<()> {
-    let Some(file) = file else { return out.stream(write) };
-    crate::save::save(Path::new(file), &say!("the export", "экспорт"), write)?;
+fn one_file(output: Option<Output>, out: &Out, write: impl FnOnce(&mut dyn Write) -> IoResult<()>) -> Result<()> {
+    let Some(output) = output else { return out.stream(write) };
+    output.save(write)?;
+    let file = output.path().display().to_string();
     match out.json {
         true => out.result(&serde_json::json!({"export": file}).to_string()),
-        false => out.result(file),
+        false => out.result(&file),
     }
 }
 
 /// Whether a folder is meant: one that is there, or a name that ends as one.
-fn is_folder(name: &str) -> bool {
-    name.ends_with('/') || Path::new(name).is_dir()
+fn is_folder(output: &Output) -> bool {
+    output.path().as_os_str().as_encoded_bytes().ends_with(b"/") || output.path().is_dir()
 }
 
 /// A document of fio for each case, which tools find by folder and name.
-fn fio_folder(run: &RunRecord, folder: &Path, out: &Out) -> Result<()> {
+fn fio_folder(run: &RunRecord, folder: &Path, force: bool, out: &Out) -> Result<()> {
     let groups = as_fio(run, Trials::Together)?;
-    let mut taken = BTreeSet::new();
-    let mut written = Vec::new();
+    let (mut taken, mut outputs, mut written) = (BTreeSet::new(), Vec::new(), Vec::new());
     for group in &groups {
         let path = place(folder, group, &mut taken);
         crate::save::directory(path.parent().unwrap_or(folder))?;
-        let one = std::slice::from_ref(group);
-        crate::save::save(&path, &say!("the export", "экспорт"), |to| stend_report::fio_json(run, one, to))?;
-        written.push(path.display().to_string());
+        outputs.push(Output::new(path, what(), force));
+    }
+    crate::save::check(&outputs)?;
+    for (group, output) in groups.iter().zip(&outputs) {
+        output.save(|to| stend_report::fio_json(run, std::slice::from_ref(group), to))?;
+        written.push(output.path().display().to_string());
     }
     match out.json {
         true => out.result(&serde_json::json!({"exports": written}).to_string()),

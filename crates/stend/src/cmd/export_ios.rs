@@ -1,11 +1,11 @@
 //! `stend export RUN --ios`: the log of every I/O for other programs, piece by piece.
 
 use crate::out::Out;
+use crate::save::Output;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{Error as IoError, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Lang, Nanos, Result, format, say};
 use stend_record::{RunRecord, TrialRecord, store};
@@ -16,10 +16,10 @@ use stend_spec::plan::Plan;
 const SILENT: Duration = Duration::from_secs(2);
 
 /// Writes the logs of a run, or of one trial of it, to a file or to the standard output.
-pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
+pub fn export(arguments: &ArgMatches, output: Option<Output>, out: &Out) -> Result<()> {
     let format = format(arguments)?;
     let path = store::locate(super::required(arguments, "RUN"), &store::directory()?)?;
-    let run = store::read(&path)?;
+    let run = super::read_file(&path)?;
     let plan = Plan::new(&run.header.inputs)?;
     let trials = chosen(&run, arguments.get_one::<u32>("trial").copied())?;
     if format == IoFormat::Fio && trials.len() > 1 {
@@ -44,16 +44,16 @@ pub fn export(arguments: &ArgMatches, out: &Out) -> Result<()> {
             }
         })
     };
-    let file = arguments.get_one::<String>("output").filter(|file| *file != "-");
-    let done = match file {
+    let done = match &output {
         None => out.stream(write),
-        Some(file) => crate::save::save(Path::new(file), &say!("the export", "экспорт"), write),
+        Some(output) => output.save(write),
     };
     broken.map_or(done, Err)?;
-    match (file, out.json) {
-        (None, _) => Ok(()),
-        (Some(file), true) => out.result(&serde_json::json!({"export": file}).to_string()),
-        (Some(file), false) => out.result(file),
+    let Some(output) = output else { return Ok(()) };
+    let file = output.path().display().to_string();
+    match out.json {
+        true => out.result(&serde_json::json!({"export": file}).to_string()),
+        false => out.result(&file),
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::out::Out;
 use clap::ArgMatches;
 use std::collections::BTreeSet;
-use std::path::Path;
 use stend_analyse::compare::{Condition, Options};
 use stend_analyse::history::{History, RunPoint};
 use stend_base::{Error, Kind, Result, say};
@@ -30,6 +29,8 @@ pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
             "изменение видно там, где несколько прогонов до него отличаются от нескольких после"
         )));
     }
+    let output = super::output(arguments, "output", say!("the history", "историю прогонов"));
+    output.iter().try_for_each(|output| output.check().map(drop))?;
     // One at a time: many runs do not fit the memory together.
     let mut points: Vec<(RunPoint, &String)> = Vec::new();
     for name in names {
@@ -42,14 +43,12 @@ pub fn history(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let history = stend_analyse::history(points.iter().map(|(point, _)| point.clone()).collect());
     let changed = changed(&history, &points)?;
     let page = || stend_report::history_html(&history, &changed, out.lang);
-    match arguments.get_one::<String>("output").map(String::as_str) {
-        Some("-") => return out.result(&page()),
-        Some(file) => {
-            let what = say!("the history", "история прогонов");
-            crate::save::save(Path::new(file), &what, |to| to.write_all(page().as_bytes()))?;
-            out.note(file);
-        }
-        None => {}
+    if super::to_standard_output(arguments, "output") {
+        return out.result(&page());
+    }
+    if let Some(output) = &output {
+        output.save(|to| to.write_all(page().as_bytes()))?;
+        out.note(&output.path().display().to_string());
     }
     out.result(&match out.json {
         true => stend_report::history_json(&history, &changed),

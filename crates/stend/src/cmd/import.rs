@@ -60,7 +60,7 @@ fn results(names: &[String], aside: Vec<Say>, output: Option<PathBuf>) -> Result
 /// A run of logs, whose slices are written while they are read.
 fn logged(names: &[String], output: Option<PathBuf>) -> Result<PathBuf> {
     let open = |name: &str| -> Result<Box<dyn Read>> {
-        Ok(Box::new(std::fs::File::open(name).map_err(|e| unreadable(name, &e))?))
+        Ok(Box::new(crate::input::open(name).map_err(|why| unreadable(name, &why))?))
     };
     let begun = Begun::now(None);
     let path = begun.path(output)?;
@@ -131,19 +131,14 @@ fn shown(path: &Path, out: &Out) -> Result<()> {
 
 /// The beginning of a file, by which a log is told from results.
 fn head(name: &str) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(name).and_then(|file| file.take(HEAD).read_to_end(&mut bytes));
-    read.map_err(|e| unreadable(name, &e))?;
-    Ok(bytes)
+    crate::input::bytes(name, HEAD).map_err(|why| unreadable(name, &why))
 }
 
 /// The files, each at most so much longer than it may be that it is refused.
 fn read(names: &[String]) -> Result<Vec<Vec<u8>>> {
     let mut all = 0;
     let one = |name: &String| {
-        let mut bytes = Vec::new();
-        let read = std::fs::File::open(name).and_then(|file| file.take(RESULTS_MAX as u64 + 1).read_to_end(&mut bytes));
-        read.map_err(|e| unreadable(name, &e))?;
+        let bytes = crate::input::bytes(name, RESULTS_MAX as u64).map_err(|why| unreadable(name, &why))?;
         all += bytes.len();
         if all > ALL_MAX {
             let message = say!("the files are longer than 1 GiB together", "файлы вместе длиннее 1 ГиБ");
@@ -156,6 +151,6 @@ fn read(names: &[String]) -> Result<Vec<Vec<u8>>> {
     names.iter().map(one).collect()
 }
 
-fn unreadable(name: &str, e: &std::io::Error) -> Box<Error> {
-    Error::new(Kind::Usage, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}"))
+pub(super) fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
+    Error::new(Kind::Usage, say!("cannot read `{name}`: {en}", "не удаётся прочитать `{name}`: {ru}"))
 }

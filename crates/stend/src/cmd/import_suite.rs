@@ -2,14 +2,14 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
-use std::io::Read;
-use std::path::Path;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Result, say};
 use stend_spec::jobs::{self, Imported, SIZE_MAX, Weight, World};
 
 /// Prints or writes the suite that the jobs become.
 pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let words = super::many(arguments, "FILE");
+    let output = super::output(arguments, "output", say!("the suite", "набор"));
+    output.iter().try_for_each(|output| output.check().map(drop))?;
     let variable = |name: &str| std::env::var(name).ok();
     let world = World { read: &read, variable: &variable, lenient: arguments.get_flag("lenient") };
     let imported = match jobs::is_command(&words) {
@@ -21,15 +21,15 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
         }
     };
     let text = imported.text(out.lang);
-    let written = arguments.get_one::<String>("output").filter(|file| *file != "-");
-    if let Some(file) = written {
-        crate::save::save(Path::new(file), &say!("the suite", "набор"), |to| to.write_all(text.as_bytes()))?;
+    if let Some(output) = &output {
+        output.save(|to| to.write_all(text.as_bytes()))?;
     }
     if out.json {
         return out.result(&document(&imported, &text).to_string());
     }
-    let Some(file) = written else { return out.result(&text) };
-    out.result(file)?;
+    let Some(output) = output else { return out.result(&text) };
+    let file = output.path().display().to_string();
+    out.result(&file)?;
     let count = |weight| imported.notes.iter().filter(|note| note.weight == weight).count();
     let (decided, changed) = (count(Weight::Decided), count(Weight::Changed));
     let places = say!(
@@ -56,10 +56,6 @@ fn document(imported: &Imported, text: &str) -> serde_json::Value {
     serde_json::json!({"suite": text, "targets": imported.targets, "notes": notes})
 }
 
-/// At most so much of a file that its length is refused.
 fn read(name: &str) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(name).and_then(|file| file.take(SIZE_MAX as u64 + 1).read_to_end(&mut bytes));
-    read.map_err(|e| Error::new(Kind::Usage, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}")))?;
-    Ok(bytes)
+    crate::input::bytes(name, SIZE_MAX as u64).map_err(|why| super::import::unreadable(name, &why))
 }

@@ -6,7 +6,6 @@ use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -217,19 +216,15 @@ pub(super) fn announce(machine: &Machine, out: &Out) {
     out.note(say!("starting the machine `{name}` of the lab", "запускается машина лаборатории `{name}`").get(out.lang));
 }
 
-pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Box<Error> {
+pub(super) fn unreadable(name: &str, Say { en, ru }: &Say) -> Box<Error> {
     Error::new(
         Kind::Spec,
-        say!("cannot read the machine file `{name}`: {error}", "не удаётся прочитать файл машины `{name}`: {error}"),
+        say!("cannot read the machine file `{name}`: {en}", "не удаётся прочитать файл машины `{name}`: {ru}"),
     )
 }
 
 /// A machine file, and its text.
 pub(super) fn read_machine(name: &str) -> Result<(Machine, String)> {
-    let mut text = String::new();
-    // One byte more than the parser takes: it says so instead of reading a huge file.
-    let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
-    let file = std::fs::File::open(name).map_err(|e| unreadable(name, &e))?;
-    file.take(limit).read_to_string(&mut text).map_err(|e| unreadable(name, &e))?;
+    let text = crate::input::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|why| unreadable(name, &why))?;
     Ok((stend_spec::parse::machine(&text, name)?, text))
 }

@@ -5,7 +5,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::json;
 use std::io::Read;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::Inventory;
 
 /// Most bytes of an inventory: hundreds of drives take less than one MiB.
@@ -40,15 +40,15 @@ pub fn like(arguments: &ArgMatches, out: &Out) -> Result<()> {
 
 /// The inventory that another host printed.
 fn read(name: &str) -> Result<Inventory> {
-    let unreadable = |e: std::io::Error| {
-        Error::new(Kind::Usage, say!("cannot read `{name}`: {e}", "не удаётся прочитать `{name}`: {e}"))
+    let text = match name {
+        "-" => {
+            let mut text = String::new();
+            let read = std::io::stdin().lock().take(INVENTORY_MAX + 1).read_to_string(&mut text);
+            read.map(|_| text).map_err(|e| Say::same(e.to_string()))
+        }
+        name => crate::input::text(name, INVENTORY_MAX),
     };
-    let mut text = String::new();
-    let read = match name {
-        "-" => std::io::stdin().lock().take(INVENTORY_MAX + 1).read_to_string(&mut text),
-        name => std::fs::File::open(name).and_then(|file| file.take(INVENTORY_MAX + 1).read_to_string(&mut text)),
-    };
-    read.map_err(unreadable)?;
+    let text = text.map_err(|why| super::import::unreadable(name, &why))?;
     if text.len() as u64 > INVENTORY_MAX {
         let most = INVENTORY_MAX >> 20;
         return Err(Error::new(Kind::Usage, say!("`{name}` is larger than {most} MiB", "`{name}` больше {most} МиБ")));

@@ -1,6 +1,7 @@
 //! `stend man DIR`: manual pages, made from the same command tree as the help.
 
 use crate::out::Out;
+use crate::save::Output;
 use clap::{ArgMatches, Command};
 use clap_mangen::Man;
 use std::io::{Result as IoResult, Write};
@@ -22,13 +23,19 @@ pub fn man(arguments: &ArgMatches, out: &Out) -> Result<()> {
     crate::save::directory(directory)?;
     let mut command = crate::cli::command(out.lang);
     command.build();
-    let mut written = Vec::new();
-    for command in std::iter::once(&command).chain(command.get_subcommands().filter(|c| !c.is_hide_set())) {
+    let commands = std::iter::once(&command).chain(command.get_subcommands().filter(|c| !c.is_hide_set()));
+    let force = arguments.get_flag("force");
+    let (mut pages, mut outputs, mut written) = (Vec::new(), Vec::new(), Vec::new());
+    for command in commands {
         let page = Man::new(command.clone()).source(concat!("stend ", env!("CARGO_PKG_VERSION")));
         let path = directory.join(page.get_filename());
-        let what = say!("the manual page", "страницу руководства");
-        crate::save::save(&path, &what, |to| write(&page, command, out.lang, to))?;
-        written.push(path.display().to_string());
+        outputs.push(Output::new(path, say!("the manual page", "страницу руководства"), force));
+        pages.push((page, command));
+    }
+    crate::save::check(&outputs)?;
+    for ((page, command), output) in pages.iter().zip(&outputs) {
+        output.save(|to| write(page, command, out.lang, to))?;
+        written.push(output.path().display().to_string());
     }
     match out.json {
         true => out.result(&serde_json::json!({"pages": written}).to_string()),
@@ -40,6 +47,7 @@ pub fn man(arguments: &ArgMatches, out: &Out) -> Result<()> {
 fn write(page: &Man, command: &Command, lang: Lang, to: &mut dyn Write) -> IoResult<()> {
     let mut text = Vec::new();
     page.render(&mut text)?;
+    to.write_all(stend_report::MAN_COMMENT.as_bytes())?;
     for line in String::from_utf8_lossy(&text).lines() {
         let heading = HEADINGS.iter().find(|(theirs, _, _)| line.strip_prefix(".SH ") == Some(*theirs));
         match (heading, lang) {

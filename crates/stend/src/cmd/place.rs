@@ -142,7 +142,7 @@ fn in_lab(wanted: &str, out: &Out) -> Result<Host> {
 fn unknown(wanted: &str, not_up: &Error) -> Box<Error> {
     if wanted.contains(['/', '.']) {
         let told = std::io::Error::from(std::io::ErrorKind::NotFound);
-        return lab::unreadable(wanted, &told);
+        return lab::unreadable(wanted, &Say::same(told.to_string()));
     }
     let error = Error::new(
         not_up.kind,

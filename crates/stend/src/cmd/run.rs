@@ -10,7 +10,7 @@ use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stend_base::units::parse_nanos;
-use stend_base::{Error, Kind, Nanos, Result, say};
+use stend_base::{Error, Kind, Nanos, Result, Say, say};
 use stend_host::Permission;
 use stend_record::targets::{in_line, names};
 use stend_record::{RunState, StandText, store};
@@ -46,11 +46,11 @@ pub fn run(arguments: &ArgMatches, out: &Out) -> Result<()> {
     if arguments.get_flag("dry-run") {
         let (channel, stopper) = stend_run::channel();
         stoppers.aim(Some(stopper));
-        return dry_run(setup, channel, out);
+        return dry_run(setup, channel, arguments.get_flag("force"), out);
     }
     let done = to_its_end(setup, arguments, &stoppers, out)?;
     let shown = match &done.run_file {
-        Some(path) => conclude(path, out),
+        Some(path) => conclude(path, arguments.get_flag("force"), out),
         None => Ok(()),
     };
     match done.error {
@@ -70,10 +70,11 @@ pub(super) fn to_its_end(setup: Setup, arguments: &ArgMatches, stoppers: &Stoppe
     let stand = setup.stand.clone();
     let place = Place::measured(arguments, stand.as_ref())?;
     let owner = setup.run_file.to_string_lossy().into_owned();
+    // Before anything is built on a host with the drives of a stand, and before hours are measured for nothing.
     if setup.resume.is_none() {
-        // Before anything is built on a host with the drives of a stand.
         store::may_create(&setup.run_file)?;
     }
+    super::report::beside(&setup.run_file, arguments.get_flag("force"))?.check()?;
     let storage =
         stand.as_ref().map(|stand| storage::put_up(stand, &owner, arguments, stoppers, out)).transpose()?.flatten();
     if let Some(storage) = &storage {
@@ -153,10 +154,14 @@ fn left_up(stand: &StandText, done: &Done, place: &Place, out: &Out) {
 }
 
 /// Prints what the run would do, or refuses as the run would. Makes no file.
-fn dry_run(setup: Setup, channel: Channel, out: &Out) -> Result<()> {
-    let run_file = setup.run_file.clone();
-    let preview = stend_run::preview(setup, channel)?;
-    store::may_create(&run_file)?;
+fn dry_run(setup: Setup, channel: Channel, force: bool, out: &Out) -> Result<()> {
+    store::may_create(&setup.run_file)?;
+    let report = super::report::beside(&setup.run_file, force)?;
+    // A run makes the directory of run files if it is not there yet.
+    let replaces = if setup.run_file.parent().is_some_and(Path::exists) { report.check()? } else { false };
+    let mut preview = stend_run::preview(setup, channel)?;
+    preview.ahead.report = report.path().to_string_lossy().into_owned();
+    preview.ahead.report_replaces = replaces;
     out.result(&match out.json {
         true => stend_report::preview_json(&preview),
         false => stend_report::preview_text(&preview, out.lang, out.width(), out.colour()),
@@ -187,26 +192,49 @@ fn person_is_ready(path: &Path, stoppers: &Stoppers, out: &Out) -> Result<bool> 
     Ok(read.is_ok_and(|bytes| bytes > 0))
 }
 
-/// Prints the findings of a finished run, writes its report, and says where both files are.
-pub(super) fn conclude(path: &Path, out: &Out) -> Result<()> {
+/// Prints the findings of a finished run, writes its report, and says where both files are. A report that cannot be written keeps
+/// nobody from the findings.
+pub(super) fn conclude(path: &Path, force: bool, out: &Out) -> Result<()> {
     let run = store::read(path)?;
-    let report = path.with_extension("html");
-    super::report::write(&run, &report, out.lang)?;
+    let report = super::report::beside(path, force)?;
+    let written =
+        super::report::write(&run, &report, out.lang).map_err(|error| without_report(error, path, &run.state));
     if out.json {
-        return out.result(&stend_report::json(&stend_analyse::analyse(&run)?));
+        out.result(&stend_report::json(&stend_analyse::analyse(&run)?))?;
+        return written;
     }
     super::show::print(&run, &stend_analyse::judge(&run)?, out)?;
-    let (run_file, report) = (path.display(), report.display());
-    let places = say!(
-        "run file  {run_file}\nreport    {report}\nnext      stend show {run_file}",
-        "файл прогона  {run_file}\nотчёт         {report}\nдальше        stend show {run_file}"
-    );
+    let (run_file, report) = (path.display(), report.path().display());
+    let places = match written {
+        Ok(()) => say!(
+            "run file  {run_file}\nreport    {report}\nnext      stend show {run_file}",
+            "файл прогона  {run_file}\nотчёт         {report}\nдальше        stend show {run_file}"
+        ),
+        Err(_) => say!(
+            "run file  {run_file}\nnext      stend show {run_file}",
+            "файл прогона  {run_file}\nдальше        stend show {run_file}"
+        ),
+    };
     out.note(places.get(out.lang));
     if let RunState::Suspended { .. } = run.state {
         let next = say!("go on with   stend run --resume {run_file}", "продолжение   stend run --resume {run_file}");
         out.note(next.get(out.lang));
     }
-    Ok(())
+    written
+}
+
+/// A report that could not be written, and what there is in spite of that.
+fn without_report(error: Box<Error>, run_file: &Path, state: &RunState) -> Box<Error> {
+    let run_file = run_file.display();
+    let kept = match state {
+        RunState::Complete => say!("`{run_file}` is complete", "`{run_file}` записан целиком"),
+        _ => say!("`{run_file}` holds what was measured", "измеренное сохранено в `{run_file}`"),
+    };
+    let Say { en, ru } = kept;
+    error.hint(say!(
+        "{en}; `stend report {run_file} -o FILE` writes the report to another place",
+        "{ru}; `stend report {run_file} -o ФАЙЛ` запишет отчёт в другое место"
+    ))
 }
 
 /// What a new run needs, on a stand if its file is given.
@@ -279,7 +307,7 @@ pub(super) fn resumed(file: &str, arguments: &ArgMatches, out: &Out) -> Result<S
         )
         .hint(say!("`stend watch {file}` shows it", "`stend watch {file}` покажет его")));
     }
-    let run = store::read(&path)?;
+    let run = super::read_file(&path)?;
     let progressed = stend_run::progressed(&run)?;
     let header = run.header;
     let place = Place::measured(arguments, header.stand.as_ref())?;
@@ -342,16 +370,13 @@ pub fn read_suite(name: &str) -> Result<(Suite, String, PathBuf)> {
         let suite = stend_spec::parse::suite(known.text, &format!("{name}.yaml"))?;
         return Ok((suite, known.text.to_string(), PathBuf::new()));
     }
-    let unreadable = |e: std::io::Error| {
-        Error::new(Kind::Spec, say!("cannot read the suite `{name}`: {e}", "не удаётся прочитать набор `{name}`: {e}"))
-            .hint(say!("`stend suites` lists those that are built in", "встроенные наборы покажет `stend suites`"))
-    };
-    use std::io::Read;
-    let mut text = String::new();
-    let file = std::fs::File::open(name).map_err(unreadable)?;
-    // One byte more than the parser takes: it says so instead of reading a huge file.
-    let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
-    file.take(limit).read_to_string(&mut text).map_err(unreadable)?;
+    let text = crate::input::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
+        Error::new(
+            Kind::Spec,
+            say!("cannot read the suite `{name}`: {en}", "не удаётся прочитать набор `{name}`: {ru}"),
+        )
+        .hint(say!("`stend suites` lists those that are built in", "встроенные наборы покажет `stend suites`"))
+    })?;
     let directory = Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default();
     match stend_spec::parse::suite(&text, name) {
         Ok(suite) => Ok((suite, text, directory)),

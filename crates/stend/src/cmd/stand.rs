@@ -6,10 +6,9 @@ use super::signals::Stoppers;
 use super::storage;
 use crate::out::Out;
 use clap::ArgMatches;
-use std::io::Read;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Error, Kind, Result, Say, say};
 use stend_host::{StandAnswer, StandFile, StandOrder};
 use stend_record::{EventKind, StandText};
 use stend_spec::stand::Side;
@@ -196,16 +195,12 @@ fn file_of(StandText { file, text, nonce, .. }: StandText) -> StandFile {
 
 /// Reads a stand file, and draws a number for the stand.
 pub fn read(name: &str) -> Result<StandText> {
-    let unreadable = |e: std::io::Error| {
+    let text = crate::input::text(name, stend_spec::parse::SIZE_MAX as u64).map_err(|Say { en, ru }| {
         Error::new(
             Kind::Spec,
-            say!("cannot read the stand file `{name}`: {e}", "не удаётся прочитать файл стенда `{name}`: {e}"),
+            say!("cannot read the stand file `{name}`: {en}", "не удаётся прочитать файл стенда `{name}`: {ru}"),
         )
-    };
-    let mut text = String::new();
-    // One byte more than the parser takes: it says so instead of reading a huge file.
-    let limit = stend_spec::parse::SIZE_MAX as u64 + 1;
-    std::fs::File::open(name).map_err(unreadable)?.take(limit).read_to_string(&mut text).map_err(unreadable)?;
+    })?;
     let stand = stend_spec::parse::stand(&text, name)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let nonce = stend_base::random::mix(now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32));

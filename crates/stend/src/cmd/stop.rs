@@ -12,6 +12,8 @@ const LIMIT: Duration = Duration::from_secs(90);
 /// Asks, then waits until the run has ended.
 pub fn stop(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let path = store::locate(super::required(arguments, "RUN"), &store::directory()?)?;
+    // What is no run file is told as that, not as a run that is over.
+    store::glance(&path)?;
     stend_run::ask_to_stop(&path, arguments.get_flag("now"))?;
     let deadline = Instant::now() + LIMIT;
     while stend_run::is_going_on(&path) {

@@ -15,7 +15,7 @@ const EVERY: Duration = Duration::from_millis(500);
 pub fn watch(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let path = store::locate(super::required(arguments, "RUN"), &store::directory()?)?;
     let mut display = Display::new(super::required(arguments, "progress"), out);
-    let mut run = store::read(&path)?;
+    let mut run = super::read_file(&path)?;
     let plan = Plan::new(&run.header.inputs)?;
     if run.state == RunState::Open && stend_run::is_going_on(&path) {
         display.begin(&run.header.id, &run.header.inputs.suite.name, &path.to_string_lossy());
