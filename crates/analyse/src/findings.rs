@@ -14,7 +14,7 @@ pub use crate::faults::{BackTimes, CutFinding, FaultFinding, FaultTrial, Recover
 pub use crate::fidelity::ReplayFinding;
 pub use crate::io_log::IoLogFinding;
 pub use crate::numa::{NumaCell, NumaFinding, OfLocal};
-pub use crate::prober::{ProberFinding, SilenceFinding, SilenceKind};
+pub use crate::prober::{OtherOp, ProberFinding, SilenceFinding, SilenceKind};
 pub use crate::steady::SteadyFinding;
 pub use crate::sweeps::{Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint};
 use serde::{Deserialize, Serialize};

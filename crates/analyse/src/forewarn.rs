@@ -143,15 +143,42 @@ fn traces_changed(plan: &Plan) -> Vec<Caveat> {
     found
 }
 
-/// What is said of each of several targets, once.
+/// What is said of each of several targets: the same thing once, with all devices that it is said of.
 fn each<T: IntoIterator<Item = Caveat>>(targets: &[TargetFacts], of: impl Fn(&TargetFacts) -> T) -> Vec<Caveat> {
-    let mut found = Vec::new();
+    let mut found: Vec<Caveat> = Vec::new();
     for caveat in targets.iter().flat_map(of) {
-        if !found.contains(&caveat) {
+        if !found.iter_mut().any(|known| folded(known, &caveat)) {
             found.push(caveat);
         }
     }
     found
+}
+
+/// Whether a caveat says what a known one says, which then stands for both.
+fn folded(known: &mut Caveat, other: &Caveat) -> bool {
+    let join = |all: &mut String, one: &String| {
+        if !all.split(", ").any(|name| name == one) {
+            *all = format!("{all}, {one}");
+        }
+    };
+    match (&mut *known, other) {
+        (Caveat::VirtualDisk { device }, Caveat::VirtualDisk { device: one })
+        | (Caveat::Removable { device }, Caveat::Removable { device: one })
+        | (Caveat::Encrypted { device }, Caveat::Encrypted { device: one })
+        | (Caveat::InMemory { what: device }, Caveat::InMemory { what: one }) => join(device, one),
+        (Caveat::OverFabric { device, transport }, Caveat::OverFabric { device: one, transport: same })
+            if transport == same =>
+        {
+            join(device, one);
+        }
+        // A drive below several targets was looked at once for each; the most that was seen counts.
+        (
+            Caveat::OtherLoad { device, iops, bytes_per_s },
+            Caveat::OtherLoad { device: same, iops: more, bytes_per_s: bytes },
+        ) if device == same => (*iops, *bytes_per_s) = (iops.max(*more), bytes_per_s.max(*bytes)),
+        (known, other) => return known == other,
+    }
+    true
 }
 
 /// Of several targets each reason names its own.

@@ -7,7 +7,7 @@ pub mod list;
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-12";
+pub const LIMITS_VERSION: &str = "2026-13";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -198,6 +198,15 @@ pub const STEAL_SECOND: f64 = 0.05;
 
 /// H50: part of the time that some task waited for memory (method.md, H50).
 pub const MEMORY_WAIT: f64 = 0.01;
+/// H50: part of the machine's memory that is available in every reading from which the machine was not short of it (by eye: Linux
+/// reclaims in the foreground at 1 % and below).
+pub const MEMORY_TO_SPARE: f64 = 0.1;
+
+/// H62: bytes that members of an array or volume read per byte that was written, from which they read for the sake of writes (by eye: method.md
+/// says 1 % for levels without parity; ZFS reads its own metadata beside).
+pub const READ_FOR_WRITES: f64 = 0.05;
+/// H62: bytes that members of a volume read beyond those asked for, per byte, from which parts of records cost a read of all (by eye).
+pub const READ_AMPLIFIED: f64 = 0.5;
 
 /// H61: part of the line rate from which a network is the limit (method.md, H61): what Ethernet carries besides data is 5 %.
 pub const LINE_RATE_REACHED: f64 = 0.85;
@@ -285,6 +294,9 @@ pub const STANDSTILL_PERIODS: f64 = 3.0;
 /// Share of the intervals in a time without an answer in which the load completed nothing, from which that is a standstill: at its
 /// edges the load may have gone on for an interval while the prober had no CPU (by eye).
 pub const STANDSTILL_QUIET: f64 = 0.8;
+/// I/Os of a kind that a time without one would have had, from which it is no chance: of arrivals that know nothing of each other one such
+/// time in 500 million has none.
+pub const STOOD_EXPECTED: f64 = 20.0;
 
 /// Sweeps: deviation from the Universal Scalability Law above which it is not used (by eye: beyond it the bend of the law is
 /// somewhere else than that of the rates).

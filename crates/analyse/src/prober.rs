@@ -5,9 +5,9 @@
 
 use crate::findings::{Quantile, QuantileValue};
 use crate::latency::Distribution;
-use crate::limits::{PROBER_SHARE, STANDSTILL_PERIODS, STANDSTILL_QUIET};
+use crate::limits::{PROBER_SHARE, STANDSTILL_PERIODS, STANDSTILL_QUIET, STOOD_EXPECTED};
 use crate::phrase::{both, pick};
-use crate::series::INTERVAL;
+use crate::series::{self, INTERVAL};
 use crate::trials::{CaseTrials, Counting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,6 +38,8 @@ pub struct ProberFinding {
     pub failed: u64,
     /// The longest time without an answer.
     pub longest: Option<SilenceFinding>,
+    /// What the load says of kinds of I/O that the probes do not make.
+    pub others: Vec<OtherOp>,
     /// Probes over I/Os of the load, in the windows: those that were due of streams with a rate, those that were completed of
     /// the others. `None` if there were none.
     pub share: Option<Share>,
@@ -60,6 +62,31 @@ pub struct SilenceFinding {
     pub load_completed: Option<u64>,
     /// What it was.
     pub kind: SilenceKind,
+}
+
+/// What the load itself says of a kind of I/O that the probes do not make: where reads go on and writes hang, probes that read have
+/// their answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherOp {
+    /// The kind.
+    pub op: Op,
+    /// The longest time in which none of it was completed, by whole intervals, if it is too long for chance.
+    pub stood: Option<Stood>,
+    /// The load makes so few of them that a second without one says nothing.
+    pub too_few: bool,
+}
+
+/// A time in which the load completed nothing of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stood {
+    /// How long it was, at least.
+    pub length: Nanos,
+    /// When it began at the latest, from the begin of the window.
+    pub at: Nanos,
+    /// Number of the trial, from 0.
+    pub trial: u32,
+    /// When it began at the latest, on the run's axis.
+    since: Nanos,
 }
 
 /// What a time without an answer was.
@@ -104,6 +131,7 @@ pub fn of_case(case: &CaseTrials<'_>) -> Option<ProberFinding> {
         unanswered: response.censored(),
         failed,
         longest: silences.max_by_key(|silence| silence.length),
+        others: others(case, prober),
         share: (load > 0).then(|| Share(probes as f64 / load as f64)),
         cpus: cpus(&seen),
     })
@@ -158,15 +186,64 @@ fn completed(trial: &Counting<'_>, silence: &Silence) -> Option<(u64, f64)> {
     (first < end).then(|| (completed, 1.0 - busy.len() as f64 / (end - first) as f64))
 }
 
-/// When the target stood still, and for how long: the longest time of each trial that counts.
+/// What the load says of the kinds that it makes and the probes do not.
+fn others(case: &CaseTrials<'_>, prober: &Prober) -> Vec<OtherOp> {
+    let made = |op: &Op| *op != prober.op && case.asked.streams.iter().any(|stream| stream.mix.share(*op) > 0);
+    let one = |op: Op| {
+        let seen: Vec<(bool, Option<Stood>)> = case.counting.iter().map(|trial| stood(trial, op, prober)).collect();
+        let longest = seen.iter().filter_map(|(_, stood)| *stood).max_by_key(|stood| stood.length);
+        OtherOp { op, stood: longest, too_few: seen.iter().any(|(few, _)| *few) }
+    };
+    Op::IO.into_iter().filter(made).map(one).collect()
+}
+
+/// Whether a trial makes too few I/Os of a kind to tell a second without one from chance, and the longest time without one that is none.
+fn stood(trial: &Counting<'_>, op: Op, prober: &Prober) -> (bool, Option<Stood>) {
+    let cells = series::inside_window(trial.record, series::cells(&trial.record.slices, |slice| slice.op == op));
+    // Of all intervals that were not empty: a standstill must not make its own absence likely.
+    let (busy, all) =
+        cells.iter().filter(|cell| cell.ops > 0.0).fold((0.0, 0.0), |sum, c| (sum.0 + 1.0, sum.1 + c.ops));
+    let per_interval = if busy > 0.0 { all / busy } else { 0.0 };
+    let mut longest = 0..0;
+    let mut begin = 0;
+    for (index, cell) in cells.iter().enumerate() {
+        if cell.ops > 0.0 {
+            begin = index + 1;
+        } else if index + 1 - begin > longest.len() {
+            longest = begin..index + 1;
+        }
+    }
+    let too_few = per_interval * (Nanos::SECOND.0 / INTERVAL.0) as f64 <= STOOD_EXPECTED;
+    let length = Nanos(longest.len() as u64 * INTERVAL.0);
+    let no_chance = per_interval * longest.len() as f64 >= STOOD_EXPECTED;
+    let period = 1e12 / prober.rate.0.max(1) as f64;
+    if !no_chance || (length.0 as f64) < period * STANDSTILL_PERIODS || length.0 < 2 * INTERVAL.0 {
+        return (too_few, None);
+    }
+    let since =
+        trial.outcome.load_start + Nanos((series::window(trial.record).start + longest.start) as u64 * INTERVAL.0);
+    let at = since.saturating_sub(trial.outcome.window_start);
+    (too_few, Some(Stood { length, at, trial: trial.record.trial, since }))
+}
+
+/// When the target stood still, and for how long: the longest time of each trial that counts, and of each kind of I/O that the probes do
+/// not make.
 pub fn standstills(case: &CaseTrials<'_>) -> Vec<(Nanos, Nanos)> {
     let Some(prober) = case.asked.prober() else { return Vec::new() };
+    let by_load =
+        others(case, prober).into_iter().filter_map(|other| other.stood).map(|stood| (stood.since, stood.length));
     let of = |trial: &Counting<'_>| {
         let longest = trial.outcome.probes.as_ref()?.longest?;
         let found = silence(trial, prober, &longest);
         (found.kind == SilenceKind::Standstill).then_some((longest.since, found.length))
     };
-    case.counting.iter().filter_map(of).collect()
+    let by_probes: Vec<(Nanos, Nanos)> = case.counting.iter().filter_map(of).collect();
+    // Where everything stood, it is told once.
+    let apart = |(since, length): &(Nanos, Nanos)| {
+        by_probes.iter().all(|(at, long)| *since >= *at + *long || *at >= *since + *length)
+    };
+    let by_load: Vec<(Nanos, Nanos)> = by_load.filter(apart).collect();
+    by_probes.into_iter().chain(by_load).collect()
 }
 
 /// Why a case has no prober, where that is not what one would expect.
@@ -194,6 +271,7 @@ impl ProberFinding {
             sentences.push(
                 self.longest.as_ref().map_or_else(String::new, |longest| longest.say(self.op).get(l).to_string()),
             );
+            sentences.extend(self.others.iter().filter_map(|other| self.of_other(other, l)));
             sentences.push(self.cost(l));
             sentences.retain(|sentence| !sentence.is_empty());
             sentences.join(" ")
@@ -229,6 +307,31 @@ impl ProberFinding {
         (self.unanswered > 0 || self.failed > 0).then(|| text.replace("{u}", &unanswered).replace("{f}", &failed))
     }
 
+    /// What is to be said of a kind of I/O that the probes do not make; nothing where they saw that everything stood.
+    fn of_other(&self, other: &OtherOp, l: Lang) -> Option<String> {
+        let everything = self.longest.is_some_and(|longest| longest.kind == SilenceKind::Standstill);
+        let kind = kinds(other.op, l);
+        let text = match other.stood {
+            Some(_) if everything => return None,
+            Some(stood) => pick(
+                l,
+                "The load's {k} stood still: none was completed for at least {t} from {a} of the window of trial {n}. The probes make none and could not see it.",
+                "Стояли {k} нагрузки: не менее {t} ни одна не завершалась, с {a} окна испытания {n}. Пробы таких операций не делают и увидеть этого не могли.",
+            )
+            .replace("{t}", &format::latency(stood.length, l))
+            .replace("{a}", &format::duration(stood.at, l))
+            .replace("{n}", &(stood.trial + 1).to_string()),
+            None if other.too_few => pick(
+                l,
+                "Whether {k} alone stood still is not known: the probes make none, and the load too few to tell.",
+                "Останавливались ли отдельно {k}, неизвестно: пробы их не делают, а в нагрузке их слишком мало.",
+            )
+            .to_string(),
+            None => return None,
+        };
+        Some(text.replace("{k}", kind))
+    }
+
     fn cost(&self, l: Lang) -> String {
         let share = self.share.map(|share| {
             pick(l, "{s} of the load's I/Os", "{s} операций нагрузки").replace("{s}", &format::percent(share.0, l))
@@ -240,6 +343,17 @@ impl ProberFinding {
             true => String::new(),
             false => format!("{} {}.", pick(l, "It took", "Они заняли"), parts.join(pick(l, " and ", " и "))),
         }
+    }
+}
+
+/// I/Os of a kind, many of them.
+fn kinds(op: Op, l: Lang) -> &'static str {
+    match op {
+        Op::Read => pick(l, "reads", "чтения"),
+        Op::Write => pick(l, "writes", "записи"),
+        Op::Discard => pick(l, "discards", "освобождения"),
+        Op::WriteZeroes => pick(l, "writes of zeroes", "записи нулей"),
+        Op::Sync => pick(l, "syncs", "синхронизации"),
     }
 }
 
@@ -282,10 +396,7 @@ impl SilenceFinding {
                     "Пробы оставались без ответа {t} с {a} окна испытания {n}; что за столь короткое время делала нагрузка, не записано.",
                 ),
             };
-            let ops = match op {
-                Op::Write => pick(l, "writes", "записи"),
-                _ => pick(l, "reads", "чтения"),
-            };
+            let ops = kinds(op, l);
             let least = if self.ended { "" } else { pick(l, "more than ", "более ") };
             what.replace("{t}", &format!("{least}{}", format::latency(self.length, l)))
                 .replace("{a}", &format::duration(self.at, l))

@@ -189,3 +189,52 @@ fn a_case_without_a_prober_says_why_only_where_one_would_expect_it() {
     let slow = with(Probing::None(NoProber::TooSlow)).unwrap();
     assert_eq!(slow, "No prober: 0.5 % of a load below 200/s is less than 1/s, too seldom to tell anything.");
 }
+
+/// A load at a rate of which 30 % are writes, beside probes that read and always had an answer; its writes stood in these intervals of the
+/// window, as on an ext4 that was frozen for a second.
+fn mixed(iops: f64, stood: std::ops::Range<u32>) -> RunRecord {
+    let asked = Prober { rate: MilliIops::per_second(50), op: Op::Read, block: Bytes(4096), region: WHOLE };
+    let mut suite = open_case("open", iops as u64);
+    suite.streams[0].mix = stend_spec::workload::Mix::of_reads(70);
+    let change = move |outcome: &mut TrialOutcome, slices: &mut Vec<Slice>| {
+        outcome.probes = Some(probes(100, Nanos::millis(1), (0, 21), outcome.window_start));
+        let ramp = slices.iter().map(|slice| slice.interval).max().unwrap_or(0) - 19;
+        slices.retain(|slice| slice.op != Op::Write || !stood.contains(&slice.interval.wrapping_sub(ramp)));
+    };
+    let mut record = run_of(vec![suite]).trial(0).iops(iops).change(change).done().record();
+    record.trials.iter_mut().for_each(|trial| trial.asked.probing = Probing::By(asked));
+    record
+}
+
+#[test]
+fn writes_that_stood_while_probes_were_read_are_told_by_the_load() {
+    let record = mixed(10_000.0, 4..14);
+    let seen = found(&record);
+    let [other] = seen.others.as_slice() else { panic!("{seen:?}") };
+    let stood = other.stood.unwrap();
+    assert_eq!((other.op, stood.length, stood.at, stood.trial), (Op::Write, Nanos::SECOND, Nanos::millis(400), 0));
+    let Say { en, ru } = seen.say();
+    assert!(
+        en.contains(
+            "The load's writes stood still: none was completed for at least 1.00 s from 0.4 s of the window of trial 1."
+        ),
+        "{en}"
+    );
+    assert!(ru.contains("Стояли записи нагрузки: не менее 1,00 с"), "{ru}");
+    let findings = crate::analyse(&record).unwrap();
+    let marks: Vec<_> = findings.cases[0].charts[0].events.iter().map(|mark| mark.name.en.clone()).collect();
+    assert_eq!(marks, ["standstill 1.00 s"]);
+}
+
+#[test]
+fn writes_that_went_on_or_pause_by_chance_are_no_standstill_and_too_few_of_them_are_told() {
+    let whole = found(&mixed(10_000.0, 0..0));
+    assert_eq!(whole.others, [OtherOp { op: Op::Write, stood: None, too_few: false }]);
+    assert!(!whole.say().en.contains("stood still"), "{whole:?}");
+    // Six writes a second: a second without any is nothing, and that is said.
+    let few = found(&mixed(20.0, 4..14));
+    assert!(few.others[0].stood.is_none() && few.others[0].too_few, "{few:?}");
+    assert!(few.say().en.contains("Whether writes alone stood still is not known"), "{few:?}");
+    // Probes of a load that only reads miss nothing.
+    assert_eq!(found(&record(open(), (0, 21), |_, _| {})).others, []);
+}

@@ -73,11 +73,37 @@ pub fn is_without_submission(case: &CaseTrials<'_>, key: (u16, Op)) -> bool {
     of(case, key).any(|told| told.latency == "clat")
 }
 
-/// Sum of the times from before the submission to the end, ns, of all kinds of I/O of a stream; `None` if one is not told.
-pub fn occupied(trial: &Counting<'_>, stream: u16) -> Option<u128> {
+/// Time that I/Os of a stream took a place, ns, all of them added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Occupied {
+    /// Of reads, writes and all that moves or erases data.
+    io: u128,
+    /// Of syncs.
+    syncs: u128,
+}
+
+impl Occupied {
+    /// Adds the time of I/Os of a kind.
+    pub fn add(&mut self, op: Op, ns: u128) {
+        let of = if op == Op::Sync { &mut self.syncs } else { &mut self.io };
+        *of = of.saturating_add(ns);
+    }
+
+    /// The least and the most time for which places were taken, if syncs run `beside` the I/Os for an unknown part of it, or not at all.
+    pub fn bounds(self, beside: bool) -> (u128, u128) {
+        let all = self.io.saturating_add(self.syncs);
+        (if beside { self.io.max(self.syncs) } else { all }, all)
+    }
+}
+
+/// Times from before the submission to the end, of all kinds of I/O of a stream; `None` if one is not told.
+pub fn occupied(trial: &Counting<'_>, stream: u16) -> Option<Occupied> {
     let told = trial.outcome.told.as_ref()?;
-    let own = told.ops.iter().filter(|told| told.stream == stream);
-    own.map(|told| told.occupied_ns).try_fold(0u128, |sum, own| Some(sum.saturating_add(own?)))
+    let mut occupied = Occupied::default();
+    for own in told.ops.iter().filter(|told| told.stream == stream) {
+        occupied.add(own.op, own.occupied_ns?);
+    }
+    Some(occupied)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use stend_base::Nanos;
 use stend_record::{JobTotals, RunRecord, TrialOutcome, TrialRecord, TrialStatus};
-use stend_spec::workload::{Op, Trial};
+use stend_spec::workload::{OPS, Op, Trial};
 
 use crate::limits::WINDOW_DEVIATION;
 
@@ -57,6 +57,27 @@ impl<'a> Counting<'a> {
             self.sum(stream, |job| ops.iter().fold(0, |sum: u64, op| sum.saturating_add(part(&job.done[op.index()]))))
         };
         (total(|d| d.0), total(|d| d.1))
+    }
+
+    /// I/Os of a stream, by operation, that began from the start of the load to the end of the window, and how many of all ended after it.
+    /// Unlike the I/Os of the window they are drawn one after the other, and say nothing of what was in flight at its edges. `None` of
+    /// trials that other programs made, which do not tell.
+    pub fn begun(&self, stream: u16) -> Option<([u64; OPS], u64)> {
+        if self.outcome.engine.external.is_some() || self.outcome.told.is_some() || self.record.slices.is_empty() {
+            return None;
+        }
+        let mut after = [0u64; OPS];
+        let drained = self.outcome.drained.iter().filter(|d| d.stream == stream).map(|d| (d.op, d.latency.count()));
+        let censored = self.outcome.censored.iter().filter(|c| c.stream == stream).map(|c| (c.op, 1));
+        for (op, count) in drained.chain(censored) {
+            after[op.index()] = after[op.index()].saturating_add(count);
+        }
+        let mut begun = after;
+        for slice in self.record.slices.iter().filter(|slice| slice.stream == stream) {
+            let of = &mut begun[slice.op.index()];
+            *of = of.saturating_add(slice.ops).saturating_add(slice.errors);
+        }
+        Some((begun, Op::IO.iter().map(|op| after[op.index()]).fold(0, u64::saturating_add)))
     }
 }
 

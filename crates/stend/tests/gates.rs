@@ -31,7 +31,7 @@ fn what_cannot_be_told_ends_with_eleven_and_says_which_line_asked() {
         stdout.contains("Gate `nightly` not decided: cells passed 0, failed 0, not decided 2, without a rule 2"),
         "{stdout}"
     );
-    assert!(stdout.contains("? 2 of 6 trials; line 3 allows a loss of 5 %"), "{stdout}");
+    assert!(stdout.contains("? 2 of 8 trials; line 3 allows a loss of 5 %"), "{stdout}");
     assert!(stderr.contains("gate `nightly` is not decided"), "{stderr}");
     let junit = written(&scratch, "gate.xml");
     assert!(

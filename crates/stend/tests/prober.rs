@@ -121,3 +121,38 @@ fn a_file_system_that_freezes_is_told_as_a_standstill_of_at_least_its_length() {
     assert_eq!((&prober["operation"], &prober["unanswered"]), (&"write".into(), &0.into()), "{prober}");
     assert!(leftovers(&on).is_empty());
 }
+
+#[test]
+fn writes_that_a_frozen_file_system_holds_up_are_told_although_probes_that_read_are_answered() {
+    if !root("writes_that_a_frozen_file_system_holds_up_are_told_although_probes_that_read_are_answered") {
+        return;
+    }
+    let scratch = Scratch::new();
+    // Not durable, so that probes are reads, which a freeze does not hold up.
+    let suite = scratch.file("mix.yaml", "suite: mix\ndefaults: {ramp: 0s, trial: 8s}\nfill: {size: 64MiB}\nrepeats: {blocks: 1}\ncases:\n  - name: mix\n    prober: {rate: 20/s}\n    streams:\n      - {op: read, pattern: random, block_size: 4KiB, rate: 300/s, queue_depth: 8}\n      - {op: write, pattern: random, block_size: 4KiB, rate: 300/s, queue_depth: 8}\n");
+    let image = scratch.join("fs.img");
+    std::fs::File::create(&image).and_then(|f| f.set_len(512 << 20)).expect("an image");
+    tool(&["mkfs.ext4", "-q", "-F", &image.to_string_lossy()]);
+    let mount = Mount::new(&["-o", "loop", &image.to_string_lossy()], scratch.join("fs"));
+    let on = mount.0.to_string_lossy().into_owned();
+    let file = scratch.join("r.stend");
+    let words = ["run", &suite, "--on", &on, "-o", &file.to_string_lossy(), "--progress", "none"];
+    let mut run = Running::new(stend(&scratch, &words).stdout(std::process::Stdio::null()));
+    eventually("a trial in progress", Duration::from_secs(60), || {
+        stend_record::store::read(&file).is_ok_and(|run| run.trials.iter().any(|t| !t.slices.is_empty()))
+    });
+    tool(&["fsfreeze", "-f", &on]);
+    std::thread::sleep(Duration::from_millis(1500));
+    tool(&["fsfreeze", "-u", &on]);
+    assert_eq!(run.wait(Duration::from_secs(90)), Some(0));
+    let findings = show_json(&scratch, &file);
+    let prober = &findings["cases"][0]["prober"];
+    assert_eq!(prober["operation"], "read", "{prober}");
+    let other = &prober["other_operations"][0];
+    assert_eq!(other["operation"], "write", "{prober}");
+    assert!(
+        other["stood_still_ns"].as_u64().is_some_and(|ns| (1_200_000_000..4_000_000_000).contains(&ns)),
+        "{prober}"
+    );
+    assert!(leftovers(&on).is_empty());
+}

@@ -6,13 +6,14 @@ mod words;
 
 use crate::between_arms;
 use crate::check::{bound, clock};
+use crate::compare::block_time;
 use crate::faults;
 use crate::findings::{CaseFinding, Caveat, IoLogFinding};
 use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use crate::precision::{Widths, widths};
 use crate::trials::CaseTrials;
-use stend_base::Share;
+use stend_base::{Nanos, Share};
 use stend_record::targets::drives;
 use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
 use stend_spec::plan::{Case, Plan};
@@ -37,7 +38,7 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
     found.extend(prober_heavy(cases));
     found.extend(not_steady(cases));
     found.extend(not_precise(plan, measured));
-    found.extend(few_trials(plan, cases));
+    found.extend(few_trials(run, plan, cases));
     found.extend(clock_step(run));
     found.extend(minor);
     found.extend(merged(run));
@@ -207,16 +208,16 @@ fn not_steady(cases: &[CaseFinding]) -> Option<Caveat> {
 }
 
 /// Rates that a search tried are looked at as often as its own rule says, and where power is cut there is no rate.
-fn few_trials(plan: &Plan, cases: &[CaseFinding]) -> Option<Caveat> {
+fn few_trials(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Option<Caveat> {
     let few = || {
-        cases
-            .iter()
-            .filter(|case| plan.rung(case.case).is_none() && !faults::is_cut(plan, case.case))
-            .map(|case| case.trials)
-            .filter(|&n| n < TRIALS_PUBLISHABLE)
+        let repeated = |case: &&CaseFinding| plan.rung(case.case).is_none() && !faults::is_cut(plan, case.case);
+        cases.iter().filter(repeated).filter(|case| case.trials < TRIALS_PUBLISHABLE)
     };
-    let trials = few().min()?;
-    Some(Caveat::FewTrials { cases: few().count() as u32, trials, need: TRIALS_PUBLISHABLE })
+    let trials = few().map(|case| case.trials).min()?;
+    let needed = few().filter_map(|case| case.precision.as_ref()?.needed).max();
+    let blocks = needed.unwrap_or(0).max(TRIALS_PUBLISHABLE);
+    let takes = block_time(run).map(|block| Nanos(block.0.saturating_mul(u64::from(blocks))));
+    Some(Caveat::FewTrials { cases: few().count() as u32, trials, need: TRIALS_PUBLISHABLE, blocks, takes })
 }
 
 /// The largest step of the wall clock against the monotonic one between two recorded readings.

@@ -112,7 +112,27 @@ fn what_lies_below_the_target_may_be_invisible() {
 #[test]
 fn trials_that_do_not_count_are_told_and_leave_too_few() {
     let found = after(|r| outcome(r).status = TrialStatus::Interrupted);
-    assert_eq!(found, [Caveat::TrialsLeftOut { count: 1 }, Caveat::FewTrials { cases: 1, trials: 5, need: 6 }]);
+    let [Caveat::TrialsLeftOut { count: 1 }, few] = found.as_slice() else { panic!("{found:?}") };
+    assert!(matches!(few, Caveat::FewTrials { cases: 1, trials: 5, need: 6, blocks: 6, takes: Some(_) }), "{few:?}");
+}
+
+#[test]
+fn too_few_trials_that_spread_are_told_how_many_blocks_it_takes_and_for_how_long() {
+    // Five trials from 9,600 to 10,400 IOPS: a deviation of 316, so that ± 2 % take t(11) · 316 / √12 = 201 and one more for pairs of blocks.
+    let rates = [9_600.0, 9_800.0, 10_000.0, 10_200.0, 10_400.0];
+    let blocks = rates
+        .into_iter()
+        .zip(0..)
+        .fold(crate::fixture::run(), |run, (iops, block)| run.trial(0).block(block).iops(iops).done());
+    let findings = crate::analyse(&blocks.record()).unwrap();
+    let few = findings.caveats.iter().find(|caveat| matches!(caveat, Caveat::FewTrials { .. })).unwrap();
+    let Caveat::FewTrials { blocks, takes: Some(takes), .. } = few else { panic!("{few:?}") };
+    assert_eq!(*blocks, findings.cases[0].precision.as_ref().unwrap().needed.unwrap());
+    assert!((12..=16).contains(blocks), "{few:?}");
+    let seconds = takes.0 / 1_000_000_000 / u64::from(*blocks);
+    assert!((2..=5).contains(&seconds), "{few:?}");
+    let advice = few.advice().en;
+    assert!(advice.contains(&format!("blocks: {blocks}}}` or more (about ")), "{advice}");
 }
 
 #[test]
@@ -242,7 +262,7 @@ fn every() -> Vec<Caveat> {
             slope: Some(Share(0.12)),
         },
         Caveat::NotSteady { cases: 1, case: "write".into(), rounds: 5, range: None, slope: None },
-        Caveat::FewTrials { cases: 2, trials: 1, need: 6 },
+        Caveat::FewTrials { cases: 2, trials: 1, need: 6, blocks: 14, takes: Some(Nanos::secs(840)) },
     ]
 }
 

@@ -64,7 +64,9 @@ impl Caveat {
             Caveat::NotSteady { cases, case, rounds, range, slope } => {
                 run::not_steady(*cases, (case, *rounds), (*range).zip(*slope))
             }
-            Caveat::FewTrials { cases, trials, need } => run::few_trials(*cases, *trials, *need),
+            Caveat::FewTrials { cases, trials, need, blocks, takes } => {
+                run::few_trials(*cases, *trials, *need, (*blocks, *takes))
+            }
             Caveat::NotPrecise { cases, case, between_arms, rate, p99, no_p99 } => {
                 run::not_precise(*cases, (case, *between_arms), (*rate, *p99, *no_p99))
             }

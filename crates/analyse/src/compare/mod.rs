@@ -31,7 +31,7 @@ pub use verdict::{Doubt, Judged, Rule, Verdict};
 
 use crate::findings::{CaseFinding, Findings, Headline, OpFinding};
 use crate::trials::{CaseTrials, by_case};
-use stend_base::{Say, Share};
+use stend_base::{Nanos, Say, Share};
 use stend_record::{EventKind, RunRecord};
 
 /// The latency that is compared.
@@ -56,7 +56,8 @@ pub(crate) enum Pairing {
 fn compare_as(runs: &[(&RunRecord, &Findings)], pairing: Pairing, options: &Options) -> Comparison {
     let mut comparison = base(runs, pairing);
     comparison.floor = options.floor.clone();
-    comparison.rule = verdict::judge(&mut comparison, options.margin);
+    let rule = verdict::judge(&mut comparison, options.margin);
+    comparison.rule = Rule { block: runs.iter().filter_map(|(record, _)| block_time(record)).max(), ..rule };
     comparison.means = mean::means(&comparison, pairing);
     comparison.layers = layers::prices(runs, pairing);
     comparison.checks = vec![
@@ -87,7 +88,16 @@ fn base(runs: &[(&RunRecord, &Findings)], pairing: Pairing) -> Comparison {
         unmatched: unmatched(runs, &cases),
         cases,
         interleaved: pairing == Pairing::Blocks,
-        rule: Rule { margin: 0.0, rate: 0.0, latency: 0.0, cells: 0, needed: 0 },
+        rule: Rule {
+            margin: 0.0,
+            rate: 0.0,
+            latency: 0.0,
+            cells: 0,
+            together: 0,
+            needed: 0,
+            suggested: None,
+            block: None,
+        },
         floor: None,
         means: Vec::new(),
         layers: Vec::new(),
@@ -112,6 +122,14 @@ fn compared_run(record: &RunRecord, findings: &Findings) -> ComparedRun {
         arm: None,
         grade: findings.grade.level,
     }
+}
+
+/// Time from one block of a run to the next, on the mean; `None` without a trial that ended.
+pub(crate) fn block_time(record: &RunRecord) -> Option<Nanos> {
+    let ended = || record.trials.iter().filter_map(|trial| trial.outcome.as_ref());
+    let (from, to) = (ended().map(|o| o.load_start).min()?, ended().map(|o| o.window_end).max()?);
+    let blocks = u64::from(record.trials.iter().map(|trial| trial.block).max()?) + 1;
+    Some(Nanos(to.saturating_sub(from).0 / blocks))
 }
 
 /// In how many sessions the stand of a run was built: what a session finds up it does not build.

@@ -3,7 +3,9 @@
 
 use super::{CaseComparison, Comparison, Metric, Ratio, RatioBasis, RatioValue};
 use crate::limits::{FALSE_DIFFERENCE, MARGIN};
-use crate::stats::{holm, sign_flip};
+use crate::stats::{holm, sign_flip, t_interval};
+use stend_base::Nanos;
+use stend_spec::keys::repeats::BLOCKS;
 use stend_spec::workload::Op;
 
 /// What a ratio means.
@@ -78,8 +80,15 @@ pub struct Rule {
     pub latency: f64,
     /// Cells that are judged together.
     pub cells: u32,
-    /// Blocks (or trials of each run) that so many cells need.
+    /// Cells that are judged together once each has enough blocks: those that have too few now count, too.
+    pub together: u32,
+    /// Blocks (or trials of each run) that so many cells need: with fewer no p can be small enough.
     pub needed: u32,
+    /// Blocks that it takes to tell the cells apart that have too few, by how far their blocks spread; at least `needed`. `None`: more
+    /// than 1000.
+    pub suggested: Option<u32>,
+    /// What a block took in the runs that are compared, at most; `None` where that is not known.
+    pub block: Option<Nanos>,
 }
 
 /// What is better.
@@ -96,13 +105,22 @@ pub(super) fn judge(comparison: &mut Comparison, declared: Option<f64>) -> Rule 
     let p: Vec<f64> = cells(comparison).filter_map(|cell| cell.p).collect();
     let adjusted = holm::adjusted(&p);
     let mut adjusted = adjusted.into_iter();
+    let together = cells(comparison)
+        .filter(|cell| cell.p.is_some() || cell.has_too_few(sign_flip::fewest(FALSE_DIFFERENCE)))
+        .count() as u32;
     let rule = Rule {
         margin: declared.unwrap_or(MARGIN),
         rate: beyond(Metric::Rate),
         latency: beyond(Metric::P99(Op::Read)),
         cells: p.len() as u32,
-        needed: sign_flip::fewest(FALSE_DIFFERENCE / p.len().max(1) as f64),
+        together,
+        needed: sign_flip::fewest(FALSE_DIFFERENCE / f64::from(together.max(1))),
+        suggested: None,
+        block: None,
     };
+    let few = cells(comparison).filter(|cell| cell.has_too_few(rule.needed));
+    let suggested = few.map(|cell| cell.blocks(&rule)).try_fold(rule.needed, |most, n| Some(most.max(n?)));
+    let rule = Rule { suggested, ..rule };
     let judged: Vec<Judged> = cells(comparison)
         .map(|cell| {
             let p = cell.p.and_then(|_| adjusted.next());
@@ -149,6 +167,42 @@ impl Candidate<'_> {
             _ => None,
         };
         Candidate { p, ..self }
+    }
+
+    /// Whether it would be judged if it had so many blocks.
+    fn has_too_few(&self, needed: u32) -> bool {
+        let is_number = self.ratio.interval.is_some() || matches!(self.ratio.basis, RatioBasis::TooFewTrials);
+        self.excluded.is_none() && is_number && self.ratio.basis.independent() < needed
+    }
+
+    /// Blocks with which the ratio, if it is as it looks and its blocks spread as they do, gets a verdict: its interval clear of the margin
+    /// on either side, and p small enough among all cells. `None`: more than 1000.
+    fn blocks(&self, rule: &Rule) -> Option<u32> {
+        // Of a single block nothing is known but that it is too few.
+        let (Some((low, high)), RatioValue::At(value)) = (self.ratio.interval, self.ratio.value) else {
+            return Some(rule.needed);
+        };
+        let have = self.ratio.basis.independent().max(2) as usize;
+        // On logarithms, where the interval is that of a mean: half of it is t · deviation / √n.
+        let half = (high / low).ln() / 2.0;
+        let deviation = half * (have as f64).sqrt() / t_interval::quantile_975(have - 1);
+        let (distance, margin) = (value.ln().abs(), rule.margin.ln_1p());
+        let level = 1.0 - FALSE_DIFFERENCE / f64::from(rule.together.max(1)) / 2.0;
+        let enough = |n: u32| {
+            let error = deviation / f64::from(n).sqrt();
+            let within = |level: f64| t_interval::quantile(n as usize - 1, level) * error;
+            within(0.975) <= (distance - margin).abs() && (distance <= margin || within(level) <= distance)
+        };
+        let most = BLOCKS.most as u32;
+        let (mut low, mut high) = (rule.needed.max(2), most);
+        if !enough(high) {
+            return None;
+        }
+        while low < high {
+            let middle = (low + high) / 2;
+            if enough(middle) { high = middle } else { low = middle + 1 }
+        }
+        Some(low)
     }
 
     /// It is no further from equal than a configuration is from itself.

@@ -87,7 +87,7 @@ pub enum Caveat {
     },
     /// The target is below a hypervisor: host caches and member drives cannot be seen.
     VirtualDisk {
-        /// Kernel name.
+        /// Kernel name; of several targets all of them, with commas.
         device: String,
     },
     /// No device below the target could be found: bytes at the drives are not measurable.
@@ -193,7 +193,7 @@ pub enum Caveat {
     },
     /// The target lies on devices that other hosts hand out.
     OverFabric {
-        /// One of them, e.g. `nvme1n1`.
+        /// One of them, e.g. `nvme1n1`; of several targets one of each, with commas.
         device: String,
         /// How it is reached: `tcp`, `rdma`, `fc`, `iscsi`, `nbd`.
         transport: String,
@@ -231,7 +231,7 @@ pub enum Caveat {
     },
     /// A layer below encrypts.
     Encrypted {
-        /// Kernel name.
+        /// Kernel name; of several targets all of them, with commas.
         device: String,
     },
     /// A layer below keeps data on a faster device than the one behind it.
@@ -243,7 +243,7 @@ pub enum Caveat {
     },
     /// A drive that can be taken out.
     Removable {
-        /// Kernel name.
+        /// Kernel name; of several targets all of them, with commas.
         device: String,
     },
     /// Little free space is left when the test file is there.
@@ -321,5 +321,9 @@ pub enum Caveat {
         trials: u32,
         /// Trials needed.
         need: u32,
+        /// Blocks that it takes to be as precise as it should be, by how far the trials of these cases spread; at least `need`.
+        blocks: u32,
+        /// Time that so many blocks take, as long as those of the run; `None` where that is not known.
+        takes: Option<Nanos>,
     },
 }

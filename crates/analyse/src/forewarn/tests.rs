@@ -142,6 +142,38 @@ fn others_are_told_when_they_do_more_than_a_quiet_system() {
     assert_eq!(warned(|target| target.busy = Some(unknown)), []);
 }
 
+#[test]
+fn what_is_said_of_six_targets_is_said_once() {
+    let six = |change: fn(usize, &mut TargetFacts)| {
+        before(run().record(), |record| {
+            let target = record.targets[0].clone();
+            record.targets = (0..6)
+                .map(|index| {
+                    let mut own = TargetFacts { path: format!("/srv/{index}"), ..target.clone() };
+                    change(index, &mut own);
+                    own
+                })
+                .collect();
+        })
+    };
+    // Each was looked at for itself, and others went on meanwhile.
+    let busy = six(|index, target| {
+        let ops = 100 + index as u64;
+        target.busy = Some(Busy { device: "sda".into(), span: Nanos::SECOND, ops, bytes: Bytes::kib(4 * ops) });
+    });
+    let most = Caveat::OtherLoad { device: "sda".into(), iops: 105.0, bytes_per_s: 105.0 * 4096.0 };
+    assert_eq!(busy.iter().filter(|caveat| matches!(caveat, Caveat::OtherLoad { .. })).collect::<Vec<_>>(), [&most]);
+    let guests = six(|index, target| {
+        for device in &mut target.devices {
+            (device.is_virtual, device.name) = (true, format!("vd{index}"));
+        }
+    });
+    let all = Caveat::VirtualDisk { device: "vd0, vd1, vd2, vd3, vd4, vd5".into() };
+    assert_eq!(guests.iter().filter(|caveat| matches!(caveat, Caveat::VirtualDisk { .. })).collect::<Vec<_>>(), [&all]);
+    assert!(all.say().en.starts_with("`vd0`, `vd1`, `vd2`, `vd3`, `vd4`, `vd5` are virtual disks"), "{}", all.say().en);
+    assert!(all.say().ru.contains("`vd5` — виртуальные диски"), "{}", all.say().ru);
+}
+
 /// The warning about memory on a machine with this much of it.
 fn memory(gib: u64, change: impl FnOnce(&mut RunRecord)) -> Option<Caveat> {
     let found = before(run().record(), |r| {

@@ -183,6 +183,9 @@ fn of_the_machine() -> Vec<Limit> {
         limit!(Share STEAL_MEAN, "H49", "CPU time that the hypervisor took", "процессорное время, отобранное гипервизором"),
         limit!(Share STEAL_SECOND, "H49", "the same in the worst second", "то же в худшую секунду"),
         limit!(Share MEMORY_WAIT, "H50", "time that some task waited for memory", "время ожидания памяти"),
+        limit!(Share MEMORY_TO_SPARE, "H50", "memory available all the time from which only groups with limits of their own are short", "доступно памяти всё время — тогда её не хватает лишь группам со своими пределами"),
+        limit!(Number READ_FOR_WRITES, "H62", "bytes that members read per byte written, for the sake of writes above", "байт, прочитанных под массивом на записанный байт, выше — ради записи"),
+        limit!(Number READ_AMPLIFIED, "H62", "bytes that members read beyond those asked for, per byte", "лишних байт, прочитанных под томом, на прочитанный байт"),
         limit!(Share LINE_RATE_REACHED, "H61", "part of the line rate from which a network is the limit", "часть скорости канала, с которой предел — сеть"),
         limit!(Share SENT_AGAIN, "H61", "TCP segments sent again", "повторённых сегментов TCP"),
         limit!(Share AMPLIFICATION_DEVIATION, "H63", "bytes at the drives against what the layers make of a write", "байты на накопителях против ожидаемых от слоёв"),
@@ -249,6 +252,7 @@ fn of_caveats() -> Vec<Limit> {
         limit!(Share PROBER_SHARE, "", "probes in the I/Os of the load", "проб в операциях нагрузки"),
         limit!(Number STANDSTILL_PERIODS, "", "times between probes that are no answer", "периодов между пробами, которые считаются отсутствием ответа"),
         limit!(Share STANDSTILL_QUIET, "", "intervals of it in which the load stood still", "интервалов в нём, где нагрузка стояла"),
+        limit!(Number STOOD_EXPECTED, "", "I/Os of a kind missing from which the load stood still", "недостающих операций вида, с которых нагрузка стояла"),
     ]
 }
 

@@ -22,6 +22,12 @@ pub fn quantile_975_at(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom.max(1.0)).map_or(NORMAL_975, |t| t.inverse_cdf(0.975))
 }
 
+/// Quantile `level` (above 0.5 and below 1) of Student's t with `freedom` degrees of freedom (at least 1).
+pub fn quantile(freedom: usize, level: f64) -> f64 {
+    let freedom = freedom.clamp(1, NORMAL_FROM) as f64;
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(level))
+}
+
 /// Half the width of the 95 % interval of the mean, in the unit of the values; `None` below two values.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let spread = variance(values)?.sqrt();

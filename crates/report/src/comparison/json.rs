@@ -38,6 +38,8 @@ struct Document<'a> {
     cells_judged: u32,
     /// Blocks, or trials of each run, that so many cells need.
     blocks_needed: u32,
+    /// Blocks with which cells that have too few get a verdict, if they are as they look; `null`: more than 1000.
+    blocks_suggested: Option<u32>,
     /// Conditions that are not the same in all runs.
     conditions_changed: Vec<Condition<'a>>,
     /// Conditions that differ because each run has a stand of its own.
@@ -242,6 +244,7 @@ pub fn comparison_json(comparison: &Comparison) -> String {
         floor: comparison.floor.as_ref().map(floor),
         cells_judged: comparison.rule.cells,
         blocks_needed: comparison.rule.needed,
+        blocks_suggested: comparison.rule.suggested,
         conditions_changed: comparison.changed.iter().map(condition).collect(),
         conditions_of_stands: comparison.follow.iter().map(condition).collect(),
         conditions_same: comparison.same.iter().map(condition).collect(),

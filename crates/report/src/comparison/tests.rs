@@ -156,7 +156,16 @@ pub fn two() -> Comparison {
         cases,
         unmatched: vec![Unmatched { label: "seq-write".into(), runs: vec![0] }],
         interleaved: false,
-        rule: Rule { margin: 0.02, rate: 0.02, latency: 0.02, cells: 4, needed: 8 },
+        rule: Rule {
+            margin: 0.02,
+            rate: 0.02,
+            latency: 0.02,
+            cells: 4,
+            together: 4,
+            needed: 8,
+            suggested: Some(11),
+            block: Some(stend_base::Nanos::secs(90)),
+        },
         floor: None,
         gate: None,
         means: vec![Mean {

@@ -6,7 +6,7 @@ use crate::words;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{Doubt, Floor, Judged, Noise, P, Ratio, RatioBasis, Robust, Rule, Test, Verdict};
 use stend_analyse::findings::{CheckResult, CheckStatus, GradeLevel};
-use stend_base::{Lang, Say, format, say};
+use stend_base::{Lang, Nanos, Say, format, say};
 
 /// A smaller p is printed as less than this.
 const P_LEAST: f64 = 0.0001;
@@ -176,9 +176,32 @@ fn place(doubt: Option<&Doubt>) -> u8 {
     }
 }
 
+/// How many blocks it takes, and how long they last.
+fn too_few(rule: &Rule) -> Say {
+    let Rule { together, needed, suggested, block, .. } = *rule;
+    let Some(blocks) = suggested else {
+        return say!(
+            "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({together} cells are judged together), and with this spread more than 1000 would be needed. Quieten the machine, use longer trials, or compare fewer cases.",
+            "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {together}), а при таком разбросе понадобилось бы больше 1000. Уберите помехи, удлините испытания или сравните меньше случаев."
+        );
+    };
+    let cost = |l: Lang| {
+        let whole = block.map(|block| format::duration(Nanos(block.0.saturating_mul(u64::from(blocks))), l));
+        whole.map_or(String::new(), |time| match l {
+            Lang::En => format!(" (about {time})"),
+            Lang::Ru => format!(" (около {time})"),
+        })
+    };
+    let (cost, cost_ru) = (cost(Lang::En), cost(Lang::Ru));
+    say!(
+        "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({together} cells are judged together). With this spread set `repeats: {{blocks: {blocks}}}`{cost}, or compare fewer cases.",
+        "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {together}). При таком разбросе задайте `repeats: {{blocks: {blocks}}}`{cost_ru} или сравните меньше случаев."
+    )
+}
+
 /// A verdict in a sentence or two: what it rests on, what it means for the comparison, and what to do.
 pub fn explain(judged: &Judged, rule: &Rule) -> Say {
-    let Rule { margin, cells, needed, .. } = *rule;
+    let Rule { margin, cells, .. } = *rule;
     let (margin_en, margin_ru) = (share(margin, Lang::En), share(margin, Lang::Ru));
     let beyond = beyond(rule);
     let (en, ru) = (&beyond.en, &beyond.ru);
@@ -195,10 +218,7 @@ pub fn explain(judged: &Judged, rule: &Rule) -> Say {
             "≈ equivalent: the whole interval is within {margin_en}. Choose by something else.",
             "≈ равноценно: весь интервал в пределах {margin_ru}. Выбирайте по другим признакам."
         ),
-        (_, Some(Doubt::TooFew { .. })) => say!(
-            "? too few blocks or trials: fewer than {needed} cannot show a difference in this table ({cells} cells are judged together). Set `repeats: {{blocks: {needed}}}`, or compare fewer cases.",
-            "? слишком мало блоков или испытаний: меньше {needed} не покажут различия в этой таблице (вместе оценивается ячеек: {cells}). Задайте `repeats: {{blocks: {needed}}}` или сравните меньше случаев."
-        ),
+        (_, Some(Doubt::TooFew { .. })) => too_few(rule),
         (_, Some(Doubt::InsideFloor)) => say!(
             "? within A/A noise: it looks different, and this stand differs from itself by as much, so nothing may be concluded. Quieten the machine, or measure for longer.",
             "? в шуме A/A: похоже на различие, но настолько стенд отличается и сам от себя, и вывода нет. Уберите помехи или измеряйте дольше."

@@ -2,7 +2,7 @@
 
 use super::{QuantileOut, quantile};
 use serde::Serialize;
-use stend_analyse::findings::{ProberFinding, SilenceKind};
+use stend_analyse::findings::{OtherOp, ProberFinding, SilenceKind};
 use stend_spec::workload::Op;
 
 /// What single I/Os beside the load saw.
@@ -17,6 +17,8 @@ pub(super) struct ProberOut {
     latency_quantiles: Vec<QuantileOut>,
     latency_max_ns: u64,
     longest_silence: Option<SilenceOut>,
+    /// What the load says of kinds of I/O that the probes do not make.
+    other_operations: Vec<OtherOut>,
     /// Probes over I/Os of the load.
     share_of_load: Option<f64>,
     cpus: Option<f64>,
@@ -33,6 +35,19 @@ pub(super) struct SilenceOut {
     ended: bool,
     /// I/Os of the load in whole intervals of it.
     load_completed: Option<u64>,
+}
+
+/// A kind of I/O of the load that the probes do not make.
+#[derive(Serialize)]
+pub(super) struct OtherOut {
+    operation: Op,
+    /// The longest time in which none was completed, at least; `null` if it was too short to be no chance.
+    stood_still_ns: Option<u64>,
+    /// When it began at the latest, from the begin of the window.
+    at_ns: Option<u64>,
+    trial: Option<u32>,
+    /// The load makes too few of them to tell.
+    too_few: bool,
 }
 
 /// In the form for machines.
@@ -53,7 +68,18 @@ pub(super) fn out(prober: &ProberFinding) -> ProberOut {
             ended: longest.ended,
             load_completed: longest.load_completed,
         }),
+        other_operations: prober.others.iter().map(other).collect(),
         share_of_load: prober.share.map(|share| share.0),
         cpus: prober.cpus,
+    }
+}
+
+fn other(other: &OtherOp) -> OtherOut {
+    OtherOut {
+        operation: other.op,
+        stood_still_ns: other.stood.map(|stood| stood.length.0),
+        at_ns: other.stood.map(|stood| stood.at.0),
+        trial: other.stood.map(|stood| stood.trial),
+        too_few: other.too_few,
     }
 }

@@ -256,7 +256,13 @@ pub(super) fn streams_overlap(case: &str, first: u32, second: u32) -> Words {
     }
 }
 
-pub(super) fn few_trials(cases: u32, trials: u32, need: u32) -> Words {
+/// `blocks` is how many it takes, with their time.
+pub(super) fn few_trials(cases: u32, trials: u32, need: u32, blocks: (u32, Option<Nanos>)) -> Words {
+    let time = |l: Lang| {
+        let time = blocks.1.map(|time| format::duration(time, l));
+        time.map_or(String::new(), |time| pick(l, " (about {t})", " (около {t})").replace("{t}", &time))
+    };
+    let (blocks, time_en, time_ru) = (blocks.0, time(Lang::En), time(Lang::Ru));
     let en = plural_en(u64::from(cases), "case has", "cases have");
     let ru = plural_ru(u64::from(cases), "случая", "случаев", "случаев");
     Words {
@@ -266,8 +272,8 @@ pub(super) fn few_trials(cases: u32, trials: u32, need: u32) -> Words {
             "У {cases} {ru} меньше {need} испытаний (в худшем — {trials}): интервалы широки или их нет."
         ),
         advice: say!(
-            "Let the run finish, with `repeats: {{blocks: {need}}}` or more.",
-            "Дайте прогону закончиться; в наборе нужно `repeats: {{blocks: {need}}}` или больше."
+            "Let the run finish, with `repeats: {{blocks: {blocks}}}` or more{time_en}.",
+            "Дайте прогону закончиться; в наборе нужно `repeats: {{blocks: {blocks}}}` или больше{time_ru}."
         ),
     }
 }

@@ -43,12 +43,18 @@ pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
 }
 
 pub(super) fn in_memory(what: &str) -> Words {
+    let (what, several) = quoted(what);
+    let one = say!(
+        "The target is on `{what}`, in the memory of this machine: no drive is measured.",
+        "Объект находится на `{what}`, в памяти этой машины: измеряется не накопитель."
+    );
+    let all = say!(
+        "The targets are on `{what}`, in the memory of this machine: no drive is measured.",
+        "Объекты находятся на `{what}`, в памяти этой машины: измеряются не накопители."
+    );
     Words {
         slug: "in-memory",
-        text: say!(
-            "The target is on `{what}`, in the memory of this machine: no drive is measured.",
-            "Объект находится на `{what}`, в памяти этой машины: измеряется не накопитель."
-        ),
+        text: if several { all } else { one },
         advice: say!(
             "Name a directory on a drive, such as /var/tmp.",
             "Укажите каталог на накопителе, например /var/tmp."
@@ -71,6 +77,7 @@ pub(super) fn over_network(file_system: &str) -> Words {
 }
 
 pub(super) fn over_fabric(device: &str, transport: &str) -> Words {
+    let (device, _) = quoted(device);
     Words {
         slug: "over-fabric",
         text: say!(
@@ -170,12 +177,18 @@ pub(super) fn compressed(option: &str) -> Words {
 }
 
 pub(super) fn encrypted(device: &str) -> Words {
+    let (device, several) = quoted(device);
+    let one = say!(
+        "`{device}` encrypts: its CPU time and its queues are part of every latency.",
+        "`{device}` шифрует: его процессорное время и очереди входят в каждую задержку."
+    );
+    let all = say!(
+        "`{device}` encrypt: their CPU time and their queues are part of every latency.",
+        "`{device}` шифруют: их процессорное время и очереди входят в каждую задержку."
+    );
     Words {
         slug: "encrypted",
-        text: say!(
-            "`{device}` encrypts: its CPU time and its queues are part of every latency.",
-            "`{device}` шифрует: его процессорное время и очереди входят в каждую задержку."
-        ),
+        text: if several { all } else { one },
         advice: say!(
             "Right if users get it encrypted too; to judge the drive, measure it below the encryption.",
             "Это верно, если и пользователи работают с шифрованием; чтобы судить о накопителе, измеряйте его под шифрованием."
@@ -240,13 +253,24 @@ pub(super) fn no_device() -> Words {
     }
 }
 
+/// Names of devices, each quoted, and whether they are several.
+fn quoted(devices: &str) -> (String, bool) {
+    (devices.replace(", ", "`, `"), devices.contains(", "))
+}
+
 pub(super) fn virtual_disk(device: &str) -> Words {
+    let (device, several) = quoted(device);
+    let one = say!(
+        "`{device}` is a virtual disk: the caches of its host and the drives behind it cannot be seen from here.",
+        "`{device}` — виртуальный диск: кэш его хоста и накопители за ним отсюда не видны."
+    );
+    let all = say!(
+        "`{device}` are virtual disks: the caches of their host and the drives behind them cannot be seen from here.",
+        "`{device}` — виртуальные диски: кэш их хоста и накопители за ними отсюда не видны."
+    );
     Words {
         slug: "virtual-disk",
-        text: say!(
-            "`{device}` is a virtual disk: the caches of its host and the drives behind it cannot be seen from here.",
-            "`{device}` — виртуальный диск: кэш его хоста и накопители за ним отсюда не видны."
-        ),
+        text: if several { all } else { one },
         advice: say!(
             "Read the numbers as those of this virtual machine today; to judge the drives, measure on the host.",
             "Это числа этой виртуальной машины на сегодня; чтобы судить о накопителях, измеряйте на хосте."
@@ -255,12 +279,18 @@ pub(super) fn virtual_disk(device: &str) -> Words {
 }
 
 pub(super) fn removable(device: &str) -> Words {
+    let (device, several) = quoted(device);
+    let one = say!(
+        "`{device}` is removable or on USB: its bridge and cable may be the limit, and flash sticks slow down when they are warm or full.",
+        "`{device}` — съёмный или подключён по USB: пределом могут быть мост и кабель, а флеш-накопители замедляются при нагреве и заполнении."
+    );
+    let all = say!(
+        "`{device}` are removable or on USB: bridges and cables may be the limit, and flash sticks slow down when they are warm or full.",
+        "`{device}` — съёмные или подключены по USB: пределом могут быть мосты и кабели, а флеш-накопители замедляются при нагреве и заполнении."
+    );
     Words {
         slug: "removable",
-        text: say!(
-            "`{device}` is removable or on USB: its bridge and cable may be the limit, and flash sticks slow down when they are warm or full.",
-            "`{device}` — съёмный или подключён по USB: пределом могут быть мост и кабель, а флеш-накопители замедляются при нагреве и заполнении."
-        ),
+        text: if several { all } else { one },
         advice: say!(
             "To judge the drive, connect it inside; check that it is the drive that you meant.",
             "Чтобы судить о накопителе, подключите его внутри; проверьте, тот ли это накопитель."

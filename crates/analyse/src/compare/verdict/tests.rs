@@ -76,7 +76,8 @@ fn no_difference_is_equivalent_within_the_margin_and_inconclusive_where_it_is_na
     let found = judged(&record, None);
     assert_eq!(rate(&found, 0).judged.verdict, Verdict::Equivalent);
     assert!((rate(&found, 0).p.unwrap().p - 0.656).abs() < 1e-3);
-    assert_eq!(found.rule, Rule { margin: 0.02, rate: 0.02, latency: 0.02, cells: 2, needed: 7 });
+    let Rule { margin, rate: of_rate, latency, cells, together, needed, .. } = found.rule;
+    assert_eq!((margin, of_rate, latency, cells, together, needed), (0.02, 0.02, 0.02, 2, 2, 7));
     let strict = judged(&record, Some(0.005));
     assert_eq!(rate(&strict, 0).judged.doubt, Some(Doubt::Wide));
 }
@@ -98,7 +99,8 @@ fn more_of_a_rate_is_better_and_more_of_a_latency_is_worse() {
 fn too_few_blocks_are_said_and_never_coloured() {
     let apart = |n: usize| vec![(100.0, 200.0); n];
     let doubt = |cases, n| rate(&judged(&alternating(cases, &apart(n)), None), 0).judged.clone();
-    assert_eq!(doubt(1, 5).doubt, Some(Doubt::TooFew { have: 5, need: 6 }));
+    // Rate and p99 are two cells, also while neither has a p: six blocks would not be enough.
+    assert_eq!(doubt(1, 5).doubt, Some(Doubt::TooFew { have: 5, need: 7 }));
     // Three cases with rate and p99 are six cells, for which the method asks for eight blocks.
     assert_eq!(doubt(3, 7).doubt, Some(Doubt::TooFew { have: 7, need: 8 }));
     assert!(!doubt(3, 7).coloured);
@@ -164,4 +166,44 @@ fn the_verdict_of_b_against_a_mirrors_that_of_a_against_b() {
     );
     assert_eq!(noisy(1.6, 1.7), Verdict::Better);
     assert_eq!(of(0.0, f64::INFINITY), Verdict::Inconclusive);
+}
+
+#[test]
+fn blocks_that_are_too_few_for_every_cell_are_told_how_many_all_cells_need() {
+    // Four cases with rate and p99 are eight cells: 2 / 2^n must be at most 0.05 / 8, so nine blocks. With five none had a p, and the table
+    // asked for the six that a single cell needs.
+    let five: Vec<(f64, f64)> = pairs(A, FASTER).into_iter().take(5).collect();
+    let found = judged(&alternating(4, &five), None);
+    assert_eq!((found.rule.cells, found.rule.together, found.rule.needed), (0, 8, 9));
+    assert!(found.rule.suggested.is_some_and(|blocks| blocks >= 9), "{:?}", found.rule);
+    assert_eq!(rate(&found, 0).judged.doubt, Some(Doubt::TooFew { have: 5, need: 9 }));
+    let block = found.rule.block.unwrap();
+    // Eight trials of 2 s with a second between each.
+    assert!((20..=30).contains(&(block.0 / 1_000_000_000)), "{block:?}");
+    let nine: Vec<(f64, f64)> = (0..9).map(|i| pairs(A, FASTER)[i % 6]).collect();
+    assert_eq!(rate(&judged(&alternating(4, &nine), None), 0).judged.verdict, Verdict::Better);
+}
+
+#[test]
+fn the_blocks_that_are_suggested_decide_in_most_simulated_runs() {
+    let mut random = stend_base::random::Random::new(20_270_101);
+    let mut normal = move || {
+        let (u, v) = (1.0 - random.unit(), random.unit());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    };
+    let (mut asked, mut decided, mut with_fewest) = (0, 0, 0);
+    for _ in 0..40 {
+        // A difference of 6 % that blocks tell by 4 %.
+        let mut draw = |blocks: u32| -> Vec<(f64, f64)> {
+            (0..blocks).map(|_| (100.0, 106.0 * (1.0 + 0.04 * normal()))).collect()
+        };
+        let rule = judged(&alternating(1, &draw(5)), None).rule;
+        let Some(blocks) = rule.suggested.filter(|blocks| *blocks <= 60) else { continue };
+        asked += 1;
+        let verdict = |rates: &[(f64, f64)]| rate(&judged(&alternating(1, rates), None), 0).judged.verdict;
+        decided += u32::from(verdict(&draw(blocks)) == Verdict::Better);
+        with_fewest += u32::from(verdict(&draw(rule.needed)) == Verdict::Better);
+    }
+    assert!(asked >= 25 && decided * 10 >= asked * 5, "{decided} of {asked}, with the fewest {with_fewest}");
+    assert!(decided > with_fewest, "{decided} and {with_fewest} of {asked}");
 }
