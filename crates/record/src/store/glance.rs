@@ -1,6 +1,6 @@
 //! The few facts of a run file that a list of runs shows, without reading what was measured.
 
-use super::reader::{check_file, check_tables, damaged, open, unreadable};
+use super::reader::{check_file, check_tables, damaged, header_of, open, unreadable};
 use super::schema::{self, key};
 use crate::facts::TargetFacts;
 use crate::run::{RunHeader, RunState};
@@ -30,11 +30,11 @@ pub fn glance(path: &Path) -> Result<Glance> {
     let unreadable = unreadable(path);
     let db = open(path).map_err(unreadable)?;
     check_tables(&db).map_err(|why| damaged(path, &why))?;
-    let header = schema::get_header(&db).map_err(unreadable)?;
+    let header = header_of(&db, path)?;
     let sql = "SELECT COUNT(DISTINCT case_index), COUNT(*) FROM trial WHERE round = 0";
     let (cases, trials) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).map_err(unreadable)?;
     Ok(Glance {
-        header: header.ok_or_else(|| damaged(path, "it has no header"))?,
+        header,
         state: schema::get_meta(&db, key::END).ok().flatten().unwrap_or(RunState::Open),
         targets: schema::get_meta(&db, key::TARGETS).ok().flatten().unwrap_or_default(),
         cases,

@@ -115,6 +115,16 @@ pub fn new_run_id(unix_seconds: u64, entropy: u64) -> String {
     format!("R-{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{letters}")
 }
 
+/// Longest id that is believed, far above the 23 characters of ours.
+const ID_MAX: usize = 64;
+
+/// Whether this can be the id of a run. Directories, spools and leases are named after it, so that it is letters, digits and hyphens, and
+/// begins with one of the first two.
+pub fn is_run_id(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    text.len() <= ID_MAX && text.bytes().all(fits) && text.bytes().next().is_some_and(|first| first != b'-')
+}
+
 /// Gregorian date of a day since 1970-01-01, counting years from March so that leap days come last.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468; // from 0000-03-01
@@ -235,6 +245,15 @@ mod tests {
         let letters = id.rsplit('-').next().unwrap();
         assert!(letters.len() == 4 && letters.bytes().all(|b| b.is_ascii_lowercase()), "{id}");
         assert_ne!(id, new_run_id(1_795_296_153, 43));
+    }
+
+    #[test]
+    fn an_id_names_nothing_but_itself() {
+        assert!([new_run_id(1, 2).as_str(), "R-1", "7"].into_iter().all(is_run_id));
+        let long = "R".repeat(65);
+        for wrong in ["", "../../x", "R-1/x", "/R-1", ".", "-R", "R 1", "R-1\n", "R-1\u{1b}[2J", "Р-1", "R_1", &long] {
+            assert!(!is_run_id(wrong), "{wrong:?}");
+        }
     }
 
     #[test]

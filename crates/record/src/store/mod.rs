@@ -11,6 +11,7 @@ mod io_log;
 mod locate;
 mod lock;
 mod owner;
+mod plain;
 mod queue;
 mod reader;
 mod recorder;

@@ -1,6 +1,7 @@
 //! Reads a run file back: finished, being written, or left by a coordinator that was killed. Never
 //! changes the file or its log, and believes nothing it says about its own size.
 
+use super::locate::is_run_id;
 use super::recorder::beside;
 use super::schema::{self, BODY_MAX, key};
 use super::{FORMAT_VERSION, spool};
@@ -96,10 +97,19 @@ pub(super) fn open_run(path: &Path) -> Result<(Connection, RunHeader, Option<Pat
     let unreadable = unreadable(path);
     let db = open(path).map_err(unreadable)?;
     check_tables(&db).map_err(|why| damaged(path, &why))?;
-    let header = schema::get_header(&db).map_err(unreadable)?;
-    let header = header.ok_or_else(|| damaged(path, "it has no header"))?;
+    let header = header_of(&db, path)?;
     let spooled = schema::get_meta(&db, key::SPOOL).map_err(unreadable)?;
     Ok((db, header, spooled, budget))
+}
+
+/// The header of a run file. One with an id that could not be ours is of no run: things are named after it.
+pub(super) fn header_of(db: &Connection, path: &Path) -> Result<RunHeader> {
+    let header = schema::get_header(db).map_err(unreadable(path))?;
+    let header = header.ok_or_else(|| damaged(path, "it has no header"))?;
+    match is_run_id(&header.id) {
+        true => Ok(header),
+        false => Err(damaged(path, "its id is not that of a run")),
+    }
 }
 
 /// What a file of a given size can hold at most: a crafted one may refer to the same page many times.

@@ -8,6 +8,7 @@
 
 use super::crc::crc32;
 use super::owner::Owner;
+use super::plain;
 use super::schema::BODY_MAX;
 use crate::run::Entry;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -87,21 +88,14 @@ impl Spool {
     ///
     /// An error of kind `WouldBlock` if its writer lives; others if it cannot be opened for writing.
     pub fn adopt(path: &Path, run: &str) -> io::Result<Option<LeftOver>> {
-        // The path comes from the run file: whatever it names must be a plain file already.
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).custom_flags(flags.bits() as i32);
-        let file = match std::fs::symlink_metadata(path) {
-            Ok(found) if found.is_file() => options.open(path),
-            Ok(_) => return Ok(None),
-            Err(error) => Err(error),
-        };
-        let file = match file {
+        // The path comes from the run file, and may name anything.
+        let file = match plain::open(path, OpenOptions::new().read(true).append(true)) {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(None);
             }
             other => other?,
         };
+        let Some(file) = file else { return Ok(None) };
         let bytes = content(&file);
         let Some(rest) = after_start(&bytes, run) else { return Ok(None) };
         file.try_lock()?;
@@ -160,8 +154,8 @@ fn remove(path: &Path) {
 ///
 /// Empty if the file is gone, is not a regular file, is too large, or belongs to another run.
 pub fn read(path: &Path, run: &str) -> Vec<(u64, Entry)> {
-    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-    let Ok(file) = OpenOptions::new().read(true).custom_flags(nonblocking).open(path) else { return Vec::new() };
+    // The path comes from the run file, and may name anything.
+    let Ok(Some(file)) = plain::open_to_read(path) else { return Vec::new() };
     frames(&content(&file), run)
 }
 

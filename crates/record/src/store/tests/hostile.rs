@@ -47,6 +47,49 @@ fn a_value_of_another_form_is_not_called_damage() {
 }
 
 #[test]
+fn a_file_whose_id_leads_elsewhere_is_of_no_run() {
+    let place = Place::new();
+    finished(&place);
+    for id in ["../../x", "/etc/x", "", "R-1/../../x", ".", "-x"] {
+        let sql = format!("UPDATE meta SET body = json_set(body, '$.id', '{id}') WHERE key = 'header'");
+        Connection::open(place.file()).unwrap().execute_batch(&sql).unwrap();
+        let refused = [
+            reader::read(&place.file()).unwrap_err(),
+            super::super::glance(&place.file()).map(drop).unwrap_err(),
+            super::super::io_logs(&place.file()).map(drop).unwrap_err(),
+            place.resume(PLAIN).map(drop).unwrap_err(),
+        ];
+        for error in refused {
+            assert_eq!(error.kind, Kind::RunFile, "{id}: {error}");
+            assert!(error.message.en.contains("its id is not that of a run"), "{id}: {error}");
+        }
+        assert_eq!(std::fs::read_dir(place.memory.path()).unwrap().count(), 0, "{id}: something was made");
+    }
+}
+
+#[test]
+fn a_spool_that_is_a_pipe_a_device_a_link_or_a_directory_is_not_opened() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let place = Place::new();
+    drop(place.create(PLAIN));
+    let before = reader::read(&place.file()).unwrap();
+    let pipe = place.runs.path().join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let link = place.runs.path().join("link");
+    std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+    let (pipe, link) = (pipe.to_string_lossy(), link.to_string_lossy());
+    for spool in [&pipe, &link, "/dev/zero", "/proc/kmsg", "/etc", "../../x"] {
+        let sql = format!("INSERT OR REPLACE INTO meta (key, body) VALUES ('spool', '\"{spool}\"')");
+        Connection::open(place.file()).unwrap().execute_batch(&sql).unwrap();
+        let mut found = reader::read(&place.file()).unwrap();
+        found.events.clear();
+        assert_eq!(found, RunRecord { events: Vec::new(), ..before.clone() }, "{spool}");
+        // Going on finds no spool there, and makes one of its own.
+        place.resume(PLAIN).unwrap().close(RunState::Open).unwrap();
+    }
+}
+
+#[test]
 fn a_whole_file_has_no_damage() {
     assert_eq!(damage_after("SELECT 1"), Vec::<String>::new());
 }
