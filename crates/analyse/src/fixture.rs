@@ -339,7 +339,8 @@ impl TrialBuilder {
             let factor = (self.shape)(interval.saturating_sub(ramp) as u32);
             let all = (self.iops / 10.0 * factor) as u64;
             let of = |op| all * u64::from(stream.mix.share(op)) / 100;
-            let (erased, syncs) = ([Op::Discard, Op::WriteZeroes].map(of), stream.sync == Sync::Fdatasync(1));
+            let (erased, syncs) =
+                ([Op::Discard, Op::WriteZeroes].map(of), matches!(stream.sync, Sync::Fdatasync(1) | Sync::Fsync(1)));
             let writes = all - of(Op::Read) - erased[0] - erased[1];
             [
                 of(Op::Read),

@@ -7,7 +7,7 @@ pub mod list;
 use stend_base::{Bytes, Nanos};
 
 /// Version of this table: year and ordinal.
-pub const LIMITS_VERSION: &str = "2026-13";
+pub const LIMITS_VERSION: &str = "2026-14";
 
 /// H01: relative deviation of bytes from I/Os × block size. The counters are exact; 1 % leaves room
 /// for figures that others have rounded, and is far below a MB/MiB slip (4.86 %).
@@ -67,6 +67,13 @@ pub const SAMPLES_COVER: f64 = 0.25;
 /// engine may not know its start. So much of what it did may lie beside what is compared: half of what H26 looks for.
 pub const START_UNCERTAIN: f64 = 0.01;
 
+/// H11, H12, H26 and others that hold counters of the machine against what the load did: standard deviations that the edges of readings
+/// may make of a difference, as many as of other chances ([`MIX_SIGMA`]).
+pub const EDGE_SIGMA: f64 = 4.0;
+/// H11, H12: part of what the load did by which edges may excuse missing bytes; beyond it nothing can be said (by eye: a cache that
+/// answered a seventh shows).
+pub const EDGE_EXCUSES: f64 = 0.10;
+
 /// H12: bytes that block devices moved for the whole machine, per byte of the application. The same as H11's:
 /// direct I/O is counted there in full.
 pub const BYTES_PAGED: f64 = 0.95;
@@ -120,6 +127,8 @@ pub const SYNC_FASTEST: Nanos = Nanos(100_000);
 /// H30: durable writes per second, one at a time, that no disk makes: at 15,000 turns a minute half a turn takes 2 ms.
 pub const SYNC_PER_SECOND_ROTATING: f64 = 500.0;
 
+/// H40, H41: trials from which the interval of their mean decides about a limit; of two it is 13 standard errors wide (by eye).
+pub const TRIALS_SURE: usize = 3;
 /// H40: part of the window that a load thread waited for a CPU. Waiting adds to latency directly: at
 /// 5 % it is of the order of the spread between trials (by eye).
 pub const RUN_DELAY_VISIBLE: f64 = 0.05;

@@ -85,6 +85,18 @@ pub fn between(cells: &[Cell], from: Nanos, to: Nanos) -> Cell {
     })
 }
 
+/// How far the count at a moment within an interval, taken in proportion, may be from the real one, if at no time within the interval
+/// more was completed per time than in the fastest of it and its neighbours: an interval that lacks `d` stood still for the time that
+/// `d` takes, at its begin or at its end.
+pub fn uncertainty(cells: &[Cell], at: Nanos, of: fn(&Cell) -> f64) -> f64 {
+    let index = (at.0 / INTERVAL.0) as usize;
+    let part = (at.0 % INTERVAL.0) as f64 / INTERVAL.0 as f64;
+    let value = |index: Option<usize>| index.and_then(|index| cells.get(index)).map_or(0.0, of);
+    let own = value(Some(index));
+    let lacking = value(index.checked_sub(1)).max(value(index.checked_add(1))).max(own) - own;
+    if part == 0.0 { 0.0 } else { lacking * part.max(1.0 - part) }
+}
+
 /// Means over blocks of `length` intervals, per second; what does not fill a block is dropped at the end.
 pub fn blocks(cells: &[Cell], length: usize, of: fn(&Cell) -> f64) -> Vec<f64> {
     let seconds = length.max(1) as f64 * INTERVAL.as_secs();
@@ -136,6 +148,20 @@ mod tests {
     fn a_merged_slice_is_spread_over_its_span() {
         let merged = Slice { span: 4, ..slice(1, Op::Read, 8) };
         assert_eq!(ops(&cells(&[merged], |_| true)), [0.0, 2.0, 2.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn a_count_within_an_interval_is_known_to_within_what_the_interval_lacks() {
+        let ops = |at: u64, done: [u64; 3]| {
+            let slices: Vec<_> = done.iter().enumerate().map(|(at, &ops)| slice(at as u32, Op::Read, ops)).collect();
+            uncertainty(&cells(&slices, |_| true), Nanos::millis(at), |cell| cell.ops)
+        };
+        assert_eq!(ops(150, [100, 100, 100]), 0.0);
+        assert_eq!(ops(100, [100, 50, 100]), 0.0, "between two intervals nothing is guessed");
+        // Half of the interval without completions, before or after its middle: 0 or 50, not 25.
+        assert_eq!(ops(150, [100, 50, 100]), 25.0);
+        assert_eq!(ops(150, [100, 100, 40]), 0.0);
+        assert_eq!(ops(950, [100, 100, 100]), 0.0, "no interval there");
     }
 
     #[test]

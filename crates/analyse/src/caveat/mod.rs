@@ -5,7 +5,7 @@ mod imported;
 mod words;
 
 use crate::between_arms;
-use crate::check::{bound, clock};
+use crate::check::{bound, clock, left_in_caches};
 use crate::compare::block_time;
 use crate::faults;
 use crate::findings::{CaseFinding, Caveat, IoLogFinding};
@@ -13,7 +13,7 @@ use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use crate::precision::{Widths, widths};
 use crate::trials::CaseTrials;
-use stend_base::{Nanos, Share};
+use stend_base::{Nanos, Say, Share};
 use stend_record::targets::drives;
 use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
 use stend_spec::plan::{Case, Plan};
@@ -40,6 +40,7 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
     found.extend(not_precise(plan, measured));
     found.extend(few_trials(run, plan, cases));
     found.extend(clock_step(run));
+    found.extend(volatile_cache(run, measured.0));
     found.extend(minor);
     found.extend(merged(run));
     found.extend(log_incomplete(cases));
@@ -221,6 +222,13 @@ fn few_trials(run: &RunRecord, plan: &Plan, cases: &[CaseFinding]) -> Option<Cav
 }
 
 /// The largest step of the wall clock against the monotonic one between two recorded readings.
+/// One note for all cases that write without syncs: most programs write so.
+fn volatile_cache(run: &RunRecord, trials: &[CaseTrials<'_>]) -> Option<Caveat> {
+    let left: Vec<Say> = trials.iter().filter_map(|case| left_in_caches(run, case)).collect();
+    let cases = left.len() as u32;
+    left.into_iter().next().map(|drives| Caveat::VolatileCache { drives, cases })
+}
+
 fn clock_step(run: &RunRecord) -> Option<Caveat> {
     let readings: Vec<(u64, u64, u64)> =
         run.trials.iter().filter_map(|t| t.outcome.as_ref()).flat_map(|o| o.clocks).collect();

@@ -144,6 +144,22 @@ fn a_clock_that_was_set_is_told_and_one_that_is_steered_is_not() {
 }
 
 #[test]
+fn writes_without_syncs_to_a_volatile_cache_are_one_note_of_the_run() {
+    let suite = vec![
+        case("read", 100, 1, Sync::None),
+        case("write", 0, 1, Sync::None),
+        case("mix", 70, 1, Sync::None),
+        case("log", 0, 1, Sync::Fdatasync(1)),
+    ];
+    let mut record = run_of(suite).six_blocks(&[1e4, 1e4, 1e4, 1e3]).record();
+    assert_eq!(caveats(&record), []);
+    let devices = record.targets.iter_mut().flat_map(|target| &mut target.devices);
+    devices.for_each(|device| device.write_cache = Some("write back".into()));
+    let note = Caveat::VolatileCache { drives: stend_base::Say::same("sda"), cases: 2 };
+    assert_eq!(caveats(&record), [note]);
+}
+
+#[test]
 fn few_cpus_and_merged_intervals_are_told_last() {
     let found = after(|r| {
         r.host.as_mut().unwrap().cpus = 2;
@@ -216,6 +232,7 @@ fn every() -> Vec<Caveat> {
             wrapped: true,
             scaled: true,
         },
+        Caveat::VolatileCache { drives: stend_base::Say::same("sda, sdb"), cases: 4 },
         Caveat::InMemory { what: "tmpfs".into() },
         Caveat::OverNetwork { file_system: "nfs4".into() },
         Caveat::OverFabric { device: "nvme1n1".into(), transport: "tcp".into() },

@@ -1,7 +1,8 @@
 //! H26 and H66: was the device ours alone, and did it get the I/Os as they were made?
 
 use super::drives::{asked, moves_no_data};
-use super::stretch::{self, Stretch, stretches};
+use super::expected::Expected;
+use super::stretch::{self, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{FOREIGN_SHARE, MERGED, NEVER_SPLIT, SPLIT};
@@ -9,8 +10,6 @@ use crate::phrase::{both, op as op_name, pick};
 use crate::series::Cell;
 use crate::trials::CaseTrials;
 use stend_base::{Say, format, say};
-use stend_record::sample::DiskCounters;
-use stend_record::targets::devices;
 use stend_record::{Device, RunRecord, TargetFacts};
 use stend_spec::workload::{Op, Sync};
 
@@ -37,45 +36,25 @@ pub(super) fn of_all(targets: &[TargetFacts]) -> Option<Vec<&str>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// What the devices did together for one operation.
-fn at_devices(stretches: &[Stretch<'_>], names: &[&str], op: Op) -> Option<Cell> {
-    let each = names.iter().map(|name| at_device(stretches, name, op));
-    each.reduce(|sum, one| {
-        let (sum, one) = (sum?, one?);
-        Some(Cell { ops: sum.ops + one.ops, bytes: sum.bytes + one.bytes })
-    })?
-}
-
-/// The same without flushes, which the device mapper counts as writes of nothing, and NVMe with several paths as reads of nothing (Linux 6.12): as
-/// many I/Os are left out as the load asked for flushes, at most, where no device counts flushes as such. What joins paths counts them as both.
-/// Others' I/Os have bytes.
-fn with_data(
-    run: &RunRecord,
-    case: &CaseTrials<'_>,
-    stretches: &[Stretch<'_>],
-    names: &[&str],
-    op: Op,
-) -> Option<Cell> {
-    let found = at_devices(stretches, names, op)?;
-    let flushes = |name: &&str| stretch::sum(stretches, |s| s.disk(name, |d| d.flushes.unwrap_or(0)));
-    let joins = |name: &&str| devices(&run.targets).iter().any(|device| device.name == **name && device.joins_paths());
-    if names.iter().any(|name| flushes(name) != Some(0) && !joins(name)) {
-        return Some(found);
-    }
-    let own = stretch::application_and_prober(stretches, op).ops;
-    let durable = case.asked.streams.iter().any(|stream| matches!(stream.sync, Sync::Dsync | Sync::ODsync));
-    let written = if durable { stretch::application(stretches, Op::Write).ops } else { 0.0 };
-    let asked = stretch::application(stretches, Op::Sync).ops + written;
-    Some(Cell { ops: found.ops - (found.ops - own).clamp(0.0, asked), ..found })
-}
-
-/// What a device did for one operation.
-fn at_device(stretches: &[Stretch<'_>], name: &str, op: Op) -> Option<Cell> {
-    let of = |read: fn(&DiskCounters) -> u64, write: fn(&DiskCounters) -> u64| {
-        stretch::sum(stretches, |s| s.disk(name, if op == Op::Read { read } else { write }))
+/// The file system of a target that writes everything, and its own tables with it, to another place each time, so that what it writes
+/// for itself cannot be told from what others write. btrfs with `nodatacow` does so only for syncs.
+fn writes_elsewhere<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Option<&'a str> {
+    let synced = case.asked.streams.iter().any(|stream| stream.sync != Sync::None);
+    let found = |target: &'a TargetFacts| match target.file_system.as_deref()? {
+        kind @ ("zfs" | "bcachefs" | "nilfs2" | "f2fs") => Some(kind),
+        "btrfs" if synced || !target.mount_options.iter().any(|all| all.split(',').any(|o| o == "nodatacow")) => {
+            Some("btrfs")
+        }
+        _ => None,
     };
-    let (ops, bytes) = (of(|d| d.reads, |d| d.writes)?, of(|d| d.read_bytes, |d| d.write_bytes)?);
-    Some(Cell { ops: ops as f64, bytes: bytes as f64 })
+    run.targets.iter().find_map(found).filter(|_| asked(case, Op::Write))
+}
+
+fn not_told(file_system: &str) -> Say {
+    say!(
+        "{file_system} writes every block and its own tables to new places, which cannot be told from the writes of others",
+        "{file_system} пишет каждый блок и свои таблицы на новые места, и этого не отличить от чужой записи"
+    )
 }
 
 /// H26: hardly any I/O of the device is not ours.
@@ -96,15 +75,19 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
+    let expected = Expected::new(run, case, &stretches, &devices);
     let small = case.asked.streams.iter().all(|stream| stream.block_size <= NEVER_SPLIT);
-    let sum = |of: fn(&Cell) -> f64| {
-        let device = Op::TRANSFERS.map(|op| with_data(run, case, &stretches, &devices, op));
-        let device = device.into_iter().map(|cell| cell.as_ref().map(of)).sum::<Option<f64>>()?;
-        let own: f64 = Op::TRANSFERS.map(|op| of(&stretch::application_and_prober(&stretches, op))).iter().sum();
-        (device > 0.0).then(|| ((device - own) / device).max(0.0))
+    let elsewhere = writes_elsewhere(run, case);
+    let judged = |op: &Op| elsewhere.is_none() || *op == Op::Read;
+    let share = |of: fn(&Cell) -> f64| {
+        let counted = |op| expected.counted(op).map(|cell| of(&cell));
+        let all = Op::TRANSFERS.into_iter().map(counted).sum::<Option<f64>>().filter(|all| *all > 0.0)?;
+        let beyond = |op| Some((counted(op)? - of(&expected.own(op)) - of(&expected.besides(op))).max(0.0));
+        let beyond = Op::TRANSFERS.into_iter().filter(judged).map(beyond).sum::<Option<f64>>()?;
+        Some(beyond / all)
     };
-    let Some(bytes) = sum(|cell| cell.bytes) else { return check.not_measurable(too_few_samples()) };
-    let ios = sum(|cell| cell.ops).filter(|_| small);
+    let Some(bytes) = share(|cell| cell.bytes) else { return check.not_measurable(too_few_samples()) };
+    let ios = share(|cell| cell.ops).filter(|_| small);
     let name = devices.join(", ");
     let measured = both(|l| {
         let text = pick(l, "{b} of the bytes", "{b} байт").replace("{b}", &format::percent(bytes, l));
@@ -113,14 +96,17 @@ pub fn foreign(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         format!("{text}{} {} {name}", ios.unwrap_or_default(), pick(l, "at", "на"))
     });
     if bytes.max(ios.unwrap_or(0.0)) <= FOREIGN_SHARE {
-        return check.pass(measured);
+        return match elsewhere {
+            Some(file_system) => check.not_measurable(not_told(file_system)),
+            None => check.pass(measured),
+        };
     }
     check.result(
         CheckStatus::Warn,
         measured,
         say!(
-            "Others used the device too (or the file system wrote for itself): the load had less of it than it seems, and latencies include theirs. Stop them, or say so.",
-            "Устройством пользовался кто-то ещё (или файловая система писала своё): нагрузке досталось меньше, чем кажется, и в задержках есть чужие. Остановите их или укажите на это."
+            "Other programs used the device (or the file system worked in the background, as it does after `mkfs`), so these results are too low, and latencies include the I/O of others. Stop them and repeat, or mention this with the result.",
+            "Устройством пользовались и другие программы (или файловая система работала в фоне, как после `mkfs`), поэтому результаты занижены, а задержки включают чужие операции. Остановите их и повторите или оговорите это в отчёте."
         ),
     )
 }
@@ -141,10 +127,11 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
+    let expected = Expected::new(run, case, &stretches, &devices);
     let ratio = |op: Op| {
-        let (device, own) = (with_data(run, case, &stretches, &devices, op)?, stretch::application(&stretches, op));
+        let (sizes, own) = (expected.sizes(op)?, stretch::application(&stretches, op));
         let block = own.bytes / own.ops;
-        (device.ops > 0.0 && block > 0.0).then(|| (op, device.bytes / device.ops / block))
+        (block > 0.0).then(|| (op, sizes.map(|size| size / block)))
     };
     let ops: Vec<Op> = Op::TRANSFERS.into_iter().filter(|&op| asked(case, op)).collect();
     if ops.is_empty() {
@@ -156,11 +143,14 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "ядро считает записи нулей вместе с прочими"
         ));
     }
-    let Some(ratios) = ops.into_iter().map(ratio).collect::<Option<Vec<(Op, f64)>>>() else {
+    if let Some(file_system) = writes_elsewhere(run, case) {
+        return check.not_measurable(not_told(file_system));
+    }
+    let Some(ratios) = ops.into_iter().map(ratio).collect::<Option<Vec<(Op, [f64; 2])>>>() else {
         return check.not_measurable(too_few_samples());
     };
     let measured = both(|l| {
-        let one = |(op, ratio): &(Op, f64)| format!("{} {}", op_name(*op).get(l), format::percent(*ratio, l));
+        let one = |(op, [all, _]): &(Op, [f64; 2])| format!("{} {}", op_name(*op).get(l), format::percent(*all, l));
         format!(
             "{} {} {}",
             ratios.iter().map(one).collect::<Vec<_>>().join(", "),
@@ -168,7 +158,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             devices.join(", ")
         )
     });
-    if ratios.iter().any(|(_, ratio)| *ratio < SPLIT) {
+    if ratios.iter().any(|(_, [a, b])| a.max(*b) < SPLIT) {
         return check.result(
             CheckStatus::Warn,
             measured,
@@ -179,7 +169,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         );
     }
     let random = case.asked.streams.iter().any(|stream| stream.pattern.is_scattered());
-    if random && ratios.iter().any(|(_, ratio)| *ratio > MERGED) {
+    if random && ratios.iter().any(|(_, [a, b])| a.min(*b) > MERGED) {
         return check.result(
             CheckStatus::Warn,
             measured,
@@ -201,6 +191,7 @@ mod tests {
     use super::*;
     use crate::fixture::{case, run_of};
     use crate::trials::by_case;
+    use stend_record::sample::DiskCounters;
 
     fn record() -> RunRecord {
         run_of(vec![case("mix", 70, 32, Sync::None)]).trial(0).done().record()
@@ -261,9 +252,15 @@ mod tests {
         let mut joined = record(1, Some(1));
         joined.targets[0].devices.iter_mut().for_each(|device| device.identity = Some("dm:mpath-3600".into()));
         assert_eq!(status(&joined), [CheckStatus::Pass; 2], "{:?}", h26(&joined).measured.en);
-        // Those that are counted as such are not among the writes, and nobody asked for so many.
-        assert_eq!(status(&record(1, Some(1))), [CheckStatus::Warn; 2]);
-        assert_eq!(status(&record(2, Some(0))), [CheckStatus::Warn; 2]);
+        // A disk counts the same flush as a write of nothing and as a flush.
+        assert_eq!(status(&record(1, Some(1))), [CheckStatus::Pass; 2]);
+        let reads_of_others = of(1, Some(1), |disk| &mut disk.reads);
+        assert_eq!(
+            h26(&reads_of_others).status,
+            CheckStatus::Warn,
+            "a disk that counts flushes has no reads of nothing"
+        );
+        assert_eq!(status(&record(2, Some(0))), [CheckStatus::Warn; 2], "nobody asked for so many");
     }
 
     #[test]

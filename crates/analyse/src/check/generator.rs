@@ -2,10 +2,11 @@
 
 use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
-use crate::limits::{RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY};
+use crate::limits::{RUN_DELAY_BOUND, RUN_DELAY_VISIBLE, THREAD_BUSY, TRIALS_SURE};
 use crate::phrase::{both, pick};
+use crate::stats::{self, t_interval};
 use crate::trials::{CaseTrials, Counting};
-use stend_base::{format, say};
+use stend_base::{Lang, format, say};
 use stend_record::JobTotals;
 
 /// H40: load threads got a CPU when they wanted one, and none was busy all the time.
@@ -29,9 +30,9 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
             "ввод-вывод подают потоки ядра, а сколько они ждут процессора, не записывается"
         ));
     }
-    let waited = largest(case, |job| job.run_delay_ns);
+    let waited = Shares::of(case, |job| job.run_delay_ns);
     // Who polls is always busy.
-    let busy = if is_by("io_uring_iopoll") { None } else { largest(case, |job| job.cpu_max_ns) };
+    let busy = Shares::of(case, |job| job.cpu_max_ns).filter(|_| !is_by("io_uring_iopoll")).map(|busy| busy.most());
     let Some(waited) = waited else {
         return check.not_measurable(say!(
             "this kernel does not say how long threads wait for a CPU",
@@ -39,15 +40,16 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
         ));
     };
     let measured = both(|l| {
-        let waited = format::percent(waited, l);
-        let busy = busy.map(|b| format::percent(b, l));
-        let text = pick(l, "worst thread waited {w}", "худший поток ждал {w}").replace("{w}", &waited);
-        match busy {
-            Some(busy) => text + &pick(l, ", busiest used {b}", ", самый занятый работал {b}").replace("{b}", &busy),
-            None => text,
+        let said = pick(l, "worst thread waited {w}", "худший поток ждал {w}").replace("{w}", &waited.said(l));
+        match &busy {
+            Some(busy) => {
+                let busy = format::percent(*busy, l);
+                said + &pick(l, ", busiest used {b}", ", самый занятый работал {b}").replace("{b}", &busy)
+            }
+            None => said,
         }
     });
-    if waited > RUN_DELAY_BOUND || busy.is_some_and(|b| b >= THREAD_BUSY) {
+    if waited.most() > RUN_DELAY_BOUND || busy.is_some_and(|busy| busy >= THREAD_BUSY) {
         return check.result(
             CheckStatus::Warn,
             measured,
@@ -57,7 +59,7 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
             ),
         );
     }
-    if waited > RUN_DELAY_VISIBLE {
+    if waited.surely_above(RUN_DELAY_VISIBLE) {
         return check.result(
             CheckStatus::Warn,
             measured,
@@ -70,13 +72,45 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
     check.pass(measured)
 }
 
-/// Largest share of its window over all trials and jobs; `None` if it was never recorded.
-fn largest(case: &CaseTrials<'_>, of: fn(&JobTotals) -> Option<u64>) -> Option<f64> {
-    let share = |trial: &Counting<'_>| {
-        let most = trial.outcome.jobs.iter().filter_map(of).max()?;
-        Some(most as f64 / trial.window.0 as f64)
-    };
-    case.counting.iter().filter_map(share).max_by(f64::total_cmp)
+/// Shares of the windows that the worst job of each trial spent.
+#[derive(Debug, Clone)]
+struct Shares(Vec<f64>);
+
+impl Shares {
+    /// `None` if it was never recorded.
+    fn of(case: &CaseTrials<'_>, spent: fn(&JobTotals) -> Option<u64>) -> Option<Shares> {
+        let share = |trial: &Counting<'_>| {
+            let most = trial.outcome.jobs.iter().filter_map(spent).max()?;
+            Some(most as f64 / trial.window.0 as f64)
+        };
+        let shares: Vec<f64> = case.counting.iter().filter_map(share).collect();
+        (!shares.is_empty()).then_some(Shares(shares))
+    }
+
+    /// Whether the mean over the trials is above the limit with its whole 95 % interval; below three trials, of which an interval says nothing,
+    /// whether one of them is.
+    fn surely_above(&self, limit: f64) -> bool {
+        match t_interval::interval(&self.0).filter(|_| self.0.len() >= TRIALS_SURE) {
+            Some((low, _)) => low > limit,
+            None => self.most() > limit,
+        }
+    }
+
+    /// The largest of a single trial.
+    fn most(&self) -> f64 {
+        self.0.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// What [`surely_above`](Self::surely_above) looks at, with the largest where it is another number.
+    fn said(&self, lang: Lang) -> String {
+        let most = format::percent(self.most(), lang);
+        match stats::mean(&self.0).filter(|_| self.0.len() >= TRIALS_SURE).map(|mean| format::percent(mean, lang)) {
+            Some(mean) if mean != most => {
+                pick(lang, "{m} (up to {t})", "{m} (до {t})").replace("{m}", &mean).replace("{t}", &most)
+            }
+            _ => most,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -135,6 +169,26 @@ mod tests {
         let much = check(Some(Nanos::millis(420)), None);
         assert_eq!(much.status, CheckStatus::Warn);
         assert!(much.meaning.en.contains("Engine-bound"));
+    }
+
+    /// Check of trials with windows of 2 s in which a thread waited for these per mille of them.
+    fn of_trials(waited: &[u64]) -> CheckResult {
+        let builder = waited.iter().fold(run(), |builder, &waited| {
+            builder.trial(0).change(move |o, _| o.jobs[0].run_delay_ns = Some(waited * Nanos::millis(2).0)).done()
+        });
+        super::busy(&by_case(&builder.record())[0])
+    }
+
+    #[test]
+    fn a_wait_about_the_limit_is_told_when_the_trials_are_sure_of_it() {
+        let status = |waited: &[u64]| of_trials(waited).status;
+        assert_eq!(status(&[30, 40, 35, 30, 60, 55]), CheckStatus::Pass, "4.2 %, with two trials above the limit");
+        assert_eq!(status(&[40, 70, 45, 60, 55, 50]), CheckStatus::Pass, "5.3 % ± 1.1 %");
+        assert_eq!(status(&[70, 80, 75, 60, 65, 70]), CheckStatus::Warn, "7.0 % ± 0.7 %");
+        assert_eq!(status(&[40, 70]), CheckStatus::Warn, "two trials have no interval");
+        let once = of_trials(&[10, 10, 250, 10, 10, 10]);
+        assert_eq!((once.status, once.meaning.en.contains("Engine-bound")), (CheckStatus::Warn, true));
+        assert_eq!(once.measured.en, "worst thread waited 5.0 % (up to 25.0 %), busiest used 10.0 %");
     }
 
     #[test]

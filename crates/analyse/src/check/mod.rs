@@ -19,6 +19,9 @@ mod duplicates;
 mod durability;
 mod errors;
 mod executed;
+mod expected;
+#[cfg(test)]
+mod expected_tests;
 mod first_pass;
 mod foreign;
 mod generator;
@@ -51,7 +54,7 @@ mod verified;
 mod written;
 
 pub use crashed::bound;
-pub use durability::{flushes_are_off, is_volatile};
+pub use durability::{flushes_are_off, is_volatile, left_in_caches};
 pub(crate) use network::{fullest_interface, is_over_network};
 
 use crate::findings::{CaseFinding, CheckResult, CheckStatus};

@@ -1,13 +1,13 @@
 //! The part of a trial's load that lies between two samples: what the application did in it, and what the
 //! counters of the machine did. Must not judge.
 
-use crate::limits::{SAMPLES_COVER, START_UNCERTAIN};
+use crate::limits::{EDGE_SIGMA, SAMPLES_COVER, START_UNCERTAIN};
 use crate::series::{self, Cell};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::Nanos;
 use stend_record::sample::DiskCounters;
 use stend_record::{RunRecord, Sample};
-use stend_spec::workload::Op;
+use stend_spec::workload::{Op, Stream};
 
 /// The samples of one trial from the start of its load to the end of its window, at least two.
 #[derive(Debug, Clone, Copy)]
@@ -80,6 +80,28 @@ impl Stretch<'_> {
         series::between(&cells, first.at.saturating_sub(start), last.at.saturating_sub(start))
     }
 
+    /// By how much counts of the application and of the kernel over this stretch may differ because of its edges alone.
+    ///
+    /// At an edge one of them has counted I/Os that the other has not counted yet: 0 to the queue depth, so their growths differ by
+    /// no more than the queue depth. Beside that the moment of a reading is known to within what the reading took, and the count of
+    /// the application at this moment to within its interval.
+    fn edge(&self, op: Op) -> Cell {
+        let [first, .., last] = self.samples else { return Cell::default() };
+        let asked = &self.trial.record.asked;
+        let cells: Vec<Cell> = series::cells(&self.trial.record.slices, |s| s.op == op);
+        let start = self.trial.outcome.load_start;
+        let shift = first.cost_ns.max(last.cost_ns) as f64 / self.length().0.max(1) as f64;
+        let done = self.application(op);
+        let of = |cell: fn(&Cell) -> f64, one: fn(&Stream) -> f64| {
+            let streams = asked.streams.iter().filter(|stream| stream.mix.share(op) > 0);
+            let in_flight = streams.map(|s| f64::from(s.queue_depth) * f64::from(s.jobs) * one(s)).sum::<f64>();
+            let within = [first, last].map(|at| series::uncertainty(&cells, at.at.saturating_sub(start), cell));
+            in_flight + within.iter().sum::<f64>() + cell(&done) * shift
+        };
+        let largest = |s: &Stream| s.sizes().map(|part| part.size.0).max().unwrap_or(0) as f64;
+        Cell { ops: of(|cell| cell.ops, |_| 1.0), bytes: of(|cell| cell.bytes, largest) }
+    }
+
     /// What the prober completed, on the mean over the window.
     fn probes(&self, op: Op) -> Cell {
         let outcome = self.trial.outcome;
@@ -108,6 +130,19 @@ pub fn application(stretches: &[Stretch<'_>], op: Op) -> Cell {
 pub fn application_and_prober(stretches: &[Stretch<'_>], op: Op) -> Cell {
     let parts = stretches.iter().map(|stretch| stretch.probes(op));
     parts.fold(application(stretches, op), |sum, part| Cell { ops: sum.ops + part.ops, bytes: sum.bytes + part.bytes })
+}
+
+/// By how much counts of the application and of the kernel over all stretches may differ because of their edges alone.
+///
+/// Edges are independent of each other: over many stretches no more is allowed than [`EDGE_SIGMA`] standard deviations of the sum. The
+/// difference of two values that may be anywhere between 0 and N has one of N / √6.
+pub fn edges(stretches: &[Stretch<'_>], op: Op) -> Cell {
+    let each: Vec<Cell> = stretches.iter().map(|stretch| stretch.edge(op)).collect();
+    let of = |value: fn(&Cell) -> f64| {
+        let (sum, squares) = each.iter().map(value).fold((0.0, 0.0), |(a, b), one| (a + one, b + one * one));
+        f64::min(sum, EDGE_SIGMA * f64::sqrt(squares / 6.0))
+    };
+    Cell { ops: of(|cell| cell.ops), bytes: of(|cell| cell.bytes) }
 }
 
 /// Time of all stretches.

@@ -234,6 +234,13 @@ pub enum Caveat {
         /// Kernel name; of several targets all of them, with commas.
         device: String,
     },
+    /// Cases write without syncs to drives whose cache is volatile.
+    VolatileCache {
+        /// Kernel names of the drives.
+        drives: Say,
+        /// How many cases.
+        cases: u32,
+    },
     /// A layer below keeps data on a faster device than the one behind it.
     Cached {
         /// Kernel name of what keeps them.

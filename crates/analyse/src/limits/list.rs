@@ -124,6 +124,8 @@ fn of_storage() -> Vec<Limit> {
         limit!(Number BYTES_AT_DRIVES, "H11", "bytes at the drives per byte of the application, at least", "байт на накопителях на байт приложения, не меньше"),
         limit!(Share SAMPLES_COVER, "H11", "part of the load that samples have to cover", "часть нагрузки, которую должны покрыть отсчёты"),
         limit!(Share START_UNCERTAIN, "H11 H12 H26", "part of the window by which its start may be unknown", "часть окна, на которую может быть неизвестно его начало"),
+        limit!(Number EDGE_SIGMA, "H11 H12 H26", "standard deviations that the edges of readings may add", "стандартных отклонений на края показаний"),
+        limit!(Share EDGE_EXCUSES, "H11 H12", "part of the load that these edges may excuse", "часть нагрузки, которую эти края могут объяснить"),
         limit!(Number BYTES_PAGED, "H12", "bytes that block devices moved per byte of the application, at least", "байт через блочные устройства на байт приложения, не меньше"),
         limit!(Share CACHE_GROWTH, "H12", "growth of the page cache per byte of direct I/O", "рост страничного кэша на байт прямого ввода-вывода"),
         limit!(Size CACHE_GROWTH_MIN, "H12", "growth of the page cache that is not looked at", "рост страничного кэша, на который не смотрят"),
@@ -154,6 +156,7 @@ fn of_storage() -> Vec<Limit> {
 
 fn of_the_engine() -> Vec<Limit> {
     vec![
+        limit!(Count TRIALS_SURE, "H40 H41", "trials from which the interval of their mean decides", "испытаний, с которых решает интервал их среднего"),
         limit!(Share RUN_DELAY_VISIBLE, "H40", "part of the window that a load thread waited for a CPU, visible above", "часть окна, которую поток нагрузки ждал процессора, выше заметно"),
         limit!(Share RUN_DELAY_BOUND, "H40", "the same, from which the result is that of the engine", "то же, с чего результат — это движок"),
         limit!(Share THREAD_BUSY, "H40", "part of one CPU of the busiest load thread", "занятость самого занятого потока нагрузки"),

@@ -3,6 +3,7 @@
 
 use super::Words;
 use crate::phrase::{both, pick};
+use stend_base::text::plural_en;
 use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say};
 
 pub(super) fn in_use(reasons: &[Say]) -> Words {
@@ -38,6 +39,22 @@ pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
         advice: say!(
             "Find them with `iotop` or `pidstat -d 1`, wait or stop them, and run it again.",
             "Найдите их командой `iotop` или `pidstat -d 1`, дождитесь конца или остановите и запустите снова."
+        ),
+    }
+}
+
+pub(super) fn volatile_cache(drives: &Say, cases: u32) -> Words {
+    let Say { en, ru } = drives;
+    let cases_en = plural_en(u64::from(cases), "case writes", "cases write");
+    Words {
+        slug: "volatile-cache",
+        text: say!(
+            "{cases} {cases_en} without syncs, and the cache of {en} is volatile: a loss of power takes what it holds.",
+            "Случаев, которые пишут без синхронизации: {cases}; кэш {ru} энергозависим, и при потере питания его содержимое пропадёт."
+        ),
+        advice: say!(
+            "Compare these writes with others without syncs only; what an application needs durable is measured with `sync`.",
+            "Сравнивайте такую запись лишь с другой записью без синхронизации; то, что приложению нужно сохранить надёжно, измеряйте с `sync`."
         ),
     }
 }
