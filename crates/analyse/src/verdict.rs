@@ -109,7 +109,8 @@ fn failed(cases: &[CaseFinding]) -> Option<Say> {
 /// The most serious reason to doubt: a caveat about missing data, a check that warns of the numbers that were told, one that
 /// warns of others, which are then named, any other caveat.
 fn doubt(told: &[CaseFinding], others: &[CaseFinding], caveats: &[Caveat]) -> Option<Say> {
-    let worst = caveats.first();
+    // A note is no doubt.
+    let worst = caveats.iter().find(|caveat| !matches!(caveat, Caveat::VolatileCache { .. }));
     let warned = || most_frequent(told, CheckStatus::Warn).map(|(_, check)| check.meaning.clone());
     let elsewhere = || {
         let (_, found) = most_frequent(others, CheckStatus::Warn)?;
@@ -264,6 +265,15 @@ mod tests {
             Случайное чтение, 4 КиБ, 32 в очереди: 84 195 IOPS ± 0,8 %, p99 569 мкс. Надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой: 1230 IOPS ± 0,8 %, p99 1,21 мс. У прогона нет записанного конца: он ещё идёт или был убит. Показано то, что успело записаться.
         "#]],
         );
+    }
+
+    #[test]
+    fn a_note_of_the_run_is_no_doubt_about_its_numbers() {
+        let mut record = run_of(vec![case("write", 0, 32, Sync::None)]).six_blocks(&[9_000.0]).record();
+        let before = verdict(&record);
+        record.targets.iter_mut().flat_map(|t| &mut t.devices).for_each(|d| d.write_cache = Some("write back".into()));
+        assert_eq!(analyse(&record).unwrap().caveats.len(), 1);
+        assert_eq!(verdict(&record), before);
     }
 
     #[test]
