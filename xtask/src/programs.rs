@@ -39,7 +39,10 @@ const PACKAGES: [(&str, &[&str]); 17] = [
             "perl",
         ],
     ),
-    ("util-linux", &["mkswap", "partx", "blkid", "wipefs", "blockdev", "flock", "setsid", "unshare", "fsfreeze"]),
+    (
+        "util-linux",
+        &["mkswap", "partx", "blkid", "blkdiscard", "wipefs", "blockdev", "flock", "setsid", "unshare", "fsfreeze"],
+    ),
     ("mount", &["losetup", "mount", "umount", "swapon", "swapoff"]),
     ("udev", &["udevadm"]),
     ("procps", &["kill", "pkill"]),

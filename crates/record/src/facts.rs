@@ -174,7 +174,7 @@ impl Device {
 pub struct Signature {
     /// Name as `blkid` prints it: `ext4`, `xfs`, `LVM2_member`, `linux_raid_member`, `gpt`, …
     pub name: String,
-    /// Byte offset of its magic.
+    /// Byte offset of its magic; of what only `blkid` sees, where the device or partition begins that carries it.
     pub offset: u64,
     /// Label or UUID, if it has one.
     pub label: Option<String>,

@@ -1,5 +1,6 @@
 //! May a block device be written, and if not, every reason why. Reads only, decides once, in one place.
 
+use crate::blkid::{self, Seen};
 use crate::devices::{Devices, Node};
 use crate::marks::{self, Part};
 use crate::roots::Roots;
@@ -10,26 +11,6 @@ use stend_record::{Refusal, Signature, WriteAccess};
 use stend_sys::block;
 use stend_sys::opened::{self, Opened};
 use stend_sys::signature::Found;
-
-/// Marks of what spans devices, carries other devices or belongs to a cluster: overwriting one harms more
-/// than this device. btrfs and bcachefs join them when they have several devices.
-const MEMBERS: [&str; 15] = [
-    "LVM2_member",
-    "linux_raid_member",
-    "ddf_raid_member",
-    "isw_raid_member",
-    "zfs_member",
-    "bcache",
-    "ceph_bluestore",
-    "vdo",
-    "drbd",
-    "stratis",
-    "oracleasm",
-    "VMFS_volume_member",
-    "DM_snapshot_cow",
-    "DM_integrity",
-    "DM_writecache",
-];
 
 /// How long whoever only probes a device, as udev, blkid and losetup do, may hold it before that is a reason
 /// (by eye: they take milliseconds, on a busy machine tenths of a second).
@@ -56,14 +37,14 @@ pub(crate) struct Verdict {
 /// Looks at a device from every side.
 pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewer) -> Verdict {
     let identity = identity::of(roots, devices, node);
-    let contents = marks::on(devices, node).and_then(|own| Ok((own, marks::parts(devices, node)?)));
-    let (own, parts, unreadable) = match contents {
-        Ok((own, parts)) => (own, parts, None),
-        Err(error) => (Vec::new(), Vec::new(), Some(Refusal::Unreadable { why: error.to_string() })),
+    let (Contents { own, parts, asked }, unread) = match contents(devices, node) {
+        Ok(contents) => (contents, None),
+        Err(error) => (Contents::default(), Some(Refusal::Unreadable { why: error.to_string() })),
     };
     let mut reasons = mounted(roots, devices, node);
     reasons.extend(swap(roots, devices, node));
     reasons.extend(members(node, &own, &parts));
+    reasons.extend(members_of_blkid(&asked));
     reasons.extend(holders(devices, node));
     reasons.extend(exported(roots, devices, node));
     // Where something else speaks already, nobody need wait.
@@ -84,7 +65,7 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
         let name = claims::lease_name(roots, devices, node);
         reasons.extend(name.and_then(|name| claims::live(roots, &name)));
     }
-    reasons.extend(unreadable);
+    reasons.extend(unread);
     reasons.extend(node.read_only.then_some(Refusal::ReadOnly));
     let other = identity.as_deref().and_then(|id| identity::duplicate(roots, devices, node, id));
     let other = other.or_else(|| over_same_file(devices, node));
@@ -95,7 +76,7 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
         let exclusively = || block::is_held_exclusively(&devices.path(node)).unwrap_or(false);
         reasons.extend(lasting(PASSING, || exclusively().then(|| unseen.clone()).into_iter().collect()));
     }
-    let signatures = signatures(&own, &parts);
+    let signatures = signatures(&own, &parts, &asked);
     let access = match &identity {
         Some(identity) if reasons.is_empty() => {
             WriteAccess::Confirm { identity: identity.clone(), signatures: distinct_names(&signatures) }
@@ -107,6 +88,24 @@ pub(crate) fn judge(roots: &Roots, devices: &Devices, node: &Node, viewer: Viewe
         }
     };
     Verdict { identity, signatures, access }
+}
+
+/// What is on a device.
+#[derive(Debug, Default)]
+struct Contents {
+    /// Marks on the device itself.
+    own: Vec<Found>,
+    /// Its partitions, with theirs.
+    parts: Vec<Part>,
+    /// What blkid sees besides.
+    asked: Vec<Seen>,
+}
+
+fn contents(devices: &Devices, node: &Node) -> std::io::Result<Contents> {
+    let own = marks::on(devices, node)?;
+    let parts = marks::parts(devices, node)?;
+    let asked = beyond_ours(blkid::on(devices, node, &parts)?, node, &own, &parts);
+    Ok(Contents { own, parts, asked })
 }
 
 /// What `look` still finds once those who hold a device only in passing had `patience` to let go of it.
@@ -168,10 +167,30 @@ fn behind(devices: &Devices, node: &Node, paths: Vec<String>) -> Vec<String> {
 }
 
 fn members(node: &Node, own: &[Found], parts: &[Part]) -> Vec<Refusal> {
-    let is_member = |m: &&Found| MEMBERS.contains(&m.name) || m.devices > 1;
-    let here = own.iter().filter(is_member).map(|m| (m, &node.name));
-    let inside = parts.iter().flat_map(|p| p.marks.iter().filter(is_member).map(move |m| (m, &p.name)));
+    let here = own.iter().filter(|m| m.member).map(|m| (m, &node.name));
+    let inside = parts.iter().flat_map(|p| p.marks.iter().filter(|m| m.member).map(move |m| (m, &p.name)));
     here.chain(inside).map(|(m, device)| Refusal::Member { of: m.name.to_string(), device: device.clone() }).collect()
+}
+
+fn members_of_blkid(asked: &[Seen]) -> Vec<Refusal> {
+    let members = asked.iter().filter(|seen| seen.mark.member);
+    members.map(|seen| Refusal::Member { of: seen.mark.name.clone(), device: seen.device.clone() }).collect()
+}
+
+/// What blkid sees and we do not.
+fn beyond_ours(asked: Vec<Seen>, node: &Node, own: &[Found], parts: &[Part]) -> Vec<Seen> {
+    let ours = |seen: &Seen| match seen.device == node.name {
+        true => own,
+        false => parts.iter().find(|part| part.name == seen.device).map_or(&[][..], |part| &part.marks),
+    };
+    // It takes some boot sectors, which end like a table, for an empty one as well.
+    let is_boot_sector = |mark: &Found| matches!(mark.name, "vfat" | "ntfs" | "exfat" | "BitLocker");
+    let new = |seen: &Seen| {
+        let (ours, name) = (ours(seen), seen.mark.name.as_str());
+        let boot = name == "dos" && ours.iter().any(is_boot_sector);
+        !boot && ours.iter().all(|mark| mark.name != name)
+    };
+    asked.into_iter().filter(new).collect()
 }
 
 fn holders(devices: &Devices, node: &Node) -> Vec<Refusal> {
@@ -227,7 +246,7 @@ fn fstab(roots: &Roots, devices: &Devices, node: &Node, own: &[Found], parts: &[
     lines.into_iter().filter(|(device, _)| meant(device)).map(|(_, at)| Refusal::Fstab { at }).collect()
 }
 
-fn signatures(own: &[Found], parts: &[Part]) -> Vec<Signature> {
+fn signatures(own: &[Found], parts: &[Part], asked: &[Seen]) -> Vec<Signature> {
     let signature = |start: u64, m: &Found| Signature {
         name: m.name.to_string(),
         offset: start + m.offset,
@@ -235,7 +254,12 @@ fn signatures(own: &[Found], parts: &[Part]) -> Vec<Signature> {
     };
     let here = own.iter().map(|m| signature(0, m));
     let inside = parts.iter().flat_map(|p| p.marks.iter().map(move |m| signature(p.entry.start, m)));
-    let mut all: Vec<Signature> = here.chain(inside).collect();
+    // It does not say where it found them.
+    let of_blkid = asked.iter().map(|seen| {
+        let blkid::Mark { name, label, .. } = &seen.mark;
+        Signature { name: name.clone(), offset: seen.start, label: label.clone() }
+    });
+    let mut all: Vec<Signature> = here.chain(inside).chain(of_blkid).collect();
     all.sort_by_key(|s| s.offset);
     // What lies in the first or last megabytes of a disk is seen both there and in its partition.
     all.dedup();

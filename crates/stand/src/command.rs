@@ -39,6 +39,38 @@ pub(crate) fn execute_plainly(
     executed(words, true, stopped, log)
 }
 
+/// What a program that only looks said.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// Its exit code; `None` where a signal ended it.
+    pub exit: Option<i32>,
+    /// Its standard output.
+    pub out: String,
+    /// Its errors.
+    pub err: String,
+}
+
+/// Executes a program that only looks, as [`execute_plainly`] does, and tells its answer whole, also where that says no. It leaves no event.
+///
+/// Fails where it cannot be started, with `TimedOut` where it takes longer than `patience`, and where it prints more than is kept.
+pub(crate) fn ask(words: &[String], patience: Duration) -> std::io::Result<Answer> {
+    let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
+    let [(out, out_writer), (err, err_writer)] = [std::io::pipe()?, std::io::pipe()?];
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).process_group(0);
+    command.env("LC_ALL", "C").env_remove("LIBBLKID_DEBUG").current_dir("/");
+    stend_sys::process::die_with_parent(&mut command);
+    let child = command.stdout(out_writer).stderr(err_writer).spawn()?;
+    drop(command);
+    let (out, err) = (Output::read(out)?, Output::read(err)?);
+    let Ok(status) = wait(child, patience, &|| false)? else { return Err(std::io::ErrorKind::TimedOut.into()) };
+    let (out, err) = (out.text(), err.text());
+    match out.len() >= OUTPUT_MAX - 1 {
+        true => Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "it prints too much")),
+        false => Ok(Answer { exit: status.code(), out, err }),
+    }
+}
+
 fn executed(
     words: &[String],
     plainly: bool,
@@ -61,7 +93,7 @@ fn executed(
     // Our own ends of the pipe go with the command.
     drop(command);
     let output = Output::read(reader).map_err(cannot)?;
-    let ended = wait(child, stopped).map_err(cannot)?;
+    let ended = wait(child, TIME_MAX, stopped).map_err(cannot)?;
     let text = output.text();
     let exit = ended.as_ref().ok().and_then(ExitStatus::code);
     log(EventKind::Command { argv: words.to_vec(), exit, output: text.clone() });
@@ -103,8 +135,14 @@ enum Cut {
     Late,
 }
 
-fn wait(mut child: Child, stopped: &dyn Fn() -> bool) -> std::io::Result<std::result::Result<ExitStatus, Cut>> {
+fn wait(
+    mut child: Child,
+    limit: Duration,
+    stopped: &dyn Fn() -> bool,
+) -> std::io::Result<std::result::Result<ExitStatus, Cut>> {
     let start = Instant::now();
+    // Short at first: programs that only look end after milliseconds.
+    let mut tick = Duration::from_millis(1);
     let cut = loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Ok(status));
@@ -112,10 +150,11 @@ fn wait(mut child: Child, stopped: &dyn Fn() -> bool) -> std::io::Result<std::re
         if stopped() {
             break Cut::Stopped;
         }
-        if start.elapsed() > TIME_MAX {
+        if start.elapsed() > limit {
             break Cut::Late;
         }
-        std::thread::sleep(TICK);
+        std::thread::sleep(tick);
+        tick = (tick * 2).min(TICK);
     };
     kill_group(&child)?;
     child.wait()?;
@@ -181,6 +220,20 @@ mod tests {
         assert_eq!(error.kind, Kind::Preflight);
         assert!(error.message.en.ends_with("(exit status: 3): no"), "{error}");
         assert!(matches!(&log[..], [EventKind::Command { exit: Some(3), .. }]));
+    }
+
+    #[test]
+    fn an_answer_has_its_exit_code_and_both_outputs_and_a_limit() {
+        let asked = |line: &str, patience| ask(&["sh", "-c", line].map(String::from), patience);
+        let long = Duration::from_secs(60);
+        let answer = asked("echo $LC_ALL; echo err >&2; exit 2", long).unwrap();
+        assert_eq!((answer.exit, answer.out.as_str(), answer.err.as_str()), (Some(2), "C", "err"));
+        let late = asked("sleep 1000", Duration::ZERO).unwrap_err();
+        assert_eq!(late.kind(), std::io::ErrorKind::TimedOut);
+        let much = asked("yes | head -c 300000", long).unwrap_err();
+        assert_eq!(much.kind(), std::io::ErrorKind::InvalidData);
+        let absent = ask(&["/no/such/program".to_string()], long).unwrap_err();
+        assert_eq!(absent.kind(), std::io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod access;
 mod arm;
+mod blkid;
 mod busy;
 mod claims;
 mod command;
@@ -35,6 +36,7 @@ mod users;
 mod recorded;
 
 pub use arm::{Entered, enter, may_execute, observe};
+pub use blkid::blkid_is_missing;
 pub use doctor::doctor;
 pub use faults::{Faults, Grounds, foresee_faults};
 pub use host::host_facts;

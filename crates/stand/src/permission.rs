@@ -166,8 +166,8 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             say!("switch it off with `swapoff {path}`", "отключите подкачку: `swapoff {path}`")
         }
         Refusal::Member { of, .. } => say!(
-            "take it out of what it belongs to; if `{of}` is only a remainder, clear it yourself with `wipefs`",
-            "выведите его из состава; если `{of}` — лишь остаток, удалите его сами командой `wipefs`"
+            "take it out of what it belongs to; if `{of}` is only a remainder, clear it yourself with `wipefs`, or with `blkdiscard --zeroout` at the offset that `stend inspect` shows",
+            "выведите его из состава; если `{of}` — лишь остаток, удалите его сами командой `wipefs` или `blkdiscard --zeroout` по смещению, которое покажет `stend inspect`"
         ),
         Refusal::Holder { device } => {
             say!("stop or close `/dev/{device}` first", "сначала остановите или закройте `/dev/{device}`")

@@ -183,6 +183,43 @@ fn a_table_of_partitions_that_the_file_does_not_name_stays() {
     named.is_gone();
 }
 
+/// Names of the signatures that `stend inspect` shows.
+fn signatures(scratch: &Scratch, device: &str) -> Vec<String> {
+    let (told, _) = expect_exit(&mut stend(scratch, &["inspect", device, "--json"]), 0);
+    let facts: Value = serde_json::from_str(&told).expect("JSON");
+    let all = facts["signatures"].as_array().expect("signatures");
+    all.iter().map(|one| one["name"].as_str().expect("a name").to_string()).collect()
+}
+
+#[test]
+fn copies_of_superblocks_go_with_the_stand_that_made_them_and_its_drives_are_free_again() {
+    if !root("copies_of_superblocks_go_with_the_stand_that_made_them_and_its_drives_are_free_again") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let drives = ["a.img", "b.img"].map(|name| Loop::new(&scratch, name, 300 << 20));
+    let ids = drives.iter().map(|drive| format!("{{id: '{}'}}", drive.identity(&scratch)));
+    let (first, both) = (ids.clone().next().unwrap_or_default(), ids.collect::<Vec<_>>().join(", "));
+    let layers = [
+        (&first, "fs: {type: ext4, make: ['-b', '4096']}"),
+        (&first, "fs: {type: xfs}"),
+        // A copy of btrfs says that there are two drives: a stand or run would never write it.
+        (&both, "btrfs: {data: raid1}"),
+    ];
+    for (index, (on, layer)) in layers.iter().enumerate() {
+        let name = format!("copies-{index}");
+        let stand = Stand::new(&scratch, &name, &format!("drives: [{on}]\nlayers: [{layer}]"));
+        for _ in 0..2 {
+            stand.run("up", 0);
+            stand.run("down", 0);
+            for drive in &drives {
+                assert_eq!(signatures(&scratch, &drive.device), [] as [&str; 0], "{layer}");
+            }
+        }
+        stand.is_gone();
+    }
+}
+
 #[test]
 fn what_lies_on_a_drive_is_not_written_over_unless_the_file_names_it() {
     if !root("what_lies_on_a_drive_is_not_written_over_unless_the_file_names_it") {

@@ -64,10 +64,12 @@ fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
         .collect()
 }
 
+/// Name, where it was found, and label: a copy of a superblock that lies far from the start is told by its place.
 fn signature(signature: &stend_record::Signature) -> String {
-    match &signature.label {
-        Some(label) => format!("{} ({label})", signature.name),
-        None => signature.name.clone(),
+    let stend_record::Signature { name, offset, label } = signature;
+    match label {
+        Some(label) => format!("{name} @ {offset} ({label})"),
+        None => format!("{name} @ {offset}"),
     }
 }
 

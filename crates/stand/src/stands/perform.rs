@@ -83,6 +83,7 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
             crate::command::execute_plainly(words, watch.stopped, watch.log)?;
             journal.append(Entry::Erased { layer: of.layer.clone(), index: of.index })
         }
+        Deed::Wipe { device, uuid } => wipe(roots, device, uuid, journal, watch),
         Deed::Blocks { of, bytes } => to_blocks(roots, of, *bytes, journal, watch),
         Deed::BlocksBack { of } => blocks_back(roots, of, journal, watch),
         Deed::Attach { export, host, port, of } => attach(roots, export, (host, *port), of.as_deref(), watch),
@@ -128,6 +129,33 @@ fn format(roots: &Roots, of: &Spot, words: &[String], journal: &mut Journal, wat
     crate::command::execute_plainly(words, watch.stopped, watch.log)?;
     let mark = Sight::new(roots, journal).superblock(device);
     journal.append(noted(mark))
+}
+
+/// Takes a file system off: `wipefs` knows its first superblock, our own reading also the copies, which would keep the next stand or
+/// run from the drive. Copies of anything else stay.
+fn wipe(roots: &Roots, device: &str, uuid: &str, journal: &Journal, watch: &mut Watch) -> Result<()> {
+    /// More than any file system keeps at places that are looked at.
+    const COPIES_MAX: usize = 64;
+    /// What is cleared at each: the blocks of 4 KiB that copies begin in, and no more.
+    const LEN: u64 = 4096;
+    let words = ["wipefs", "--all", "--quiet", device].map(String::from);
+    crate::command::execute_plainly(&words, watch.stopped, watch.log)?;
+    for _ in 0..COPIES_MAX {
+        let left = Sight::new(roots, journal).marks(device, uuid);
+        let Some(offset) = left.first() else { return Ok(()) };
+        let (offset, len) = (offset - offset % LEN, LEN);
+        let mut words = ["blkdiscard", "--force", "--zeroout"].map(String::from).to_vec();
+        words.extend([format!("--offset={offset}"), format!("--length={len}"), device.to_string()]);
+        crate::command::execute_plainly(&words, watch.stopped, watch.log)?;
+    }
+    Err(Error::new(
+        Kind::Preflight,
+        say!(
+            "copies of the superblock {uuid} on `{device}` could not be cleared",
+            "копии суперблока {uuid} на `{device}` стереть не удалось"
+        ),
+    )
+    .hint(say!("`stend inspect {device}` shows where they are", "где они лежат, покажет `stend inspect {device}`")))
 }
 
 fn to_blocks(roots: &Roots, of: &Spot, bytes: u32, journal: &mut Journal, watch: &mut Watch) -> Result<()> {

@@ -217,8 +217,14 @@ impl<'a> Sight<'a> {
     }
 
     fn carries(&self, device: &str, uuid: &str) -> bool {
-        let found = self.at(device).and_then(|node| marks::on(&self.devices, node).ok());
-        found.unwrap_or_default().iter().any(|mark| mark.uuid.as_deref().is_some_and(|own| same(own, uuid)))
+        !self.marks(device, uuid).is_empty()
+    }
+
+    /// Offsets of the marks with this UUID on a device.
+    pub(super) fn marks(&self, device: &str, uuid: &str) -> Vec<u64> {
+        let found = self.at(device).and_then(|node| marks::on(&self.devices, node).ok()).unwrap_or_default();
+        let ours = found.iter().filter(|mark| mark.uuid.as_deref().is_some_and(|own| same(own, uuid)));
+        ours.map(|mark| mark.offset).collect()
     }
 
     /// Whether the superblock of a device that the stand has given one is whole; `None` where it is another one, or there is none.

@@ -76,6 +76,13 @@ pub(crate) enum Deed {
         /// What does it.
         words: Vec<String>,
     },
+    /// Take a file system off a device, with the copies of its superblock.
+    Wipe {
+        /// Path of the device.
+        device: String,
+        /// UUID of the file system, in the form of its signature.
+        uuid: String,
+    },
     /// Format a namespace to logical blocks of this size; what they were before is noted first.
     Blocks {
         /// The device.
@@ -119,6 +126,7 @@ impl Deed {
             Deed::Set { path, value } | Deed::Tell { path, value } => {
                 format!("echo {} > {path}", stend_spec::arm::line(std::slice::from_ref(value)))
             }
+            Deed::Wipe { device, .. } => format!("wipefs --all --quiet {device}  # and copies of its superblock"),
             Deed::PutBack { path } => format!("echo … > {path}  # what was there before"),
             Deed::Module(name) => format!("modprobe {name}"),
             Deed::RemoveZram { number, .. } => format!("echo {number} > /sys/class/zram-control/hot_remove"),
@@ -139,6 +147,7 @@ impl Deed {
             Deed::Run(words) | Deed::Format { words, .. } | Deed::Erase { words, .. } => {
                 words.first().map(String::as_str)
             }
+            Deed::Wipe { .. } => Some("wipefs"),
             Deed::Attach { .. } | Deed::Detach { .. } => Some("nbd-client"),
             Deed::Blocks { .. } | Deed::BlocksBack { .. } => Some("nvme"),
             _ => None,

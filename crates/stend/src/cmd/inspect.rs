@@ -3,7 +3,8 @@
 
 use crate::out::Out;
 use clap::ArgMatches;
-use stend_base::Result;
+use stend_base::{Result, say};
+use stend_record::TargetKind;
 
 /// Prints the facts of a target, or of all devices.
 pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -15,6 +16,13 @@ pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
         });
     };
     let facts = stend_stand::inspect(path)?;
+    if facts.kind == TargetKind::BlockDevice && stend_stand::blkid_is_missing() {
+        let note = say!(
+            "`blkid` is not installed, so only the formats that Stend knows by itself were looked for (Debian and Ubuntu: `apt-get install util-linux`)",
+            "`blkid` не установлен, поэтому искались только форматы, известные самому Stend (Debian и Ubuntu: `apt-get install util-linux`)"
+        );
+        out.note(note.get(out.lang));
+    }
     out.result(&match out.json {
         true => stend_report::inspect_json(&facts),
         false => stend_report::inspect_text(&facts, out.lang, out.width()),

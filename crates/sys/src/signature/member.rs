@@ -1,36 +1,13 @@
-//! Marks of things that span devices or carry other devices: volume managers, arrays, pools, caches,
-//! replication. Pure.
+//! Marks of things that span devices, whose place or fields must be computed: LVM, md, ZFS, DRBD. Pure.
 //!
 //! Offsets and field layouts: drivers/md, include/uapi/linux/raid, drivers/block/drbd of the Linux kernel,
-//! LVM2 lib/label, OpenZFS include/sys/vdev_impl.h, SNIA DDF 2.0; names: blkid(8) of util-linux 2.38.
+//! LVM2 lib/label, OpenZFS include/sys/vdev_impl.h; names: blkid(8) of util-linux 2.38.
 
-use super::superblock::WRITE_CACHE;
 use super::{Found, Image, uuid_text};
-
-/// Formats told by one unmistakable constant at a fixed place, with the place of their UUID.
-const PLAIN: &[(&str, u64, &[u8], Option<u64>)] = &[
-    ("bcache", 0x1018, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81", Some(0x1028)),
-    ("ceph_bluestore", 0, b"bluestore block device", None),
-    ("vdo", 0, b"dmvdo001", None),
-    ("stratis", 512 + 4, b"!Stra0tis\x86\xff\x02^\x41rh", None),
-    ("oracleasm", 32, b"ORCLDISK", None),
-    ("VMFS_volume_member", 0x10_0000, b"\x0d\xd0\x01\xc0", None),
-    ("DM_snapshot_cow", 0, b"SnAp", None),
-    ("DM_verity_hash", 0, b"verity\0\0", None),
-    ("DM_integrity", 0, b"integrt\0", None),
-    // `blkid` has no name for it.
-    ("DM_writecache", 0, &WRITE_CACHE, None),
-];
 
 /// Every mark of this kind.
 pub(super) fn find(image: &Image) -> Vec<Found> {
-    let mut found: Vec<Found> = PLAIN
-        .iter()
-        .filter(|(_, offset, magic, _)| image.has(*offset, magic))
-        .map(|(name, offset, _, uuid)| Found { uuid: uuid.and_then(|at| image.uuid(at)), ..Found::new(name, *offset) })
-        .collect();
-    found.extend([lvm(image), md(image), zfs(image), drbd(image), firmware_raid(image)].into_iter().flatten());
-    found
+    [lvm(image), md(image), zfs(image), drbd(image)].into_iter().flatten().map(Found::member).collect()
 }
 
 /// The label is in one of the first four sectors.
@@ -100,19 +77,6 @@ fn drbd(image: &Image) -> Option<Found> {
     let at = image.size.checked_sub(4096)? + 60;
     let magic = image.be32(at)?;
     (0x8374_026b..=0x8374_026d).contains(&magic).then(|| Found::new("drbd", at))
-}
-
-/// Arrays that the firmware of a controller or board assembles.
-fn firmware_raid(image: &Image) -> Option<Found> {
-    let last = |sectors: u64| (image.size / 512).checked_sub(sectors).map(|s| s * 512);
-    let places: [(&str, Option<u64>, &[u8]); 3] = [
-        ("ddf_raid_member", last(1), b"\xde\x11\xde\x11"),
-        ("ddf_raid_member", last(257), b"\xde\x11\xde\x11"),
-        ("isw_raid_member", last(2), b"Intel Raid ISM Cfg Sig. "),
-    ];
-    let mut found =
-        places.into_iter().filter_map(|(name, at, magic)| at.filter(|&at| image.has(at, magic)).map(|at| (name, at)));
-    found.next().map(|(name, at)| Found::new(name, at))
 }
 
 #[cfg(test)]

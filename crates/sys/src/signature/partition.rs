@@ -8,6 +8,8 @@ use super::{Found, Image, uuid_text};
 const PARTITIONS_MAX: u32 = 256;
 /// Type of the DOS entry that protects a GPT.
 const TYPE_GPT: u8 = 0xee;
+/// Type of the DOS entries of a dynamic disk of Windows.
+pub(super) const TYPE_LDM: u8 = 0x42;
 /// Types of DOS entries that hold a chain of logical partitions.
 const TYPES_EXTENDED: [u8; 3] = [0x05, 0x0f, 0x85];
 
@@ -45,7 +47,7 @@ pub(super) fn find(image: &Image, others: &[Found]) -> Option<Found> {
 /// Used entries of the table on a whole disk. `sector` reads one logical block of the disk at a byte offset;
 /// it is needed for logical partitions, which are chained all over the disk.
 pub fn table(image: &Image, logical_block: u64, sector: &dyn Fn(u64) -> Option<Image>) -> Vec<Partition> {
-    match (gpt_header(image), find(image, &super::filesystem::find(image))) {
+    match (gpt_header(image), find(image, &super::first_marks(image))) {
         (Some((at, block)), _) => gpt(image, at, block),
         (None, Some(table)) if table.name == "dos" => dos(image, logical_block.max(512), table.uuid.as_deref(), sector),
         _ => Vec::new(),
@@ -59,16 +61,35 @@ fn gpt_header(image: &Image) -> Option<(u64, u64)> {
     places.into_iter().flatten().find(|(at, _)| image.has(*at, b"EFI PART"))
 }
 
-fn gpt(image: &Image, header: u64, block: u64) -> Vec<Partition> {
+/// Types of the used entries of a GPT, as GUIDs are written, and where each entry is.
+pub(super) fn types(image: &Image) -> Vec<(u64, String)> {
+    let Some((header, block)) = gpt_header(image) else { return Vec::new() };
+    let entries = gpt_entries(image, header, block);
+    entries.into_iter().filter_map(|(_, at)| Some((at, guid(image, at)?))).collect()
+}
+
+/// Where a used entry of this type is in a DOS table.
+pub(super) fn dos_entry(image: &Image, wanted: u8) -> Option<u64> {
+    let (number, ..) = entries(image, 512).into_iter().find(|(_, kind, ..)| *kind == wanted)?;
+    Some(446 + 16 * u64::from(number - 1) + 4)
+}
+
+/// Numbers and offsets of the entries of a GPT that could be used.
+fn gpt_entries(image: &Image, header: u64, block: u64) -> Vec<(u32, u64)> {
     let read = || Some((image.le64(header + 72)?, image.le32(header + 80)?, image.le32(header + 84)?));
     let Some((first, count, entry_size)) = read() else { return Vec::new() };
-    (0..count.min(PARTITIONS_MAX))
-        .filter_map(|i| {
-            let at = first.checked_mul(block)?.checked_add(u64::from(i) * u64::from(entry_size))?;
+    let at = |i: u32| first.checked_mul(block)?.checked_add(u64::from(i) * u64::from(entry_size));
+    (0..count.min(PARTITIONS_MAX)).filter_map(|i| Some((i + 1, at(i)?))).collect()
+}
+
+fn gpt(image: &Image, header: u64, block: u64) -> Vec<Partition> {
+    gpt_entries(image, header, block)
+        .into_iter()
+        .filter_map(|(number, at)| {
             guid(image, at)?;
             let (from, to) = (image.le64(at.checked_add(32)?)?, image.le64(at + 40)?);
             Some(Partition {
-                number: i + 1,
+                number,
                 start: from.checked_mul(block)?,
                 len: to.checked_sub(from)?.checked_add(1)?.checked_mul(block)?,
                 uuid: guid(image, at + 16),

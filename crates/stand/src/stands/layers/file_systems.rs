@@ -51,7 +51,7 @@ pub(super) fn btrfs(site: &Site, btrfs: &Btrfs) -> Made {
 /// What takes a file system of ours off a device again.
 fn wipe(device: &str, uuid: &str) -> (Sign, Deed) {
     let mark = Sign::Mark { device: device.to_string(), uuid: uuid.to_string() };
-    (mark, Deed::run("wipefs --all --quiet", [device]))
+    (mark, Deed::Wipe { device: device.to_string(), uuid: uuid.to_string() })
 }
 
 fn mounted(site: &Site, made: Step, kind: &str, device: &str, options: &[String]) -> Made {

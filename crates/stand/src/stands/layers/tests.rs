@@ -393,7 +393,7 @@ fn file_systems_and_settings() {
             # undo
             umount -- /run/stend/stands/x-fs
             rmdir -- /run/stend/stands/x-fs
-            wipefs --all --quiet /dev/d1
+            wipefs --all --quiet /dev/d1  # and copies of its superblock
             # makes /run/stend/stands/x-fs
         "#]],
     );
@@ -409,7 +409,7 @@ fn file_systems_and_settings() {
             # undo
             umount -- /run/stend/stands/x-fs
             rmdir -- /run/stend/stands/x-fs
-            wipefs --all --quiet /dev/d1
+            wipefs --all --quiet /dev/d1  # and copies of its superblock
             # makes /run/stend/stands/x-fs
         "#]],
     );
@@ -426,12 +426,12 @@ fn file_systems_and_settings() {
             # undo
             umount -- /run/stend/stands/x-btrfs
             rmdir -- /run/stend/stands/x-btrfs
-            wipefs --all --quiet /dev/d1
-            wipefs --all --quiet /dev/d2
-            wipefs --all --quiet /dev/d3
-            wipefs --all --quiet /dev/d4
-            wipefs --all --quiet /dev/d5
-            wipefs --all --quiet /dev/d6
+            wipefs --all --quiet /dev/d1  # and copies of its superblock
+            wipefs --all --quiet /dev/d2  # and copies of its superblock
+            wipefs --all --quiet /dev/d3  # and copies of its superblock
+            wipefs --all --quiet /dev/d4  # and copies of its superblock
+            wipefs --all --quiet /dev/d5  # and copies of its superblock
+            wipefs --all --quiet /dev/d6  # and copies of its superblock
             # makes /run/stend/stands/x-btrfs
         "#]],
     );
