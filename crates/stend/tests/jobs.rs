@@ -185,14 +185,14 @@ fn twenty_jobs_are_the_same_mix_sizes_places_and_depth_by_fio_and_by_us() {
 #[test]
 fn jobs_are_printed_written_or_refused_in_the_users_language() {
     let scratch = Scratch::new();
-    let jobs = scratch.file("a.fio", "[a]\nfilename=/dev/sdb\nrw=randread\nruntime=5\nverify=md5\n");
+    let jobs = scratch.file("a.fio", "[a]\nfilename=/dev/sdb\nrw=randread\ndirect=1\nruntime=5\nnice=5\n");
     let (_, error) = expect_exit(&mut stend(&scratch, &["import", "--suite", &jobs, "--lang", "ru"]), 3);
-    assert!(error.contains("a.fio:5: `verify` не переносится"), "{error}");
+    assert!(error.contains("a.fio:6: `nice` не переносится"), "{error}");
     let to = scratch.join("s.yaml").to_string_lossy().into_owned();
     let (said, note) = expect_exit(&mut stend(&scratch, &["import", "--suite", "--lenient", &jobs, "-o", &to]), 0);
     assert!(said.contains("s.yaml") && note.contains("means something else 1"), "{said}{note}");
     let text = std::fs::read_to_string(&to).expect("a suite");
-    assert!(text.contains("#   ") && text.contains("verify") && !text.contains("filename"), "{text}");
+    assert!(text.contains("#   ") && text.contains("nice") && !text.contains("filename"), "{text}");
     let (json, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", "--lenient", &jobs, "--json"]), 0);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!((&json["targets"][0], &json["notes"][0]["weight"]), (&"/dev/sdb".into(), &"changed".into()));
@@ -252,4 +252,45 @@ fn fio_reads_the_jobs_of_every_built_in_suite() {
         let (code, stdout, stderr) = texts(&parsed);
         assert!(code == 0 && !format!("{stdout}{stderr}").contains("dropped"), "{name}: {stdout}{stderr}");
     }
+}
+
+/// A folder with a file that imports whole, one with losses, one that does not, and one that holds no jobs.
+fn folder(scratch: &Scratch) -> String {
+    let folder = scratch.directory("jobs");
+    scratch.directory("jobs/below");
+    scratch.file("jobs/a.fio", "[a]\nfilename=/dev/sdb\nrw=randread\ndirect=1\n");
+    scratch.file("jobs/b.fio", "[b]\nfilename=/dev/sdb\nrw=randread\ndirect=1\nnice=5\n");
+    scratch.file("jobs/below/c.txt", "sd=sd1,size=1g\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max\n");
+    scratch.file("jobs/readme.txt", "not jobs\n");
+    folder
+}
+
+#[test]
+fn a_folder_becomes_a_table_of_how_its_files_import() {
+    let scratch = Scratch::new();
+    let folder = folder(&scratch);
+    let (text, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", &folder, "--lang", "en"]), 0);
+    assert!(text.contains("a.fio: whole\n") && text.contains("b.fio: with losses (--lenient)\n"), "{text}");
+    assert!(text.contains("below/c.txt: refused\n") && text.contains("c.txt:1: `sd=sd1` has no `lun`"), "{text}");
+    assert!(text.ends_with("3 files of jobs: 1 whole, 1 with losses, 1 refused, 0 unclear; 1 other files\n"), "{text}");
+    let (json, _) = expect_exit(&mut stend(&scratch, &["import", "--suite", &folder, "--json"]), 0);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((json["counts"]["whole"].as_u64(), json["other_files"].as_u64()), (Some(1), Some(1)), "{json}");
+    assert_eq!(json["files"][1]["outcome"], "losses");
+    let to = scratch.join("s.yaml").to_string_lossy().into_owned();
+    let (_, error) = expect_exit(&mut stend(&scratch, &["import", "--suite", &folder, "-o", &to]), 2);
+    assert!(error.contains("-o") && !scratch.join("s.yaml").exists(), "{error}");
+    let empty = scratch.directory("empty");
+    expect_exit(&mut stend(&scratch, &["import", "--suite", &empty]), 2);
+}
+
+#[test]
+fn a_job_of_the_null_engine_runs_on_a_directory_without_filling_it() {
+    let scratch = Scratch::new();
+    let jobs = scratch.file("null.fio", "[null]\nioengine=null\nsize=100t\nrw=randread\nnorandommap\n");
+    let (suite, target) = (scratch.join("s.yaml").to_string_lossy().into_owned(), scratch.directory("t"));
+    expect_exit(&mut stend(&scratch, &["import", "--suite", &jobs, "-o", &suite]), 0);
+    let (plan, _) = expect_exit(&mut stend(&scratch, &["run", &suite, "--on", &target, "--dry-run", "--json"]), 0);
+    let plan: serde_json::Value = serde_json::from_str(&plan).expect("JSON");
+    assert_eq!(plan["not_run"].as_array().map(Vec::len), Some(0), "{plan}");
 }

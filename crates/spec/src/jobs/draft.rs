@@ -88,6 +88,17 @@ impl Draft {
     }
 }
 
+/// The directory that a file lies in, also of Windows; `.` of a bare name.
+pub(super) fn directory_of(path: &str) -> String {
+    match path.rfind(['/', '\\']) {
+        Some(0) => path[..1].to_string(),
+        // The root of a drive of Windows.
+        Some(at) if path[..at].ends_with(':') => path[..=at].to_string(),
+        Some(at) => path[..at].to_string(),
+        None => ".".to_string(),
+    }
+}
+
 /// A name as ours may be: one line, not empty, not too long; room is left for a number.
 fn named(text: &str) -> String {
     let kept = super::told::in_one_line(text).chars().take(NAME_MAX - 10).collect::<String>();

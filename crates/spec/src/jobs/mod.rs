@@ -1,6 +1,7 @@
 //! Job definitions of other tools as suites: text in, the text of a suite out, with everything that was decided on the way.
 //! Pure: whoever calls reads the files; must never run or open what a job names.
 
+mod assess;
 mod diskspd;
 mod draft;
 pub mod export;
@@ -12,6 +13,7 @@ mod vdbench;
 mod words;
 mod write;
 
+pub use assess::{Outcome, assess};
 pub use told::{JobPlace, Note, Weight};
 
 use crate::suite::Suite;
@@ -140,6 +142,15 @@ pub fn is_command(words: &[String]) -> bool {
 /// Whether a text that is no suite looks like jobs of another tool.
 pub fn is_jobs(text: &str) -> bool {
     Tool::of_text(text).is_some()
+}
+
+/// Whether a whole text looks like jobs, and not like a page or a program with some in it: of fio the first line is that of a section.
+pub fn is_job_file(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
+    match Tool::of_text(text) {
+        Some(Tool::Fio) => lines.next().is_some_and(|line| line.starts_with('[') && line.contains(']')),
+        tool => tool.is_some(),
+    }
 }
 
 /// What is ours to answer for: a suite that we wrote and do not read.

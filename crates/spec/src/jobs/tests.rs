@@ -4,7 +4,7 @@ use super::*;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-fn world(lenient: bool) -> World<'static> {
+pub(super) fn world(lenient: bool) -> World<'static> {
     let none = |path: &str| Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")));
     World { read: Box::leak(Box::new(none)), variable: &|_| None, lenient }
 }
@@ -238,6 +238,24 @@ fn cases_of_all_runs_of_vdbench_together_are_bounded() {
     let defaults = "sd=default,th=1\nsd=default,th=4,openflags=o_direct\nsd=sd1,lun=/dev/sdb\nsd=default,th=9\nwd=wd1,sd=sd1,xfersize=4k\nrd=r,wd=wd1,iorate=max,elapsed=5\n";
     let text = of_file(defaults, false).unwrap().text(Lang::En);
     assert!(text.contains("queue_depth: 4}") && text.contains("direct: true"), "{text}");
+}
+
+#[test]
+fn a_file_as_hcibench_makes_it_is_taken_over_whole() {
+    let text = "debug=86\ndata_errors=10000\nsd=sd1,lun=/dev/sdx,openflags=o_direct,hitarea=0,range=(0,100),threads=8\n\
+                sd=sd2,lun=/dev/sdy,openflags=o_direct,hitarea=0,range=(0,100),threads=8\n\
+                wd=wd1,sd=(sd1,sd2),xfersize=4k,rdpct=100,seekpct=seq\nrd=run1,wd=wd1,iorate=max,elapsed=300,warmup=60,interval=1\n";
+    let text = of_file(text, false).unwrap_or_else(|e| panic!("{e}")).text(Lang::En);
+    assert!(text.contains("pattern: sequential, block_size: 4KiB, queue_depth: 8, jobs: {per_target: 1}}"), "{text}");
+    assert!(text.contains("changes no I/O: data_errors, debug, hitarea, interval"), "{text}");
+    let file = "sd=sd1,lun=/home/v/f,size=1g\nwd=wd1,sd=sd1,xfersize=4k\nrd=r,wd=wd1,iorate=max,elapsed=5\n";
+    assert_eq!(of_file(file, false).unwrap().targets, ["/home/v"], "the directory that `--on` takes");
+}
+
+#[test]
+fn a_page_with_jobs_in_it_is_no_file_of_jobs() {
+    assert!(is_job_file("; of a drive\n\n[global] # all\nrw=read\n[a]\n") && is_job_file(VDBENCH) && is_job_file(ICF));
+    assert!(!is_job_file("Write this:\n[a]\nrw=read\n") && !is_job_file("import sys\n[a]\n") && !is_job_file(""));
 }
 
 #[test]

@@ -61,6 +61,14 @@ pub struct Note {
     pub text: Say,
 }
 
+impl Note {
+    /// Place and text.
+    pub fn said(&self) -> Say {
+        let (place, Say { en, ru }) = (&self.place, &self.text);
+        say!("{place}: {en}", "{place}: {ru}")
+    }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Told {

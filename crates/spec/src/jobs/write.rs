@@ -1,5 +1,5 @@
 //! The text of a suite that was made of jobs. Only what jobs of other tools become is written: closed loops and plain rates,
-//! no arms, traces, searches or verification. What is written is read back by whoever made it (`draft`).
+//! no arms, traces or searches. What is written is read back by whoever made it (`draft`).
 
 use super::Imported;
 use super::told::{Note, Weight, in_one_line};
@@ -67,8 +67,8 @@ fn head(imported: &Imported, lang: Lang) -> String {
         }
         comment(title);
         for note in notes {
-            let (place, Say { en, ru }) = (&note.place, &note.text);
-            comment(say!("  {place}: {en}", "  {place}: {ru}"));
+            let Say { en, ru } = note.said();
+            comment(say!("  {en}", "  {ru}"));
         }
     };
     section(
@@ -136,6 +136,7 @@ fn keys(stream: &StreamSpec, files: u32) -> Vec<String> {
     if !stream.rate.is_empty() {
         keys.push(format!("rate: {}", list(stream.rate.iter().map(rate).collect())));
     }
+    keys.extend(stream.verify.map(|verify| format!("verify: {{after: {}}}", verify.after)));
     keys.extend(stream.region.map(|part| format!("region: {}", region(part))));
     keys.extend(stream.think.map(|t| format!("think: {{time: {}, every: {}}}", nanos(t.time), t.every)));
     if stream.batch.size > 1 {

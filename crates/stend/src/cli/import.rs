@@ -14,8 +14,8 @@ pub(super) fn import(lang: Lang) -> Command {
                     stend import --suite jobs.fio -o suite.yaml\n\
                     stend import --suite -- fio --name=a --filename=/dev/sdb --rw=randread --runtime=60";
     let file = say!(
-        "results as the tool prints them, recognised by their content (docs/formats/import.md); with --suite, job files, or a command line behind `--` (docs/formats/jobs.md)",
-        "результаты, как их печатает инструмент; вид узнаётся по содержимому (docs/formats/import.md); с --suite — файлы заданий или команда после `--` (docs/formats/jobs.md)"
+        "results as the tool prints them, recognised by their content (docs/formats/import.md); with --suite, job files, a command line behind `--`, or a folder, whose files become a table of how they import (docs/formats/jobs.md)",
+        "результаты, как их печатает инструмент; вид узнаётся по содержимому (docs/formats/import.md); с --suite — файлы заданий, команда после `--` или каталог: по его файлам будет таблица, как они импортируются (docs/formats/jobs.md)"
     );
     let suite = say!(
         "make a suite of job definitions, not a run of results",

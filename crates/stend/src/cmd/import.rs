@@ -1,6 +1,6 @@
 //! `stend import FILE…`: results of another tool, or logs of fio, as a run file like any other.
 
-mod folders;
+pub(super) mod folders;
 
 use crate::out::Out;
 use clap::ArgMatches;

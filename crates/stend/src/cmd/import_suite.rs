@@ -1,5 +1,7 @@
 //! `stend import --suite FILE…`: job definitions of other tools as a suite. Reads files, and runs nothing.
 
+mod table;
+
 use crate::out::Out;
 use clap::ArgMatches;
 use stend_base::{Result, say};
@@ -12,6 +14,11 @@ pub fn import(arguments: &ArgMatches, out: &Out) -> Result<()> {
     output.iter().try_for_each(|output| output.check().map(drop))?;
     let variable = |name: &str| std::env::var(name).ok();
     let world = World { read: &read, variable: &variable, lenient: arguments.get_flag("lenient") };
+    if let [folder] = words.as_slice()
+        && std::path::Path::new(folder).is_dir()
+    {
+        return table::of_folder(folder, arguments.get_one::<String>("output").is_some(), &world, out);
+    }
     let imported = match jobs::is_command(&words) {
         true => jobs::command(&words, &world)?,
         false => {

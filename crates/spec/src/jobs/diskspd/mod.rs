@@ -4,7 +4,7 @@ mod options;
 mod order;
 mod profile;
 
-use super::draft::{Draft, DraftCase};
+use super::draft::{Draft, DraftCase, directory_of};
 use super::told::Told;
 use super::{Imported, JobPlace, World, words};
 use crate::keys::files::UNIT as SIZE_UNIT;
@@ -25,6 +25,7 @@ pub(super) fn commands(parts: &[(usize, &[String])], mut told: Told) -> Result<I
         let place = options.place.clone();
         add(&mut draft, &options, &place, &mut told)?;
     }
+    in_directories(&mut draft);
     draft.imported(told)
 }
 
@@ -39,7 +40,20 @@ pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Impo
             add(&mut draft, &options, &place, &mut told)?;
         }
     }
+    in_directories(&mut draft);
     draft.imported(told)
+}
+
+/// Files are named by the directories that they are made in.
+fn in_directories(draft: &mut Draft) {
+    if draft.fill.is_none() {
+        return;
+    }
+    let mut found: Vec<String> = draft.targets.iter().map(|path| directory_of(path)).collect();
+    if draft.files.is_some() {
+        found.dedup();
+    }
+    draft.targets = found;
 }
 
 fn add(draft: &mut Draft, options: &Options, place: &JobPlace, told: &mut Told) -> Result<()> {

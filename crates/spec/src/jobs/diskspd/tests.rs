@@ -59,7 +59,7 @@ fn the_commands_of_the_article_become_cases_with_the_cold_truth() {
         of_command(text, false),
         expect![[r##"
             # Made by `stend import --suite` of diskspd command line
-            # The jobs name these targets; a suite names none, so give them, in this order: --on F:/testfile.dat --on G:/testfile.dat
+            # The jobs name these targets; a suite names none, so give them, in this order: --on F:/ --on G:/
             # Decided:
             #   command:13: `sleep` between commands is left out
             #   command:1: test files are made by Stend in the directories that `--on` names, and written once before measuring
@@ -191,31 +191,31 @@ fn a_profile_of_diskspd_is_a_case_for_each_time_span() {
     check(
         of_file(PROFILE, false),
         expect![[r##"
-        # Made by `stend import --suite` of x
-        # The jobs name these targets; a suite names none, so give them, in this order: --on E:\R&D\a.dat
-        # Decided:
-        #   x:4: write-through is `o_dsync`
-        #   x:4: test files are made by Stend in the directories that `--on` names, and written once before measuring
-        #   x:26: a limit of each thread on each target is a rate of all: latency counts from when an I/O was due
-        #   x:32: test files are made by Stend in the directories that `--on` names, and written once before measuring
-        # Left out, because it changes no I/O: Cooldown, IOPriority, Progress
-        suite: "diskspd"
-        defaults: {prober: off}
-        fill: {size: 1GiB}
-        cases:
-          - name: "mix 8K"
-            trial: 60s
-            ramp: 10s
-            direct: true
-            streams:
-              - {op: {read: 70, write: 30}, pattern: {zones: [{space: 10%, accesses: 90%}, {space: 90%, accesses: 10%}]}, block_size: 8KiB, queue_depth: 8, jobs: 2, sync: o_dsync, rate: 1000/s}
-          - name: "read 64K"
-            trial: 30s
-            ramp: 5s
-            direct: false
-            streams:
-              - {op: read, pattern: shared_sequential, block_size: 64KiB, queue_depth: 2}
-    "##]],
+            # Made by `stend import --suite` of x
+            # The jobs name these targets; a suite names none, so give them, in this order: --on E:\R&D
+            # Decided:
+            #   x:4: write-through is `o_dsync`
+            #   x:4: test files are made by Stend in the directories that `--on` names, and written once before measuring
+            #   x:26: a limit of each thread on each target is a rate of all: latency counts from when an I/O was due
+            #   x:32: test files are made by Stend in the directories that `--on` names, and written once before measuring
+            # Left out, because it changes no I/O: Cooldown, IOPriority, Progress
+            suite: "diskspd"
+            defaults: {prober: off}
+            fill: {size: 1GiB}
+            cases:
+              - name: "mix 8K"
+                trial: 60s
+                ramp: 10s
+                direct: true
+                streams:
+                  - {op: {read: 70, write: 30}, pattern: {zones: [{space: 10%, accesses: 90%}, {space: 90%, accesses: 10%}]}, block_size: 8KiB, queue_depth: 8, jobs: 2, sync: o_dsync, rate: 1000/s}
+              - name: "read 64K"
+                trial: 30s
+                ramp: 5s
+                direct: false
+                streams:
+                  - {op: read, pattern: shared_sequential, block_size: 64KiB, queue_depth: 2}
+        "##]],
     );
     let results = format!("<Results>\n<System><RunTime/></System>\n{PROFILE}</Results>");
     assert_eq!(of_file(&results, false).unwrap().suite, of_file(PROFILE, false).unwrap().suite);

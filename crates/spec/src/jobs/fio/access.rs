@@ -5,7 +5,7 @@ use super::super::told::Told;
 use super::job::Job;
 use super::lines::Opt;
 use crate::keys::{BLOCK_SIZE, BLOCK_UNIT};
-use crate::pattern::{Pattern, Zone};
+use crate::pattern::{Pattern, ZONES, Zone};
 use crate::workload::{BlockShare, Mix};
 use stend_base::{Bytes, Millionths, Result, Say, say};
 
@@ -136,7 +136,7 @@ pub(super) fn sizes(job: &Job, kinds: Kinds, told: &mut Told) -> Result<(Bytes, 
     };
     let smallest = found.first().map_or(Bytes(0), |share| share.size);
     if let Some(option) = job.get("ba")
-        && option.bytes(option.text()?, base)? != smallest
+        && !matches!(option.bytes(option.text()?, base)?, aligned if aligned == smallest || aligned.0 == 0)
     {
         told.changed(
             &option.place,
@@ -371,15 +371,32 @@ fn hot_elsewhere() -> Say {
     )
 }
 
-/// `60/10:30/20:10/70`: percent of accesses, then percent of space.
+/// `60/10:30/20:10/70`: percent of accesses, then percent of space. Zones without space have equal parts of what is left.
 fn zones(option: &Opt, text: &str) -> Result<Vec<Zone>> {
     let bad = || option.wrong(text, "zones such as `60/10:40/90`", "зоны, например `60/10:40/90`");
-    let percent = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n <= 100).map(Millionths::percent);
+    let percent = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n <= 100);
     let one = |part: &str| {
-        let (accesses, space) = part.split_once('/')?;
-        Some(Zone { accesses: percent(accesses)?, space: percent(space)? })
+        let (accesses, space) = part.split_once('/').unwrap_or((part, ""));
+        let space = if space.trim().is_empty() { None } else { Some(percent(space)?) };
+        Some((percent(accesses)?, space))
     };
-    let zones: Vec<Zone> = text.split(':').map(|part| one(part).ok_or_else(bad)).collect::<Result<_>>()?;
+    let parts: Vec<(u32, Option<u32>)> =
+        text.split(':').map(|part| one(part).ok_or_else(bad)).collect::<Result<_>>()?;
+    let given: u32 = parts.iter().filter_map(|(_, space)| *space).sum();
+    let open = parts.iter().filter(|(_, space)| space.is_none()).count() as u32;
+    let rest = 100u32.checked_sub(given).ok_or_else(bad)? * 10_000;
+    let (mut zones, mut count) = (Vec::new(), 0);
+    for (accesses, space) in parts {
+        let space = space.map_or_else(
+            || {
+                count += 1;
+                Millionths(rest * count / open - rest * (count - 1) / open)
+            },
+            Millionths::percent,
+        );
+        zones.push(Zone { accesses: Millionths::percent(accesses), space });
+    }
     let whole = |of: fn(&Zone) -> Millionths| zones.iter().map(|zone| u64::from(of(zone).0)).sum::<u64>() == 1_000_000;
-    if whole(|z| z.accesses) && whole(|z| z.space) { Ok(zones) } else { Err(bad()) }
+    let nowhere = zones.iter().any(|zone| zone.space.0 == 0) || !ZONES.hold(&zones.len());
+    if whole(|z| z.accesses) && whole(|z| z.space) && !nowhere { Ok(zones) } else { Err(bad()) }
 }

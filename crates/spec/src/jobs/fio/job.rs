@@ -1,7 +1,7 @@
 //! Jobs of fio: sections with what they inherit, each option by its class. Must not know what a value means.
 
 use super::super::JobPlace;
-use super::super::told::Told;
+use super::super::told::{Told, shown};
 use super::lines::{Opt, Section};
 use super::names::{self, Class};
 use stend_base::{Result, Say, say};
@@ -50,24 +50,72 @@ pub(super) fn jobs(sections: &[Section], first_case: usize, told: &mut Told) -> 
     let (mut globals, mut jobs): (Vec<Opt>, Vec<Job>) = (Vec::new(), Vec::new());
     let mut case = first_case;
     for section in sections {
-        let own: Vec<Opt> =
-            section.options.iter().filter_map(|option| sorted(option, told).transpose()).collect::<Result<_>>()?;
+        let own = section.options.iter().map(|option| {
+            let name = names::canonical(&option.name).to_string();
+            Opt { name, ..option.clone() }
+        });
         if section.is_global() {
             globals = last_of_each(globals.into_iter().chain(own));
             continue;
         }
         let options = last_of_each(globals.iter().cloned().chain(own));
+        if no_storage(section, &options, told)? {
+            continue;
+        }
+        let options = sorted(options, told)?;
         let mut job = Job { name: section.name.clone(), place: section.place.clone(), case, options };
         if let Some(name) = job.get("name") {
             job.name = name.text()?.to_string();
         }
-        if job.flag("stonewall")? && jobs.last().is_some_and(|before: &Job| before.case == case) {
+        let before = jobs.iter().filter(|before: &&Job| before.case == case).count();
+        if before > 0 && (job.flag("stonewall")? || waits(&job, &jobs, case, told)?) {
             case += 1;
         }
         job.case = case;
         jobs.push(job);
     }
     Ok(jobs)
+}
+
+/// Whether the job does no I/O that a suite could: then it is left out where that is allowed.
+fn no_storage(section: &Section, options: &[Opt], told: &mut Told) -> Result<bool> {
+    let engine = options.iter().find(|option| option.name == "ioengine");
+    let Some((option, engine)) = engine.and_then(|option| Some((option, option.value.as_deref()?))) else {
+        return Ok(false);
+    };
+    if !names::NO_STORAGE.contains(&engine) {
+        return Ok(false);
+    }
+    let (job, engine) = (shown(&section.name), shown(engine));
+    told.changed(
+        &option.place,
+        say!(
+            "the job `{job}` is left out: `ioengine={engine}` neither reads nor writes storage",
+            "задание `{job}` опущено: `ioengine={engine}` не читает и не пишет хранилище"
+        ),
+        say!("import the other jobs with `--lenient`", "остальные задания импортируйте с `--lenient`"),
+    )?;
+    Ok(true)
+}
+
+/// Whether `wait_for` has the job begin when all of its case have ended, as `stonewall` does.
+fn waits(job: &Job, jobs: &[Job], case: usize, told: &mut Told) -> Result<bool> {
+    let Some(option) = job.get("wait_for") else { return Ok(false) };
+    let name = option.text()?;
+    let mut running = jobs.iter().filter(|before| before.case == case);
+    if running.by_ref().all(|before| before.name == name) {
+        return Ok(true);
+    }
+    let shown = shown(name);
+    told.changed(
+        &option.place,
+        say!(
+            "it begins when `{shown}` has ended, while others run on; the streams of a case begin together",
+            "оно начинается после `{shown}`, пока другие ещё идут; потоки случая начинают вместе"
+        ),
+        say!("put `stonewall` between them", "поставьте между ними `stonewall`"),
+    )?;
+    Ok(false)
 }
 
 /// Of options of one name the last, which is the one that counts: every job holds those of all globals above it, so that a file of many of
@@ -81,27 +129,55 @@ fn last_of_each(options: impl Iterator<Item = Opt>) -> Vec<Opt> {
     found
 }
 
-/// The option by its canonical name, if it is to be read; others are told.
-fn sorted(option: &Opt, told: &mut Told) -> Result<Option<Opt>> {
-    let name = names::canonical(&option.name);
-    match names::class(name) {
-        Some(Class::Understood) => Ok(Some(Opt { name: name.to_string(), ..option.clone() })),
-        Some(Class::Harmless) => {
-            told.harmless(&option.place, name);
-            Ok(None)
+/// The options that are to be read; others are told, or refused. Those that ask for nothing change nothing.
+fn sorted(options: Vec<Opt>, told: &mut Told) -> Result<Vec<Opt>> {
+    let asks = |name: &str| {
+        options.iter().any(|option| option.name == name && !names::is_neutral(name, option.value.as_deref()))
+    };
+    let mut found = Vec::new();
+    for option in &options {
+        let name = option.name.as_str();
+        match names::class(name) {
+            Some(Class::Understood) => {
+                set(option)?;
+                found.push(option.clone());
+            }
+            Some(Class::Harmless) => told.harmless(&option.place, name),
+            Some(Class::Unsupported(why)) => {
+                let idle = names::needs(name).is_some_and(|mut needed| !needed.any(asks));
+                if idle || names::is_neutral(name, option.value.as_deref()) {
+                    told.harmless(&option.place, name);
+                    continue;
+                }
+                let Say { en, ru } = why.say();
+                told.changed(
+                    &option.place,
+                    say!("`{name}` is not taken over: {en}", "`{name}` не переносится: {ru}"),
+                    why.instead(),
+                )?;
+            }
+            None => told.unknown(&option.place, name, names::all())?,
         }
-        Some(Class::Unsupported(why)) => {
-            let Say { en, ru } = why.say();
-            told.changed(
-                &option.place,
-                say!("`{name}` is not taken over: {en}", "`{name}` не переносится: {ru}"),
-                why.instead(),
-            )?;
-            Ok(None)
+    }
+    Ok(found)
+}
+
+/// Refuses a value whose variable is not set. Where files lie a suite does not say anyway.
+fn set(option: &Opt) -> Result<()> {
+    match &option.unset {
+        Some(name) if option.name != "directory" => {
+            let name = shown(name);
+            Err(option
+                .place
+                .error(say!(
+                    "the variable `{name}` is not set; for fio it is empty",
+                    "переменная `{name}` не задана; для fio она пуста"
+                ))
+                .hint(say!(
+                    "set it, as for fio: `{name}=… stend import …`",
+                    "задайте её, как для fio: `{name}=… stend import …`"
+                )))
         }
-        None => {
-            told.unknown(&option.place, name, names::all())?;
-            Ok(None)
-        }
+        _ => Ok(()),
     }
 }

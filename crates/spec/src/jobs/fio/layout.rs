@@ -1,10 +1,11 @@
 //! Where jobs of fio go to, as parts of one range: files and devices are its equal slots, side by side. Must not know what the
 //! jobs do there, except whether it is in order.
 
+use super::super::draft::directory_of;
 use super::super::told::{Told, shown};
 use super::job::Job;
 use super::value::Amount;
-use crate::keys::FILL_SIZE;
+use crate::keys::{BLOCK_UNIT, FILL_SIZE};
 use crate::pattern::Pattern;
 use crate::region::{Extent, Part};
 use crate::suite::Fill;
@@ -23,6 +24,8 @@ pub(super) struct Area {
     filesize: Option<Bytes>,
     offset: Amount,
     step: Amount,
+    /// Where files are made that have no names.
+    directory: Option<String>,
 }
 
 /// The range that all jobs share.
@@ -34,6 +37,10 @@ pub(super) struct Range {
     /// Length of a slot, of files.
     slot: Option<Bytes>,
     slots: u64,
+    /// Files by their names, in the order of their slots.
+    names: Vec<String>,
+    /// No I/O is made.
+    nowhere: bool,
 }
 
 const WHOLE: u64 = Millionths::ALL.0 as u64;
@@ -43,17 +50,19 @@ impl Area {
         let base = job.kb_base()?;
         let paths = match job.get("filename") {
             Some(option) => split(option.text()?),
-            None => Vec::new(),
+            None => attached(job)?,
         };
+        let directory = job.get("directory").map(|option| option.text()).transpose()?;
+        let directory = directory.map(|directory| directory.trim_end_matches('/').to_string());
         // As in fio a relative name counts from there.
-        let paths = match job.get("directory") {
-            Some(option) => {
-                let directory = option.text()?.trim_end_matches('/').to_string();
+        let paths = match &directory {
+            Some(directory) => {
                 let join = |path: String| if path.starts_with('/') { path } else { format!("{directory}/{path}") };
                 paths.into_iter().map(join).collect()
             }
             None => paths,
         };
+        whole_sectors(job, base)?;
         let clones = job.get("numjobs").map_or(Ok(1), |option| option.small())?;
         if let Some(option) = job.get("numjobs").filter(|_| !(1..=1024).contains(&clones)) {
             return Err(option.wrong(&clones.to_string(), "1 to 1024", "от 1 до 1024"));
@@ -73,22 +82,28 @@ impl Area {
             Some(option) if option.text()?.contains(['-', ',']) => {
                 return Err(option.wrong(option.text()?, "one size for all files", "один размер для всех файлов"));
             }
-            _ => bytes("filesize")?,
+            _ => bytes("filesize")?.filter(|size| size.0 > 0),
         };
         Ok(Area {
             paths,
             files: u64::from(files),
             clones,
-            size: job.get("size").map(|option| option.amount(base)).transpose()?,
+            size: job.get("size").map(|option| option.amount(base)).transpose()?.filter(|size| *size != Amount::NONE),
             filesize,
             offset: amount("offset")?,
             step: amount("offset_increment")?,
+            directory,
         })
     }
 
     /// Whether each clone begins further on than the one before.
     pub fn steps(&self) -> bool {
         self.step != Amount::NONE && !self.paths.is_empty()
+    }
+
+    /// Whether it works on files that nobody else has.
+    pub fn has_own_files(&self) -> bool {
+        self.paths.is_empty()
     }
 
     /// Files that fio would make for the job alone.
@@ -99,16 +114,46 @@ impl Area {
     /// Bytes of each of its files, if they are told.
     fn file(&self) -> Option<Bytes> {
         let count = if self.paths.is_empty() { self.files } else { self.paths.len() as u64 };
-        let told = self.filesize.or(match self.size {
+        if let Some(size) = self.filesize {
+            return Some(whole_blocks(size));
+        }
+        let told = match self.size {
             Some(Amount::Bytes(size)) => Some(Bytes(size.0 / count.max(1))),
             _ => None,
-        })?;
+        }?;
         let offset = if let Amount::Bytes(offset) = self.offset { offset } else { Bytes(0) };
         // What is before the offset has to be there, too, and before that of the last clone.
         let step = if let Amount::Bytes(step) = self.step { step.0 } else { 0 };
         let steps = step.saturating_mul(u64::from(self.clones) - 1);
         Some(whole_blocks(Bytes((told + offset).0.saturating_add(steps))))
     }
+}
+
+/// What a job of an engine of a network works on, by the options of that engine: a device, once it is attached.
+fn attached(job: &Job) -> Result<Vec<String>> {
+    let text = |name: &str| job.get(name).map(|option| option.text().map(String::from)).transpose();
+    Ok(match job.get("ioengine").and_then(|option| option.value.as_deref()) {
+        Some("libblkio") => text("libblkio_path")?.into_iter().collect(),
+        Some("nbd") => text("uri")?.into_iter().collect(),
+        Some("rbd") => {
+            let (pool, image) = (text("pool")?, text("rbdname")?);
+            image.map(|image| format!("rbd:{}/{image}", pool.unwrap_or_default())).into_iter().collect()
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// Refuses lengths that no region has, as they stand there.
+fn whole_sectors(job: &Job, base: u64) -> Result<()> {
+    for option in ["size", "filesize", "offset", "offset_increment"].iter().filter_map(|name| job.get(name)) {
+        let text = option.text()?;
+        // Ranges of sizes are refused where they are read.
+        let Ok(Amount::Bytes(bytes)) = option.amount(base) else { continue };
+        if !bytes.0.is_multiple_of(BLOCK_UNIT) {
+            return Err(option.wrong(text, "a multiple of 512 B", "размер, кратный 512 Б"));
+        }
+    }
+    Ok(())
 }
 
 fn whole_blocks(size: Bytes) -> Bytes {
@@ -136,12 +181,33 @@ fn split(text: &str) -> Vec<String> {
     names
 }
 
+/// Devices, and what becomes one when it is attached.
 fn device(path: &str) -> bool {
-    path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
+    let network = path.starts_with("rbd:") || path.contains("://");
+    network || (path.starts_with("/dev/") && !path.starts_with("/dev/shm/"))
 }
 
 /// The range of all jobs together.
 pub(super) fn range(jobs: &[(Job, Area)], told: &mut Told) -> Result<Range> {
+    let null = |job: &Job| matches!(job.get("ioengine").and_then(|o| o.value.as_deref()), Some("null" | "cpp_null"));
+    if jobs.iter().all(|(job, _)| null(job)) {
+        told.decided(
+            &jobs[0].0.place,
+            say!(
+                "`ioengine=null` makes no I/O: nothing is filled, and where it would go does not matter",
+                "`ioengine=null` не выполняет ввод-вывод: ничего не заполняется, и места не важны"
+            ),
+        );
+        return Ok(Range {
+            targets: Vec::new(),
+            fill: None,
+            files: None,
+            slot: None,
+            slots: 1,
+            names: Vec::new(),
+            nowhere: true,
+        });
+    }
     let named = |area: &Area| !area.paths.is_empty();
     if !jobs.iter().any(|(_, area)| named(area)) {
         return own_files(jobs, told);
@@ -166,7 +232,8 @@ pub(super) fn range(jobs: &[(Job, Area)], told: &mut Told) -> Result<Range> {
     let slots = targets.len() as u64;
     let devices = targets.iter().filter(|path| device(path)).count();
     if devices == targets.len() {
-        return Ok(Range { targets, fill: None, files: None, slot: None, slots });
+        let names = targets.clone();
+        return Ok(Range { targets, fill: None, files: None, slot: None, slots, names, nowhere: false });
     }
     if devices > 0 {
         let (job, _) = &jobs[0];
@@ -227,10 +294,40 @@ fn files(jobs: &[(Job, Area)], slots: u64, targets: Vec<String>, told: &mut Told
         1 => (Some(Fill::Size(slot)), None),
         _ => (Some(Fill::Auto), Some((slots as u32, slot))),
     };
-    Ok(Range { targets, fill, files, slot: Some(slot), slots })
+    let names = targets;
+    let targets = directories(jobs, &names, told)?;
+    Ok(Range { targets, fill, files, slot: Some(slot), slots, names, nowhere: false })
+}
+
+/// Directories of the files: what `--on` names, since files of a suite have no names.
+fn directories(jobs: &[(Job, Area)], names: &[String], told: &mut Told) -> Result<Vec<String>> {
+    let mut found: Vec<String> = Vec::new();
+    let unnamed = jobs.iter().filter(|_| names.is_empty()).filter_map(|(_, area)| area.directory.clone());
+    for directory in names.iter().map(|name| directory_of(name)).chain(unnamed) {
+        if !found.contains(&directory) {
+            found.push(directory);
+        }
+    }
+    if found.len() > 1 {
+        told.changed(
+            &jobs[0].0.place,
+            say!(
+                "files of several directories, which may be on several file systems, would lie in one here",
+                "файлы из разных каталогов, возможно, разных файловых систем, лежали бы здесь в одном"
+            ),
+            say!("import the jobs of each directory on their own", "импортируйте задания каждого каталога отдельно"),
+        )?;
+        found.truncate(1);
+    }
+    Ok(found)
 }
 
 impl Range {
+    /// Whether it is devices, which nobody fills.
+    pub fn is_of_devices(&self) -> bool {
+        self.slot.is_none() && !self.nowhere
+    }
+
     /// The part of the range for each stream that a job becomes, and how many jobs each of those has. `own` counts files of the
     /// case's jobs before it. `None`: all of the range.
     pub fn parts(
@@ -242,9 +339,12 @@ impl Range {
         room: usize,
         told: &mut Told,
     ) -> Result<Vec<(Option<Part>, u32)>> {
+        if self.nowhere {
+            return Ok(vec![(None, area.clones)]);
+        }
         self.percent_of_files(job, area, told)?;
         if area.paths.is_empty() {
-            return Ok(vec![(self.of_own_files(job, area, own, told)?, area.clones)]);
+            return Ok(vec![(self.of_own_files(job, area, own, pattern, told)?, area.clones)]);
         }
         let part = |clone: u64| self.of_paths(job, area, clone, pattern);
         let clones = u64::from(area.clones);
@@ -259,8 +359,8 @@ impl Range {
             told.decided(
                 place,
                 say!(
-                    "all {clones} jobs go over the same blocks in order, as in fio, so that a cache may answer all but one of them; offsets of their own: `offset_increment`",
-                    "все {clones} заданий идут по одним и тем же блокам, как в fio, и кэш может ответить всем, кроме одного; разные места: `offset_increment`"
+                    "all {clones} jobs go over the same blocks in order; in fio side by side from one start, so that a cache may answer all but one of them, here each from a start of its own; offsets of their own: `offset_increment`",
+                    "все {clones} заданий идут по одним и тем же блокам: в fio рядом от одного начала, и кэш может ответить всем, кроме одного, здесь — каждое со своего места; разные места: `offset_increment`"
                 ),
             );
             let all = part(0)?.unwrap_or(Part { start: Extent::Share(Millionths(0)), size: None });
@@ -295,11 +395,18 @@ impl Range {
 
     /// Files that the job alone has, from the one numbered `own` on. All files of a suite are as long as the longest, so of a shorter one a part
     /// is used.
-    fn of_own_files(&self, job: &Job, area: &Area, own: u64, told: &mut Told) -> Result<Option<Part>> {
+    fn of_own_files(
+        &self,
+        job: &Job,
+        area: &Area,
+        own: u64,
+        pattern: &Pattern,
+        told: &mut Told,
+    ) -> Result<Option<Part>> {
         let whole = self.slots_from(job, own, area.own_files())?;
         let Some(slot) = self.slot else { return Ok(whole) };
         if area.own_files() == 1 {
-            return Ok(in_file(slot, own, area, 0, whole));
+            return Ok(in_file(slot, own, area, 0, pattern, whole));
         }
         let shorter = area.file().is_some_and(|file| file < slot) || area.offset != Amount::NONE;
         if let Some(option) = ["size", "offset"].iter().find_map(|name| job.get(name)).filter(|_| shorter) {
@@ -355,7 +462,7 @@ impl Range {
     }
 
     fn of_paths(&self, job: &Job, area: &Area, clone: u64, pattern: &Pattern) -> Result<Option<Part>> {
-        let slot = |path: &String| self.targets.iter().position(|known| known == path).unwrap_or(0) as u64;
+        let slot = |path: &String| self.names.iter().position(|known| known == path).unwrap_or(0) as u64;
         let slots: Vec<u64> = area.paths.iter().map(slot).collect();
         let (first, count) = (slots[0], slots.len() as u64);
         let (whole, offset) = (self.slots_from(job, first, count)?, area.offset);
@@ -373,7 +480,7 @@ impl Range {
             return Ok(whole);
         }
         match self.slot {
-            Some(slot) => Ok(in_file(slot, first, area, clone, whole)),
+            Some(slot) => Ok(in_file(slot, first, area, clone, pattern, whole)),
             None => self.in_device(job, area, clone, first, offset, whole),
         }
     }
@@ -433,13 +540,17 @@ impl Range {
 }
 
 /// A part of a file, all of whose bytes are known.
-fn in_file(slot: Bytes, first: u64, area: &Area, clone: u64, whole: Option<Part>) -> Option<Part> {
+fn in_file(slot: Bytes, first: u64, area: &Area, clone: u64, pattern: &Pattern, whole: Option<Part>) -> Option<Part> {
     let of = |amount: Amount| match amount {
         Amount::Bytes(bytes) => bytes,
         Amount::Percent(n) => Bytes(slot.0 / 100 * u64::from(n)).align_down(Bytes::kib(4)),
     };
     let offset = Bytes(of(area.offset).0.saturating_add(of(area.step).0.saturating_mul(clone)));
-    let size = area.size.map_or(Bytes(slot.0.saturating_sub(offset.0)), of);
+    let file = area.filesize.unwrap_or(slot);
+    let rest = Bytes(file.0.saturating_sub(offset.0));
+    // At random fio goes over all of the file, however little of it `size` asks for (3.33).
+    let all = area.filesize.is_some() && *pattern != Pattern::Sequential;
+    let size = area.size.filter(|_| !all).map_or(rest, of).min(rest);
     let size = size.min(Bytes(slot.0.saturating_sub(offset.0)));
     if offset.0 == 0 && size == slot {
         return whole;

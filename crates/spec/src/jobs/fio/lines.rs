@@ -20,6 +20,8 @@ pub(super) struct Opt {
     pub name: String,
     pub value: Option<String>,
     pub place: JobPlace,
+    /// A variable of its value that is not set.
+    pub unset: Option<String>,
 }
 
 /// What follows one `[name]`.
@@ -166,9 +168,12 @@ impl Reader<'_, '_> {
     }
 }
 
-/// One `name=value`, or a bare name; variables of the environment are put in, as fio does.
+/// One `name=value`, or a bare name; variables of the environment are put in, and what is behind `;` or `#` is a comment, as fio has it.
+//= fio, parse.c: strip_blank_end()
 pub(super) fn option(line: &str, place: &JobPlace, world: &World, told: &mut Told) -> Result<Opt> {
-    let line = substituted(line, place, world, told)?;
+    let (line, unset) = substituted(line, place, world, told);
+    let line = line.split([';', '#']).next().unwrap_or_default().trim();
+    let line = keywords(line.to_string(), place)?;
     let (name, value) = match line.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim().to_string())),
         None => (line.trim(), None),
@@ -180,11 +185,12 @@ pub(super) fn option(line: &str, place: &JobPlace, world: &World, told: &mut Tol
             .error(say!("`{found}` is no option", "`{found}` — не опция"))
             .hint(say!("an option is `name=value`", "опция — это `имя=значение`")));
     }
-    Ok(Opt { name: name.to_string(), value, place: place.clone() })
+    Ok(Opt { name: name.to_string(), value, place: place.clone(), unset })
 }
 
-fn substituted(line: &str, place: &JobPlace, world: &World, told: &mut Told) -> Result<String> {
-    let (mut out, mut rest) = (String::new(), line);
+/// The line with the values of its variables, and the name of one that is not set: that stays as it is.
+fn substituted(line: &str, place: &JobPlace, world: &World, told: &mut Told) -> (String, Option<String>) {
+    let (mut out, mut rest, mut unset) = (String::new(), line, None);
     while let Some((before, behind)) = rest.split_once("${") {
         let Some((name, after)) = behind.split_once('}') else { break };
         out.push_str(before);
@@ -194,24 +200,14 @@ fn substituted(line: &str, place: &JobPlace, world: &World, told: &mut Told) -> 
                 out.push_str(&value);
             }
             None => {
-                let name = shown(name);
-                told.changed(
-                    place,
-                    say!(
-                        "the variable `{name}` is not set; for fio it is empty",
-                        "переменная `{name}` не задана; для fio она пуста"
-                    ),
-                    say!(
-                        "set it, as for fio: `{name}=… stend import …`",
-                        "задайте её, как для fio: `{name}=… stend import …`"
-                    ),
-                )?;
+                out.push_str(&format!("${{{name}}}"));
+                unset = unset.or_else(|| Some(name.to_string()));
             }
         }
         rest = after;
     }
     out.push_str(rest);
-    keywords(out, place)
+    (out, unset)
 }
 
 /// `$pagesize` and its like, with which fio calculates without parentheses.

@@ -37,6 +37,7 @@ pub(super) fn load(job: &Job, told: &mut Told) -> Result<Load> {
     spec.think = think(job, depth, !spec.rate.is_empty(), told)?;
     spec.batch = batch(job, depth, backend, told)?;
     spec.placement.cpus = cpus(job, told)?;
+    spec.verify = writes::verify(job, &spec, backend, told)?;
     Ok(Load { spec, ramp, window, direct, backend })
 }
 
@@ -70,7 +71,11 @@ fn times(job: &Job, told: &mut Told) -> Result<(Nanos, Nanos)> {
         );
         return Ok((WINDOW, ramp));
     };
-    let ending = ["number_ios", "io_size", "loops"].iter().find_map(|name| job.get(name));
+    // Once over its volume is what fio does anyway.
+    let asks = |option: &&Opt| {
+        !matches!((option.name.as_str(), option.value.as_deref()), (_, Some("0")) | ("loops", Some("1")))
+    };
+    let ending = ["number_ios", "io_size", "loops"].iter().find_map(|name| job.get(name)).filter(asks);
     if !job.flag("time_based")? || ending.is_some() {
         let place = ending.map_or(&option.place, |option| &option.place);
         told.decided(

@@ -16,7 +16,10 @@ use super::draft::{Draft, DraftCase};
 use super::told::Told;
 use super::{Imported, World};
 use crate::keys::STREAMS;
+use crate::pattern::Pattern;
 use crate::region::{Extent, Part};
+use crate::suite::StreamSpec;
+use crate::workload::Backend;
 use job::Job;
 use layout::{Area, Range};
 use lines::Section;
@@ -41,6 +44,14 @@ pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Impo
 
 fn of_file(file: &str, sections: &[Section], first: usize, told: &mut Told) -> Result<Vec<Job>> {
     let jobs = job::jobs(sections, first, told)?;
+    if let Some(first) = sections.iter().find(|section| jobs.is_empty() && !section.is_global()) {
+        let message =
+            say!("none of its jobs reads or writes storage", "ни одно из его заданий не читает и не пишет хранилище");
+        return Err(first.place.error(message).hint(say!(
+            "what is measured here is reads, writes and discards of blocks",
+            "здесь измеряются чтения, записи и освобождение блоков"
+        )));
+    }
     if jobs.is_empty() {
         let place = super::JobPlace::new(file, 1);
         return Err(place.error(say!("there is no job in it", "в нём нет ни одного задания")).hint(say!(
@@ -68,6 +79,7 @@ fn suite(jobs: Vec<Job>, from: &str, mut told: Told) -> Result<Imported> {
     for of_case in placed.chunk_by(|(a, _), (b, _)| a.case == b.case) {
         cases.push(case(of_case, &range, &mut told)?);
     }
+    filled_first(&placed, &cases, &range, &mut told);
     let file = from.split(", ").next().unwrap_or(from);
     let stem = file.rsplit('/').next().unwrap_or(file);
     let name = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_string();
@@ -82,8 +94,9 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
     let mut own = 0;
     let clones: usize = jobs.iter().map(|(_, area)| area.clones as usize).sum();
     for (job, area) in jobs {
-        let load = load::load(job, told)?;
-        if let Some(first) = &common {
+        let mut load = load::load(job, told)?;
+        if let Some(first) = &mut common {
+            one_backend(job, first, &mut load, told);
             alike(job, first, &load, told)?;
         }
         // All clones of the case can be streams of their own, or none.
@@ -106,6 +119,8 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         own += area.own_files();
         common = common.or(Some(load));
     }
+    side_by_side(jobs, &streams, told);
+    verified_alone(jobs, &mut streams, told)?;
     if streams.len() > 1 {
         let all = Part { start: Extent::Share(Millionths(0)), size: None };
         streams.iter_mut().for_each(|stream| stream.region = stream.region.or(Some(all)));
@@ -120,6 +135,92 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         [] => String::new(),
     };
     Ok(DraftCase { name, streams, ramp, window, direct, backend })
+}
+
+/// fio makes discards by plain calls beside any engine; here a case has one way for all, and the best there is makes both.
+fn one_backend(job: &Job, first: &mut Load, load: &mut Load, told: &mut Told) {
+    let discards = |load: &Load| load.spec.mix.erases() && load.backend != Backend::Null;
+    if first.backend != load.backend && (discards(first) || discards(load)) {
+        (first.backend, load.backend) = (Backend::Auto, Backend::Auto);
+        told.decided(
+            &job.place,
+            say!(
+                "discards and other I/O of a case are submitted in one way: the best that the host has",
+                "освобождение и прочие операции случая подаются одним способом: лучшим на этом хосте"
+            ),
+        );
+    }
+}
+
+/// Sections that go in order over the same place begin together in fio, and at places of their own here. Of clones that is told with them.
+fn side_by_side(jobs: &[(Job, Area)], streams: &[StreamSpec], told: &mut Told) {
+    let [_, (second, area), ..] = jobs else { return };
+    let ordered: Vec<_> = streams.iter().filter(|stream| stream.pattern == Pattern::Sequential).collect();
+    let together =
+        ordered.iter().enumerate().any(|(n, one)| ordered[..n].iter().any(|other| other.region == one.region));
+    if together && area.clones == 1 && !area.has_own_files() {
+        told.decided(
+            &second.place,
+            say!(
+                "jobs that go over the same blocks in order begin at one place in fio, so that a cache may answer all but one; here each begins at a place of its own",
+                "задания, идущие по одним и тем же блокам, в fio начинают с одного места, и кэш может ответить всем, кроме одного; здесь каждое начинает со своего"
+            ),
+        );
+    }
+}
+
+/// What others of the case write over cannot be compared: marks are of one stream.
+fn verified_alone(jobs: &[(Job, Area)], streams: &mut [StreamSpec], told: &mut Told) -> Result<()> {
+    let begin_end = |stream: &StreamSpec| match stream.region {
+        Some(Part { start: Extent::Size(start), size: Some(Extent::Size(size)) }) => {
+            Some((start.0, start.0.saturating_add(size.0), true))
+        }
+        Some(Part { start: Extent::Share(Millionths(0)), size: Some(Extent::Size(size)) }) => Some((0, size.0, true)),
+        Some(Part { start: Extent::Share(start), size: Some(Extent::Share(size)) }) => {
+            Some((u64::from(start.0), u64::from(start.0 + size.0), false))
+        }
+        _ => None,
+    };
+    let apart = |one: &StreamSpec, other: &StreamSpec| match (begin_end(one), begin_end(other)) {
+        (Some((a, a_end, a_bytes)), Some((b, b_end, b_bytes))) => a_bytes == b_bytes && (a_end <= b || b_end <= a),
+        _ => false,
+    };
+    let shared = streams.iter().enumerate().any(|(n, one)| {
+        let others = streams.iter().enumerate().filter(|(m, other)| *m != n && other.mix.writes());
+        one.verify.is_some() && others.into_iter().any(|(_, other)| !apart(one, other))
+    });
+    let Some(option) = jobs.iter().find_map(|(job, _)| job.get("verify")).filter(|_| shared) else { return Ok(()) };
+    told.changed(
+        &option.place,
+        say!(
+            "other jobs beside it write over the same blocks, so that nothing could be compared",
+            "другие задания рядом пишут в те же блоки, сверять было бы нечего"
+        ),
+        say!("give each job a place of its own", "дайте каждому заданию своё место"),
+    )?;
+    streams.iter_mut().for_each(|stream| stream.verify = None);
+    Ok(())
+}
+
+/// What was to be written before the rest is measured: a device is not filled unless the suite says so, and cases have no order.
+fn filled_first(placed: &[(Job, Area)], cases: &[DraftCase], range: &Range, told: &mut Told) {
+    let last = placed.last().map_or(0, |(job, _)| job.case);
+    let fills = |job: &Job, case: &DraftCase| {
+        let by_volume = job.get("runtime").is_none() && job.case < last;
+        by_volume && case.streams.iter().all(|stream| stream.mix.write == 100 && stream.pattern == Pattern::Sequential)
+    };
+    let of_case = placed.chunk_by(|(a, _), (b, _)| a.case == b.case);
+    let Some((jobs, _)) = of_case.zip(cases).find(|(jobs, case)| fills(&jobs[0].0, case)) else { return };
+    if range.is_of_devices() {
+        let name = super::told::shown(&jobs[0].0.name);
+        told.decided(
+            &jobs[0].0.place,
+            say!(
+                "cases are measured in a mixed order, again and again, so that others may come before `{name}` and onto a device that it has not filled; to have it filled first write `fill: {{size: …}}` with the size of the device",
+                "случаи измеряются вперемешку и по нескольку раз: другие могут пойти раньше `{name}` и по незаполненному устройству; чтобы оно было заполнено, впишите `fill: {{size: …}}` с размером устройства"
+            ),
+        );
+    }
 }
 
 /// Refuses more streams than a case has.

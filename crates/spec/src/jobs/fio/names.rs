@@ -136,6 +136,11 @@ const ALIASES: &[(&str, &str)] = &[
     ("ss_ramp", "steadystate_ramp_time"),
     ("ss_interval", "steadystate_check_interval"),
     ("disable_bw", "disable_bw_measurement"),
+    ("threads", "thread"),
+    ("data_placement", "dataplacement"),
+    ("fdp_pli_select", "plid_select"),
+    ("fdp_pli", "plids"),
+    ("proto", "verb"),
 ];
 
 const UNDERSTOOD: &str = "name filename directory rw bs bsrange bssplit ba bs_unaligned ioengine iodepth iodepth_batch \
@@ -143,10 +148,11 @@ const UNDERSTOOD: &str = "name filename directory rw bs bsrange bssplit ba bs_un
     random_distribution percentage_random fsync fdatasync direct buffered numjobs runtime time_based ramp_time \
     rwmixread rwmixwrite thinktime thinktime_spin thinktime_blocks rate rate_iops rate_process sync cpus_allowed \
     cpus_allowed_policy stonewall zero_buffers buffer_compress_percentage dedupe_percentage kb_base hipri sqthread_poll \
-    startdelay random_generator";
+    startdelay random_generator invalidate verify do_verify verify_backlog verify_only wait_for libblkio_driver \
+    libblkio_path rbdname pool uri";
 
 const HARMLESS: &str = "description filename_format unique_filename opendir randrepeat randseed softrandommap openfiles \
-    fallocate fadvise_hint overwrite clocksource mem iomem_align hugepage-size lockmem invalidate write_hint \
+    fallocate fadvise_hint overwrite clocksource mem iomem_align hugepage-size lockmem write_hint \
     create_serialize create_fsync create_on_open allow_file_create allow_mounted_write end_fsync fsync_on_close \
     end_syncfs unlink unlink_each_loop exitall exit_what exitall_on_error new_group thread per_job_logs write_bw_log \
     write_lat_log write_iops_log write_hist_log write_iolog bwavgtime iopsavgtime log_entries log_avg_msec log_hist_msec \
@@ -156,15 +162,14 @@ const HARMLESS: &str = "description filename_format unique_filename opendir rand
     clat_percentiles lat_percentiles slat_percentiles percentile_list significant_figures disk_util gtod_reduce disable_lat \
     disable_clat disable_slat disable_bw_measurement gtod_cpu unified_rw_reporting error_dump unit_base fixedbufs \
     registerfiles nonvectored sqthread_poll_cpu userspace_reap libaio_vectored iodepth_batch_complete_max comm \
-    readonly eta warnings-fatal max-jobs idle-prof";
+    readonly eta warnings-fatal max-jobs idle-prof rwmixcycle verifysort verifysort_nr verify_interval verify_offset \
+    verify_pattern verify_pattern_interval verify_fatal verify_dump verify_async verify_async_cpus experimental_verify \
+    verify_state_save verify_write_sequence verify_header_seed verify_policy verify_mode";
 
 const UNSUPPORTED: &[(Why, &str)] = &[
     (
         Why::Verify,
-        "verify do_verify verify_interval verify_offset verify_pattern verify_pattern_interval verify_fatal verify_dump \
-         verify_async verify_async_cpus verify_backlog verify_backlog_batch experimental_verify verify_state_load \
-         verify_state_save verify_write_sequence verify_header_seed verify_only verify_policy verifysort verifysort_nr \
-         trim_percentage trim_verify_zero trim_backlog trim_backlog_batch verify_mode",
+        "verify_backlog_batch verify_state_load trim_percentage trim_verify_zero trim_backlog trim_backlog_batch",
     ),
     (
         Why::Trace,
@@ -178,13 +183,17 @@ const UNSUPPORTED: &[(Why, &str)] = &[
     ),
     (Why::Steady, "steadystate steadystate_duration steadystate_ramp_time steadystate_check_interval"),
     (Why::Search, "latency_target latency_window latency_percentile latency_run max_latency"),
-    (Why::Commands, "exec_prerun exec_postrun profile ioscheduler cpuload cpumode cpuchunks exit_on_io_done"),
+    (
+        Why::Commands,
+        "exec_prerun exec_postrun profile ioscheduler cpuload cpumode cpuchunks exit_on_io_done \
+         program arguments grace_time std_redirect",
+    ),
     (Why::Numa, "numa_cpu_nodes numa_mem_policy cpumask"),
     (
         Why::Contents,
         "buffer_pattern dedupe_mode dedupe_working_set_percentage dedupe_global sprandom spr_num_regions spr_op spr_cs",
     ),
-    (Why::Sharing, "flow flow_id flow_sleep flow_watermark wait_for io_submit_mode serialize_overlap rate_cycle"),
+    (Why::Sharing, "flow flow_id flow_sleep flow_watermark io_submit_mode serialize_overlap rate_cycle"),
     (
         Why::Priority,
         "prio prioclass priohint nice cgroup cgroup_weight cgroup_nodelete uid gid cmdprio_percentage cmdprio_class \
@@ -201,17 +210,91 @@ const UNSUPPORTED: &[(Why, &str)] = &[
          sync_file_range uncached nowait force_async hipri_percentage readfua writefua cmd_type md_per_io_size pi_act pi_chk \
          apptag apptag_mask deac fdp dataplacement plid_select plids dp_scheme write_mode read_mode thp",
     ),
-    (Why::Order, "rw_sequencer percentage_sequential random_sequence_stride bs_is_seq_rand rwmixcycle"),
+    (Why::Order, "rw_sequencer percentage_sequential random_sequence_stride bs_is_seq_rand"),
     (
         Why::Engine,
-        "clustername rbdname pool clientname busy_poll rbd_encryption_format rbd_encryption_passphrase hostname port \
+        "clustername clientname busy_poll rbd_encryption_format rbd_encryption_passphrase hostname port \
          protocol nodelay listen pingpong interface ttl window_size mss netsplice https http_host http_user http_pass \
          http_s3_key http_s3_keyid http_s3_security_token http_swift_auth_token http_s3_region http_s3_sse_customer_key \
          http_s3_sse_customer_algorithm http_s3_storage_class http_mode http_verbose http_object_mode conf touch_objects \
          sg_write_mode stream_id nfs_url namenode hdfsdirectory chunk_size single_instance hdfs_use_direct volume brick \
-         skip_bad donorname inplace verb bindname cdb_len verify_bytchk gpu_dev_ids gpu_dev_id cuda_io uri \
-         libblkio_driver libblkio_path",
+         skip_bad donorname inplace verb bindname cdb_len verify_bytchk gpu_dev_ids gpu_dev_id cuda_io rocm_io cont svcl \
+         object_class initiator libblkio_force_enable_completion_eventfd libblkio_num_entries libblkio_pre_connect_props \
+         libblkio_pre_start_props libblkio_queue_size libblkio_vectored libblkio_wait_mode libblkio_write_zeroes_on_trim \
+         xnvme_admin xnvme_async xnvme_be xnvme_dev_nsid xnvme_dev_subnqn xnvme_iovec xnvme_mem xnvme_sync stat_type",
     ),
+];
+
+/// Values at which an option asks for nothing: fio's default, or "off". Several are divided by `|`.
+const NEUTRAL: &str = "trim_percentage=0 trim_backlog=0 trim_verify_zero=0 verify_backlog_batch=0 verify_state_load=0 \
+    replay_no_stall=0 replay_scale=0|1 replay_align=0 replay_time_scale=100 replay_skip= zonemode=none zonesize=0 zonecapacity=0 \
+    zonerange=0 zoneskip=0 read_beyond_wp=0 max_open_zones=0 job_max_open_zones=0 ignore_zone_limits=0 zone_reset_threshold=0 \
+    zone_reset_frequency=0 recover_zbd_write_error=0 write_zone_remainder=0 latency_target=0 latency_window=0 \
+    latency_percentile=100 latency_run=0 max_latency=0 exit_on_io_done=0 numa_mem_policy=default dedupe_mode=repeat \
+    dedupe_global=0 sprandom=0 flow=0 flow_id=0 flow_sleep=0 flow_watermark=0|1024 io_submit_mode=inline serialize_overlap=0 \
+    rate_cycle=0|1000 prio=0 prioclass=0 priohint=0|none nice=0 cmdprio_percentage=0 cmdprio_class=0 cmdprio_hint=0 cmdprio=0 \
+    create_only=0 lockfile=none file_append=0 fill_device=0 pre_read=0 file_service_type=roundrobin offset_align=0 num_range=0|1 \
+    rate_min=0 rate_iops_min=0 continue_on_error=none|0 ramp_size=0 thinktime_blocks_type=complete thinktime_iotime=0 \
+    thinkcycles=0 rate_ignore_thinktime=0 atomic=0 write_barrier=0 uncached=0 nowait=0 force_async=0 \
+    hipri_percentage=100 readfua=0 writefua=0 cmd_type=nvme md_per_io_size=0 deac=0 fdp=0 dataplacement=none write_mode=write \
+    thp=0 rw_sequencer=sequential percentage_sequential=0 bs_is_seq_rand=0 random_sequence_stride=0 busy_poll=0 http_verbose=0";
+
+/// Options that mean nothing unless one of the others asks for something.
+const NEEDS: &[(&str, &str)] = &[
+    ("steadystate_duration steadystate_ramp_time steadystate_check_interval", "steadystate"),
+    ("latency_window latency_percentile latency_run", "latency_target"),
+    ("flow_id flow_sleep flow_watermark", "flow"),
+    ("dedupe_mode dedupe_working_set_percentage dedupe_global", "dedupe_percentage"),
+    ("cgroup_weight cgroup_nodelete", "cgroup"),
+    ("cmdprio_class cmdprio_hint cmdprio", "cmdprio_percentage cmdprio_bssplit"),
+    ("trim_verify_zero trim_backlog trim_backlog_batch", "trim_percentage"),
+    ("verify_backlog_batch verify_state_load", "verify"),
+    ("spr_num_regions spr_op spr_cs", "sprandom"),
+    ("rate_cycle", "rate_min rate_iops_min"),
+    ("rate_ignore_thinktime", "thinktime"),
+    ("thinktime_blocks_type thinktime_iotime", "thinktime"),
+    ("numa_mem_policy", "numa_cpu_nodes numa_mem_policy"),
+    (
+        "replay_no_stall replay_redirect replay_scale replay_align replay_time_scale replay_skip read_iolog_chunked",
+        "read_iolog",
+    ),
+];
+
+/// Whether a value of an option asks for nothing.
+pub(super) fn is_neutral(name: &str, value: Option<&str>) -> bool {
+    let value = value.unwrap_or("1").trim();
+    let same = |neutral: &str| {
+        neutral.eq_ignore_ascii_case(value) || neutral.parse::<f64>().is_ok_and(|n| value.parse::<f64>() == Ok(n))
+    };
+    let known = NEUTRAL.split_whitespace().filter_map(|pair| pair.split_once('='));
+    known.filter(|(known, _)| *known == name).any(|(_, values)| values.split('|').any(same))
+}
+
+/// The options of which one has to ask for something, so that this one means anything.
+pub(super) fn needs(name: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let found = NEEDS.iter().find(|(names, _)| names.split_whitespace().any(|known| known == name))?;
+    Some(found.1.split_whitespace())
+}
+
+/// Engines that neither read nor write storage: processors, networks, programs, names and lengths of files.
+pub(super) const NO_STORAGE: [&str; 17] = [
+    "cpuio",
+    "net",
+    "netsplice",
+    "rdma",
+    "exec",
+    "filecreate",
+    "filestat",
+    "filedelete",
+    "fileoperations",
+    "dircreate",
+    "dirstat",
+    "dirdelete",
+    "falloc",
+    "ftruncate",
+    "e4defrag",
+    "page_fault",
+    "guasi",
 ];
 
 /// The name by which an option is listed.
@@ -240,6 +323,17 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_ask_for_nothing_are_of_options_that_would_be_refused() {
+        let names = || NEUTRAL.split_whitespace().map(|pair| pair.split('=').next().unwrap_or_default());
+        let refused = |name: &str| matches!(class(name), Some(Class::Unsupported(_)));
+        for name in names().chain(NEEDS.iter().flat_map(|(names, _)| names.split_whitespace())) {
+            assert!(refused(name), "{name}");
+        }
+        assert!(NEEDS.iter().flat_map(|(_, needed)| needed.split_whitespace()).all(|name| class(name).is_some()));
+        assert!(is_neutral("zonemode", Some("none")) && is_neutral("prio", Some("0.0")) && !is_neutral("prio", None));
+    }
 
     #[test]
     fn every_option_is_in_one_class_only_and_every_alias_leads_to_one() {

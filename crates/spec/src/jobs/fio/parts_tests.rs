@@ -18,7 +18,9 @@ fn a_job_with_a_smaller_file_of_its_own_keeps_to_its_size() {
         "{op: read, pattern: random, block_size: 4KiB, queue_depth: 1, region: {start: 1GiB, size: 1GiB}}"
     );
     assert!(of("size=256m")[1].ends_with("region: {start: 1GiB, size: 256MiB}}"), "{:?}", of("size=256m"));
-    assert!(of("size=256m\nfilesize=512m\noffset=64m")[1].ends_with("region: {start: 1088MiB, size: 256MiB}}"));
+    assert!(of("size=256m\nfilesize=512m\noffset=64m")[1].ends_with("region: {start: 1088MiB, size: 448MiB}}"));
+    let ordered = jobs("size=256m\nfilesize=512m\noffset=64m\nrw=write");
+    assert!(streams(&ordered)[1].ends_with("region: {start: 1088MiB, size: 256MiB}}"), "as fio 3.33 did");
     // Of several files each would be a part.
     let error = import(&jobs("size=256m\nnumjobs=2"), false).map(|i| i.text(Lang::En)).unwrap_err().to_string();
     assert!(error.contains("jobs.fio:7: a part of each of several files"), "{error}");

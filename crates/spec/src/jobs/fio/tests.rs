@@ -141,6 +141,9 @@ fn globals_count_below_them_and_stonewall_begins_a_case() {
         expect![[r##"
             # Made by `stend import --suite` of jobs.fio
             # The jobs name these targets; a suite names none, so give them, in this order: --on /dev/x
+            # Decided:
+            #   jobs.fio:6: without `direct=1` fio drops the file from the page cache and then reads; here reads may be answered from memory by what the fill or an earlier trial left there: `direct: true` reads the storage
+            #   jobs.fio:12: without `direct=1` fio drops the file from the page cache and then reads; here reads may be answered from memory by what the fill or an earlier trial left there: `direct: true` reads the storage
             suite: "jobs"
             defaults: {prober: off}
             cases:
@@ -221,6 +224,10 @@ fn what_means_something_else_is_an_error_with_its_line_and_a_list_when_that_is_a
         "rw=trimwrite",
         "rw=randrw\nbs=4k,8k",
         "verify=crc32c",
+        "verify_only\nverify=md5\nrw=write",
+        "verify=md5\nrw=write\nverify_backlog=8",
+        "verify=md5\nrw=randwrite\nbssplit=4k/50:8k/50",
+        "ioengine=io_uring_cmd\nrw=randtrim",
         "ioengine=rbd",
         "thinktime=1ms\niodepth=4\nioengine=io_uring\ndirect=1",
         "rw=randrw\nrwmixread=70\nrate_iops=100",
@@ -234,7 +241,6 @@ fn what_means_something_else_is_an_error_with_its_line_and_a_list_when_that_is_a
         "bs=4k\nba=8k",
         "startdelay=5",
         "iodepth_batch_complete_min=4\niodepth=8\nioengine=libaio\ndirect=1",
-        "size=${NOT_SET}\nsize=1g",
         "random_distribution=zoned_abs:1/1g",
     ];
     let told: Vec<String> =
@@ -245,7 +251,11 @@ fn what_means_something_else_is_an_error_with_its_line_and_a_list_when_that_is_a
         error: jobs.fio:5: with `:4k` fio leaves holes or goes backwards
         error: jobs.fio:5: `trimwrite` discards each block right before it is written, which a mix does not
         error: jobs.fio:6: `bs` differs between kinds of I/O, and a stream has one for all
-        error: jobs.fio:5: `verify` is not taken over: marks of fio are not made here
+        error: jobs.fio:5: fio compares what an earlier job wrote; here these reads are not compared
+        error: jobs.fio:5: what an earlier run of fio wrote is not known here
+        error: jobs.fio:7: fio reads back amid its writes, which slows them down; here that is after the window
+        error: jobs.fio:5: only writes of one block size and of data of Stend's own are compared, and none beside discards or without I/O
+        error: jobs.fio:6: NVMe commands past the block layer are reads and writes here, and nothing else
         error: jobs.fio:5: `ioengine=rbd` is not there in Stend
         error: jobs.fio:5: in fio the whole job rests; here each of the 4 I/Os in flight would, and none beside a rate
         error: jobs.fio:7: the rates of reads and writes are not in the ratio of the mix
@@ -259,7 +269,6 @@ fn what_means_something_else_is_an_error_with_its_line_and_a_list_when_that_is_a
         error: jobs.fio:6: I/Os are at multiples of their smallest size here
         error: jobs.fio:5: all streams of a case begin together
         error: jobs.fio:5: a batch is waited for and submitted with the same number, at most the depth, and not beside a rate
-        error: jobs.fio:5: the variable `NOT_SET` is not set; for fio it is empty
         error: jobs.fio:5: zones in bytes are shares here"#]].assert_eq(&told.join("\n"));
     for text in all {
         let text = format!("[a]\nfilename=/dev/x\nrw=randread\nruntime=1\n{text}");
@@ -378,7 +387,13 @@ proptest! {
 fn a_directory_is_part_of_the_path_and_files_that_are_included_are_counted() {
     let text = "[a]\ndirectory=/mnt/ssd\nfilename=t\nrw=read\nsize=1g\nruntime=1\ntime_based\n\
                 [b]\nstonewall\ndirectory=/mnt/hdd/\nfilename=t\nrw=read\nsize=1g\nruntime=1\ntime_based\n";
-    assert_eq!(import(text, false).unwrap().targets, ["/mnt/ssd/t", "/mnt/hdd/t"]);
+    let apart = import(text, false).unwrap_err().to_string();
+    assert!(apart.contains("jobs.fio:1: files of several directories"), "{apart}");
+    let one = import(&text.replace("hdd/", "ssd"), false).unwrap();
+    assert_eq!((&one.targets[..], one.suite.files), (&["/mnt/ssd".to_string()][..], None), "two jobs on one file");
+    let own = import("[a]\ndirectory=/mnt/ssd\nrw=read\nsize=1g\n", false).unwrap();
+    assert_eq!(own.targets, ["/mnt/ssd"]);
+    assert_eq!(import("[a]\nfilename=t\nrw=read\nsize=1g\n", false).unwrap().targets, ["."]);
     let many: String = (0..200).map(|_| "include x\n".to_string()).collect();
     let empty = |_: &str| Ok(b"rw=read\n".to_vec());
     let world = World { read: &empty, variable: &|_| None, lenient: false };
@@ -393,4 +408,178 @@ fn the_value_of_a_variable_is_not_published() {
     let text = "[a]\ndescription=${TOKEN}\nfilename=/dev/x\nrw=read\nruntime=1\ntime_based\n";
     let text = files(&[("jobs.fio".into(), text.as_bytes().to_vec())], &world).unwrap().text(Lang::En);
     assert!(text.contains("the value of `${TOKEN}` was put in") && !text.contains("secret"), "{text}");
+}
+
+/// What is decided and left out of a file that imports.
+fn notes(text: &str) -> String {
+    let imported = import(text, false).unwrap_or_else(|e| panic!("{text}: {e}"));
+    imported.notes.iter().map(|note| format!("{}\n", note.said().en)).collect()
+}
+
+const RANDOM: &str = "[a]\nfilename=/dev/x\nrw=randread\ndirect=1\nruntime=1\ntime_based\n";
+
+#[test]
+fn values_that_ask_for_nothing_are_taken_for_what_they_are() {
+    for neutral in [
+        "verify=0",
+        "zonemode=none",
+        "nice=0",
+        "prioclass=0",
+        "latency_target=0",
+        "flow=0",
+        "create_only=0",
+        "io_submit_mode=inline",
+        "continue_on_error=none",
+        "file_append=0",
+        "ba=0",
+        "loops=1",
+        "number_ios=0",
+        "rate_min=0",
+        "numa_mem_policy=default",
+        "dedupe_mode=repeat",
+        "sync=none",
+        "startdelay=0",
+        "steadystate_duration=10",
+        "thinktime=0",
+        "threads=1",
+        "trim_percentage=0",
+        "latency_window=5",
+        "cmdprio_class=1",
+        "flow_sleep=1000",
+    ] {
+        assert_eq!(stream(&format!("rw=randread\n{neutral}")), stream("rw=randread"), "{neutral}");
+    }
+    // The last value counts, wherever the others stand.
+    let text = format!("[global]\nnice=5\nverify=md5\n{RANDOM}nice=0\nverify=0\n");
+    assert!(import(&text, false).is_ok());
+    assert!(refused("nice=5").contains("jobs.fio:5: `nice`") && refused("flow=2").contains("`flow`"));
+}
+
+#[test]
+fn what_stands_behind_a_value_is_a_comment() {
+    let plain = "bs=8k\nnumjobs=1\ndescription=x\n";
+    let text = "bs=8k # of a page\nnumjobs=1\t; one ; and no more\ndescription=x;y\n;bs=4k\n";
+    assert_eq!(stream(&format!("rw=randread\n{text}")), stream(&format!("rw=randread\n{plain}")));
+    assert!(import(&RANDOM.replace("time_based", "time_based ; yes"), false).is_ok());
+    let commented = refused("numjobs=; four").to_string();
+    assert!(commented.contains("`numjobs` needs a value"), "{commented}");
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_an_error_where_its_value_counts() {
+    let unset = |option: &str| {
+        format!("[a]\nrw=randread\ndirectory=${{DIR}}\ndescription=${{X}}\n{option}\nsize=1g\nruntime=1\n")
+    };
+    let error = |option: &str| import(&unset(option), true).map(|i| i.text(Lang::En)).unwrap_err().to_string();
+    assert!(error("bs=${BS}").contains("jobs.fio:5: the variable `BS` is not set"), "{}", error("bs=${BS}"));
+    let imported = import(&unset("bs=${BS}\nbs=8k"), false).unwrap();
+    assert_eq!(imported.targets, ["${DIR}"], "where files lie is said by `--on`");
+}
+
+#[test]
+fn what_is_verified_is_verified_by_marks_of_our_own() {
+    assert!(stream("rw=randwrite\nverify=crc32c").contains("verify: {after: true}"));
+    assert!(stream("rw=randrw\nverify=meta\ndo_verify=0\nverify_interval=512").contains("verify: {after: false}"));
+    assert!(!stream("rw=write\nverify=md5\ndo_verify=0").contains("verify"));
+    let two = "[global]\nfilename=/dev/x\nrw=randwrite\nverify=md5\ndirect=1\n[a]\nsize=1g\n[b]\noffset=1g\nsize=1g\n";
+    assert!(import(two, false).unwrap().suite.cases[0].streams.iter().all(|stream| stream.verify.is_some()));
+    let over = import(&two.replace("offset=1g", "offset=512m"), false).unwrap_err().to_string();
+    assert!(over.contains("jobs.fio:4: other jobs beside it write over the same blocks"), "{over}");
+    assert!(refused("verify=md5").contains("fio compares what an earlier job wrote"));
+}
+
+#[test]
+fn shares_of_zones_that_are_left_out_are_equal_parts_of_the_rest() {
+    let zones = |text: &str| stream(&format!("rw=randread\nrandom_distribution=zoned:{text}"));
+    assert!(
+        zones("50/5:30/15:20/")
+            .contains("{space: 5%, accesses: 50%}, {space: 15%, accesses: 30%}, {space: 80%, accesses: 20%}")
+    );
+    assert!(
+        zones("50:30/40:20")
+            .contains("{space: 30%, accesses: 50%}, {space: 40%, accesses: 30%}, {space: 30%, accesses: 20%}")
+    );
+    for bad in ["50/50:50/60", "100/100", "50/100:50/"] {
+        assert!(refused(&format!("random_distribution=zoned:{bad}")).contains("needs zones such as"), "{bad}");
+    }
+}
+
+#[test]
+fn lengths_that_no_region_has_are_refused_as_they_stand_there() {
+    assert!(refused("size=1030792150").contains("jobs.fio:5: `size` needs a multiple of 512 B, not `1030792150`"));
+    assert!(refused("offset=1000").contains("jobs.fio:5: `offset` needs a multiple of 512 B, not `1000`"));
+}
+
+#[test]
+fn a_file_shorter_than_the_smallest_fill_is_a_part_of_it() {
+    for size in ["size=256k", "filesize=256k", "filesize=256k\nsize=1m"] {
+        let text = import(&format!("[a]\nrw=randread\nruntime=1\n{size}\n"), false).unwrap().text(Lang::En);
+        assert!(
+            text.contains("fill: {size: 1MiB}") && text.contains("region: {start: 0B, size: 256KiB}"),
+            "{size}: {text}"
+        );
+    }
+    let text = import("[a]\nrw=randread\nruntime=1\nfilesize=4m\noffset=1m\n", false).unwrap().text(Lang::En);
+    assert!(text.contains("fill: {size: 4MiB}") && text.contains("region: {start: 1MiB, size: 3MiB}"), "{text}");
+}
+
+#[test]
+fn no_file_is_made_where_no_i_o_is() {
+    let text = import("[a]\nioengine=null\nsize=100g\nrw=randread\nnumjobs=2\n", false).unwrap().text(Lang::En);
+    assert!(!text.contains("fill:") && text.contains("backend: none") && text.contains("jobs: 2}"), "{text}");
+    assert!(text.contains("`ioengine=null` makes no I/O"), "{text}");
+}
+
+#[test]
+fn what_the_page_cache_may_answer_is_said() {
+    let file = "[a]\nfilename=/mnt/f\nsize=1g\nrw=randread\nruntime=1\ntime_based\n";
+    assert!(notes(file).contains("jobs.fio:1: without `direct=1` fio drops the file from the page cache"));
+    assert!(notes(&format!("{file}invalidate=0\n")).contains("jobs.fio:7: with `invalidate=0` reads may be answered"));
+    let direct = notes(&format!("{file}direct=1\ninvalidate=1\n"));
+    assert!(!direct.contains("cache") && direct.contains("jobs.fio:8: invalidate"), "{direct}");
+}
+
+#[test]
+fn jobs_that_go_side_by_side_over_a_device_are_said_to_begin_elsewhere() {
+    let clones = notes(&RANDOM.replace("randread", "read\nnumjobs=3"));
+    assert!(
+        clones.contains("in fio side by side from one start") && clones.contains("here each from a start of its own"),
+        "{clones}"
+    );
+    let sections = "[global]\nfilename=/dev/x\nrw=read\ndirect=1\nruntime=1\ntime_based\n[a]\n[b]\n";
+    assert!(notes(sections).contains("jobs.fio:8: jobs that go over the same blocks in order"), "{}", notes(sections));
+    assert!(!notes(&sections.replace("rw=read", "rw=randread")).contains("same blocks"));
+}
+
+#[test]
+fn a_device_that_a_first_job_would_fill_is_not_filled_unless_the_suite_says_so() {
+    let text = "[global]\nfilename=/dev/x\ndirect=1\n[fill]\nrw=write\nbs=1m\n[measure]\nstonewall\nrw=randwrite\nruntime=60\ntime_based\n";
+    assert!(
+        notes(text).contains("jobs.fio:4: cases are measured in a mixed order")
+            && notes(text).contains("`fill: {size: …}`")
+    );
+    // Test files are written beforehand anyway.
+    let files = text.replace("filename=/dev/x", "filename=/mnt/f\nsize=1g");
+    assert!(!notes(&files).contains("mixed order"), "{}", notes(&files));
+}
+
+#[test]
+fn jobs_that_touch_no_storage_are_left_out_where_that_is_allowed_and_a_wait_is_a_stonewall() {
+    let text = "[global]\nfilename=/dev/x\nrw=randread\nruntime=1\ntime_based\ndirect=1\n[burn]\nioengine=cpuio\ncpuload=50\n[a]\n[b]\nwait_for=a\n";
+    let error = import(text, false).unwrap_err().to_string();
+    assert!(error.contains("jobs.fio:8: the job `burn` is left out"), "{error}");
+    assert_eq!(import(text, true).unwrap().suite.cases.len(), 2, "`b` begins when `a` has ended");
+    let alone = import("[a]\nioengine=net\nhostname=x\nsize=1g\nrw=read\n", true).unwrap_err().to_string();
+    assert!(alone.contains("jobs.fio:1: none of its jobs reads or writes storage"), "{alone}");
+}
+
+#[test]
+fn discards_beside_other_i_o_have_one_way_for_both() {
+    let text = "[global]\nfilename=/dev/x\ndirect=1\nioengine=libaio\nruntime=1\ntime_based\n[a]\nrw=randwrite\n[b]\nrw=randtrim\n";
+    let imported = import(text, false).unwrap();
+    assert_eq!(imported.suite.cases[0].backend, crate::workload::Backend::Auto);
+    let plain = import(&text.replace("[b]\n", "[b]\ndirect=0\n"), true).unwrap();
+    assert_eq!(plain.suite.cases[0].backend, crate::workload::Backend::Auto, "whatever `direct` says");
+    let passthrough = stream("rw=randread\nioengine=io_uring_cmd\ncmd_type=nvme");
+    assert!(passthrough.contains("op: read"), "direct whatever `direct` says");
 }

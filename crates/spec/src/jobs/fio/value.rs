@@ -49,7 +49,12 @@ impl Opt {
     /// A whole number.
     pub fn whole(&self) -> Result<u64> {
         let text = self.text()?;
-        whole(text).ok_or_else(|| self.wrong(text, "a whole number", "целое число"))
+        // A count may have a `k` behind it, too.
+        let counted = || match size(text, 1024) {
+            Some(Amount::Bytes(count)) => Some(count.0),
+            _ => None,
+        };
+        whole(text).or_else(counted).ok_or_else(|| self.wrong(text, "a whole number", "целое число"))
     }
 
     /// A whole number that fits where we keep it.

@@ -5,7 +5,8 @@ use super::access::Kinds;
 use super::job::Job;
 use super::lines::Opt;
 use super::names::Why;
-use crate::workload::{Data, Sync};
+use crate::suite::StreamSpec;
+use crate::workload::{Backend, Data, Sync, Verify};
 use stend_base::{Result, say};
 
 pub(super) fn sync(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Sync> {
@@ -109,4 +110,80 @@ pub(super) fn data(job: &Job, kinds: Kinds, told: &mut Told) -> Result<Data> {
             Ok(plain)
         }
     }
+}
+
+/// `verify=…`: what is written is read again and compared. Marks are ours, whatever kind fio has.
+pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut Told) -> Result<Option<Verify>> {
+    let Some(option) = job.get("verify").filter(|option| option.value.as_deref() != Some("0")) else { return Ok(None) };
+    let by_hand = || {
+        say!(
+            "write `verify: {{after: true}}` into the stream that writes",
+            "впишите `verify: {{after: true}}` в поток, который пишет"
+        )
+    };
+    let after = job.get("do_verify").map_or(Ok(true), Opt::flag)?;
+    if let Some(only) = job.get("verify_only")
+        && only.flag()?
+    {
+        let text = say!(
+            "what an earlier run of fio wrote is not known here",
+            "что записал прошлый запуск fio, здесь не известно"
+        );
+        told.changed(&only.place, text, by_hand())?;
+        return Ok(None);
+    }
+    if spec.mix.write == 0 {
+        if after && spec.mix.read > 0 {
+            told.changed(
+                &option.place,
+                say!(
+                    "fio compares what an earlier job wrote; here these reads are not compared",
+                    "fio сверяет то, что записало раньше другое задание; здесь эти чтения не сверяются"
+                ),
+                by_hand(),
+            )?;
+        }
+        return Ok(None);
+    }
+    if !after && spec.mix.read == 0 {
+        told.decided(
+            &option.place,
+            say!(
+                "`do_verify=0`: what is written is not read again, so it has no marks here",
+                "`do_verify=0`: записанное не перечитывается, поэтому меток здесь нет"
+            ),
+        );
+        return Ok(None);
+    }
+    if let Some(backlog) = job.get("verify_backlog")
+        && backlog.whole()? > 0
+    {
+        told.changed(
+            &backlog.place,
+            say!(
+                "fio reads back amid its writes, which slows them down; here that is after the window",
+                "fio перечитывает записанное вперемежку с записями и замедляет их; здесь это делается после окна"
+            ),
+            say!("leave it out", "уберите её"),
+        )?;
+    }
+    if spec.mix.erases() || !spec.block_mix.is_empty() || spec.data != Data::default() || backend == Backend::Null {
+        told.changed(
+            &option.place,
+            say!(
+                "only writes of one block size and of data of Stend's own are compared, and none beside discards or without I/O",
+                "сверяются записи одного размера с данными самого Stend; рядом с освобождением и без ввода-вывода — нет"
+            ),
+            say!("leave it out", "уберите её"),
+        )?;
+        return Ok(None);
+    }
+    told.decided(
+        &option.place,
+        say!(
+            "marks are Stend's own and in every sector; what a trial wrote is read back and compared after its window",
+            "метки — Stend, в каждом секторе; записанное испытанием перечитывается и сверяется после окна"
+        ),
+    );
+    Ok(Some(Verify { after, crash: false }))
 }

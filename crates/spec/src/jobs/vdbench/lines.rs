@@ -110,7 +110,34 @@ impl Definition {
     }
 }
 
+/// Values at which a key asks for nothing: vdbench's default, or "off".
+const NEUTRAL: [(&str, &[&str]); 15] = [
+    ("hitarea", &["0"]),
+    ("range", &["0", "100"]),
+    ("hotband", &["0", "0"]),
+    ("offset", &["0"]),
+    ("align", &["0"]),
+    ("count", &["1", "1"]),
+    ("journal", &["no"]),
+    ("validate", &["no"]),
+    ("replay", &["no"]),
+    ("maxdata", &["0"]),
+    ("format", &["no"]),
+    ("host", &["localhost"]),
+    ("stride", &["0"]),
+    ("forhitarea", &["0"]),
+    ("forwhpct", &["0"]),
+];
+
 impl Pair {
+    /// Whether it asks for nothing.
+    pub fn is_neutral(&self) -> bool {
+        let same = |(key, neutral): &(&str, &[&str])| {
+            *key == self.key && self.values.iter().map(|value| value.to_ascii_lowercase()).eq(neutral.iter().copied())
+        };
+        NEUTRAL.iter().any(same)
+    }
+
     pub fn wrong(&self, value: &str, en: &str, ru: &str) -> Box<Error> {
         let (key, value) = (&self.key, shown(value));
         self.place.error(say!("`{key}` needs {en}, not `{value}`", "`{key}` требует {ru}, а не `{value}`"))

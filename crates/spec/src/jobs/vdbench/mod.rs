@@ -3,7 +3,7 @@
 mod lines;
 mod run;
 
-use super::draft::Draft;
+use super::draft::{Draft, directory_of};
 use super::told::Told;
 use super::{Imported, World};
 use crate::workload::Data;
@@ -11,7 +11,8 @@ use lines::Definition;
 use stend_base::{Result, say};
 
 /// Keys that stand alone and change no I/O of ours.
-const HARMLESS: [&str; 9] = [
+const HARMLESS: [&str; 10] = [
+    "debug",
     "messagescan",
     "histogram",
     "data_errors",
@@ -58,6 +59,9 @@ pub(super) fn files(sources: &[(String, Vec<u8>)], world: &World) -> Result<Impo
     }
     draft.targets = run::targets(&file)?;
     draft.fill = run::size(&file, &mut told)?.map(crate::suite::Fill::Size);
+    if draft.fill.is_some() {
+        draft.targets.iter_mut().filter(|path| !path.starts_with("/dev/")).for_each(|path| *path = directory_of(path));
+    }
     for rd in &file.rds {
         draft.cases.extend(run::cases(&file, rd, draft.targets.len() as u32, &mut told)?);
         run::at_most(draft.cases.len(), rd)?;
@@ -111,6 +115,7 @@ fn general(definition: &Definition, data: &mut Data, told: &mut Told) -> Result<
             }
             key if "dedupratio".starts_with(key) && key.len() > 5 => data.dedup_thousandths = thousandths(pair.one()?)?,
             key if HARMLESS.contains(&key) => told.harmless(&pair.place, key),
+            key if REFUSED.contains(&key) && pair.is_neutral() => told.harmless(&pair.place, key),
             key if REFUSED.contains(&key) => {
                 let text = say!("`{key}` has nothing that means the same", "для `{key}` нет ничего с тем же смыслом");
                 told.changed(&pair.place, text, say!("leave it out", "уберите его"))?;

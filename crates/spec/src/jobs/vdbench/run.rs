@@ -243,6 +243,10 @@ fn together(rd: &Definition, wds: &[&Definition], told: &mut Told) -> Result<()>
 
 fn refuse(definition: &Definition, keys: &[&str], told: &mut Told) -> Result<()> {
     for pair in keys.iter().filter_map(|key| definition.get(key)) {
+        if pair.is_neutral() {
+            told.harmless(&pair.place, &pair.key);
+            continue;
+        }
         let key = &pair.key;
         let text = say!("`{key}` has nothing that means the same", "для `{key}` нет ничего с тем же смыслом");
         told.changed(
@@ -265,7 +269,7 @@ fn list<T>(rd: &Definition, key: &str, one: impl Fn(&Pair, &str) -> Result<T>) -
 fn seek(pair: &Pair, text: &str) -> Result<Pattern> {
     match text {
         "random" => Ok(Pattern::Uniform),
-        "sequential" | "eof" | "seqnz" => Ok(Pattern::Sequential),
+        "seq" | "sequential" | "eof" | "seqnz" => Ok(Pattern::Sequential),
         text => Ok(match pair.percent(text)? {
             100 => Pattern::Uniform,
             0 => Pattern::Sequential,
@@ -304,7 +308,7 @@ fn stream(
         None => told.decided(&wd.place, say!("no `xfersize`: 4 KiB", "нет `xfersize`: 4 КиБ")),
     }
     let range = wd.get("range").or_else(|| file.sds.iter().find_map(|sd| sd.get("range")));
-    if let Some(pair) = range {
+    if let Some(pair) = range.filter(|pair| !pair.is_neutral()) {
         let [from, to] = pair.values.as_slice() else {
             return Err(pair.wrong(&pair.values.join(","), "two percentages", "два процента"));
         };

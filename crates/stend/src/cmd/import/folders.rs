@@ -12,7 +12,7 @@ const FILES_MAX: usize = 10_000;
 /// The names, with the JSON files of a folder in its place, in the order of their paths; and what of folders is not read. Links are not followed.
 ///
 /// Errors are of kind `Usage`: a folder that cannot be read, is too deep or too full, or has no JSON.
-pub(super) fn expanded(names: Vec<String>) -> Result<(Vec<String>, Vec<Say>)> {
+pub(in crate::cmd) fn expanded(names: Vec<String>) -> Result<(Vec<String>, Vec<Say>)> {
     let (mut files, mut aside) = (Vec::new(), Vec::new());
     for name in names {
         if !Path::new(&name).is_dir() {
@@ -20,7 +20,8 @@ pub(super) fn expanded(names: Vec<String>) -> Result<(Vec<String>, Vec<Say>)> {
             continue;
         }
         let (mut found, mut others) = (Vec::new(), 0u32);
-        below(Path::new(&name), 0, &mut found, &mut others)?;
+        let json = |path: &Path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
+        below(Path::new(&name), 0, &json, &mut found, &mut others)?;
         if found.is_empty() {
             let message = say!("no `.json` file is in `{name}` or below", "ни в `{name}`, ни ниже нет файлов `.json`");
             return Err(Error::new(Kind::Usage, message).hint(say!(
@@ -40,7 +41,14 @@ pub(super) fn expanded(names: Vec<String>) -> Result<(Vec<String>, Vec<Say>)> {
     Ok((files, aside))
 }
 
-fn below(directory: &Path, depth: u32, found: &mut Vec<PathBuf>, others: &mut u32) -> Result<()> {
+/// Regular files of a folder and of those in it that `wanted` takes, and how many others are there. Links are not followed.
+pub(in crate::cmd) fn below(
+    directory: &Path,
+    depth: u32,
+    wanted: &dyn Fn(&Path) -> bool,
+    found: &mut Vec<PathBuf>,
+    others: &mut u32,
+) -> Result<()> {
     let name = directory.display();
     if depth > DEPTH_MAX {
         let message =
@@ -53,14 +61,13 @@ fn below(directory: &Path, depth: u32, found: &mut Vec<PathBuf>, others: &mut u3
     for entry in std::fs::read_dir(directory).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
-        match path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
-            _ if kind.is_dir() => below(&path, depth + 1, found, others)?,
-            true if kind.is_file() => found.push(path),
+        match kind {
+            kind if kind.is_dir() => below(&path, depth + 1, wanted, found, others)?,
+            kind if kind.is_file() && wanted(&path) => found.push(path),
             _ => *others = others.saturating_add(1),
         }
         if found.len() > FILES_MAX {
-            let message =
-                say!("`{name}` holds more than {FILES_MAX} results", "в `{name}` больше {FILES_MAX} результатов");
+            let message = say!("`{name}` holds more than {FILES_MAX} files", "в `{name}` больше {FILES_MAX} файлов");
             return Err(Error::new(Kind::Usage, message).hint(say!("import it in parts", "импортируйте его по частям")));
         }
     }

@@ -1,0 +1,79 @@
+//! How files of jobs import, for a table over many of them. Pure.
+
+use super::{Imported, World, files};
+use crate::jobs::Weight;
+use stend_base::{Error, Kind, Result, Say};
+
+/// What becomes of a file.
+#[derive(Debug)]
+pub enum Outcome {
+    /// A suite that means the same.
+    Whole,
+    /// A suite with `lenient`, and what means something else in it, or nothing, with its places.
+    Losses(Vec<Say>),
+    /// None, with a reason that names its place.
+    Refused(Box<Error>),
+    /// None, and nobody can tell by the reason what to change: a fault of Stend.
+    Unclear(Box<Error>),
+}
+
+impl Outcome {
+    /// The word for programs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Outcome::Whole => "whole",
+            Outcome::Losses(_) => "losses",
+            Outcome::Refused(_) => "refused",
+            Outcome::Unclear(_) => "unclear",
+        }
+    }
+}
+
+/// Imports a file strictly, and with `lenient` where that fails.
+pub fn assess(name: &str, bytes: &[u8], world: &World) -> Outcome {
+    let import =
+        |lenient| -> Result<Imported> { files(&[(name.to_string(), bytes.to_vec())], &World { lenient, ..*world }) };
+    let error = match import(false) {
+        Ok(_) => return Outcome::Whole,
+        Err(error) => error,
+    };
+    match import(true) {
+        Ok(imported) => {
+            let changed = imported.notes.into_iter().filter(|note| note.weight == Weight::Changed);
+            Outcome::Losses(changed.map(|note| note.said()).collect())
+        }
+        // Why it fails even so is what has to be changed.
+        Err(lenient) if is_placed(&lenient) && is_placed(&error) => Outcome::Refused(lenient),
+        Err(lenient) if is_placed(&lenient) => Outcome::Unclear(error),
+        Err(lenient) => Outcome::Unclear(lenient),
+    }
+}
+
+/// Whether an error begins with file and line.
+fn is_placed(error: &Error) -> bool {
+    let place = error.message.en.split(": ").next().unwrap_or_default();
+    error.kind == Kind::Spec && place.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::world;
+    use super::*;
+
+    #[test]
+    fn a_file_is_whole_or_has_losses_or_is_refused_with_its_place() {
+        let of = |text: &str| assess("x.fio", text.as_bytes(), &world(false));
+        assert!(matches!(of("[a]\nfilename=/dev/x\nrw=randread\n"), Outcome::Whole));
+        let Outcome::Losses(told) = of("[a]\nfilename=/dev/x\nrw=randread\nnice=5\n") else { panic!("losses") };
+        assert!(told.len() == 1 && told[0].en.starts_with("x.fio:4: `nice`") && told[0].ru.starts_with("x.fio:4: "));
+        let Outcome::Refused(error) = of("[a]\nrw=randread\n") else { panic!("refused") };
+        assert!(error.message.en.starts_with("x.fio:1: no `size`"), "{error}");
+    }
+
+    #[test]
+    fn a_reason_without_a_place_is_unclear() {
+        let error = |text: &str| Error::new(Kind::Spec, Say::same(text));
+        assert!(is_placed(&error("a b.fio:12: no")) && is_placed(&error("command:3: no")));
+        assert!(!is_placed(&error("what these jobs ask for: suite.yaml:3:5: no")) && !is_placed(&error("no: 3")));
+    }
+}
