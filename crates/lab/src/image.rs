@@ -123,7 +123,7 @@ pub fn build(cache: &Path, further: &Contents, offline: bool) -> Result<Built> {
     // What a killed build left is not built upon. Programs of the tree belong to whoever builds, and to nobody else.
     let unfinished = cache.join("unfinished");
     let root = unfinished.join("root");
-    drop(fs::remove_dir_all(&unfinished));
+    remove_tree(&unfinished)?;
     let made = DirBuilder::new().mode(0o700).create(&unfinished).and_then(|()| fs::create_dir(&root));
     made.map_err(|e| failed(&unfinished, &e))?;
     let tree = Tree::unpack(&packages, &root)?;
@@ -140,10 +140,16 @@ pub fn build(cache: &Path, further: &Contents, offline: bool) -> Result<Built> {
             fs::write(&image.start, start(&tree.busybox(), &tree.early_modules().map_err(std::io::Error::other)?)?)
         })
         .and_then(|()| fs::write(&image.packages, list(&packages)))
-        .and_then(|()| fs::remove_dir_all(&root))
+        .and_then(|()| stend_sys::tree::remove(&root))
         .and_then(|()| fs::rename(&unfinished, &directory));
-    kept.map_err(|e| failed(&directory, &e))?;
+    kept.map_err(|e| stend_sys::tree::refusal(&e).unwrap_or_else(|| failed(&directory, &e)))?;
     Ok(Built { image: Image::in_directory(&directory), found: false })
+}
+
+/// Removes what a killed build left.
+fn remove_tree(unfinished: &Path) -> Result<()> {
+    stend_sys::tree::remove(unfinished)
+        .map_err(|e| stend_sys::tree::refusal(&e).unwrap_or_else(|| failed(unfinished, &e)))
 }
 
 /// Names of all packages that are asked for.

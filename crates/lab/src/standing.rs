@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_host::protocol::{read_frame, write_frame};
 use stend_spec::machine::Machine;
+use stend_sys::tree;
 
 /// The machine file, kept in the directory.
 const MACHINE: &str = "machine.yaml";
@@ -84,7 +85,8 @@ pub fn up(order: &Order, place: &Path, stopped: &dyn Fn() -> bool) -> Result<(St
     startable(&order.machine.name, place)?;
     let files = Files::make(order.machine, order.image, order.cache)?;
     let attempt = Attempt { standing: &standing, order, files: &files, began, stopped };
-    let start = try_each(accelerators(), |how| attempt.start(how).inspect_err(|_| standing.end()))?;
+    // Why it did not start counts; a directory that stays is removed, or refused with its reason, by the next start.
+    let start = try_each(accelerators(), |how| attempt.start(how).inspect_err(|_| drop(standing.end())))?;
     Ok((standing, start))
 }
 
@@ -111,16 +113,24 @@ pub fn startable(name: &str, place: &Path) -> Result<()> {
         .hint(say!("`stend lab down {name}` ends it", "её завершит `stend lab down {name}`")))
 }
 
-/// All machines that are up, by their names, and the names of those that had died and are removed now.
-pub fn list(place: &Path) -> (Vec<Standing>, Vec<String>) {
+/// All machines that are up, by their names, the names of those that had died and are removed now, and why others of these
+/// could not be.
+pub fn list(place: &Path) -> (Vec<Standing>, Vec<String>, Vec<Box<Error>>) {
     let entries = fs::read_dir(place).into_iter().flatten().flatten();
     let names = entries.filter(|entry| entry.path().is_dir()).filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.collect();
     names.sort();
     let all = names.iter().filter_map(|name| Standing::named(name, place).ok());
     let (up, dead): (Vec<Standing>, Vec<Standing>) = all.partition(|one| one.process().is_some());
-    dead.iter().for_each(Standing::remove);
-    (up, dead.into_iter().map(|one| one.name).collect())
+    let mut removed = Vec::new();
+    let mut failures = Vec::new();
+    for one in dead {
+        match one.remove() {
+            Ok(()) => removed.push(one.name),
+            Err(error) => failures.push(error),
+        }
+    }
+    (up, removed, failures)
 }
 
 /// The machine of this name, if it is up.
@@ -159,7 +169,7 @@ impl Standing {
 
     /// Makes its directory anew. Nothing of it may be up.
     pub(crate) fn prepare(&self, text: &str) -> Result<()> {
-        self.remove();
+        self.remove()?;
         let made = DirBuilder::new().mode(0o700).create(&self.directory);
         made.and_then(|()| fs::write(self.directory.join(MACHINE), text)).map_err(|e| self.unkept(&e))
     }
@@ -209,8 +219,8 @@ impl Standing {
         stend_spec::parse::machine(&text, &file.to_string_lossy())
     }
 
-    /// Ends the machine; what its drives kept is gone.
-    pub fn down(&self) {
+    /// Ends the machine; what its drives kept is gone. An error says why its directory stays.
+    pub fn down(&self) -> Result<()> {
         if let Ok(mut qmp) = self.control() {
             // It ends before it answers.
             drop(qmp.execute("quit", &json!({})));
@@ -219,7 +229,7 @@ impl Standing {
         while self.process().is_some() && start.elapsed() < END_LIMIT {
             std::thread::sleep(TICK);
         }
-        self.end();
+        self.end()
     }
 
     /// Notes that a stand made it, so that it goes with the stand.
@@ -233,16 +243,20 @@ impl Standing {
     }
 
     /// Kills QEMU if it lives, and removes the directory.
-    pub(crate) fn end(&self) {
+    pub(crate) fn end(&self) -> Result<()> {
         if let Some(pid) = self.process().and_then(|pid| Pid::from_raw(pid as i32)) {
             // It may have ended since.
             let _ = kill_process(pid, Signal::KILL);
         }
-        self.remove();
+        self.remove()
     }
 
-    fn remove(&self) {
-        drop(fs::remove_dir_all(&self.directory));
+    fn remove(&self) -> Result<()> {
+        tree::remove(&self.directory).map_err(|e| {
+            let shown = self.directory.display();
+            let message = say!("cannot remove `{shown}`: {e}", "не удаётся удалить `{shown}`: {e}");
+            tree::refusal(&e).unwrap_or_else(|| Error::new(Kind::Preflight, message))
+        })
     }
 
     fn control(&self) -> io::Result<Qmp> {
@@ -402,10 +416,33 @@ mod tests {
         }
         // A process that lives, but is no QEMU of this machine.
         fs::write(place.path().join("reused").join(PROCESS), std::process::id().to_string()).unwrap();
-        let (up, dead) = list(place.path());
+        let (up, dead, failures) = list(place.path());
+        assert!(failures.is_empty());
         assert_eq!((up, dead), (Vec::new(), vec!["dead".to_string(), "reused".to_string()]));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
-        assert_eq!(list(&place.path().join("nowhere")), (Vec::new(), Vec::new()));
+        assert_eq!(list(&place.path().join("nowhere")), (Vec::new(), Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn what_is_mounted_in_the_directory_of_a_dead_machine_is_neither_emptied_nor_kept_quiet() {
+        let place = tempfile::tempdir().unwrap();
+        let at = place.path().join("dead/inside");
+        fs::create_dir_all(&at).unwrap();
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "none"]).arg(&at).status().unwrap().success();
+        if !mounted {
+            assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "mounting needs root in CI");
+            return;
+        }
+        fs::write(at.join("precious"), "x").unwrap();
+        let (_, dead, failures) = list(place.path());
+        let standing = Standing::named("dead", place.path()).unwrap();
+        let down = standing.down().unwrap_err();
+        let kept = at.join("precious").exists();
+        assert!(Command::new("umount").arg(&at).status().unwrap().success());
+        assert!(kept && dead.is_empty() && failures.len() == 1, "{dead:?} {failures:?}");
+        assert!(down.kind == Kind::Unsafe && down.message.ru.contains("dead/inside"), "{down}");
+        standing.down().unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -109,7 +109,8 @@ impl Attempt<'_> {
             _ if (self.stopped)() => Err(not_started()),
             Ok(start) => Ok(Some(Start { notes: std::mem::take(notes), ..start })),
             Err(error) => {
-                self.standing.end();
+                // The next start removes its directory, or says why it cannot.
+                drop(self.standing.end());
                 // One that does not begin is not to be met again.
                 saves.remove(key);
                 notes.push(if found.is_some() { unrestored(&error) } else { unplugged(&error) });

@@ -62,8 +62,8 @@ pub fn modules(cache: &Path, store: &Path, place: &Path, release: &str, offline:
         build(&packages, place, release)?;
         // Under their name they are whole.
         fs::rename(place.join("built"), &kept)
-            .and_then(|()| fs::remove_dir_all(place))
-            .map_err(|e| failed(&kept, &e))?;
+            .and_then(|()| stend_sys::tree::remove(place))
+            .map_err(|e| stend_sys::tree::refusal(&e).unwrap_or_else(|| failed(&kept, &e)))?;
     }
     let entries = fs::read_dir(&kept).map_err(|e| failed(&kept, &e))?;
     let mut modules: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

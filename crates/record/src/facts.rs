@@ -277,6 +277,11 @@ pub enum Refusal {
         /// Under which name.
         name: String,
     },
+    /// Something is mounted in what a dead run left in the directory, so that this cannot be removed.
+    MountInLeftover {
+        /// Where.
+        at: String,
+    },
 }
 
 impl Refusal {
@@ -341,6 +346,10 @@ impl Refusal {
             Refusal::Exported { name } => {
                 say!("is handed out to other hosts as `{name}`", "отдаётся другим машинам под именем `{name}`")
             }
+            Refusal::MountInLeftover { at } => say!(
+                "holds what a dead run left, and something is mounted in that, at `{at}`",
+                "содержит остаток прерванного прогона, внутри которого что-то смонтировано: `{at}`"
+            ),
         }
     }
 }

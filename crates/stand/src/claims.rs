@@ -106,6 +106,9 @@ pub(crate) fn direct_refused(path: &str) -> Box<Error> {
 
 /// The system did not let us do `what`, words that follow "cannot".
 pub(crate) fn preflight(path: &str, what: &Say, error: &std::io::Error) -> Box<Error> {
+    if let Some(refused) = stend_sys::tree::refusal(error) {
+        return refused;
+    }
     use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     let Say { en, ru } = what;
     let message = say!("cannot {en}: `{path}`: {error}", "не удалось {ru}: `{path}`: {error}");

@@ -145,11 +145,27 @@ fn leftovers(roots: &Roots, places: Vec<PathBuf>, root: bool) -> Vec<CheckupItem
     places.dedup();
     let dead: Vec<PathBuf> = places.iter().flat_map(|place| testfile::dead(roots, place)).collect();
     let kept: Vec<_> = places.iter().flat_map(|place| testfile::kept(roots, place)).collect();
-    if dead.is_empty() && kept.is_empty() {
+    let others: Vec<_> = places.iter().flat_map(|place| testfile::of_others(roots, place)).collect();
+    if dead.is_empty() && kept.is_empty() && others.is_empty() {
         return vec![fine("leftovers", say!("no dead run left anything", "прерванные прогоны ничего не оставили"))];
     }
     let kept = kept.iter().map(|(path, note)| to_be_judged(path, &note.owner, root));
-    dead.iter().map(|path| leftover(path, root)).chain(kept).collect()
+    let others = others.iter().map(|(path, user)| of_another_user(path, *user));
+    dead.iter().map(|path| leftover(path, root)).chain(kept).chain(others).collect()
+}
+
+/// What looks like test files of a run of somebody else.
+fn of_another_user(path: &Path, user: u32) -> CheckupItem {
+    let name = path.display();
+    let found = say!(
+        "`{name}` belongs to user {user} and looks like the test files of a run",
+        "`{name}` принадлежит пользователю {user} и похож на тестовые файлы прогона"
+    );
+    let affects = say!(
+        "If a run uses it now, it disturbs runs of yours there. It is neither waited for nor removed.",
+        "Если его сейчас использует прогон, он мешает вашим прогонам в этом каталоге. Stend его не ждёт и не удаляет."
+    );
+    wrong("leftovers", Level::Warn, found, affects)
 }
 
 /// What a run left that a crash ended while it kept a ledger.
@@ -180,9 +196,22 @@ fn leftover(path: &Path, root: bool) -> CheckupItem {
         "Its test file takes space until the next run there removes it.",
         "Тестовый файл занимает место, пока следующий прогон там его не удалит."
     );
-    let quoted = quoted(&name);
     let sudo = if root { "" } else { "sudo " };
-    CheckupItem { cure: Some(format!("{sudo}rm -r {quoted}")), ..wrong("leftovers", Level::Warn, found, affects) }
+    if let Some(at) = testfile::mount_in(path) {
+        let at = at.display().to_string();
+        let found = say!(
+            "`{name}` was left by a run that is dead, and something is mounted in it at `{at}`",
+            "`{name}` остался от прерванного прогона, и внутри него что-то смонтировано: `{at}`"
+        );
+        let affects = say!(
+            "No run can start there: a directory in which something is mounted is not removed.",
+            "Новый прогон там не начнётся: каталог, внутри которого что-то смонтировано, не удаляется."
+        );
+        let cure = Some(format!("{sudo}umount {}", quoted(&at)));
+        return CheckupItem { cure, ..wrong("leftovers", Level::Warn, found, affects) };
+    }
+    let cure = Some(format!("{sudo}rm -r --one-file-system {}", quoted(&name)));
+    CheckupItem { cure, ..wrong("leftovers", Level::Warn, found, affects) }
 }
 
 /// A host that a killed run left switched to one of its arms.

@@ -149,12 +149,8 @@ fn directory_facts(roots: &Roots, devices: &Devices, named: &str, path: &Path) -
     facts.size = Bytes(total);
     facts.free = Bytes(free);
     let read_only = facts.mount_options.as_ref().is_some_and(|o| o.split(',').any(|option| option == "ro"));
-    let live = testfile::live(roots, path);
-    facts.access = match (read_only, live) {
-        (true, _) => WriteAccess::Refused(vec![Refusal::ReadOnly]),
-        (false, Some(run)) => WriteAccess::Refused(vec![run]),
-        (false, None) => WriteAccess::OwnDirectory,
-    };
+    let blocked = if read_only { vec![Refusal::ReadOnly] } else { testfile::blocked(roots, path) };
+    facts.access = if blocked.is_empty() { WriteAccess::OwnDirectory } else { WriteAccess::Refused(blocked) };
     Ok(facts)
 }
 

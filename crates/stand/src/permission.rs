@@ -190,6 +190,10 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "take it out of the target first (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)",
             "сначала уберите его из цели (`/sys/kernel/config/nvmet`, `/sys/kernel/config/target`)"
         ),
+        Refusal::MountInLeftover { at } => say!(
+            "look what it is with `findmnt '{at}'`, and unmount it; nothing in it is removed",
+            "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; внутри ничего не удаляется"
+        ),
         Refusal::Unreadable { .. } => say!("devices need root", "для устройств нужны права root"),
         Refusal::DuplicateIdentity { .. } | Refusal::ReadOnly | Refusal::NoIdentity => return None,
     })

@@ -36,6 +36,8 @@ pub enum Need {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     RemoveDead(PathBuf),
+    /// What belongs to this other user.
+    Leave(PathBuf, u32),
     MakeDirectory(PathBuf, Owner),
     /// In this directory.
     AllocateFiles(PathBuf, Vec<Bytes>),
@@ -45,6 +47,9 @@ impl Step {
     fn describe(&self) -> String {
         match self {
             Step::RemoveDead(path) => format!("remove {}, left by a run that is gone", path.display()),
+            Step::Leave(path, user) => {
+                format!("leave {}, which belongs to user {user}: whether a run uses it cannot be known", path.display())
+            }
             Step::MakeDirectory(path, _) => format!("make directory {}", path.display()),
             Step::AllocateFiles(directory, sizes) => {
                 let (first, count) = (testfile::data_in(directory, sizes.len()), sizes.len());
@@ -60,7 +65,7 @@ impl Step {
     /// `None`: what was there is of no use to anyone.
     fn describe_undo(&self) -> Option<String> {
         match self {
-            Step::RemoveDead(_) => None,
+            Step::RemoveDead(_) | Step::Leave(..) => None,
             Step::MakeDirectory(path, _) => Some(format!("remove {}", path.display())),
             Step::AllocateFiles(directory, sizes) => {
                 let (first, count) = (testfile::data_in(directory, sizes.len()), sizes.len());
@@ -263,6 +268,7 @@ fn steps(roots: &Roots, facts: &TargetFacts, need: &Need) -> Vec<Step> {
     let parent = Path::new(&facts.path);
     let directory = testfile::directory_for(parent, &owner.run_id);
     let mut steps: Vec<Step> = testfile::dead(roots, parent).into_iter().map(Step::RemoveDead).collect();
+    steps.extend(testfile::of_others(roots, parent).into_iter().map(|(path, user)| Step::Leave(path, user)));
     steps.push(Step::MakeDirectory(directory.clone(), owner.clone()));
     steps.push(Step::AllocateFiles(directory, sizes.clone()));
     steps
@@ -275,6 +281,7 @@ fn make_files(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(Ev
     for step in steps {
         match step {
             Step::RemoveDead(path) => testfile::remove_dead(roots, path)?,
+            Step::Leave(..) => {}
             Step::MakeDirectory(path, owner) => made = Some(TestFiles::make_directory(roots, path, owner)?),
             Step::AllocateFiles(_, sizes) => {
                 // Each of many is open several times: claimed, for reading and for writing.

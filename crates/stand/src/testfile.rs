@@ -8,7 +8,7 @@ use crate::roots::{Roots, names};
 use std::path::{Path, PathBuf};
 use stend_base::{Bytes, Error, Kind, Result, say};
 use stend_record::Refusal;
-use stend_sys::claim::{Lease, NotLeased, OwnDirectory};
+use stend_sys::claim::{DirectoryOwner, Lease, NotLeased, OwnDirectory};
 use stend_sys::{Claim, IoFile};
 
 const PREFIX: &str = ".stend-";
@@ -57,6 +57,8 @@ enum State {
     Kept(Box<Note>),
     /// Its run is gone.
     Dead(OwnDirectory),
+    /// It looks like one of these, and belongs to this user, who is neither we nor root.
+    Others(u32),
     /// Not ours, or not ours to judge.
     Foreign,
 }
@@ -106,6 +108,7 @@ fn is_data(name: &str) -> bool {
 
 /// Removes the test files that a dead run left in its directory, the marker, and the directory.
 fn remove_all(directory: &OwnDirectory) -> std::io::Result<()> {
+    directory.must_hold_no_mount()?;
     for name in directory.names()? {
         let name = name.to_string_lossy();
         if is_data(&name) {
@@ -118,19 +121,39 @@ fn remove_all(directory: &OwnDirectory) -> std::io::Result<()> {
     directory.remove()
 }
 
-/// A run that uses a test file in `parent` now.
+/// A run of ours or of root that uses a test file in `parent` now.
 pub(crate) fn live(roots: &Roots, parent: &Path) -> Option<Refusal> {
     survey(roots, parent).into_iter().find_map(|(_, state)| match state {
         State::Live(run) => Some(run),
-        State::Kept(_) | State::Dead(_) | State::Foreign => None,
+        State::Kept(_) | State::Dead(_) | State::Others(_) | State::Foreign => None,
     })
+}
+
+/// Why no test file can be made in `parent`: a run that uses one there, or a mount in what a dead one left.
+pub(crate) fn blocked(roots: &Roots, parent: &Path) -> Vec<Refusal> {
+    let reason = |(path, state): (PathBuf, State)| match state {
+        State::Live(run) => Some(run),
+        State::Dead(_) => mount_in(&path).map(|at| Refusal::MountInLeftover { at: at.display().to_string() }),
+        State::Kept(_) | State::Others(_) | State::Foreign => None,
+    };
+    survey(roots, parent).into_iter().filter_map(reason).collect()
+}
+
+/// What seem to be test files of other users in `parent`, with the numbers of these users. Whoever may write there can make
+/// such a directory: it is neither waited for nor removed.
+pub(crate) fn of_others(roots: &Roots, parent: &Path) -> Vec<(PathBuf, u32)> {
+    let others = survey(roots, parent).into_iter().filter_map(|(path, state)| match state {
+        State::Others(user) => Some((path, user)),
+        State::Live(_) | State::Kept(_) | State::Dead(_) | State::Foreign => None,
+    });
+    others.collect()
 }
 
 /// What dead runs left in `parent` to be judged, with their notes.
 pub(crate) fn kept(roots: &Roots, parent: &Path) -> Vec<(PathBuf, Note)> {
     let kept = survey(roots, parent).into_iter().filter_map(|(path, state)| match state {
         State::Kept(note) => Some((path, *note)),
-        State::Live(_) | State::Dead(_) | State::Foreign => None,
+        State::Live(_) | State::Dead(_) | State::Others(_) | State::Foreign => None,
     });
     kept.collect()
 }
@@ -140,8 +163,8 @@ pub(crate) fn open_left(roots: &Roots, parent: &Path, run_id: &str, sizes: &[Byt
     let path = directory_for(parent, run_id);
     match judge(roots, &path) {
         State::Live(run) => return Err(permission::refused(&parent.display().to_string(), &[run])),
-        State::Foreign if path.exists() => return Ok(Left::Foreign),
-        State::Foreign => return Ok(Left::Gone),
+        State::Others(_) | State::Foreign if path.exists() => return Ok(Left::Foreign),
+        State::Others(_) | State::Foreign => return Ok(Left::Gone),
         State::Kept(_) | State::Dead(_) => {}
     }
     Ok(open_made(parent, run_id, sizes, direct)?.map_or(Left::Emptied, Left::File))
@@ -169,6 +192,12 @@ pub(crate) fn open_made(parent: &Path, run_id: &str, sizes: &[Bytes], direct: bo
 pub(crate) fn dead(roots: &Roots, parent: &Path) -> Vec<PathBuf> {
     let dead = survey(roots, parent).into_iter().filter(|(_, state)| matches!(state, State::Dead(_)));
     dead.map(|(path, _)| path).collect()
+}
+
+/// Where something is mounted in what a dead run left, if anything is.
+pub(crate) fn mount_in(path: &Path) -> Option<PathBuf> {
+    let error = OwnDirectory::open(path).and_then(|directory| directory.must_hold_no_mount()).err()?;
+    stend_sys::tree::mount_found(&error).map(|found| found.at.clone())
 }
 
 /// Removes what a dead run left; fails if it is not dead.
@@ -203,11 +232,20 @@ fn judge(roots: &Roots, path: &Path) -> State {
         return State::Foreign;
     }
     let Ok(Some(seen)) = Lease::look(&directory, MARKER) else { return State::Foreign };
-    match Note::parse(&seen.note) {
+    let Ok(owner) = directory.owner() else { return State::Foreign };
+    let note = Note::parse(&seen.note);
+    // Anybody can make such a directory, lock its marker, and name a process in it. Root need not go to such lengths.
+    if let DirectoryOwner::Other(user) = owner {
+        return if seen.held || note.is_some() { State::Others(user) } else { State::Foreign };
+    }
+    match note {
+        // Anybody can make such a directory, lock its marker, and name a process in it. Root need not go to such lengths.
         _ if seen.held => State::Live(owner::refusal(&seen.note)),
         // Locks may not work on a network file system; the process table is the second witness.
         Some(note) if note.is_alive(roots) => State::Live(owner::refusal(&seen.note)),
         Some(note) if note.is_pending() => State::Kept(Box::new(note)),
+        // Root's, which we could not remove.
+        Some(_) if owner == DirectoryOwner::Root => State::Others(0),
         Some(_) => State::Dead(directory),
         None => State::Foreign,
     }
@@ -303,6 +341,7 @@ impl TestFiles {
 
     /// Removes everything that was made. May be called again.
     pub(crate) fn remove(&mut self) -> std::io::Result<()> {
+        self.directory.must_hold_no_mount()?;
         self.claims.clear();
         while let Some(name) = self.made.last() {
             self.directory.remove_file(name)?;
@@ -321,8 +360,11 @@ impl Drop for TestFiles {
     fn drop(&mut self) {
         // Best effort where nobody removed it in order: a failure leaves a directory whose marker is not
         // locked any more, which the next run removes.
-        if !self.left {
-            let _ = self.remove();
+        if !self.left
+            && self.remove().is_err()
+            && let Some(marker) = self.marker.take()
+        {
+            marker.leave();
         }
     }
 }

@@ -85,6 +85,27 @@ fn a_run_puts_its_stands_up_and_takes_them_down() {
 }
 
 #[test]
+fn a_file_that_was_mounted_over_those_of_a_stand_is_not_taken_for_one_of_them() {
+    if !root("a_file_that_was_mounted_over_those_of_a_stand_is_not_taken_for_one_of_them") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let stand = Stand::new(&scratch, "hidden", &format!("{}targets: [loop/1]", on_files(&scratch, 1, "")));
+    stand.run("up", 0);
+    let directory = scratch.join(&format!("stend-{}-loop", stand.name)).to_string_lossy().into_owned();
+    tool(&["mount", "-t", "tmpfs", "none", &directory]);
+    let precious = format!("{directory}/1");
+    std::fs::write(&precious, "precious").expect("a file");
+    let (_, told) = stand.run("down", 5);
+    let kept = read(&precious);
+    tool(&["umount", &directory]);
+    assert_eq!(kept, "precious");
+    assert!(told.contains(&format!("mounted at `{directory}`")), "{told}");
+    stand.run("down", 0);
+    stand.is_gone();
+}
+
+#[test]
 fn what_is_open_for_a_moment_does_not_keep_a_stand_up() {
     if !root("what_is_open_for_a_moment_does_not_keep_a_stand_up") {
         return;

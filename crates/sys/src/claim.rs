@@ -6,7 +6,7 @@
 mod directory;
 mod lease;
 
-pub use directory::OwnDirectory;
+pub use directory::{DirectoryOwner, OwnDirectory};
 pub use lease::{Lease, NotLeased, Seen};
 
 use crate::block::{self, DevNo};

@@ -24,6 +24,7 @@ pub mod random;
 pub mod seccomp;
 pub mod signature;
 pub mod ticker;
+pub mod tree;
 pub mod uring;
 
 pub use claim::Claim;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, say};
 use stend_spec::app::{CPU_PERIOD, Limits};
 use stend_sys::block::DevNo;
+use stend_sys::tree;
 
 /// Names are this, the id of our process, and a number.
 const PREFIX: &str = "stend-";
@@ -124,20 +125,17 @@ impl Hierarchy {
 }
 
 fn remove_dead(directory: &Path, depth: u32) {
-    let Some(deeper) = depth.checked_sub(1) else { return };
-    // What cannot be read, or was removed meanwhile, is not our concern.
+    let (Some(deeper), Ok(open)) = (depth.checked_sub(1), File::open(directory)) else { return };
+    // What cannot be read, was removed meanwhile, or is mounted there and no control group, is not our concern.
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
-        }
+        let Ok(inner) = tree::enter(&open, &entry.file_name(), directory) else { continue };
         if !ours(&entry.file_name().to_string_lossy()) {
             remove_dead(&entry.path(), deeper);
             continue;
         }
         // Held until the directory is gone, so that nobody begins to use it in between. One with processes stays.
-        if let Ok(lock) = File::open(entry.path())
-            && lock.try_lock().is_ok()
-        {
+        let lock = File::from(inner);
+        if lock.try_lock().is_ok() {
             let _ = fs::remove_dir(entry.path());
         }
     }
@@ -299,6 +297,7 @@ fn cannot(path: &Path, error: &io::Error) -> Box<Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
     use stend_base::Bytes;
 
     const LIMITS: Limits = Limits { cpu_thousandths: 500, memory: Bytes::mib(64), iops: Some(100) };
@@ -378,6 +377,23 @@ mod tests {
     fn only_names_of_our_form_are_ours() {
         assert!(ours("stend-12-0"));
         assert!(!["stend-x-0", "system.slice", "stend-12", "stend-12-0.scope"].iter().any(|name| ours(name)));
+    }
+
+    #[test]
+    fn what_is_mounted_among_groups_is_not_looked_into() {
+        let root = tempfile::tempdir().unwrap();
+        let (base, other) = (root.path().join("sys/fs/cgroup"), root.path().join("other"));
+        let (at, kept) = (base.join("slice"), other.join("stend-12-0"));
+        [&at, &kept].iter().for_each(|path| fs::create_dir_all(path).unwrap());
+        let mounted = Command::new("mount").arg("--bind").args([&other, &at]).status().unwrap().success();
+        if !mounted {
+            assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "mounting needs root in CI");
+            return;
+        }
+        Hierarchy::V2(base).remove_dead(root.path());
+        let left = kept.exists();
+        assert!(Command::new("umount").arg(&at).status().unwrap().success());
+        assert!(left);
     }
 
     #[test]

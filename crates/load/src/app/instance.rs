@@ -14,6 +14,7 @@ use stend_base::{Error, Kind, Result, say};
 use stend_record::EventKind;
 use stend_record::app::{AppWindow, Instance as Told};
 use stend_spec::app::{App, Program};
+use stend_sys::tree;
 
 /// Longest that a server may take to start: one that was killed reads its log first.
 const START_MAX: Duration = Duration::from_secs(60);
@@ -111,7 +112,7 @@ impl Instance {
             // What a start that was cut short left is made anew.
             let data = self.directory.join("data");
             if data.exists() {
-                fs::remove_dir_all(&data).map_err(|error| cannot(&data, &error))?;
+                tree::remove(&data).map_err(|error| tree::refusal(&error).unwrap_or_else(|| cannot(&data, &error)))?;
             }
             self.execute((&program, words), with)?;
         }

@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use stend_sys::clock;
+use stend_sys::{clock, tree};
 
 /// Where it is made: the first of these that is there. Logs are written after the load, but on a disk they would meet the
 /// next trial.
@@ -41,7 +41,8 @@ fn remove_dead(place: &Path) {
         let ours = |meta: fs::Metadata| meta.is_dir() && user.is_some_and(|user| user == meta.uid());
         let dead = owner(&name.to_string_lossy()).is_some_and(gone);
         if dead && fs::symlink_metadata(entry.path()).is_ok_and(ours) && free(&entry.path()) {
-            let _ = fs::remove_dir_all(entry.path());
+            // What is left, also because something is mounted in it, stays: it is in memory and in nobody's way.
+            let _ = tree::remove(&entry.path());
         }
     }
 }
@@ -93,7 +94,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // What stays is removed by the next worker of this user.
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = tree::remove(&self.path);
     }
 }
 
@@ -105,6 +106,7 @@ fn owner(name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn it_goes_with_its_value_and_only_those_that_nobody_uses_are_removed() {
@@ -132,6 +134,25 @@ mod tests {
         assert_eq!((scratch.find("x_").unwrap(), scratch.find("y").unwrap()), (Some(path), None));
         drop(scratch);
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn what_is_mounted_in_the_directory_of_a_dead_worker_is_not_emptied() {
+        let place = tempfile::tempdir().unwrap();
+        let at = place.path().join(format!("{PREFIX}4194305-1/inside"));
+        fs::create_dir_all(&at).unwrap();
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "none"]).arg(&at).status().unwrap().success();
+        if !mounted {
+            assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "mounting needs root in CI");
+            return;
+        }
+        fs::write(at.join("precious"), "x").unwrap();
+        remove_dead(place.path());
+        let kept = at.join("precious").exists();
+        assert!(Command::new("umount").arg(&at).status().unwrap().success());
+        assert!(kept);
+        remove_dead(place.path());
+        assert!(!at.exists());
     }
 
     #[test]

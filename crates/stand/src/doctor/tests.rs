@@ -185,7 +185,7 @@ fn what_a_dead_run_left_is_listed_once_and_what_is_foreign_is_not() {
     assert_eq!(left.len(), 1, "{left:?}");
     assert_eq!(left[0].level, Level::Warn);
     let cure = left[0].cure.clone().unwrap();
-    assert!(cure.starts_with("rm -r '/") && cure.ends_with(r".stend-it'\''s dead'"), "{cure}");
+    assert!(cure.starts_with("rm -r --one-file-system '/") && cure.ends_with(r".stend-it'\''s dead'"), "{cure}");
 }
 
 #[test]

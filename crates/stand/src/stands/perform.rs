@@ -60,7 +60,10 @@ const ZRAM_CONTROL: &str = "class/zram-control/hot_add";
 /// Does it. What is executed goes to the log with its output.
 pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: &mut Watch) -> Result<()> {
     match deed {
-        Deed::Run(words) => crate::command::execute_plainly(words, watch.stopped, watch.log).map(drop),
+        Deed::Run(words) => {
+            must_remove_its_own(words)?;
+            crate::command::execute_plainly(words, watch.stopped, watch.log).map(drop)
+        }
         Deed::Set { path, value } => {
             if journal.before(path).is_none() {
                 let value = crate::arm::current(path)?;
@@ -118,6 +121,17 @@ pub(super) fn perform(roots: &Roots, deed: &Deed, journal: &mut Journal, watch: 
             (watch.log)(EventKind::Step { action: format!("add zram{number}") });
             Ok(())
         }
+    }
+}
+
+/// What is mounted over the directory of a file hides it, and may have another file of that name.
+fn must_remove_its_own(words: &[String]) -> Result<()> {
+    let ("rm", [.., path]) = (words.first().map_or("", String::as_str), words) else { return Ok(()) };
+    let Some(parent) = std::path::Path::new(path).parent() else { return Ok(()) };
+    match stend_sys::tree::must_be_no_mount_point(parent) {
+        // Anything else the command says better.
+        Err(error) => stend_sys::tree::refusal(&error).map_or(Ok(()), Err),
+        Ok(()) => Ok(()),
     }
 }
 

@@ -209,3 +209,111 @@ fn a_directory_tells_its_file_system_and_its_room() {
     assert!(facts.file_system.is_some() && facts.mount_options.is_some());
     assert!(facts.logical_block.0.is_power_of_two() && facts.physical_block >= facts.logical_block);
 }
+
+/// A `.stend-dead` with a test file, data of an application, and a marker of a process that is gone.
+fn left_by_a_dead_run(parent: &Path) -> PathBuf {
+    let dead = parent.join(".stend-dead");
+    std::fs::create_dir_all(dead.join("app/deep")).unwrap();
+    let marker = r#"{"pid":1,"started":1,"boot_id":"an earlier one","run_id":"dead","run_file":"/runs/dead.stend"}"#;
+    std::fs::write(dead.join("marker"), marker).unwrap();
+    std::fs::write(dead.join("data"), vec![0; 4096]).unwrap();
+    std::fs::write(dead.join("app/first"), "of the application").unwrap();
+    dead
+}
+
+#[test]
+fn what_is_mounted_in_what_a_dead_run_left_is_not_emptied_and_nothing_is_removed() {
+    let Some(mut bench) = Bench::new("what_is_mounted_in_what_a_dead_run_left_is_not_emptied_and_nothing_is_removed")
+    else {
+        return;
+    };
+    // Of the same file system, so that device numbers do not tell, and of another one; a directory, a file, and all of it.
+    for (number, (what, inside)) in
+        [("bind", "app/deep"), ("tmpfs", "app/deep"), ("bind", "data"), ("bind", "app"), ("bind", "")]
+            .iter()
+            .enumerate()
+    {
+        let parent = bench.dir().join(format!("parent{number}"));
+        let precious = parent.join("precious");
+        let dead = left_by_a_dead_run(&parent);
+        let at = dead.join(inside);
+        match *inside {
+            "data" => std::fs::write(&precious, "thesis").unwrap(),
+            "" => drop(left_by_a_dead_run(&precious)),
+            _ => std::fs::create_dir_all(&precious).unwrap(),
+        }
+        // What lies in a directory that looks like what a dead run left is removed by nothing that stands on the mount either.
+        let from = if inside.is_empty() { precious.join(".stend-dead") } else { precious.clone() };
+        match *what {
+            "bind" => run(&["mount", "--bind", from.to_str().unwrap(), at.to_str().unwrap()]),
+            _ => run(&["mount", "-t", "tmpfs", "none", at.to_str().unwrap()]),
+        };
+        bench.undo_with(&["umount", at.to_str().unwrap()]);
+        if at.is_dir() && !inside.is_empty() {
+            std::fs::write(at.join("thesis"), "thesis").unwrap();
+        }
+        let before = run(&["find", parent.to_str().unwrap()]);
+        let facts = look(&parent);
+        let mounted = Refusal::MountInLeftover { at: at.display().to_string().trim_end_matches('/').to_string() };
+        assert_eq!(facts.access, WriteAccess::Refused(vec![mounted]), "{what} {inside}");
+        let refused = make(&parent, "R-1", Bytes::mib(1)).0.unwrap_err();
+        assert_eq!(refused.kind.exit_code(), 5, "{refused}");
+        assert!(refused.to_string().contains(".stend-dead"), "{refused}");
+        assert!(refused.hint.as_ref().unwrap().en.contains("findmnt"), "{refused}");
+        // It was mounted after the look.
+        let stale = TargetFacts { access: WriteAccess::OwnDirectory, ..facts };
+        let late = prepare(&stale, &Permission::default(), &need("R-1", Bytes::mib(1)), &mut |_| {}).unwrap_err();
+        assert_eq!(late.kind.exit_code(), 5, "{late}");
+        assert_eq!(run(&["find", parent.to_str().unwrap()]), before);
+        bench.undo_last();
+        make(&parent, "R-1", Bytes::mib(1)).0.unwrap().undo(&mut |_| {}).unwrap();
+        assert_eq!(entries(&parent), [precious], "{what} {inside}");
+    }
+}
+
+#[test]
+fn what_was_mounted_in_the_directory_of_a_run_outlives_the_run() {
+    let Some(mut bench) = Bench::new("what_was_mounted_in_the_directory_of_a_run_outlives_the_run") else { return };
+    let parent = bench.dir().join("parent");
+    std::fs::create_dir(&parent).unwrap();
+    let made = make(&parent, "R-1", Bytes::mib(1)).0.unwrap();
+    let at = parent.join(".stend-R-1/app/deep");
+    std::fs::create_dir_all(&at).unwrap();
+    run(&["mount", "-t", "tmpfs", "none", at.to_str().unwrap()]);
+    bench.undo_with(&["umount", at.to_str().unwrap()]);
+    std::fs::write(at.join("thesis"), "thesis").unwrap();
+    let refused = made.undo(&mut |_| {}).unwrap_err();
+    assert_eq!(refused.kind.exit_code(), 5, "{refused}");
+    assert!(refused.message.en.contains(&format!("mounted at `{}`", at.display())), "{refused}");
+    assert_eq!(std::fs::read(at.join("thesis")).unwrap(), b"thesis");
+    // With its marker it is found and removed once nothing is mounted there.
+    assert!(parent.join(".stend-R-1/marker").exists() && parent.join(".stend-R-1/data").exists());
+}
+
+#[test]
+fn what_another_user_puts_there_neither_blocks_nor_is_removed_and_is_told() {
+    let Some(bench) = Bench::new("what_another_user_puts_there_neither_blocks_nor_is_removed_and_is_told") else {
+        return;
+    };
+    let parent = bench.dir().join("parent");
+    // One that looks dead, and one that a process of that user holds and will hold for ever.
+    let dead = left_by_a_dead_run(&parent);
+    let held = parent.join(".stend-held");
+    std::fs::create_dir(&held).unwrap();
+    std::fs::write(held.join("marker"), "forged").unwrap();
+    let lock = std::fs::File::open(held.join("marker")).unwrap();
+    lock.lock().unwrap();
+    run(&["chown", "-R", "12345", dead.to_str().unwrap(), held.to_str().unwrap()]);
+    let before = run(&["find", parent.to_str().unwrap()]);
+    assert_eq!(look(&parent).access, WriteAccess::OwnDirectory);
+    let (made, log) = make(&parent, "R-1", Bytes::mib(1));
+    for path in [&dead, &held] {
+        let told = format!("leave {}, which belongs to user 12345", path.display());
+        assert!(log.iter().any(|step| step.starts_with(&told)), "{log:?}");
+    }
+    made.unwrap().undo(&mut |_| {}).unwrap();
+    assert_eq!(run(&["find", parent.to_str().unwrap()]), before);
+    // The same of our own does block.
+    run(&["chown", "-R", "0", held.to_str().unwrap()]);
+    assert!(matches!(look(&parent).access, WriteAccess::Refused(_)));
+}

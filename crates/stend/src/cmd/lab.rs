@@ -88,7 +88,7 @@ pub(super) fn stop_flag() -> Result<Arc<AtomicBool>> {
 
 fn down(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let standing = standing(arguments)?;
-    standing.down();
+    standing.down()?;
     let name = &standing.name;
     match out.json {
         true => out.result(&json!({"machine": name, "up": false}).to_string()),
@@ -121,7 +121,8 @@ fn answers(name: &str, took: Duration) -> Say {
 }
 
 fn list(out: &Out) -> Result<()> {
-    let (up, dead) = stend_lab::list(&stend_lab::runtime_directory()?);
+    let (up, dead, failures) = stend_lab::list(&stend_lab::runtime_directory()?);
+    failures.iter().for_each(|error| out.error(error));
     for name in &dead {
         let told = say!(
             "the machine `{name}` had died; what was left of it is removed",

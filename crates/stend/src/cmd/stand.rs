@@ -48,10 +48,10 @@ pub fn stand(arguments: &ArgMatches, out: &Out) -> Result<()> {
         let name = text.as_ref().map_or_else(|| given.unwrap_or_default(), |text| &text.name);
         // With what is not up after all the machine that was started for it has no use.
         let failed = brings && !was_up && answer.is_err();
-        if failed || (matches!(order, StandOrder::Down(_)) && answer.is_ok()) {
-            end_machine(&near, name, out);
-        }
+        let over = failed || (matches!(order, StandOrder::Down(_)) && answer.is_ok());
+        let ended = if over { end_machine(&near, name, out) } else { Ok(()) };
         let answer = answer?;
+        ended?;
         // Whoever gives the file again means the same machine.
         let words = if brings { String::new() } else { near.words() };
         return show(&answer, given.unwrap_or_default(), (&words, &near.words()), out);
@@ -92,12 +92,13 @@ fn machine(place: Place, order: &StandOrder, stoppers: &Stoppers, out: &Out) -> 
 }
 
 /// Ends the machine that a stand had made, with the stand.
-fn end_machine(place: &Place, stand: &str, out: &Out) {
+fn end_machine(place: &Place, stand: &str, out: &Out) -> Result<()> {
     if let Some(standing) = lab::standing_at(place).filter(|standing| standing.is_of(stand)) {
-        standing.down();
+        standing.down()?;
         let name = &standing.name;
         out.note(say!("the machine `{name}` is down", "машина `{name}` завершена").get(out.lang));
     }
+    Ok(())
 }
 
 /// Carries an order out on both hosts of a stand: from the drives up, but down from above.

@@ -1,16 +1,33 @@
 //! A directory of our own, held open: everything in it is reached from its descriptor, so that nobody can
 //! put a link in its way. Must not follow links and must not touch what lies beside it.
 
+use crate::tree;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, chmodat, fchmod, fstat, mkdirat, openat, statat, unlinkat};
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 const OPEN: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// A directory of ours holds a marker and at most 10 000 test files: one that holds as many as this is not ours.
 const ENTRIES_MAX: usize = 10_002;
+
+/// Who root becomes where a server of NFS trusts no root.
+const NOBODY: u32 = 65_534;
+/// File systems of this type are NFS (linux/magic.h).
+const NFS: rustix::fs::FsWord = 0x6969;
+
+/// Whose a directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DirectoryOwner {
+    /// The user as whom this process runs.
+    Us,
+    /// Root, who is not that.
+    Root,
+    /// Somebody else: the number of the user.
+    Other(u32),
+}
 
 /// A directory that was opened as itself, not through a link.
 #[derive(Debug)]
@@ -77,14 +94,27 @@ impl OwnDirectory {
         Ok(self.path.join(name))
     }
 
-    /// Removes a directory in it with everything in that, links not followed; absent is fine.
+    /// Fails, and names it, if the directory is a mount point or anything is mounted in it, however deep.
+    pub fn must_hold_no_mount(&self) -> io::Result<()> {
+        tree::must_hold_no_mount(&self.fd, &self.path)
+    }
+
+    /// Removes a directory in it with everything in that, links not followed; absent is fine. Removes nothing if anything is
+    /// mounted in it.
     pub fn remove_tree(&self, name: &str) -> io::Result<()> {
-        // From our descriptor, so that nobody can put a link in the way; below it the library sees to that.
-        let path = format!("/proc/self/fd/{}/{name}", self.fd.as_raw_fd());
-        match std::fs::remove_dir_all(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        }
+        tree::remove_in(self.fd.as_fd(), name, &self.path)
+    }
+
+    /// Whose it is. What root makes on NFS often belongs to nobody there: such a directory counts as root's own.
+    pub fn owner(&self) -> io::Result<DirectoryOwner> {
+        let user = fstat(&self.fd)?.st_uid;
+        let own = rustix::process::geteuid().as_raw();
+        let squashed = || own == 0 && user == NOBODY && rustix::fs::fstatfs(&self.fd).is_ok_and(|fs| fs.f_type == NFS);
+        Ok(match user {
+            _ if user == own || squashed() => DirectoryOwner::Us,
+            0 => DirectoryOwner::Root,
+            _ => DirectoryOwner::Other(user),
+        })
     }
 
     /// Removes one file; absent is fine.

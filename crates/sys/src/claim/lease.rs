@@ -19,6 +19,8 @@ pub struct Lease {
     file: OwnedFd,
     directory: OwnedFd,
     name: String,
+    /// The file is not removed.
+    stays: bool,
 }
 
 /// What was found under the name of a lease.
@@ -67,7 +69,7 @@ impl Lease {
             rustix::fs::ftruncate(&file, 0)?;
             write_note(&file, note.as_bytes()).map_err(NotLeased::Io)?;
             let directory = rustix::io::fcntl_dupfd_cloexec(directory.as_fd(), 3)?;
-            return Ok(Lease { file, directory, name: name.to_string() });
+            return Ok(Lease { file, directory, name: name.to_string(), stays: false });
         }
         let restless = || io::Error::new(io::ErrorKind::TimedOut, "others keep taking and removing the lease");
         Err(holder.map_or_else(|| NotLeased::Io(restless()), NotLeased::Held))
@@ -91,6 +93,11 @@ impl Lease {
         Ok(Some(Seen { held, note: read_note(&file) }))
     }
 
+    /// Lets go of the lock and leaves the file, so that others can see whose it was.
+    pub fn leave(mut self) {
+        self.stays = true;
+    }
+
     /// Makes the note survive a loss of power.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.file)?)
@@ -101,7 +108,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         // Removed while the lock is held, and only if the name still means our file. A failure leaves a file
         // that nobody locks, which the next holder takes over.
-        if is_still_named(&self.file, &self.directory, &self.name) {
+        if !self.stays && is_still_named(&self.file, &self.directory, &self.name) {
             let _ = unlinkat(&self.directory, &self.name, AtFlags::empty());
         }
     }
