@@ -393,6 +393,11 @@ pub enum EventKind {
         /// How many were folded into others.
         count: u64,
     },
+    /// From here on a trial that goes on would be lost with the coordinator: its entries are kept in memory until it ends.
+    NoSpool {
+        /// What was tried, and the system's own words.
+        why: String,
+    },
     /// The run file could not be written any more.
     RunFileFull {
         /// The store's own words.

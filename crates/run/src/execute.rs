@@ -235,6 +235,12 @@ impl Loop {
     fn open(&mut self, work: impl FnOnce(&Loop) -> Result<Writer>) {
         match work(self) {
             Ok(writer) => {
+                if let Some(why) = writer.without_spool() {
+                    self.progress.warn(say!(
+                        "if Stend is killed, the trial that is going on will be lost: {why}",
+                        "если Stend убьют, текущее испытание пропадёт: {why}"
+                    ));
+                }
                 self.writer = Some(writer);
                 self.note_clock();
                 self.note_elsewhere();

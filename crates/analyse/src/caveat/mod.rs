@@ -42,6 +42,7 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
     found.extend(clock_step(run));
     found.extend(volatile_cache(run, measured.0));
     found.extend(minor);
+    found.extend(no_spool(run));
     found.extend(merged(run));
     found.extend(log_incomplete(cases));
     found
@@ -243,6 +244,13 @@ fn merged(run: &RunRecord) -> Option<Caveat> {
         _ => sum,
     });
     (count > 0).then_some(Caveat::IntervalsMerged { count })
+}
+
+fn no_spool(run: &RunRecord) -> Option<Caveat> {
+    run.events.iter().find_map(|event| match &event.kind {
+        EventKind::NoSpool { why } => Some(Caveat::NoSpool { why: why.clone() }),
+        _ => None,
+    })
 }
 
 fn log_incomplete(cases: &[CaseFinding]) -> Option<Caveat> {

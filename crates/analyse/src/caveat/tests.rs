@@ -160,6 +160,15 @@ fn writes_without_syncs_to_a_volatile_cache_are_one_note_of_the_run() {
 }
 
 #[test]
+fn that_a_kill_would_have_lost_a_trial_is_told_once() {
+    let found = after(|r| {
+        let event = |at| Event { at: Nanos::secs(at), kind: EventKind::NoSpool { why: format!("full at {at}") } };
+        r.events.extend([event(1), event(2)]);
+    });
+    assert_eq!(found, [Caveat::NoSpool { why: "full at 1".into() }]);
+}
+
+#[test]
 fn few_cpus_and_merged_intervals_are_told_last() {
     let found = after(|r| {
         r.host.as_mut().unwrap().cpus = 2;
@@ -216,6 +225,7 @@ fn every() -> Vec<Caveat> {
         Caveat::ClockStep { by_ns: -2_500_000_000 },
         Caveat::TrialsLeftOut { count: 3 },
         Caveat::IntervalsMerged { count: 12_345 },
+        Caveat::NoSpool { why: "no file can be made in /dev/shm: No space left on device".into() },
         Caveat::LogIncomplete { dropped: 4_097, recorded: 1_234_567 },
         Caveat::NeverWritten { share: Share(0.25) },
         Caveat::NotFilled,

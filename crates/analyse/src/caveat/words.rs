@@ -75,6 +75,7 @@ impl Caveat {
             Caveat::KernelWorkers { count } => run::kernel_workers(*count),
             Caveat::FewCpus { cpus } => run::few_cpus(*cpus),
             Caveat::ClockStep { by_ns } => run::clock_step(*by_ns),
+            Caveat::NoSpool { why } => run::no_spool(why),
             Caveat::IntervalsMerged { count } => run::intervals_merged(*count),
             Caveat::LogIncomplete { dropped, recorded } => run::log_incomplete(*dropped, *recorded),
             Caveat::TargetInUse { reasons } => target::in_use(reasons),

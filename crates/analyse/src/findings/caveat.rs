@@ -138,6 +138,11 @@ pub enum Caveat {
         /// How many.
         count: u64,
     },
+    /// A trial that went on would have been lost with the coordinator: nothing could be kept outside of its memory.
+    NoSpool {
+        /// The system's own words.
+        why: String,
+    },
     /// I/Os of a window that the log of every I/O lacks, because whoever keeps it was behind.
     LogIncomplete {
         /// How many, over all trials.

@@ -91,6 +91,13 @@ fn begin(path: &Path) -> Result<(Connection, Reading)> {
     Ok((db, reading))
 }
 
+/// Ordinal of the last entry in the database of the run with this id; `None`: that file is of another run, or cannot be read.
+pub(super) fn written(path: &Path, id: &[u8]) -> Option<u64> {
+    let (db, header, ..) = open_run(path).ok()?;
+    let written = schema::get_meta::<u64>(&db, key::WRITTEN).ok()?;
+    written.filter(|_| header.id.as_bytes() == id)
+}
+
 /// Opens a run file whose header can be read: with the path of its spool, if it has one, and what it can hold at most.
 pub(super) fn open_run(path: &Path) -> Result<(Connection, RunHeader, Option<PathBuf>, Budget)> {
     let budget = check_file(path)?;

@@ -15,7 +15,7 @@ use super::lock::{self, NotHeld};
 use super::owner::Owner;
 use super::queue::entry_weight;
 use super::schema::{self, key};
-use super::spool::Spool;
+use super::spool::{self, Spool};
 use super::writer::Options;
 use crate::observed::{Event, EventKind};
 use crate::run::{Entry, RunHeader, RunState};
@@ -62,6 +62,8 @@ pub struct Recorder {
     /// Entries move to the disk at edges only.
     at_edges: bool,
     spool: Option<Spool>,
+    /// Why there is none although there should be.
+    without_spool: Option<String>,
     ballast: Option<Ballast>,
     in_window: bool,
     /// The last commit failed; the next edge tries again.
@@ -86,6 +88,7 @@ impl Recorder {
     ) -> Result<Recorder> {
         // Never replaces anything.
         let file = open_file(path, true).map_err(|error| failure::cannot_create(path, &error))?;
+        spool::remove_dead(memory, owner);
         let recorder = Recorder::begin(path, file, header, options, owner, memory);
         recorder.inspect_err(|_| {
             for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -135,6 +138,7 @@ impl Recorder {
             oldest: None,
             at_edges: options.spool,
             spool: None,
+            without_spool: None,
             ballast: None,
             in_window: false,
             stuck: false,
@@ -155,17 +159,26 @@ impl Recorder {
     }
 
     fn open_spool(&mut self, memory: &Path, run: &str, owner: Option<Owner>) -> rusqlite::Result<()> {
-        match Spool::create(memory, run, owner) {
+        match Spool::create(memory, run, &self.path, owner) {
             Ok(spool) => {
                 schema::put_meta(&self.db, key::SPOOL, &spool.path())?;
                 self.spool = Some(spool);
             }
-            Err(error) => self.note(format!(
-                "no spool in {}: {error}; entries of a trial are kept in memory and are lost if the coordinator is killed",
-                memory.display()
-            )),
+            Err(error) => self.do_without_spool(format!("no file can be made in {}: {error}", memory.display())),
         }
         Ok(())
+    }
+
+    /// Entries of a trial are only in the memory of this process from now on.
+    fn do_without_spool(&mut self, why: String) {
+        self.spool = None;
+        self.without_spool = Some(why.clone());
+        self.keep(Entry::Event(Event { at: now(), kind: EventKind::NoSpool { why } }));
+    }
+
+    /// Why what a trial measures would be lost if this process were killed, if it would.
+    pub fn without_spool(&self) -> Option<&str> {
+        self.without_spool.as_deref()
     }
 
     /// Takes an entry. It survives the death of this process at once if spooled, else after the next commit.
@@ -191,8 +204,7 @@ impl Recorder {
         self.backlog.push(entry);
         self.oldest.get_or_insert_with(Instant::now);
         if let Err(error) = spooled {
-            self.spool = None;
-            self.note(format!("the spool cannot be written any more: {error}; entries of a trial are kept in memory"));
+            self.do_without_spool(format!("the spool cannot be written any more: {error}"));
         }
     }
 
@@ -232,8 +244,7 @@ impl Recorder {
     /// Everything spooled is in the database.
     fn empty_spool(&mut self) {
         if let Some(error) = self.spool.as_mut().and_then(|spool| spool.clear().err()) {
-            self.spool = None;
-            self.note(format!("the spool cannot be emptied: {error}; entries of a trial are kept in memory"));
+            self.do_without_spool(format!("the spool cannot be emptied: {error}"));
         }
     }
 

@@ -2,22 +2,34 @@
 //!
 //! The file lives on tmpfs, so it survives the death of the process but not of the machine. It is only
 //! appended to, by one process that keeps it locked; the recorder empties it once its entries are in the
-//! database.
-//! Layout: magic, length and text of the run id, then frames of u32 length, u32 CRC-32 and the
-//! postcard of (ordinal, entry), all little-endian.
+//! database. Its name cannot be foretold, because anybody may make files there.
+//! Layout: magic, length and text of the run id, where the run file is (see [`Home`]), then frames of u32 length, u32 CRC-32
+//! and the postcard of (ordinal, entry), all little-endian.
+
+mod dead;
+
+pub use dead::remove_dead;
 
 use super::crc::crc32;
+use super::lock::{self, NotHeld};
 use super::owner::Owner;
 use super::plain;
 use super::schema::BODY_MAX;
 use crate::run::Entry;
-use std::fs::{DirBuilder, File, OpenOptions};
+use dead::Home;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Start of every spool file; the last byte is the version of its layout.
-const MAGIC: &[u8; 8] = b"stnd-sp1";
+const MAGIC: &[u8; 8] = b"stnd-sp2";
+/// The same of the layout before, which does not say where the run file is.
+const MAGIC_1: &[u8; 8] = b"stnd-sp1";
+
+/// Names of spools begin and end like this.
+const PREFIX: &str = "stend-";
+const SUFFIX: &str = ".spool";
 
 /// Longest run id a reader believes, far above the 23 characters of ours.
 const ID_MAX: u64 = 255;
@@ -44,44 +56,28 @@ pub struct LeftOver {
 }
 
 impl Spool {
-    /// Creates `<memory>/stend-<uid>/<run id>.spool`, for its owner only.
-    ///
-    /// Fails if there is no such place, or if somebody else made the directory.
-    pub fn create(memory: &Path, run: &str, owner: Option<Owner>) -> io::Result<Spool> {
+    /// Creates `<memory>/stend-<uid>-<run id>-<16 random digits>.spool`, for its owner only, beside which a file of that name was
+    /// never there. Fails if there is no such place, or no room.
+    pub fn create(memory: &Path, run: &str, run_file: &Path, owner: Option<Owner>) -> io::Result<Spool> {
         // The id may come from a file that somebody else made.
         if !run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{run}` is not the id of a run")));
         }
         let uid = owner.map_or_else(|| rustix::process::geteuid().as_raw(), |owner| owner.uid);
-        let directory = memory.join(format!("stend-{uid}"));
-        match DirBuilder::new().mode(0o700).create(&directory) {
-            Ok(()) => owner.map_or(Ok(()), |owner| owner.take_directory(&directory))?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-        let found = std::fs::symlink_metadata(&directory)?;
-        if !found.is_dir() || found.uid() != uid {
-            let text = format!("{} belongs to user {}, not {uid}", directory.display(), found.uid());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
-        }
-        let path = directory.join(format!("{run}.spool"));
-        let mut file = match create_file(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                // Its maker died before the run file knew of it, so nothing was ever spooled there.
-                File::open(&path)?.try_lock()?;
-                std::fs::remove_file(&path)?;
-                create_file(&path)?
-            }
-            other => other?,
-        };
-        file.try_lock()?;
-        let start = start_of(run);
-        let spool = owner.map_or(Ok(()), |owner| owner.take_file(&file)).and_then(|()| file.write_all(&start));
-        if let Err(error) = spool {
-            remove(&path);
-            return Err(error);
-        }
-        Ok(Spool { file, path, start: start.len() as u64, empty: true })
+        let mut random = [0; 8];
+        File::open("/dev/urandom")?.read_exact(&mut random)?;
+        let random = u64::from_le_bytes(random);
+        let path = memory.join(format!("{PREFIX}{uid}-{run}-{random:016x}{SUFFIX}"));
+        let mut file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+        let made = start_of(run, &Home::of(run_file)?).and_then(|start| {
+            // Before anything is in it: what is empty is no spool to anybody.
+            file.lock()?;
+            owner.map_or(Ok(()), |owner| owner.take_file(&file))?;
+            file.write_all(&start)?;
+            Ok(start.len() as u64)
+        });
+        let start = made.inspect_err(|_| remove(&path))?;
+        Ok(Spool { file, path, start, empty: true })
     }
 
     /// Takes over a spool that was left. `None` if it is gone, or is not the spool of this run.
@@ -98,7 +94,15 @@ impl Spool {
         let Some(file) = file else { return Ok(None) };
         let bytes = content(&file);
         let Some(rest) = after_start(&bytes, run) else { return Ok(None) };
-        file.try_lock()?;
+        // Whoever removes what dead runs left looks at it for an instant.
+        match lock::hold(&file) {
+            Ok(()) => {}
+            Err(NotHeld::Taken) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(NotHeld::Impossible) => return Err(io::ErrorKind::Unsupported.into()),
+        }
+        if file.metadata()?.nlink() == 0 {
+            return Ok(None);
+        }
         // Read only once it is ours: the writer may have been at work until then.
         let start = (bytes.len() - rest.len()) as u64;
         let entries = frames(&content(&file), run);
@@ -145,9 +149,6 @@ impl Drop for Spool {
 /// Removes a spool that nobody needs; one that cannot be removed costs memory until the next boot, no data.
 fn remove(path: &Path) {
     drop(std::fs::remove_file(path));
-    if let Some(directory) = path.parent() {
-        drop(std::fs::remove_dir(directory));
-    }
 }
 
 /// The whole frames of a left-over spool in order, up to the first one that is torn.
@@ -159,16 +160,13 @@ pub fn read(path: &Path, run: &str) -> Vec<(u64, Entry)> {
     frames(&content(&file), run)
 }
 
-fn create_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
-}
-
 /// Everything before the first frame.
-fn start_of(run: &str) -> Vec<u8> {
+fn start_of(run: &str, home: &Home) -> io::Result<Vec<u8>> {
     let mut start = MAGIC.to_vec();
     start.push(run.len().min(ID_MAX as usize) as u8);
     start.extend(run.bytes().take(ID_MAX as usize));
-    start
+    start.extend(home.to_bytes()?);
+    Ok(start)
 }
 
 /// Everything in the file, empty if that is no spool.
@@ -179,10 +177,10 @@ fn content(mut file: &File) -> Vec<u8> {
     }
     let mut magic = [0; MAGIC.len()];
     // The path comes from the run file: nothing else is read of a file that is no spool.
-    if file.read_exact(&mut magic).is_err() || magic != *MAGIC {
+    if file.read_exact(&mut magic).is_err() || ![MAGIC, MAGIC_1].contains(&&magic) {
         return bytes;
     }
-    bytes.extend(MAGIC);
+    bytes.extend(magic);
     // What could be read before an error is as good as a spool that was cut there.
     drop(file.take(READ_MAX).read_to_end(&mut bytes));
     bytes
@@ -198,10 +196,21 @@ fn frames(bytes: &[u8], run: &str) -> Vec<(u64, Entry)> {
     entries
 }
 
+/// What is behind the start of the spool of this run.
 fn after_start<'a>(bytes: &'a [u8], run: &str) -> Option<&'a [u8]> {
-    let (&len, rest) = bytes.strip_prefix(MAGIC)?.split_first()?;
+    start(bytes).filter(|(id, ..)| *id == run.as_bytes()).map(|(_, _, rest)| rest)
+}
+
+/// The id of its run, where the file of that is if it says so, and what is behind both.
+fn start(bytes: &[u8]) -> Option<(&[u8], Option<Home>, &[u8])> {
+    let (magic, rest) = bytes.split_first_chunk::<8>()?;
+    let (&len, rest) = rest.split_first()?;
     let (id, rest) = rest.split_at_checked(usize::from(len))?;
-    (id == run.as_bytes()).then_some(rest)
+    match magic {
+        MAGIC => Home::parse(rest).map(|(home, rest)| (id, Some(home), rest)),
+        MAGIC_1 => Some((id, None, rest)),
+        _ => None,
+    }
 }
 
 fn frame(bytes: &[u8]) -> Option<((u64, Entry), &[u8])> {
@@ -224,8 +233,12 @@ mod tests {
     use crate::store::samples;
     use proptest::prelude::*;
 
+    fn make(memory: &Path, run: &str) -> io::Result<Spool> {
+        Spool::create(memory, run, memory, None)
+    }
+
     fn filled(memory: &Path, entries: &[Entry]) -> Spool {
-        let mut spool = Spool::create(memory, "R-1", None).unwrap();
+        let mut spool = make(memory, "R-1").unwrap();
         for (ordinal, entry) in entries.iter().enumerate() {
             spool.append(ordinal as u64, entry).unwrap();
         }
@@ -267,13 +280,17 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_a_link_is_not_trusted() {
+    fn nobody_can_take_its_place_before_it_is_made() {
         let memory = tempfile::tempdir().unwrap();
-        let elsewhere = tempfile::tempdir().unwrap();
         let uid = rustix::process::geteuid().as_raw();
-        std::os::unix::fs::symlink(elsewhere.path(), memory.path().join(format!("stend-{uid}"))).unwrap();
-        let error = Spool::create(memory.path(), "R-1", None).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        // What used to be enough: a directory, a link, a file of its name.
+        std::fs::write(memory.path().join(format!("stend-{uid}")), "taken").unwrap();
+        let spools = [make(memory.path(), "R-1").unwrap(), make(memory.path(), "R-1").unwrap()];
+        assert_ne!(spools[0].path(), spools[1].path());
+        for spool in &spools {
+            let found = std::fs::symlink_metadata(spool.path()).unwrap();
+            assert!(found.is_file() && found.mode() & 0o777 == 0o600 && found.uid() == uid);
+        }
     }
 
     #[test]
@@ -307,20 +324,21 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_that_its_maker_left_unused_is_replaced_and_that_of_a_living_writer_is_not() {
+    fn a_spool_of_the_version_before_is_read() {
         let memory = tempfile::tempdir().unwrap();
-        let first = filled(memory.path(), &samples::one_of_each());
-        assert_eq!(Spool::create(memory.path(), "R-1", None).unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        drop(first);
-        let second = Spool::create(memory.path(), "R-1", None).unwrap();
-        assert!(read(second.path(), "R-1").is_empty());
+        let entries = samples::one_of_each();
+        let spool = filled(memory.path(), &entries);
+        let bytes = std::fs::read(spool.path()).unwrap();
+        let frames = after_start(&bytes, "R-1").unwrap();
+        std::fs::write(spool.path(), [&MAGIC_1[..], b"\x03R-1", frames].concat()).unwrap();
+        assert!(read(spool.path(), "R-1").into_iter().map(|(_, entry)| entry).eq(entries));
     }
 
     #[test]
     fn an_id_that_leads_elsewhere_makes_no_spool() {
         let memory = tempfile::tempdir().unwrap();
         for id in ["../R-1", "/R-1", "R 1"] {
-            assert_eq!(Spool::create(memory.path(), id, None).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{id}");
+            assert_eq!(make(memory.path(), id).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{id}");
         }
     }
 
@@ -343,6 +361,7 @@ mod tests {
             let mut spool = MAGIC.to_vec();
             spool.extend([3, b'R', b'-', b'1']);
             spool.extend(&bytes);
+            start(&spool);
             frames(&spool, "R-1");
         }
     }

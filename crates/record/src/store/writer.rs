@@ -32,6 +32,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Writer {
     shared: Arc<Shared>,
+    without_spool: Option<String>,
     thread: Option<JoinHandle<()>>,
     path: PathBuf,
 }
@@ -91,6 +92,7 @@ pub(super) fn resume_with(path: &Path, options: Options, memory: &Path) -> Resul
 fn start(recorder: Recorder, path: &Path) -> Result<Writer> {
     let shared = Arc::new(Shared::default());
     let theirs = Arc::clone(&shared);
+    let without_spool = recorder.without_spool().map(String::from);
     let thread = std::thread::Builder::new().name("run-file".to_string()).spawn(move || serve(recorder, &theirs));
     let thread = thread.map_err(|error| {
         let shown = path.display();
@@ -102,7 +104,7 @@ fn start(recorder: Recorder, path: &Path) -> Result<Writer> {
             ),
         )
     })?;
-    Ok(Writer { shared, thread: Some(thread), path: path.to_path_buf() })
+    Ok(Writer { shared, without_spool, thread: Some(thread), path: path.to_path_buf() })
 }
 
 impl Writer {
@@ -144,6 +146,12 @@ impl Writer {
     /// limit of zero it only asks.
     pub fn settle(&self, limit: Duration) -> bool {
         self.shared.queue.settle(limit)
+    }
+
+    /// Why the trial that goes on would be lost with this process, if it would: a run file on a drive of the target is written between
+    /// trials only, and the spool that bridges them could not be made.
+    pub fn without_spool(&self) -> Option<&str> {
+        self.without_spool.as_deref()
     }
 
     /// Why the file cannot be written any more: kind `RunFile`, exit code 12. What was recorded before is

@@ -463,6 +463,20 @@ pub(super) fn log_incomplete(dropped: u64, recorded: u64) -> Words {
     }
 }
 
+pub(super) fn no_spool(why: &str) -> Words {
+    Words {
+        slug: "no-spool",
+        text: say!(
+            "The run file is on a drive of the target and is written between trials only. What a trial measures meanwhile could be kept in the memory of Stend alone, so a kill of it would lose that trial and not just the last second: {why}.",
+            "Файл прогона лежит на накопителе цели и пишется только между испытаниями. Измеренное до конца испытания хранилось лишь в памяти самого Stend: если бы его убили, пропало бы всё испытание, а не последняя секунда. Причина: {why}."
+        ),
+        advice: say!(
+            "Put the run file on another drive (`-o`), or make room in `/dev/shm`. Numbers of trials that ended are not affected.",
+            "Положите файл прогона на другой накопитель (`-o`) или освободите место в `/dev/shm`. На числа завершённых испытаний это не влияет."
+        ),
+    }
+}
+
 pub(super) fn intervals_merged(count: u64) -> Words {
     let text = both(|l| {
         pick(

@@ -5,7 +5,7 @@ use super::{NotHeld, Recorder, failure, key, lock, open, open_file, reserve, sch
 use crate::run::{Entry, RunState};
 use crate::store::owner::Owner;
 use crate::store::reader::{self, Standing};
-use crate::store::spool::{LeftOver, Spool};
+use crate::store::spool::{self, LeftOver, Spool};
 use crate::store::writer::Options;
 use std::fs::File;
 use std::io;
@@ -34,6 +34,7 @@ impl Recorder {
         let next = left.last().map_or(standing.written, |(ordinal, _)| *ordinal) + 1;
         // Before anything is changed: a run that has no room is as it was.
         let ballast = reserve(path, options.reserve)?;
+        spool::remove_dead(memory, owner);
         let db = open(path, |_| Ok(())).map_err(|error| failure::cannot_go_on(path, &error))?;
         // As the last writer was when it died.
         let mut recorder = Recorder {

@@ -170,7 +170,7 @@ fn a_run_that_cannot_be_resumed_for_want_of_room_is_resumed_once_there_is_some()
     let writer = resume_with(&path, SPOOLED, memory.path()).unwrap();
     (0..2000).for_each(|interval| writer.append(slices(interval)));
     settle(&writer);
-    let spool = memory.path().join(format!("stend-{}/R-1.spool", rustix::process::geteuid().as_raw()));
+    let spool = spool_in(memory.path());
     let killed = disk.mount.path().join("killed.stend");
     for suffix in ["", "-wal", "-shm"] {
         let name = |path: &Path| crate::store::recorder::beside(path, suffix);
@@ -179,7 +179,6 @@ fn a_run_that_cannot_be_resumed_for_want_of_room_is_resumed_once_there_is_some()
     let left = std::fs::read(&spool).unwrap();
     drop(writer);
     std::fs::remove_file(&path).unwrap();
-    std::fs::create_dir_all(spool.parent().unwrap()).unwrap();
     std::fs::write(&spool, &left).unwrap();
     disk.fill();
     let before = crate::store::read(&killed).unwrap();

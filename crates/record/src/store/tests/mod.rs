@@ -44,9 +44,9 @@ impl Place {
         resume_with(&self.file(), options, self.memory.path())
     }
 
-    /// Where the spool of the run is, if it has one.
+    /// The only spool that there is, or a path that is not there.
     fn spool(&self) -> PathBuf {
-        self.memory.path().join(format!("stend-{}/R-1.spool", rustix::process::geteuid().as_raw()))
+        spool_in(self.memory.path())
     }
 
     fn names(&self) -> Vec<String> {
@@ -64,6 +64,13 @@ impl Place {
         }
         copy
     }
+}
+
+fn spool_in(memory: &Path) -> PathBuf {
+    let paths = std::fs::read_dir(memory).unwrap().map(|entry| entry.unwrap().path());
+    let spools: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "spool")).collect();
+    assert!(spools.len() < 2, "{spools:?}");
+    spools.into_iter().next().unwrap_or_else(|| memory.join("absent.spool"))
 }
 
 const SPOOLED: Options = Options { spool: true, reserve: stend_base::Bytes(0) };

@@ -36,7 +36,7 @@ fn a_left_over_spool_is_merged_once() {
     let entries = samples::one_of_each();
     append_all(&writer, &entries[..7]);
     settle(&writer);
-    let spool = place.memory.path().join(format!("stend-{}/R-1.spool", rustix::process::geteuid().as_raw()));
+    let spool = place.spool();
     let early = std::fs::read(&spool).unwrap();
     writer.edge();
     append_all(&writer, &entries[7..]);
@@ -45,7 +45,8 @@ fn a_left_over_spool_is_merged_once() {
     assert_eq!(crate::store::read(&killed.file()).unwrap(), record_of(entries.clone()));
     // Killed between the commit and the clearing of the spool: its entries are in both.
     let whole = std::fs::read(&spool).unwrap();
-    let start = 8 + 1 + "R-1".len();
+    // Before the first frame stands what is there when nothing was appended, too.
+    let start = 8 + 1 + "R-1".len() + 8 + 8 + 2 + place.file().as_os_str().len();
     std::fs::write(&spool, [&early, &whole[start..]].concat()).unwrap();
     assert_eq!(crate::store::read(&killed.file()).unwrap(), record_of(entries));
 }
@@ -55,14 +56,12 @@ fn without_memory_backed_files_the_trial_is_kept_in_memory_and_that_is_recorded(
     let place = Place::new();
     let absent = place.memory.path().join("absent");
     let writer = create_with(&place.file(), &samples::header(), SPOOLED, None, &absent).unwrap();
+    assert!(writer.without_spool().is_some_and(|why| why.contains("absent")), "told before anything is measured");
     let before = state_of_disk(&place);
     append_all(&writer, &samples::one_of_each());
     settle(&writer);
     assert_eq!(state_of_disk(&place), before);
     let record = crate::store::read(&writer.close(RunState::Complete).unwrap()).unwrap();
     assert_eq!(record.trials, record_of(samples::one_of_each()).trials);
-    assert!(
-        matches!(&record.events[0].kind, EventKind::Note { text } if text.starts_with("no spool in")),
-        "{record:?}"
-    );
+    assert!(matches!(&record.events[0].kind, EventKind::NoSpool { why } if why.contains("absent")), "{record:?}");
 }

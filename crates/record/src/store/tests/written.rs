@@ -154,10 +154,9 @@ fn a_run_file_belongs_to_the_user_behind_sudo() {
     let writer = create_with(&place.file(), &samples::header(), SPOOLED, owner, place.memory.path()).unwrap();
     append_all(&writer, &samples::one_of_each());
     settle(&writer);
-    let memory = place.memory.path().join("stend-12345");
     let files = place.names().into_iter().map(|name| place.runs.path().join(name));
-    let paths: Vec<PathBuf> = files.chain([memory.clone(), memory.join("R-1.spool")]).collect();
-    assert_eq!(paths.len(), 5, "{paths:?}");
+    let paths: Vec<PathBuf> = files.chain([place.spool()]).collect();
+    assert_eq!(paths.len(), 4, "{paths:?}");
     for path in paths {
         let found = std::fs::metadata(&path).unwrap();
         assert_eq!((found.uid(), found.gid()), (12_345, 54_321), "{}", path.display());
