@@ -2,6 +2,7 @@
 //! units whose names say so, with a point for decimals, whatever the language.
 
 use crate::figures::{known, largest, quantile_name};
+use crate::markup::visible;
 use serde::Serialize;
 use std::io::{Result, Write};
 use stend_analyse::by_trial::TrialFigures;
@@ -195,9 +196,17 @@ pub(crate) fn operation(op: Op) -> &'static str {
 
 /// Text as a field: in quotes where it would otherwise end the field or the line.
 pub(crate) fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_string(),
+    quoted_between(text, ',')
+}
+
+/// The same where fields are separated by this. Spreadsheets take what begins like this for a formula, also in quotes: an
+/// apostrophe before it has them show it as it is. What could steer a terminal is replaced as everywhere.
+pub(crate) fn quoted_between(text: &str, separator: char) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let held: String = formula.then_some('\'').into_iter().chain(text.chars().map(visible)).collect();
+    match held.contains([separator, '"', '\n']) {
+        true => format!("\"{}\"", held.replace('"', "\"\"")),
+        false => held,
     }
 }
 
@@ -239,6 +248,25 @@ pub(crate) mod tests {
                 service: None,
             },
         }
+    }
+
+    #[test]
+    fn a_field_is_no_formula_and_steers_no_terminal() {
+        for (text, field) in [
+            ("=1+1", "'=1+1"),
+            ("+7", "'+7"),
+            ("-x", "'-x"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("=a,b", "\"'=a,b\""),
+            ("=HYPERLINK(\"http://x\")", "\"'=HYPERLINK(\"\"http://x\"\")\""),
+            ("\u{1b}[2Ja", "\u{fffd}[2Ja"),
+            ("a=b", "a=b"),
+            ("4 KiB", "4 KiB"),
+        ] {
+            assert_eq!(quoted(text), field);
+        }
+        assert_eq!((quoted_between("a;b", ';'), quoted_between("a,b", ';')), ("\"a;b\"".into(), "a,b".into()));
     }
 
     #[test]

@@ -61,7 +61,6 @@ pub use suites::{ListedSuite, suites_json, suites_text};
 pub use svg::svg;
 pub use text::audit::audit_text;
 pub use text::beside::beside_text;
-pub use text::clean;
 pub use text::comparison::{arms_text, comparison_text};
 pub use text::doctor::doctor_text;
 pub use text::inspect::inspect_text;
@@ -69,6 +68,7 @@ pub use text::inventory::inventory_text;
 pub use text::list::list_text;
 pub use text::preview::preview_text;
 pub use text::text;
+pub use text::{clean, for_terminal, json_for_terminal};
 pub use told_jobs::told_jobs;
 #[cfg(feature = "parquet")]
 pub use trials_parquet::trials_parquet;

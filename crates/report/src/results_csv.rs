@@ -1,7 +1,7 @@
 //! The numbers of a result as a tidy table, a number a row: for programs, and for `stend audit` and `stend compare --published`; in a
 //! second form for spreadsheets in Russian, which want semicolons, decimal commas and a byte order mark.
 
-use crate::export::{operation, quoted};
+use crate::export::{operation, quoted, quoted_between};
 use crate::figures::op_name;
 use crate::numbers::{CasePlace, ResultNumber, checks, numbers, places};
 use crate::words;
@@ -178,7 +178,7 @@ fn line(dialect: Dialect, cells: &[Cell; 22]) -> String {
         Cell::Number(value) if plain => number(*value),
         Cell::Number(value) => number(*value).replace('.', ","),
         Cell::Text(text) if plain => quoted(text),
-        Cell::Text(text) => quoted_for_excel(text),
+        Cell::Text(text) => quoted_between(text, ';'),
     });
     let line = cells.collect::<Vec<_>>().join(if plain { "," } else { ";" });
     line + if plain { "\n" } else { "\r\n" }
@@ -190,16 +190,6 @@ fn number(value: f64) -> String {
     match text.split_once('.') {
         Some((_, decimals)) if decimals.len() == 3 => text + "0",
         _ => text,
-    }
-}
-
-/// A text that Excel shows as it is: what begins as a formula does is held back by an apostrophe.
-fn quoted_for_excel(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if formula { format!("'{text}") } else { text.to_string() };
-    match text.contains([';', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
     }
 }
 

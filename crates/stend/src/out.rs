@@ -49,14 +49,29 @@ impl Out {
         columns.unwrap_or(WIDTH_DEFAULT).clamp(20, WIDTH_MAX)
     }
 
-    /// Writes a result. A reader that closed the pipe has seen enough; a terminal that was hung up has no reader.
+    /// Writes a result: a document where JSON is asked for, else a text for people or a page. Nothing in it steers a terminal. A reader
+    /// that closed the pipe has seen enough; a terminal that was hung up has no reader.
     pub fn result(&self, text: &str) -> Result<()> {
+        let text = match self.json {
+            true => stend_report::json_for_terminal(text),
+            false => stend_report::for_terminal(text, self.colour()),
+        };
         let newline = if text.ends_with('\n') { "" } else { "\n" };
-        self.stream(|to| write!(to, "{text}{newline}"))
+        self.write(|to| write!(to, "{text}{newline}"))
     }
 
-    /// Writes a result piece by piece, as [`result`](Self::result).
+    /// Writes a file that was asked for on the standard output, piece by piece: byte for byte, but to a terminal as [`result`](Self::result).
     pub fn stream(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+        if !self.terminal {
+            return self.write(write);
+        }
+        self.write(|to| {
+            let mut visible = Visible { to, line: Vec::new() };
+            write(&mut visible).and_then(|()| visible.end())
+        })
+    }
+
+    fn write(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
         let mut stdout = BufWriter::new(std::io::stdout().lock());
         match write(&mut stdout).and_then(|()| stdout.flush()) {
             Err(e) if !self.nobody_reads(&e) => Err(Error::new(
@@ -79,13 +94,13 @@ impl Out {
             drop(std::io::stderr().write_all(bytes));
             return Ok(());
         }
-        self.stream(|to| to.write_all(bytes))
+        self.write(|to| to.write_all(bytes))
     }
 
     /// Writes a line for people, beside the result.
     pub fn note(&self, text: &str) {
         // Nobody is left to tell if even the standard error is closed.
-        drop(writeln!(std::io::stderr(), "{text}"));
+        drop(writeln!(std::io::stderr(), "{}", stend_report::for_terminal(text, false)));
     }
 
     /// Writes an error.
@@ -98,11 +113,43 @@ impl Out {
 pub fn print_error(error: &Error, lang: Lang, json: bool) {
     let mut stderr = std::io::stderr();
     let text = match json {
-        true => stend_report::error_json(error),
+        true => stend_report::json_for_terminal(&stend_report::error_json(error)),
         // What a file or a user named is in it, and must not steer the terminal.
         false => error.render(lang).lines().map(stend_report::clean).collect::<Vec<_>>().join("\n"),
     };
     drop(writeln!(stderr, "{text}"));
+}
+
+/// What goes to a terminal line by line, without anything that steers it.
+struct Visible<'a> {
+    to: &'a mut dyn Write,
+    /// Its beginning, without the end.
+    line: Vec<u8>,
+}
+
+impl Visible<'_> {
+    /// Writes what has no end of line.
+    fn end(&mut self) -> std::io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        self.to.write_all(stend_report::for_terminal(&String::from_utf8_lossy(&line), false).as_bytes())
+    }
+}
+
+impl Write for Visible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        // In between a letter of several bytes may be cut.
+        for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.line.extend(piece);
+            if self.line.ends_with(b"\n") {
+                self.end()?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.to.flush()
+    }
 }
 
 /// The reason not to use colours, if the environment gives one.

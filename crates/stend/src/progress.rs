@@ -105,7 +105,7 @@ impl Display {
         let entered = self.phase.replace(update.phase) != Some(update.phase);
         if let Form::Live(bar) = &self.form {
             bar.set_position((update.done * 1000.0) as u64);
-            bar.set_message(self.lines(update).join("\n"));
+            bar.set_message(stend_report::for_terminal(&self.lines(update).join("\n"), false));
             bar.tick();
             return;
         }
@@ -124,6 +124,7 @@ impl Display {
     }
 
     fn line(&self, text: &str) {
+        let text = stend_report::for_terminal(text, false);
         match &self.form {
             Form::Live(bar) => {
                 bar.suspend(|| drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes())))

@@ -8,9 +8,10 @@ use rustix::termios::{Action, Winsize, tcflow, tcsetwinsize};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-use support::fixed_run::two_runs;
+use support::fixed_run::{FixedRun, two_runs};
 use support::*;
 
 /// A pseudo-terminal: our end, and the one that programs get.
@@ -51,6 +52,13 @@ impl Terminal {
 
     /// Everything that a command shows until it ends, which it must do well.
     fn show(self, command: &mut Command) -> String {
+        let (shown, code) = self.show_any(command);
+        assert_eq!(code, Some(0), "{shown}");
+        shown
+    }
+
+    /// Everything that a command shows until it ends, and its exit code.
+    fn show_any(self, command: &mut Command) -> (String, Option<i32>) {
         let mut child = command.spawn().expect("the binary starts");
         // Only they hold the other end now: reading ends with them.
         command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
@@ -62,8 +70,7 @@ impl Terminal {
             bytes.extend(&piece[..read]);
         }
         let shown = String::from_utf8(bytes).expect("UTF-8").replace('\r', "");
-        assert!(child.wait().expect("an end").success(), "{shown}");
-        shown
+        (shown, child.wait().expect("an end").code())
     }
 }
 
@@ -168,4 +175,103 @@ fn a_live_run_on_forty_columns_ends_with_its_result() {
     let shown = plain(&terminal.show(&mut command));
     assert!(shown.contains("measuring") && shown.contains("IOPS") && shown.contains("r.stend"), "{shown}");
     assert!(!shown.contains("panicked"), "{shown}");
+}
+
+/// A formula that clears the screen, hides what follows, turns it around, goes back, and sets the title of the window.
+const HOSTILE: &str = "=1+1\u{1b}[2J\u{9b}8m\u{202e}\u{8}\u{7f}\u{1b}]0;t\u{7}x";
+
+/// A run file in which every name from outside is hostile, where `list` finds it.
+fn hostile_run(scratch: &Scratch) -> PathBuf {
+    let path = PathBuf::from(scratch.directory("stend/runs")).join("R-20261121T213000Z-evil.stend");
+    let run =
+        FixedRun { id: "R-20261121T213000Z-evil", started_unix: 1_795_296_600, seed: 1, kernel: HOSTILE, iops: 5000.0 };
+    run.write(&path);
+    let db = rusqlite::Connection::open(&path).expect("a database");
+    let hostile = serde_json::to_string(HOSTILE).expect("JSON");
+    let hostile = hostile.trim_matches('"');
+    for name in ["small", "lab", "rand-read", "random-read", "read", "/srv"] {
+        let [old, new] = [format!("\"{name}\""), format!("\"{hostile}{name}\"")];
+        // Where a word must be one of ours it stays.
+        let keys = "key NOT IN ('header') OR ?1 IN ('\"small\"')";
+        db.execute(&format!("UPDATE meta SET value = replace(value, ?1, ?2) WHERE {keys}"), [&old, &new])
+            .expect("changed");
+    }
+    path
+}
+
+#[test]
+fn nothing_from_outside_steers_a_terminal_through_any_verb_or_format() {
+    let scratch = Scratch::new();
+    let run = hostile_run(&scratch).to_string_lossy().into_owned();
+    let table = format!(
+        "layout,test,jobs,metric,unit,value\n{HOSTILE}md,{HOSTILE},4,iops,IOPS,1000\n{HOSTILE}md,{HOSTILE},4,latency,ms,500\n"
+    );
+    let table = scratch.file("t.csv", &table);
+    let bad_table = scratch.file("bad.csv", &format!("{HOSTILE},b\n1,{HOSTILE}\n"));
+    let bad_value = scratch.file("value.csv", &format!("layout,test,metric,unit,value\na,b,iops,IOPS,{HOSTILE}\n"));
+    let suite = scratch.file("bad.yaml", "suite: small\n\"=1\\e[2J\\x9b8m\": 1\n");
+    let job = scratch.file("bad.fio", &format!("[{HOSTILE}]\nrw={HOSTILE}\n"));
+    let target = scratch.directory("target");
+    let foreign = format!("{HOSTILE}.yaml");
+    let commands: Vec<Vec<&str>> = vec![
+        vec!["show", &run],
+        vec!["show", &run, "--json"],
+        vec!["report", &run, "-o", "-"],
+        vec!["export", &run, "--format", "csv"],
+        vec!["export", &run, "--format", "csv-ru"],
+        vec!["export", &run, "--format", "csv-trials"],
+        vec!["export", &run, "--format", "json"],
+        vec!["export", &run, "--format", "fio-json"],
+        vec!["export", &run, "--format", "fio-job"],
+        vec!["export", &run, "--format", HOSTILE],
+        vec!["list"],
+        vec!["list", "--json"],
+        vec!["compare", &run, &run],
+        vec!["compare", &run, &run, "--json"],
+        vec!["compare", &run, "--published", &table],
+        vec!["audit", &table],
+        vec!["audit", &table, "--json"],
+        vec!["audit", &table, "-o", "-"],
+        vec!["audit", &bad_table],
+        vec!["audit", &bad_table, "--json"],
+        vec!["audit", &bad_value],
+        vec!["import", &table],
+        vec!["import", &bad_table],
+        vec!["import", &job],
+        vec!["import", "--suite", &job],
+        vec!["import", "--suite", &foreign],
+        vec!["watch", &run, "--progress", "none"],
+        vec!["inspect", HOSTILE],
+        vec!["inspect", HOSTILE, "--json"],
+        vec!["run", &suite, "--on", &target, "--dry-run"],
+        vec!["run", &foreign, "--on", &target],
+        vec!["run", "quick", "--on", HOSTILE],
+        vec!["show", HOSTILE],
+        vec!["show", HOSTILE, "--json"],
+        vec!["stop", HOSTILE],
+        vec!["stand", "plan", &foreign],
+        vec!["lab", "up", &foreign],
+        vec!["lab", "down", HOSTILE],
+        vec!["suites", HOSTILE],
+        vec!["doctor", "--on", HOSTILE],
+        vec![HOSTILE],
+        vec!["show", "--no-such", HOSTILE],
+    ];
+    let mut reached = 0;
+    for words in &commands {
+        for lang in ["C", "ru_RU.UTF-8"] {
+            let terminal = Terminal::new(100);
+            let mut command = terminal.stend(&scratch, words);
+            command.env("LANG", lang).current_dir(scratch.path());
+            let (shown, _) = terminal.show_any(&mut command);
+            let ours = ["0", "1", "2", "31", "33", "36"].map(|code| format!("\u{1b}[{code}m"));
+            let text = ours.iter().fold(shown.clone(), |text, code| text.replace(code, ""));
+            let steers = |c: char| c.is_control() && c != '\n' && c != '\t' || ('\u{202a}'..='\u{202e}').contains(&c);
+            assert_eq!(text.chars().find(|c| steers(*c)), None, "{words:?}: {text:?}");
+            assert!(!text.contains("panicked"), "{words:?}: {text}");
+            reached += usize::from(text.contains('\u{fffd}') || text.contains("u009b"));
+        }
+    }
+    // Most of them do show what is hostile.
+    assert!(reached > commands.len(), "{reached} of {}", 2 * commands.len());
 }

@@ -4,6 +4,9 @@
 use crate::markup::visible;
 use crate::typography::hold;
 
+/// Codes that [`super::Screen`] writes: none, strong, faint, red, orange, green.
+const CODES: [&str; 6] = ["0", "1", "2", "31", "33", "36"];
+
 /// Columns that a text takes. By ranges of code points: marks that combine take none, East Asian wide
 /// characters and pictographs two (Unicode Annex 11), everything else one.
 pub fn width(text: &str) -> usize {
@@ -24,6 +27,46 @@ fn char_width(c: char) -> usize {
 /// The text on one line, with nothing in it that would steer a terminal.
 pub fn clean(text: &str) -> String {
     text.chars().map(|c| if c == '\n' || c == '\t' { ' ' } else { visible(c) }).collect()
+}
+
+/// What may be written to a terminal: line feeds and tabs, our own colours if `colours` says so, and of everything else only what
+/// is visible. This is the last look at a text, whatever made it.
+pub fn for_terminal(text: &str, colours: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if colours && let Some(code) = own_colour(rest) {
+            out.push_str(code);
+            rest = &rest[code.len()..];
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
+        // Lines of tables for spreadsheets end with both.
+        if !(c == '\r' && rest.starts_with('\n')) {
+            out.push(visible(c));
+        }
+    }
+    out
+}
+
+/// The code for a colour or a weight with which a text begins, if it is one of ours.
+fn own_colour(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("\u{1b}[")?;
+    let (code, _) = inner.split_once('m')?;
+    CODES.contains(&code).then(|| &text[..code.len() + 3])
+}
+
+/// A JSON document in which everything that could steer a terminal is escaped: it means the same. Outside of texts a document has
+/// nothing of that kind.
+pub fn json_for_terminal(document: &str) -> String {
+    let mut out = String::with_capacity(document.len());
+    for c in document.chars() {
+        match visible(c) == c {
+            true => out.push(c),
+            false => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}"))),
+        }
+    }
+    out
 }
 
 /// Lines with the cells of a column below each other.
@@ -114,6 +157,39 @@ pub fn paragraph(first: &str, text: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_our_own_colours_get_to_a_terminal_and_only_where_they_are_wanted() {
+        let own = "\u{1b}[1mname\u{1b}[0m\ta\r\nb";
+        assert_eq!(for_terminal(own, true), "\u{1b}[1mname\u{1b}[0m\ta\nb");
+        assert_eq!(for_terminal(own, false), "\u{fffd}[1mname\u{fffd}[0m\ta\nb");
+        // Clears the screen, is concealed, names the window, the same with one letter, goes back, turns around, is cut.
+        for bad in [
+            "\u{1b}[2J",
+            "\u{1b}[8m",
+            "\u{1b}]0;x\u{7}",
+            "\u{9b}2J",
+            "a\rb",
+            "\u{202e}",
+            "\u{8}",
+            "\u{7f}",
+            "\u{1b}",
+            "\u{1b}[",
+        ] {
+            let shown = for_terminal(bad, true);
+            assert!(shown.contains('\u{fffd}') && shown.chars().all(|c| visible(c) == c), "{bad:?} {shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_json_document_means_the_same_when_nothing_in_it_steers_a_terminal() {
+        let value = serde_json::json!({"name": "a\u{9b}2J\u{202e}\u{7f}\u{1b}[2J\n\"", "é": 1});
+        for document in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+            let shown = json_for_terminal(&document);
+            assert!(shown.chars().all(|c| visible(c) == c), "{shown}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+        }
+    }
 
     #[test]
     fn widths_count_columns_not_bytes() {

@@ -18,7 +18,7 @@ mod table;
 use crate::figures::{self, both, on, utc};
 use crate::words;
 use layout::paragraph;
-pub use layout::{clean, columns};
+pub use layout::{clean, columns, for_terminal, json_for_terminal};
 use stend_analyse::Findings;
 use stend_analyse::findings::{
     CaseFinding, CeilingFinding, CheckResult, CheckStatus, OpFinding, ProberFinding, Quantile, QuantileValue,
