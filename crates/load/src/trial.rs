@@ -71,18 +71,20 @@ pub fn run_trial_of(
 ) -> Result<TrialOutcome> {
     let (choice, mut jobs) = set_up(trial, traces, file)?;
     verify::attach(&mut jobs, marks);
-    let keeper = ledger::open(&mut jobs, marks, ledger, file.is_direct())?;
+    let keeper = ledger::open(&mut jobs, marks, ledger, file.is_direct(), control)?;
     replay::attach(&mut jobs, trial, traces);
     let target = Target::new(file, trial, &jobs)?;
     let task = Task { trial, jobs: &jobs, lane: choice.lane, target: &target, fault_limit: FAULT_LIMIT };
     let cpus = crew::places(&jobs, |job| crew::threads_of(job, choice.lane), file);
     let prober = Prober::start(trial, file, &cpus)?;
-    let mut outcome = engine::run_logged(&task, control, sinks)?;
-    if let Some(prober) = prober {
-        prober.conclude(trial, control.stopped(), &mut outcome);
-    }
+    let ran = engine::run_logged(&task, control, sinks);
+    // A ledger that fails stops the load, so its reason comes first.
     if let Some(Err(failure)) = keeper.map(Keeper::end) {
         return Err(Error::new(Kind::RunFile, failure));
+    }
+    let mut outcome = ran?;
+    if let Some(prober) = prober {
+        prober.conclude(trial, control.stopped(), &mut outcome);
     }
     verify::read_back::conclude(&task, control, &mut outcome);
     outcome.engine.chosen = choice.chosen;

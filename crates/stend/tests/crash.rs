@@ -244,6 +244,22 @@ fn a_ledger_that_is_none_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_ledger_that_is_cut_while_a_load_runs_ends_the_run_and_kills_no_worker() {
+    let bench = Bench::new();
+    let (suite, file) = (suite(&bench.scratch), bench.run_file());
+    let words = ["run", &suite, "--on", &bench.target, "-o", &file.to_string_lossy(), "--progress", "none"];
+    let mut run = Running::new(stend(&bench.scratch, &words).stderr(std::process::Stdio::piped()));
+    eventually("a load that writes", Duration::from_secs(60), || bench.marked().len() > 20);
+    File::options().write(true).open(bench.ledger()).expect("the ledger").set_len(0).expect("cut");
+    let stderr = run.child.stderr.take().expect("a stream");
+    let told = std::io::read_to_string(stderr).expect("text");
+    assert_eq!(run.wait(Duration::from_secs(30)), Some(12), "{told}");
+    assert!(told.contains("ledger is not whole any more"), "{told}");
+    // No worker was lost: it ended in order, without its test file.
+    assert!(leftovers(&bench.target).is_empty());
+}
+
+#[test]
 fn a_ledger_on_the_drive_of_the_target_is_refused_before_anything_is_made() {
     let bench = Bench::new();
     let (suite, file) = (suite(&bench.scratch), bench.scratch.join("r.stend"));

@@ -1,6 +1,9 @@
 //! A file that is memory, too: what is stored in it survives the process that stored it, and after [`Mapped::sync`] the
 //! machine. Must not know what is in it.
 
+mod bus_error;
+
+use bus_error::Watch;
 use rustix::fs::{
     AtFlags, CWD, FallocateFlags, MemfdFlags, Mode, OFlags, fallocate, fsync, memfd_create, openat, renameat, unlinkat,
 };
@@ -11,7 +14,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Zeros that are written at once where a file system cannot reserve space.
 const ZEROS: usize = 1 << 20;
@@ -21,7 +24,11 @@ const ZEROS: usize = 1 << 20;
 pub struct Mapped {
     base: NonNull<AtomicU64>,
     words: usize,
+    /// What it begins with for as long as it is whole.
+    first: u64,
     file: OwnedFd,
+    /// `None` once it is being unmapped.
+    watch: Option<Watch>,
 }
 
 // SAFETY: the mapping belongs to this value alone and lives as long as it; its words are only reached as atomics.
@@ -67,8 +74,24 @@ impl Mapped {
         let base = unsafe {
             mmap(std::ptr::null_mut(), size, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0)?
         };
+        let start = base.cast_const();
         let base = NonNull::new(base.cast::<AtomicU64>()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Mapped { base, words: size / 8, file })
+        // From here on dropping unmaps it.
+        let mut mapped = Mapped { base, words: size / 8, first: 0, file, watch: None };
+        mapped.watch = Some(Watch::begin(start, size)?);
+        mapped.first = mapped.words()[0].load(Ordering::Acquire);
+        Ok(mapped)
+    }
+
+    /// Fails if the file is not what it was made: cut, also if it is as long as before by now, or without a place on its disk. What
+    /// is stored then may be nowhere but in memory. Storing itself never fails, and costs nothing for that: see `bus_error.rs`.
+    pub fn must_be_whole(&self) -> io::Result<()> {
+        let lost = self.watch.as_ref().is_some_and(Watch::lost);
+        let cut = (rustix::fs::fstat(&self.file)?.st_size as u64) < self.words as u64 * 8;
+        if lost || cut || self.words()[0].load(Ordering::Acquire) != self.first {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "somebody else has cut or overwritten it"));
+        }
+        Ok(())
     }
 
     /// Its words, in the machine's own byte order.
@@ -94,6 +117,7 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
+        self.watch = None;
         // SAFETY: the mapping is ours, and nobody has a reference into it any more. There is nothing to do about a failure.
         let _ = unsafe { munmap(self.base.as_ptr().cast::<c_void>(), self.words * 8) };
     }
@@ -152,7 +176,7 @@ fn sync_parent(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::Ordering;
+    use std::fs::File;
 
     #[test]
     fn what_is_stored_is_in_the_file_behind_its_head() {
@@ -181,6 +205,62 @@ mod tests {
         map.sync().unwrap();
         assert_eq!(word(511), 7);
         assert_eq!(Mapped::unnamed(b"", 9).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_while_it_is_stored_to_kills_nobody_and_is_told() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("map");
+        let pages = 64;
+        // All of it, in the middle, within a page; and as long as before when anybody looks.
+        for (number, (left, again)) in
+            [(0, false), (32 * 4096, false), (4096 + 8, false), (0, true)].into_iter().enumerate()
+        {
+            let map = Mapped::create(&path, b"headhead", pages * 4096).unwrap();
+            let other = Mapped::unnamed(b"headhead", 4096).unwrap();
+            map.must_be_whole().unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_len(left).unwrap();
+            if again {
+                file.set_len(pages * 4096).unwrap();
+            }
+            std::thread::scope(|scope| {
+                for lane in 0..4 {
+                    let words = map.words();
+                    scope.spawn(move || {
+                        (1..words.len())
+                            .rev()
+                            .skip(lane)
+                            .step_by(4)
+                            .for_each(|at| words[at].store(7, Ordering::Release))
+                    });
+                }
+            });
+            assert!(map.words()[1..].iter().all(|word| word.load(Ordering::Acquire) == 7), "{number}");
+            assert_eq!(map.must_be_whole().unwrap_err().kind(), io::ErrorKind::UnexpectedEof, "{number}");
+            other.must_be_whole().unwrap();
+        }
+    }
+
+    #[test]
+    fn other_memory_that_is_gone_still_ends_the_process() {
+        if std::env::var_os("STEND_TEST_BUS_ERROR").is_some() {
+            let scratch = tempfile::tempfile().unwrap();
+            scratch.set_len(4096).unwrap();
+            let _ours = Mapped::unnamed(b"headhead", 4096).unwrap();
+            // SAFETY: a new mapping at an address of the kernel's choice.
+            let base = unsafe {
+                mmap(std::ptr::null_mut(), 4096, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &scratch, 0)
+            };
+            scratch.set_len(0).unwrap();
+            // SAFETY: it is mapped; that reading fails is what is tried.
+            println!("{}", unsafe { base.unwrap().cast::<u8>().read_volatile() });
+            return;
+        }
+        let name = "mapped::tests::other_memory_that_is_gone_still_ends_the_process";
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let ended = child.args([name, "--exact"]).env("STEND_TEST_BUS_ERROR", "1").output().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended.status), Some(libc::SIGBUS), "{ended:?}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(crate) mod recorder;
 
 use super::Marks;
 use super::expected::{Writes, change};
+use crate::Control;
 use crate::layout::Job;
 use head::{AREA_WORDS, CELL_WORDS, Head};
 use recorder::Recorder;
@@ -58,6 +59,8 @@ pub(crate) struct Ledger {
     acknowledged: Acknowledged,
     extending: Mutex<()>,
     failure: Mutex<Option<Say>>,
+    /// Stops the load once the ledger fails.
+    control: Control,
     over: AtomicBool,
 }
 
@@ -97,7 +100,15 @@ pub(crate) fn memory(job: &Job) -> u64 {
 
 /// Gives the jobs whose crash is to be judged an account in a new ledger, in place of that of an earlier trial; `None`: there
 /// is no such job. Whatever is written afterwards is known to it.
-pub(crate) fn open(jobs: &mut [Job], marks: Marks, place: Option<LedgerIn>, direct: bool) -> Result<Option<Keeper>> {
+///
+/// `control` stops the load of these jobs: it is stopped when the ledger cannot be kept any more.
+pub(crate) fn open(
+    jobs: &mut [Job],
+    marks: Marks,
+    place: Option<LedgerIn>,
+    direct: bool,
+    control: &Control,
+) -> Result<Option<Keeper>> {
     if !jobs.iter().any(is_kept) {
         return Ok(None);
     }
@@ -144,6 +155,7 @@ pub(crate) fn open(jobs: &mut [Job], marks: Marks, place: Option<LedgerIn>, dire
         acknowledged: Acknowledged::default(),
         extending: Mutex::new(()),
         failure: Mutex::new(None),
+        control: control.clone(),
         over: AtomicBool::new(false),
     });
     for (job, first) in jobs.iter_mut().zip(firsts) {
@@ -255,14 +267,19 @@ impl Drop for Keeper {
 
 impl Ledger {
     fn sync(&self) {
+        if let Err(e) = self.map.must_be_whole() {
+            self.failed(say!("the ledger is not whole any more: {e}", "журнал больше не цел: {e}"));
+        }
         if let Err(e) = self.map.sync() {
             self.failed(not_synced(&e));
         }
     }
 
+    /// The load ends: what it writes from now on could not be judged.
     #[cold]
     fn failed(&self, what: Say) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+        self.control.stop();
     }
 
     /// Makes this sequence one that may be sent, durably.

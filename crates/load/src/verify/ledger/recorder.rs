@@ -174,6 +174,7 @@ impl Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Control;
     use crate::verify::ledger::{Account, Keeper, LedgerIn, open};
     use crate::verify::sector::stamp;
     use crate::verify::{Marks, attach};
@@ -208,7 +209,8 @@ mod tests {
         let region = Bytes((BLOCKS * BLOCK) as u64);
         let mut jobs = crate::layout::jobs(&crate::layout::tests::trial(region, vec![stream]), 9).unwrap();
         attach(&mut jobs, MARKS);
-        let keeper = open(&mut jobs, MARKS, Some(LedgerIn::Memory(recorder.clone())), true).unwrap();
+        let keeper = open(&mut jobs, MARKS, Some(LedgerIn::Memory(recorder.clone())), true, &Control::new());
+        let keeper = keeper.unwrap();
         let account = jobs[0].check.as_ref().unwrap().account.clone().unwrap();
         Bench { disk: vec![0; region.0 as usize], account, keeper }
     }

@@ -43,7 +43,9 @@ impl Bench {
         let mut jobs = crate::layout::jobs(&crate::layout::tests::trial(region, vec![stream(Sync::Dsync)]), 9).unwrap();
         crate::verify::attach(&mut jobs, MARKS);
         let path = scratch.path().join("ledger");
-        let keeper = open(&mut jobs, MARKS, Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN })), true).unwrap();
+        let keeper =
+            open(&mut jobs, MARKS, Some(LedgerIn::File(LedgerPlace { path: &path, run: RUN })), true, &Control::new());
+        let keeper = keeper.unwrap();
         let account = jobs[0].check.as_ref().unwrap().account.clone().unwrap();
         Bench { scratch, disk: vec![0; region.0 as usize], account, keeper, sent: vec![0; BLOCKS] }
     }
@@ -330,4 +332,39 @@ fn a_trial_without_such_a_stream_has_no_ledger_and_one_with_it_needs_a_place() {
         run_trial_of(MARKS, place, &kept, &[], &file, &Control::new(), Sinks { slices: &mut |_| {}, log: &mut drop })
             .unwrap_err();
     assert_eq!(error.kind, Kind::RunFile, "{error}");
+}
+
+#[test]
+fn a_ledger_that_is_cut_under_a_load_ends_the_trial_with_an_error_and_not_the_process() {
+    for again in [false, true] {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("ledger");
+        let (place, control) = (LedgerPlace { path: &path, run: RUN }, Control::new());
+        let region = Bytes((BLOCKS * BLOCK) as u64);
+        let streams = vec![stream(Sync::Dsync)];
+        let file = IoFile::create_scratch(Path::new(DISK), region.0, true).unwrap();
+        // Nobody waits for that: it ends when the ledger is looked at, ten times a second.
+        let asked = Trial { window: Nanos::secs(600), ..trial(region, streams) };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let ledger = loop {
+                    match std::fs::File::options().write(true).open(&path) {
+                        Ok(file) => break file,
+                        Err(_) => std::thread::yield_now(),
+                    }
+                };
+                let len = ledger.metadata().unwrap().len();
+                ledger.set_len(0).unwrap();
+                if again {
+                    ledger.set_len(len).unwrap();
+                }
+            });
+            let sinks = Sinks { slices: &mut |_| {}, log: &mut drop };
+            let place = Some(LedgerIn::File(place));
+            let ended = run_trial_of(MARKS, place, &asked, &[], &file, &control, sinks);
+            let error = ended.unwrap_err();
+            assert_eq!(error.kind, Kind::RunFile, "{error}");
+            assert!(error.message.en.contains("not whole any more"), "{error}");
+        });
+    }
 }
