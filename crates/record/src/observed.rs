@@ -16,8 +16,7 @@ use stend_spec::workload::{OPS, Op, Region};
 
 /// Counters of one stream and operation in one interval, merged over jobs.
 ///
-/// Several slices may carry the same (trial, interval, stream, op): late parts of an interval arrive
-/// on their own and readers add them up.
+/// Several slices may carry the same (trial, interval, stream, op): late parts of an interval arrive on their own and readers add them up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
     /// Index of the interval since the start of load (ramp included).
@@ -36,8 +35,8 @@ pub struct Slice {
     pub errors: u64,
     /// Largest latency, ns.
     pub latency_max_ns: u64,
-    /// Latencies of the completed I/Os. Present once per second: it then covers every interval since
-    /// the last slice that had one. In an open loop they count from the time when an I/O was due (response).
+    /// Latencies of the completed I/Os. Present once per second: it then covers every interval since the last slice that had one.
+    /// In an open loop they count from the time when an I/O was due (response).
     pub latency: Option<Sparse>,
     /// What only an open loop has; `None` in a closed one. Elsewhere, because a long run has millions of slices without it.
     pub open: Option<Box<OpenSlice>>,
@@ -47,8 +46,7 @@ pub struct Slice {
 /// `begun` over all operations and intervals so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OpenSlice {
-    /// I/Os of the stream that were due, of all operations: told in slices of the first operation in use, 0 in
-    /// those of the others.
+    /// I/Os of the stream that were due, of all operations: told in slices of the first operation in use, 0 in those of the others.
     pub due: u64,
     /// I/Os of this operation that began.
     pub begun: u64,
@@ -123,8 +121,7 @@ impl TrialOutcome {
     }
 }
 
-/// Latencies of I/Os that completed after the window. In an open loop some of them began after it, too: they
-/// were due inside it.
+/// Latencies of I/Os that completed after the window. In an open loop some of them began after it, too: they were due inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drained {
     /// Index of the stream in the trial.

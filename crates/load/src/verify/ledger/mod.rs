@@ -149,15 +149,7 @@ pub(crate) fn open(
         LedgerIn::Memory(_) => Mapped::unnamed(&bytes, head.len()),
     };
     let map = map.map_err(|e| cannot_keep(books.path(), &e))?;
-    let ledger = Arc::new(Ledger {
-        map,
-        reserved: AtomicU64::new(RESERVE),
-        acknowledged: Acknowledged::default(),
-        extending: Mutex::new(()),
-        failure: Mutex::new(None),
-        control: control.clone(),
-        over: AtomicBool::new(false),
-    });
+    let ledger = Arc::new(Ledger::over(map, control));
     for (job, first) in jobs.iter_mut().zip(firsts) {
         let Some(first) = first else { continue };
         let account = Account {
@@ -266,6 +258,19 @@ impl Drop for Keeper {
 }
 
 impl Ledger {
+    /// One to which nothing has been written yet.
+    fn over(map: Mapped, control: &Control) -> Ledger {
+        Ledger {
+            map,
+            reserved: AtomicU64::new(RESERVE),
+            acknowledged: Acknowledged::default(),
+            extending: Mutex::new(()),
+            failure: Mutex::new(None),
+            control: control.clone(),
+            over: AtomicBool::new(false),
+        }
+    }
+
     fn sync(&self) {
         if let Err(e) = self.map.must_be_whole() {
             self.failed(say!("the ledger is not whole any more: {e}", "журнал больше не цел: {e}"));
