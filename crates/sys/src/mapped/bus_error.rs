@@ -21,7 +21,8 @@ struct Range {
     /// First address; 0: nothing is watched.
     start: AtomicUsize,
     end: AtomicUsize,
-    lost: AtomicBool,
+    /// From here on there is memory without a file; the end as long as nothing was lost.
+    lost_from: AtomicUsize,
 }
 
 impl Range {
@@ -30,7 +31,7 @@ impl Range {
             taken: AtomicBool::new(false),
             start: AtomicUsize::new(0),
             end: AtomicUsize::new(0),
-            lost: AtomicBool::new(false),
+            lost_from: AtomicUsize::new(0),
         }
     }
 }
@@ -48,15 +49,17 @@ impl Watch {
         let free = |range: &Range| !range.taken.swap(true, Ordering::AcqRel);
         let index = WATCHED.iter().position(free).ok_or(io::ErrorKind::QuotaExceeded)?;
         let range = &WATCHED[index];
-        range.lost.store(false, Ordering::Release);
-        range.end.store(start as usize + len.next_multiple_of(PAGE), Ordering::Release);
+        let end = start as usize + len.next_multiple_of(PAGE);
+        range.lost_from.store(end, Ordering::Release);
+        range.end.store(end, Ordering::Release);
         range.start.store(start as usize, Ordering::Release);
         Ok(Watch { index })
     }
 
     /// Whether a part of it was not there when it was used, and what was stored there is nowhere else.
     pub fn lost(&self) -> bool {
-        WATCHED[self.index].lost.load(Ordering::Acquire)
+        let range = &WATCHED[self.index];
+        range.lost_from.load(Ordering::Acquire) < range.end.load(Ordering::Acquire)
     }
 }
 
@@ -94,7 +97,7 @@ fn install() -> io::Result<()> {
     }
 }
 
-/// Puts memory in the place of what is gone, from the page that was touched to the end of the mapping. Everything else is done as
+/// Puts memory in the place of what is gone, from the page that was touched to where there is such memory already, or the end. Everything else is done as
 /// it was done before. Only reads atomics and makes system calls, as a handler of signals must.
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: with SA_SIGINFO the kernel passes a valid struct, and for SIGBUS that has an address.
@@ -104,14 +107,19 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         if start == 0 || !(start..end).contains(&address) {
             continue;
         }
-        let from = address / PAGE * PAGE;
+        // Another thread may have been here since: then the access is only tried again. Two at once may lose what one has stored
+        // meanwhile, which is lost anyway when the process ends.
+        let (from, until) = (address / PAGE * PAGE, range.lost_from.load(Ordering::Acquire));
+        if from >= until {
+            return;
+        }
         let (access, kind) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
         // SAFETY: replaces a part of a mapping that `Watch` says is ours and is still there; whoever uses it holds no more than
         // atomics in it, for which any bits are a value.
-        let mapped = unsafe { libc::mmap(from as *mut c_void, end - from, access, kind, -1, 0) };
+        let mapped = unsafe { libc::mmap(from as *mut c_void, until - from, access, kind, -1, 0) };
         if mapped != libc::MAP_FAILED {
-            range.lost.store(true, Ordering::Release);
+            range.lost_from.fetch_min(from, Ordering::AcqRel);
             return;
         }
     }
