@@ -268,9 +268,9 @@ mod tests {
 
     #[test]
     fn a_name_is_never_a_formula_for_excel() {
-        assert_eq!(quoted_for_excel("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+        assert_eq!(quoted_between("=cmd|' /C calc'!A0", ';'), "'=cmd|' /C calc'!A0");
         assert_eq!(["+1", "-1", "@x", "a;b"].map(|text| quoted_between(text, ';')), ["'+1", "'-1", "'@x", "\"a;b\""]);
-        assert_eq!(quoted_for_excel("rand-read"), "rand-read");
+        assert_eq!(quoted_between("rand-read", ';'), "rand-read");
     }
 
     #[test]
