@@ -144,6 +144,7 @@ fn target() -> TargetFacts {
         ],
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        contents: None,
         busy: None,
     }
 }

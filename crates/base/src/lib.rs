@@ -7,6 +7,7 @@ pub mod distribution;
 pub mod error;
 pub mod format;
 pub mod histogram;
+pub mod own_data;
 pub mod permutation;
 pub mod random;
 pub mod text;

@@ -29,6 +29,8 @@ pub(crate) struct Ready {
     pub books: Books,
     /// What is kept for the replay of the log of the stand, if it keeps one.
     pub replay: Option<Replay>,
+    /// Another program has written data, which do not say whose they are.
+    pub opaque: bool,
     /// Instances of applications; none before the first trial of one.
     applications: Option<Applications>,
 }
@@ -50,7 +52,8 @@ impl Ready {
         let telemetry = Telemetry::start(targets, prepare.coordinator, prepare.sample_every, outbox)?;
         let (.., since_ns) = stend_sys::clock::stamps();
         let owner = owner(prepare);
-        Ok(Ready { prepared, telemetry, since_ns, owner, opened: Vec::new(), books, replay, applications: None })
+        let opened = Vec::new();
+        Ok(Ready { prepared, telemetry, since_ns, owner, opened, books, replay, opaque: false, applications: None })
     }
 
     /// Opens the targets. One that could be opened before and cannot now has failed: its file system turned
@@ -91,7 +94,7 @@ impl Ready {
 
     /// Undoes what was made for them. A log of writes that the stand kept is replayed first; what a crash left behind stays for a judge.
     pub fn release(self, control: &Control, outbox: &Outbox) {
-        let Ready { prepared, telemetry, mut books, replay, applications, .. } = self;
+        let Ready { prepared, telemetry, mut books, replay, applications, opened, opaque, .. } = self;
         drop((telemetry, applications));
         let mut log = |kind| send_event(outbox, kind);
         let recorded = replay.as_ref().map(Replay::take).unwrap_or_default();
@@ -105,6 +108,9 @@ impl Ready {
         }
         if books.is_suspect() {
             return prepared.leave(&mut log);
+        }
+        if opened.iter().any(|(writable, _)| *writable) {
+            prepared.leave_marks(opaque, &mut log);
         }
         let closed = books.close();
         for error in [closed, prepared.undo(&mut log)].into_iter().filter_map(Result::err) {

@@ -130,7 +130,7 @@ impl Session {
         match request {
             Request::Inspect(mut inspect) => {
                 self.stands.allow(&mut inspect.permission);
-                let facts = look(&inspect)?;
+                let facts = look(&inspect, &self.outbox)?;
                 *seen = Some((facts.targets.clone(), inspect.permission));
                 self.outbox.send(Reply::Facts(Box::new(facts)));
             }
@@ -311,6 +311,7 @@ impl Session {
                 stend_load::run_trial_of(marks, ledger, trial, &self.traces, &file, &self.control, sinks)
             }
             Engine::Fio => {
+                ready.opaque |= trial.writes();
                 let mut note = |kind| send_event(&self.outbox, kind);
                 stend_load::run_trial_by_fio(trial, &file, &self.control, &mut emit, &mut note)
             }
@@ -380,8 +381,9 @@ impl Session {
     }
 }
 
-fn look(inspect: &Inspect) -> Result<Facts> {
-    let targets = stend_stand::inspect_all(&inspect.targets)?;
+fn look(inspect: &Inspect, outbox: &Outbox) -> Result<Facts> {
+    let mut targets = stend_stand::inspect_all(&inspect.targets)?;
+    stend_stand::sample_contents(&mut targets, &mut |text| send_event(outbox, EventKind::Note { text }));
     let writes = stend_stand::may_write_all(&targets, &inspect.permission)?;
     if let Some(need) = inspect.fio {
         stend_load::probe_fio()?.check(need)?;

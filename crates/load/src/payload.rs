@@ -4,18 +4,18 @@
 //! A slot's memory is [written data, as many blocks as fit its part of the pool | the same for duplicates, with one
 //! content in all slots | block read into]. Writes of whatever length take turns through the slot's part, each from where the
 //! one before ended, so that a compressor looking at neighbouring writes finds no repetition; before each write every sector
-//! gets a fresh 8-byte stamp, so that deduplication finds none either. A duplicate gets the stamps of one of the job's
+//! (the smallest unit that any array we know deduplicates) gets a fresh stamp, so that deduplication finds none either, and
+//! so that what was written is known again as ours (docs/formats/drives.md). A duplicate gets the stamps of one of the job's
 //! repeated contents instead.
 
 use crate::layout::Job;
+use stend_base::own_data::{self, Vouches};
 use stend_base::random::{Random, below, draw};
 
 /// Random data per job. Larger than the windows of the compressors in storage stacks (ZFS records are up
 /// to 1 MiB, btrfs extents 128 KiB, zstd level 3 looks back 2 MiB), small enough for one job's buffers to
 /// be registered under the usual RLIMIT_MEMLOCK of 8 MiB.
 const POOL: usize = 4 << 20;
-/// Smallest unit that any array we know deduplicates.
-const SECTOR: usize = 512;
 /// Unit in which compressible data are made and duplicates counted: the block of most arrays and file systems.
 const UNIT: usize = 4096;
 /// 2^64 divided by the golden ratio: multiples of it visit all residues far from one another.
@@ -125,10 +125,11 @@ impl Payload {
             (at, draw(self.seed, index))
         };
         // Sectors of compressible data are alike behind the dense part; in units they differ.
-        let unit = if self.dense < UNIT { UNIT } else { SECTOR };
+        let (unit, vouches) =
+            if self.dense < UNIT { (UNIT, Vouches::Block) } else { (own_data::SECTOR, Vouches::Sector) };
         for sector in memory[at..at + len].chunks_mut(unit) {
             stamp = stamp.wrapping_add(SPREAD);
-            let stamp = stamp.to_le_bytes();
+            let stamp = own_data::stamp(stamp, vouches);
             match sector.first_chunk_mut() {
                 Some(first) => *first = stamp,
                 // A write of a trace may end anywhere.
@@ -303,6 +304,26 @@ mod tests {
         let data = Data { dedup_thousandths: 1500, ..Data::default() };
         let writer = job(Stream { mix: Mix::of_reads(0), data, queue_depth: 32, ..stream() });
         assert_eq!(Payload::new(&writer).slot_len(), 128 << 10, "duplicates share the pool");
+    }
+
+    #[test]
+    fn what_was_written_is_known_again_in_every_block() {
+        const KIB: usize = 1024;
+        for (compress, dedup, block, lens) in [
+            (1000, 1000, 4096, &[4096][..]),
+            (1000, 1500, 65_536, &[65_536]),
+            (1500, 1000, 16_384, &[16_384]),
+            (4000, 1200, 4096, &[4096]),
+            (1000, 1000, 512, &[512]),
+            (2000, 1000, 1024, &[1024]),
+            (1000, 1000, 1 << 20, &[4 * KIB, 512, 3 * KIB + 512, 8 * KIB]),
+        ] {
+            let data = written_in(compress, dedup, block, 4, lens);
+            for (index, written) in data.chunks_exact(own_data::BLOCK).take(4096).enumerate() {
+                let found = own_data::content(written);
+                assert_eq!(found, own_data::Content::Ours, "block {index} of {compress}, {dedup}, {block}, {lens:?}");
+            }
+        }
     }
 
     #[test]

@@ -78,6 +78,9 @@ pub struct TargetFacts {
     pub devices: Vec<Device>,
     /// Signatures found on a block device.
     pub signatures: Vec<Signature>,
+    /// What a sample of its blocks holds; `None` if no sample was taken: of what is no block device, is never written anyway, or was
+    /// only listed.
+    pub contents: Option<Sampled>,
     /// May it be written, and if not, why.
     pub access: WriteAccess,
     /// What others did to the busiest device below while it was looked at; `None` if that cannot be seen.
@@ -95,6 +98,43 @@ pub struct Busy {
     pub ops: u64,
     /// What they moved.
     pub bytes: Bytes,
+}
+
+/// What a sample of the blocks of a device holds: both ends whole, and single blocks spread over what is between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// Blocks of 4 KiB that were read.
+    pub blocks: u64,
+    /// Of these, blocks that are erased: zeros or ones.
+    pub blank: u64,
+    /// Of these, blocks that Stend wrote, as they say themselves.
+    pub ours: u64,
+    /// Of these, blocks of anything else.
+    pub other: u64,
+    /// Byte offset of the first of those that nothing says are ours.
+    pub first_other: Option<u64>,
+    /// The mark that an earlier run or stand left for what does not say itself whose it is.
+    pub mark: Option<OwnMark>,
+    /// How long it took.
+    pub took: Nanos,
+}
+
+impl Sampled {
+    /// Whether there is something on the device that is neither erased nor ours.
+    pub fn is_unknown(&self) -> bool {
+        self.other > 0 && !self.mark.as_ref().is_some_and(|mark| mark.broken_at.is_none())
+    }
+}
+
+/// What Stend left on a device to know its own data again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnMark {
+    /// The run or stand that left it.
+    pub by: String,
+    /// When, seconds since 1970.
+    pub left_unix: u64,
+    /// Byte offset of the first block that is not what it was then, so that the mark does not count; `None`: all that it names is.
+    pub broken_at: Option<u64>,
 }
 
 /// One block device of a stack.
@@ -180,6 +220,9 @@ pub struct Signature {
     pub label: Option<String>,
 }
 
+/// What `--overwrite-signature` is given for data that carry no signature.
+pub const UNKNOWN_DATA: &str = "unknown-data";
+
 /// Whether and how a target may be written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -190,7 +233,7 @@ pub enum WriteAccess {
     Confirm {
         /// What `--confirm` must be given.
         identity: String,
-        /// Names that `--overwrite-signature` must be given; empty if the device is blank.
+        /// Names that `--overwrite-signature` must be given, [`UNKNOWN_DATA`] among them; empty if the device is blank.
         signatures: Vec<String>,
     },
     /// Always: what is written goes nowhere.
@@ -263,6 +306,13 @@ pub enum Refusal {
         /// The system's own words.
         why: String,
     },
+    /// A block of it cannot be read, so nobody knows what is on it.
+    UnreadableAt {
+        /// Byte offset of the block.
+        offset: u64,
+        /// The system's own words.
+        why: String,
+    },
     /// It has no stable identity to confirm.
     NoIdentity,
     /// Another run of Stend uses it.
@@ -331,6 +381,10 @@ impl Refusal {
             Refusal::Unreadable { why } => {
                 say!("cannot be read to see what is on it ({why})", "не читается, и неизвестно, что на нём ({why})")
             }
+            Refusal::UnreadableAt { offset, why } => say!(
+                "cannot be read at byte {offset} to see what is on it ({why})",
+                "не читается со смещения {offset}, и неизвестно, что на нём ({why})"
+            ),
             Refusal::NoIdentity => {
                 say!(
                     "has no stable identity that could be confirmed",

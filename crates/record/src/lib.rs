@@ -29,7 +29,8 @@ pub use calibration::{Calibration, Subject};
 pub use checkup::{Checkup, CheckupItem, Level};
 pub use crash::{Aftermath, Crash, Replayed};
 pub use facts::{
-    Busy, Device, HostFacts, Refusal, STAND_PATHS, Signature, TargetFacts, TargetKind, WriteAccess, joins_paths,
+    Busy, Device, HostFacts, OwnMark, Refusal, STAND_PATHS, Sampled, Signature, TargetFacts, TargetKind, UNKNOWN_DATA,
+    WriteAccess, joins_paths,
 };
 pub use fault::{Back, FaultMoment};
 pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};

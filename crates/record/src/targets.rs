@@ -127,6 +127,7 @@ mod tests {
             devices: devices.iter().map(device).collect(),
             signatures: Vec::new(),
             access: WriteAccess::Refused(Vec::new()),
+            contents: None,
             busy: None,
         }
     }

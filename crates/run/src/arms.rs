@@ -192,6 +192,7 @@ mod tests {
             devices: Vec::new(),
             signatures: Vec::new(),
             access: WriteAccess::OwnDirectory,
+            contents: None,
             busy: None,
         };
         let host = HostFacts { kernel: kernel.into(), ..HostFacts::default() };

@@ -13,7 +13,7 @@ use stend_host::{FromHost, Host, Reply, Request};
 use stend_spec::plan::{Plan, PlanInputs};
 
 /// Longest wait for an answer: as long as a run waits for its first.
-const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+const ANSWER_LIMIT: Duration = Duration::from_secs(150);
 /// How long the worker may take to exit; it holds nothing.
 const END_LIMIT: Duration = Duration::from_secs(15);
 
@@ -63,6 +63,8 @@ fn answer(receiver: &Receiver<Input>) -> Result<Reply> {
     loop {
         match receiver.recv_timeout(ANSWER_LIMIT) {
             Ok(Input::Host(FromHost::Reply(Reply::Failed(error)))) => return Err(error),
+            // How long the look takes.
+            Ok(Input::Host(FromHost::Reply(Reply::Event(_)))) => {}
             Ok(Input::Host(FromHost::Reply(reply))) => return Ok(reply),
             Ok(Input::Host(FromHost::Lost(detail))) => return Err(lost(&detail)),
             Ok(Input::Wish(Wish::Stop(kind))) => return Err(interrupted(kind)),

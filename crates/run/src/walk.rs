@@ -25,12 +25,12 @@ use stend_record::{Entry, Event, EventKind, RunState};
 use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs, StopReason};
 use stend_spec::workload::Region;
 
-/// Longest look at a target: a slow device answers its inquiry within it.
-const INSPECT_LIMIT: Nanos = Nanos::secs(60);
+/// Longest look at a target: a slow device answers its inquiry within it, after a sample of its blocks that may take a minute.
+const INSPECT_LIMIT: Nanos = Nanos::secs(150);
 /// Longest time without progress of a fill or a sampling of zeros.
 const SILENCE_LIMIT: Nanos = Nanos::secs(60);
-/// Longest undo.
-const RELEASE_LIMIT: Nanos = Nanos::secs(60);
+/// Longest undo, with a sample of what is left on a device.
+const RELEASE_LIMIT: Nanos = Nanos::secs(150);
 
 /// The state of a run.
 pub struct Walk {

@@ -4,9 +4,8 @@ use super::*;
 use stend_base::Bytes;
 use stend_host::{Inspect, Permission};
 use stend_record::verification::{Checked, ReadBack, Verification};
-use stend_record::{
-    ArmFacts, HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample,
-};
+use stend_record::{ArmFacts, HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus};
+use stend_record::{WriteAccess, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 
@@ -63,6 +62,7 @@ fn facts() -> Reply {
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        contents: None,
         busy: None,
     };
     Reply::Facts(Box::new(Facts {

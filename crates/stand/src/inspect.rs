@@ -19,7 +19,7 @@ const BLOCK_UNKNOWN: Bytes = Bytes::kib(4);
 const NULL_SIZE: Bytes = Bytes::gib(64);
 
 /// Looks at a target: a directory, a file, a block device or a link to one, the name of a device in `/dev` or
-/// `/dev/disk/by-id`, or an identity as printed. Changes nothing.
+/// `/dev/disk/by-id`, or an identity as printed. Changes nothing, and reads no more of a device than its signatures.
 ///
 /// Errors: `Usage` if there is no such thing, `Preflight` if it may not be read.
 pub fn inspect(name: &str) -> Result<TargetFacts> {
@@ -106,6 +106,7 @@ pub(crate) fn device_facts(roots: &Roots, devices: &Devices, node: &Node, named:
         devices: drives::describe(roots, devices, &devices.stack(&[node])),
         signatures: verdict.signatures,
         access: verdict.access,
+        contents: None,
         busy: None,
     }
 }
@@ -126,6 +127,7 @@ fn null_facts(named: &str, path: &str) -> TargetFacts {
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::Nowhere,
+        contents: None,
         busy: None,
     }
 }
@@ -180,6 +182,7 @@ fn lying_on(roots: &Roots, devices: &Devices, named: &str, path: &Path) -> Targe
         devices: drives::describe(roots, devices, &stack),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        contents: None,
         busy: None,
     }
 }

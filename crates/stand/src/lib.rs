@@ -8,6 +8,7 @@ mod blkid;
 mod busy;
 mod claims;
 mod command;
+mod contents;
 mod devices;
 mod doctor;
 mod drives;
@@ -37,6 +38,7 @@ mod recorded;
 
 pub use arm::{Entered, enter, may_execute, observe};
 pub use blkid::blkid_is_missing;
+pub use contents::sample_contents;
 pub use doctor::doctor;
 pub use faults::{Faults, Grounds, foresee_faults};
 pub use host::host_facts;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::{Refusal, TargetFacts, TargetKind, WriteAccess};
+use stend_record::{Refusal, Sampled, TargetFacts, TargetKind, UNKNOWN_DATA, WriteAccess};
 
 /// What the user allowed on the command line.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -70,18 +70,15 @@ fn confirmed(
     }
     let missing: Vec<&String> = signatures.iter().filter(|s| !permission.overwrite_signatures.contains(s)).collect();
     if !missing.is_empty() {
-        let found = list(signatures);
+        let Say { en, ru } = carried(signatures, facts.contents.as_ref());
         let flags = signature_flags(&missing);
         return Err(Error::new(
             Kind::Unsafe,
-            say!(
-                "refused to write to `{path}`: it carries {found}",
-                "запись в `{path}` отклонена: на цели обнаружено: {found}"
-            ),
+            say!("refused to write to `{path}`: {en}", "запись в `{path}` отклонена: {ru}"),
         )
         .hint(say!("if that may be lost, add {flags}", "если это можно потерять, добавьте {flags}")));
     }
-    match permission.overwrite_signatures.iter().find(|named| !signatures.contains(named)) {
+    match permission.overwrite_signatures.iter().find(|named| !may_be_named(named, signatures)) {
         Some(named) => Err(Error::new(
             Kind::Unsafe,
             say!(
@@ -95,6 +92,47 @@ fn confirmed(
         ))),
         None => Ok(Ok(())),
     }
+}
+
+/// Whether the name of a signature is one of those that are there. A sample that found nothing is no proof that there is nothing.
+pub(crate) fn may_be_named(name: &str, there: &[String]) -> bool {
+    name == UNKNOWN_DATA || there.iter().any(|known| known == name)
+}
+
+/// What is on a device, as a clause.
+fn carried(signatures: &[String], contents: Option<&Sampled>) -> Say {
+    let marks: Vec<String> = signatures.iter().filter(|name| *name != UNKNOWN_DATA).cloned().collect();
+    let unknown = contents.filter(|_| signatures.len() > marks.len()).map(unknown_data);
+    let found = list(&marks);
+    let carries = || say!("it carries {found}", "на цели обнаружено: {found}");
+    match unknown {
+        None => carries(),
+        Some(unknown) if marks.is_empty() => unknown,
+        Some(unknown) => {
+            let carries = carries();
+            Say { en: format!("{}; {}", carries.en, unknown.en), ru: format!("{}; {}", carries.ru, unknown.ru) }
+        }
+    }
+}
+
+/// What a sample found that is nobody's as far as can be told, as a clause.
+fn unknown_data(contents: &Sampled) -> Say {
+    let Sampled { blocks, other, first_other, mark, .. } = contents;
+    let first = first_other.unwrap_or(0);
+    let Say { en, ru } = match mark {
+        Some(mark) => {
+            let (by, at) = (&mark.by, mark.broken_at.unwrap_or(0));
+            say!(
+                "; `{by}` left a mark for its data there, but byte {at} was written to since",
+                "; `{by}` оставил там пометку своих данных, но с тех пор было записано что-то со смещения {at}"
+            )
+        }
+        None => Say::same(""),
+    };
+    say!(
+        "it holds data that are not Stend's: {other} of {blocks} blocks that were read, the first at byte {first}{en}",
+        "на ней есть данные не от Stend: {other} из {blocks} прочитанных блоков, первый — со смещения {first}{ru}"
+    )
 }
 
 /// A refusal with all its reasons, of kind `Unsafe`.
@@ -195,6 +233,10 @@ fn way_out(reason: &Refusal) -> Option<Say> {
             "посмотрите командой `findmnt '{at}'`, что это, и размонтируйте; внутри ничего не удаляется"
         ),
         Refusal::Unreadable { .. } => say!("devices need root", "для устройств нужны права root"),
+        Refusal::UnreadableAt { .. } => say!(
+            "see what the kernel says of it (`dmesg`) and what the drive does (`smartctl -x`)",
+            "посмотрите, что сообщают о ней ядро (`dmesg`) и сам накопитель (`smartctl -x`)"
+        ),
         Refusal::DuplicateIdentity { .. } | Refusal::ReadOnly | Refusal::NoIdentity => return None,
     })
 }

@@ -3,6 +3,7 @@
 
 use crate::access::Viewer;
 use crate::claims;
+use crate::contents;
 use crate::devices::{Devices, Node};
 use crate::inspect::device_facts;
 use crate::owner::Owner;
@@ -87,6 +88,19 @@ pub struct Prepared {
     path: PathBuf,
     size: Bytes,
     undo: Vec<String>,
+    /// Of a device that may be written.
+    before: Option<Before>,
+}
+
+/// What was known of a device before anything was written to it.
+#[derive(Debug)]
+struct Before {
+    identity: Option<String>,
+    /// Everything on it was erased or ours, as far as a sample tells.
+    ours: bool,
+    /// Some of that was known by a mark alone.
+    by_mark: bool,
+    run_id: String,
 }
 
 #[derive(Debug)]
@@ -151,13 +165,15 @@ pub fn prepare(
 ) -> Result<Prepared> {
     let roots = Roots::host();
     match (need, facts.kind) {
-        (Need::Read, TargetKind::BlockDevice | TargetKind::File) => {
-            Ok(Prepared { held: Held::Nothing, path: PathBuf::from(&facts.path), size: facts.size, undo: Vec::new() })
-        }
+        (Need::Read, TargetKind::BlockDevice | TargetKind::File) => Ok(Prepared::as_it_is(Held::Nothing, facts)),
         (Need::WriteDevice(owner), TargetKind::BlockDevice) => {
-            must_be_allowed(facts, permission)?;
-            let held = Held::Device(claim_device(&roots, facts, owner)?);
-            Ok(Prepared { held, path: PathBuf::from(&facts.path), size: facts.size, undo: Vec::new() })
+            let mut facts = facts.clone();
+            if facts.contents.is_none() {
+                contents::sample_contents(std::slice::from_mut(&mut facts), &mut |_| {});
+            }
+            must_be_allowed(&facts, permission)?;
+            let held = Held::Device(claim_device(&roots, &facts, owner)?);
+            Ok(Prepared { before: Some(Before::of(&facts, owner)), ..Prepared::as_it_is(held, &facts) })
         }
         (Need::TestFiles { sizes, .. }, TargetKind::Directory) if !sizes.is_empty() => {
             must_be_allowed(facts, permission)?;
@@ -165,8 +181,7 @@ pub fn prepare(
         }
         (Need::Read, TargetKind::NullDevice) | (Need::WriteDevice(_), TargetKind::NullDevice) => {
             let claim = Claim::null_device(Path::new(&facts.path)).map_err(|e| claims::explain(&facts.path, e))?;
-            let held = Held::Device(claim);
-            Ok(Prepared { held, path: PathBuf::from(&facts.path), size: facts.size, undo: Vec::new() })
+            Ok(Prepared::as_it_is(Held::Device(claim), facts))
         }
         (Need::WriteDevice(_), TargetKind::File) => {
             Err(permission::refused(&facts.path, &[stend_record::Refusal::ForeignFile]))
@@ -184,7 +199,23 @@ pub fn prepare(
     }
 }
 
+impl Before {
+    fn of(facts: &TargetFacts, owner: &Owner) -> Before {
+        let contents = facts.contents.as_ref();
+        Before {
+            identity: facts.identity.clone(),
+            ours: contents.is_some_and(|contents| !contents.is_unknown()),
+            by_mark: contents.is_some_and(|contents| contents.other > 0),
+            run_id: owner.run_id.clone(),
+        }
+    }
+}
+
 impl Prepared {
+    fn as_it_is(held: Held, facts: &TargetFacts) -> Prepared {
+        Prepared { held, path: PathBuf::from(&facts.path), size: facts.size, undo: Vec::new(), before: None }
+    }
+
     /// Opens what I/O goes to: the device, the file, or the test file. `direct` bypasses the page cache.
     ///
     /// Errors: `Preflight` if direct I/O is refused; `Unsafe` if writing was not prepared, or if the target
@@ -251,6 +282,24 @@ impl Prepared {
         }
     }
 
+    /// Leaves a mark on a device that was written, so that the next run knows what is on it as ours; only the first `end` bytes may be
+    /// written. `opaque`: data were written that do not say so themselves. No mark is left where there were data before that were not
+    /// ours: what was not written over is still there.
+    pub fn leave_mark(&self, opaque: bool, end: Bytes, log: &mut dyn FnMut(EventKind)) {
+        let (Held::Device(claim), Some(before)) = (&self.held, &self.before) else { return };
+        if !before.ours || !(opaque || before.by_mark) {
+            return;
+        }
+        let shown = self.path.display();
+        let device = (self.path.as_path(), self.size.0);
+        let text = match contents::leave(claim, device, before.identity.as_deref(), &before.run_id, end.0) {
+            Ok(true) => format!("left a mark on {shown}, by which its contents are known as those of this run"),
+            Ok(false) => return,
+            Err(error) => format!("left no mark on {shown}: {error}; the next run asks before it writes there"),
+        };
+        log(EventKind::Note { text });
+    }
+
     /// Removes what was made and lets go of the target. Dropping does the same without a word.
     pub fn undo(mut self, log: &mut dyn FnMut(EventKind)) -> Result<()> {
         if let Held::Files(files) = &mut self.held {
@@ -299,7 +348,7 @@ fn make_files(roots: &Roots, steps: &[Step], size: Bytes, log: &mut dyn FnMut(Ev
         undo.extend(step.describe_undo());
     }
     let files = made.ok_or_else(no_directory)?;
-    Ok(Prepared { path: files.data(), held: Held::Files(files), size, undo })
+    Ok(Prepared { path: files.data(), held: Held::Files(files), size, undo, before: None })
 }
 
 fn no_directory() -> Box<Error> {

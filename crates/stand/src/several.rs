@@ -2,7 +2,7 @@
 //! test files. One that is refused refuses all, and then nothing has been written. The order is fixed, so that of two runs
 //! that want the same devices one gets them.
 
-use crate::permission::{Permission, flags, may_write};
+use crate::permission::{Permission, flags, may_be_named, may_write};
 use crate::prepare::{Need, Prepared, Rehearsal, dry_run, prepare};
 use crate::testfile;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub fn may_write_all(targets: &[TargetFacts], permission: &Permission) -> Result
     if let [target] = targets {
         return may_write(target, permission);
     }
-    let on_any = |name: &String| targets.iter().any(|target| signatures(target).contains(name));
+    let on_any = |name: &String| targets.iter().any(|target| may_be_named(name, signatures(target)));
     if let Some(named) = permission.overwrite_signatures.iter().find(|name| !on_any(name)) {
         return Err(Error::new(
             Kind::Unsafe,
@@ -152,6 +152,11 @@ impl PreparedAll {
         self.each.first_mut().ok_or_else(none)?.make_app_directory(passable, log)
     }
 
+    /// [`Prepared::leave_mark`] of every target, of which no more than its share of the range is written.
+    pub fn leave_marks(&self, opaque: bool, log: &mut dyn FnMut(EventKind)) {
+        self.each.iter().for_each(|target| target.leave_mark(opaque, self.share, log));
+    }
+
     /// Leaves what was made for a later session to judge, and lets go of every target when this process ends.
     pub fn leave(self, log: &mut dyn FnMut(EventKind)) {
         self.each.into_iter().for_each(|prepared| prepared.leave(log));
@@ -195,6 +200,7 @@ mod tests {
             devices: Vec::new(),
             signatures: Vec::new(),
             access,
+            contents: None,
             busy: None,
         }
     }

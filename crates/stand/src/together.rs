@@ -152,6 +152,7 @@ mod tests {
             devices: devices.collect(),
             signatures: Vec::new(),
             access: WriteAccess::Refused(Vec::new()),
+            contents: None,
             busy: None,
         }
     }

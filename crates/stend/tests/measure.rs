@@ -161,7 +161,11 @@ fn a_device_is_discarded_only_after_confirmation() {
     assert!(stderr.contains("--confirm=") && intact(), "{stderr}");
 
     let identity = device.identity(&scratch);
-    expect_exit(&mut stend(&scratch, &[&words[..], &["--confirm", &identity]].concat()), 0);
+    let confirmed = [&words[..], &["--confirm", &identity]].concat();
+    let (_, stderr) = expect_exit(&mut stend(&scratch, &confirmed), 5);
+    assert!(stderr.contains("--overwrite-signature=unknown-data") && intact(), "{stderr}");
+    let named = [&confirmed[..], &["--overwrite-signature=unknown-data"]].concat();
+    expect_exit(&mut stend(&scratch, &named), 0);
     assert!(!intact(), "a loop device hands discards on to its file");
     let check = |id: &str| {
         let findings = show_json(&scratch, std::path::Path::new(&path));

@@ -5,6 +5,7 @@
 
 mod directory;
 mod lease;
+mod mark;
 
 pub use directory::{DirectoryOwner, OwnDirectory};
 pub use lease::{Lease, NotLeased, Seen};

@@ -2,13 +2,12 @@
 //! Pure; must not know what is expected.
 
 use super::Marks;
+use stend_base::own_data;
 use stend_base::random::draw;
 use stend_record::verification::Found;
 
 /// Bytes that have a mark of their own: the smallest unit that any storage writes whole.
 pub(crate) const SECTOR: usize = 512;
-/// First bytes of a marked sector; the last of them count the versions of this format.
-const MAGIC: [u8; 8] = *b"StendV01";
 /// Where what follows the magic lies, little-endian.
 const RUN: usize = 8;
 const ADDRESS: usize = 16;
@@ -71,7 +70,7 @@ pub(crate) fn stamp(block: &mut [u8], marks: Marks, address: u64, sequence: u64)
 
 #[inline]
 fn write(sector: &mut [u8], mark: &Mark) {
-    sector[..RUN].copy_from_slice(&MAGIC);
+    sector[..RUN].copy_from_slice(&own_data::VERIFIED);
     sector[RUN..ADDRESS].copy_from_slice(&mark.marks.run.to_le_bytes());
     sector[ADDRESS..SEQUENCE].copy_from_slice(&mark.address.to_le_bytes());
     sector[SEQUENCE..EPOCH].copy_from_slice(&mark.sequence.to_le_bytes());
@@ -90,7 +89,7 @@ fn write(sector: &mut [u8], mark: &Mark) {
 /// What a sector of [`SECTOR`] bytes holds, seen from the run number `run`.
 #[inline]
 pub(crate) fn read(sector: &[u8], run: u64) -> Content {
-    let marked = sector[..RUN] == MAGIC;
+    let marked = sector[..RUN] == own_data::VERIFIED;
     if marked && crc32c::crc32c(&sector[..SUM]).to_le_bytes() == sector[SUM..] {
         let marks = Marks { run: number(sector, RUN), epoch: number(sector, EPOCH) as u32 };
         let (address, sequence) = (number(sector, ADDRESS), number(sector, SEQUENCE));

@@ -229,6 +229,7 @@ pub fn target() -> TargetFacts {
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        contents: None,
         busy: None,
     }
 }

@@ -5,7 +5,7 @@ use crate::figures::both;
 use crate::shell;
 use crate::words;
 use stend_base::{Lang, Say, format, say};
-use stend_record::{Device, TargetFacts, TargetKind, WriteAccess};
+use stend_record::{Device, OwnMark, Sampled, TargetFacts, TargetKind, WriteAccess};
 
 /// The facts of a target for a person, at most `width` columns wide (40 at least).
 pub fn inspect_text(facts: &TargetFacts, lang: Lang, width: usize) -> String {
@@ -55,6 +55,7 @@ fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
         ),
         (say!("mounted with", "монтирование"), Say::same(facts.mount_options.clone().unwrap_or_default())),
         (say!("signatures", "метки"), signatures),
+        (say!("contents", "содержимое"), facts.contents.as_ref().map_or(Say::same(""), contents)),
     ];
     let rows: Vec<_> = rows.iter().map(|(name, value)| (name.get(lang), value.get(lang))).collect();
     let names = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
@@ -62,6 +63,30 @@ fn fields(facts: &TargetFacts, lang: Lang, columns: usize) -> String {
     present
         .map(|(name, value)| paragraph(&format!("  {}  ", super::layout::left(name, names)), value, columns))
         .collect()
+}
+
+/// What a sample of its blocks found.
+fn contents(found: &Sampled) -> Say {
+    let [blocks, blank, ours, other] = [found.blocks, found.blank, found.ours, found.other].map(format::count);
+    let read = say!(
+        "{blocks} blocks of 4 KiB read: {blank} erased, {ours} that Stend wrote, {other} of other data",
+        "прочитано блоков по 4 КиБ: {blocks}; стёртых {blank}, записанных Stend {ours}, с другими данными {other}"
+    );
+    let first = match found.first_other {
+        Some(at) => say!(", the first at byte {at}", ", первый — со смещения {at}"),
+        None => Say::same(""),
+    };
+    let mark = match &found.mark {
+        None => Say::same(""),
+        Some(OwnMark { by, broken_at: None, .. }) => {
+            say!("; a mark says that `{by}` left them", "; по пометке, их оставил `{by}`")
+        }
+        Some(OwnMark { by, broken_at: Some(at), .. }) => say!(
+            "; the mark that `{by}` left does not count, because byte {at} was written to since",
+            "; пометка, которую оставил `{by}`, не действует: с тех пор было записано что-то со смещения {at}"
+        ),
+    };
+    Say { en: [read.en, first.en, mark.en].concat(), ru: [read.ru, first.ru, mark.ru].concat() }
 }
 
 /// Name, where it was found, and label: a copy of a superblock that lies far from the start is told by its place.

@@ -18,6 +18,7 @@ fn facts(kind: TargetKind, access: WriteAccess) -> TargetFacts {
         devices: Vec::new(),
         signatures: Vec::new(),
         access,
+        contents: None,
         busy: None,
     }
 }
@@ -73,6 +74,45 @@ fn every_signature_must_be_named_to_be_overwritten() {
          --overwrite-signature=ext4"
     );
     assert_eq!(answer(&both, &["serial:A1"], &["gpt", "ext4"]), "yes");
+}
+
+#[test]
+fn unknown_data_are_told_with_their_place_and_may_be_named_where_a_sample_found_none() {
+    let mark = |broken_at| stend_record::OwnMark { by: "R-1".into(), left_unix: 1, broken_at };
+    let sampled = |other, mark| Sampled {
+        blocks: 3072,
+        blank: 3072 - other,
+        ours: 0,
+        other,
+        first_other: (other > 0).then_some(8192),
+        mark,
+        took: stend_base::Nanos(1),
+    };
+    let with = |other, mark| {
+        let mut facts = device(&[]);
+        crate::contents::add_sampled(&mut facts, sampled(other, mark));
+        facts
+    };
+    assert_eq!(answer(&with(0, None), &["serial:A1"], &[]), "yes");
+    assert_eq!(answer(&with(0, None), &["serial:A1"], &[UNKNOWN_DATA]), "yes");
+    assert_eq!(answer(&with(7, Some(mark(None))), &["serial:A1"], &[]), "yes");
+    assert_eq!(
+        answer(&with(7, None), &["serial:A1"], &[]),
+        "Unsafe error: refused to write to `/dev/x`: it holds data that are not Stend's: 7 of 3072 blocks that were read, \
+         the first at byte 8192\nhint: if that may be lost, add --overwrite-signature=unknown-data"
+    );
+    let broken = answer(&with(7, Some(mark(Some(8192)))), &["serial:A1"], &[]);
+    assert!(broken.contains("`R-1` left a mark for its data there, but byte 8192 was written to since"), "{broken}");
+    assert_eq!(answer(&with(7, None), &["serial:A1"], &[UNKNOWN_DATA]), "yes");
+    // A file system that is given up accounts for what is in it, a table of partitions does not.
+    let mut named = device(&["ext4"]);
+    named.signatures.push(stend_record::Signature { name: "ext4".into(), offset: 1080, label: None });
+    crate::contents::add_sampled(&mut named, sampled(7, None));
+    assert_eq!(answer(&named, &["serial:A1"], &["ext4"]), "yes");
+    let mut table = device(&["gpt"]);
+    table.signatures.push(stend_record::Signature { name: "gpt".into(), offset: 512, label: None });
+    crate::contents::add_sampled(&mut table, sampled(7, None));
+    assert!(answer(&table, &["serial:A1"], &["gpt"]).contains("it carries `gpt`; it holds data that are not Stend's"));
 }
 
 #[test]

@@ -1,15 +1,19 @@
 //! Takes a stand down: undoes what the kernel shows of it, from the last layer to the first. Other things than its own it does
 //! not touch, and contents of drives it does not bring back.
 
-use super::journal::{Entry, Journal};
+use super::journal::{Drive, Entry, Journal};
 use super::perform::perform;
 use super::signs::Sight;
 use super::step::{Deed, Sign};
 use super::{Place, Watch, drives, here, stand_of};
+use crate::devices::Devices;
+use crate::owner::{self, Owner};
 use crate::roots::Roots;
-use crate::{claims, permission};
+use crate::{claims, contents, identity, marks, mounts, permission};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
+use stend_record::EventKind;
 
 /// How long something that was undone may still be seen.
 const VANISHES: Duration = Duration::from_secs(10);
@@ -42,7 +46,55 @@ pub fn take_down(name: &str, watch: &mut Watch) -> Result<()> {
     }
     // The marks on a drive that is not here are still on it.
     drives::must_all_be_here(&head.drives, &place.drives)?;
+    leave_marks(&roots, &place, &head.drives, &journal, watch);
     journal.remove()
+}
+
+/// What layers wrote to drives does not say whose it is: a mark on each drive tells the next stand or run. Where it cannot be left that
+/// is said, and they ask.
+fn leave_marks(roots: &Roots, place: &Place, drives: &[Drive], journal: &Journal, watch: &mut Watch) {
+    let boot = owner::boot_id(roots);
+    let taken = drives.iter().zip(&place.drives).filter(|(drive, _)| journal.was_ours(&drive.identity, &boot));
+    let by = format!("stand {}", place.stand.name);
+    let told: Vec<String> = std::thread::scope(|scope| {
+        let leave = |(_, ways): (&Drive, &Vec<String>)| {
+            let (path, by) = (ways.first()?.clone(), by.clone());
+            Some(scope.spawn(move || match leave_mark(roots, &path, &by) {
+                Ok(true) => {
+                    Some(format!("left a mark on {path}, by which its contents are known as those of the stand"))
+                }
+                Ok(false) => None,
+                Err(error) => {
+                    let why = error.message.en;
+                    Some(format!("left no mark on {path}: {why}; whoever writes there next is asked first"))
+                }
+            }))
+        };
+        let threads: Vec<_> = taken.filter_map(leave).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok().flatten()).collect()
+    });
+    told.into_iter().for_each(|text| (watch.log)(EventKind::Note { text }));
+}
+
+fn leave_mark(roots: &Roots, path: &str, by: &str) -> Result<bool> {
+    let devices = Devices::read(roots);
+    let Some(node) = mounts::device_at(roots, &devices, path) else { return Ok(false) };
+    let owner = Owner { run_id: by.to_string(), run_file: by.to_string(), ledger: None };
+    let claim = claims::claim(roots, &devices, node, &owner)?;
+    // With the claim in hand nobody can change that.
+    let signatures = marks::on(&devices, node).map_err(|error| unreadable(path, &error))?;
+    if !signatures.is_empty() {
+        let names: Vec<&str> = signatures.iter().map(|found| found.name).collect();
+        let names = names.join("`, `");
+        return Err(Error::new(Kind::Unsafe, say!("it carries `{names}`", "на нём `{names}`")));
+    }
+    let identity = identity::of(roots, &devices, node);
+    contents::leave(&claim, (Path::new(path), node.size), identity.as_deref(), by, node.size)
+        .map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &str, error: &std::io::Error) -> Box<Error> {
+    claims::preflight(path, &say!("mark what is on the device", "пометить содержимое устройства"), error)
 }
 
 pub(super) fn undo(roots: &Roots, sign: &Sign, deed: &Deed, journal: &mut Journal, watch: &mut Watch) -> Result<()> {

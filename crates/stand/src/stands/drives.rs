@@ -7,7 +7,7 @@ use crate::devices::{Devices, Node};
 use crate::inspect::device_facts;
 use crate::permission::{Permission, may_write};
 use crate::roots::Roots;
-use crate::{claims, identity};
+use crate::{claims, contents, identity};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{TargetFacts, WriteAccess};
 use stend_spec::stand::{DriveRef, Stand};
@@ -201,6 +201,24 @@ pub(super) fn look(roots: &Roots, node: &Node, devices: &Devices, others: &[&str
     let named = devices.path(node).display().to_string();
     // Two devices of one identity are refused, but for these.
     device_facts(roots, &devices.without(others), node, &named, Viewer::Stranger)
+}
+
+/// Facts of drives with samples of what is on them; those of further paths to a drive have that of the first. `tell` hears what is
+/// being waited for.
+pub(super) fn sampled(facts: Vec<TargetFacts>, tell: &mut dyn FnMut(String)) -> Vec<TargetFacts> {
+    let is_way_to = |way: &TargetFacts, drive: &TargetFacts| way.identity.is_some() && way.identity == drive.identity;
+    let is_first = |index: usize| !facts[..index].iter().any(|other| is_way_to(&facts[index], other));
+    let firsts: Vec<bool> = (0..facts.len()).map(is_first).collect();
+    let split = facts.into_iter().zip(firsts).partition::<Vec<_>, _>(|(_, first)| *first);
+    let [mut drives, mut ways] =
+        [split.0, split.1].map(|all| all.into_iter().map(|(facts, _)| facts).collect::<Vec<_>>());
+    contents::sample_contents(&mut drives, tell);
+    for way in &mut ways {
+        let of = drives.iter().find(|drive| is_way_to(way, drive));
+        of.and_then(|drive| drive.contents.clone()).into_iter().for_each(|found| contents::add_sampled(way, found));
+    }
+    drives.extend(ways);
+    drives
 }
 
 /// Refuses a drive that may not be written over: in use, or with a signature that `overwrite` does not name. That the stand file

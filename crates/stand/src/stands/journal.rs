@@ -83,6 +83,15 @@ pub(crate) enum Entry {
         /// Which of the devices below it.
         index: u32,
     },
+    /// A drive is about to be written to for the first time.
+    Taken {
+        /// Its identity.
+        identity: String,
+        /// Everything on it was erased or ours, as far as a sample tells.
+        ours: bool,
+        /// The boot in which nobody else can have written to it since.
+        boot_id: String,
+    },
     /// Something is about to be undone.
     Undo {
         /// The command.
@@ -250,6 +259,13 @@ impl Journal {
             Entry::Before { path: noted, value } if noted == path => known.or(Some(value.as_str())),
             Entry::PutBack { path: noted } if noted == path => None,
             _ => known,
+        })
+    }
+
+    /// Whether everything on a drive was erased or ours when the stand took it, in this boot.
+    pub(crate) fn was_ours(&self, identity: &str, boot: &str) -> bool {
+        self.entries.iter().any(|entry| {
+            matches!(entry, Entry::Taken { identity: of, ours: true, boot_id } if of == identity && boot_id == boot)
         })
     }
 

@@ -4,8 +4,9 @@ use super::journal::{Head, Journal};
 use super::signs::Sight;
 use super::{Place, drives, here};
 use crate::devices::{Devices, Node};
+use crate::roots::Roots;
 use stend_base::Result;
-use stend_record::{PlannedDrive, PlannedStep, StandPlan, WriteAccess};
+use stend_record::{PlannedDrive, PlannedStep, StandPlan, TargetFacts, WriteAccess};
 use stend_spec::stand::Stand;
 
 /// What [`put_up`](super::put_up) would do. Changes nothing; a drive that is not here, or would be refused, is told and no error.
@@ -19,34 +20,7 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     let journal =
         known.unwrap_or_else(|| Journal::imagined(Head::new(file, text, nonce, Vec::new(), "").of(stand.side)));
     let head = journal.head().cloned().ok_or_else(super::no_head)?;
-    let devices = Devices::read(&roots);
-    let mut planned = Vec::new();
-    for drive in stand.drives.iter().filter(|_| stand.has_drives()) {
-        let ways = stand.paths_to(&drive.name);
-        let found = drives::find(&roots, &devices, &drive.id, ways)?;
-        let names: Vec<&str> = found.iter().map(|node| node.name.as_str()).collect();
-        let others = |node: &Node| names.iter().copied().filter(|name| *name != node.name).collect::<Vec<_>>();
-        let facts: Vec<_> = found.iter().map(|node| drives::look(&roots, node, &devices, &others(node))).collect();
-        let complete = match found.len() {
-            // That it is not here is told by its lacking paths.
-            0 => Ok(()),
-            count => drives::must_be_so_many(&drive.name, &drive.id, count, ways),
-        };
-        let free = || facts.iter().try_for_each(|facts| drives::must_be_free(facts, &stand.overwrite));
-        let refused = if is_up { None } else { complete.and_then(|()| free()).err() };
-        let signatures = facts.iter().find_map(|facts| match &facts.access {
-            WriteAccess::Confirm { signatures, .. } => Some(signatures.clone()),
-            _ => None,
-        });
-        planned.push(PlannedDrive {
-            name: drive.name.clone(),
-            id: drive.id.clone(),
-            paths: facts.iter().map(|facts| facts.path.clone()).collect(),
-            size: facts.first().map(|facts| facts.size),
-            signatures: signatures.unwrap_or_default(),
-            refused: refused.map(|error| error.message),
-        });
-    }
+    let planned = plan_drives(&roots, &Devices::read(&roots), stand, is_up)?;
     if !is_up && stand.has_drives() {
         let sizes: Vec<Option<u64>> = planned.iter().map(|drive| drive.size.map(|size| size.0)).collect();
         drives::must_have_room(stand, &sizes, file)?;
@@ -77,4 +51,44 @@ pub fn plan_stand(stand: &Stand, text: &str, file: &str, nonce: u64) -> Result<S
     let mut listed = std::collections::BTreeSet::new();
     undo.retain(|shell: &String| listed.insert(shell.clone()));
     Ok(StandPlan { name: stand.name.clone(), is_up, drives: planned, steps, undo, targets: place.targets(&sight) })
+}
+
+/// The drives of a stand, with what would be lost on each and why it would be refused, unless the stand is up.
+fn plan_drives(roots: &Roots, devices: &Devices, stand: &Stand, is_up: bool) -> Result<Vec<PlannedDrive>> {
+    let (mut planned, mut ways_to, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    for drive in stand.drives.iter().filter(|_| stand.has_drives()) {
+        let ways = stand.paths_to(&drive.name);
+        let found = drives::find(roots, devices, &drive.id, ways)?;
+        let names: Vec<&str> = found.iter().map(|node| node.name.as_str()).collect();
+        let others = |node: &Node| names.iter().copied().filter(|name| *name != node.name).collect::<Vec<_>>();
+        let facts = found.iter().map(|node| drives::look(roots, node, devices, &others(node)));
+        let facts: Vec<TargetFacts> = facts.collect();
+        ways_to.push((drive, facts.iter().map(|facts| facts.path.clone()).collect::<Vec<_>>()));
+        all.extend(facts);
+    }
+    // All at the same time: one that spins takes seconds.
+    let all = drives::sampled(all, &mut |_| {});
+    for (drive, paths) in ways_to {
+        let facts: Vec<_> = paths.iter().filter_map(|path| all.iter().find(|facts| facts.path == *path)).collect();
+        let complete = match paths.len() {
+            // That it is not here is told by its lacking paths.
+            0 => Ok(()),
+            count => drives::must_be_so_many(&drive.name, &drive.id, count, stand.paths_to(&drive.name)),
+        };
+        let free = || facts.iter().try_for_each(|facts| drives::must_be_free(facts, &stand.overwrite));
+        let refused = if is_up { None } else { complete.and_then(|()| free()).err() };
+        let signatures = facts.iter().find_map(|facts| match &facts.access {
+            WriteAccess::Confirm { signatures, .. } => Some(signatures.clone()),
+            _ => None,
+        });
+        planned.push(PlannedDrive {
+            name: drive.name.clone(),
+            id: drive.id.clone(),
+            size: facts.first().map(|facts| facts.size),
+            signatures: signatures.unwrap_or_default(),
+            refused: refused.map(|error| error.message),
+            paths,
+        });
+    }
+    Ok(planned)
 }

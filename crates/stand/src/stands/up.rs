@@ -7,12 +7,15 @@ use super::signs::{Sight, degraded, same, status, syncing};
 use super::step::{Product, Sign, Step, Wait};
 use super::{Place, Watch, drives, here, of_layer, stand_of};
 use crate::claims;
+use crate::contents;
 use crate::devices::Node;
-use crate::owner::Owner;
+use crate::owner::{self, Owner};
+use crate::permission::may_be_named;
 use crate::roots::Roots;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use stend_base::{Error, Kind, Result, Say, say};
-use stend_record::{EventKind, Raised, Refusal, WriteAccess};
+use stend_record::{EventKind, Raised, Refusal, Sampled, UNKNOWN_DATA, WriteAccess};
 use stend_spec::stand::{Layer, Stand};
 use stend_sys::claim::Lease;
 use stend_sys::signature::Found;
@@ -34,6 +37,7 @@ const SYNC_TELLS: Duration = Duration::from_secs(5);
 /// been made until then stays, and `down` takes it away.
 pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, watch: &mut Watch) -> Result<Raised> {
     let roots = here();
+    let mut sampled = BTreeMap::new();
     let mut journal = match Journal::open(&roots, &stand.name)? {
         Some(journal) => {
             must_be_same(&journal, stand)?;
@@ -48,7 +52,7 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
                 let sizes: Vec<_> = found.iter().map(|drive| Some(drive.size)).collect();
                 drives::must_have_room(stand, &sizes, file)?;
             }
-            foresee(&roots, &place, &imagined)?;
+            sampled = foresee(&roots, &place, &imagined, watch)?;
             Journal::create(&roots, &stand.name, Head::new(file, text, nonce, found, &owner.run_file).of(stand.side))?
         }
     };
@@ -58,7 +62,7 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
     bare_targets_must_be_free(&roots, &place, &journal)?;
     let mut leases = Vec::new();
     for layer in stand.layers_here() {
-        raise(&roots, &place, layer, &mut journal, owner, &mut leases, watch)
+        raise(&roots, &place, layer, &mut journal, owner, (&mut leases, &sampled), watch)
             .map_err(|e| of_layer(layer, &head.file, e))?;
     }
     let sight = Sight::new(&roots, &journal);
@@ -66,10 +70,13 @@ pub fn put_up(stand: &Stand, text: &str, file: &str, nonce: u64, owner: &Owner, 
     let nodes = targets.iter().filter_map(|path| sight.at(path));
     // On what the stand made nothing is anybody's; on a drive that is measured as it is, what the file names.
     let made = targets.iter().filter(|path| !place.drives.iter().flatten().any(|drive| drive == *path));
-    let mut signatures = self::signatures(&roots, &place, &sight, made);
+    let made: Vec<&String> = made.collect();
+    let mut signatures = self::signatures(&roots, &place, &sight, made.iter().copied());
+    // Encrypted or checksummed, even an erased drive reads as something.
+    signatures.extend(made.iter().any(|path| sight.at(path).is_some()).then(|| UNKNOWN_DATA.to_string()));
     signatures.extend(stand.overwrite.iter().cloned());
     let there = self::signatures(&roots, &place, &sight, &targets);
-    signatures.retain(|name| there.contains(name));
+    signatures.retain(|name| may_be_named(name, &there));
     signatures.sort();
     signatures.dedup();
     let identities = nodes.filter_map(|node| crate::identity::of(&roots, sight.devices(), node)).collect();
@@ -109,16 +116,16 @@ fn signatures<'a>(
 }
 
 /// What would be refused on the way, refused now: programs, drives, names that are taken.
-fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
+///
+/// Returns what samples of the drives found, by their paths.
+fn foresee(roots: &Roots, place: &Place, journal: &Journal, watch: &mut Watch) -> Result<BTreeMap<String, Sampled>> {
     let sight = Sight::new(roots, journal);
     let made: Vec<Made> = place.stand.layers_here().iter().map(|layer| place.make(&sight, layer)).collect();
     let steps = || made.iter().flat_map(|made| &made.steps);
     must_have(steps().flat_map(|step| step.apply.iter().chain(step.undo.iter().map(|(_, deed)| deed))))?;
-    for path in place.drives.iter().flatten() {
-        if let Some(facts) = place.look(roots, &sight, path) {
-            drives::must_be_free(&facts, &place.stand.overwrite)?;
-        }
-    }
+    let facts = place.drives.iter().flatten().filter_map(|path| place.look(roots, &sight, path));
+    let facts = drives::sampled(facts.collect(), &mut |action| (watch.log)(EventKind::Step { action }));
+    facts.iter().try_for_each(|facts| drives::must_be_free(facts, &place.stand.overwrite))?;
     if place.stand.has_drives() {
         must_know_signatures(roots, place, &sight)?;
     }
@@ -150,7 +157,9 @@ fn foresee(roots: &Roots, place: &Place, journal: &Journal) -> Result<()> {
         let own = || signs.filter(|sign| configured(sign)).any(|sign| sight.shows(sign));
         (names(&step.done) && sight.is_taken(&step.done)) || own()
     });
-    let Some(Step { what: Say { en, ru }, .. }) = taken else { return Ok(()) };
+    let Some(Step { what: Say { en, ru }, .. }) = taken else {
+        return Ok(facts.into_iter().filter_map(|facts| Some((facts.path, facts.contents?))).collect());
+    };
     Err(Error::new(
         Kind::Preflight,
         say!("cannot {en}: there is one of this name already", "не удастся {ru}: такое имя уже занято"),
@@ -215,7 +224,7 @@ fn must_exist(sight: &Sight, made: &[Made]) -> Result<()> {
 /// `overwrite` names only what is there: a mistyped drive would show itself so.
 fn must_know_signatures(roots: &Roots, place: &Place, sight: &Sight) -> Result<()> {
     let there = signatures(roots, place, sight, place.drives.iter().flatten());
-    match place.stand.overwrite.iter().find(|name| !there.contains(name)) {
+    match place.stand.overwrite.iter().find(|name| !may_be_named(name, &there)) {
         None => Ok(()),
         Some(name) => Err(Error::new(
             Kind::Unsafe,
@@ -249,7 +258,7 @@ fn raise(
     layer: &Layer,
     journal: &mut Journal,
     owner: &Owner,
-    leases: &mut Vec<(String, Lease)>,
+    (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
     watch: &mut Watch,
 ) -> Result<()> {
     let count = place.make(&Sight::new(roots, journal), layer).steps.len();
@@ -263,7 +272,7 @@ fn raise(
             if (watch.stopped)() {
                 return Err(Error::new(Kind::Interrupted, say!("it was stopped", "работа остановлена")));
             }
-            do_step(roots, place, layer, &step, journal, owner, leases, watch)?;
+            do_step(roots, place, layer, &step, journal, owner, (leases, sampled), watch)?;
         }
         if let Some(wait) = &step.wait {
             wait_for(roots, journal, wait, watch)?;
@@ -290,11 +299,11 @@ fn do_step(
     step: &Step,
     journal: &mut Journal,
     owner: &Owner,
-    leases: &mut Vec<(String, Lease)>,
+    (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
     watch: &mut Watch,
 ) -> Result<()> {
     let steps = place.make(&Sight::new(roots, journal), layer).steps;
-    claim_drives(roots, place, step, &steps, journal, owner, leases)?;
+    claim_drives(roots, place, step, &steps, journal, owner, (leases, sampled))?;
     // What an earlier attempt left half done is in the way of the whole.
     for (sign, deed) in &step.undo {
         if Sight::new(roots, journal).shows(sign) {
@@ -316,9 +325,9 @@ fn claim_drives(
     place: &Place,
     step: &Step,
     of_layer: &[Step],
-    journal: &Journal,
+    journal: &mut Journal,
     owner: &Owner,
-    leases: &mut Vec<(String, Lease)>,
+    (leases, sampled): (&mut Vec<(String, Lease)>, &BTreeMap<String, Sampled>),
 ) -> Result<()> {
     for path in step.erases.iter().filter(|path| place.drives.iter().flatten().any(|drive| drive == *path)) {
         let sight = Sight::new(roots, journal);
@@ -339,18 +348,33 @@ fn claim_drives(
         }
         let gone = |path: &str| claims::changed(path, &say!("it is gone", "устройство исчезло"));
         // All paths to a drive are free before any is taken.
+        let mut ours = true;
         for way in ways {
             let node = sight.at(way).ok_or_else(|| gone(way))?;
-            let facts = place.look(roots, &sight, way).ok_or_else(|| gone(way))?;
-            if !carries_its_own(place, &sight, node, &facts.access) {
-                drives::must_be_free(&facts, &place.stand.overwrite)?;
+            let mut facts = place.look(roots, &sight, way).ok_or_else(|| gone(way))?;
+            if carries_its_own(place, &sight, node, &facts.access) {
+                ours = false;
+                continue;
             }
+            match sampled.get(way) {
+                Some(sampled) => contents::add_sampled(&mut facts, sampled.clone()),
+                None => contents::sample_contents(std::slice::from_mut(&mut facts), &mut |_| {}),
+            }
+            drives::must_be_free(&facts, &place.stand.overwrite)?;
+            ours &= facts.contents.is_some_and(|contents| !contents.is_unknown());
         }
         let node = sight.at(path).ok_or_else(|| gone(path))?;
         // One lease is for all paths: they have one identity.
         let claim = claims::claim(roots, sight.devices(), node, owner)?;
         // The device is let go for the program that builds on it; the lease keeps other runs away until that holds it.
         let lease = claim.hand_over();
+        drop(sight);
+        let drive = place.drives.iter().position(|ways| ways.contains(path));
+        let drives = journal.head().map(|head| head.drives.clone()).unwrap_or_default();
+        if let Some(drive) = drive.and_then(|drive| drives.get(drive)) {
+            let (identity, boot_id) = (drive.identity.clone(), owner::boot_id(roots));
+            journal.append(Entry::Taken { identity, ours, boot_id })?;
+        }
         leases.extend(lease.map(|lease| (path.clone(), lease)));
     }
     Ok(())

@@ -15,7 +15,7 @@ pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
             false => stend_report::inventory_text(&inventory, out.lang),
         });
     };
-    let facts = stend_stand::inspect(path)?;
+    let mut facts = stend_stand::inspect(path)?;
     if facts.kind == TargetKind::BlockDevice && stend_stand::blkid_is_missing() {
         let note = say!(
             "`blkid` is not installed, so only the formats that Stend knows by itself were looked for (Debian and Ubuntu: `apt-get install util-linux`)",
@@ -23,6 +23,7 @@ pub fn inspect(arguments: &ArgMatches, out: &Out) -> Result<()> {
         );
         out.note(note.get(out.lang));
     }
+    stend_stand::sample_contents(std::slice::from_mut(&mut facts), &mut |text| out.note(&text));
     out.result(&match out.json {
         true => stend_report::inspect_json(&facts),
         false => stend_report::inspect_text(&facts, out.lang, out.width()),

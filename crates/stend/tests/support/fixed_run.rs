@@ -102,6 +102,7 @@ fn target() -> TargetFacts {
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
+        contents: None,
         busy: None,
     }
 }
