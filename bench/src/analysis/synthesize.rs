@@ -122,6 +122,7 @@ fn target() -> TargetFacts {
         devices: vec![device],
         signatures: Vec::new(),
         access: WriteAccess::Refused(Vec::new()),
+        contents: None,
         busy: None,
     }
 }

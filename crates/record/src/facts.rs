@@ -122,7 +122,7 @@ pub struct Sampled {
 impl Sampled {
     /// Whether there is something on the device that is neither erased nor ours.
     pub fn is_unknown(&self) -> bool {
-        self.other > 0 && !self.mark.as_ref().is_some_and(|mark| mark.broken_at.is_none())
+        self.other > 0 && self.mark.as_ref().is_none_or(|mark| mark.broken_at.is_some())
     }
 }
 

@@ -109,10 +109,10 @@ fn of_tables(target: &TargetFacts) -> Vec<Range<u64>> {
     let size = target.size.0;
     let tables = target.signatures.iter().filter(|mark| TABLES.contains(&mark.name.as_str()));
     let blocks = |mark: &Signature| match mark.name.as_str() {
-        "gpt" => vec![0..GPT, size.saturating_sub(GPT)..size],
-        _ => vec![mark.offset / BLOCK as u64 * BLOCK as u64..mark.offset + 1],
+        "gpt" => [Some(0..GPT), Some(size.saturating_sub(GPT)..size)],
+        _ => [Some(mark.offset / BLOCK as u64 * BLOCK as u64..mark.offset + 1), None],
     };
-    tables.flat_map(blocks).collect()
+    tables.flat_map(blocks).flatten().collect()
 }
 
 fn sample(target: &TargetFacts) -> Result<Sampled, Refusal> {

@@ -193,7 +193,7 @@ impl Candidate<'_> {
             let within = |level: f64| t_interval::quantile(n as usize - 1, level) * error;
             within(0.975) <= (distance - margin).abs() && (distance <= margin || within(level) <= distance)
         };
-        let most = BLOCKS.most as u32;
+        let most = BLOCKS.most;
         let (mut low, mut high) = (rule.needed.max(2), most);
         if !enough(high) {
             return None;
