@@ -140,6 +140,8 @@ pub const THREAD_BUSY: f64 = 0.90;
 
 /// H41: mean number in flight at the device over that asked for (method.md, H41).
 pub const DEPTH_REACHED: f64 = 0.8;
+/// H41: the same in a single trial, below which the others do not excuse it. Half, by eye: no healthy run that was seen came near.
+pub const DEPTH_LOST: f64 = 0.5;
 
 /// H42: rate of the engine against nothing, over that of the case, below which the engine is a part of it (method.md, H42).
 pub const ENGINE_HEADROOM: f64 = 2.0;

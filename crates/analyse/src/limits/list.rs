@@ -161,6 +161,7 @@ fn of_the_engine() -> Vec<Limit> {
         limit!(Share RUN_DELAY_BOUND, "H40", "the same, from which the result is that of the engine", "то же, с чего результат — это движок"),
         limit!(Share THREAD_BUSY, "H40", "part of one CPU of the busiest load thread", "занятость самого занятого потока нагрузки"),
         limit!(Number DEPTH_REACHED, "H41", "I/Os in flight at the device over those asked for, at least", "операций в полёте на устройстве к запрошенным, не меньше"),
+        limit!(Number DEPTH_LOST, "H41", "the same in each trial, at least", "то же в каждом испытании, не меньше"),
         limit!(Share OFFERED_DEVIATION, "H43", "served against offered rate", "обслуженная скорость против поданной"),
         limit!(Number OFFERED_SIGMA, "H43", "square roots of what was due that chance may add", "корней из числа назначенных на случайность"),
         limit!(Share OWN_LATENESS, "H43", "our own delay in a latency", "собственное опоздание в задержке"),
