@@ -1,7 +1,8 @@
 //! Job files and command lines of fio as suites. What is read is [`lines`], [`names`] and [`value`]; what it means, [`access`],
-//! [`load`] and [`layout`]; what becomes of several jobs is here. Must never run fio or open what a job names.
+//! [`load`], [`area`] and [`layout`]; what becomes of several jobs is here. Must never run fio or open what a job names.
 
 mod access;
+mod area;
 mod command;
 mod engine;
 mod job;
@@ -20,8 +21,9 @@ use crate::pattern::Pattern;
 use crate::region::{Extent, Part};
 use crate::suite::StreamSpec;
 use crate::workload::Backend;
+use area::Area;
 use job::Job;
-use layout::{Area, Range};
+use layout::Range;
 use lines::Section;
 use load::Load;
 use stend_base::{Error, Kind, Millionths, Result, say};
@@ -268,7 +270,6 @@ fn alike(job: &Job, first: &Load, load: &Load, told: &mut Told) -> Result<()> {
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
 mod tests;
 
 #[cfg(test)]
