@@ -45,6 +45,16 @@ pub(crate) fn pool(devices: &Devices, node: &Node, inside: bool) -> io::Result<O
     Ok(Image::read(&file, start, len)?.pool())
 }
 
+/// Whether a disk has the table that ZFS makes for a member (a first partition called `zfs-…`), and no label of any pool is in that
+/// partition any more. What cannot be read is none.
+///
+/// Source: OpenZFS 2, lib/libzfs/os/linux/libzfs_pool_os.c, `zpool_label_name` and `zpool_label_disk`.
+pub(crate) fn is_bare_pool_table(devices: &Devices, disk: &Node) -> bool {
+    let first = table(devices, disk).ok().and_then(|entries| entries.into_iter().min_by_key(|entry| entry.start));
+    let named = first.and_then(|entry| entry.label).is_some_and(|name| name.starts_with("zfs-"));
+    named && matches!(pool(devices, disk, true), Ok(None))
+}
+
 /// Partitions of a whole disk: those of its table and those of the kernel, which may differ.
 pub(crate) fn parts(devices: &Devices, disk: &Node) -> io::Result<Vec<Part>> {
     let entries = table(devices, disk)?;

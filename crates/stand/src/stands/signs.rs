@@ -87,6 +87,7 @@ impl<'a> Sight<'a> {
             }
             Sign::Dataset { pool, name } => self.is_imported(pool) && pools::has_dataset(self.roots, &pool.name, name),
             Sign::PoolLabel { device, inside, pool } => self.label(device, *inside, pool.as_ref()).is_some(),
+            Sign::PoolTable(device) => self.has_bare_pool_table(device),
             Sign::Setting { path, value } => crate::arm::current(path).is_ok_and(|now| now == *value),
             Sign::Says { path, line } => text(path).is_some_and(|told| told.lines().any(|own| own == line)),
             Sign::Positive(path) => number(path).is_some_and(|number| number > 0),
@@ -310,6 +311,10 @@ impl<'a> Sight<'a> {
             None => [Label::CACHE, Label::SPARE].contains(&label.state),
         };
         ours.then_some(label.state)
+    }
+
+    fn has_bare_pool_table(&self, device: &str) -> bool {
+        self.at(device).is_some_and(|node| marks::is_bare_pool_table(&self.devices, node))
     }
 
     /// The disk of the SCSI target with this serial number that is reached over this port.

@@ -321,6 +321,8 @@ pub(crate) enum Sign {
         /// The pool; `None`: that of a device that only caches, which knows no pool.
         pool: Option<Pool>,
     },
+    /// A device has the table that ZFS makes, and no label in its first partition any more.
+    PoolTable(String),
     /// A setting has this value.
     Setting {
         /// Its file.

@@ -130,12 +130,14 @@ fn create(site: &Site, zfs: &Zfs, pool: &Pool) -> Step {
     }
 }
 
-/// What takes a label off a device again, and the table in whose first partition ZFS has put it. Devices that only cache, and spares,
-/// do not know whose they are (`None`), and hold nothing that is not elsewhere.
-fn wipe(device: &str, pool: Option<&Pool>) -> [(Sign, Deed); 2] {
+/// What takes the labels off a device again: all four of the partition into which ZFS has put them, at both its ends, as long as there
+/// is a partition; then its table. Labels that were left would be found by whoever makes a partition there next. Devices that only
+/// cache, and spares, do not know whose they are (`None`), and hold nothing that is not elsewhere.
+fn wipe(device: &str, pool: Option<&Pool>) -> [(Sign, Deed); 3] {
     let label = |inside| Sign::PoolLabel { device: device.to_string(), inside, pool: pool.cloned() };
     [
-        (label(true), Deed::run("wipefs --all --quiet", [first_part(device).as_str(), device])),
+        (label(true), Deed::run("zpool labelclear -f", [first_part(device).as_str()])),
+        (Sign::PoolTable(device.to_string()), Deed::run("wipefs --all --quiet", [device])),
         (label(false), Deed::run("zpool labelclear -f", [device])),
     ]
 }

@@ -18,17 +18,23 @@ fn a_volume_on_a_stripe_and_a_dataset_on_groups_with_log_and_cache() {
             zfs create -V 1073741824 -s -o volblocksize=16384 -o compression=lz4 stend-x-zfs/main
             # undo
             zpool destroy stend-x-zfs
-            wipefs --all --quiet /dev/d1p1 /dev/d1
+            zpool labelclear -f /dev/d1p1
+            wipefs --all --quiet /dev/d1
             zpool labelclear -f /dev/d1
-            wipefs --all --quiet /dev/d2p1 /dev/d2
+            zpool labelclear -f /dev/d2p1
+            wipefs --all --quiet /dev/d2
             zpool labelclear -f /dev/d2
-            wipefs --all --quiet /dev/d3p1 /dev/d3
+            zpool labelclear -f /dev/d3p1
+            wipefs --all --quiet /dev/d3
             zpool labelclear -f /dev/d3
-            wipefs --all --quiet /dev/d4p1 /dev/d4
+            zpool labelclear -f /dev/d4p1
+            wipefs --all --quiet /dev/d4
             zpool labelclear -f /dev/d4
-            wipefs --all --quiet /dev/d5p1 /dev/d5
+            zpool labelclear -f /dev/d5p1
+            wipefs --all --quiet /dev/d5
             zpool labelclear -f /dev/d5
-            wipefs --all --quiet /dev/d6p1 /dev/d6
+            zpool labelclear -f /dev/d6p1
+            wipefs --all --quiet /dev/d6
             zpool labelclear -f /dev/d6
             # makes /dev/zvol/stend-x-zfs/main
         "#]],
@@ -52,17 +58,23 @@ fn a_volume_on_a_stripe_and_a_dataset_on_groups_with_log_and_cache() {
             umount -- /run/stend/stands/x-zfs
             rmdir -- /run/stend/stands/x-zfs
             zpool destroy stend-x-zfs
-            wipefs --all --quiet /dev/d1p1 /dev/d1
+            zpool labelclear -f /dev/d1p1
+            wipefs --all --quiet /dev/d1
             zpool labelclear -f /dev/d1
-            wipefs --all --quiet /dev/d2p1 /dev/d2
+            zpool labelclear -f /dev/d2p1
+            wipefs --all --quiet /dev/d2
             zpool labelclear -f /dev/d2
-            wipefs --all --quiet /dev/d3p1 /dev/d3
+            zpool labelclear -f /dev/d3p1
+            wipefs --all --quiet /dev/d3
             zpool labelclear -f /dev/d3
-            wipefs --all --quiet /dev/d4p1 /dev/d4
+            zpool labelclear -f /dev/d4p1
+            wipefs --all --quiet /dev/d4
             zpool labelclear -f /dev/d4
-            wipefs --all --quiet /dev/d5p1 /dev/d5
+            zpool labelclear -f /dev/d5p1
+            wipefs --all --quiet /dev/d5
             zpool labelclear -f /dev/d5
-            wipefs --all --quiet /dev/d6p1 /dev/d6
+            zpool labelclear -f /dev/d6p1
+            wipefs --all --quiet /dev/d6
             zpool labelclear -f /dev/d6
             # makes /run/stend/stands/x-zfs
         "#]],
@@ -84,17 +96,23 @@ fn raidz_is_one_group_unless_the_file_says_how_wide_a_group_is() {
         zfs create -V 67108864 -o primarycache=metadata stend-x-zfs/main
         # undo
         zpool destroy stend-x-zfs
-        wipefs --all --quiet /dev/d1p1 /dev/d1
+        zpool labelclear -f /dev/d1p1
+        wipefs --all --quiet /dev/d1
         zpool labelclear -f /dev/d1
-        wipefs --all --quiet /dev/d2p1 /dev/d2
+        zpool labelclear -f /dev/d2p1
+        wipefs --all --quiet /dev/d2
         zpool labelclear -f /dev/d2
-        wipefs --all --quiet /dev/d3p1 /dev/d3
+        zpool labelclear -f /dev/d3p1
+        wipefs --all --quiet /dev/d3
         zpool labelclear -f /dev/d3
-        wipefs --all --quiet /dev/d4p1 /dev/d4
+        zpool labelclear -f /dev/d4p1
+        wipefs --all --quiet /dev/d4
         zpool labelclear -f /dev/d4
-        wipefs --all --quiet /dev/d5p1 /dev/d5
+        zpool labelclear -f /dev/d5p1
+        wipefs --all --quiet /dev/d5
         zpool labelclear -f /dev/d5
-        wipefs --all --quiet /dev/d6p1 /dev/d6
+        zpool labelclear -f /dev/d6p1
+        wipefs --all --quiet /dev/d6
         zpool labelclear -f /dev/d6
         # makes /dev/zvol/stend-x-zfs/main
     "#]],
@@ -118,17 +136,23 @@ fn raidz_is_one_group_unless_the_file_says_how_wide_a_group_is() {
         umount -- /run/stend/stands/x-zfs
         rmdir -- /run/stend/stands/x-zfs
         zpool destroy stend-x-zfs
-        wipefs --all --quiet /dev/d1p1 /dev/d1
+        zpool labelclear -f /dev/d1p1
+        wipefs --all --quiet /dev/d1
         zpool labelclear -f /dev/d1
-        wipefs --all --quiet /dev/d2p1 /dev/d2
+        zpool labelclear -f /dev/d2p1
+        wipefs --all --quiet /dev/d2
         zpool labelclear -f /dev/d2
-        wipefs --all --quiet /dev/d3p1 /dev/d3
+        zpool labelclear -f /dev/d3p1
+        wipefs --all --quiet /dev/d3
         zpool labelclear -f /dev/d3
-        wipefs --all --quiet /dev/d4p1 /dev/d4
+        zpool labelclear -f /dev/d4p1
+        wipefs --all --quiet /dev/d4
         zpool labelclear -f /dev/d4
-        wipefs --all --quiet /dev/d5p1 /dev/d5
+        zpool labelclear -f /dev/d5p1
+        wipefs --all --quiet /dev/d5
         zpool labelclear -f /dev/d5
-        wipefs --all --quiet /dev/d6p1 /dev/d6
+        zpool labelclear -f /dev/d6p1
+        wipefs --all --quiet /dev/d6
         zpool labelclear -f /dev/d6
         # makes /run/stend/stands/x-zfs
     "#]],
@@ -150,17 +174,23 @@ fn what_may_be_lost_is_lost_only_if_the_user_said_so() {
         zfs create -V 67108864 stend-x-zfs/main
         # undo
         zpool destroy stend-x-zfs
-        wipefs --all --quiet /dev/d1p1 /dev/d1
+        zpool labelclear -f /dev/d1p1
+        wipefs --all --quiet /dev/d1
         zpool labelclear -f /dev/d1
-        wipefs --all --quiet /dev/d2p1 /dev/d2
+        zpool labelclear -f /dev/d2p1
+        wipefs --all --quiet /dev/d2
         zpool labelclear -f /dev/d2
-        wipefs --all --quiet /dev/d3p1 /dev/d3
+        zpool labelclear -f /dev/d3p1
+        wipefs --all --quiet /dev/d3
         zpool labelclear -f /dev/d3
-        wipefs --all --quiet /dev/d4p1 /dev/d4
+        zpool labelclear -f /dev/d4p1
+        wipefs --all --quiet /dev/d4
         zpool labelclear -f /dev/d4
-        wipefs --all --quiet /dev/d5p1 /dev/d5
+        zpool labelclear -f /dev/d5p1
+        wipefs --all --quiet /dev/d5
         zpool labelclear -f /dev/d5
-        wipefs --all --quiet /dev/d6p1 /dev/d6
+        zpool labelclear -f /dev/d6p1
+        wipefs --all --quiet /dev/d6
         zpool labelclear -f /dev/d6
         # makes /dev/zvol/stend-x-zfs/main
     "#]],
@@ -182,19 +212,26 @@ fn a_spare_is_behind_all_and_its_label_goes_whether_it_stands_in_for_a_member_or
             zfs create -V 67108864 stend-x-zfs/main
             # undo
             zpool destroy stend-x-zfs
-            wipefs --all --quiet /dev/d1p1 /dev/d1
+            zpool labelclear -f /dev/d1p1
+            wipefs --all --quiet /dev/d1
             zpool labelclear -f /dev/d1
-            wipefs --all --quiet /dev/d2p1 /dev/d2
+            zpool labelclear -f /dev/d2p1
+            wipefs --all --quiet /dev/d2
             zpool labelclear -f /dev/d2
-            wipefs --all --quiet /dev/d3p1 /dev/d3
+            zpool labelclear -f /dev/d3p1
+            wipefs --all --quiet /dev/d3
             zpool labelclear -f /dev/d3
-            wipefs --all --quiet /dev/d4p1 /dev/d4
+            zpool labelclear -f /dev/d4p1
+            wipefs --all --quiet /dev/d4
             zpool labelclear -f /dev/d4
-            wipefs --all --quiet /dev/d5p1 /dev/d5
+            zpool labelclear -f /dev/d5p1
+            wipefs --all --quiet /dev/d5
             zpool labelclear -f /dev/d5
-            wipefs --all --quiet /dev/d6p1 /dev/d6
+            zpool labelclear -f /dev/d6p1
+            wipefs --all --quiet /dev/d6
             zpool labelclear -f /dev/d6
-            wipefs --all --quiet /dev/d6p1 /dev/d6
+            zpool labelclear -f /dev/d6p1
+            wipefs --all --quiet /dev/d6
             zpool labelclear -f /dev/d6
             # makes /dev/zvol/stend-x-zfs/main
         "#]],
