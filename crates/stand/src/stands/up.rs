@@ -334,9 +334,8 @@ fn claim_drives(
         // One of this layer's own things lies on it already: then it was looked at before that was made.
         let ours = of_layer.iter().filter(|step| step.erases.contains(path)).any(|step| {
             let on_it = |sign: &Sign| match sign {
-                Sign::Mark { device, .. } | Sign::PoolLabel { device, pool: Some(_), .. } | Sign::PoolTable(device) => {
-                    device == path
-                }
+                // A bare table of ZFS does not say whose it was: only `down` takes it away unasked.
+                Sign::Mark { device, .. } | Sign::PoolLabel { device, pool: Some(_), .. } => device == path,
                 Sign::Mapping { .. } => step.erases.len() == 1,
                 // All that the step names goes with it: what is kept back of one is on another.
                 Sign::SuperblockBegun(_) => true,
