@@ -30,6 +30,8 @@ const PACKAGES: [(&str, &[&str]); 17] = [
             "true",
             "cat",
             "chmod",
+            "chown",
+            "find",
             "truncate",
             "sha256sum",
             "tar",

@@ -155,18 +155,7 @@ pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut 
         );
         return Ok(None);
     }
-    if let Some(backlog) = job.get("verify_backlog")
-        && backlog.whole()? > 0
-    {
-        told.changed(
-            &backlog.place,
-            say!(
-                "fio reads back amid its writes, which slows them down; here that is after the window",
-                "fio перечитывает записанное вперемежку с записями и замедляет их; здесь это делается после окна"
-            ),
-            say!("leave it out", "уберите её"),
-        )?;
-    }
+    backlog(job, told)?;
     if spec.mix.erases() || !spec.block_mix.is_empty() || spec.data != Data::default() || backend == Backend::Null {
         told.changed(
             &option.place,
@@ -186,4 +175,20 @@ pub(super) fn verify(job: &Job, spec: &StreamSpec, backend: Backend, told: &mut 
         ),
     );
     Ok(Some(Verify { after, crash: false }))
+}
+
+/// `verify_backlog=…`: reading back between the writes.
+fn backlog(job: &Job, told: &mut Told) -> Result<()> {
+    let Some(option) = job.get("verify_backlog") else { return Ok(()) };
+    if option.whole()? == 0 {
+        return Ok(());
+    }
+    told.changed(
+        &option.place,
+        say!(
+            "fio reads back amid its writes, which slows them down; here that is after the window",
+            "fio перечитывает записанное вперемежку с записями и замедляет их; здесь это делается после окна"
+        ),
+        say!("leave it out", "уберите её"),
+    )
 }
