@@ -1,6 +1,6 @@
 //! H01: I/Os per second times block size is throughput. Where it is not, which slip of units would explain it.
 
-use super::{Found, Gravity, doubt, groups, off};
+use super::{Found, Gravity, as_printed, doubt, groups, off};
 use crate::limits::{BANDWIDTH_DEVIATION, SLIP_NEAR};
 use crate::phrase::{both, pick};
 use stend_base::{Say, say};
@@ -46,31 +46,33 @@ pub(super) fn bandwidth(rows: &[Claim]) -> Found {
             continue;
         }
         let slip = SLIPS.iter().find(|slip| (ratio / slip.factor - 1.0).abs() <= SLIP_NEAR);
-        let why = why(ratio, slip);
+        let why = why(ratio, slip, &as_printed(throughput.claim, expected).unwrap_or_default());
         let found = doubt("H01", Gravity::Wrong, throughput.claim, &[rate.claim], why);
-        doubts.push(found.right(throughput.claim, expected));
+        // Without a slip that fits, the IOPS may be what is wrong.
+        doubts.push(if slip.is_some() { found.right(throughput.claim, expected) } else { found });
     }
     let name = say!("IOPS × block size = throughput", "IOPS × размер блока = скорость");
     Found { id: "H01", name, places, doubts }
 }
 
-fn why(ratio: f64, slip: Option<&Slip>) -> Say {
+fn why(ratio: f64, slip: Option<&Slip>, expected: &str) -> Say {
     both(|lang| {
         let text = pick(
             lang,
-            "The throughput is {x} off what the IOPS of the same test move",
-            "Скорость отличается на {x} от той, что дают IOPS того же испытания",
+            "The IOPS of the same test move {e}; the throughput is {x} off",
+            "IOPS того же испытания дают {e}; скорость отличается на {x}",
         );
         let cause = match slip {
-            Some(slip) => pick(lang, ": {s}.", ": {s}.").replace("{s}", pick(lang, slip.en, slip.ru)),
+            Some(slip) => pick(lang, ". This fits {s}.", ". Похоже на ошибку единиц: {s}.")
+                .replace("{s}", pick(lang, slip.en, slip.ru)),
             None => pick(
                 lang,
-                "; no slip of units explains it: one of the two numbers is of another run or mistyped.",
-                "; ошибкой единиц это не объясняется: одно из двух чисел из другого прогона или опечатка.",
+                ", and no slip of units explains it: one of the two numbers is wrong.",
+                ", и ошибкой единиц это не объясняется: одно из двух чисел неверно.",
             )
             .to_string(),
         };
-        text.replace("{x}", &off(ratio - 1.0, lang)) + &cause
+        text.replace("{x}", &off(ratio - 1.0, lang)).replace("{e}", expected) + &cause
     })
 }
 
@@ -97,17 +99,17 @@ mod tests {
     #[test]
     fn slips_of_units_are_named_and_the_right_value_is_given() {
         let cases = [
-            ("2817002.93", "11827.20", "GB/s multiplied by 1024", "11538.44 MB/s"),
-            ("1534.41", "6.14", "KiB/s divided by 1000", "6.28 MB/s"),
-            ("100000", "390.6", "MiB/s printed as MB/s", "409.6 MB/s"),
-            ("100000", "381.5", "GiB/s printed as GB/s", "409.6 MB/s"),
-            ("100000", "205", "no slip of units", "410 MB/s"),
+            ("2817002.93", "11827.20", "GB/s multiplied by 1024", Some("11538.44 MB/s")),
+            ("1534.41", "6.14", "KiB/s divided by 1000", Some("6.28 MB/s")),
+            ("100000", "390.6", "MiB/s printed as MB/s", Some("409.6 MB/s")),
+            ("100000", "381.5", "GiB/s printed as GB/s", Some("409.6 MB/s")),
+            ("100000", "205", "The IOPS of the same test move 410 MB/s; ", None),
         ];
         for (rate, throughput, slip, right) in cases {
             let doubts = one(rate, throughput);
             let [doubt] = doubts.as_slice() else { panic!("{doubts:?}") };
             assert!(doubt.why.en.contains(slip), "{}", doubt.why.en);
-            assert_eq!((doubt.right.as_deref(), doubt.row, doubt.against.as_slice()), (Some(right), 2, &[3][..]));
+            assert_eq!((doubt.right.as_deref(), doubt.row, doubt.against.as_slice()), (right, 2, &[3][..]));
         }
     }
 

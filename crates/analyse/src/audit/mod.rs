@@ -69,7 +69,8 @@ pub struct Doubt {
     pub what: String,
     /// As printed, with its unit.
     pub printed: String,
-    /// What it would have to be, with its unit, where that follows.
+    /// What it would have to be, with its unit, where that follows: not where another number may be the wrong one, nor where only
+    /// a limit is known.
     pub right: Option<String>,
     /// Why, in a sentence.
     pub why: Say,
@@ -172,7 +173,9 @@ fn doubt(check: &'static str, gravity: Gravity, claim: &Claim, against: &[&Claim
         against: against.iter().map(|other| other.row).collect(),
         line: claim.line,
         what: claim.name(),
-        printed: format!("{} {}", claim.printed, claim.unit).trim().to_string(),
+        printed: format!("{} {}", claim.printed, if claim.unit == "text" { "" } else { &claim.unit })
+            .trim()
+            .to_string(),
         right: None,
         why,
     }
@@ -181,12 +184,17 @@ fn doubt(check: &'static str, gravity: Gravity, claim: &Claim, against: &[&Claim
 impl Doubt {
     /// The same, with what the number would have to be, in base units; shown in the unit and with the digits of the claim.
     fn right(mut self, claim: &Claim, value: f64) -> Doubt {
-        let Some(number) = claim.value else { return self };
-        let in_unit = |base: f64| if number.factor > 0.0 { base / number.factor } else { base };
-        let decimals = (-in_unit(number.step).log10()).round().clamp(0.0, 6.0) as usize;
-        self.right = Some(format!("{:.decimals$} {}", in_unit(value), claim.unit).trim().to_string());
+        self.right = as_printed(claim, value);
         self
     }
+}
+
+/// A value in base units as the claim prints its own: in its unit, with its digits. `None`: the claim is no number.
+fn as_printed(claim: &Claim, value: f64) -> Option<String> {
+    let number = claim.value?;
+    let in_unit = |base: f64| if number.factor > 0.0 { base / number.factor } else { base };
+    let decimals = (-in_unit(number.step).log10()).round().clamp(0.0, 6.0) as usize;
+    Some(format!("{:.decimals$} {}", in_unit(value), claim.unit).trim().to_string())
 }
 
 /// A share of one with its sign, for sentences.

@@ -97,8 +97,8 @@ fn why(sign: bool, near: bool, other: Option<String>) -> Say {
         let text = match (sign, near) {
             (true, _) => pick(
                 lang,
-                "The numbers it was made of say the opposite: the better one is the other.",
-                "Числа, из которых оно получено, говорят обратное: лучше другой.",
+                "The printed numbers say the opposite: the other one is faster.",
+                "Напечатанные числа говорят обратное: быстрее другой.",
             ),
             (false, true) => pick(
                 lang,
