@@ -4,11 +4,16 @@
 mod bandwidth;
 mod ceiling;
 mod cells;
+mod command;
 mod declared;
 mod duplicates;
 mod little;
 mod percent;
+mod product;
 mod shape;
+mod stated;
+mod worded;
+mod words;
 
 pub use declared::{Declared, declared};
 
@@ -86,7 +91,7 @@ struct Found {
 
 /// Everything that can be said against the numbers of a table, of which `unread` could not be read. With the cells of a suite it is
 /// held against them, too.
-pub fn audit(table: &Published, unread: Vec<Unread>, suite: &[Declared]) -> Audit {
+pub fn audit(table: &Published, mut unread: Vec<Unread>, suite: &[Declared]) -> Audit {
     let completed = declared::completed(&table.rows, suite);
     let rows = &completed;
     let mut found = vec![
@@ -97,6 +102,9 @@ pub fn audit(table: &Published, unread: Vec<Unread>, suite: &[Declared]) -> Audi
         ceiling::ceiling(rows),
         shape::shape(rows),
         cells::contradictions(rows),
+        stated::stated(rows, &mut unread),
+        worded::worded(rows),
+        product::products(rows, &mut unread),
     ];
     if !suite.is_empty() {
         found.extend([declared::agrees(rows, suite), declared::whole(rows, suite)]);
@@ -107,6 +115,7 @@ pub fn audit(table: &Published, unread: Vec<Unread>, suite: &[Declared]) -> Audi
     let checks = checks.collect();
     let mut doubts: Vec<Doubt> = found.into_iter().flat_map(|f| f.doubts).collect();
     doubts.sort_by(|a, b| (a.row, a.check).cmp(&(b.row, b.check)));
+    unread.sort_by_key(|unread| unread.row);
     let numbers = rows.iter().filter(|claim| claim.value.is_some()).count();
     Audit { file: table.file.clone(), numbers, checks, doubts, unread }
 }

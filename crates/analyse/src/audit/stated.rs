@@ -1,0 +1,303 @@
+//! H82: what the text and the table say of the load against the command that is printed beside them. Which of them is right the
+//! table does not tell.
+
+use super::command::{Command, block_size};
+use super::words::duration;
+use super::{Found, Gravity, doubt};
+use crate::phrase::{both, pick};
+use stend_base::{Bytes, Lang, Say, format, say};
+use stend_record::published::{Claim, Dimension, Unread};
+
+/// Metrics that hold a whole command line, as text.
+const COMMANDS: [&str; 3] = ["command", "config_command", "fio_command"];
+
+/// A length in words may be off by so much ("half an hour" for 28 minutes; by eye).
+const WORDS_ROUND: f64 = 0.1;
+
+/// What is said of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Runtime,
+    WorkingSet,
+    BlockSize,
+    QueueDepth,
+    Jobs,
+}
+
+/// One statement with where it stands.
+struct Fact<'a> {
+    claim: &'a Claim,
+    kind: Kind,
+    /// Seconds, bytes or a count.
+    value: f64,
+    /// What rounding or words leave open.
+    half: f64,
+    /// Any whole multiple will do: jobs of each of several targets or sections, of which the command does not tell how many.
+    each: bool,
+}
+
+pub(super) fn stated(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
+    let (mut said, mut run) = (Vec::new(), Vec::new());
+    for claim in rows {
+        if COMMANDS.contains(&claim.metric.as_str()) {
+            match Command::parse(&claim.printed) {
+                Ok(command) => run.extend(of_command(claim, &command)),
+                Err(why) => unread.push(Unread { row: claim.row, column: "value".into(), why }),
+            }
+        } else if claim.metric.starts_with("fio_") {
+            run.extend(of_setting(claim, claim.metric.trim_start_matches("fio_"), true));
+        } else if claim.metric.starts_with("config_") {
+            said.extend(of_setting(claim, claim.metric.trim_start_matches("config_"), false));
+        }
+        said.extend(of_columns(claim));
+    }
+    let (mut places, mut doubts, mut told) = (0, Vec::new(), Vec::new());
+    for fact in &said {
+        let commands: Vec<&Fact<'_>> = run.iter().filter(|run| concerns(rows, run, fact)).collect();
+        if commands.is_empty() {
+            continue;
+        }
+        places += 1;
+        let against: Vec<&&Fact<'_>> = commands.iter().filter(|run| differ(fact, run)).collect();
+        // Where one of several commands agrees, it may be the one that is meant.
+        let Some(first) = against.first().filter(|_| against.len() == commands.len()) else { continue };
+        // A column says the same in every row of its test: once is enough.
+        let key = (fact.kind, &fact.claim.source, &fact.claim.experiment, &fact.claim.test, fact.value.to_bits());
+        if told.contains(&key) {
+            continue;
+        }
+        told.push(key);
+        let rows: Vec<&Claim> = against.iter().map(|run| run.claim).collect();
+        let rows: Vec<&Claim> = rows.into_iter().filter(|row| row.row != fact.claim.row).collect();
+        doubts.push(doubt("H82", Gravity::Wrong, fact.claim, &rows, why(fact, first)));
+    }
+    let name = say!("text, table and command agree", "текст, таблица и команда согласны");
+    Found { id: "H82", name, places, doubts }
+}
+
+/// What a command line says of its load.
+fn of_command<'a>(claim: &'a Claim, command: &Command) -> Vec<Fact<'a>> {
+    let fact = |kind, value: Option<f64>| {
+        value.map(|value| Fact { claim, kind, value, half: 0.0, each: kind == Kind::Jobs && command.jobs_each })
+    };
+    let count = |count: Option<u32>| count.map(f64::from);
+    [
+        fact(Kind::Runtime, command.runtime.map(|time| time.0 as f64 / 1e9)),
+        fact(Kind::WorkingSet, command.size.map(|size| size.0 as f64)),
+        fact(Kind::BlockSize, command.block_size.map(|size| size.0 as f64)),
+        fact(Kind::QueueDepth, count(command.queue_depth)),
+        fact(Kind::Jobs, count(command.jobs)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What a row says that holds one setting, of the text or of a job file (`run`).
+fn of_setting<'a>(claim: &'a Claim, name: &str, run: bool) -> Option<Fact<'a>> {
+    let number = |dimension| claim.value.filter(|number| number.dimension == dimension && number.value > 0.0);
+    let (kind, value, half) = match name {
+        "runtime" => match number(Dimension::Time) {
+            Some(time) => (Kind::Runtime, time.value, time.step / 2.0),
+            None if claim.value.is_none() => {
+                let seconds = duration(&claim.printed)?;
+                (Kind::Runtime, seconds, seconds * WORDS_ROUND)
+            }
+            None => return None,
+        },
+        "size" | "working_set" => number(Dimension::Size).map(|n| (Kind::WorkingSet, n.value, n.step / 2.0))?,
+        "block" | "block_size" | "blocksize" | "bs" => {
+            let text = claim.printed.rsplit('=').next().unwrap_or_default();
+            (Kind::BlockSize, block_size(text)?.0 as f64, 0.0)
+        }
+        "queue_depth" | "iodepth" => number(Dimension::Plain).map(|n| (Kind::QueueDepth, n.value, 0.0))?,
+        "jobs" | "numjobs" => number(Dimension::Plain).map(|n| (Kind::Jobs, n.value, 0.0))?,
+        _ => return None,
+    };
+    // Settings of a job file count for each of its sections.
+    Some(Fact { claim, kind, value, half, each: run && kind == Kind::Jobs })
+}
+
+/// What the columns of a row say.
+fn of_columns(claim: &Claim) -> impl Iterator<Item = Fact<'_>> {
+    let of = [
+        (Kind::BlockSize, claim.block_size.map(|size| size.0 as f64)),
+        (Kind::QueueDepth, claim.queue_depth.map(f64::from)),
+        (Kind::Jobs, claim.jobs.map(f64::from)),
+    ];
+    of.into_iter().filter_map(move |(kind, value)| Some(Fact { claim, kind, value: value?, half: 0.0, each: false }))
+}
+
+/// Whether a command is that of what is said: of the same test, and of the same experiment or of one that measured nothing, where
+/// a publication keeps what all its experiments share.
+fn concerns(rows: &[Claim], run: &Fact<'_>, said: &Fact<'_>) -> bool {
+    let (a, b) = (run.claim, said.claim);
+    let all = |test: &str| test.is_empty() || test == "all";
+    let measures = |experiment: &str| {
+        rows.iter().any(|row| {
+            (&row.source, row.experiment.as_str()) == (&a.source, experiment)
+                && ["iops", "throughput", "latency"].contains(&row.metric.as_str())
+        })
+    };
+    let layout =
+        a.layout == b.layout || a.layout.is_empty() || b.layout.is_empty() || shared(rows, a) || shared(rows, b);
+    run.kind == said.kind
+        && a.source == b.source
+        && (a.test == b.test || all(&a.test) || all(&b.test))
+        && layout
+        && (a.experiment == b.experiment || !measures(&a.experiment))
+}
+
+/// Whether the layout of a setting has no numbers of its own, so that it stands for all.
+fn shared(rows: &[Claim], setting: &Claim) -> bool {
+    !rows.iter().any(|row| {
+        (&row.source, &row.experiment, &row.layout) == (&setting.source, &setting.experiment, &setting.layout)
+            && ["iops", "throughput", "latency"].contains(&row.metric.as_str())
+    })
+}
+
+fn differ(said: &Fact<'_>, run: &Fact<'_>) -> bool {
+    if run.each && run.value > 0.0 && said.value >= run.value && said.value % run.value == 0.0 {
+        return false;
+    }
+    // `20G` of fio are 20 GiB, and a text that says 20 GB may mean them.
+    let binary = said.kind == Kind::WorkingSet && {
+        let share = run.value / said.value;
+        [1.024f64, 1.024f64.powi(2), 1.024f64.powi(3), 1.024f64.powi(4)]
+            .iter()
+            .any(|unit| (share / unit - 1.0).abs() < 1e-3)
+    };
+    (said.value - run.value).abs() > said.half + run.half + 1e-9 * run.value && !binary
+}
+
+fn why(said: &Fact<'_>, run: &Fact<'_>) -> Say {
+    let (in_text, row) = (said.claim.metric.starts_with("config_"), run.claim.row);
+    both(|lang| {
+        let text = match in_text && COMMANDS.iter().all(|name| *name != said.claim.metric) {
+            true => pick(
+                lang,
+                "The text says {k} {s}, but the command in row {r} says {c}: one of them is not what was run.",
+                "В тексте {k} {s}, а в команде (строка {r}) — {c}: одно из двух не то, что запускали.",
+            ),
+            false => pick(
+                lang,
+                "The table says {k} {s}, but the command in row {r} says {c}: one of them is not what was run.",
+                "В таблице {k} {s}, а в команде (строка {r}) — {c}: одно из двух не то, что запускали.",
+            ),
+        };
+        text.replace("{k}", said.kind.name(lang))
+            .replace("{s}", &said.kind.value(said.value, lang))
+            .replace("{c}", &run.kind.value(run.value, lang))
+            .replace("{r}", &row.to_string())
+    })
+}
+
+impl Kind {
+    fn name(self, lang: Lang) -> &'static str {
+        match self {
+            Kind::Runtime => pick(lang, "run time", "время прогона"),
+            Kind::WorkingSet => pick(lang, "working set", "рабочая область"),
+            Kind::BlockSize => pick(lang, "block size", "размер блока"),
+            Kind::QueueDepth => pick(lang, "queue depth", "глубина очереди"),
+            Kind::Jobs => pick(lang, "jobs", "заданий"),
+        }
+    }
+
+    fn value(self, value: f64, lang: Lang) -> String {
+        match self {
+            Kind::Runtime => format!("{} {}", format::number(value, lang), pick(lang, "s", "с")),
+            Kind::WorkingSet | Kind::BlockSize => format::bytes(Bytes(value as u64), lang),
+            Kind::QueueDepth | Kind::Jobs => format::count(value as u64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Doubt;
+    use super::super::fixture::claim;
+    use super::*;
+
+    fn text(row: u32, test: &str, metric: &str, printed: &str) -> Claim {
+        let claim = Claim { block_size: None, ..claim(row, test, metric, "text", "1") };
+        Claim { printed: printed.into(), value: None, ..claim }
+    }
+
+    fn number(row: u32, test: &str, depth: u32, jobs: u32) -> Claim {
+        Claim { queue_depth: Some(depth), jobs: Some(jobs), ..claim(row, test, "iops", "IOPS", "1000") }
+    }
+
+    fn of(rows: &[Claim]) -> (usize, Vec<Doubt>, Vec<Unread>) {
+        let mut unread = Vec::new();
+        let found = stated(rows, &mut unread);
+        (found.places, found.doubts, unread)
+    }
+
+    #[test]
+    fn half_an_hour_in_the_text_is_no_2400_s_in_the_job_file() {
+        let seconds = |row: u32, printed: &str| {
+            let mut claim = claim(row, "a", "fio_runtime", "ms", printed);
+            claim.value = claim.value.map(|n| stend_record::published::Number { value: n.value * 1e3, ..n });
+            claim
+        };
+        let rows = |said: &str| [text(2, "all", "config_runtime", said), seconds(3, "2400"), seconds(4, "2400")];
+        for said in ["полчаса", "half an hour"] {
+            let (places, doubts, _) = of(&rows(said));
+            assert_eq!((places, doubts.len(), doubts[0].row, doubts[0].against.as_slice()), (1, 1, 2, &[3, 4][..]));
+            assert!(
+                doubts[0].why.en.starts_with("The text says run time 1800 s, but the command in row 3 says 2400 s"),
+                "{}",
+                doubts[0].why.en
+            );
+        }
+        assert!(of(&rows("40 минут")).1.is_empty());
+        assert_eq!(of(&rows("several days")).0, 0, "not understood, so not judged");
+    }
+
+    #[test]
+    fn sixteen_jobs_in_the_table_are_no_4_in_the_command() {
+        let command =
+            |jobs: u32| text(2, "rr", "command", &format!("fio -bs=4k -iodepth=128 -numjobs={jobs} -runtime=60"));
+        let (_, doubts, _) = of(&[command(4), number(3, "rr", 128, 16), number(4, "rr", 128, 16)]);
+        assert_eq!((doubts.len(), doubts[0].row, doubts[0].against.as_slice()), (1, 3, &[2][..]));
+        assert!(
+            doubts[0].why.en.starts_with("The table says jobs 16, but the command in row 2 says 4"),
+            "{}",
+            doubts[0].why.en
+        );
+        let (places, doubts, unread) = of(&[command(16), number(3, "rr", 128, 16)]);
+        assert_eq!((places, doubts.len(), unread.len()), (3, 0, 0));
+        assert_eq!(of(&[command(4), number(3, "other", 128, 16)]).0, 0, "of another test");
+    }
+
+    #[test]
+    fn jobs_of_each_target_may_be_several_times_as_many() {
+        let command = text(2, "rr", "config_command", "-b4K -t32 -o32 -w0 -d10");
+        assert!(of(&[command.clone(), number(3, "rr", 32, 64)]).1.is_empty());
+        assert_eq!(of(&[command, number(3, "rr", 32, 48)]).1.len(), 1);
+    }
+
+    #[test]
+    fn the_working_set_of_the_text_is_held_against_the_command() {
+        let said = |printed: &str| {
+            let mut claim = claim(2, "rr", "config_working_set", "x", printed);
+            claim.value = claim.value.map(|n| stend_record::published::Number {
+                value: n.value * 1e9,
+                step: n.step * 1e9,
+                dimension: Dimension::Size,
+                ..n
+            });
+            claim.block_size = None;
+            claim
+        };
+        let command = text(3, "rr", "command", "fio -bs=4k -size=20G");
+        assert!(of(&[said("20"), command.clone()]).1.is_empty(), "20G are 20 GiB");
+        assert_eq!(of(&[said("100"), command]).1.len(), 1);
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_read_is_told() {
+        let (places, _, unread) = of(&[text(2, "rr", "command", "fio -bs=4q"), number(3, "rr", 1, 1)]);
+        assert_eq!((places, unread.len(), unread[0].row), (0, 1, 2));
+    }
+}

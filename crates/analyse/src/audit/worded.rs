@@ -1,0 +1,192 @@
+//! H83: ratios that the text names, in words or digits, against the quotient of the numbers that they are of.
+
+use super::words::{Firmness, Times, open, times as in_words};
+use super::{Cell, Doubt, Found, Gravity, cell, doubt, times};
+use crate::phrase::{both, pick};
+use stend_base::say;
+use stend_base::text::plural_ru;
+use stend_record::published::{Claim, Dimension};
+
+/// Ratios by their metric, and the metrics that they are of; of several the first that the table has. A `ratio` that is a number is
+/// computed anew by H06.
+const RATIOS: [(&str, &[&str]); 4] = [
+    ("ratio", &["throughput", "iops"]),
+    ("throughput_ratio", &["throughput"]),
+    ("iops_ratio", &["iops"]),
+    ("latency_ratio", &["latency"]),
+];
+
+/// A text that is nearer than this rounds as people do ("twice" for 2.04), where its digits leave it open (by eye).
+const ROUNDED: f64 = 0.05;
+
+pub(super) fn worded(rows: &[Claim]) -> Found {
+    let (mut places, mut doubts) = (0, Vec::new());
+    for claim in rows {
+        let Some((_, metrics)) = RATIOS.iter().find(|(name, _)| *name == claim.metric) else { continue };
+        let (Some(said), Some((of, base))) = (said(claim), claim.layout.split_once('/')) else { continue };
+        for test in claim.test.split('+').map(str::trim) {
+            let pair = metrics.iter().find_map(|metric| {
+                Some((measured(rows, claim, of, test, metric)?, measured(rows, claim, base, test, metric)?))
+            });
+            let Some((of, base)) = pair.filter(|(of, base)| of.value > of.half && base.value > base.half) else {
+                continue;
+            };
+            places += 1;
+            doubts.extend(judged(claim, said, test, if said.lower { (base, of) } else { (of, base) }));
+        }
+    }
+    let name = say!("ratios in the text fit the numbers", "отношения в тексте следуют из чисел");
+    Found { id: "H83", name, places, doubts }
+}
+
+fn said(claim: &Claim) -> Option<Times> {
+    match claim.value {
+        None => in_words(&claim.printed),
+        Some(_) if claim.metric == "ratio" => None,
+        Some(number) => {
+            let digits: String = claim.printed.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+            (number.dimension == Dimension::Plain && number.value > 0.0).then_some(Times {
+                value: number.value,
+                half: open(&digits),
+                firmness: Firmness::Plain,
+                lower: false,
+            })
+        }
+    }
+}
+
+/// The number of a layout, which the ratio may name by its end: `5.4` is `kernel-5.4` if nothing else ends so.
+fn measured<'a>(rows: &'a [Claim], claim: &Claim, layout: &str, test: &str, metric: &str) -> Option<Cell<'a>> {
+    let layout = layout.trim();
+    let fits = |row: &&Claim| {
+        (&row.source, &row.experiment) == (&claim.source, &claim.experiment)
+            && (row.test.as_str(), row.metric.as_str()) == (test, metric)
+            && (claim.block_size.is_none() || row.block_size == claim.block_size)
+            && row.value.is_some()
+            && !layout.is_empty()
+    };
+    let ends = |name: &str| {
+        name.strip_suffix(layout).is_some_and(|rest| rest.ends_with(|c: char| !c.is_alphanumeric() && c != '.'))
+    };
+    let exact: Vec<&Claim> = rows.iter().filter(fits).filter(|row| row.layout == layout).collect();
+    let rows: Vec<&Claim> = match exact.is_empty() {
+        true => rows.iter().filter(fits).filter(|row| ends(&row.layout)).collect(),
+        false => exact,
+    };
+    // Of several loads, or several layouts that end so, nothing says which one is meant.
+    let first = *rows.first()?;
+    let same = |row: &&Claim| {
+        (&row.layout, row.block_size, row.queue_depth, row.jobs)
+            == (&first.layout, first.block_size, first.queue_depth, first.jobs)
+    };
+    let dimension = first.value?.dimension;
+    rows.iter().all(same).then(|| cell(first, dimension)).flatten()
+}
+
+fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_>)) -> Option<Doubt> {
+    let quotient = of.value / base.value;
+    let (low, high) =
+        ((of.value - of.half) / (base.value + base.half), (of.value + of.half) / (base.value - base.half));
+    let (short, above) = ((said.value - high).max(0.0), (low - said.value).max(0.0));
+    let off = match said.firmness {
+        Firmness::AtLeast => short,
+        Firmness::AtMost => above,
+        Firmness::Plain | Firmness::About => short.max(above),
+    };
+    let gravity = match off {
+        _ if off > said.half => Gravity::Wrong,
+        _ if said.firmness == Firmness::About => return None,
+        _ if off > 0.0 && (quotient / said.value - 1.0).abs() > ROUNDED => Gravity::Warn,
+        _ => return None,
+    };
+    let why = both(|lang| {
+        let text = match gravity {
+            Gravity::Wrong => pick(
+                lang,
+                "The text says {s} times; the printed numbers of `{t}` give {q} ({l} to {h} with their rounding), which does not round to that.",
+                "В тексте сказано «в {s} {n}»; напечатанные числа `{t}` дают {q} (с учётом их округления от {l} до {h}), и до сказанного это не округляется.",
+            ),
+            Gravity::Warn => pick(
+                lang,
+                "The text says {s} times; the printed numbers of `{t}` give {q} ({l} to {h} with their rounding). Probably the text rounds.",
+                "В тексте сказано «в {s} {n}»; напечатанные числа `{t}` дают {q} (с учётом их округления от {l} до {h}). Вероятно, в тексте округлено.",
+            ),
+        };
+        let number = |value: f64| if value.fract() == 0.0 { format!("{value}") } else { times(value, lang) };
+        text.replace("{s}", &number(said.value))
+            .replace("{n}", repeated(said.value))
+            .replace("{q}", &times(quotient, lang))
+            .replace("{l}", &times(low, lang))
+            .replace("{h}", &times(high, lang))
+            .replace("{t}", test)
+    });
+    Some(doubt("H83", gravity, claim, &[of.claim, base.claim], why))
+}
+
+/// «раз» in the form that a number asks for: в 4 раза, в 10 раз, в 1,5 раза.
+fn repeated(value: f64) -> &'static str {
+    if value.fract() == 0.0 { plural_ru(value as u64, "раз", "раза", "раз") } else { "раза" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{claim, of_layout};
+    use super::*;
+
+    /// 1,400,000 and 371,000 IOPS of `a`, 700,000 and 233,000 of `b`; the ratio of `5.4/4.19`.
+    fn of(test: &str, metric: &str, printed: &str) -> Found {
+        let text = Claim { printed: printed.into(), value: None, ..claim(6, test, metric, "text", "1") };
+        let rows = [
+            of_layout("kernel-5.4", claim(2, "a", "iops", "IOPS", "1400000")),
+            of_layout("kernel-4.19", claim(3, "a", "iops", "IOPS", "371000")),
+            of_layout("kernel-5.4", claim(4, "b", "iops", "IOPS", "700000")),
+            of_layout("kernel-4.19", claim(5, "b", "iops", "IOPS", "233000")),
+            of_layout("5.4/4.19", text),
+        ];
+        worded(&rows)
+    }
+
+    #[test]
+    fn four_times_is_not_3_77_and_even_less_3() {
+        let found = of("a+b", "ratio", "скачек в четыре раза");
+        let told: Vec<_> = found.doubts.iter().map(|doubt| (doubt.gravity, doubt.against.as_slice())).collect();
+        assert_eq!((found.places, told), (2, vec![(Gravity::Warn, &[2, 3][..]), (Gravity::Wrong, &[4, 5][..])]));
+        assert!(found.doubts[0].why.en.contains("says 4 times; the printed numbers of `a` give 3.77"));
+        let ru = &found.doubts[1].why.ru;
+        assert!(ru.contains("«в 4 раза»") && ru.contains("не округляется"), "{ru}");
+        assert_eq!([1.5, 2.0, 10.0, 21.0].map(repeated), ["раза", "раза", "раз", "раз"]);
+    }
+
+    #[test]
+    fn what_the_digits_allow_passes() {
+        for said in
+            ["in 3.77 times", "почти в четыре раза", "about four times", "more than three times", "up to 4 times"]
+        {
+            assert!(of("a", "ratio", said).doubts.is_empty(), "{said}");
+        }
+        assert!(of("b", "ratio", "three times").doubts.is_empty(), "3.004 is three");
+        assert!(of("b", "iops_ratio", "about three times").doubts.is_empty());
+        assert_eq!(of("b", "iops_ratio", "about four times").doubts[0].gravity, Gravity::Wrong);
+        assert_eq!(of("a", "latency_ratio", "four times").places, 0, "no latencies in the table");
+    }
+
+    #[test]
+    fn what_rounding_hides_is_no_contradiction() {
+        let rows = |base: &str| {
+            let text =
+                Claim { printed: "four times".into(), value: None, ..claim(4, "a", "latency_ratio", "text", "1") };
+            [
+                of_layout("x", claim(2, "a", "latency", "ms", "1.6")),
+                of_layout("y", claim(3, "a", "latency", "ms", base)),
+                of_layout("x/y", text),
+            ]
+        };
+        assert!(worded(&rows("0.4")).doubts.is_empty());
+        assert_eq!(worded(&rows("0.7")).doubts[0].gravity, Gravity::Wrong);
+        let lower = |rows: [Claim; 3]| {
+            let [x, y, text] = rows;
+            worded(&[x, y, Claim { layout: "y/x".into(), printed: "four times lower".into(), ..text }]).doubts.len()
+        };
+        assert_eq!((lower(rows("0.4")), lower(rows("0.7"))), (0, 1));
+    }
+}

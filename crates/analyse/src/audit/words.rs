@@ -1,0 +1,250 @@
+//! Numbers in words, as texts have them beside a table: "four times", «в четыре раза», "half an hour". What is not understood whole is
+//! left alone: half of a phrase would be another number.
+
+/// How firmly a text says a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Firmness {
+    /// "four times".
+    Plain,
+    /// "about four times".
+    About,
+    /// "more than four times".
+    AtLeast,
+    /// "up to four times".
+    AtMost,
+}
+
+/// A ratio that a text names.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Times {
+    /// Its value; below one where the text says "lower".
+    pub value: f64,
+    /// What the digits or the word leave open on either side: 0.5 of "four", 5 of "10", 0.05 of "3.8".
+    pub half: f64,
+    /// How firmly it is said.
+    pub firmness: Firmness,
+    /// Whether it is said of the smaller one: "four times lower".
+    pub lower: bool,
+}
+
+/// Whole numbers by their word, up to twelve; nominative and genitive.
+const NUMBERS: [(&str, f64); 37] = [
+    ("one", 1.0),
+    ("two", 2.0),
+    ("three", 3.0),
+    ("four", 4.0),
+    ("five", 5.0),
+    ("six", 6.0),
+    ("seven", 7.0),
+    ("eight", 8.0),
+    ("nine", 9.0),
+    ("ten", 10.0),
+    ("eleven", 11.0),
+    ("twelve", 12.0),
+    ("один", 1.0),
+    ("два", 2.0),
+    ("двух", 2.0),
+    ("две", 2.0),
+    ("три", 3.0),
+    ("трёх", 3.0),
+    ("трех", 3.0),
+    ("четыре", 4.0),
+    ("четырёх", 4.0),
+    ("четырех", 4.0),
+    ("пять", 5.0),
+    ("пяти", 5.0),
+    ("шесть", 6.0),
+    ("шести", 6.0),
+    ("семь", 7.0),
+    ("семи", 7.0),
+    ("восемь", 8.0),
+    ("восьми", 8.0),
+    ("девять", 9.0),
+    ("девяти", 9.0),
+    ("десять", 10.0),
+    ("десяти", 10.0),
+    ("двенадцать", 12.0),
+    ("полтора", 1.5),
+    ("полутора", 1.5),
+];
+
+/// Whole phrases in one word.
+const MULTIPLES: [(&str, f64); 8] = [
+    ("twice", 2.0),
+    ("doubled", 2.0),
+    ("tripled", 3.0),
+    ("quadrupled", 4.0),
+    ("вдвое", 2.0),
+    ("втрое", 3.0),
+    ("вчетверо", 4.0),
+    ("впятеро", 5.0),
+];
+
+/// Words between two numbers that are a range: "two to three times".
+const LINKS: [&str; 6] = ["to", "or", "или", "до", "on", "на"];
+
+/// Words before a number that make it the end of a larger one: "a hundred and four".
+const SUMS: [&str; 3] = ["and", "и", "point"];
+
+/// Units of time in seconds, by the beginnings of their words.
+const DURATIONS: [(&str, f64); 6] =
+    [("sec", 1.0), ("сек", 1.0), ("min", 60.0), ("мин", 60.0), ("hour", 3600.0), ("час", 3600.0)];
+
+/// The ratio that a text names; `None`: none, several, or one that is not understood.
+pub(super) fn times(text: &str) -> Option<Times> {
+    let lower = text.to_lowercase();
+    let words = tokens(&lower);
+    let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    let firmness = match () {
+        () if has(&["more than", "over ", "at least", "более", "больше чем", "свыше", "не менее"]) => {
+            Firmness::AtLeast
+        }
+        () if has(&["up to", "at most", "не более"]) || words.contains(&"до") => Firmness::AtMost,
+        () if has(&[
+            "about",
+            "almost",
+            "nearly",
+            "roughly",
+            "approximately",
+            "~",
+            "≈",
+            "почти",
+            "около",
+            "примерно",
+        ]) =>
+        {
+            Firmness::About
+        }
+        () => Firmness::Plain,
+    };
+    let smaller = ["lower", "slower", "fewer", "less", "smaller", "shorter", "ниже", "медленнее", "меньше", "короче"];
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| words[at]);
+        let number = match *word {
+            "times" | "fold" | "раз" | "раза" => before.and_then(number).filter(|_| is_alone(&words, at - 1)),
+            word => MULTIPLES.iter().find(|(name, _)| *name == word).map(|(_, value)| (*value, 0.5)).or_else(|| {
+                let digits = word.strip_suffix(['x', '×', 'х']).or_else(|| word.strip_prefix(['x', '×', 'х']))?;
+                number(digits).filter(|_| digits.starts_with(|c: char| c.is_ascii_digit()) && is_alone(&words, at))
+            }),
+        };
+        found.extend(number);
+    }
+    let [(value, half)] = found[..] else { return None };
+    let lower = words.iter().any(|word| smaller.contains(word));
+    (value > 0.0).then_some(Times { value, half, firmness, lower })
+}
+
+/// Seconds that a text names: "half an hour", «10 минут»; `None`: none, or not understood.
+pub(super) fn duration(text: &str) -> Option<f64> {
+    let lower = text.trim().to_lowercase();
+    let words = tokens(&lower);
+    let unit = |word: &str| DURATIONS.iter().find(|(start, _)| word.starts_with(start)).map(|(_, seconds)| *seconds);
+    match words.as_slice() {
+        ["полчаса"] | ["half", "an", "hour"] | ["half", "hour"] => Some(1800.0),
+        ["an" | "a", word] | [word] => unit(word).filter(|seconds| *seconds >= 60.0),
+        [count, word] => Some(number(count)?.0 * unit(word)?),
+        _ => None,
+    }
+}
+
+/// Words and numbers of a text; signs that join numbers stay words of their own, so that a range is seen.
+fn tokens(text: &str) -> Vec<&str> {
+    let part = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | ',' | '×'));
+    text.split(part).map(|word| word.trim_matches(['.', ','])).filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether the number at `at` is no end of a range and no part of a sum.
+fn is_alone(words: &[&str], at: usize) -> bool {
+    let is_number = |back: usize| at.checked_sub(back).is_some_and(|at| number(words[at]).is_some());
+    let before = at.checked_sub(1).map_or("", |at| words[at]);
+    !SUMS.contains(&before) && !is_number(1) && !(LINKS.contains(&before) && is_number(2))
+}
+
+/// A number by word or digits, with what it leaves open on either side. Zeros at the end of a whole number are no digits: "10 times" is
+/// from 5 to 15.
+fn number(word: &str) -> Option<(f64, f64)> {
+    if let Some((_, value)) = NUMBERS.iter().find(|(name, _)| *name == word) {
+        return Some((*value, if value.fract() == 0.0 { 0.5 } else { 0.25 }));
+    }
+    let digits = word.replace(',', ".");
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) || !digits.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let value = digits.parse::<f64>().ok()?;
+    Some((value, open(&digits)))
+}
+
+/// Half of the last digit that says something.
+pub(super) fn open(digits: &str) -> f64 {
+    let power = match digits.split_once('.') {
+        Some((_, decimals)) => -(decimals.len() as i32),
+        None => (digits.len() - digits.trim_end_matches('0').len()).min(digits.len().saturating_sub(1)) as i32,
+    };
+    10f64.powi(power) / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_in_words_are_read_in_both_languages() {
+        for (text, value, half) in [
+            ("скачек в четыре раза", 4.0, 0.5),
+            ("в полтора раза", 1.5, 0.25),
+            ("в 3,8 раза", 3.8, 0.05),
+            ("вдвое", 2.0, 0.5),
+            ("a jump of four times", 4.0, 0.5),
+            ("10 times", 10.0, 5.0),
+            ("twice as fast", 2.0, 0.5),
+            ("3.8x", 3.8, 0.05),
+            ("×4", 4.0, 0.5),
+        ] {
+            let times = times(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((times.value, times.firmness, times.lower), (value, Firmness::Plain, false), "{text}");
+            assert!((times.half - half).abs() < 1e-9, "{text}: {}", times.half);
+        }
+        let firm = |text| times(text).map(|times| times.firmness);
+        assert_eq!(firm("почти в четыре раза"), Some(Firmness::About));
+        assert_eq!(firm("more than four times"), Some(Firmness::AtLeast));
+        assert_eq!(firm("up to four times"), Some(Firmness::AtMost));
+        assert!(times("в три раза ниже").is_some_and(|times| times.lower));
+    }
+
+    #[test]
+    fn what_is_not_understood_whole_is_no_ratio() {
+        for text in [
+            "ничья",
+            "в сотни раз",
+            "в два с половиной раза",
+            "two and a half times",
+            "two to three times",
+            "2-3 times",
+            "в два-три раза",
+            "много раз",
+            "in 4 times twice",
+            "",
+        ] {
+            assert_eq!(times(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_in_words_are_read_in_both_languages() {
+        for (text, seconds) in [
+            ("полчаса", 1800.0),
+            ("один час", 3600.0),
+            ("half an hour", 1800.0),
+            ("an hour", 3600.0),
+            ("10 минут", 600.0),
+            ("ten minutes", 600.0),
+            ("полтора часа", 5400.0),
+        ] {
+            assert_eq!(duration(text), Some(seconds), "{text}");
+        }
+        for text in ["несколько дней", "half a day", "overnight", "", "10"] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+}
