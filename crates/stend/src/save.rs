@@ -53,6 +53,7 @@ impl Output {
     pub fn save(&self, write: impl FnOnce(&mut dyn Write) -> IoResult<()>) -> Result<()> {
         let (folder, name) = self.place()?;
         let found = self.replaced(&folder, name)?;
+        let _held = found.map(|_| folder.hold(name)).transpose().map_err(|e| self.failed(&e))?;
         let fresh = folder.fresh(name).map_err(|e| self.failed(&e))?;
         let mut buffer = BufWriter::new(&fresh.file);
         let written = write(&mut buffer).and_then(|()| buffer.flush());

@@ -158,7 +158,7 @@ fn tokens(text: &str) -> Vec<&str> {
 fn is_alone(words: &[&str], at: usize) -> bool {
     let is_number = |back: usize| at.checked_sub(back).is_some_and(|at| number(words[at]).is_some());
     let before = at.checked_sub(1).map_or("", |at| words[at]);
-    !SUMS.contains(&before) && !is_number(1) && !(LINKS.contains(&before) && is_number(2))
+    !(SUMS.contains(&before) || is_number(1) || LINKS.contains(&before) && is_number(2))
 }
 
 /// A number by word or digits, with what it leaves open on either side. Zeros at the end of a whole number are no digits: "10 times" is

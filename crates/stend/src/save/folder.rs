@@ -91,6 +91,11 @@ impl Folder {
         Ok(Folder { at: openat(&at, ".", DIRECTORY, Mode::empty())? })
     }
 
+    /// Keeps the file of this name from going away, so that none that is made later gets its number.
+    pub(super) fn hold(&self, name: &OsStr) -> io::Result<OwnedFd> {
+        Ok(openat(&self.at, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?)
+    }
+
     /// What has this name; `None`: nothing. A link is not followed.
     pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Stat>> {
         match statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -202,7 +207,7 @@ impl Folder {
     fn exchange(&self, part: &OsStr, name: &OsStr, old: &Stat) -> io::Result<()> {
         let is_old = |name: &OsStr| {
             let found = self.look(name)?;
-            Ok::<_, io::Error>(found.is_some_and(|found| (found.st_dev, found.st_ino) == (old.st_dev, old.st_ino)))
+            Ok::<_, io::Error>(found.is_some_and(|found| is_unchanged(&found, old)))
         };
         let both = |flags| renameat_with(&self.at, part, &self.at, name, flags);
         match both(RenameFlags::EXCHANGE) {
@@ -268,4 +273,10 @@ fn is_shared(directory: &Stat) -> bool {
 fn may_follow(link: &Stat, directory: &Stat) -> bool {
     let me = rustix::process::geteuid().as_raw();
     !is_shared(directory) || [me, 0, directory.st_uid].contains(&link.st_uid)
+}
+
+/// Whether both are one file that nobody wrote to between.
+fn is_unchanged(now: &Stat, before: &Stat) -> bool {
+    let seen = |stat: &Stat| (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
+    seen(now) == seen(before)
 }
