@@ -132,7 +132,13 @@ fn a_full_disk_under_the_run_file_ends_the_run_with_what_was_measured() {
     let stream = run.child.stderr.take().expect("a stream");
     std::io::Read::read_to_string(&mut { stream }, &mut told).expect("text");
     assert!(told.contains("cannot write the run file"), "{told}");
-    assert!(told.contains("cannot write the report") && told.contains("r.stend` holds what was measured"), "{told}");
+    // Whether the report still finds room depends on who takes first what the run file gives back.
+    match told.contains("cannot write the report") {
+        true => assert!(told.contains("r.stend` holds what was measured"), "{told}"),
+        false => {
+            assert!(std::fs::read(mount.0.join("r.html")).is_ok_and(|page| page.ends_with(b"</html>\n")), "{told}")
+        }
+    }
     assert!(trials(&file).len() > 1);
     assert!(leftovers(&target).is_empty());
 }
