@@ -151,7 +151,8 @@ fn layers_and_nodes(up: &Up) {
     let (one, two) = (up.drive(1), up.drive(2));
     let made = up.guest(&format!(
         "vgcreate -q vg {one} {two} && lvcreate -qq -y -i 2 -n v -L 64M vg && mkfs.xfs -q -f /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{serial}F2 && \
-         mount /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{serial}F2 /mnt 2>&1; lvs --noheadings -o stripes vg/v; umount /mnt; vgremove -qq -f vg; pvremove -qq {one} {two}"
+         mount /dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_{serial}F2 /mnt 2>&1; lvs --noheadings -o stripes vg/v; umount /mnt; vgremove -qq -f vg; pvremove -qq {one} {two}; \
+         for drive in {one} {two}; do dd if=/dev/zero of=$drive bs=1M count=1 conv=fsync status=none; done"
     ));
     assert!(made.contains(" 2\n"), "{made}");
 }

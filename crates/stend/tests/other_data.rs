@@ -236,9 +236,11 @@ fn a_mark_that_was_written_over_or_forged_does_not_count() {
     stand.run("up", 0);
     stand.run("down", 0);
     assert!(!bench.asks());
-    let file = std::fs::File::open(&bench.device.backing).expect("the file below");
     let mut tail = vec![0; (4 * MIB) as usize];
-    file.read_exact_at(&mut tail, 92 * MIB).expect("the end of the device");
+    // Not kept open: a device is in use while its file is.
+    let below = std::fs::File::open(&bench.device.backing).expect("the file below");
+    below.read_exact_at(&mut tail, 92 * MIB).expect("the end of the device");
+    drop(below);
     let at = tail.chunks(4096).position(|block| &block[16..24] == b"StendM01").expect("a mark") as u64 * 4096;
     let mark = tail[at as usize..].to_vec();
     // A forged one: a bit of a hash, of the size, of the identity.
