@@ -193,7 +193,7 @@ fn hostile_run(scratch: &Scratch) -> PathBuf {
         let [old, new] = [format!("\"{name}\""), format!("\"{hostile}{name}\"")];
         // Where a word must be one of ours it stays.
         let keys = "key NOT IN ('header') OR ?1 IN ('\"small\"')";
-        db.execute(&format!("UPDATE meta SET value = replace(value, ?1, ?2) WHERE {keys}"), [&old, &new])
+        db.execute(&format!("UPDATE meta SET body = replace(body, ?1, ?2) WHERE {keys}"), [&old, &new])
             .expect("changed");
     }
     path
