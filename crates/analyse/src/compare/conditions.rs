@@ -298,11 +298,12 @@ mod tests {
     }
 
     /// Facts that no comparison shows, each with the reason.
-    const NOT_SHOWN: [(&str, &str); 7] = [
+    const NOT_SHOWN: [(&str, &str); 8] = [
         ("stend_version", "the header has it"),
         ("named", "the path that it means is shown"),
         ("free", "changes with every file; the working set and the fill are shown"),
         ("signatures", "a target that was measured is confirmed, whatever was on it"),
+        ("contents", "a target that was measured is filled or said not to be, whatever was on it"),
         ("access", "decides which cases run, and those are matched"),
         ("devices", "shown by field"),
         ("busy", "an observation, not a circumstance that was chosen; a caveat says it"),
