@@ -3,8 +3,8 @@
 use crate::bench::Bench;
 use std::path::Path;
 use stend_base::Kind;
-use stend_record::{Refusal, TargetFacts, WriteAccess};
-use stend_stand::{Need, Owner, Permission, inspect, may_write, prepare};
+use stend_record::{Refusal, TargetFacts, UNKNOWN_DATA, WriteAccess};
+use stend_stand::{Need, Owner, Permission, inspect, may_write, prepare, sample_contents};
 
 pub fn owner() -> Owner {
     Owner { run_id: "R-test".into(), run_file: "/runs/R-test.stend".into(), ledger: None }
@@ -73,10 +73,28 @@ pub fn refused_at_once(bench: &Bench, device: &str, is_reason: &dyn Fn(&Refusal)
     assert_eq!(bench.hash(), before, "bytes of {device} changed");
 }
 
+/// What a run sees of a device before it asks whether it may write there.
+pub fn seen(device: &str) -> TargetFacts {
+    let mut facts = inspect(device).unwrap();
+    sample_contents(std::slice::from_mut(&mut facts), &mut |_| {});
+    facts
+}
+
+/// The same as [`allowed`] for a device that tools have used: what they leave beside their marks is unknown data.
+pub fn allowed_with_remains(bench: &Bench, device: &str, signatures: &[&str]) {
+    let remains = match seen(device).access {
+        WriteAccess::Confirm { signatures, .. } => signatures.iter().any(|name| name == UNKNOWN_DATA),
+        _ => false,
+    };
+    let mut names = [signatures, if remains { &[UNKNOWN_DATA] } else { &[] }].concat();
+    names.sort_unstable();
+    allowed(bench, device, &names);
+}
+
 /// A device that may be written when its identity is confirmed and exactly these signatures are named.
 pub fn allowed(bench: &Bench, device: &str, signatures: &[&str]) {
     let before = bench.hash();
-    let facts = inspect(device).unwrap();
+    let facts = seen(device);
     let identity = facts.identity.clone().unwrap();
     let names: Vec<String> = signatures.iter().map(|s| s.to_string()).collect();
     assert_eq!(

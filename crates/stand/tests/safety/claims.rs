@@ -2,7 +2,7 @@
 //! is not written.
 
 use crate::bench::{Bench, poke, run};
-use crate::checks::{allowed, everything, owner, refused};
+use crate::checks::{allowed, everything, owner, refused, seen};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 use stend_base::Kind;
@@ -52,7 +52,7 @@ fn two_runs_cannot_write_to_two_partitions_of_one_disk() {
 fn a_target_that_changed_after_it_was_confirmed_is_not_written() {
     let Some(mut bench) = Bench::new("a_target_that_changed_after_it_was_confirmed_is_not_written") else { return };
     let device = bench.disk(16);
-    let facts = inspect(&device).unwrap();
+    let facts = seen(&device);
     let permission = everything(&facts);
     let need = Need::WriteDevice(owner());
     // Between the claim and the first write.
