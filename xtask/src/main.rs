@@ -2,6 +2,7 @@
 //! are broken, and changes nothing; the same rules are tests of this package. `-- gen` writes the generated files.
 #![forbid(unsafe_code)]
 
+mod circles;
 mod document;
 mod finding;
 mod generated;
@@ -69,6 +70,10 @@ impl Repository {
         programs::check(&self.sources)
     }
 
+    fn circles(&self) -> Vec<Finding> {
+        circles::check(&self.architecture, &self.sources)
+    }
+
     fn tidy(&self) -> Vec<Finding> {
         tidy::check(&self.architecture, &self.sources)
     }
@@ -106,6 +111,7 @@ fn report(repository: &Repository) -> ExitCode {
         Repository::generated,
         Repository::promises,
         Repository::programs,
+        Repository::circles,
         Repository::tidy,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(repository)).collect();
@@ -141,6 +147,11 @@ mod tests {
     #[test]
     fn powers_are_used_only_where_they_are_given() {
         check(Repository::powers);
+    }
+
+    #[test]
+    fn files_import_each_other_in_one_direction() {
+        check(Repository::circles);
     }
 
     #[test]

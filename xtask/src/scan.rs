@@ -179,6 +179,21 @@ pub fn item_end(code: &str, at: usize) -> usize {
 
 /// Every path that a `use` names, written out in full, with the offset of its last part.
 pub fn imports(code: &str) -> Vec<(usize, String)> {
+    named_imports(code).into_iter().map(|import| (import.at, import.path)).collect()
+}
+
+/// One path that a `use` names.
+pub struct Import {
+    /// Offset of its last part.
+    pub at: usize,
+    /// Written out in full, without the name that it gets.
+    pub path: String,
+    /// The name that it has from there on: behind `as`, or its last part.
+    pub name: String,
+}
+
+/// As [`imports`], each with the name by which it is known in the file.
+pub fn named_imports(code: &str) -> Vec<Import> {
     let mut paths = Vec::new();
     for at in find_all(code, "use") {
         let begin = at + "use".len();
@@ -191,13 +206,14 @@ pub fn imports(code: &str) -> Vec<(usize, String)> {
     paths
 }
 
-fn write_out(prefix: &str, tree: &str, at: usize, paths: &mut Vec<(usize, String)>) {
+fn write_out(prefix: &str, tree: &str, at: usize, paths: &mut Vec<Import>) {
     let Some(open) = tree.find('{') else {
-        let leaf = tree.split(" as ").next().unwrap_or_default().trim();
-        if !leaf.is_empty() {
-            let path = format!("{prefix}{leaf}");
-            let at = at + tree.len() - tree.trim_start().len();
-            paths.push((at, path.strip_suffix("::self").unwrap_or(&path).to_string()));
+        let (leaf, alias) = tree.split_once(" as ").map_or((tree, None), |(leaf, alias)| (leaf, Some(alias)));
+        if !leaf.trim().is_empty() {
+            let path = format!("{prefix}{}", leaf.trim());
+            let path = path.strip_suffix("::self").unwrap_or(&path).to_string();
+            let name = alias.or(path.rsplit("::").next()).unwrap_or_default().trim().to_string();
+            paths.push(Import { at: at + tree.len() - tree.trim_start().len(), path, name });
         }
         return;
     };

@@ -1,0 +1,256 @@
+//! Circles of files: inside a crate, modules import each other in one direction only. A parent and what lies below it may
+//! know each other; a name that a module re-exports counts as an import of the file that defines it. Must not look into tests.
+
+use crate::document;
+use crate::finding::Finding;
+use crate::scan;
+use crate::tree::Source;
+use std::collections::{BTreeMap, BTreeSet};
+
+const RULE: &str = "circles";
+const HEADER: [&str; 2] = ["crate", "files in circles"];
+/// A name that is re-exported through more modules than this is not followed further.
+const REEXPORTS_MAX: usize = 8;
+
+/// A module by its path inside the crate; the root is empty.
+type Module = Vec<String>;
+/// Which modules each module imports.
+type Arrows = BTreeMap<Module, BTreeSet<Module>>;
+
+/// Finds crates with more files in circles than the table allows, and rows that allow more than there are.
+pub fn check(document: &Source, sources: &[Source]) -> Vec<Finding> {
+    let rows = match document::table(document, &HEADER) {
+        Ok(rows) => rows,
+        Err(finding) => return vec![finding],
+    };
+    let mut findings = Vec::new();
+    let mut crates = crates(sources);
+    for row in &rows {
+        let name = row.text(0);
+        let Some(files) = crates.remove(&name) else {
+            findings.push(row.finding(RULE, format!("there is no crate `{name}`")));
+            continue;
+        };
+        let circles = circles(&arrows(&files));
+        let count: usize = circles.iter().map(Vec::len).sum();
+        match row.text(1).parse::<usize>() {
+            Ok(allowed) if count > allowed => findings.extend(circles.iter().map(|circle| told(&files, circle))),
+            Ok(allowed) if count < allowed => {
+                let message =
+                    format!("`{name}` has {count} files in circles; lower the number, so that none comes back");
+                findings.push(row.finding(RULE, message));
+            }
+            Ok(_) if count == 0 => findings.push(row.finding(RULE, format!("`{name}` has no circle; remove the row"))),
+            Ok(_) => {}
+            Err(_) => findings.push(row.finding(RULE, "the second column is a number of files")),
+        }
+    }
+    for files in crates.values() {
+        findings.extend(circles(&arrows(files)).iter().map(|circle| told(files, circle)));
+    }
+    findings
+}
+
+/// The files of each crate by their modules; tests are left out.
+fn crates(sources: &[Source]) -> BTreeMap<String, BTreeMap<Module, &Source>> {
+    let mut crates: BTreeMap<String, BTreeMap<Module, &Source>> = BTreeMap::new();
+    for source in sources.iter().filter(|source| !source.production.trim().is_empty()) {
+        let Some((name, file)) = source.path.strip_prefix("crates/").and_then(|path| path.split_once("/src/")) else {
+            continue;
+        };
+        let mut module: Module = file.trim_end_matches(".rs").split('/').map(String::from).collect();
+        if module.last().is_some_and(|last| matches!(last.as_str(), "lib" | "main" | "mod")) {
+            module.pop();
+        }
+        crates.entry(name.to_string()).or_default().insert(module, source);
+    }
+    crates
+}
+
+/// A path inside the crate that a file names, and the name that it gives it, if it imports it.
+struct Named {
+    path: Module,
+    name: Option<String>,
+}
+
+/// Which file of a crate imports which, parents and children aside.
+fn arrows(files: &BTreeMap<Module, &Source>) -> Arrows {
+    let all: BTreeMap<&Module, Vec<Named>> =
+        files.iter().map(|(module, source)| (module, named(module, source))).collect();
+    let mut arrows = Arrows::new();
+    for (module, named) in &all {
+        let defined = named.iter().filter_map(|named| defining(&named.path, &all, REEXPORTS_MAX));
+        let others = defined.filter(|other| !other.starts_with(module) && !module.starts_with(other));
+        arrows.insert((*module).clone(), others.collect());
+    }
+    arrows
+}
+
+/// Every path inside the crate that a file names, from the root of the crate.
+fn named(module: &Module, source: &Source) -> Vec<Named> {
+    let code = &source.production;
+    let imported = scan::named_imports(code).into_iter().map(|import| (import.path, Some(import.name)));
+    let spelled = ["crate", "super"].iter().flat_map(|base| scan::find_all(code, base)).map(|at| {
+        let path: String = code[at..].chars().take_while(|&c| scan::is_word(c) || c == ':').collect();
+        (path, None)
+    });
+    let named = |(path, name): (String, Option<String>)| Some(Named { path: from_root(module, &path)?, name });
+    imported.chain(spelled).filter_map(named).collect()
+}
+
+/// A path from the root of the crate; `None` if it leads out of the crate.
+fn from_root(module: &Module, path: &str) -> Option<Module> {
+    let mut parts = path.split("::").map(str::trim).filter(|part| !part.is_empty()).peekable();
+    let mut base = match parts.next()? {
+        "crate" => Vec::new(),
+        "self" => module.clone(),
+        "super" => {
+            let mut base = module.clone();
+            base.pop()?;
+            while parts.next_if_eq(&"super").is_some() {
+                base.pop()?;
+            }
+            base
+        }
+        // The name of a module beside or below this one, or of another crate.
+        first => module.iter().cloned().chain([first.to_string()]).collect(),
+    };
+    base.extend(parts.map(String::from));
+    Some(base)
+}
+
+/// The file that defines what a path names: the deepest module on the way, and from there where it re-exports the name from.
+fn defining(path: &Module, all: &BTreeMap<&Module, Vec<Named>>, steps: usize) -> Option<Module> {
+    let depth = (0..=path.len()).rev().find(|&depth| all.contains_key(&path[..depth].to_vec()))?;
+    let (module, rest) = (path[..depth].to_vec(), &path[depth..]);
+    let again = rest.first().filter(|_| steps > 0).and_then(|name| {
+        let reexported = all.get(&module)?.iter().find(|named| named.name.as_ref() == Some(name))?;
+        (reexported.path != *path).then(|| defining(&reexported.path, all, steps - 1)).flatten()
+    });
+    again.or(Some(module))
+}
+
+/// Groups of files that can reach each other, largest first.
+fn circles(arrows: &Arrows) -> Vec<Vec<Module>> {
+    let reach: BTreeMap<&Module, BTreeSet<&Module>> =
+        arrows.keys().map(|from| (from, reachable(from, arrows))).collect();
+    let mut left: BTreeSet<&Module> = arrows.keys().filter(|module| reach[module].contains(module)).collect();
+    let mut circles = Vec::new();
+    while let Some(first) = left.first().copied() {
+        let circle: Vec<&Module> =
+            left.iter().copied().filter(|other| reach[first].contains(other) && reach[other].contains(first)).collect();
+        left.retain(|module| !circle.contains(module));
+        circles.push(circle.into_iter().cloned().collect::<Vec<Module>>());
+    }
+    circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
+    circles
+}
+
+fn reachable<'a>(from: &Module, arrows: &'a Arrows) -> BTreeSet<&'a Module> {
+    let mut seen = BTreeSet::new();
+    let mut next: Vec<&Module> = arrows[from].iter().collect();
+    while let Some(module) = next.pop() {
+        if let Some((module, further)) = arrows.get_key_value(module)
+            && seen.insert(module)
+        {
+            next.extend(further);
+        }
+    }
+    seen
+}
+
+/// What is told of a circle, at its first file.
+fn told(files: &BTreeMap<Module, &Source>, circle: &[Module]) -> Finding {
+    let names: Vec<String> = circle.iter().map(|module| module.join("::")).collect();
+    let message = format!("{} files import each other in a circle: {}", names.len(), names.join(", "));
+    Finding::new(&files[&circle[0]].path, 1, RULE, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(table: &str, files: &[(&str, &str)]) -> Vec<String> {
+        let document =
+            Source::new(document::ARCHITECTURE, &format!("| crate | files in circles |\n|---|---|\n{table}"));
+        let sources: Vec<Source> =
+            files.iter().map(|(file, text)| Source::new(&format!("crates/{file}"), text)).collect();
+        check(&document, &sources).into_iter().map(|finding| finding.message).collect()
+    }
+
+    /// Keeps the table from being empty.
+    const OTHER: [(&str, &str); 2] = [("z/src/p.rs", "use crate::q::Q;"), ("z/src/q.rs", "fn f() { crate::p::f() }")];
+    const ALLOWED: &str = "| z | 2 |\n";
+
+    fn with_other<'a>(files: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+        OTHER.iter().chain(files).copied().collect()
+    }
+
+    #[test]
+    fn two_files_that_import_each_other_are_a_circle_however_they_spell_it() {
+        for (one, other) in [
+            ("use crate::b::B;", "use super::a::A;"),
+            ("use crate::{c, b::{self, B}};", "fn f() -> crate::a::A { x }"),
+            ("fn f() { super::b::f() }", "pub(crate) use crate::a as c;"),
+        ] {
+            let files = with_other(&[("y/src/a.rs", one), ("y/src/b.rs", other), ("y/src/c.rs", "")]);
+            assert_eq!(found(ALLOWED, &files), ["2 files import each other in a circle: a, b"], "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn arrows_in_one_direction_between_parent_and_child_and_in_tests_are_no_circle() {
+        let files = with_other(&[
+            ("y/src/lib.rs", "mod a; mod b; pub use a::A;"),
+            ("y/src/a.rs", "mod child; use child::C; use crate::b::B;\n#[cfg(test)]\nmod tests { use crate::c::X; }"),
+            ("y/src/a/child.rs", "use super::A;"),
+            ("y/src/b.rs", "// crate::a\nconst A: &str = \"crate::a::A\";"),
+            ("y/src/c.rs", "use crate::a::A;"),
+            ("y/src/c/tests.rs", "use crate::c::A;"),
+        ]);
+        assert_eq!(found(ALLOWED, &files), [""; 0]);
+    }
+
+    #[test]
+    fn a_face_that_re_exports_hides_no_circle() {
+        let files = with_other(&[
+            ("y/src/lib.rs", "mod a; mod b; pub use a::A;"),
+            ("y/src/a.rs", "use crate::b::B; pub struct A;"),
+            ("y/src/b.rs", "use crate::A; pub struct B;"),
+        ]);
+        assert_eq!(found(ALLOWED, &files), ["2 files import each other in a circle: a, b"]);
+    }
+
+    #[test]
+    fn a_name_that_a_file_gives_to_an_import_is_not_the_name_of_what_it_defines() {
+        let files = with_other(&[
+            ("y/src/a.rs", "use crate::keys::b as keys; fn f() { crate::b::b() }"),
+            ("y/src/b.rs", "use crate::keys::b as keys; use crate::a::f; pub fn b() {}"),
+            ("y/src/keys.rs", ""),
+        ]);
+        assert_eq!(found(ALLOWED, &files), ["2 files import each other in a circle: a, b"]);
+    }
+
+    #[test]
+    fn a_row_that_allows_more_than_there_is_must_be_lowered_or_removed() {
+        assert_eq!(
+            found("| z | 3 |\n", &OTHER),
+            ["`z` has 2 files in circles; lower the number, so that none comes back"]
+        );
+        let none = [("z/src/p.rs", "use crate::q::Q;"), ("z/src/q.rs", "fn f() {}")];
+        assert_eq!(found("| z | 0 |\n", &none), ["`z` has no circle; remove the row"]);
+        assert_eq!(found("| x | 1 |\n", &none), ["there is no crate `x`"]);
+        assert_eq!(found("| z | many |\n", &none), ["the second column is a number of files"]);
+        assert_eq!(found("| z | 1 |\n", &OTHER), ["2 files import each other in a circle: p, q"]);
+    }
+
+    #[test]
+    fn a_longer_way_round_is_one_circle() {
+        let files = with_other(&[
+            ("y/src/a.rs", "use crate::b::B;"),
+            ("y/src/b.rs", "use crate::c::C;"),
+            ("y/src/c.rs", "use crate::a::A;"),
+        ]);
+        assert_eq!(found(ALLOWED, &files), ["3 files import each other in a circle: a, b, c"]);
+    }
+}
