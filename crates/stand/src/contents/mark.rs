@@ -173,7 +173,7 @@ pub(crate) fn leave(
         return Ok(false);
     }
     mark.at = at;
-    claim.leave_mark(&mark.to_blocks(), at)?;
+    claim.write_durably(&mark.to_blocks(), at)?;
     Ok(true)
 }
 

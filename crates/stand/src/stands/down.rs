@@ -22,6 +22,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// kernel lets nothing go that is open.
 const LETS_GO: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_millis(250);
+/// What a block with a copy of a superblock becomes.
+const BLOCK: [u8; 4096] = [0; 4096];
 
 /// Takes down the stand of this name. What lies below something that cannot be undone is left alone; then the journal stays.
 ///
@@ -82,7 +84,13 @@ fn leave_mark(roots: &Roots, path: &str, by: &str) -> Result<bool> {
     let owner = Owner { run_id: by.to_string(), run_file: by.to_string(), ledger: None };
     let claim = claims::claim(roots, &devices, node, &owner)?;
     // With the claim in hand nobody can change that.
-    let signatures = marks::on(&devices, node).map_err(|error| unreadable(path, &error))?;
+    let look = || marks::on(&devices, node).map_err(|error| unreadable(path, &error));
+    // Copies of superblocks of what lay above, which are at other places there: nothing but this stand has written here.
+    for copy in look()?.iter().filter(|found| !found.member) {
+        let block = copy.offset / BLOCK.len() as u64 * BLOCK.len() as u64;
+        claim.write_durably(&BLOCK, block).map_err(|error| unreadable(path, &error))?;
+    }
+    let signatures = look()?;
     if !signatures.is_empty() {
         let names: Vec<&str> = signatures.iter().map(|found| found.name).collect();
         let names = names.join("`, `");

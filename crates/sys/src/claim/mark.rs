@@ -5,7 +5,7 @@ use std::io;
 
 impl Claim {
     /// Writes `bytes` at `offset` and makes them durable.
-    pub fn leave_mark(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+    pub fn write_durably(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let refused = |why| io::Error::other(format!("{why:?}"));
         let file = self.open_write(false).map_err(refused)?;
         let mut done = 0;
