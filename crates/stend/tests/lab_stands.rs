@@ -114,7 +114,7 @@ fn sectors(machine: &Machine) {
     machine.guest(&format!("mkfs.ext4 -q {}", drive(1)));
     let (_, told) = machine.stend(&["stand", "up", &stand], 5);
     assert!(told.contains("ext4") && blocks() == [512, 512], "{told}");
-    machine.guest(&format!("wipefs -qa {}; nvme format {} --block-size=4096 --force", drive(1), drive(2)));
+    machine.guest(&format!("blkdiscard -fz {}; nvme format {} --block-size=4096 --force", drive(1), drive(2)));
     assert_eq!(blocks(), [512, 4096]);
     let (_, done) = machine.stend(&["stand", "up", &stand], 0);
     assert_eq!((done.matches("nvme format").count(), blocks()), (1, vec![4096, 4096]), "{done}");
@@ -131,7 +131,7 @@ fn sectors(machine: &Machine) {
     let (_, told) = machine.stend(&["stand", "down", "taken"], 5);
     assert!(told.contains("it is not formatted back") && blocks() == [4096, 512], "{told}");
     assert!(machine.guest(&format!("wipefs {}", drive(1))).contains("ext4"), "{told}");
-    machine.guest(&format!("wipefs -qa {}", drive(1)));
+    machine.guest(&format!("blkdiscard -fz {}", drive(1)));
     machine.stend(&["stand", "down", "taken"], 0);
     assert_eq!(blocks(), [512, 512]);
     let (_, told) = machine.stend(&["stand", "up", &machine.stand("disks", 1, "{sectors: 512B}")], 0);
