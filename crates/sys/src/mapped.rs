@@ -55,7 +55,7 @@ impl Mapped {
             let _ = remove_name(&new);
             return Err(error);
         }
-        Mapped::over(file, size)
+        Mapped::over(file, size, head)
     }
 
     /// The same without a name, in memory that nothing outlives: zeros behind `head`.
@@ -64,11 +64,11 @@ impl Mapped {
         let size = size.ok_or(io::ErrorKind::InvalidInput)?;
         let file = memfd_create("stend-ledger", MemfdFlags::CLOEXEC)?;
         fill(&file, head, len)?;
-        Mapped::over(file, size)
+        Mapped::over(file, size, head)
     }
 
-    /// A file of so many bytes, all of which are allocated.
-    fn over(file: OwnedFd, size: usize) -> io::Result<Mapped> {
+    /// A file of so many bytes, all of which are allocated, with `head` at its beginning.
+    fn over(file: OwnedFd, size: usize, head: &[u8]) -> io::Result<Mapped> {
         // SAFETY: a new shared mapping of a file of this length at an address of the kernel's choice; all of the file's blocks
         // have been allocated, and nobody else has its descriptor.
         let base = unsafe {
@@ -77,9 +77,12 @@ impl Mapped {
         let start = base.cast_const();
         let base = NonNull::new(base.cast::<AtomicU64>()).ok_or(io::ErrorKind::OutOfMemory)?;
         // From here on dropping unmaps it.
-        let mut mapped = Mapped { base, words: size / 8, first: 0, file, watch: None };
+        let mut first = [0; 8];
+        let known = head.len().min(8);
+        first[..known].copy_from_slice(&head[..known]);
+        // Not read from the file: it has had its name for a moment, and may be cut by now.
+        let mut mapped = Mapped { base, words: size / 8, first: u64::from_ne_bytes(first), file, watch: None };
         mapped.watch = Some(Watch::begin(start, size)?);
-        mapped.first = mapped.words()[0].load(Ordering::Acquire);
         Ok(mapped)
     }
 
@@ -205,6 +208,21 @@ mod tests {
         map.sync().unwrap();
         assert_eq!(word(511), 7);
         assert_eq!(Mapped::unnamed(b"", 9).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_before_it_is_mapped_is_not_whole() {
+        let (head, len) = (b"headhead", 4096);
+        for again in [false, true] {
+            let file = memfd_create("test", MemfdFlags::CLOEXEC).unwrap();
+            fill(&file, head, len).unwrap();
+            rustix::fs::ftruncate(&file, 0).unwrap();
+            if again {
+                rustix::fs::ftruncate(&file, len).unwrap();
+            }
+            let map = Mapped::over(file, len as usize, head).unwrap();
+            assert_eq!(map.must_be_whole().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        }
     }
 
     #[test]
