@@ -12,12 +12,14 @@ use stend_load::{Applications, Control, Programs};
 use stend_record::{TargetFacts, TrialOutcome};
 use stend_spec::app::App;
 use stend_spec::workload::Trial;
-use stend_stand::{Need, Owner, Permission, PreparedAll};
+use stend_stand::{DriveNote, Need, Owner, Permission, PreparedAll};
 use stend_sys::IoFile;
 
 /// Targets that are ready for I/O.
 pub(crate) struct Ready {
     prepared: PreparedAll,
+    /// What tells other runs of the drives.
+    beside: DriveNote,
     pub telemetry: Telemetry,
     /// Wall clock when it was made ready, ns.
     pub since_ns: u64,
@@ -48,12 +50,29 @@ impl Ready {
         let mut books = Books::new(prepare);
         // The session that went on has judged what an earlier one left.
         books.close()?;
+        let owner = owner(prepare);
+        let beside = DriveNote::leave(targets, &owner, permission, &mut log)?;
         let prepared = stend_stand::prepare_all(targets, permission, &need(prepare), prepare.share, &mut log)?;
         let telemetry = Telemetry::start(targets, prepare.coordinator, prepare.sample_every, outbox)?;
         let (.., since_ns) = stend_sys::clock::stamps();
-        let owner = owner(prepare);
         let opened = Vec::new();
-        Ok(Ready { prepared, telemetry, since_ns, owner, opened, books, replay, opaque: false, applications: None })
+        Ok(Ready {
+            prepared,
+            beside,
+            telemetry,
+            since_ns,
+            owner,
+            opened,
+            books,
+            replay,
+            opaque: false,
+            applications: None,
+        })
+    }
+
+    /// Tells of runs that have begun to load the same drives.
+    pub fn tell_beside(&mut self, outbox: &Outbox) {
+        self.beside.tell(&mut |kind| send_event(outbox, kind));
     }
 
     /// Opens the targets. One that could be opened before and cannot now has failed: its file system turned
@@ -93,7 +112,8 @@ impl Ready {
     }
 
     /// Undoes what was made for them. A log of writes that the stand kept is replayed first; what a crash left behind stays for a judge.
-    pub fn release(self, control: &Control, outbox: &Outbox) {
+    pub fn release(mut self, control: &Control, outbox: &Outbox) {
+        self.tell_beside(outbox);
         let Ready { prepared, telemetry, mut books, replay, applications, opened, opaque, .. } = self;
         drop((telemetry, applications));
         let mut log = |kind| send_event(outbox, kind);

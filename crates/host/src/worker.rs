@@ -291,6 +291,7 @@ impl Session {
     /// Runs a trial; `begin` is told of its intervals.
     fn trial(&mut self, ordinal: u32, trial: &Trial, begin: Option<&Begin>) -> Result<TrialOutcome> {
         let ready = self.ready.as_mut().ok_or_else(|| out_of_order("I/O"))?;
+        ready.tell_beside(&self.outbox);
         if let Some(app) = &trial.app {
             return ready.application(trial, app, &self.control, &self.outbox);
         }
@@ -385,6 +386,7 @@ fn look(inspect: &Inspect, outbox: &Outbox) -> Result<Facts> {
     let mut targets = stend_stand::inspect_all(&inspect.targets)?;
     stend_stand::sample_contents(&mut targets, &mut |text| send_event(outbox, EventKind::Note { text }));
     let writes = stend_stand::may_write_all(&targets, &inspect.permission)?;
+    stend_stand::must_be_alone(&targets, &inspect.permission)?;
     if let Some(need) = inspect.fio {
         stend_load::probe_fio()?.check(need)?;
     }

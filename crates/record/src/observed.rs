@@ -453,6 +453,17 @@ pub enum EventKind {
     },
     /// A machine whose power a run had cut, and what is measured on it, are there again.
     Back(crate::Back),
+    /// Another run loaded drives of the targets during this one.
+    Beside {
+        /// Its id.
+        run_id: String,
+        /// Path of its run file.
+        run_file: String,
+        /// Process id of its worker.
+        pid: u32,
+        /// Names of the drives, as the kernel has them.
+        drives: Vec<String>,
+    },
 }
 
 /// Host and targets in one arm, as they were just after switching to it.

@@ -4,6 +4,7 @@
 
 mod access;
 mod arm;
+mod beside;
 mod blkid;
 mod busy;
 mod claims;
@@ -37,6 +38,7 @@ mod users;
 mod recorded;
 
 pub use arm::{Entered, enter, may_execute, observe};
+pub use beside::{DriveNote, OtherRun, must_be_alone};
 pub use blkid::blkid_is_missing;
 pub use contents::sample_contents;
 pub use doctor::doctor;

@@ -13,6 +13,8 @@ pub struct Permission {
     pub overwrite_signatures: Vec<String>,
     /// `--allow-commands`: what the arms of the suite execute, and the settings that they change.
     pub commands: bool,
+    /// `--beside`: another run may load the same drives at the same time.
+    pub beside: bool,
 }
 
 impl Permission {

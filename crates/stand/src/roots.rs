@@ -3,6 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// The environment variable that names another directory for notes about drives: one that containers share, or one of a test.
+const LEASES: &str = "STEND_LEASES";
+
 /// Roots of the trees that inventory reads.
 #[derive(Debug, Clone)]
 pub struct Roots {
@@ -18,19 +21,30 @@ pub struct Roots {
     pub etc: PathBuf,
     /// `/var/lib/stend`, where stands that are up are kept.
     pub state: PathBuf,
+    /// `/dev/shm`, where runs tell each other which drives they use; of a host what [`LEASES`] says, if it is set.
+    pub memory: PathBuf,
 }
 
 impl Roots {
     /// The machine that this process runs on.
     pub fn host() -> Roots {
-        Roots::under(Path::new("/"))
+        let set = std::env::var_os(LEASES).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let host = Roots::under(Path::new("/"));
+        Roots { memory: set.unwrap_or(host.memory), ..host }
     }
 
     /// A tree with the usual names below `root`.
     pub fn under(root: &Path) -> Roots {
         let join = |name| root.join(name);
-        let state = join("var/lib/stend");
-        Roots { proc: join("proc"), sys: join("sys"), dev: join("dev"), run: join("run"), etc: join("etc"), state }
+        Roots {
+            proc: join("proc"),
+            sys: join("sys"),
+            dev: join("dev"),
+            run: join("run"),
+            etc: join("etc"),
+            state: join("var/lib/stend"),
+            memory: join("dev/shm"),
+        }
     }
 
     /// Where leases on devices are kept.

@@ -4,7 +4,11 @@
 mod support;
 
 use rusqlite::Connection;
+use rustix::fs::inotify;
+use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 use support::fixed_run::FixedRun;
 use support::*;
 
@@ -167,5 +171,94 @@ fn what_is_no_run_file_at_all_is_said_so() {
     let other = std::fs::read(other).expect("a file");
     for (what, bytes) in [("text", text), ("noise", noise), ("half", half), ("another database", other)] {
         ends_well(&scratch, what, &bytes, &[12]);
+    }
+}
+
+/// A pipe that nobody writes to, and whether anybody has opened it.
+struct Trap {
+    path: String,
+    watch: rustix::fd::OwnedFd,
+}
+
+impl Trap {
+    fn new(scratch: &Scratch) -> Trap {
+        let path = scratch.join("trap").to_string_lossy().into_owned();
+        tool(&["mkfifo", &path]);
+        let watch = inotify::init(inotify::CreateFlags::NONBLOCK).expect("inotify");
+        inotify::add_watch(&watch, &path, inotify::WatchFlags::OPEN).expect("a watch");
+        Trap { path, watch }
+    }
+
+    fn was_opened(&self) -> bool {
+        let mut buffer = [MaybeUninit::uninit(); 512];
+        inotify::Reader::new(&self.watch, &mut buffer).next().is_ok()
+    }
+}
+
+/// Every text in what a run file says of its run: the row, and the place in its JSON as SQLite names it.
+fn texts_in(run: &Path) -> Vec<(String, String)> {
+    let db = Connection::open(run).expect("a database");
+    let sql = "SELECT key, fullkey FROM (SELECT meta.key, tree.fullkey, tree.type FROM meta, json_tree(meta.body) AS tree \
+               WHERE json_valid(meta.body)) WHERE type = 'text' ORDER BY 1, 2";
+    let mut rows = db.prepare(sql).expect("texts");
+    let found = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+    found.map(|one| one.expect("a text")).collect()
+}
+
+#[test]
+fn a_trap_tells_whether_it_was_opened() {
+    let scratch = Scratch::new();
+    let trap = Trap::new(&scratch);
+    assert!(!trap.was_opened());
+    drop(std::fs::OpenOptions::new().read(true).write(true).open(&trap.path).expect("a pipe"));
+    assert!(trap.was_opened());
+}
+
+#[test]
+fn whatever_path_a_run_file_names_is_data_to_every_verb() {
+    let scratch = Scratch::new();
+    let file = good(&scratch);
+    let rows = "INSERT OR REPLACE INTO meta (key, body) VALUES ('spool', '/dev/shm/stend-absent.spool')";
+    Connection::open(&file).and_then(|db| db.execute_batch(rows)).expect("a run that has a spool");
+    let trap = Trap::new(&scratch);
+    let (page, good) = (scratch.join("page.html"), file.to_string_lossy().into_owned());
+    let page = page.to_string_lossy().into_owned();
+    std::fs::write(&page, "").expect("a page");
+    let mut places = texts_in(&file);
+    assert!(places.len() > 20, "{places:?}");
+    places.push(("spool".into(), String::new()));
+    let bad = scratch.join("bad.stend");
+    let path = bad.to_string_lossy().into_owned();
+    let entries = || std::fs::read_dir(scratch.path()).expect("a directory").count();
+    for (key, place) in places {
+        for value in [trap.path.clone(), format!("../../../../../../../..{}", scratch.join("escape").display())] {
+            std::fs::copy(&file, &bad).expect("a copy");
+            let db = Connection::open(&bad).expect("a database");
+            let done = match place.is_empty() {
+                true => db.execute("UPDATE meta SET body = ?1 WHERE key = ?2", (&value, &key)),
+                false => {
+                    db.execute("UPDATE meta SET body = json_set(body, ?3, ?1) WHERE key = ?2", (&value, &key, &place))
+                }
+            };
+            assert_eq!(done.expect("changed"), 1);
+            db.close().expect("closed");
+            let before = entries();
+            let verbs: [&[&str]; 6] = [
+                &["show", &path],
+                &["report", &path, "-o", &page, "--force"],
+                &["compare", &good, &path],
+                &["export", &path, "--format", "fio-json"],
+                &["watch", &path, "--progress", "none"],
+                &["run", "--resume", &path, "--progress", "none"],
+            ];
+            for words in verbs {
+                let mut running = Running::new(stend(&scratch, words).stdout(Stdio::null()).stderr(Stdio::null()));
+                let code = running.wait(Duration::from_secs(60));
+                let what = format!("{key}{place} = {value}: {words:?}");
+                assert!(code.is_some_and(|code| (0..101).contains(&code)), "{what} ended with {code:?}");
+                assert!(!trap.was_opened(), "{what} opened the pipe");
+                assert_eq!((entries(), scratch.join("escape").exists()), (before, false), "{what} made something");
+            }
+        }
     }
 }

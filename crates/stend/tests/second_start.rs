@@ -62,3 +62,45 @@ fn a_second_run_on_the_same_device_is_refused_with_the_process_and_run_file_of_t
     let mut running = first(&scratch, &suite, &device.device, &[&confirm], &file);
     refused(&scratch, &suite, &device.device, &[&confirm], &mut running, &file);
 }
+
+#[test]
+fn two_directories_on_one_disk_are_one_drive_and_both_results_say_what_ran_beside() {
+    let scratch = Scratch::new();
+    let leases = scratch.directory("leases");
+    let here = |words: &[&str]| {
+        let mut command = stend(&scratch, words);
+        command.env("STEND_LEASES", &leases);
+        command
+    };
+    let (suite, file) = (long_suite(&scratch), scratch.join("first.stend"));
+    let (one, other) = (scratch.directory("one"), scratch.directory("other"));
+    let path = file.to_string_lossy().into_owned();
+    let words = ["run", &suite, "--on", &one, "--progress", "none", "-o", &path];
+    let mut running = Running::new(&mut here(&words));
+    eventually("a note of its drives", Duration::from_secs(60), || {
+        std::fs::read_dir(&leases).is_ok_and(|mut notes| notes.next().is_some())
+    });
+    eventually("a run file", Duration::from_secs(60), || file.exists());
+
+    let (small, second) = (scratch.file("small.yaml", SMALL), scratch.join("second.stend"));
+    let to = second.to_string_lossy().into_owned();
+    for more in [&[][..], &["--dry-run"]] {
+        let words = [&["run", &small, "--on", &other, "-o", &to][..], more].concat();
+        let (_, refused) = expect_exit(&mut here(&words), 5);
+        assert!(refused.contains(&path) && refused.contains("--beside"), "{refused}");
+        assert_eq!((leftovers(&other).len(), second.exists()), (0, false));
+    }
+    let beside = |file: &Path| {
+        let caveats = show_json(&scratch, file)["caveats"].clone();
+        let kinds = caveats.as_array().expect("caveats").iter().filter_map(|caveat| caveat["caveat"].get("run_beside"));
+        kinds.map(|told| told["runs"].as_str().expect("text").to_string()).collect::<Vec<_>>()
+    };
+    expect_exit(&mut here(&["run", &small, "--on", &other, "--beside", "-o", &to]), 0);
+    assert_eq!(beside(&second), [path.clone()]);
+    assert_eq!(std::fs::read_dir(&leases).expect("notes").count(), 2, "the first has still to be told");
+
+    tool(&["kill", "-INT", &running.child.id().to_string()]);
+    assert_eq!(running.wait(Duration::from_secs(60)), Some(130));
+    assert_eq!(beside(&file), [to]);
+    assert_eq!(std::fs::read_dir(&leases).expect("notes").count(), 0);
+}

@@ -35,7 +35,12 @@ fn run(scratch: &Scratch, storage: Storage, now_and_then: &mut dyn FnMut(&RunRec
         time_budget: None,
         traces: Vec::new(),
         targets: vec![scratch.directory("data")],
-        permission: Permission { confirm: Vec::new(), overwrite_signatures: Vec::new(), commands: false },
+        permission: Permission {
+            confirm: Vec::new(),
+            overwrite_signatures: Vec::new(),
+            commands: false,
+            beside: false,
+        },
         id: "R-20260102T030405Z-abcd".to_string(),
         run_file: file.clone(),
         command_line: Vec::new(),

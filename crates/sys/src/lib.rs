@@ -18,6 +18,7 @@ pub mod nvme;
 pub mod obstacle;
 pub mod opened;
 pub mod passthrough;
+pub mod plain;
 pub mod process;
 pub mod queue;
 pub mod random;

@@ -13,6 +13,7 @@ use crate::forewarn::{forewarn, no_storage};
 use crate::limits::{NEVER_WRITTEN, TRIALS_PUBLISHABLE};
 use crate::precision::{Widths, widths};
 use crate::trials::CaseTrials;
+use std::collections::BTreeSet;
 use stend_base::{Nanos, Say, Share};
 use stend_record::targets::drives;
 use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
@@ -29,6 +30,7 @@ pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFin
     found.extend(never_written(run));
     found.extend(left_out(cases));
     found.extend(not_filled(run, plan));
+    found.extend(beside(run));
     found.extend(arms::doubts(run, plan));
     found.extend(engine(run));
     let (minor, before): (Vec<_>, Vec<_>) =
@@ -244,6 +246,17 @@ fn merged(run: &RunRecord) -> Option<Caveat> {
         _ => sum,
     });
     (count > 0).then_some(Caveat::IntervalsMerged { count })
+}
+
+fn beside(run: &RunRecord) -> Option<Caveat> {
+    let (mut runs, mut drives) = (BTreeSet::new(), BTreeSet::new());
+    for event in &run.events {
+        let EventKind::Beside { run_file, drives: common, .. } = &event.kind else { continue };
+        runs.insert(run_file.as_str());
+        drives.extend(common.iter().map(String::as_str));
+    }
+    let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
+    (!runs.is_empty()).then(|| Caveat::RunBeside { runs: list(runs), drives: list(drives) })
 }
 
 fn no_spool(run: &RunRecord) -> Option<Caveat> {

@@ -169,6 +169,21 @@ fn that_a_kill_would_have_lost_a_trial_is_told_once() {
 }
 
 #[test]
+fn runs_beside_are_told_together_each_once() {
+    let found = after(|r| {
+        let event = |run: &str, drive: &str| EventKind::Beside {
+            run_id: format!("R-{run}"),
+            run_file: format!("/data/{run}.stend"),
+            pid: 7,
+            drives: vec![drive.into()],
+        };
+        let kinds = [event("b", "sdb"), event("a", "sda"), event("b", "sdb")];
+        r.events.extend(kinds.into_iter().map(|kind| Event { at: Nanos::secs(1), kind }));
+    });
+    assert_eq!(found, [Caveat::RunBeside { runs: "/data/a.stend, /data/b.stend".into(), drives: "sda, sdb".into() }]);
+}
+
+#[test]
 fn few_cpus_and_merged_intervals_are_told_last() {
     let found = after(|r| {
         r.host.as_mut().unwrap().cpus = 2;
@@ -242,6 +257,7 @@ fn every() -> Vec<Caveat> {
             wrapped: true,
             scaled: true,
         },
+        Caveat::RunBeside { runs: "/data/R-2.stend".into(), drives: "sda, sdb".into() },
         Caveat::VolatileCache { drives: stend_base::Say::same("sda, sdb"), cases: 4 },
         Caveat::InMemory { what: "tmpfs".into() },
         Caveat::OverNetwork { file_system: "nfs4".into() },

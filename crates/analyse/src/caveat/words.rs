@@ -80,6 +80,7 @@ impl Caveat {
             Caveat::LogIncomplete { dropped, recorded } => run::log_incomplete(*dropped, *recorded),
             Caveat::TargetInUse { reasons } => target::in_use(reasons),
             Caveat::OtherLoad { device, iops, bytes_per_s } => target::other_load(device, *iops, *bytes_per_s),
+            Caveat::RunBeside { runs, drives } => target::run_beside(runs, drives),
             Caveat::VolatileCache { drives, cases } => target::volatile_cache(drives, *cases),
             Caveat::InMemory { what } => target::in_memory(what),
             Caveat::OverNetwork { file_system } => target::over_network(file_system),

@@ -48,6 +48,7 @@ fn name(kind: &EventKind) -> Option<Say> {
         EventKind::Fault { moment: FaultMoment::Begins | FaultMoment::Ends | FaultMoment::Whole, what, .. } => {
             Some(what.clone())
         }
+        EventKind::Beside { run_id, .. } => Some(say!("{run_id} beside", "рядом {run_id}")),
         EventKind::RunFileFull { .. } => Some(say!("run file full", "файл прогона полон")),
         _ => None,
     }

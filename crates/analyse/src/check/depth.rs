@@ -40,23 +40,19 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     }
     let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
     let stretches = stretches(run, case);
-    let (ops, length) = (
-        stretch::sum(&stretches, |s| s.disk(devices[0], |d| d.reads.saturating_add(d.writes))),
-        stretch::length(&stretches),
-    );
-    let weighted = devices.iter().map(|name| stretch::sum(&stretches, |s| s.disk(name, |d| d.weighted_ns)));
-    let weighted = weighted.reduce(|sum, one| Some(sum?.saturating_add(one?))).flatten();
-    let Some(weighted) = weighted.filter(|_| ops.is_some_and(|ops| ops > 0) && length.0 > 0) else {
-        return check.not_measurable(too_few_samples());
-    };
-    if weighted == 0 {
+    let Some(queue) = Queue::of(&stretches, &devices) else { return check.not_measurable(too_few_samples()) };
+    if queue.weighted == 0.0 {
         return check.not_measurable(say!(
             "this driver does not account for the time of its I/Os",
             "этот драйвер не учитывает время своих операций"
         ));
     }
-    let mean = weighted as f64 / length.0 as f64;
-    let each: Vec<f64> = stretches.iter().filter_map(|stretch| in_flight(stretch, &devices)).collect();
+    let mean = queue.mean();
+    let each: Vec<f64> = stretches
+        .iter()
+        .filter_map(|stretch| Queue::of(std::slice::from_ref(stretch), &devices))
+        .map(|queue| queue.with_edges())
+        .collect();
     // Trials that differ make the interval wide: one in which the queue never arrived must not hide there.
     let lost = each.iter().copied().filter(|reached| *reached < DEPTH_LOST * asked).reduce(f64::min);
     let measured = both(|l| {
@@ -84,16 +80,51 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     )
 }
 
-/// Mean number in flight over one stretch, and what its edges may hide: the kernel adds the time of an I/O when it ends, so that what is in
-/// flight at an edge is missing or there as a whole, up to its mean latency at the device for each.
-fn in_flight(stretch: &Stretch<'_>, devices: &[&str]) -> Option<f64> {
-    let sum = |of: fn(&DiskCounters) -> u64| {
-        devices.iter().map(|name| stretch.disk(name, of)).sum::<Option<u64>>().map(|sum| sum as f64)
-    };
-    let (weighted, ops) = (sum(|d| d.weighted_ns)?, sum(|d| d.reads.saturating_add(d.writes))?);
-    let length = stretch.length().0 as f64;
-    let mean = weighted / length;
-    Some(mean * (1.0 + weighted / ops.max(1.0) / length))
+/// What the kernel counts of the queue of the devices.
+struct Queue {
+    /// Time of all requests together, ns.
+    weighted: f64,
+    requests: f64,
+    /// I/Os of the case in one request: the kernel merges neighbours into larger ones (above 1), and splits what is larger than
+    /// the device takes (below 1).
+    ios_of_a_request: f64,
+    /// Time over which they were counted, ns.
+    length: f64,
+}
+
+impl Queue {
+    /// `None` if counters are missing, or nothing was done.
+    fn of(stretches: &[Stretch<'_>], devices: &[&str]) -> Option<Queue> {
+        let sum = |of: fn(&DiskCounters) -> u64| {
+            let each = devices.iter().map(|name| stretch::sum(stretches, |s| s.disk(name, of)));
+            each.sum::<Option<u64>>().map(|sum| sum as f64)
+        };
+        let requests = sum(|d| d.reads.saturating_add(d.writes))?;
+        let bytes = sum(|d| d.read_bytes.saturating_add(d.write_bytes))?;
+        let (mut own_ios, mut own_bytes) = (0.0, 0.0);
+        for op in Op::TRANSFERS {
+            let own = stretch::application(stretches, op);
+            (own_ios, own_bytes) = (own_ios + own.ops, own_bytes + own.bytes);
+        }
+        let queue = Queue {
+            weighted: sum(|d| d.weighted_ns)?,
+            requests,
+            ios_of_a_request: bytes / requests * own_ios / own_bytes,
+            length: stretch::length(stretches).0 as f64,
+        };
+        (queue.length > 0.0 && queue.ios_of_a_request.is_normal()).then_some(queue)
+    }
+
+    /// Mean number of I/Os of the case in flight.
+    fn mean(&self) -> f64 {
+        self.weighted / self.length * self.ios_of_a_request
+    }
+
+    /// The same and what the edges may hide: the kernel adds the time of a request when it ends, so that what is in flight at an edge
+    /// is missing or there as a whole, up to its mean latency at the device for each.
+    fn with_edges(&self) -> f64 {
+        self.mean() * (1.0 + self.weighted / self.requests / self.length)
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +177,23 @@ mod tests {
         assert_eq!(of_trials([0.1, 0.1, 1.0, 1.0, 1.0, 1.0]), CheckStatus::Warn);
         assert_eq!(of_trials([1.0, 1.0, 0.45, 1.0, 1.0, 1.0]), CheckStatus::Warn);
         assert_eq!(of_trials([1.0, 1.0, 0.6, 1.0, 1.0, 1.0]), CheckStatus::Pass);
+    }
+
+    #[test]
+    fn ios_that_are_merged_or_split_on_their_way_count_as_they_were_made() {
+        let with = |requests: fn(u64) -> u64, weighted: fn(u64) -> u64| {
+            let mut record = run().trial(0).done().record();
+            for disk in record.samples.iter_mut().flat_map(|sample| &mut sample.disks) {
+                (disk.reads, disk.writes) = (requests(disk.reads), requests(disk.writes));
+                disk.weighted_ns = weighted(disk.weighted_ns);
+            }
+            depth(&record, &by_case(&record)[0])
+        };
+        // Read on a virtual disk: eight reads of 1 MiB in a row arrive as three requests of 2.5 MiB and are all in flight.
+        let merged = with(|ios| ios / 4, |time| time / 4);
+        assert_eq!((merged.status, merged.measured.en.as_str()), (CheckStatus::Pass, "32.0 of 32.0 at sda"));
+        let split = with(|ios| ios * 4, |time| time);
+        assert_eq!((split.status, split.measured.en.as_str()), (CheckStatus::Warn, "8.00 of 32.0 at sda"));
     }
 
     #[test]

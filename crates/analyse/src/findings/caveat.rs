@@ -239,6 +239,13 @@ pub enum Caveat {
         /// Kernel name; of several targets all of them, with commas.
         device: String,
     },
+    /// Other runs of Stend loaded the same drives meanwhile.
+    RunBeside {
+        /// Paths of their run files, with commas.
+        runs: String,
+        /// Names of the drives, as the kernel has them, with commas.
+        drives: String,
+    },
     /// Cases write without syncs to drives whose cache is volatile.
     VolatileCache {
         /// Kernel names of the drives.

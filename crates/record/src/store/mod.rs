@@ -11,7 +11,6 @@ mod io_log;
 mod locate;
 mod lock;
 mod owner;
-mod plain;
 mod queue;
 mod reader;
 mod recorder;

@@ -13,7 +13,6 @@ pub use dead::remove_dead;
 use super::crc::crc32;
 use super::lock::{self, NotHeld};
 use super::owner::Owner;
-use super::plain;
 use super::schema::BODY_MAX;
 use crate::run::Entry;
 use dead::Home;
@@ -21,6 +20,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use stend_sys::plain;
 
 /// Start of every spool file; the last byte is the version of its layout.
 const MAGIC: &[u8; 8] = b"stnd-sp2";

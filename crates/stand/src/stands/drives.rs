@@ -231,7 +231,7 @@ pub(super) fn must_be_free(facts: &TargetFacts, overwrite: &[String]) -> Result<
     };
     let overwrite_signatures = overwrite.iter().filter(|name| there.contains(name)).cloned().collect();
     let confirm = facts.identity.iter().cloned().collect();
-    let permission = Permission { confirm, overwrite_signatures, commands: false };
+    let permission = Permission { confirm, overwrite_signatures, commands: false, beside: false };
     let path = &facts.path;
     let refused = |Say { en, ru }| {
         Error::new(Kind::Unsafe, say!("refused to write to `{path}`: {en}", "запись в `{path}` отклонена: {ru}"))

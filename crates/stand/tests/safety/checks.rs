@@ -16,6 +16,7 @@ pub fn everything(facts: &TargetFacts) -> Permission {
         confirm: facts.identity.clone().into_iter().collect(),
         overwrite_signatures: facts.signatures.iter().map(|s| s.name.clone()).collect(),
         commands: true,
+        beside: false,
     }
 }
 

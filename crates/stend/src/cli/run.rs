@@ -25,6 +25,10 @@ pub(super) fn run(lang: Lang) -> Command {
         "allow what the arms of the suite execute or change on this host; --dry-run lists it",
         "разрешить то, что варианты набора выполняют и изменяют на этой машине; список даёт --dry-run"
     );
+    let beside = say!(
+        "run although another run of Stend loads the same drives; both results say so",
+        "запустить, хотя те же накопители нагружает другой прогон Stend; об этом скажут оба результата"
+    );
     let budget = say!(
         "wall time the run should take, e.g. 90s, 5min",
         "сколько времени должен занять прогон, например 90s, 5min"
@@ -48,6 +52,7 @@ pub(super) fn run(lang: Lang) -> Command {
         option("resume", "RUN", resume, lang).conflicts_with_all(["SUITE", "time-budget", "seed", "engine", "output"]),
         flag("dry-run", None, dry_run, lang).conflicts_with("resume"),
         flag("allow-commands", None, commands, lang),
+        flag("beside", None, beside, lang),
         option("time-budget", "TIME", budget, lang),
         option("seed", "N", seed, lang),
         option("engine", "ENGINE", engine, lang).value_parser(["native", "fio"]).hide_possible_values(true),

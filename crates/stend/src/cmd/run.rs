@@ -361,6 +361,7 @@ fn permission(arguments: &ArgMatches) -> Permission {
         confirm: super::many(arguments, "confirm"),
         overwrite_signatures: super::many(arguments, "overwrite-signature"),
         commands: arguments.get_flag("allow-commands"),
+        beside: arguments.get_flag("beside"),
     }
 }
 

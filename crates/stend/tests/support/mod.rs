@@ -64,6 +64,8 @@ pub fn stend(scratch: &Scratch, arguments: &[&str]) -> Command {
         .env_remove("LC_MESSAGES")
         .env("XDG_DATA_HOME", scratch.path())
         .env("COLUMNS", "100")
+        // Tests share one disk.
+        .env("STEND_LEASES", scratch.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 /// Longest note that is read back, bytes.
-const NOTE_MAX: usize = 4096;
+const NOTE_MAX: usize = 1 << 16;
 /// Times that a lease is tried again, because its holder removes it at this moment or somebody looks at it.
 const TRIES: usize = 10;
 /// Pause between the tries; looking takes microseconds.
@@ -96,6 +96,11 @@ impl Lease {
     /// Lets go of the lock and leaves the file, so that others can see whose it was.
     pub fn leave(mut self) {
         self.stays = true;
+    }
+
+    /// Lets every user read the note, whatever the umask is.
+    pub fn show_to_all(&self) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(&self.file, Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH)?)
     }
 
     /// Makes the note survive a loss of power.

@@ -43,6 +43,20 @@ pub(super) fn other_load(device: &str, iops: f64, bytes_per_s: f64) -> Words {
     }
 }
 
+pub(super) fn run_beside(runs: &str, drives: &str) -> Words {
+    Words {
+        slug: "run-beside",
+        text: say!(
+            "Another run of Stend loaded {drives} at the same time (`{runs}`): each measured what the other left.",
+            "В то же время {drives} нагружал другой прогон Stend (`{runs}`): каждый измерил то, что оставил другой."
+        ),
+        advice: say!(
+            "Repeat both one after the other, or publish them as the one experiment that they are.",
+            "Повторите их по очереди или публикуйте вместе, как один опыт: это он и есть."
+        ),
+    }
+}
+
 pub(super) fn volatile_cache(drives: &Say, cases: u32) -> Words {
     let Say { en, ru } = drives;
     let cases_en = plural_en(u64::from(cases), "case writes", "cases write");

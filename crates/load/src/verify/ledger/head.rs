@@ -127,16 +127,11 @@ pub(super) fn read(path: &Path) -> io::Result<Option<Head>> {
 
 /// The same with the file.
 pub(super) fn open(path: &Path) -> io::Result<Option<(File, Head)>> {
-    let looked = match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
     let foreign = || io::Error::from(ErrorKind::InvalidData);
-    // A pipe or a device would be waited for.
-    if !looked.is_file() {
-        return Err(foreign());
-    }
-    let file = File::open(path)?;
+    let file = match stend_sys::plain::open_to_read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        other => other?.ok_or_else(foreign)?,
+    };
     let mut fixed = Vec::new();
     (&file).take(FIXED as u64).read_to_end(&mut fixed)?;
     let count = fixed.get(48..56).map_or(u64::MAX, |_| number(&fixed, 48));
