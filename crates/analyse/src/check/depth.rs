@@ -1,6 +1,6 @@
 //! H41: did the queue reach the device, or did it wait above it?
 
-use super::foreign::{no_device, of_all};
+use super::foreign::{no_device, not_told, of_all, writes_elsewhere};
 use super::stretch::{self, Stretch, stretches};
 use super::{Check, too_few_samples};
 use crate::findings::{CheckResult, CheckStatus};
@@ -39,6 +39,9 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let Some(devices) = of_all(&run.targets) else { return check.not_measurable(no_device()) };
+    if let Some(file_system) = writes_elsewhere(run, case) {
+        return check.not_measurable(not_told(file_system));
+    }
     let stretches = stretches(run, case);
     let Some(queue) = Queue::of(&stretches, &devices) else { return check.not_measurable(too_few_samples()) };
     if queue.weighted == 0.0 {
@@ -194,6 +197,15 @@ mod tests {
         assert_eq!((merged.status, merged.measured.en.as_str()), (CheckStatus::Pass, "32.0 of 32.0 at sda"));
         let split = with(|ios| ios * 4, |time| time);
         assert_eq!((split.status, split.measured.en.as_str()), (CheckStatus::Warn, "8.00 of 32.0 at sda"));
+    }
+
+    #[test]
+    fn what_a_copying_file_system_writes_for_itself_has_no_depth_to_tell() {
+        for (reads, status) in [(70, CheckStatus::NotMeasurable), (100, CheckStatus::Pass)] {
+            let mut record = run_of(vec![case("mix", reads, 32, Sync::None)]).trial(0).done().record();
+            record.targets[0].file_system = Some("btrfs".into());
+            assert_eq!(depth(&record, &by_case(&record)[0]).status, status);
+        }
     }
 
     #[test]

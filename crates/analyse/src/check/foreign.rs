@@ -38,7 +38,7 @@ pub(super) fn of_all(targets: &[TargetFacts]) -> Option<Vec<&str>> {
 
 /// The file system of a target that writes everything, and its own tables with it, to another place each time, so that what it writes
 /// for itself cannot be told from what others write. btrfs with `nodatacow` does so only for syncs.
-fn writes_elsewhere<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Option<&'a str> {
+pub(super) fn writes_elsewhere<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Option<&'a str> {
     let synced = case.asked.streams.iter().any(|stream| stream.sync != Sync::None);
     let found = |target: &'a TargetFacts| match target.file_system.as_deref()? {
         kind @ ("zfs" | "bcachefs" | "nilfs2" | "f2fs") => Some(kind),
@@ -50,7 +50,7 @@ fn writes_elsewhere<'a>(run: &'a RunRecord, case: &CaseTrials<'_>) -> Option<&'a
     run.targets.iter().find_map(found).filter(|_| asked(case, Op::Write))
 }
 
-fn not_told(file_system: &str) -> Say {
+pub(super) fn not_told(file_system: &str) -> Say {
     say!(
         "{file_system} writes every block and its own tables to new places, which cannot be told from the writes of others",
         "{file_system} пишет каждый блок и свои таблицы на новые места, и этого не отличить от чужой записи"
@@ -163,8 +163,8 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "The device got smaller I/Os than were made: large ones are split (queue/max_sectors_kb), or others mixed small ones in. The block size of the case is not that of the device.",
-                "Устройство получало операции мельче заявленных: крупные делятся (queue/max_sectors_kb) или примешаны чужие мелкие. Размер блока случая — не тот, что видит устройство."
+                "The device got smaller I/Os than were made: large ones are split (queue/max_sectors_kb; queue/max_segments, of which memory in pages of 4 KiB takes one each), or others mixed small ones in. The block size of the case is not that of the device.",
+                "Устройство получало операции мельче заявленных: крупные делятся (queue/max_sectors_kb; queue/max_segments: память страницами по 4 КиБ занимает по сегменту на страницу) или примешаны чужие мелкие. Размер блока случая — не тот, что видит устройство."
             ),
         );
     }
