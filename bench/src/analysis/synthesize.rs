@@ -119,6 +119,7 @@ fn target() -> TargetFacts {
         physical_block: Bytes(4096),
         file_system: None,
         mount_options: None,
+        journal: None,
         devices: vec![device],
         signatures: Vec::new(),
         access: WriteAccess::Refused(Vec::new()),

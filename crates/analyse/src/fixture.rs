@@ -138,6 +138,7 @@ fn target() -> TargetFacts {
         physical_block: Bytes(4096),
         file_system: Some("ext4".into()),
         mount_options: None,
+        journal: None,
         devices: vec![
             Device { start: Some(Bytes::mib(1)), ..device("sda1", "partition") },
             Device { depth: 1, ..device("sda", "disk") },

@@ -74,6 +74,9 @@ pub struct TargetFacts {
     pub file_system: Option<String>,
     /// Mount options of that file system.
     pub mount_options: Option<String>,
+    /// Of ext3 and ext4, whether the file system keeps a journal; `None` of others, or if the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<bool>,
     /// The device under the target first, then everything below it down to physical drives.
     pub devices: Vec<Device>,
     /// Signatures found on a block device.

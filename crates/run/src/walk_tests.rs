@@ -59,6 +59,7 @@ fn facts() -> Reply {
         physical_block: Bytes(512),
         file_system: None,
         mount_options: None,
+        journal: None,
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,

@@ -3,7 +3,7 @@
 use crate::access::{self, Viewer};
 use crate::devices::{Devices, Node};
 use crate::mounts::{self, Mount};
-use crate::roots::{Roots, number};
+use crate::roots::{Roots, names, number};
 use crate::{busy, drives, identity, testfile};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -103,6 +103,7 @@ pub(crate) fn device_facts(roots: &Roots, devices: &Devices, node: &Node, named:
         physical_block: block("physical_block_size").unwrap_or(logical_block),
         file_system: None,
         mount_options: None,
+        journal: None,
         devices: drives::describe(roots, devices, &devices.stack(&[node])),
         signatures: verdict.signatures,
         access: verdict.access,
@@ -124,6 +125,7 @@ fn null_facts(named: &str, path: &str) -> TargetFacts {
         physical_block: Bytes(512),
         file_system: None,
         mount_options: None,
+        journal: None,
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::Nowhere,
@@ -179,12 +181,25 @@ fn lying_on(roots: &Roots, devices: &Devices, named: &str, path: &Path) -> Targe
         physical_block: largest("physical_block_size").max(logical_block),
         file_system: mount.map(|m| m.kind.clone()),
         mount_options: mount.map(|m| m.options.clone()),
+        journal: mount.and_then(|mount| journal(roots, devices, mount)),
         devices: drives::describe(roots, devices, &stack),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
         contents: None,
         busy: None,
     }
+}
+
+/// Whether a file system of the ext family keeps a journal: each one that is mounted has a directory in `/proc/fs/jbd2`, named after the
+/// device. `None` for others, or where the kernel shows none of that.
+//= linux 6.12, fs/jbd2/journal.c, journal_init_inode(), jbd2_stats_proc_init()
+fn journal(roots: &Roots, devices: &Devices, mount: &Mount) -> Option<bool> {
+    if !matches!(mount.kind.as_str(), "ext3" | "ext4") {
+        return None;
+    }
+    let (node, place) = (devices.by_number(mount.number)?, roots.proc.join("fs/jbd2"));
+    let own = format!("{}-", node.name);
+    place.is_dir().then(|| names(&place).iter().any(|name| name.starts_with(&own)))
 }
 
 /// File systems whose direct I/O is aligned to the blocks of the device, not to their own.

@@ -197,6 +197,7 @@ mod tests {
             physical_block: Bytes(512),
             file_system: None,
             mount_options: None,
+            journal: None,
             devices: Vec::new(),
             signatures: Vec::new(),
             access,

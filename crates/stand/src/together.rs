@@ -149,6 +149,7 @@ mod tests {
             physical_block: Bytes(512),
             file_system: None,
             mount_options: None,
+            journal: None,
             devices: devices.collect(),
             signatures: Vec::new(),
             access: WriteAccess::Refused(Vec::new()),

@@ -89,25 +89,28 @@ impl<'a> Expected<'a> {
 
     /// What the journals of the file systems write, at most: commits that syncs make, and those that come by themselves.
     fn journal(&self) -> Cell {
-        let journals = self.run.targets.iter().filter_map(|target| Journal::of(target.file_system.as_deref()?));
-        let Some(journal) = journals.reduce(Journal::larger) else { return Cell::default() };
-        let commits = self.commits();
+        let Some(journal) = self.run.targets.iter().filter_map(Journal::of).reduce(Journal::larger) else {
+            return Cell::default();
+        };
+        let commits = self.commits(&journal);
         let alone = 1.0 + stretch::length(self.stretches).as_secs() / journal.every.as_secs();
         let sum = |of: fn(&Cell) -> f64| of(&journal.commit) * commits + of(&journal.alone) * alone;
         Cell { ops: sum(|cell| cell.ops), bytes: sum(|cell| cell.bytes) }
     }
 
     /// Commits that syncs of the case make, at most. `fsync` has the new times of the file committed. Other syncs have something to commit only
-    /// where blocks are written for the first time.
-    fn commits(&self) -> f64 {
+    /// where blocks are written for the first time, or where there is no journal.
+    fn commits(&self, journal: &Journal) -> f64 {
         let overwrites = self.run.fill.as_ref().is_some_and(|fill| fill.passes > 0);
-        let times = self.case.asked.streams.iter().any(|stream| matches!(stream.sync, Sync::Fsync(_)));
+        let fsync = self.case.asked.streams.iter().any(|stream| matches!(stream.sync, Sync::Fsync(_)));
+        let times = fsync || journal.times_by_any_sync;
         let most = match (overwrites, times) {
             (false, _) => self.syncs(),
             (true, true) => self.syncs().min(TICKS_PER_SECOND * stretch::length(self.stretches).as_secs()),
             (true, false) => 0.0,
         };
-        most.min(self.flushes_of_commits().unwrap_or(most))
+        let told = self.flushes_of_commits().filter(|_| !journal.times_by_any_sync);
+        most.min(told.unwrap_or(most))
     }
 
     /// Flushes beyond one for each sync: one in each commit, where a drive with a volatile cache takes no FUA, so that what closes the commit is
@@ -180,24 +183,35 @@ struct Journal {
     alone: Cell,
     /// How often that comes.
     every: Nanos,
+    /// New times of a file are written by any sync, without a flush of their own.
+    times_by_any_sync: bool,
 }
 
 impl Journal {
     /// As counted on Linux 6.18 under an overwriting load alone on loop devices: a commit of ext4 for `fsync` is a descriptor, a block of inodes
     /// and the block that closes it, 3 × 4 KiB in 2 I/Os, and what comes every 5 s 3 or 4 blocks; a log write of XFS is 1 KiB, and what
-    /// comes every 30 s up to 35 KiB in 5 I/Os. Rounded up to blocks that came one by one, and for XFS to sectors of 4 KiB.
-    fn of(file_system: &str) -> Option<Journal> {
+    /// comes every 30 s up to 35 KiB in 5 I/Os. Rounded up to blocks that came one by one, and for XFS to sectors of 4 KiB. ext4 without a
+    /// journal writes the block of the inode, 4 KiB or less, with every sync that finds new times in it, `fdatasync` too.
+    fn of(target: &TargetFacts) -> Option<Journal> {
         let cell = |ops: f64, size: Bytes| Cell { ops, bytes: size.0 as f64 };
-        match file_system {
+        match target.file_system.as_deref()? {
+            "ext3" | "ext4" if target.journal == Some(false) => Some(Journal {
+                commit: cell(1.0, Bytes::kib(4)),
+                alone: cell(1.0, Bytes::kib(4)),
+                every: Nanos::secs(5),
+                times_by_any_sync: true,
+            }),
             "ext3" | "ext4" => Some(Journal {
                 commit: cell(3.0, Bytes::kib(12)),
                 alone: cell(4.0, Bytes::kib(16)),
                 every: Nanos::secs(5),
+                times_by_any_sync: false,
             }),
             "xfs" => Some(Journal {
                 commit: cell(1.0, Bytes::kib(4)),
                 alone: cell(8.0, Bytes::kib(64)),
                 every: Nanos::secs(30),
+                times_by_any_sync: false,
             }),
             _ => None,
         }
@@ -209,6 +223,7 @@ impl Journal {
             commit: most(self.commit, other.commit),
             alone: most(self.alone, other.alone),
             every: self.every.min(other.every),
+            times_by_any_sync: self.times_by_any_sync || other.times_by_any_sync,
         }
     }
 }

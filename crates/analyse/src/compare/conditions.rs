@@ -105,6 +105,11 @@ fn targets(targets: &[TargetFacts]) -> Vec<Item> {
         Say::same(targets.iter().filter_map(of).collect::<Vec<_>>().join(", "))
     };
     let text = |of: fn(&TargetFacts) -> Option<String>| each(targets.iter().filter_map(of), |text, _| text.clone());
+    // As mke2fs has it, in either language.
+    let file_system = |t: &TargetFacts| match (&t.file_system, t.journal) {
+        (Some(kind), Some(false)) => Some(format!("{kind} -O ^has_journal")),
+        (kind, _) => kind.clone(),
+    };
     let sizes = |of: fn(&TargetFacts) -> Bytes| each(targets.iter().map(of), |size, lang| format::bytes(*size, lang));
     let kind = |target: &TargetFacts| match target.kind {
         TargetKind::BlockDevice => say!("block device", "блочное устройство"),
@@ -119,7 +124,7 @@ fn targets(targets: &[TargetFacts]) -> Vec<Item> {
         ("target_size", say!("size of the target", "размер объекта"), sizes(|t| t.size)),
         ("logical_block", say!("logical block", "логический блок"), sizes(|t| t.logical_block)),
         ("physical_block", say!("physical block", "физический блок"), sizes(|t| t.physical_block)),
-        ("file_system", say!("file system", "файловая система"), text(|t| t.file_system.clone())),
+        ("file_system", say!("file system", "файловая система"), text(file_system)),
         ("mount_options", say!("mounted with", "параметры монтирования"), text(|t| t.mount_options.clone())),
     ]
 }

@@ -226,6 +226,7 @@ pub fn target() -> TargetFacts {
         physical_block: Bytes(4096),
         file_system: Some("ext4".to_string()),
         mount_options: None,
+        journal: None,
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,

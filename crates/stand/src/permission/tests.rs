@@ -15,6 +15,7 @@ fn facts(kind: TargetKind, access: WriteAccess) -> TargetFacts {
         physical_block: Bytes(4096),
         file_system: None,
         mount_options: None,
+        journal: None,
         devices: Vec::new(),
         signatures: Vec::new(),
         access,

@@ -281,7 +281,11 @@ fn the_stack_of_a_loop_device_reaches_down_to_the_drive_of_its_file() {
     run(&["mkfs.ext4", "-qF", &device]);
     let at = bench.mount(&device);
     let facts = inspect(at.to_str().unwrap()).unwrap();
-    assert_eq!(facts.file_system.as_deref(), Some("ext4"));
+    assert_eq!((facts.file_system.as_deref(), facts.journal), (Some("ext4"), Some(true)));
+    let without = bench.disk(16);
+    run(&["mkfs.ext4", "-qF", "-O", "^has_journal", &without]);
+    let other = bench.mount(&without);
+    assert_eq!(inspect(other.to_str().unwrap()).unwrap().journal, Some(false));
     assert_eq!((facts.devices[0].kind.as_str(), facts.devices[0].depth), ("loop", 0));
     let below = inspect(bench.dir().to_str().unwrap()).unwrap();
     let names = |facts: &TargetFacts| facts.devices.iter().map(|d| d.name.clone()).collect::<Vec<_>>();

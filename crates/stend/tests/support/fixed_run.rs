@@ -99,6 +99,7 @@ fn target() -> TargetFacts {
         physical_block: Bytes(4096),
         file_system: Some("ext4".into()),
         mount_options: Some("rw,relatime".into()),
+        journal: None,
         devices: Vec::new(),
         signatures: Vec::new(),
         access: WriteAccess::OwnDirectory,
