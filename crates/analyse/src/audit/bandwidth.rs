@@ -1,78 +1,69 @@
 //! H01: I/Os per second times block size is throughput. Where it is not, which slip of units would explain it.
 
-use super::{Found, Gravity, as_printed, doubt, groups, off};
-use crate::limits::{BANDWIDTH_DEVIATION, SLIP_NEAR};
+use super::slip::{self, Product, Slip};
+use super::{Found, Gravity, as_printed, compared, doubt};
 use crate::phrase::{both, pick};
 use stend_base::{Say, say};
 use stend_record::published::Claim;
 
-/// A slip, by what it multiplies a throughput with.
-struct Slip {
-    factor: f64,
-    en: &'static str,
-    ru: &'static str,
-}
-
-const SLIPS: [Slip; 6] = [
-    Slip {
-        factor: 1.024, en: "GB/s multiplied by 1024 instead of 1000", ru: "ГБ/с умножены на 1024 вместо 1000"
-    },
-    Slip {
-        factor: 1.0 / 1.024,
-        en: "KiB/s divided by 1000 instead of 1024",
-        ru: "КиБ/с разделены на 1000 вместо 1024",
-    },
-    Slip { factor: 1.0 / 1.048_576, en: "MiB/s printed as MB/s", ru: "МиБ/с напечатаны как МБ/с" },
-    Slip { factor: 1.048_576, en: "MB/s printed as MiB/s", ru: "МБ/с напечатаны как МиБ/с" },
-    Slip {
-        factor: 1.0 / 1.073_741_824, en: "GiB/s printed as GB/s", ru: "ГиБ/с напечатаны как ГБ/с"
-    },
-    Slip { factor: 1.073_741_824, en: "GB/s printed as GiB/s", ru: "ГБ/с напечатаны как ГиБ/с" },
-];
+/// Rows with the same slip that a sentence names.
+const ROWS_SHOWN: usize = 5;
 
 pub(super) fn bandwidth(rows: &[Claim]) -> Found {
-    let (mut places, mut doubts) = (0, Vec::new());
-    for group in groups(rows) {
-        let (Some(rate), Some(throughput)) = (group.rate, group.throughput) else { continue };
-        let Some(block) = rate.claim.block_size.or(throughput.claim.block_size) else { continue };
-        let expected = rate.value * block.0 as f64;
-        if expected <= 0.0 {
-            continue;
-        }
-        places += 1;
-        let ratio = throughput.value / expected;
-        let rounding = throughput.half / expected + rate.half / rate.value;
-        if (ratio - 1.0).abs() <= BANDWIDTH_DEVIATION.max(rounding) {
-            continue;
-        }
-        let slip = SLIPS.iter().find(|slip| (ratio / slip.factor - 1.0).abs() <= SLIP_NEAR);
-        let why = why(ratio, slip, &as_printed(throughput.claim, expected).unwrap_or_default());
-        let found = doubt("H01", Gravity::Wrong, throughput.claim, &[rate.claim], why);
-        // Without a slip that fits, the IOPS may be what is wrong.
-        doubts.push(if slip.is_some() { found.right(throughput.claim, expected) } else { found });
+    let products = slip::products(rows);
+    let mut doubts = Vec::new();
+    for product in products.iter().filter(|product| product.off) {
+        let expected = as_printed(product.throughput.claim, product.expected).unwrap_or_default();
+        let why = why(product.throughput.value / product.expected, product.slip, &expected, &alike(&products, product));
+        let found = doubt("H01", Gravity::Wrong, product.throughput.claim, &[product.rate.claim], why);
+        // Only where the slip is one of bytes, the IOPS cannot be what is wrong.
+        doubts.push(match product.slip.is_some_and(|slip| slip.of_bytes) {
+            true => found.right(product.throughput.claim, product.expected),
+            false => found,
+        });
     }
-    let name = say!("IOPS × block size = throughput", "IOPS × размер блока = скорость");
-    Found { id: "H01", name, places, doubts }
+    let name = say!("IOPS × block size = throughput", "IOPS × размер блока = пропускная способность");
+    Found { id: "H01", name, places: products.len(), doubts }
 }
 
-fn why(ratio: f64, slip: Option<&Slip>, expected: &str) -> Say {
+/// Rows of the other numbers with the same slip.
+fn alike(products: &[Product<'_>], of: &Product<'_>) -> Vec<u32> {
+    let factor = |product: &Product<'_>| product.slip.map(|slip| slip.factor);
+    let same = |other: &&Product<'_>| {
+        factor(other).is_some()
+            && factor(other) == factor(of)
+            && other.throughput.claim.source == of.throughput.claim.source
+    };
+    let rows = products.iter().filter(same).map(|other| other.throughput.claim.row);
+    rows.filter(|row| *row != of.throughput.claim.row).collect()
+}
+
+fn why(ratio: f64, slip: Option<&Slip>, expected: &str, alike: &[u32]) -> Say {
     both(|lang| {
-        let text = pick(
-            lang,
-            "The IOPS of the same test move {e}; the throughput is {x} off",
-            "IOPS того же испытания дают {e}; скорость отличается на {x}",
-        );
-        let cause = match slip {
-            Some(slip) => pick(lang, ". This fits {s}.", ". Похоже на ошибку единиц: {s}.")
-                .replace("{s}", pick(lang, slip.en, slip.ru)),
+        let text = match slip {
+            Some(_) => pick(
+                lang,
+                "The IOPS of this test make {e}; the throughput is {x}. This looks like a slip of units: {s}.",
+                "По IOPS этого теста выходит {e}, а напечатано {x}. Похоже на ошибку единиц: {s}.",
+            ),
             None => pick(
                 lang,
-                ", and no slip of units explains it: one of the two numbers is wrong.",
-                ", и ошибкой единиц это не объясняется: одно из двух чисел неверно.",
-            )
-            .to_string(),
+                "The IOPS of this test make {e}; the throughput is {x}. No common slip of units explains it, so one of the two numbers is wrong.",
+                "По IOPS этого теста выходит {e}, а напечатано {x}. Обычной ошибкой единиц это не объяснить: одно из двух чисел неверно.",
+            ),
         };
-        text.replace("{x}", &off(ratio - 1.0, lang)).replace("{e}", expected) + &cause
+        let text = text
+            .replace("{s}", slip.map_or("", |slip| pick(lang, slip.en, slip.ru)))
+            .replace("{x}", &compared(ratio, lang))
+            .replace("{e}", expected);
+        let shown = alike.iter().take(ROWS_SHOWN).map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let same = match alike.len() {
+            0 => return text,
+            1 => pick(lang, " The same in row {r}.", " То же в строке {r}."),
+            2..=ROWS_SHOWN => pick(lang, " The same in rows {r}.", " То же в строках {r}."),
+            _ => pick(lang, " The same in rows {r} and {n} more.", " То же в строках {r} и ещё в {n}."),
+        };
+        text + &same.replace("{r}", &shown).replace("{n}", &alike.len().saturating_sub(ROWS_SHOWN).to_string())
     })
 }
 
@@ -103,7 +94,10 @@ mod tests {
             ("1534.41", "6.14", "KiB/s divided by 1000", Some("6.28 MB/s")),
             ("100000", "390.6", "MiB/s printed as MB/s", Some("409.6 MB/s")),
             ("100000", "381.5", "GiB/s printed as GB/s", Some("409.6 MB/s")),
-            ("100000", "205", "The IOPS of the same test move 410 MB/s; ", None),
+            ("100000", "3277", "bits printed as bytes", Some("410 MB/s")),
+            ("100000", "41.0", "a decimal point", None),
+            ("100000", "409600", "a unit 1000 times too large", None),
+            ("100000", "205", "The IOPS of this test make 410 MB/s; ", None),
         ];
         for (rate, throughput, slip, right) in cases {
             let doubts = one(rate, throughput);
@@ -111,6 +105,19 @@ mod tests {
             assert!(doubt.why.en.contains(slip), "{}", doubt.why.en);
             assert_eq!((doubt.right.as_deref(), doubt.row, doubt.against.as_slice()), (right, 2, &[3][..]));
         }
+    }
+
+    #[test]
+    fn cells_with_the_same_slip_name_each_other() {
+        let of = |test: &str, row: u32, rate: &str, throughput: &str| {
+            [claim(row, test, "throughput", "MB/s", throughput), claim(row + 1, test, "iops", "IOPS", rate)]
+        };
+        let rows =
+            [of("a", 2, "2817002.93", "11827.20"), of("b", 4, "2503104.94", "10444.80"), of("c", 6, "100000", "409.6")];
+        let doubts = bandwidth(&rows.concat()).doubts;
+        assert_eq!(doubts.len(), 2);
+        assert!(doubts[0].why.en.ends_with("The same in row 4."), "{}", doubts[0].why.en);
+        assert!(doubts[1].why.ru.ends_with("То же в строке 2."), "{}", doubts[1].why.ru);
     }
 
     #[test]

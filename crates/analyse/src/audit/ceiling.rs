@@ -2,7 +2,7 @@
 //! member; with any load it cannot exceed all members together. Which number is wrong is not known: the data came from a cache,
 //! or there was more in flight than the table says.
 
-use super::{Cell, Found, Gravity, as_printed, cell, doubt, off};
+use super::{Cell, Found, Gravity, as_printed, block_size, cell, compared, doubt};
 use crate::limits::ABOVE_CEILING;
 use crate::phrase::{both, pick};
 use stend_base::{Say, format, say};
@@ -10,6 +10,9 @@ use stend_record::published::{Claim, Dimension};
 
 /// The experiment that measures drives one by one.
 const MEMBERS: &str = "member-drives";
+
+/// The smallest part of an array that lies on one drive, bytes: md, LVM and ZFS go down to 4 KiB.
+const SMALLEST_CHUNK: f64 = 4096.0;
 
 /// From this many times the fastest drive on it is told how many I/Os in flight that takes (by eye: below, a cache that held a part
 /// explains it as well).
@@ -24,7 +27,9 @@ pub(super) fn ceiling(rows: &[Claim]) -> Found {
             rows.iter().filter(|row| is_member(row, claim)).filter_map(|row| cell(row, dimension)).collect();
         let Some(fastest) = members.iter().copied().max_by(|a, b| a.value.total_cmp(&b.value)) else { continue };
         places += 1;
-        let alone = claim.queue_depth == Some(1) && claim.jobs == Some(1);
+        // A larger block may lie on several drives, which serve one I/O together.
+        let small = block_size(claim).is_some_and(|bytes| bytes <= SMALLEST_CHUNK);
+        let alone = small && claim.queue_depth == Some(1) && claim.jobs == Some(1);
         let sum: f64 = members.iter().map(|member| member.value).sum();
         let most = if alone { fastest.value } else { sum };
         if measured.value <= most * ABOVE_CEILING {
@@ -47,21 +52,21 @@ fn why(ratio: f64, alone: bool, count: usize, most: &str) -> Say {
         let text = match (alone, ratio >= IN_FLIGHT_TOLD) {
             (true, false) => pick(
                 lang,
-                "The table says one I/O in flight, and the fastest drive gives {m} then; this is {x}. Part of the data came from a cache, or the load was not the one that the table states.",
-                "По таблице в полёте одна операция, и самый быстрый диск даёт при этом {m}; здесь {x}. Часть данных пришла из кэша, или нагрузка была не той, что указана.",
+                "With one I/O in flight, as the table states, the fastest drive gives {m}; this is {x}. Either a cache served part of it, or more was in flight.",
+                "С одной операцией в очереди, как указано в таблице, самый быстрый диск даёт {m}, а здесь {x}. Либо часть операций обслужил кэш, либо в очереди их было больше.",
             ),
             (true, true) => pick(
                 lang,
-                "The table says one I/O in flight, and the fastest drive gives {m} then. At the latency of that drive this rate takes about {f} in flight: there were more than the table says, or the data came from a cache.",
-                "По таблице в полёте одна операция, и самый быстрый диск даёт при этом {m}. С задержкой этого диска для такой частоты нужно около {f} операций в полёте: их было больше, чем указано, или данные пришли из кэша.",
+                "With one I/O in flight, as the table states, the fastest drive gives {m}. At the latency of that drive this result takes about {f} in flight: either there were more than the table states, or a cache served them.",
+                "С одной операцией в очереди, как указано в таблице, самый быстрый диск даёт {m}. При задержке этого диска для такого результата нужно около {f} операций в очереди: либо их было больше, чем указано, либо их обслужил кэш.",
             ),
             (false, _) => pick(
                 lang,
-                "All {n} drives of the table together give {m}, this is {x}: at least a part came from a cache, or not all drives of the system are in the table.",
-                "Все диски таблицы вместе (их {n}) дают {m}, здесь {x}: хотя бы часть данных пришла из кэша, или в таблице не все диски системы.",
+                "All {n} drives of the table together give {m}; this is {x}. Either a cache served part of it, or the system has drives that the table lacks.",
+                "Все диски таблицы (их {n}) вместе дают {m}, а здесь {x}. Либо часть операций обслужил кэш, либо в системе есть диски, которых нет в таблице.",
             ),
         };
-        text.replace("{x}", &off(ratio - 1.0, lang))
+        text.replace("{x}", &compared(ratio, lang))
             .replace("{n}", &count.to_string())
             .replace("{f}", &format::count(ratio.round() as u64))
             .replace("{m}", most)
@@ -96,15 +101,25 @@ mod tests {
         let [doubt] = found.doubts.as_slice() else { panic!("{:?}", found.doubts) };
         // The drive's 90.70 MB/s is a limit, not the value that should stand here.
         assert_eq!((doubt.row, doubt.against.as_slice(), doubt.right.as_deref()), (4, &[3][..], None));
-        assert!(doubt.why.en.contains("gives 90.70 MB/s then; this is +18"), "{}", doubt.why.en);
+        assert!(doubt.why.en.contains("gives 90.70 MB/s; this is 18.0 % more"), "{}", doubt.why.en);
+    }
+
+    #[test]
+    fn one_large_io_may_be_served_by_several_drives_at_once() {
+        let large = |row: Claim| Claim { block_size: Some(stend_base::Bytes::mib(1)), ..row };
+        let with = |array: &str| ceiling(&table(1, array).into_iter().map(large).collect::<Vec<_>>()).doubts.len();
+        assert_eq!((with("175.00"), with("200.00")), (0, 1));
     }
 
     #[test]
     fn sixty_four_threads_are_not_called_one_io_in_flight() {
         let doubts = ceiling(&table(1, "1439.00")).doubts;
         let (en, ru) = (&doubts[0].why.en, &doubts[0].why.ru);
-        assert!(en.starts_with("The table says one I/O in flight") && en.contains("about 16 in flight"), "{en}");
-        assert!(ru.starts_with("По таблице в полёте одна операция") && ru.contains("около 16 операций"), "{ru}");
+        assert!(
+            en.starts_with("With one I/O in flight, as the table states") && en.contains("about 16 in flight"),
+            "{en}"
+        );
+        assert!(ru.starts_with("С одной операцией в очереди, как указано") && ru.contains("около 16 операций"), "{ru}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) fn contradictions(rows: &[Claim]) -> Found {
         }
         let (row, said) = (first.row, format!("{} {}", first.printed, first.unit));
         let why = both(|lang| {
-            pick(lang, "Row {r} says {s} of the same.", "В строке {r} о том же сказано {s}.")
+            pick(lang, "Row {r} gives {s} for the same thing.", "В строке {r} для того же указано {s}.")
                 .replace("{r}", &row.to_string())
                 .replace("{s}", said.trim())
         });
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!((with("371000").places, with("371000").doubts.len()), (1, 0));
         let doubts = with("372000").doubts;
         assert_eq!((doubts.len(), doubts[0].row), (1, 3));
-        assert!(doubts[0].why.en.contains("Row 2 says 371000 IOPS"), "{}", doubts[0].why.en);
+        assert!(doubts[0].why.en.contains("Row 2 gives 371000 IOPS"), "{}", doubts[0].why.en);
         let other = [claim(2, "rr", "iops", "IOPS", "1"), of_layout("lvm", claim(3, "rr", "iops", "IOPS", "2"))];
         assert_eq!(contradictions(&other).places, 0);
     }

@@ -162,8 +162,8 @@ pub(super) fn whole(rows: &[Claim], cells: &[Declared]) -> Found {
             }
             let (label, layout) = (&cell.names[1], &first.layout);
             let why = say!(
-                "The suite plans `{label}`, and the table has no number of it for `{layout}`: what was left out may be what did not suit.",
-                "В наборе есть `{label}`, а для `{layout}` числа в таблице нет: пропущено могло быть то, что не подошло."
+                "The suite plans `{label}`, but the table has no number of it for `{layout}`. What is left out may be what looked bad.",
+                "В наборе тестов есть `{label}`, а в таблице для `{layout}` такого числа нет. Пропустить могли то, что выглядело плохо."
             );
             doubts.push(Doubt {
                 what: format!("{layout}, {label}"),

@@ -1,8 +1,11 @@
-//! H05: the same digits in two cells. With so many digits that chance does not explain it, one was copied.
+//! H05: the same digits in two cells; H88: the digits of another cell, rounded. With so many digits that chance does not explain it, one
+//! was copied.
 
+use super::implied::share;
 use super::{Found, Gravity, doubt};
 use crate::limits::{COINCIDENCES_EXPECTED, DUPLICATE_DIGITS, NEIGHBOURS};
 use crate::phrase::{both, pick};
+use stend_base::text::plural_ru;
 use stend_base::{format, say};
 use stend_record::published::{Claim, Dimension};
 
@@ -14,10 +17,7 @@ const MEASURED: [Dimension; 3] = [Dimension::Throughput, Dimension::Rate, Dimens
 const KILO: f64 = 1.024;
 
 pub(super) fn duplicates(rows: &[Claim]) -> Found {
-    let is_measured = |claim: &&Claim| {
-        claim.value.is_some_and(|number| MEASURED.contains(&number.dimension)) && !is_percentile(&claim.metric)
-    };
-    let measured: Vec<&Claim> = rows.iter().filter(is_measured).collect();
+    let measured = measured(rows);
     let (mut places, mut doubts) = (0, Vec::new());
     for (i, claim) in measured.iter().enumerate() {
         let digits = digits(claim);
@@ -27,7 +27,7 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
         places += 1;
         let twin = measured[..i].iter().find(|other| comparable(claim, other) && value(claim) == value(other));
         let Some(twin) = twin.filter(|other| !same_place(claim, other)) else { continue };
-        let expected = by_chance(claim, digits, &measured);
+        let expected = by_chance(claim, digits, &measured, None);
         if expected >= COINCIDENCES_EXPECTED {
             continue;
         }
@@ -35,9 +35,10 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
         let why = both(|lang| {
             pick(
                 lang,
-                "The same {d} digits as in row {r}, another cell; chance would make {e} such pairs. One of them may be a copy.",
-                "Те же {d} цифр, что в строке {r}, другой ячейке; случайно таких пар было бы {e}. Одна из них может быть копией.",
+                "Row {r}, another cell, has the same {d} digits; by chance the table would have {e} such pairs. One of the two may be a copy.",
+                "В строке {r}, то есть в другой ячейке, те же {d} {n}; случайно таких пар в таблице было бы {e}. Одно из двух чисел может быть копией.",
             )
+            .replace("{n}", plural_ru(u64::from(digits), "цифра", "цифры", "цифр"))
             .replace("{d}", &digits.to_string())
             .replace("{r}", &row.to_string())
             .replace("{e}", &format::fixed(expected, 3, lang))
@@ -48,25 +49,87 @@ pub(super) fn duplicates(rows: &[Claim]) -> Found {
     Found { id: "H05", name, places, doubts }
 }
 
-/// Equal pairs that chance makes: among all numbers of as many digits, and among the neighbours of this one, because drives
-/// of one model measure nearly the same.
-fn by_chance(claim: &Claim, digits: u32, measured: &[&Claim]) -> f64 {
+/// Numbers that another cell gives when it is rounded to as many digits.
+pub(super) fn rounded(rows: &[Claim]) -> Found {
+    let measured = measured(rows);
+    let (mut places, mut doubts) = (0, Vec::new());
+    for claim in &measured {
+        let digits = digits(claim);
+        if digits < DUPLICATE_DIGITS {
+            continue;
+        }
+        places += 1;
+        let twin = measured
+            .iter()
+            .find(|other| comparable(claim, other) && !same_place(claim, other) && is_rounded(claim, digits, other));
+        let Some(twin) = twin else { continue };
+        let expected = by_chance(claim, digits, &measured, Some(twin));
+        if expected >= COINCIDENCES_EXPECTED {
+            continue;
+        }
+        let (row, printed) = (twin.row, &twin.printed);
+        let why = both(|lang| {
+            pick(
+                lang,
+                "Row {r}, another cell, has {p}, which rounds to this number; by chance the table would have {e} such pairs. It may be a rounded copy and no measurement of its own.",
+                "В строке {r}, то есть в другой ячейке, стоит {p}, что округляется до этого числа; случайно таких пар в таблице было бы {e}. Возможно, это округлённая копия, а не отдельное измерение.",
+            )
+            .replace("{r}", &row.to_string())
+            .replace("{e}", &format::fixed(expected, 3, lang))
+            .replace("{p}", printed)
+        });
+        doubts.push(doubt("H88", Gravity::Warn, claim, &[twin], why));
+    }
+    let name = say!("no cell is another one rounded", "нет ячеек, округлённых с других");
+    Found { id: "H88", name, places, doubts }
+}
+
+fn measured(rows: &[Claim]) -> Vec<&Claim> {
+    let is_measured = |claim: &&Claim| {
+        claim.value.is_some_and(|number| MEASURED.contains(&number.dimension)) && !is_percentile(&claim.metric)
+    };
+    rows.iter().filter(is_measured).collect()
+}
+
+/// Whether a number is `other` rounded to `digits` digits, and `other` has more of them.
+fn is_rounded(claim: &Claim, digits: u32, other: &Claim) -> bool {
+    let (Some(is), Some(full)) = (claim.value, other.value) else { return false };
+    let step = last_digit(is.value, digits);
+    let near = (full.value - is.value).abs() <= step / 2.0 * (1.0 + 1e-9);
+    near && full.step < step * 0.99 && full.value != is.value && self::digits(other) > digits
+}
+
+/// One unit of the last of so many digits.
+fn last_digit(value: f64, digits: u32) -> f64 {
+    10f64.powi(value.log10().floor() as i32 + 1 - digits as i32)
+}
+
+/// Pairs that chance makes: among all numbers of as many digits, and among the neighbours of this one, because drives of one model
+/// measure nearly the same. For a rounded copy every number with more digits may be the other one, and that one (`of`) is no measure of
+/// how the neighbours lie.
+fn by_chance(claim: &Claim, digits: u32, measured: &[&Claim], of: Option<&Claim>) -> f64 {
     let is = value(claim).unwrap_or_default();
-    let near =
-        |other: &&&Claim| comparable(claim, other) && value(other).is_some_and(|v| (v / is - 1.0).abs() <= NEIGHBOURS);
+    let near = |other: &&&Claim| {
+        comparable(claim, other)
+            && value(other).is_some_and(|v| (v / is - 1.0).abs() <= NEIGHBOURS)
+            && of.is_none_or(|of| !std::ptr::eq(of, **other))
+    };
     let neighbours: Vec<f64> = measured.iter().filter(near).filter_map(|other| value(other)).collect();
     let (low, high) = neighbours.iter().fold((is, is), |(low, high), v| (low.min(*v), high.max(*v)));
     let span = if high > low { high - low } else { 2.0 * NEIGHBOURS * is };
-    let step = 10f64.powi(is.log10().floor() as i32 + 1 - digits as i32);
     let pairs = |count: usize| count as f64 * (count as f64 - 1.0) / 2.0;
-    let alike = measured.iter().filter(|other| comparable(claim, other) && self::digits(other) == digits).count();
-    pairs(alike) * 10f64.powi(1 - digits as i32) + pairs(neighbours.len()) * (step / span).min(1.0)
+    let alike = measured.iter().filter(|other| comparable(claim, other));
+    let alike = alike.filter(|other| match of {
+        None => self::digits(other) == digits,
+        Some(_) => self::digits(other) >= digits,
+    });
+    let near = neighbours.len() + usize::from(of.is_some());
+    pairs(alike.count()) * 10f64.powi(1 - digits as i32) + pairs(near) * (last_digit(is, digits) / span).min(1.0)
 }
 
 /// Percentiles of histograms lie on the edges of buckets, of which there are few: equal ones are no copies.
 fn is_percentile(metric: &str) -> bool {
-    let is_share = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
-    metric.split('_').any(|word| word.strip_prefix('p').is_some_and(is_share))
+    share(metric).is_some_and(|share| share > 0.0 && share < 1.0)
 }
 
 fn value(claim: &Claim) -> Option<f64> {
@@ -135,5 +198,48 @@ mod tests {
         };
         let found = duplicates(&values.iter().enumerate().map(of).collect::<Vec<_>>());
         assert!(found.places == 6 && found.doubts.is_empty(), "{:?} {}", found.doubts, found.places);
+    }
+
+    #[test]
+    fn a_cell_that_is_another_one_rounded_is_doubted() {
+        let with = |short: &str| {
+            let rows = [
+                claim(2, "rr", "iops", "IOPS", "24269.23"),
+                of_layout("lvm", claim(3, "rr", "iops", "IOPS", short)),
+                of_layout("zfs", claim(4, "rr", "iops", "IOPS", "16262.31")),
+            ];
+            let found = rounded(&rows);
+            assert_eq!((found.id, found.places), ("H88", 3), "{short}");
+            found.doubts
+        };
+        for short in ["24269", "24269.2", "24269.00"] {
+            let doubts = with(short);
+            assert_eq!((doubts.len(), doubts[0].row, doubts[0].against.as_slice()), (1, 3, &[2][..]), "{short}");
+            assert!(doubts[0].why.en.contains("has 24269.23, which rounds"), "{}", doubts[0].why.en);
+        }
+        // Not rounded from it, the same (H05), or with as many digits.
+        for other in ["24268", "24270.5", "24269.23", "24269.24"] {
+            assert!(with(other).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_rounded_number_of_the_same_cell_or_with_few_digits_is_no_copy() {
+        let full = claim(2, "rr", "iops", "IOPS", "24269.23");
+        let again = Claim { experiment: "summary".into(), ..claim(3, "rr", "iops", "IOPS", "24269") };
+        assert!(rounded(&[full.clone(), again]).doubts.is_empty(), "the same number printed once more");
+        let short = of_layout("lvm", claim(3, "rr", "iops", "IOPS", "24300"));
+        assert!(rounded(&[full, short]).doubts.is_empty(), "three digits are equal by chance");
+    }
+
+    #[test]
+    fn drives_of_one_model_round_to_each_other_by_chance() {
+        let values =
+            ["90.65", "90.15", "90.35", "90.70", "90.30", "90.40", "2810.5", "2810.52", "2809.0", "2807.5", "2811.0"];
+        let of = |(n, value): (usize, &&str)| {
+            of_layout(&format!("d{n}"), claim(n as u32 + 2, "rr", "throughput", "MB/s", value))
+        };
+        let found = rounded(&values.iter().enumerate().map(of).collect::<Vec<_>>());
+        assert!(found.places > 3 && found.doubts.is_empty(), "{:?}", found.doubts);
     }
 }

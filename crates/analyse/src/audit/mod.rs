@@ -2,21 +2,31 @@
 //! of the same table. Pure. What a table does not hold cannot be checked, and is said to be so.
 
 mod bandwidth;
+mod carried;
 mod ceiling;
 mod cells;
 mod command;
 mod declared;
+mod direction;
 mod duplicates;
+mod implied;
+mod link;
 mod little;
 mod percent;
 mod product;
+mod settings;
 mod shape;
+mod slip;
 mod stated;
 mod worded;
 mod words;
 
 pub use declared::{Declared, declared};
 
+use crate::phrase::pick;
+use carried::Links;
+use settings::Settings;
+use stend_base::text::plural_ru;
 use stend_base::{Lang, Say, format};
 use stend_record::published::{Claim, Dimension, Published, Unread};
 
@@ -94,17 +104,23 @@ struct Found {
 pub fn audit(table: &Published, mut unread: Vec<Unread>, suite: &[Declared]) -> Audit {
     let completed = declared::completed(&table.rows, suite);
     let rows = &completed;
+    let settings = Settings::new(rows);
+    let links = Links::of(rows, &mut unread);
     let mut found = vec![
         bandwidth::bandwidth(rows),
-        little::little(rows),
+        little::little(rows, &settings),
         duplicates::duplicates(rows),
         percent::percent(rows),
         ceiling::ceiling(rows),
         shape::shape(rows),
         cells::contradictions(rows),
-        stated::stated(rows, &mut unread),
+        stated::stated(rows, &settings, &mut unread),
         worded::worded(rows),
         product::products(rows, &mut unread),
+        carried::carried(rows, &settings, &links),
+        implied::implied(rows, &settings, &links),
+        slip::siblings(rows),
+        duplicates::rounded(rows),
     ];
     if !suite.is_empty() {
         found.extend([declared::agrees(rows, suite), declared::whole(rows, suite)]);
@@ -143,6 +159,30 @@ struct Group<'a> {
     latency: Option<Cell<'a>>,
 }
 
+impl<'a> Group<'a> {
+    /// I/Os per second with half of their rounding, told or from throughput and block size.
+    fn in_iops(&self) -> Option<(f64, f64, &'a Claim)> {
+        if let Some(rate) = self.rate.filter(|rate| rate.value > 0.0) {
+            return Some((rate.value, rate.half, rate.claim));
+        }
+        let throughput = self.throughput.filter(|throughput| throughput.value > 0.0)?;
+        let block = block_size(throughput.claim)?;
+        Some((throughput.value / block, throughput.half / block, throughput.claim))
+    }
+}
+
+/// Bytes per I/O of a test, by its column or else by its name: `seq-read-128k`.
+fn block_size(claim: &Claim) -> Option<f64> {
+    let named = |word: &str| {
+        let kib = word.strip_suffix(['k', 'K']).and_then(|digits| digits.parse::<u64>().ok());
+        let mib = word.strip_suffix(['m', 'M']).and_then(|digits| digits.parse::<u64>().ok());
+        let kib = kib.or(mib.and_then(|mib| mib.checked_mul(1024)))?;
+        (1..=65_536).contains(&kib).then_some(kib as f64 * 1024.0)
+    };
+    let words = || claim.test.split(|c: char| !c.is_alphanumeric());
+    claim.block_size.map(|size| size.0 as f64).or_else(|| words().find_map(named))
+}
+
 /// All tests of all systems, in the order of their first number.
 fn groups(rows: &[Claim]) -> Vec<Group<'_>> {
     let mut keys: Vec<(&Claim, Group<'_>)> = Vec::new();
@@ -173,6 +213,12 @@ fn same_test(a: &Claim, b: &Claim) -> bool {
     (&a.source, &a.experiment, &a.layout, &a.test) == (&b.source, &b.experiment, &b.layout, &b.test) && of(a) == of(b)
 }
 
+/// A number as printed, with its unit; a count and a text have none.
+pub fn printed(claim: &Claim) -> String {
+    let unit = if matches!(&*claim.unit, "text" | "count") { "" } else { &claim.unit };
+    format!("{} {unit}", claim.printed).trim().to_string()
+}
+
 /// A doubt about a claim.
 fn doubt(check: &'static str, gravity: Gravity, claim: &Claim, against: &[&Claim], why: Say) -> Doubt {
     Doubt {
@@ -182,9 +228,7 @@ fn doubt(check: &'static str, gravity: Gravity, claim: &Claim, against: &[&Claim
         against: against.iter().map(|other| other.row).collect(),
         line: claim.line,
         what: claim.name(),
-        printed: format!("{} {}", claim.printed, if claim.unit == "text" { "" } else { &claim.unit })
-            .trim()
-            .to_string(),
+        printed: printed(claim),
         right: None,
         why,
     }
@@ -206,15 +250,35 @@ fn as_printed(claim: &Claim, value: f64) -> Option<String> {
     Some(format!("{:.decimals$} {}", in_unit(value), claim.unit).trim().to_string())
 }
 
-/// A share of one with its sign, for sentences.
-fn off(share: f64, lang: Lang) -> String {
-    let sign = if share < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", format::percent(share.abs(), lang))
+/// How a number compares with another one of which it is `ratio` times as much: `18 % more`, `2.50 times as much`.
+fn compared(ratio: f64, lang: Lang) -> String {
+    let (more, less) = (pick(lang, "more", "больше"), pick(lang, "less", "меньше"));
+    match ratio {
+        _ if ratio >= 2.0 => match lang {
+            Lang::En => format!("{} times as much", times(ratio, lang)),
+            Lang::Ru => format!("в\u{a0}{} {more}", repeated(ratio)),
+        },
+        _ if ratio <= 0.5 && ratio > 0.0 => match lang {
+            Lang::En => format!("1/{} of that", times(1.0 / ratio, lang)),
+            Lang::Ru => format!("в\u{a0}{} {less}", repeated(1.0 / ratio)),
+        },
+        _ => {
+            let share = format::percent((ratio - 1.0).abs(), lang);
+            let word = if ratio < 1.0 { less } else { more };
+            if lang == Lang::En { format!("{share} {word}") } else { format!("на\u{a0}{share} {word}") }
+        }
+    }
 }
 
 /// A ratio for sentences: `2.5`.
 fn times(ratio: f64, lang: Lang) -> String {
     format::fixed(ratio, if ratio < 10.0 { 2 } else { 0 }, lang)
+}
+
+/// «2,50 раза», «13 раз»: the noun in the form that the number as shown asks for.
+fn repeated(ratio: f64) -> String {
+    let noun = if ratio < 10.0 { "раза" } else { plural_ru(ratio.round() as u64, "раз", "раза", "раз") };
+    format!("{}\u{a0}{noun}", times(ratio, Lang::Ru))
 }
 
 #[cfg(test)]

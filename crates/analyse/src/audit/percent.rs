@@ -18,11 +18,13 @@ struct Anew<'a> {
     of: &'a Claim,
     base: &'a Claim,
     right: f64,
+    /// What the rounding of both numbers leaves open.
+    half: f64,
 }
 
 pub(super) fn percent(rows: &[Claim]) -> Found {
     let anew: Vec<Anew<'_>> = rows.iter().filter_map(|claim| compute(rows, claim)).collect();
-    let missed: Vec<&Anew<'_>> = anew.iter().filter(|a| !fits(a.claim, a.right)).collect();
+    let missed: Vec<&Anew<'_>> = anew.iter().filter(|a| !fits(a)).collect();
     // Once for each baseline: every layout is tried on every miss.
     let mut used: BTreeMap<&str, Option<String>> = BTreeMap::new();
     for miss in &missed {
@@ -49,7 +51,9 @@ fn compute<'a>(rows: &'a [Claim], claim: &'a Claim) -> Option<Anew<'a>> {
         "change_percent" => 100.0 * (ratio - 1.0),
         _ => ratio,
     };
-    (right.is_finite() && value(base) > 0.0).then_some(Anew { claim, of, base, right })
+    let unit = if claim.metric == "ratio" { 1.0 } else { 100.0 };
+    let half = unit * ratio * (rounding(of) + rounding(base));
+    (right.is_finite() && half.is_finite() && value(base) > 0.0).then_some(Anew { claim, of, base, right, half })
 }
 
 /// The measured numbers of both layouts, of the same metric.
@@ -71,20 +75,43 @@ fn value(claim: &Claim) -> f64 {
     claim.value.map_or(f64::NAN, |number| number.value)
 }
 
-fn fits(claim: &Claim, right: f64) -> bool {
-    let Some(number) = claim.value else { return true };
-    (number.value - right).abs() <= number.step * PERCENT_STEPS / 2.0 + 1e-9
+/// Half of the last digit as a share of the number.
+fn rounding(claim: &Claim) -> f64 {
+    claim.value.map_or(0.0, |number| number.step / 2.0 / number.value)
+}
+
+fn fits(anew: &Anew<'_>) -> bool {
+    let Some(number) = anew.claim.value else { return true };
+    (number.value - anew.right).abs() <= number.step * PERCENT_STEPS / 2.0 + anew.half + 1e-9
 }
 
 fn of(anew: &Anew<'_>, other: Option<String>) -> Doubt {
-    let Anew { claim, of, base, right } = *anew;
-    let sign = claim.metric == "change_percent" && value(claim) * right < 0.0
-        || claim.metric != "change_percent" && (value(claim) - unity(claim)) * (right - unity(claim)) < 0.0;
-    // A digit that was cut instead of rounded, or made from numbers that are not printed, is no lie.
-    let near = claim.value.is_some_and(|number| (number.value - right).abs() <= 2.0 * number.step);
-    let gravity = if near && !sign { Gravity::Warn } else { Gravity::Wrong };
-    let why = why(sign, near, other);
-    doubt("H06", gravity, claim, &[of, base], why).right(claim, right)
+    let Anew { claim, of, base, right, half } = *anew;
+    let change = if claim.metric == "change_percent" { 0.0 } else { unity(claim) };
+    let sign = (value(claim) - change) * (right - change) < 0.0 && (right - change).abs() > half;
+    let miss = match claim.value {
+        _ if sign => Miss::Sign,
+        // 31.9 that became 31: the digit was cut.
+        Some(number) if (right.abs() / number.step).trunc() == (number.value.abs() / number.step).round() => Miss::Cut,
+        Some(number) if (number.value - right).abs() <= 2.0 * number.step + half => Miss::Digit,
+        _ => Miss::Far,
+    };
+    // The last digit, which may come of numbers that are not printed, is no lie.
+    let gravity = if matches!(miss, Miss::Cut | Miss::Digit) { Gravity::Warn } else { Gravity::Wrong };
+    doubt("H06", gravity, claim, &[of, base], why(miss, other)).right(claim, right)
+}
+
+/// How a relative number misses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Miss {
+    /// It says that the other one is faster.
+    Sign,
+    /// Its last digits were cut off instead of rounded.
+    Cut,
+    /// By one or two units of its last digit.
+    Digit,
+    /// By more.
+    Far,
 }
 
 /// What means "no change".
@@ -92,30 +119,35 @@ fn unity(claim: &Claim) -> f64 {
     if claim.metric == "relative_percent" { 100.0 } else { 1.0 }
 }
 
-fn why(sign: bool, near: bool, other: Option<String>) -> Say {
+fn why(miss: Miss, other: Option<String>) -> Say {
     both(|lang| {
-        let text = match (sign, near) {
-            (true, _) => pick(
+        let text = match miss {
+            Miss::Sign => pick(
                 lang,
                 "The printed numbers say the opposite: the other one is faster.",
                 "Напечатанные числа говорят обратное: быстрее другой.",
             ),
-            (false, true) => pick(
+            Miss::Cut => pick(
                 lang,
-                "The last digit is not what the printed numbers give: it was cut instead of rounded, or made from others.",
-                "Последняя цифра не та, что дают напечатанные числа: отброшена вместо округления или взята от других чисел.",
+                "The last digit was cut off instead of rounded.",
+                "Последняя цифра получена отбрасыванием, а не округлением.",
             ),
-            (false, false) => pick(
+            Miss::Digit => pick(
+                lang,
+                "The last digit does not follow from the printed numbers; perhaps it was computed from others.",
+                "Последняя цифра не следует из напечатанных чисел; возможно, её вычислили по другим.",
+            ),
+            Miss::Far => pick(
                 lang,
                 "It does not follow from the printed numbers that it refers to.",
-                "Оно не следует из напечатанных чисел, к которым относится.",
+                "Из напечатанных чисел, к которым оно относится, это не следует.",
             ),
         };
         let used = other.as_ref().map(|layout| {
             pick(
                 lang,
-                " With `{l}` as the baseline it and its neighbours are right.",
-                " С базой `{l}` оно и его соседи верны.",
+                " With `{l}` as the baseline this number and its neighbours are right.",
+                " Если считать от `{l}`, верны и это число, и соседние.",
             )
             .replace("{l}", layout)
         });
@@ -138,7 +170,7 @@ fn other_baseline(rows: &[Claim], missed: &[&Anew<'_>], baseline: &str) -> Optio
     let explained = |layout: &str| {
         let right = |a: &&&&Anew<'_>| {
             let claim = Claim { baseline: layout.to_string(), ..a.claim.clone() };
-            compute(rows, &claim).is_some_and(|again| fits(a.claim, again.right))
+            compute(rows, &claim).is_some_and(|again| fits(&again))
         };
         misses.iter().filter(right).count()
     };
@@ -159,7 +191,7 @@ mod tests {
         for (layout, values) in [("md", [100, 200, 300]), ("lvm", [110, 180, 450]), ("zfs", [50, 60, 75])] {
             for (test, value) in tests.iter().zip(values) {
                 let row = rows.len() as u32 + 2;
-                rows.push(of_layout(layout, claim(row, test, "throughput", "MB/s", &value.to_string())));
+                rows.push(of_layout(layout, claim(row, test, "throughput", "MB/s", &format!("{value}.00"))));
             }
         }
         for (test, said) in tests.iter().zip(said) {
@@ -179,12 +211,41 @@ mod tests {
 
     #[test]
     fn a_cut_digit_is_less_than_a_wrong_number_and_an_opposite_sign_is_wrong() {
-        let doubts = percent(&table(["110.01", "90.5", "90.0"], "relative_percent")).doubts;
+        let doubts = percent(&table(["110.02", "90.5", "90.0"], "relative_percent")).doubts;
         let told: Vec<_> = doubts.iter().map(|d| (d.gravity, d.right.as_deref().unwrap())).collect();
         assert_eq!(told, [(Gravity::Warn, "110.00 %"), (Gravity::Wrong, "90.0 %"), (Gravity::Wrong, "150.0 %")]);
         assert!(doubts[2].why.en.contains("the opposite") && doubts[1].why.en.contains("does not follow"));
         let doubts = percent(&table(["-10", "-10", "50"], "change_percent")).doubts;
         assert_eq!((doubts.len(), doubts[0].right.as_deref()), (1, Some("10 %")));
+    }
+
+    #[test]
+    fn what_rounding_of_the_numbers_leaves_open_is_no_miss() {
+        // 7/6: the numbers may be 7.4 and 5.6, or 6.6 and 6.4.
+        let with = |said: &str| {
+            let rows = [
+                claim(2, "a", "throughput", "MB/s", "6"),
+                of_layout("lvm", claim(3, "a", "throughput", "MB/s", "7")),
+                Claim { baseline: "md".into(), ..of_layout("lvm", claim(4, "a", "relative_percent", "%", said)) },
+            ];
+            percent(&rows).doubts.len()
+        };
+        assert_eq!((with("116.7"), with("123.3"), with("105.0"), with("150.0")), (0, 0, 0, 1));
+    }
+
+    #[test]
+    fn a_digit_is_said_to_be_cut_only_if_cutting_gives_it() {
+        let why = |said: &str| {
+            let rows = [
+                claim(2, "a", "throughput", "MB/s", "100.00"),
+                of_layout("lvm", claim(3, "a", "throughput", "MB/s", "131.90")),
+                Claim { baseline: "md".into(), ..of_layout("lvm", claim(4, "a", "change_percent", "%", said)) },
+            ];
+            percent(&rows).doubts.first().map(|doubt| doubt.why.en.clone()).unwrap_or_default()
+        };
+        assert!(why("31").contains("cut off"), "{}", why("31"));
+        assert!(why("30").contains("does not follow"), "{}", why("30"));
+        assert_eq!(why("32"), "");
     }
 
     #[test]

@@ -5,6 +5,9 @@ use crate::phrase::{both, pick};
 use stend_base::{format, say};
 use stend_record::published::{Claim, Dimension, Unread};
 
+/// Most factors of one number.
+const FACTORS_MAX: usize = 20;
+
 /// What stands between factors.
 const SIGNS: [char; 2] = ['*', '×'];
 
@@ -14,6 +17,11 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
     for claim in rows.iter().filter(|claim| claim.metric.starts_with("config_") && claim.baseline.contains(SIGNS)) {
         let Some(number) = claim.value else { continue };
         let names: Vec<&str> = claim.baseline.split(SIGNS).map(str::trim).collect();
+        if names.len() > FACTORS_MAX {
+            let why = say!("it has more than {FACTORS_MAX} factors", "в нём больше {FACTORS_MAX} множителей");
+            unread.push(Unread { row: claim.row, column: "baseline".into(), why });
+            continue;
+        }
         let factors: Vec<&Claim> = names.iter().filter_map(|name| setting(rows, claim, name)).collect();
         if factors.len() < names.len() {
             let missing = names.iter().find(|name| setting(rows, claim, name).is_none()).unwrap_or(&"");
@@ -38,8 +46,8 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
         let why = both(|lang| {
             let text = pick(
                 lang,
-                "{f} = {p}, and the text says {s}: one of these numbers is wrong.",
-                "{f} = {p}, а в тексте сказано {s}: одно из этих чисел неверно.",
+                "{f} = {p}, but the text says {s}: one of these numbers is wrong.",
+                "{f} = {p}, а в тексте {s}: одно из этих чисел неверно.",
             );
             let text = text
                 .replace(
@@ -49,7 +57,7 @@ pub(super) fn products(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
                 .replace("{s}", printed.trim())
                 .replace("{f}", &told);
             let hint = other.map(|(factor, other)| {
-                pick(lang, " With `{o}` ({v}) in place of `{f}` it fits.", " С `{o}` ({v}) вместо `{f}` сходится.")
+                pick(lang, " With `{o}` ({v}) in place of `{f}` it fits.", " С `{o}` ({v}) вместо `{f}` всё сходится.")
                     .replace("{o}", &other.metric)
                     .replace("{v}", &other.printed)
                     .replace("{f}", &factor.metric)
@@ -137,9 +145,9 @@ mod tests {
         assert_eq!((doubt.row, doubt.against.as_slice(), doubt.gravity), (6, &[3, 4][..], Gravity::Wrong));
         assert_eq!(
             doubt.why.en,
-            "5 × 7 = 35, and the text says 42: one of these numbers is wrong. With `config_nodes` (6) in place of `config_storage_nodes` it fits."
+            "5 × 7 = 35, but the text says 42: one of these numbers is wrong. With `config_nodes` (6) in place of `config_storage_nodes` it fits."
         );
-        assert!(doubt.why.ru.contains("= 35, а в тексте сказано 42"), "{}", doubt.why.ru);
+        assert!(doubt.why.ru.contains("= 35, а в тексте 42"), "{}", doubt.why.ru);
     }
 
     #[test]
@@ -153,6 +161,13 @@ mod tests {
             let (found, unread) = of(total, formula);
             assert_eq!((found.places, found.doubts.len(), unread.len()), (1, 0, 0), "{formula}");
         }
+    }
+
+    #[test]
+    fn a_list_of_factors_has_an_end() {
+        let (found, unread) = of(("count", "42"), &["config_drives"; 21].join("*"));
+        assert_eq!((found.places, unread[0].row), (0, 6));
+        assert!(unread[0].why.en.contains("more than 20"), "{}", unread[0].why.en);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! H09: a sweep over block sizes has a shape. Larger blocks move no fewer bytes per second and are no more in number; a step
 //! the other way is a typing error or the edge of a cache.
 
-use super::{Cell, Found, Gravity, cell, doubt, off};
+use super::{Cell, Found, Gravity, cell, doubt};
 use crate::limits::{SWEEP_POINTS, SWEEP_STEP_BACK};
 use crate::phrase::{both, pick};
-use stend_base::say;
+use stend_base::{format, say};
 use stend_record::published::{Claim, Dimension};
 
 pub(super) fn shape(rows: &[Claim]) -> Found {
@@ -34,16 +34,16 @@ fn why(step: f64, dimension: Dimension) -> stend_base::Say {
         let text = match dimension {
             Dimension::Throughput => pick(
                 lang,
-                "Larger blocks move {x} fewer bytes per second than the size before: a typing error, or the edge of a cache or of a largest transfer.",
-                "Блоки крупнее передают на {x} меньше байт в секунду, чем предыдущие: опечатка либо граница кэша или наибольшей передачи.",
+                "With larger blocks the throughput is {x} lower than with the size before: a typing error, or the limit of a cache or of the largest transfer.",
+                "С более крупными блоками пропускная способность на {x} ниже, чем с предыдущими: опечатка либо граница кэша или наибольшего размера передачи.",
             ),
             _ => pick(
                 lang,
-                "There are {x} more I/Os per second than with the smaller size before: a typing error, or data from a cache.",
-                "Операций в секунду на {x} больше, чем с предыдущим меньшим размером: опечатка или данные из кэша.",
+                "There are {x} more I/Os per second than with the smaller size before: a typing error, or a cache answered.",
+                "Операций в секунду на {x} больше, чем с предыдущим, меньшим размером: опечатка или ответы кэша.",
             ),
         };
-        text.replace("{x}", off(step, lang).trim_start_matches('+'))
+        text.replace("{x}", &format::percent(step, lang))
     })
 }
 
@@ -96,7 +96,7 @@ mod tests {
     fn a_step_the_other_way_is_doubted() {
         let found = shape(&sweep("throughput", "MB/s", &["100", "180", "90", "300"]));
         assert_eq!((found.places, found.doubts.len(), found.doubts[0].row), (1, 1, 4));
-        assert!(found.doubts[0].why.en.contains("50.0 % fewer"), "{}", found.doubts[0].why.en);
+        assert!(found.doubts[0].why.en.contains("50.0 % lower"), "{}", found.doubts[0].why.en);
         assert_eq!(shape(&sweep("iops", "IOPS", &["20000", "30000", "10000"])).doubts[0].row, 3);
     }
 

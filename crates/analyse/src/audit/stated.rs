@@ -2,6 +2,7 @@
 //! table does not tell.
 
 use super::command::{Command, block_size};
+use super::settings::Settings;
 use super::words::duration;
 use super::{Found, Gravity, doubt};
 use crate::phrase::{both, pick};
@@ -36,7 +37,7 @@ struct Fact<'a> {
     each: bool,
 }
 
-pub(super) fn stated(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
+pub(super) fn stated(rows: &[Claim], settings: &Settings<'_>, unread: &mut Vec<Unread>) -> Found {
     let (mut said, mut run) = (Vec::new(), Vec::new());
     for claim in rows {
         if COMMANDS.contains(&claim.metric.as_str()) {
@@ -53,7 +54,8 @@ pub(super) fn stated(rows: &[Claim], unread: &mut Vec<Unread>) -> Found {
     }
     let (mut places, mut doubts, mut told) = (0, Vec::new(), Vec::new());
     for fact in &said {
-        let commands: Vec<&Fact<'_>> = run.iter().filter(|run| concerns(rows, run, fact)).collect();
+        let commands: Vec<&Fact<'_>> =
+            run.iter().filter(|run| run.kind == fact.kind && settings.concern(run.claim, fact.claim)).collect();
         if commands.is_empty() {
             continue;
         }
@@ -128,34 +130,6 @@ fn of_columns(claim: &Claim) -> impl Iterator<Item = Fact<'_>> {
     of.into_iter().filter_map(move |(kind, value)| Some(Fact { claim, kind, value: value?, half: 0.0, each: false }))
 }
 
-/// Whether a command is that of what is said: of the same test, and of the same experiment or of one that measured nothing, where
-/// a publication keeps what all its experiments share.
-fn concerns(rows: &[Claim], run: &Fact<'_>, said: &Fact<'_>) -> bool {
-    let (a, b) = (run.claim, said.claim);
-    let all = |test: &str| test.is_empty() || test == "all";
-    let measures = |experiment: &str| {
-        rows.iter().any(|row| {
-            (&row.source, row.experiment.as_str()) == (&a.source, experiment)
-                && ["iops", "throughput", "latency"].contains(&row.metric.as_str())
-        })
-    };
-    let layout =
-        a.layout == b.layout || a.layout.is_empty() || b.layout.is_empty() || shared(rows, a) || shared(rows, b);
-    run.kind == said.kind
-        && a.source == b.source
-        && (a.test == b.test || all(&a.test) || all(&b.test))
-        && layout
-        && (a.experiment == b.experiment || !measures(&a.experiment))
-}
-
-/// Whether the layout of a setting has no numbers of its own, so that it stands for all.
-fn shared(rows: &[Claim], setting: &Claim) -> bool {
-    !rows.iter().any(|row| {
-        (&row.source, &row.experiment, &row.layout) == (&setting.source, &setting.experiment, &setting.layout)
-            && ["iops", "throughput", "latency"].contains(&row.metric.as_str())
-    })
-}
-
 fn differ(said: &Fact<'_>, run: &Fact<'_>) -> bool {
     if run.each && run.value > 0.0 && said.value >= run.value && said.value % run.value == 0.0 {
         return false;
@@ -171,36 +145,40 @@ fn differ(said: &Fact<'_>, run: &Fact<'_>) -> bool {
 }
 
 fn why(said: &Fact<'_>, run: &Fact<'_>) -> Say {
-    let (in_text, row) = (said.claim.metric.starts_with("config_"), run.claim.row);
+    let is_command = |claim: &Claim| COMMANDS.contains(&claim.metric.as_str());
+    let (in_text, row) = (said.claim.metric.starts_with("config_") && !is_command(said.claim), run.claim.row);
     both(|lang| {
-        let text = match in_text && COMMANDS.iter().all(|name| *name != said.claim.metric) {
-            true => pick(
-                lang,
-                "The text says {k} {s}, but the command in row {r} says {c}: one of them is not what was run.",
-                "В тексте {k} {s}, а в команде (строка {r}) — {c}: одно из двух не то, что запускали.",
-            ),
-            false => pick(
-                lang,
-                "The table says {k} {s}, but the command in row {r} says {c}: one of them is not what was run.",
-                "В таблице {k} {s}, а в команде (строка {r}) — {c}: одно из двух не то, что запускали.",
-            ),
+        let text = pick(
+            lang,
+            "The {t} states {s}, but the {w} (row {r}) says {c}: one of the two is not what was run.",
+            "В {t} {s}, а в {w} (строка {r}) — {c}: в одном из двух мест указано не то, что запускали.",
+        );
+        let place = if in_text { pick(lang, "text", "тексте") } else { pick(lang, "table", "таблице") };
+        let run_place = if is_command(run.claim) {
+            pick(lang, "command", "команде")
+        } else {
+            pick(lang, "job file", "файле задания")
         };
-        text.replace("{k}", said.kind.name(lang))
-            .replace("{s}", &said.kind.value(said.value, lang))
+        text.replace("{t}", place)
+            .replace("{w}", run_place)
+            .replace("{s}", &said.kind.stated(said.value, lang))
             .replace("{c}", &run.kind.value(run.value, lang))
             .replace("{r}", &row.to_string())
     })
 }
 
 impl Kind {
-    fn name(self, lang: Lang) -> &'static str {
-        match self {
-            Kind::Runtime => pick(lang, "run time", "время прогона"),
-            Kind::WorkingSet => pick(lang, "working set", "рабочая область"),
-            Kind::BlockSize => pick(lang, "block size", "размер блока"),
-            Kind::QueueDepth => pick(lang, "queue depth", "глубина очереди"),
-            Kind::Jobs => pick(lang, "jobs", "заданий"),
-        }
+    /// What a load has, in words: "a run time of 1800 s", «время прогона 1800 с».
+    fn stated(self, value: f64, lang: Lang) -> String {
+        let text = match self {
+            Kind::Runtime => pick(lang, "a run time of {v}", "время прогона {v}"),
+            Kind::WorkingSet => pick(lang, "a working set of {v}", "рабочая область {v}"),
+            Kind::BlockSize => pick(lang, "a block size of {v}", "размер блока {v}"),
+            Kind::QueueDepth => pick(lang, "a queue depth of {v}", "глубина очереди {v}"),
+            Kind::Jobs if value == 1.0 => pick(lang, "{v} job", "{v} задание"),
+            Kind::Jobs => pick(lang, "{v} jobs", "число заданий {v}"),
+        };
+        text.replace("{v}", &self.value(value, lang))
     }
 
     fn value(self, value: f64, lang: Lang) -> String {
@@ -229,7 +207,7 @@ mod tests {
 
     fn of(rows: &[Claim]) -> (usize, Vec<Doubt>, Vec<Unread>) {
         let mut unread = Vec::new();
-        let found = stated(rows, &mut unread);
+        let found = stated(rows, &Settings::new(rows), &mut unread);
         (found.places, found.doubts, unread)
     }
 
@@ -245,7 +223,10 @@ mod tests {
             let (places, doubts, _) = of(&rows(said));
             assert_eq!((places, doubts.len(), doubts[0].row, doubts[0].against.as_slice()), (1, 1, 2, &[3, 4][..]));
             assert!(
-                doubts[0].why.en.starts_with("The text says run time 1800 s, but the command in row 3 says 2400 s"),
+                doubts[0]
+                    .why
+                    .en
+                    .starts_with("The text states a run time of 1800 s, but the job file (row 3) says 2400 s"),
                 "{}",
                 doubts[0].why.en
             );
@@ -261,7 +242,7 @@ mod tests {
         let (_, doubts, _) = of(&[command(4), number(3, "rr", 128, 16), number(4, "rr", 128, 16)]);
         assert_eq!((doubts.len(), doubts[0].row, doubts[0].against.as_slice()), (1, 3, &[2][..]));
         assert!(
-            doubts[0].why.en.starts_with("The table says jobs 16, but the command in row 2 says 4"),
+            doubts[0].why.en.starts_with("The table states 16 jobs, but the command (row 2) says 4"),
             "{}",
             doubts[0].why.en
         );

@@ -3,8 +3,8 @@
 use super::words::{Firmness, Times, open, times as in_words};
 use super::{Cell, Doubt, Found, Gravity, cell, doubt, times};
 use crate::phrase::{both, pick};
-use stend_base::say;
 use stend_base::text::plural_ru;
+use stend_base::{Lang, say};
 use stend_record::published::{Claim, Dimension};
 
 /// Ratios by their metric, and the metrics that they are of; of several the first that the table has. A `ratio` that is a number is
@@ -16,15 +16,15 @@ const RATIOS: [(&str, &[&str]); 4] = [
     ("latency_ratio", &["latency"]),
 ];
 
-/// A text that is nearer than this rounds as people do ("twice" for 2.04), where its digits leave it open (by eye).
-const ROUNDED: f64 = 0.05;
+/// Tests that one ratio can be of; a longer list is not looked at.
+const TESTS_MAX: usize = 100;
 
 pub(super) fn worded(rows: &[Claim]) -> Found {
     let (mut places, mut doubts) = (0, Vec::new());
     for claim in rows {
         let Some((_, metrics)) = RATIOS.iter().find(|(name, _)| *name == claim.metric) else { continue };
         let (Some(said), Some((of, base))) = (said(claim), claim.layout.split_once('/')) else { continue };
-        for test in claim.test.split('+').map(str::trim) {
+        for test in claim.test.split('+').take(TESTS_MAX).map(str::trim) {
             let pair = metrics.iter().find_map(|metric| {
                 Some((measured(rows, claim, of, test, metric)?, measured(rows, claim, base, test, metric)?))
             });
@@ -87,44 +87,74 @@ fn judged(claim: &Claim, said: Times, test: &str, (of, base): (Cell<'_>, Cell<'_
     let quotient = of.value / base.value;
     let (low, high) =
         ((of.value - of.half) / (base.value + base.half), (of.value + of.half) / (base.value - base.half));
-    let (short, above) = ((said.value - high).max(0.0), (low - said.value).max(0.0));
-    let off = match said.firmness {
-        Firmness::AtLeast => short,
-        Firmness::AtMost => above,
-        Firmness::Plain | Firmness::About => short.max(above),
-    };
-    let gravity = match off {
-        _ if off > said.half => Gravity::Wrong,
-        _ if said.firmness == Firmness::About => return None,
-        _ if off > 0.0 && (quotient / said.value - 1.0).abs() > ROUNDED => Gravity::Warn,
-        _ => return None,
-    };
+    let (less, more) = ((said.value - high).max(0.0), (low - said.value).max(0.0));
+    let gravity = gravity(said, less, more)?;
+    let (quotient, low, high) = [quotient, low, high].map(|value| both(|lang| times(value, lang))).into();
     let why = both(|lang| {
-        let text = match gravity {
-            Gravity::Wrong => pick(
-                lang,
-                "The text says {s} times; the printed numbers of `{t}` give {q} ({l} to {h} with their rounding), which does not round to that.",
-                "В тексте сказано «в {s} {n}»; напечатанные числа `{t}` дают {q} (с учётом их округления от {l} до {h}), и до сказанного это не округляется.",
-            ),
-            Gravity::Warn => pick(
-                lang,
-                "The text says {s} times; the printed numbers of `{t}` give {q} ({l} to {h} with their rounding). Probably the text rounds.",
-                "В тексте сказано «в {s} {n}»; напечатанные числа `{t}` дают {q} (с учётом их округления от {l} до {h}). Вероятно, в тексте округлено.",
-            ),
+        let (l, h) = (low.get(lang), high.get(lang));
+        let rounding = pick(lang, " (from {l} to {h} given their rounding)", " (с учётом их округления от {l} до {h})");
+        let text = pick(
+            lang,
+            "The text says {s}, but the numbers printed for `{t}` give {q}{r}.",
+            "В тексте сказано «{s}», а по напечатанным числам `{t}` выходит {q}{r}.",
+        );
+        let rounded = match gravity {
+            Gravity::Wrong => "",
+            Gravity::Warn if said.firmness == Firmness::Almost => {
+                pick(lang, " \"Almost\" means less, not more.", " «Почти» означает меньше, а не больше.")
+            }
+            Gravity::Warn => {
+                pick(lang, " The text rounds the difference up.", " В тексте разница округлена в большую сторону.")
+            }
         };
-        let number = |value: f64| if value.fract() == 0.0 { format!("{value}") } else { times(value, lang) };
-        text.replace("{s}", &number(said.value))
-            .replace("{n}", repeated(said.value))
-            .replace("{q}", &times(quotient, lang))
-            .replace("{l}", &times(low, lang))
-            .replace("{h}", &times(high, lang))
+        let text = text.to_string() + rounded;
+        text.replace("{s}", &phrase(said, lang))
+            .replace("{q}", quotient.get(lang))
+            .replace("{r}", &if l == h { String::new() } else { rounding.replace("{l}", l).replace("{h}", h) })
             .replace("{t}", test)
     });
     Some(doubt("H83", gravity, claim, &[of.claim, base.claim], why))
 }
 
+/// What is wrong with a ratio that is so much too large (`less`: the numbers give less) or too small (`more`). `None`: nothing.
+///
+/// A number leaves half a unit of its last digit open, and whoever rounds "3.77" up to "four" says more than is so: that shows as soon
+/// as one more digit would show it, half a unit of which is a tenth of `half`. Rounded down it is still true, as "twice" is of 2.19.
+fn gravity(said: Times, less: f64, more: f64) -> Option<Gravity> {
+    let (off, next) = (less.max(more), said.half / 10.0);
+    let exaggerated = if said.value < 1.0 { more } else { less };
+    let (wrong, warn) = match said.firmness {
+        Firmness::Plain => (off > said.half, exaggerated > next),
+        Firmness::About => (off > said.half, false),
+        Firmness::Almost => (off > said.half, more > next),
+        Firmness::AtLeast => (less > next, false),
+        Firmness::AtMost => (more > next, false),
+    };
+    match (wrong, warn) {
+        (true, _) => Some(Gravity::Wrong),
+        (_, true) => Some(Gravity::Warn),
+        _ => None,
+    }
+}
+
+/// The ratio as a text says it: "almost 4 times", «почти в 4 раза».
+fn phrase(said: Times, lang: Lang) -> String {
+    let (en, ru) = match said.firmness {
+        Firmness::Plain => ("", ""),
+        Firmness::About => ("about ", "примерно "),
+        Firmness::Almost => ("almost ", "почти "),
+        Firmness::AtLeast => ("more than ", "более чем "),
+        Firmness::AtMost => ("up to ", "не более чем "),
+    };
+    let value = said.value.to_string();
+    match lang {
+        Lang::En => format!("{en}{value} times"),
+        Lang::Ru => format!("{ru}в {} {}", value.replace('.', ","), noun(said.value)),
+    }
+}
+
 /// «раз» in the form that a number asks for: в 4 раза, в 10 раз, в 1,5 раза.
-fn repeated(value: f64) -> &'static str {
+fn noun(value: f64) -> &'static str {
     if value.fract() == 0.0 { plural_ru(value as u64, "раз", "раза", "раз") } else { "раза" }
 }
 
@@ -151,10 +181,13 @@ mod tests {
         let found = of("a+b", "ratio", "скачек в четыре раза");
         let told: Vec<_> = found.doubts.iter().map(|doubt| (doubt.gravity, doubt.against.as_slice())).collect();
         assert_eq!((found.places, told), (2, vec![(Gravity::Warn, &[2, 3][..]), (Gravity::Wrong, &[4, 5][..])]));
-        assert!(found.doubts[0].why.en.contains("says 4 times; the printed numbers of `a` give 3.77"));
+        assert_eq!(
+            found.doubts[0].why.en,
+            "The text says 4 times, but the numbers printed for `a` give 3.77. The text rounds the difference up."
+        );
         let ru = &found.doubts[1].why.ru;
-        assert!(ru.contains("«в 4 раза»") && ru.contains("не округляется"), "{ru}");
-        assert_eq!([1.5, 2.0, 10.0, 21.0].map(repeated), ["раза", "раза", "раз", "раз"]);
+        assert_eq!(ru, "В тексте сказано «в 4 раза», а по напечатанным числам `b` выходит 3,00.");
+        assert_eq!([1.5, 2.0, 10.0, 21.0].map(noun), ["раза", "раза", "раз", "раз"]);
     }
 
     #[test]
@@ -168,6 +201,48 @@ mod tests {
         assert!(of("b", "iops_ratio", "about three times").doubts.is_empty());
         assert_eq!(of("b", "iops_ratio", "about four times").doubts[0].gravity, Gravity::Wrong);
         assert_eq!(of("a", "latency_ratio", "four times").places, 0, "no latencies in the table");
+    }
+
+    #[test]
+    fn every_word_has_the_room_that_it_leaves() {
+        // 5.7 and 2.6 GB/s: 2.19, or 2.13 to 2.25.
+        let with = |printed: &str, top: &str| {
+            let text = Claim { printed: printed.into(), value: None, ..claim(4, "a", "ratio", "text", "1") };
+            let rows = [
+                of_layout("x", claim(2, "a", "throughput", "MB/s", top)),
+                of_layout("y", claim(3, "a", "throughput", "MB/s", "2.6")),
+                of_layout("x/y", text),
+            ];
+            let found = worded(&rows);
+            assert_eq!(found.places, 1, "{printed}");
+            found.doubts.first().map(|doubt| doubt.gravity)
+        };
+        let (warn, wrong) = (Some(Gravity::Warn), Some(Gravity::Wrong));
+        for (top, said, expected) in [
+            // Rounded down it is still true.
+            ("5.7", "в два раза", None),
+            ("5.7", "twice", None),
+            ("5.7", "more than twice", None),
+            ("5.7", "about twice", None),
+            ("5.7", "almost twice", warn),
+            ("5.7", "up to twice", wrong),
+            ("5.7", "2.2x", None),
+            ("5.7", "2.4x", wrong),
+            ("5.7", "three times", wrong),
+            // 1.87 to 1.98, and 1.79 to 1.90.
+            ("5.0", "twice", None),
+            ("4.8", "twice", warn),
+            ("4.8", "almost twice", None),
+            ("4.8", "about twice", None),
+            ("4.8", "more than twice", wrong),
+            ("4.8", "up to twice", None),
+            // 12.5.
+            ("33", "10 times", None),
+            ("22", "10 times", warn),
+            ("22", "почти в 10 раз", None),
+        ] {
+            assert_eq!(with(said, top), expected, "{top}: {said}");
+        }
     }
 
     #[test]

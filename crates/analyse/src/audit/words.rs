@@ -8,11 +8,60 @@ pub(super) enum Firmness {
     Plain,
     /// "about four times".
     About,
+    /// "almost four times": somewhat less.
+    Almost,
     /// "more than four times".
     AtLeast,
     /// "up to four times".
     AtMost,
 }
+
+/// What stands before a number and says how firmly it is meant; the first that fits counts ("no more than" is no "more than").
+const FIRMNESS: [(Firmness, &[&[&str]]); 4] = [
+    (
+        Firmness::AtMost,
+        &[&["up", "to"], &["at", "most"], &["no", "more", "than"], &["не", "более"], &["не", "больше"], &["до"]],
+    ),
+    (
+        Firmness::AtLeast,
+        &[
+            &["more", "than"],
+            &["at", "least"],
+            &["over"],
+            &["не", "менее"],
+            &["не", "меньше"],
+            &["минимум"],
+            &["более"],
+            &["больше", "чем"],
+            &["свыше"],
+        ],
+    ),
+    (
+        Firmness::Almost,
+        &[
+            &["almost"],
+            &["nearly"],
+            &["just", "under"],
+            &["почти"],
+            &["без", "малого"],
+            &["чуть", "менее"],
+            &["чуть", "меньше"],
+        ],
+    ),
+    (
+        Firmness::About,
+        &[
+            &["about"],
+            &["around"],
+            &["roughly"],
+            &["approximately"],
+            &["около"],
+            &["примерно"],
+            &["приблизительно"],
+            &["где", "то"],
+        ],
+    ),
+];
 
 /// A ratio that a text names.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,45 +143,48 @@ const DURATIONS: [(&str, f64); 6] =
 pub(super) fn times(text: &str) -> Option<Times> {
     let lower = text.to_lowercase();
     let words = tokens(&lower);
-    let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
-    let firmness = match () {
-        () if has(&["more than", "over ", "at least", "более", "больше чем", "свыше", "не менее"]) => {
-            Firmness::AtLeast
-        }
-        () if has(&["up to", "at most", "не более"]) || words.contains(&"до") => Firmness::AtMost,
-        () if has(&[
-            "about",
-            "almost",
-            "nearly",
-            "roughly",
-            "approximately",
-            "~",
-            "≈",
-            "почти",
-            "около",
-            "примерно",
-        ]) =>
-        {
-            Firmness::About
-        }
-        () => Firmness::Plain,
-    };
     let smaller = ["lower", "slower", "fewer", "less", "smaller", "shorter", "ниже", "медленнее", "меньше", "короче"];
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let before = at.checked_sub(1).map(|at| words[at]);
+        let multiple = MULTIPLES.iter().find(|(name, _)| name == word);
         let number = match *word {
-            "times" | "fold" | "раз" | "раза" => before.and_then(number).filter(|_| is_alone(&words, at - 1)),
-            word => MULTIPLES.iter().find(|(name, _)| *name == word).map(|(_, value)| (*value, 0.5)).or_else(|| {
-                let digits = word.strip_suffix(['x', '×', 'х']).or_else(|| word.strip_prefix(['x', '×', 'х']))?;
-                number(digits).filter(|_| digits.starts_with(|c: char| c.is_ascii_digit()) && is_alone(&words, at))
-            }),
+            // "в два с лишним раза".
+            "раз" | "раза" if words[..at].ends_with(&["с", "лишним"]) => {
+                let at = at.checked_sub(3);
+                at.and_then(|at| ratio(&words, at, words[at])).map(|number| (number, Firmness::AtLeast))
+            }
+            "times" | "fold" | "раз" | "раза" => {
+                let at = at.checked_sub(1);
+                at.and_then(|at| Some((ratio(&words, at, words[at])?, firmness(&lower, &words[..at]))))
+            }
+            _ if multiple.is_some() => multiple.map(|(_, value)| ((*value, 0.5), firmness(&lower, &words[..at]))),
+            word => {
+                let digits = word.strip_suffix(['x', '×', 'х']).or_else(|| word.strip_prefix(['x', '×', 'х']));
+                let digits = digits.filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit()));
+                digits.and_then(|digits| Some((ratio(&words, at, digits)?, firmness(&lower, &words[..at]))))
+            }
         };
         found.extend(number);
     }
-    let [(value, half)] = found[..] else { return None };
+    let [((value, half), firmness)] = found[..] else { return None };
     let lower = words.iter().any(|word| smaller.contains(word));
     (value > 0.0).then_some(Times { value, half, firmness, lower })
+}
+
+/// The number at a place, if it stands alone.
+fn ratio(words: &[&str], at: usize, word: &str) -> Option<(f64, f64)> {
+    number(word).filter(|_| is_alone(words, at))
+}
+
+/// How firmly a number is meant that stands behind these words.
+fn firmness(text: &str, before: &[&str]) -> Firmness {
+    let says = |phrase: &[&str]| before.windows(phrase.len()).any(|words| words == phrase);
+    let found = FIRMNESS.iter().find(|(_, phrases)| phrases.iter().any(|phrase| says(phrase)));
+    match found {
+        Some((firmness, _)) => *firmness,
+        None if text.contains(['~', '≈']) => Firmness::About,
+        None => Firmness::Plain,
+    }
 }
 
 /// Seconds that a text names: "half an hour", «10 минут»; `None`: none, or not understood.
@@ -205,11 +257,33 @@ mod tests {
             assert_eq!((times.value, times.firmness, times.lower), (value, Firmness::Plain, false), "{text}");
             assert!((times.half - half).abs() < 1e-9, "{text}: {}", times.half);
         }
-        let firm = |text| times(text).map(|times| times.firmness);
-        assert_eq!(firm("почти в четыре раза"), Some(Firmness::About));
-        assert_eq!(firm("more than four times"), Some(Firmness::AtLeast));
-        assert_eq!(firm("up to four times"), Some(Firmness::AtMost));
         assert!(times("в три раза ниже").is_some_and(|times| times.lower));
+    }
+
+    #[test]
+    fn words_before_a_number_say_how_firmly_it_is_meant() {
+        let firm = |text| times(text).map(|times| times.firmness);
+        for (text, expected) in [
+            ("почти в четыре раза", Firmness::Almost),
+            ("almost four times", Firmness::Almost),
+            ("без малого вдвое", Firmness::Almost),
+            ("примерно в четыре раза", Firmness::About),
+            ("где-то вчетверо", Firmness::About),
+            ("~4x", Firmness::About),
+            ("more than four times", Firmness::AtLeast),
+            ("более чем в четыре раза", Firmness::AtLeast),
+            ("в два с лишним раза", Firmness::AtLeast),
+            ("не менее чем вдвое", Firmness::AtLeast),
+            ("up to four times", Firmness::AtMost),
+            ("no more than four times", Firmness::AtMost),
+            ("не более чем в 4 раза", Firmness::AtMost),
+            // What follows the number compares and does not bound it.
+            ("four times more than the old one", Firmness::Plain),
+            ("в 4 раза больше чем у Intel", Firmness::Plain),
+            ("в три раза выше чем до обновления", Firmness::Plain),
+        ] {
+            assert_eq!(firm(text), Some(expected), "{text}");
+        }
     }
 
     #[test]

@@ -11,14 +11,17 @@ pub fn summary(audit: &Audit) -> Say {
     let of = |gravity| audit.doubts.iter().filter(|doubt| doubt.gravity == gravity).count() as u64;
     let (wrong, doubtful, numbers) = (of(Gravity::Wrong), of(Gravity::Warn), audit.numbers as u64);
     let (en, ru) = (plural_en(numbers, "number", "numbers"), plural_ru(numbers, "число", "числа", "чисел"));
+    let found = wrong + doubtful;
+    let (finding, remark) =
+        (plural_en(found, "finding", "findings"), plural_ru(found, "замечание", "замечания", "замечаний"));
     match (wrong, doubtful) {
         (0, 0) => say!(
-            "{numbers} {en}: nothing speaks against them that a table can tell.",
-            "{numbers} {ru}: ничто в самой таблице им не противоречит."
+            "{numbers} {en}: no contradiction was found, which does not prove them right.",
+            "{numbers} {ru}: противоречий не найдено, но это не доказывает, что числа верны."
         ),
         _ => say!(
-            "{numbers} {en}: {wrong} cannot be true as printed, {doubtful} need an explanation.",
-            "{numbers} {ru}: не могут быть верны в напечатанном виде — {wrong}, требуют объяснения — {doubtful}."
+            "{numbers} {en}, {found} {finding}: {wrong} cannot be true as printed, {doubtful} need an explanation.",
+            "{numbers} {ru}, {found} {remark}: не могут быть верны в напечатанном виде — {wrong}, требуют объяснения — {doubtful}."
         ),
     }
 }
@@ -27,7 +30,7 @@ pub fn summary(audit: &Audit) -> Say {
 pub fn place(doubt: &Doubt) -> Say {
     let row = doubt.row;
     match doubt.line {
-        Some(line) => say!("row {row} (line {line})", "строка {row} (в тексте {line})"),
+        Some(line) => say!("row {row} (line {line})", "строка {row} (в тексте строка {line})"),
         None => say!("row {row}", "строка {row}"),
     }
 }
@@ -45,8 +48,8 @@ pub fn values(doubt: &Doubt) -> Say {
 pub fn looked(checked: &Checked) -> Say {
     let Checked { places, doubts, .. } = checked;
     match (places, doubts) {
-        (0, _) => say!("not measurable: the table does not hold what it needs", "непроверяемо: в таблице нет нужного"),
-        (_, 0) => say!("{places} looked at, none doubtful", "проверено: {places}, сомнений нет"),
-        _ => say!("{places} looked at, {doubts} doubtful", "проверено: {places}, сомнительно: {doubts}"),
+        (0, _) => say!("cannot be checked: the table lacks the data", "проверить нельзя: в таблице нет нужных данных"),
+        (_, 0) => say!("{places} checked, none doubtful", "проверено: {places}, сомнений нет"),
+        _ => say!("{places} checked, {doubts} doubtful", "проверено: {places}, сомнительно: {doubts}"),
     }
 }

@@ -4,7 +4,7 @@ use super::{bar, document, section, table};
 use crate::audit::{looked, place, summary};
 use crate::figures::NONE;
 use crate::markup::Markup;
-use stend_analyse::audit::{Audit, Checked, Doubt, Gravity};
+use stend_analyse::audit::{Audit, Checked, Doubt, Gravity, printed};
 use stend_base::{Lang, Say, say};
 use stend_record::published::{Claim, Published};
 
@@ -120,9 +120,7 @@ fn row(m: &mut Markup, claim: &Claim, doubts: &[&Doubt]) {
     m.el("tr", "", |m| {
         m.with("th", &[("scope", "row")], |m| m.text(&claim.row.to_string()));
         [&claim.layout, &claim.test, &claim.metric].into_iter().for_each(|text| m.el("td", "", |m| m.text(text)));
-        m.el("td", "", |m| {
-            m.text(format!("{} {}", claim.printed, if claim.unit == "text" { "" } else { &claim.unit }).trim());
-        });
+        m.el("td", "", |m| m.text(&printed(claim)));
         m.el("td", "", |m| {
             for doubt in doubts {
                 mark(m, doubt);
