@@ -167,6 +167,14 @@ pub struct CaseFinding {
     pub charts: Vec<Chart>,
 }
 
+impl CaseFinding {
+    /// Whether its rates are those of several kinds of I/O, which are told apart beside the total: reads and writes of a mix, or
+    /// several streams. Syncs are not counted in the total, and are no part of it.
+    pub fn is_mix(&self) -> bool {
+        self.ops.iter().filter(|op| op.op != Op::Sync).count() > 1
+    }
+}
+
 /// How precise the headline rate of a case is, and what it takes to be as precise as it should.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrecisionFinding {
@@ -193,6 +201,16 @@ pub enum Headline {
     Iops,
     /// Bytes per second.
     Throughput,
+}
+
+impl Rates {
+    /// The one that is asked for.
+    pub fn of(&self, headline: Headline) -> &Estimate {
+        match headline {
+            Headline::Iops => &self.iops,
+            Headline::Throughput => &self.throughput,
+        }
+    }
 }
 
 /// Rates with their intervals.

@@ -106,10 +106,7 @@ fn matrix(label: String, group: &[Ran<'_>], machine: &Topology) -> Option<NumaFi
     let cell = |ran: &Ran<'_>| NumaCell {
         cpu: ran.nodes.0,
         memory: ran.nodes.1,
-        rate: match headline {
-            Headline::Iops => ran.finding.total.iops.clone(),
-            Headline::Throughput => ran.finding.total.throughput.clone(),
-        },
+        rate: ran.finding.total.of(headline).clone(),
         of_local: local.and_then(|local| of_local(ran, local)),
     };
     let (cells, nodes) = (group.iter().map(cell).collect(), machine.nodes.len() as u32);

@@ -2,7 +2,7 @@
 //! the one by which its file is judged.
 
 use crate::case::{latencies, op_finding};
-use crate::findings::{CaseFinding, Estimate, Headline, OpFinding, PrecisionFinding, QuantileValue, Rates};
+use crate::findings::{CaseFinding, Headline, OpFinding, PrecisionFinding, QuantileValue, Rates};
 use crate::limits::{PRECISION, RUN_SHORTER, TRIALS_PUBLISHABLE, WINDOW_SUGGESTED};
 use crate::series::{Cell, INTERVAL};
 use crate::stats::{batch_means, levels, mean, variance};
@@ -44,14 +44,7 @@ pub(crate) fn widths(headline: Headline, total: &Rates, ops: &[OpFinding]) -> Wi
         found.interval.filter(|(low, _)| low.0 > 0).map(|(low, high)| (high.0 as f64 / low.0 as f64).sqrt() - 1.0)
     };
     let all: Option<Vec<f64>> = ops.iter().map(p99).collect();
-    Widths { rate: estimate(headline, total).half_width(), p99: all.and_then(|all| all.into_iter().reduce(f64::max)) }
-}
-
-fn estimate(headline: Headline, total: &Rates) -> &Estimate {
-    match headline {
-        Headline::Iops => &total.iops,
-        Headline::Throughput => &total.throughput,
-    }
+    Widths { rate: total.of(headline).half_width(), p99: all.and_then(|all| all.into_iter().reduce(f64::max)) }
 }
 
 /// What a run remembers of the trials of each case, to tell when they are enough.
@@ -171,7 +164,7 @@ pub(crate) fn insert(plan: &Plan, trials: &[CaseTrials<'_>], cases: &mut [CaseFi
 }
 
 fn finding(until: Option<&Until>, case: &CaseTrials<'_>, found: &CaseFinding) -> Option<PrecisionFinding> {
-    let half_width = estimate(found.headline, &found.total).half_width().filter(|_| case.counting.len() >= 2)?;
+    let half_width = found.total.of(found.headline).half_width().filter(|_| case.counting.len() >= 2)?;
     let goal = until.map_or(PRECISION, |until| until.width.as_share());
     let rate = |trial: &Counting<'_>| {
         let (ops, bytes) = trial.done(None, &Op::IO);

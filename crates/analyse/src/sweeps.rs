@@ -147,14 +147,7 @@ fn point(case: &CaseFinding, value: u64, headline: Headline) -> SweepPoint {
     };
     let transfers = || case.ops.iter().filter(|op| op.op != Op::Sync);
     let all: Option<Vec<Nanos>> = transfers().map(p99).collect();
-    SweepPoint { value, rate: estimate(case, headline).value, p99: all.and_then(|all| all.into_iter().max()) }
-}
-
-fn estimate(case: &CaseFinding, headline: Headline) -> &crate::findings::Estimate {
-    match headline {
-        Headline::Iops => &case.total.iops,
-        Headline::Throughput => &case.total.throughput,
-    }
+    SweepPoint { value, rate: case.total.of(headline).value, p99: all.and_then(|all| all.into_iter().max()) }
 }
 
 /// Weighted by how precise each rate is; one without an interval, or with a very narrow one, as if it were known to [`USL_SPREAD`].
@@ -163,7 +156,7 @@ fn model(members: &[&Member<'_>], points: &[SweepPoint], headline: Headline) -> 
         .iter()
         .zip(points)
         .map(|(member, point)| {
-            let half = estimate(member.case, headline).half_width().unwrap_or(0.0);
+            let half = member.case.total.of(headline).half_width().unwrap_or(0.0);
             let weight = (half.max(USL_SPREAD) * point.rate).powi(-2);
             usl::Observed { n: point.value as f64, rate: point.rate, weight }
         })

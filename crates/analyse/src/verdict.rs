@@ -1,7 +1,7 @@
 //! The run in one or two sentences for someone who has not read the tables: what does not hold comes
 //! first, then the two numbers that tell most, then the most serious reason to doubt.
 
-use crate::findings::{CaseFinding, Caveat, CheckResult, CheckStatus, Headline, QuantileValue, SearchFinding};
+use crate::findings::{CaseFinding, Caveat, CheckResult, CheckStatus, QuantileValue, SearchFinding};
 use crate::phrase::{both, pick, printed, rate};
 use crate::trials::CaseTrials;
 use std::collections::BTreeSet;
@@ -153,10 +153,7 @@ fn telling<'a>(measured: &[(&Trial, &'a CaseFinding)]) -> Vec<&'a CaseFinding> {
 
 /// One case in words: `random read, 4 KiB, 32 in flight: 84 200 IOPS ± 1.3 %, p99 0.84 ms`.
 fn line(case: &CaseFinding, lang: Lang) -> String {
-    let estimate = match case.headline {
-        Headline::Iops => &case.total.iops,
-        Headline::Throughput => &case.total.throughput,
-    };
+    let estimate = case.total.of(case.headline);
     let latencies = case.ops.iter().filter(|op| op.op != Op::Sync).filter_map(|op| {
         let p99 = op.quantiles.iter().find(|q| q.q.0 == 0.99)?;
         match p99.value {

@@ -7,15 +7,50 @@ use crate::units::{Bytes, MilliIops, Nanos};
 
 /// A plain number with three significant digits and the decimal sign of the language.
 pub fn number(value: f64, lang: Lang) -> String {
-    let magnitude = value.abs();
-    let text = match magnitude {
-        0.0 => "0".to_string(),
-        m if m >= 99.95 => format!("{value:.0}"),
-        m if m >= 9.995 => format!("{value:.1}"),
-        m if m >= 0.9995 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
+    fixed(value, decimals(value), lang)
+}
+
+/// Decimals that give a number three significant digits, three at most.
+fn decimals(value: f64) -> usize {
+    match value.abs() {
+        0.0 => 0,
+        m if m >= 99.95 => 0,
+        m if m >= 9.995 => 1,
+        m if m >= 0.9995 => 2,
+        _ => 3,
+    }
+}
+
+/// Parts of a total with as many decimals as [`number`] gives the total, rounded so that they add up to it as they are shown.
+///
+/// The parts with the largest remainders are rounded up (largest remainder method), so each differs from its value by less than
+/// one of the last digit. A part that is not zero and would be shown as zero is `< 1` of that digit. Parts that do not make
+/// up the total, or are no finite numbers of at least 0, are rounded each for itself, as [`number`] does.
+pub fn parts(total: f64, parts: &[f64], lang: Lang) -> Vec<String> {
+    /// Sums of numbers that were computed apart differ in their last bits.
+    const NOISE: f64 = 1e-6;
+    let digits = decimals(total);
+    let scale = 10f64.powi(digits as i32);
+    let sum: f64 = parts.iter().sum();
+    let add_up =
+        parts.iter().all(|part| part.is_finite() && *part >= 0.0) && (sum - total).abs() <= NOISE * total.abs();
+    // As it is shown, so that a tie falls to the same side.
+    let Some(shown) = format!("{total:.digits$}").parse::<f64>().ok().filter(|_| add_up) else {
+        return parts.iter().map(|part| number(*part, lang)).collect();
     };
-    decimal(group(&text), lang)
+    let mut units: Vec<f64> = parts.iter().map(|part| (part * scale).floor()).collect();
+    let missing = (shown * scale).round() - units.iter().sum::<f64>();
+    let mut by_remainder: Vec<usize> = (0..parts.len()).collect();
+    let remainder = |i: &usize| parts[*i] * scale - (parts[*i] * scale).floor();
+    by_remainder.sort_by(|a, b| remainder(b).total_cmp(&remainder(a)));
+    for i in by_remainder.into_iter().take(missing.max(0.0) as usize) {
+        units[i] += 1.0;
+    }
+    let text = |(part, units): (&f64, &f64)| match *units {
+        0.0 if *part > 0.0 => format!("< {}", fixed(1.0 / scale, digits, lang)),
+        units => fixed(units / scale, digits, lang),
+    };
+    parts.iter().zip(&units).map(text).collect()
 }
 
 /// A number with exactly `digits` decimals.
@@ -163,6 +198,48 @@ mod tests {
             [0.0, 0.1234, 1.2345, 12.345, 123.45, 1234.5, 412_345.6].iter().map(|&v| number(v, Lang::En)).collect();
         assert_eq!(texts, ["0", "0.123", "1.23", "12.3", "123", "1234", "412\u{a0}346"]);
         assert_eq!(number(12.345, Lang::Ru), "12,3");
+    }
+
+    #[test]
+    fn parts_are_shown_so_that_they_add_up_to_the_total() {
+        let shown = |total: f64, of: &[f64]| (number(total, Lang::En), parts(total, of, Lang::En).join(" + "));
+        assert_eq!(shown(20.498, &[14.349, 6.149]), ("20.5".into(), "14.4 + 6.1".into()));
+        assert_eq!(shown(10_000.8, &[7000.45, 3000.35]), ("10\u{a0}001".into(), "7001 + 3000".into()));
+        assert_eq!(shown(1.0, &[1.0 / 3.0; 3]), ("1.00".into(), "0.34 + 0.33 + 0.33".into()));
+        // A tie is rounded to even, by the total and therefore by its parts.
+        assert_eq!(shown(100.5, &[70.25, 30.25]), ("100".into(), "70 + 30".into()));
+        assert_eq!(parts(20.5, &[14.4, 6.1], Lang::Ru), ["14,4", "6,1"]);
+    }
+
+    #[test]
+    fn a_part_too_small_for_the_digits_of_its_total_is_not_shown_as_zero() {
+        assert_eq!(parts(164_300.4, &[164_300.0, 0.4], Lang::En), ["164\u{a0}300", "< 1"]);
+        assert_eq!(parts(20.5, &[20.48, 0.02, 0.0], Lang::Ru), ["20,5", "< 0,1", "0,0"]);
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_rounded_each_for_itself() {
+        assert_eq!(parts(30.0, &[14.349, 6.149], Lang::En), ["14.3", "6.15"]);
+        assert_eq!(parts(f64::NAN, &[14.349, f64::INFINITY], Lang::En), ["14.3", "inf"]);
+        assert_eq!(parts(0.0, &[0.0, 0.0], Lang::En), ["0", "0"]);
+        assert!(parts(1.0, &[], Lang::En).is_empty());
+    }
+
+    #[test]
+    fn parts_of_any_total_add_up_digit_by_digit() {
+        // Rates of mixes of all sizes: an irrational step meets remainders of every kind.
+        let plain = |text: &str| text.replace('\u{a0}', "").trim_start_matches("< ").parse::<f64>().unwrap();
+        for i in 1..4_000u32 {
+            let total = 1.37f64.powf(f64::from(i % 40)) * (0.05 + f64::from(i) * std::f64::consts::SQRT_2 % 1.0);
+            let read = total * (f64::from(i) * std::f64::consts::PI % 1.0);
+            let shown = parts(total, &[read, total - read], Lang::En);
+            let sum: f64 = shown.iter().filter(|text| !text.starts_with('<')).map(|text| plain(text)).sum();
+            let whole = plain(&number(total, Lang::En));
+            assert!((sum - whole).abs() < 1e-9 * whole, "{total}: {shown:?} = {whole}");
+            let unit = 10f64.powi(-(decimals(total) as i32)) * 1.000_001;
+            let near = [read, total - read].iter().zip(&shown).all(|(part, text)| (part - plain(text)).abs() < unit);
+            assert!(near, "{total}: {shown:?} of {read} and {}", total - read);
+        }
     }
 
     #[test]

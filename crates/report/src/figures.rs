@@ -2,7 +2,7 @@
 
 use crate::words;
 use stend_analyse::chart::Unit;
-use stend_analyse::findings::{Basis, CaseFinding, Estimate, Headline, OpFinding, Quantile, QuantileValue, Rates};
+use stend_analyse::findings::{CaseFinding, Estimate, Headline, OpFinding, Quantile, QuantileValue};
 use stend_base::{Bytes, Lang, Nanos, Say, Share, format, say};
 
 /// Stands for a number that is not there.
@@ -86,26 +86,6 @@ pub fn op_name(case: &CaseFinding, op: &OpFinding) -> Say {
     }
     let (number, en, ru) = (u32::from(op.stream) + 1, name.en, name.ru);
     say!("stream {number}: {en}", "поток {number}: {ru}")
-}
-
-/// The estimate that a case shows first.
-pub fn headline(rates: &Rates, headline: Headline) -> &Estimate {
-    match headline {
-        Headline::Iops => &rates.iops,
-        Headline::Throughput => &rates.throughput,
-    }
-}
-
-/// A rate with its unit: `412 000 IOPS`, `1 234 MB/s`; a dash when no trial counts.
-pub fn rate(estimate: &Estimate, headline: Headline) -> Say {
-    let value = estimate.value;
-    if !value.is_finite() || matches!(estimate.basis, Basis::TooFew { n: 0 }) {
-        return Say::same(NONE);
-    }
-    both(|lang| match headline {
-        Headline::Iops => format!("{} IOPS", format::iops(value, lang)),
-        Headline::Throughput => format::throughput(value, lang),
-    })
 }
 
 /// Half the 95 % interval as a part of the value: `± 1.2 %`. `None` without an interval.
@@ -220,6 +200,7 @@ pub fn on(targets: &[String], stand: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stend_analyse::findings::Basis;
 
     #[test]
     fn dates_are_right_around_leap_days_and_at_the_ends_of_time() {
@@ -247,13 +228,6 @@ mod tests {
             plus_minus(&Estimate { value: 0.0, interval: Some((0.0, 0.0)), basis: Basis::Trials { n: 6 } }),
             None
         );
-    }
-
-    #[test]
-    fn a_rate_that_no_trial_stands_behind_is_a_dash() {
-        let estimate = |n| Estimate { value: 0.0, interval: None, basis: Basis::TooFew { n } };
-        assert_eq!(rate(&estimate(0), Headline::Iops).en, NONE);
-        assert_eq!(rate(&estimate(1), Headline::Iops).en, "0 IOPS");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod markup;
 mod numbers;
 mod ours;
 mod preview;
+mod rates;
 mod results_csv;
 mod shell;
 mod stands;

@@ -4,6 +4,7 @@
 use crate::density;
 use crate::figures::{self, LatencyUnit, NONE};
 use crate::ours::{COMMENT, COMMENT_END};
+use crate::rates::{self, RowRates};
 use crate::words;
 use stend_analyse::Findings;
 use stend_analyse::findings::{CaseFinding, CheckStatus, DensityFinding, NumaFinding, OpFinding};
@@ -41,7 +42,7 @@ pub(crate) fn marked(text: &str) -> String {
     format!("{COMMENT}{text}\n\n{COMMENT_END}")
 }
 
-/// A row for a case of one operation; of several a row for each.
+/// A row for each case, and for each of several operations.
 fn results(cases: &[CaseFinding], lang: Lang) -> String {
     if cases.is_empty() {
         let nothing = say!("No trial of any case completed.", "Ни одно испытание ни одного случая не завершилось.");
@@ -54,8 +55,7 @@ fn results(cases: &[CaseFinding], lang: Lang) -> String {
     let latency = |name: Say| format!("{}, {}", name.get(lang), unit_name.get(lang));
     heads.extend(QUANTILES.map(|q| latency(figures::quantile_name(q))));
     heads.push(latency(say!("max", "макс.")));
-    let mut all: Vec<Vec<String>> =
-        cases.iter().flat_map(|case| case.ops.iter().map(move |op| row(case, op, unit, lang))).collect();
+    let mut all: Vec<Vec<String>> = cases.iter().flat_map(|case| case_rows(case, unit, lang)).collect();
     let left = all.len().saturating_sub(ROWS_MAX);
     all.truncate(ROWS_MAX);
     let table = rows(&heads, &["---", "--:", "--:", "--:", "--:", "--:", "--:"], all.into_iter());
@@ -63,17 +63,29 @@ fn results(cases: &[CaseFinding], lang: Lang) -> String {
     if left > 0 { format!("{table}\n\n{}", more.get(lang)) } else { table }
 }
 
-fn row(case: &CaseFinding, op: &OpFinding, unit: LatencyUnit, lang: Lang) -> Vec<String> {
-    let only = case.ops.len() == 1;
+fn case_rows(case: &CaseFinding, unit: LatencyUnit, lang: Lang) -> Vec<Vec<String>> {
     let failed = case.checks.iter().filter(|check| check.status == CheckStatus::Fail);
     let marks: String = failed.map(|check| format!(" {} {}", words::check_glyph(check.status), check.id)).collect();
-    let name = match only {
-        true => plain(&case.label),
-        false => format!("{}, {}", plain(&case.label), plain(figures::op_name(case, op).get(lang))),
+    let (total, of_ops) = rates::of_case(case);
+    let only = (case.ops.len() == 1).then(|| &case.ops[0]);
+    let mut all = vec![row(plain(&case.label) + &marks, &total, only, unit, lang)];
+    for (op, rates) in case.ops.iter().zip(&of_ops).filter(|_| only.is_none()) {
+        let name = format!("{}, {}", plain(&case.label), plain(figures::op_name(case, op).get(lang)));
+        all.push(row(name, rates, Some(op), unit, lang));
+    }
+    all
+}
+
+fn row(name: String, rates: &RowRates, op: Option<&OpFinding>, unit: LatencyUnit, lang: Lang) -> Vec<String> {
+    let joined = |i: usize| {
+        let shown = [Some(&rates.first), rates.second.as_ref()].into_iter().flatten();
+        shown.map(|pair| pair[i].get(lang).to_string()).collect::<Vec<_>>().join("<br>")
     };
-    let estimate = figures::headline(if only { &case.total } else { &op.rates }, case.headline);
-    let spread = figures::plus_minus(estimate).map_or(NONE.to_string(), |said| said.get(lang).to_string());
-    let mut cells = vec![name + &marks, figures::rate(estimate, case.headline).get(lang).to_string(), spread];
+    let mut cells = vec![name, joined(0), joined(1)];
+    let Some(op) = op else {
+        cells.extend(std::iter::repeat_n(String::new(), QUANTILES.len() + 1));
+        return cells;
+    };
     let quantile = |i: usize| op.quantiles.get(i).map(|q| figures::quantile(q, unit));
     cells.extend((0..QUANTILES.len()).map(|i| quantile(i).map_or(NONE.to_string(), |q| q.get(lang).to_string())));
     cells.push(figures::latency_max(figures::largest(op), op.censored, unit).get(lang).to_string());
@@ -100,7 +112,7 @@ fn nodes(matrix: &NumaFinding, lang: Lang) -> String {
     let aligned: Vec<&str> = (0..heads.len()).map(|i| if i == 0 { "---" } else { "--:" }).collect();
     let cell = |cpu, memory| match matrix.cell(cpu, memory) {
         Some(found) => {
-            let rate = figures::rate(&found.rate, matrix.headline).get(lang).to_string();
+            let rate = rates::rate(&found.rate, matrix.headline).get(lang).to_string();
             found.percent(lang).map_or(rate.clone(), |percent| format!("{rate}, {percent}"))
         }
         None => NONE.to_string(),

@@ -24,8 +24,8 @@ pub use layers::{LayerPrice, LayerRate};
 pub use mean::{Mean, Metric};
 pub(crate) use ratio::{Seen, Sides};
 pub use types::{
-    ArmCondition, ByBlock, CaseComparison, Cell, ComparedRun, Comparison, Condition, LatencySide, Options, P, Ratio,
-    RatioBasis, RatioValue, Robust, Side, Test, Unmatched,
+    ArmCondition, ByBlock, CaseComparison, Cell, ComparedRun, Comparison, Condition, LatencySide, Options, P, PartSide,
+    Ratio, RatioBasis, RatioValue, Robust, Side, Test, Unmatched,
 };
 pub use verdict::{Doubt, Judged, Rule, Verdict};
 
@@ -33,6 +33,7 @@ use crate::findings::{CaseFinding, Findings, Headline, OpFinding};
 use crate::trials::{CaseTrials, by_case};
 use stend_base::{Nanos, Say, Share};
 use stend_record::{EventKind, RunRecord};
+use stend_spec::workload::Op;
 
 /// The latency that is compared.
 pub const QUANTILE: Share = Share(0.99);
@@ -202,18 +203,24 @@ fn seen<'a>(found: &'a CaseFinding, trials: &'a CaseTrials<'a>) -> Seen<'a> {
 
 fn side(finding: &CaseFinding, headline: Headline, against: Option<&Sides<'_>>) -> Side {
     use crate::findings::CheckStatus::Fail;
-    let rate = match headline {
-        Headline::Iops => &finding.total.iops,
-        Headline::Throughput => &finding.total.throughput,
-    };
+    let parts = finding.ops.iter().filter(|op| finding.is_mix() && op.op != Op::Sync);
     let latencies = finding.ops.iter().filter_map(|op| latency(op, against));
     Side {
         trials: finding.trials,
         failed: finding.checks.iter().filter(|c| c.status == Fail).map(|c| c.id.clone()).collect(),
-        rate: rate.clone(),
+        rate: finding.total.of(headline).clone(),
         rate_ratio: against.map(|sides| sides.rate(headline)),
+        parts: parts.map(|op| part(op, against)).collect(),
         latencies: latencies.collect(),
     }
+}
+
+fn part(op: &OpFinding, against: Option<&Sides<'_>>) -> PartSide {
+    let ratios = against.and_then(|sides| {
+        let of = |headline| sides.part(op.stream, op.op, headline);
+        Some([of(Headline::Iops)?, of(Headline::Throughput)?])
+    });
+    PartSide { stream: op.stream, op: op.op, rates: op.rates.clone(), ratios }
 }
 
 fn latency(op: &OpFinding, against: Option<&Sides<'_>>) -> Option<LatencySide> {

@@ -4,7 +4,7 @@
 
 use super::{ByBlock, Doubt, Judged, P, Pairing, QUANTILE, Ratio, RatioBasis, RatioValue, Robust, Test};
 use crate::by_trial::figures_of;
-use crate::findings::{Estimate, Headline, OpFinding, QuantileValue, Rates};
+use crate::findings::{Headline, OpFinding, QuantileValue, Rates};
 use crate::stats::{mean, order_statistic, paired, signed_rank, welch};
 use crate::trials::CaseTrials;
 use std::collections::BTreeMap;
@@ -45,10 +45,10 @@ impl<'a> OneSide<'a> {
         OneSide { total, ops, trials, by_trial }
     }
 
-    /// The rate of each counting trial, per second.
-    fn rates(&self, headline: Headline) -> Vec<f64> {
+    /// The rate of each counting trial, per second: of `ops` of one stream, or of all.
+    fn rates(&self, stream: Option<u16>, ops: &[Op], headline: Headline) -> Vec<f64> {
         let rate = |trial: &crate::trials::Counting<'_>| {
-            let (ops, bytes) = trial.done(None, &COUNTED);
+            let (ops, bytes) = trial.done(stream, ops);
             let done = match headline {
                 Headline::Iops => ops,
                 Headline::Throughput => bytes,
@@ -108,15 +108,20 @@ impl<'a> Sides<'a> {
 
     /// Ratio of the headline rate.
     pub fn rate(&self, headline: Headline) -> Ratio {
-        let (a, b) = (self.baseline.rates(headline), self.other.rates(headline));
-        let shown = |side: &OneSide<'_>| -> Estimate {
-            match headline {
-                Headline::Iops => side.total.iops.clone(),
-                Headline::Throughput => side.total.throughput.clone(),
-            }
-        };
-        let value = quotient(shown(&self.baseline).value, shown(&self.other).value);
-        self.over(&a, &b, value)
+        let shown = [self.baseline.total, self.other.total];
+        self.rate_of(None, &COUNTED, headline, shown)
+    }
+
+    /// Ratio of a rate of one operation; `None` if a side does not have the operation.
+    pub fn part(&self, stream: u16, op: Op, headline: Headline) -> Option<Ratio> {
+        let shown = [&self.baseline.op(stream, op)?.rates, &self.other.op(stream, op)?.rates];
+        Some(self.rate_of(Some(stream), &[op], headline, shown))
+    }
+
+    fn rate_of(&self, stream: Option<u16>, ops: &[Op], headline: Headline, shown: [&Rates; 2]) -> Ratio {
+        let [a, b] = [&self.baseline, &self.other].map(|side| side.rates(stream, ops, headline));
+        let [from, to] = shown.map(|rates| rates.of(headline).value);
+        self.over(&a, &b, quotient(from, to))
     }
 
     /// Ratio of the p99 of one operation; `None` if the baseline does not have the operation.

@@ -35,6 +35,39 @@ fn a_rate_is_told_relative_to_the_baseline_with_an_interval_over_independent_tri
 }
 
 #[test]
+fn the_rates_of_a_mix_are_told_for_each_operation_and_only_the_total_is_judged() {
+    let mix = |iops: f64| run_of(vec![case("mix", 70, 32, Sync::None)]).six_blocks(&[iops]).record();
+    let found = compared(&[mix(10_000.0), mix(11_000.0)]);
+    let sides: Vec<&Side> = found.cases[0].sides.iter().flatten().collect();
+    for side in &sides {
+        let sum: f64 = side.parts.iter().map(|part| part.rates.iops.value).sum();
+        assert!((sum - side.rate.value).abs() < 1e-6 * sum, "{sum} {:?}", side.rate);
+    }
+    let of: Vec<_> = sides[1].parts.iter().map(|part| (part.stream, part.op)).collect();
+    assert_eq!(of, [(0, Op::Read), (0, Op::Write)]);
+    for ratio in sides[1].parts.iter().flat_map(|part| part.ratios.as_ref().unwrap()) {
+        let (low, high) = ratio.interval.unwrap();
+        assert!(
+            low < 1.1 && 1.1 < high && matches!(ratio.value, RatioValue::At(v) if (v - 1.1).abs() < 2e-3),
+            "{ratio:?}"
+        );
+    }
+    assert!(sides[0].parts.iter().all(|part| part.ratios.is_none()));
+    assert_eq!(found.cells().filter(|cell| cell.metric == Metric::Rate).count(), 1);
+    let alone = compared(&[six(10_000.0), six(11_000.0)]);
+    assert!(other(&alone).parts.is_empty(), "a single kind of I/O is the total");
+}
+
+#[test]
+fn an_operation_that_a_side_lacks_has_no_ratio() {
+    let of = |reads| run_of(vec![case("mix", reads, 32, Sync::None)]).six_blocks(&[10_000.0]).record();
+    let found = compared(&[of(100), of(70)]);
+    assert!(found.cases[0].sides[0].as_ref().unwrap().parts.is_empty());
+    let write = &other(&found).parts[1];
+    assert_eq!((write.op, write.ratios.is_none()), (Op::Write, true));
+}
+
+#[test]
 fn a_run_compared_with_its_like_includes_one() {
     let found = compared(&[six(10_000.0), six(10_010.0)]);
     assert_eq!(other(&found).rate_ratio.clone().unwrap().includes_one(), Some(true));

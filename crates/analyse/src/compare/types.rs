@@ -4,7 +4,7 @@ use super::floor::Floor;
 use super::layers::LayerPrice;
 use super::mean::{Mean, Metric};
 use super::verdict::{Doubt, Judged, Rule};
-use crate::findings::{CheckResult, Estimate, GradeLevel, Headline, Quantile};
+use crate::findings::{CheckResult, Estimate, GradeLevel, Headline, Quantile, Rates};
 use crate::gate::GateFinding;
 use crate::stats::sign_flip::Probability;
 use std::collections::BTreeMap;
@@ -127,8 +127,24 @@ pub struct Side {
     pub rate: Estimate,
     /// Relative to the baseline; `None` for the baseline itself.
     pub rate_ratio: Option<Ratio>,
+    /// Rates by stream and operation, where the case is a mix ([`crate::findings::CaseFinding::is_mix`]); else empty. They are told, and not judged:
+    /// a mix has its shares by the suite, so that its parts follow the total.
+    pub parts: Vec<PartSide>,
     /// Latency by stream and operation.
     pub latencies: Vec<LatencySide>,
+}
+
+/// Rates of one operation of a mix in one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartSide {
+    /// Index of the stream.
+    pub stream: u16,
+    /// Operation.
+    pub op: Op,
+    /// I/Os and bytes per second.
+    pub rates: Rates,
+    /// Of both relative to the baseline, I/Os first; `None` for the baseline itself, and where it lacks the operation.
+    pub ratios: Option<[Ratio; 2]>,
 }
 
 /// Latency of one operation of a case in one run.
@@ -269,6 +285,17 @@ pub struct Unmatched {
     pub label: String,
     /// Indices of the runs that have it.
     pub runs: Vec<usize>,
+}
+
+impl PartSide {
+    /// One of its rates, and that relative to the baseline.
+    pub fn of(&self, headline: Headline) -> (&Estimate, Option<&Ratio>) {
+        let ratio = self.ratios.as_ref().map(|[iops, throughput]| match headline {
+            Headline::Iops => iops,
+            Headline::Throughput => throughput,
+        });
+        (self.rates.of(headline), ratio)
+    }
 }
 
 impl RatioBasis {

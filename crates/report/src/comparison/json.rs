@@ -3,11 +3,12 @@
 mod ratio;
 
 use crate::json::State;
-use ratio::RatioOut;
+use ratio::{PartRatio, RatioOut};
 use serde::Serialize;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{
-    CaseComparison, ComparedRun, Floor, LatencySide, LayerPrice, LayerRate, Mean, Metric, Noise, RatioValue, Rule, Side,
+    CaseComparison, ComparedRun, Floor, LatencySide, LayerPrice, LayerRate, Mean, Metric, Noise, PartSide, RatioValue,
+    Rule, Side,
 };
 use stend_analyse::findings::{Estimate, GradeLevel, Headline, QuantileValue};
 use stend_analyse::gate::{GateFinding, GatedCell, Outcome};
@@ -111,7 +112,22 @@ struct SideOut<'a> {
     rate: Rate,
     /// `null` for the baseline itself.
     rate_ratio: Option<RatioOut>,
+    /// Rates by stream and operation, syncs aside; empty where there is but one. They have no verdict: they follow the rate of the case.
+    operations: Vec<Part>,
     latencies: Vec<Latency>,
+}
+
+/// Rates of one operation of a mix.
+#[derive(Serialize)]
+struct Part {
+    stream: u16,
+    operation: Op,
+    iops: Rate,
+    /// `null` for the baseline itself, and where it lacks the operation.
+    iops_ratio: Option<PartRatio>,
+    throughput_bytes_per_s: Rate,
+    /// `null` for the baseline itself, and where it lacks the operation.
+    throughput_ratio: Option<PartRatio>,
 }
 
 #[derive(Serialize)]
@@ -310,7 +326,20 @@ fn side<'a>(side: &'a Side, rule: &Rule) -> SideOut<'a> {
         failed_checks: &side.failed,
         rate: rate(&side.rate),
         rate_ratio: side.rate_ratio.as_ref().map(|r| ratio::ratio(r, rule)),
+        operations: side.parts.iter().map(part).collect(),
         latencies: side.latencies.iter().map(|l| latency(l, rule)).collect(),
+    }
+}
+
+fn part(part: &PartSide) -> Part {
+    let [(iops, iops_ratio), (throughput, throughput_ratio)] = crate::rates::BOTH.map(|headline| part.of(headline));
+    Part {
+        stream: part.stream,
+        operation: part.op,
+        iops: rate(iops),
+        iops_ratio: iops_ratio.map(ratio::told),
+        throughput_bytes_per_s: rate(throughput),
+        throughput_ratio: throughput_ratio.map(ratio::told),
     }
 }
 

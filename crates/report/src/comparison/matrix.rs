@@ -1,7 +1,8 @@
 //! Runs as rows and cases as columns, relative to the first run: the form for many, and for a suite on several stands.
 
 use super::letter;
-use crate::figures::{self, NONE, both};
+use crate::figures::{NONE, both};
+use crate::rates;
 use crate::text::{clean, columns};
 use std::collections::BTreeSet;
 use stend_analyse::Comparison;
@@ -70,7 +71,7 @@ impl<'a> Matrix<'a> {
             Some(RatioValue::At(part)) => Some(part),
             Some(_) => None,
         };
-        let rate = figures::rate(&side.rate, case.headline);
+        let rate = rates::rate(&side.rate, case.headline);
         Some(Cell { rate, percent: both(|lang| percent(side, lang)), part, failed: side.failed.join(", ") })
     }
 

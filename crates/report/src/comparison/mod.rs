@@ -8,11 +8,14 @@ pub mod matrix;
 pub mod verdict;
 
 use crate::figures::{self, LatencyUnit, NONE, both};
-use crate::words;
+use crate::{rates, words};
 use stend_analyse::Comparison;
-use stend_analyse::compare::{CaseComparison, LatencySide, Mean, Metric, Ratio, RatioBasis, RatioValue, Side};
-use stend_analyse::findings::QuantileValue;
+use stend_analyse::compare::{
+    CaseComparison, LatencySide, Mean, Metric, PartSide, Ratio, RatioBasis, RatioValue, Side,
+};
+use stend_analyse::findings::{Headline, QuantileValue};
 use stend_base::{Lang, Say, format, say};
+use stend_spec::workload::Op;
 
 /// Above this many percent decimals say nothing.
 const PERCENT_WHOLE: f64 = 999.95;
@@ -63,10 +66,13 @@ pub fn unit(comparison: &Comparison) -> LatencyUnit {
     LatencyUnit::for_smallest(values.min())
 }
 
-/// The lines of a case: its rate, then the p99 of each operation, each for every other run.
+/// The lines of a case: its rate, of a mix the rates of each operation, then the p99 of each operation, each for every other run.
 pub fn lines(case: &CaseComparison, unit: LatencyUnit) -> Vec<Line> {
     let Some(Some(baseline)) = case.sides.first() else { return Vec::new() };
     let mut lines = rate_lines(case, baseline);
+    for part in &baseline.parts {
+        lines.extend(rates::BOTH.iter().flat_map(|headline| part_lines(case, baseline, part, *headline)));
+    }
     for latency in &baseline.latencies {
         lines.extend(latency_lines(case, baseline, latency, unit));
     }
@@ -74,7 +80,7 @@ pub fn lines(case: &CaseComparison, unit: LatencyUnit) -> Vec<Line> {
 }
 
 fn rate_lines(case: &CaseComparison, baseline: &Side) -> Vec<Line> {
-    let shown = |side: &Side| marked(side, figures::rate(&side.rate, case.headline));
+    let shown = |side: &Side| marked(side, rates::rate(&side.rate, case.headline));
     let others = case.sides.iter().enumerate().skip(1);
     let line = |(i, side): (usize, &Option<Side>)| Line {
         label: Say::same(if i == 1 { &case.label } else { "" }),
@@ -87,8 +93,38 @@ fn rate_lines(case: &CaseComparison, baseline: &Side) -> Vec<Line> {
     others.map(line).collect()
 }
 
+/// One rate of one operation of a mix: told beside the total, which is what is judged.
+fn part_lines(case: &CaseComparison, baseline: &Side, of: &PartSide, headline: Headline) -> Vec<Line> {
+    let name = part_name(baseline, of, headline);
+    let at = |side: &Side| side.parts.iter().position(|part| (part.stream, part.op) == (of.stream, of.op));
+    let shown = |side: &Side| {
+        let number = parts(side, case.headline, headline).into_iter().nth(at(side)?)?;
+        Some(marked(side, rates::with_unit(&number, headline)))
+    };
+    let line = |(i, side): (usize, &Option<Side>)| Line {
+        label: if i == 1 { name.clone() } else { Say::same("") },
+        baseline: shown(baseline).unwrap_or_else(missing),
+        other: side.as_ref().and_then(shown).unwrap_or_else(missing),
+        verdict: Say::same(""),
+        tint: None,
+        sure: None,
+        ..compared(i, side.as_ref().and_then(|side| side.parts[at(side)?].of(headline).1))
+    };
+    case.sides.iter().enumerate().skip(1).map(line).collect()
+}
+
+/// One rate of each operation of a mix as numbers that add up to the total; `compared` is the rate of which the total is shown.
+fn parts(side: &Side, compared: Headline, headline: Headline) -> Vec<Say> {
+    let all: Vec<_> = side.parts.iter().map(|part| (part.op, part.of(headline).0)).collect();
+    let total = match compared == headline {
+        true => side.rate.value,
+        false => all.iter().map(|(_, rate)| rate.value).sum(),
+    };
+    rates::parts(total, &all, headline)
+}
+
 fn latency_lines(case: &CaseComparison, baseline: &Side, of: &LatencySide, unit: LatencyUnit) -> Vec<Line> {
-    let name = operation(of, baseline.latencies.iter().any(|l| l.stream > 0));
+    let name = latency_name(baseline, of);
     let shown = |side: &Side, latency: &LatencySide| {
         let value = figures::quantile(&latency.p99, unit);
         let unit = unit.name();
@@ -134,12 +170,23 @@ pub fn means(comparison: &Comparison) -> Vec<Line> {
 }
 
 /// `p99, read`; with its stream where a case has several.
-pub fn operation(of: &LatencySide, several: bool) -> Say {
-    let Say { en, ru } = words::op(of.op);
-    let number = u32::from(of.stream) + 1;
-    match several {
-        true => say!("p99, stream {number}: {en}", "p99, поток {number}: {ru}"),
-        false => Say { en: format!("p99, {en}"), ru: format!("p99, {ru}") },
+pub fn latency_name(baseline: &Side, of: &LatencySide) -> Say {
+    of_operation(&Say::same("p99"), baseline, (of.stream, of.op))
+}
+
+/// `IOPS, read`; with its stream where a case has several.
+pub fn part_name(baseline: &Side, of: &PartSide, headline: Headline) -> Say {
+    of_operation(&rates::unit(headline), baseline, (of.stream, of.op))
+}
+
+fn of_operation(number: &Say, baseline: &Side, (stream, op): (u16, Op)) -> Say {
+    let (Say { en, ru }, Say { en: number_en, ru: number_ru }) = (words::op(op), number);
+    match baseline.latencies.iter().any(|latency| latency.stream > 0) {
+        true => {
+            let stream = u32::from(stream) + 1;
+            say!("{number_en}, stream {stream}: {en}", "{number_ru}, поток {stream}: {ru}")
+        }
+        false => say!("{number_en}, {en}", "{number_ru}, {ru}"),
     }
 }
 
@@ -205,6 +252,12 @@ pub fn notes(comparison: &Comparison) -> Vec<Say> {
     let ratios: Vec<&Ratio> = sides().filter_map(|s| s.rate_ratio.as_ref()).chain(latencies()).collect();
     let any = |of: fn(&RatioBasis) -> bool| ratios.iter().any(|r| of(&r.basis));
     let mut notes = verdict::notes(comparison);
+    if sides().any(|side| !side.parts.is_empty()) {
+        notes.push(say!(
+            "IOPS and MB/s of the reads and writes of a mix have no verdict: their shares are set by the suite, so they follow the rate of the whole case, which has one.",
+            "IOPS и МБ/с чтений и записей смешанной нагрузки вердикта не имеют: их доли заданы набором, и они следуют за скоростью всего случая, у которой вердикт есть."
+        ));
+    }
     if any(|b| matches!(b, RatioBasis::Trials { .. })) {
         notes.push(say!(
             "A ratio with an interval is that of the geometric means of the trials and need not be the quotient of the two values shown; the interval (Welch, on logarithms) covers the spread between the trials of each run, not what else was different when the other run was made.",

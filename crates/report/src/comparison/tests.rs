@@ -6,7 +6,7 @@ use expect_test::expect_file;
 use stend_analyse::Comparison;
 use stend_analyse::compare::*;
 use stend_analyse::findings::{
-    Basis, CheckResult, CheckStatus, Estimate, GradeLevel, Headline, Quantile, QuantileValue,
+    Basis, CheckResult, CheckStatus, Estimate, GradeLevel, Headline, Quantile, QuantileValue, Rates,
 };
 use stend_base::{Lang, Nanos, Say, say};
 use stend_record::RunState;
@@ -30,14 +30,19 @@ fn condition(key: &'static str, name: Say, values: &[&str]) -> Condition {
     Condition { key: key.to_string(), name, values: values.iter().map(|v| Say::same(*v)).collect() }
 }
 
+fn estimate(value: f64) -> Estimate {
+    Estimate { value, interval: None, basis: Basis::Trials { n: 6 } }
+}
+
 fn side(rate: f64, p99: QuantileValue, ratios: Option<(Ratio, Ratio)>) -> Side {
     let (rate_ratio, ratio) = ratios.unzip();
     let quantile = Quantile { q: QUANTILE, value: p99, interval: None };
     Side {
         trials: 6,
         failed: Vec::new(),
-        rate: Estimate { value: rate, interval: None, basis: Basis::Trials { n: 6 } },
+        rate: estimate(rate),
         rate_ratio,
+        parts: Vec::new(),
         latencies: vec![LatencySide { stream: 0, op: Op::Read, p99: quantile, ratio }],
     }
 }
@@ -133,6 +138,21 @@ pub fn two() -> Comparison {
             ],
         ),
     ];
+    for (i, part) in [315.25 / 450.0, 134.75 / 450.0].into_iter().enumerate() {
+        let of = |side: &Side, ratio: Option<f64>| PartSide {
+            stream: 0,
+            op: Op::TRANSFERS[i],
+            rates: Rates {
+                iops: estimate(side.rate.value * part),
+                throughput: estimate(side.rate.value * part * 8192.0),
+            },
+            ratios: ratio
+                .map(|at| [bare(RatioValue::At(at), RatioBasis::TooFewTrials), over_trials(at, at - 0.01, at + 0.01)]),
+        };
+        for (side, ratio) in cases[2].sides.iter_mut().flatten().zip([None, Some(0.05)]) {
+            side.parts.push(of(side, ratio));
+        }
+    }
     if let Some(side) = &mut cases[2].sides[1] {
         side.failed = vec!["H18".into(), "H76".into()];
         let ratios = side.rate_ratio.iter_mut().chain(side.latencies.iter_mut().filter_map(|l| l.ratio.as_mut()));

@@ -4,7 +4,7 @@ use super::results::{checks, failed, number};
 use super::{Page, figure, table, targets};
 use crate::figures::{self, NONE, both};
 use crate::markup::Markup;
-use crate::words;
+use crate::{rates, words};
 use stend_analyse::findings::{
     CaseFinding, CheckResult, CheckStatus, Headline, OpFinding, ProberFinding, Quantile, QuantileValue, Service,
 };
@@ -29,8 +29,8 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
     m.el("summary", "", |m| {
         m.el("h3", "", |m| m.text(&case.label));
         m.el("span", "figure", |m| {
-            let estimate = figures::headline(&case.total, case.headline);
-            m.line("b", "", &figures::rate(estimate, case.headline));
+            let estimate = case.total.of(case.headline);
+            m.line("b", "", &rates::rate(estimate, case.headline));
             if let Some(spread) = figures::plus_minus(estimate) {
                 m.raw(" ");
                 m.say(&spread);
@@ -98,7 +98,7 @@ fn rates(m: &mut Markup, case: &CaseFinding) {
             m.el("div", "", |m| {
                 m.line("dt", "", &name);
                 m.el("dd", "", |m| {
-                    m.line("b", "", &figures::rate(estimate, headline));
+                    m.line("b", "", &rates::rate(estimate, headline));
                     if let Some(interval) = figures::interval(estimate, headline) {
                         m.line("span", "note", &interval);
                     }
@@ -122,11 +122,12 @@ fn operations(m: &mut Markup, page: &Page, case: &CaseFinding) {
     columns.extend(quantiles.iter().map(|q| named(figures::quantile_name(q.q))));
     columns.push(named(say!("max", "макс.")));
     table(m, "numbers", &columns, |m| {
-        for op in &case.ops {
+        let [iops, throughput] = rates::BOTH.map(|headline| rates::by_operation(&case.total, &case.ops, headline));
+        for ((op, iops), throughput) in case.ops.iter().zip(&iops).zip(&throughput) {
             m.el("tr", "", |m| {
                 m.with("th", &[("scope", "row")], |m| m.say(&figures::op_name(case, op)));
-                m.line("td", "", &plain(op.rates.iops.value));
-                m.line("td", "", &plain(op.rates.throughput.value / 1e6));
+                m.line("td", "", iops);
+                m.line("td", "", throughput);
                 m.el("td", "", |m| {
                     m.text(&format::count(op.count));
                     if op.censored > 0 {
@@ -158,10 +159,6 @@ fn service_row(m: &mut Markup, page: &Page, op: &OpFinding, service: &Service) {
         }
         m.line("td", "", &figures::latency_max(figures::known(op, service.max), service.censored, page.unit));
     });
-}
-
-pub(super) fn plain(value: f64) -> Say {
-    if value.is_finite() { both(|lang| format::number(value, lang)) } else { Say::same(NONE) }
 }
 
 pub(super) fn mean(page: &Page, ns: Option<f64>) -> Say {

@@ -3,10 +3,11 @@
 use super::Page;
 use crate::figures::{self, NONE, both};
 use crate::markup::{Markup, coordinate};
+use crate::rates::{self, RowRates};
 use crate::svg::Ruler;
 use crate::words;
 use stend_analyse::chart::{Axis, Scale, Unit};
-use stend_analyse::findings::{CaseFinding, CheckStatus, Headline, OpFinding, Quantile, QuantileValue, Rates};
+use stend_analyse::findings::{CaseFinding, CheckStatus, OpFinding, Quantile, QuantileValue};
 use stend_base::{Say, Share, say};
 
 /// The quantiles of every operation, in the order of findings.
@@ -67,6 +68,7 @@ fn quantile_names() -> Vec<Say> {
 /// A case with one operation is one row; with several, a row for all and one for each.
 fn rows(m: &mut Markup, page: &Page, case: &CaseFinding) {
     let only = (case.ops.len() == 1).then(|| &case.ops[0]);
+    let (total, of_ops) = rates::of_case(case);
     m.el("tr", "case", |m| {
         m.with("th", &[("scope", "row"), ("class", "left")], |m| {
             m.el("span", "number", |m| m.text(&number(case)));
@@ -81,17 +83,17 @@ fn rows(m: &mut Markup, page: &Page, case: &CaseFinding) {
                 });
             }
         });
-        rate_cells(m, &case.total, case.headline);
+        rate_cells(m, &total);
         match only {
             Some(op) => latency_cells(m, page, op),
             None => m.with("td", &[("class", "skip-cell"), ("colspan", "4")], |_| {}),
         }
         m.with("td", &[("class", "left checks")], |m| checks(m, case));
     });
-    for op in case.ops.iter().filter(|_| only.is_none()) {
+    for (op, rates) in case.ops.iter().zip(&of_ops).filter(|_| only.is_none()) {
         m.el("tr", "op", |m| {
             m.with("th", &[("scope", "row"), ("class", "left")], |m| m.say(&figures::op_name(case, op)));
-            rate_cells(m, &op.rates, case.headline);
+            rate_cells(m, rates);
             latency_cells(m, page, op);
             m.el("td", "skip-cell", |_| {});
         });
@@ -103,11 +105,15 @@ pub fn number(case: &CaseFinding) -> String {
     (u64::from(case.case) + 1).to_string()
 }
 
-fn rate_cells(m: &mut Markup, rates: &Rates, headline: Headline) {
-    let estimate = figures::headline(rates, headline);
-    m.line("td", "rate", &figures::rate(estimate, headline));
-    let missing = || Say::same(NONE);
-    m.line("td", "spread", &figures::plus_minus(estimate).unwrap_or_else(missing));
+fn rate_cells(m: &mut Markup, rates: &RowRates) {
+    for (i, class) in ["rate", "spread"].into_iter().enumerate() {
+        m.el("td", class, |m| {
+            m.say(&rates.first[i]);
+            if let Some(second) = &rates.second {
+                m.line("span", "note", &second[i]);
+            }
+        });
+    }
 }
 
 fn latency_cells(m: &mut Markup, page: &Page, op: &OpFinding) {

@@ -1,9 +1,10 @@
 //! The targets of a case apart: a table in its card, where every job works on one of several.
 
-use super::cases::{mean, plain, quantile_cell};
+use super::cases::{mean, quantile_cell};
 use super::{Page, table};
 use crate::figures;
 use crate::markup::Markup;
+use crate::rates;
 use stend_analyse::findings::CaseFinding;
 use stend_base::{Say, format, say};
 
@@ -35,19 +36,23 @@ pub(super) fn table_of(m: &mut Markup, page: &Page, case: &CaseFinding) {
     columns.extend(first.quantiles.iter().map(|q| named(figures::quantile_name(q.q))));
     columns.push(named(say!("max", "макс.")));
     table(m, "numbers", &columns, |m| {
-        for (target, op) in case.targets.iter().flat_map(|target| target.ops.iter().map(move |op| (target, op))) {
-            m.el("tr", "", |m| {
-                m.with("th", &[("scope", "row")], |m| m.el("code", "", |m| m.text(&target.target)));
-                m.line("td", "", &figures::op_name(case, op));
-                m.line("td", "", &plain(op.rates.iops.value));
-                m.line("td", "", &plain(op.rates.throughput.value / 1e6));
-                m.el("td", "", |m| m.text(&format::count(op.count)));
-                m.line("td", "", &mean(page, figures::known(op, op.latency_mean_ns)));
-                for quantile in &op.quantiles {
-                    m.el("td", "", |m| quantile_cell(m, page, quantile));
-                }
-                m.line("td", "", &figures::latency_max(figures::largest(op), op.censored, page.unit));
-            });
+        for target in &case.targets {
+            let [iops, throughput] =
+                rates::BOTH.map(|headline| rates::by_operation(&target.total, &target.ops, headline));
+            for ((op, iops), throughput) in target.ops.iter().zip(&iops).zip(&throughput) {
+                m.el("tr", "", |m| {
+                    m.with("th", &[("scope", "row")], |m| m.el("code", "", |m| m.text(&target.target)));
+                    m.line("td", "", &figures::op_name(case, op));
+                    m.line("td", "", iops);
+                    m.line("td", "", throughput);
+                    m.el("td", "", |m| m.text(&format::count(op.count)));
+                    m.line("td", "", &mean(page, figures::known(op, op.latency_mean_ns)));
+                    for quantile in &op.quantiles {
+                        m.el("td", "", |m| quantile_cell(m, page, quantile));
+                    }
+                    m.line("td", "", &figures::latency_max(figures::largest(op), op.censored, page.unit));
+                });
+            }
         }
     });
 }

@@ -16,7 +16,7 @@ pub mod preview;
 mod table;
 
 use crate::figures::{self, both, on, utc};
-use crate::words;
+use crate::{rates, words};
 use layout::paragraph;
 pub use layout::{clean, columns, for_terminal, json_for_terminal};
 use stend_analyse::Findings;
@@ -252,10 +252,15 @@ fn one_check(check: &CheckResult, labels: &[&str], screen: &Screen) -> String {
     if check.status == CheckStatus::Fail { screen.alarm(&line) } else { line }
 }
 
-/// One of several targets in a case: its rate, and p50 and p99 by operation.
+/// One of several targets in a case: its rate, and by operation p50 and p99, of a mix also both rates.
 fn one_target(case: &CaseFinding, target: &TargetFinding, lang: Lang) -> String {
-    let estimate = figures::headline(&target.total, case.headline);
-    let latency = |op: &OpFinding| {
+    let numbers = rates::BOTH.map(|headline| rates::by_operation(&target.total, &target.ops, headline));
+    let own_rates = |i: usize| {
+        let shown = [0, 1].map(|n| rates::with_unit(&numbers[n][i], rates::BOTH[n]).get(lang).to_string());
+        let known = shown.into_iter().filter(|text| case.is_mix() && text != figures::NONE);
+        known.map(|text| text + ", ").collect::<String>()
+    };
+    let of_operation = |(i, op): (usize, &OpFinding)| {
         let at = |q: &Quantile| match q.value {
             QuantileValue::At(value) => {
                 format!("{} {}", figures::quantile_name(q.q).get(lang), format::latency(value, lang))
@@ -268,15 +273,12 @@ fn one_target(case: &CaseFinding, target: &TargetFinding, lang: Lang) -> String 
             }
         };
         let told = op.quantiles.iter().take(2).map(at).collect::<Vec<_>>().join(", ");
-        format!("{}: {told}", figures::op_name(case, op).get(lang))
+        format!("{}: {}{told}", figures::op_name(case, op).get(lang), own_rates(i))
     };
-    let latencies = target.ops.iter().map(latency).collect::<Vec<_>>().join("; ");
-    format!(
-        "{}, {}: {}, {latencies}",
-        case.label,
-        clean(&target.target),
-        figures::rate(estimate, case.headline).get(lang)
-    )
+    let operations = target.ops.iter().enumerate().map(of_operation).collect::<Vec<_>>().join("; ");
+    let (label, target_name) = (&case.label, clean(&target.target));
+    let total = rates::rate(target.total.of(case.headline), case.headline);
+    format!("{label}, {target_name}: {}, {operations}", total.get(lang))
 }
 
 pub(crate) fn list(heading: &Say, screen: &Screen, items: impl Iterator<Item = (String, String)>) -> String {

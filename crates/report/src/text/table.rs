@@ -3,9 +3,10 @@
 use super::Screen;
 use super::layout::{at_most, left, right, width, wrap};
 use crate::figures::{self, LatencyUnit, NONE};
-use crate::words;
-use stend_analyse::findings::{CaseFinding, CheckStatus, Headline, OpFinding, Quantile, QuantileValue, Rates};
-use stend_base::{Nanos, Share, say};
+use crate::{rates, words};
+use stend_analyse::findings::{CaseFinding, CheckStatus, OpFinding, Quantile, QuantileValue};
+use stend_base::{Nanos, Say, Share, say};
+use stend_spec::workload::Op;
 
 /// A label column narrower than this reads worse than one case below the other.
 const LABEL_MIN: usize = 14;
@@ -23,6 +24,16 @@ struct Row {
     case: bool,
     /// Rate, ±, p50, p99, p99.9, max, checks.
     cells: [String; 7],
+    /// Below rate and ± the other rate and its ±: in rows of a mix.
+    below: Option<[String; 2]>,
+}
+
+impl Row {
+    /// Columns that its cell number `i` takes.
+    fn width(&self, i: usize) -> usize {
+        let below = self.below.as_ref().and_then(|below| below.get(i)).map_or(0, |text| width(text));
+        below.max(width(&self.cells[i]))
+    }
 }
 
 /// The table, and what its signs mean.
@@ -35,7 +46,7 @@ pub fn table(cases: &[CaseFinding], screen: &Screen) -> String {
     let rows: Vec<Row> = cases.iter().flat_map(|case| rows(case, unit, screen)).collect();
     let heads = heads(screen);
     let widths: [usize; 7] =
-        std::array::from_fn(|i| rows.iter().map(|r| width(&r.cells[i])).chain([width(&heads[i])]).max().unwrap_or(0));
+        std::array::from_fn(|i| rows.iter().map(|r| r.width(i)).chain([width(&heads[i])]).max().unwrap_or(0));
     let columns: usize = widths.iter().map(|w| w + GAP.len()).sum();
     let longest = rows.iter().map(|r| width(&r.label)).max().unwrap_or(0);
     let label = longest.min(screen.width.saturating_sub(columns)).max(width(case_head(screen)));
@@ -63,13 +74,20 @@ fn signs(cases: &[CaseFinding], screen: &Screen) -> String {
         let note = say!("{NONE}\u{a0}not\u{a0}enough\u{a0}data", "{NONE}\u{a0}мало\u{a0}данных");
         signs.push(note.get(screen.lang).to_string());
     }
+    if cases.iter().flat_map(|c| &c.ops).any(|op| op.op == Op::Sync) {
+        signs.push(
+            say!("syncs are not counted in the result", "синхронизации в результат не входят")
+                .get(screen.lang)
+                .to_string(),
+        );
+    }
     if signs.is_empty() { String::new() } else { super::paragraph("", &signs.join(", "), screen.width) }
 }
 
 fn heads(screen: &Screen) -> [String; 7] {
     let words = [
         say!("result", "результат"),
-        stend_base::Say::same("± 95 %"),
+        Say::same("± 95 %"),
         figures::quantile_name(QUANTILES[0]),
         figures::quantile_name(QUANTILES[1]),
         figures::quantile_name(QUANTILES[2]),
@@ -89,15 +107,19 @@ fn case_head(screen: &Screen) -> &'static str {
 /// A case with one operation is one row; with several, a row for all and one for each.
 fn rows(case: &CaseFinding, unit: LatencyUnit, screen: &Screen) -> Vec<Row> {
     let only = (case.ops.len() == 1).then(|| &case.ops[0]);
-    let [rate, spread] = rate(&case.total, case.headline, screen);
+    let texts = |pair: &[Say; 2]| pair.each_ref().map(|say| say.get(screen.lang).to_string());
+    let (total, of_ops) = rates::of_case(case);
+    let [rate, spread] = texts(&total.first);
     let [p50, p99, p999, max] = only.map_or_else(Default::default, |op| latencies(op, unit, screen));
     let cells = [rate, spread, p50, p99, p999, max, checks(case)];
-    let mut rows = vec![Row { label: super::clean(&case.label), case: true, cells }];
-    for op in case.ops.iter().filter(|_| only.is_none()) {
-        let [rate, spread] = self::rate(&op.rates, case.headline, screen);
+    let below = total.second.as_ref().map(texts);
+    let mut rows = vec![Row { label: super::clean(&case.label), case: true, cells, below }];
+    for (op, rates) in case.ops.iter().zip(&of_ops).filter(|_| only.is_none()) {
+        let [rate, spread] = texts(&rates.first);
         let [p50, p99, p999, max] = latencies(op, unit, screen);
         let label = format!("  {}", figures::op_name(case, op).get(screen.lang));
-        rows.push(Row { label, case: false, cells: [rate, spread, p50, p99, p999, max, String::new()] });
+        let cells = [rate, spread, p50, p99, p999, max, String::new()];
+        rows.push(Row { label, case: false, cells, below: rates.second.as_ref().map(texts) });
         rows.extend(service(op, unit, screen));
     }
     rows.extend(only.and_then(|op| service(op, unit, screen)));
@@ -110,13 +132,8 @@ fn service(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> Option<Row> {
     let label = format!("  {}", words::service().get(screen.lang));
     let [p50, p99, p999, max] =
         latency_cells(&service.quantiles, (figures::known(op, service.max), service.censored), unit, screen);
-    Some(Row { label, case: false, cells: [String::new(), String::new(), p50, p99, p999, max, String::new()] })
-}
-
-fn rate(rates: &Rates, headline: Headline, screen: &Screen) -> [String; 2] {
-    let estimate = figures::headline(rates, headline);
-    let spread = figures::plus_minus(estimate).map_or(NONE.to_string(), |s| s.get(screen.lang).to_string());
-    [figures::rate(estimate, headline).get(screen.lang).to_string(), spread]
+    let cells = [String::new(), String::new(), p50, p99, p999, max, String::new()];
+    Some(Row { label, case: false, cells, below: None })
 }
 
 fn latencies(op: &OpFinding, unit: LatencyUnit, screen: &Screen) -> [String; 4] {
@@ -163,9 +180,15 @@ fn wide(rows: &[Row], heads: &[String; 7], widths: &[usize; 7], label: usize, un
     for row in rows {
         let indent = if row.case { 0 } else { 2 };
         let text = at_most(wrap(&row.label, label - indent), LABEL_LINES, label - indent);
-        for (i, part) in text.iter().enumerate() {
+        let lines = text.len().max(if row.below.is_some() { 2 } else { 1 });
+        for i in 0..lines {
+            let part = text.get(i).map_or("", String::as_str);
             let part = format!("{}{part}", " ".repeat(if i == 0 { indent } else { 2.min(label - width(part)) }));
-            out.push_str(&if i == 0 { line(&part, &row.cells) } else { part + "\n" });
+            out.push_str(&match (i, &row.below) {
+                (0, _) => line(&part, &row.cells),
+                (1, Some([rate, spread])) => line(&part, &[rate, spread, "", "", "", "", ""].map(str::to_string)),
+                _ => part + "\n",
+            });
         }
     }
     out
@@ -183,6 +206,9 @@ fn stacked(rows: &[Row], heads: &[String; 7], unit: &str, screen: &Screen) -> St
         let indent = format!("{indent}  ");
         let [rate, spread, latencies @ .., checks] = &row.cells;
         out.push_str(&super::paragraph(&indent, &format!("{rate} {spread} {checks}"), screen.width));
+        if let Some([rate, spread]) = &row.below {
+            out.push_str(&super::paragraph(&indent, &format!("{rate} {spread}"), screen.width));
+        }
         let named = heads[2..6].iter().zip(latencies).filter(|(_, v)| !v.is_empty());
         let named: Vec<String> = named.map(|(name, v)| format!("{name}\u{a0}{v}\u{a0}{unit}")).collect();
         if !named.is_empty() {

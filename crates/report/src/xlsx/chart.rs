@@ -103,7 +103,7 @@ impl Charts<'_, '_> {
     fn rates(&mut self, cases: &[CaseFinding], headline: Headline, run: &str) -> Result<(), XlsxError> {
         let lang = self.data.lang;
         let cases: Vec<&CaseFinding> = cases.iter().filter(|case| case.headline == headline).collect();
-        let estimate = |case: &CaseFinding| crate::figures::headline(&case.total, headline).clone();
+        let estimate = |case: &CaseFinding| case.total.of(headline).clone();
         let all: Vec<Estimate> = cases.iter().map(|case| estimate(case)).collect();
         if self.full() || all.iter().all(|rate| !rate.value.is_finite()) {
             return Ok(());

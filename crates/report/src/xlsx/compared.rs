@@ -1,8 +1,9 @@
 //! The page of a comparison: every ratio to the baseline with its interval, and its verdict with an arrow and a word.
 
 use super::page::{Digits, Page};
-use crate::comparison::{describe, letter, operation, verdict};
+use crate::comparison::{describe, latency_name, letter, part_name, verdict};
 use crate::figures::NONE;
+use crate::rates;
 use rust_xlsxwriter::XlsxError;
 use stend_analyse::Comparison;
 use stend_analyse::compare::{CaseComparison, LatencySide, Ratio, RatioValue, Side};
@@ -67,19 +68,29 @@ fn heads() -> [Say; 10] {
 
 fn rows(page: &mut Page<'_>, case: &CaseComparison) -> Result<(), XlsxError> {
     let Some(Some(baseline)) = case.sides.first() else { return Ok(()) };
-    let (name, unit, scale) = match case.headline {
-        Headline::Iops => (Say::same("IOPS"), Say::same("IOPS"), 1.0),
-        Headline::Throughput => (say!("throughput", "пропускная способность"), say!("MB/s", "МБ/с"), MEGA),
+    let name = match case.headline {
+        Headline::Iops => Say::same("IOPS"),
+        Headline::Throughput => say!("throughput", "пропускная способность"),
     };
     for (index, side) in others(case) {
-        start(page, case, &name, &unit, index)?;
-        page.number(4, Some(baseline.rate.value / scale), Digits::One)?;
-        page.number(5, Some(side.rate.value / scale), Digits::One)?;
+        start(page, case, &name, &rates::unit(case.headline), index)?;
+        page.number(4, Some(baseline.rate.value / scale(case.headline)), Digits::One)?;
+        page.number(5, Some(side.rate.value / scale(case.headline)), Digits::One)?;
         ratio(page, side.rate_ratio.as_ref())?;
     }
-    let several = baseline.latencies.iter().any(|latency| latency.stream > 0);
+    for (of, headline) in baseline.parts.iter().flat_map(|part| rates::BOTH.map(|headline| (part, headline))) {
+        let name = part_name(baseline, of, headline);
+        for (index, side) in others(case) {
+            let found = side.parts.iter().find(|part| (part.stream, part.op) == (of.stream, of.op));
+            start(page, case, &name, &rates::unit(headline), index)?;
+            page.number(4, Some(of.of(headline).0.value / scale(headline)), Digits::One)?;
+            page.number(5, found.map(|found| found.of(headline).0.value / scale(headline)), Digits::One)?;
+            percent(page, found.and_then(|found| found.of(headline).1))?;
+            page.next();
+        }
+    }
     for of in &baseline.latencies {
-        let name = operation(of, several);
+        let name = latency_name(baseline, of);
         for (index, side) in others(case) {
             let found = side.latencies.iter().find(|latency| (latency.stream, latency.op) == (of.stream, of.op));
             start(page, case, &name, &say!("µs", "мкс"), index)?;
@@ -89,6 +100,14 @@ fn rows(page: &mut Page<'_>, case: &CaseComparison) -> Result<(), XlsxError> {
         }
     }
     Ok(())
+}
+
+/// What a rate is divided by to be in its unit.
+fn scale(headline: Headline) -> f64 {
+    match headline {
+        Headline::Iops => 1.0,
+        Headline::Throughput => MEGA,
+    }
 }
 
 fn others(case: &CaseComparison) -> impl Iterator<Item = (usize, &Side)> {
@@ -115,7 +134,21 @@ fn p99(page: &mut Page<'_>, column: u16, latency: Option<&LatencySide>) -> Resul
     }
 }
 
+/// A ratio with its verdict; ends the row.
 fn ratio(page: &mut Page<'_>, ratio: Option<&Ratio>) -> Result<(), XlsxError> {
+    percent(page, ratio)?;
+    if let Some(ratio) = ratio {
+        page.text(VERDICT, verdict::cell(ratio).get(page.lang))?;
+    }
+    page.next();
+    // What did not alternate has a verdict in words alone.
+    match ratio.and_then(|ratio| verdict::tint(&ratio.judged)) {
+        Some(_) => page.signs(VERDICT, page.row - 1),
+        None => Ok(()),
+    }
+}
+
+fn percent(page: &mut Page<'_>, ratio: Option<&Ratio>) -> Result<(), XlsxError> {
     if let Some(ratio) = ratio {
         let bound =
             |sign: &str, value: f64| format!("{sign} {}", stend_base::format::number(value * PERCENT, page.lang));
@@ -127,12 +160,6 @@ fn ratio(page: &mut Page<'_>, ratio: Option<&Ratio>) -> Result<(), XlsxError> {
         }
         page.number(7, ratio.interval.map(|ends| ends.0 * PERCENT), Digits::One)?;
         page.number(8, ratio.interval.map(|ends| ends.1 * PERCENT), Digits::One)?;
-        page.text(VERDICT, verdict::cell(ratio).get(page.lang))?;
     }
-    page.next();
-    // What did not alternate has a verdict in words alone.
-    match ratio.and_then(|ratio| verdict::tint(&ratio.judged)) {
-        Some(_) => page.signs(VERDICT, page.row - 1),
-        None => Ok(()),
-    }
+    Ok(())
 }

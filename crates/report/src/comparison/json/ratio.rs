@@ -36,29 +36,32 @@ pub struct RatioOut {
     explanation: Say,
 }
 
+/// A ratio that is told and not judged.
+#[derive(Serialize)]
+pub struct PartRatio {
+    /// `at` or `unknown`.
+    state: &'static str,
+    value: Option<f64>,
+    interval_95: Option<(f64, f64)>,
+    /// Where it comes from, or why a part of it is missing: `blocks`, `trials`, `too_few_trials` or `not_a_number`.
+    basis: &'static str,
+}
+
+/// A ratio without a verdict.
+pub fn told(ratio: &Ratio) -> PartRatio {
+    let (state, value) = state(ratio.value);
+    PartRatio { state, value, interval_95: ratio.interval, basis: basis(ratio.basis) }
+}
+
 /// A ratio with its verdict by `rule`.
 pub fn ratio(ratio: &Ratio, rule: &Rule) -> RatioOut {
-    let (state, value) = match ratio.value {
-        RatioValue::At(v) => ("at", Some(v)),
-        RatioValue::Above(v) => ("above", Some(v)),
-        RatioValue::Below(v) => ("below", Some(v)),
-        RatioValue::Unknown => ("unknown", None),
-    };
-    let basis = match ratio.basis {
-        RatioBasis::Blocks { .. } => "blocks",
-        RatioBasis::Trials { .. } => "trials",
-        RatioBasis::TooFewTrials => "too_few_trials",
-        RatioBasis::TrialsTooShort { .. } => "trials_too_short",
-        RatioBasis::NotANumber => "not_a_number",
-        RatioBasis::NotEnough => "not_enough",
-        RatioBasis::NotMergeable => "not_mergeable",
-    };
+    let (state, value) = state(ratio.value);
     RatioOut {
         state,
         value,
         interval_95: ratio.interval,
         includes_1: ratio.includes_one(),
-        basis,
+        basis: basis(ratio.basis),
         p: ratio.p.map(|p| p.p),
         test: ratio.p.map(|p| test(p.test)),
         p_holm: ratio.judged.p_adjusted,
@@ -68,6 +71,27 @@ pub fn ratio(ratio: &Ratio, rule: &Rule) -> RatioOut {
         doubt: ratio.judged.doubt.as_ref().map(doubt),
         coloured: ratio.judged.coloured,
         explanation: explain(&ratio.judged, rule),
+    }
+}
+
+fn state(value: RatioValue) -> (&'static str, Option<f64>) {
+    match value {
+        RatioValue::At(v) => ("at", Some(v)),
+        RatioValue::Above(v) => ("above", Some(v)),
+        RatioValue::Below(v) => ("below", Some(v)),
+        RatioValue::Unknown => ("unknown", None),
+    }
+}
+
+fn basis(basis: RatioBasis) -> &'static str {
+    match basis {
+        RatioBasis::Blocks { .. } => "blocks",
+        RatioBasis::Trials { .. } => "trials",
+        RatioBasis::TooFewTrials => "too_few_trials",
+        RatioBasis::TrialsTooShort { .. } => "trials_too_short",
+        RatioBasis::NotANumber => "not_a_number",
+        RatioBasis::NotEnough => "not_enough",
+        RatioBasis::NotMergeable => "not_mergeable",
     }
 }
 
