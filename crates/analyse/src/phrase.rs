@@ -52,8 +52,11 @@ pub fn workload(trial: &Trial) -> Say {
         let mut text = trial.streams.iter().map(|s| stream(s, lang)).collect::<Vec<_>>().join(" + ");
         if trial.parts > 1 {
             let parts = trial.parts;
-            text += &pick(lang, ", each job on one of {n} targets", ", каждое задание на одном из {n} объектов")
-                .replace("{n}", &parts.to_string());
+            text += &match trial.streams.iter().any(|stream| stream.region.is_some()) {
+                true => pick(lang, ", of each of {n} targets", ", на каждом из {n} объектов"),
+                false => pick(lang, ", each job on one of {n} targets", ", каждое задание на одном из {n} объектов"),
+            }
+            .replace("{n}", &parts.to_string());
         }
         if !trial.direct {
             text.push_str(pick(lang, ", through the page cache", ", через страничный кэш"));

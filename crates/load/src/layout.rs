@@ -84,7 +84,7 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
         let (seed, shared) = (draw(trial.seed, stream as u64), spec.pattern.is_shared());
         let new_cursor = |part: u64| Arc::new(Cursor::new(below(draw(seed, u64::MAX - part), CURSOR_START)));
         // With jobs of each target the cursor is one per target.
-        let together = if spec.region.is_none() { (spec.jobs / trial.parts.max(1)).max(1) } else { spec.jobs.max(1) };
+        let together = (spec.jobs / trial.parts.max(1)).max(1);
         let mut cursor = None;
         let course = spec.rate.as_ref().map(|rate| Arc::new(Course::new(rate)));
         let origin = origin(trial, spec).0;
@@ -92,7 +92,7 @@ pub(crate) fn jobs(trial: &Trial, limit: u64) -> Result<Vec<Job>> {
             let size = spec.block_size.0.max(1);
             if area.is_empty() {
                 return Err(match spec.region {
-                    Some(region) => too_small(region, u64::from(spec.jobs), size),
+                    Some(region) => too_small(region, u64::from(together), size),
                     None => too_small_for_all(trial),
                 });
             }

@@ -181,13 +181,14 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
             && (s.verify.is_none()
                 || s.mix.write > 0 && !s.mix.erases() && s.block_mix.is_empty() && s.data == Data::default())
     };
-    if trial.streams.iter().any(|s| s.region.is_some_and(|region| !trial.region.holds(region))) {
+    let part = trial.region.part(trial.parts, 0);
+    if trial.streams.iter().any(|s| s.region.is_some_and(|region| !part.holds(region))) {
         return defect(say!(
             "a stream of the trial works outside of the trial's region",
             "поток испытания работает за пределами его области"
         ));
     }
-    let uneven = |s: &stend_spec::workload::Stream| s.region.is_none() && !s.jobs.is_multiple_of(trial.parts.max(1));
+    let uneven = |s: &stend_spec::workload::Stream| !s.jobs.is_multiple_of(trial.parts.max(1));
     if trial.streams.iter().any(uneven) {
         return defect(say!(
             "a stream of the trial has not as many jobs in each part of the region",

@@ -34,9 +34,9 @@ pub(crate) fn why_not(trial: &Trial, target: &PlanTarget) -> Option<Say> {
         return Some(reason);
     }
     for stream in &trial.streams {
-        let region = stream.region.unwrap_or(trial.region);
-        if !trial.region.holds(region) {
-            return Some(ends_behind(region, trial.region));
+        let part = trial.region.part(trial.parts, 0);
+        if let Some(region) = stream.region.filter(|region| !part.holds(*region)) {
+            return Some(ends_behind(region, part, trial.parts));
         }
     }
     if areas(trial).iter().any(Range::is_empty) {
@@ -76,7 +76,7 @@ pub(crate) fn in_whole_blocks(trial: &Trial, stream: &Stream, target: &PlanTarge
 ///
 /// Each part of the region, usually one, is cut into equal cells, as many as there are jobs in it, and a job gets those blocks
 /// that lie wholly inside its cell. The jobs of a stream with a shared pattern get all its cells of a part together. A stream
-/// with a region of its own has no cells: its jobs get equal numbers of the blocks that lie wholly inside.
+/// with a region of its own has no cells: its jobs in a part get equal numbers of the blocks that lie wholly inside.
 pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
     let sharing = || trial.streams.iter().filter(|stream| stream.region.is_none());
     let places = u64::from(trial.parts.max(1));
@@ -89,7 +89,6 @@ pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
     let (mut areas, mut cells_before) = (Vec::new(), 0);
     for stream in &trial.streams {
         let size = stream.block_size.0.max(1);
-        let places = if stream.region.is_none() { places } else { 1 };
         let jobs = u64::from(stream.jobs) / places;
         for job in 0..jobs * places {
             let (place, job) = (job / jobs, job % jobs);
@@ -99,7 +98,7 @@ pub fn areas(trial: &Trial) -> Vec<Range<u64>> {
                 // All jobs go where the trace says; counted from the start of its region.
                 region if stream.replay.is_some() => 0..region.unwrap_or(trial.region).len.0 / size,
                 Some(region) => {
-                    let all = region.blocks(trial.region.start, stream.block_size);
+                    let all = trial.in_part(region, place).blocks(trial.region.start, stream.block_size);
                     let each = all.end.saturating_sub(all.start) / parts;
                     all.start + part * each..all.start + (part + 1) * each
                 }
@@ -194,12 +193,18 @@ fn written_by_others(trial: &Trial) -> Option<Say> {
     })
 }
 
-fn ends_behind(region: Region, range: Region) -> Say {
+fn ends_behind(region: Region, range: Region, parts: u32) -> Say {
     let told = |lang| (format::bytes(Bytes(region.end() - range.start.0), lang), format::bytes(range.len, lang));
     let ((end, all), (end_ru, all_ru)) = (told(Lang::En), told(Lang::Ru));
-    Say {
-        en: format!("the region of a stream ends at {end}, behind the range of {all}"),
-        ru: format!("область потока кончается на {end_ru}, за пределами общей области в {all_ru}"),
+    match parts {
+        0 | 1 => say!(
+            "the region of a stream ends at {end}, behind the range of {all}",
+            "область потока кончается на {end_ru}, за пределами общей области в {all_ru}"
+        ),
+        _ => say!(
+            "the region of a stream ends at {end}, behind the range of {all} of each target",
+            "область потока кончается на {end_ru}, за пределами области в {all_ru} на каждом объекте"
+        ),
     }
 }
 
@@ -207,7 +212,7 @@ fn ends_behind(region: Region, range: Region) -> Say {
 fn least_of_a_job(trial: &Trial, stream: &Stream) -> u64 {
     let jobs = |stream: &Stream| u64::from(stream.jobs);
     match stream.region {
-        Some(region) => region.len.0 / jobs(stream).max(1),
+        Some(region) => region.len.0 / (jobs(stream) / u64::from(trial.parts.max(1))).max(1),
         // The others share the range equally.
         None => trial.free_region().len.0 / trial.streams.iter().map(jobs).sum::<u64>().max(1),
     }

@@ -396,7 +396,7 @@ pub const STREAM: Mapping = Mapping {
                 Shape::Word(|| vec![("equal", "the jobs of all streams of the case share the range equally")]),
                 Shape::Map(&place::REGION),
             ]),
-            "The part of the range that the jobs of the stream share. All streams of a case have one, or none; regions may overlap, and H16 tells.",
+            "The part of the range that the jobs of the stream share; with `jobs: {per_target: …}` that part of each target, which the jobs of the target share. All streams of a case have one, or none; regions may overlap, and H16 tells.",
         ),
         optional(
             "think",

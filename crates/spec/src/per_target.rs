@@ -47,12 +47,6 @@ pub(crate) fn parts(case: &SuiteCase, targets: u32) -> std::result::Result<u32, 
     if targets < 2 || counted().next().is_none() {
         return Ok(1);
     }
-    if counted().any(|stream| stream.region.is_some()) {
-        return Err(say!(
-            "`region` counts over all targets, and jobs of each target work on that one alone",
-            "`region` отсчитывается по всем объектам, а задания каждого объекта работают только на нём"
-        ));
-    }
     if counted().count() < case.streams.len() {
         return Err(say!(
             "some streams of the case count their jobs per target and others over all",
@@ -101,6 +95,36 @@ mod tests {
     }
 
     #[test]
+    fn a_region_beside_jobs_of_each_target_is_that_part_of_each_target() {
+        // Of 64 MiB each: the first 80 %, cut to 4 KiB, and the quarter behind it that a second stream has.
+        let region = "jobs: {per_target: 2}, region: {start: 0%, size: 80%}";
+        let tail = "jobs: {per_target: 1}, region: {start: 48MiB, size: 25%}";
+        let trial = trial(&format!("{{{READS}, {region}}}, {{{READS}, {tail}}}"));
+        assert_eq!((trial.parts, trial.streams[0].jobs, trial.streams[1].jobs), (3, 6, 3));
+        let (share, part) = (Bytes::mib(64).0, Bytes::mib(64).0 * 4 / 5 / 4096 * 4096);
+        let spans = crate::fit::spans(&trial, |_| true);
+        for (index, span) in spans[..6].iter().enumerate() {
+            let target = index as u64 / 2 * share;
+            let half = part / 4096 / 2 * 4096;
+            let begin = target + index as u64 % 2 * half;
+            assert_eq!(*span, begin..begin + half, "job {index}");
+        }
+        let third = |target: u64| target * share + Bytes::mib(48).0..(target + 1) * share;
+        assert_eq!(spans[6..], [third(0), third(1), third(2)]);
+    }
+
+    #[test]
+    fn a_region_of_each_target_ends_with_the_target_and_needs_a_block_for_each_job() {
+        let not_run = |keys: &str| plan(&format!("{{{READS}, {keys}}}")).unwrap_err().message.en;
+        let behind = not_run("jobs: {per_target: 1}, region: {start: 60MiB, size: 8MiB}");
+        assert!(behind.contains("ends at 68 MiB, behind the range of 64 MiB of each target"), "{behind}");
+        let small = not_run("jobs: {per_target: 4}, region: {start: 0%, size: 8KiB}");
+        assert!(small.contains("smaller than one block per job"), "{small}");
+        let all = trial(&format!("{{{READS}, jobs: 3, region: {{start: 0%, size: 80%}}}}"));
+        assert_eq!((all.parts, all.streams[0].region.unwrap().len.0), (1, Bytes::mib(192).0 * 4 / 5 / 4096 * 4096));
+    }
+
+    #[test]
     fn a_case_is_called_alike_on_any_number_of_targets() {
         let plan = plan(&format!("{{{READS}, jobs: {{per_target: [1, 4]}}}}")).unwrap();
         let labels: Vec<String> = plan.cases.iter().map(|case| case.label()).collect();
@@ -112,8 +136,6 @@ mod tests {
         let refused = |streams: &str| plan(streams).unwrap_err().message.en;
         let mixed = format!("{{{READS}, jobs: {{per_target: 1}}}}, {{{READS}, jobs: 2}}");
         assert!(refused(&mixed).contains("some streams of the case count their jobs per target"));
-        let part = format!("{{{READS}, jobs: {{per_target: 1}}, region: {{start: 0%, size: 10%}}}}");
-        assert!(refused(&part).contains("`region` counts over all targets"));
         let many = format!("{{{READS}, jobs: {{per_target: 400}}}}");
         assert!(refused(&many).contains("1200 jobs on 3 targets"));
         let deep = format!("{{{READS}, jobs: {{per_target: 30}}, queue_depth: 1024}}");

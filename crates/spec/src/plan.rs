@@ -370,9 +370,11 @@ fn cases_fit(cells: usize) -> Result<()> {
 fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), inputs: &PlanInputs) -> Result<Case> {
     let (region, pieces) = range;
     let target = &inputs.target;
+    let parts = per_target::parts(case, target.count);
+    let of_a_part = region.part(parts.as_ref().map_or(1, |parts| *parts), 0);
     let (mut streams, mut misplaced) = (cell.streams, None);
     for ((stream, spec), placement) in streams.iter_mut().zip(&case.streams).zip(&cell.placements) {
-        stream.region = spec.region.map(|part| part.of(region));
+        stream.region = spec.region.map(|part| part.of(of_a_part));
         match placement.on(&target.topology) {
             Ok(place) => stream.place = place,
             Err(Misplaced::NotHere(why)) => misplaced = Some(why),
@@ -382,7 +384,6 @@ fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), input
             }
         }
     }
-    let parts = per_target::parts(case, target.count);
     let mut trial = Trial {
         ramp: replay::ramp(case, &streams),
         window: replay::window(case, &streams),

@@ -1,6 +1,6 @@
 //! A part of a range, by shares or bytes. Pure.
 
-use crate::workload::Region;
+use crate::workload::{Region, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Millionths};
 
@@ -47,10 +47,24 @@ impl Part {
     }
 }
 
+impl Trial {
+    /// A stream's region in one of the parts of the trial's range, counted from 0: at the same place as in the first.
+    pub fn in_part(&self, region: Region, index: u64) -> Region {
+        let part = self.region.part(self.parts, index);
+        Region { start: Bytes(region.start.0.saturating_add(part.start.0 - self.region.start.0)), ..region }
+    }
+}
+
 impl Region {
     /// The first byte behind it.
     pub fn end(self) -> u64 {
         self.start.0.saturating_add(self.len.0)
+    }
+
+    /// One of so many equal parts, counted from 0.
+    pub fn part(self, parts: u32, index: u64) -> Region {
+        let len = self.len.0 / u64::from(parts.max(1));
+        Region { start: Bytes(self.start.0.saturating_add(index.saturating_mul(len))), len: Bytes(len) }
     }
 
     /// The blocks of `size` that lie wholly inside, counted from `origin`, where or behind which the region begins.

@@ -77,7 +77,8 @@ pub struct Stream {
     pub rate: Option<Rate>,
     /// Whether and when what was written is compared with what is read. `None`: never.
     pub verify: Option<Verify>,
-    /// What its jobs share of the range; `None`: the jobs of all streams that have none share all of it equally.
+    /// What its jobs share of the range, or where that has several parts ([`Trial::parts`]) those of each part share of it: told for the
+    /// first, see [`Trial::in_part`]. `None`: the jobs of all streams that have none share all of it equally.
     pub region: Option<Region>,
     /// Rests of a closed loop.
     pub think: Option<Think>,

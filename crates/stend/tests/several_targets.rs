@@ -251,6 +251,8 @@ cases:
     streams: [{op: write, pattern: shared_sequential, block_size: 64KiB, jobs: {per_target: 2}, verify: {after: true}}]
   - name: in turn
     streams: [{op: read, pattern: sequential, block_size: 64KiB}]
+  - name: half
+    streams: [{op: write, pattern: shared_sequential, block_size: 64KiB, jobs: {per_target: 2}, region: {start: 0%, size: 50%}, verify: {after: true}}]
 ";
 
 #[test]
@@ -283,12 +285,18 @@ fn jobs_of_each_target_load_it_alone_and_the_targets_are_told_apart() {
     }
     assert!(findings["cases"][2].get("targets").is_none(), "one job is on both");
     let record = stend_record::store::read(&file).expect("the run file");
-    for outcome in record.trials.iter().filter(|trial| trial.case < 2).filter_map(|trial| trial.outcome.as_ref()) {
-        for job in &outcome.engine.jobs {
-            let share = 16 * MIB;
+    let share = 16 * MIB;
+    for trial in record.trials.iter().filter(|trial| trial.case != 2) {
+        for job in &trial.outcome.as_ref().expect("an end").engine.jobs {
             assert_eq!(job.area.start.0 / share, (job.area.end() - 1) / share, "{job:?}");
+            let (place, half) = (u64::from(job.job / 2) * share, share / 2);
+            assert!(trial.case != 3 || (job.area.start.0, job.area.len.0) == (place, half), "{job:?}");
         }
     }
+    let half = &findings["cases"][3];
+    assert_eq!(half["targets"].as_array().map(Vec::len), Some(2));
+    let failed = |check: &&serde_json::Value| check["status"] == "fail";
+    assert_eq!(half["checks"].as_array().expect("checks").iter().find(failed), None);
     let html = std::fs::read_to_string(scratch.join("r.html")).expect("a report");
     assert!(html.contains("By target") && html.contains("По объектам"));
 }

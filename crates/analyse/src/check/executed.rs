@@ -6,7 +6,7 @@ use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say};
 use stend_spec::keys::BACKENDS;
-use stend_spec::workload::{Backend, Stream, Sync};
+use stend_spec::workload::{Backend, Region, Stream, Sync};
 
 /// H04: backend, direct I/O, jobs, depth, block size and region are those that were asked for.
 pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
@@ -56,6 +56,12 @@ fn differences(trial: &Counting<'_>) -> Vec<Say> {
     }
     for (index, stream) in asked.streams.iter().enumerate() {
         found.extend(shape(trial, index as u16, stream));
+        let own = || engine.jobs.iter().filter(|job| job.stream == index as u16);
+        let each = (stream.jobs / asked.parts.max(1)).max(1);
+        let place = |region: Region, job: u32| asked.in_part(region, u64::from(job / each));
+        if stream.region.is_some_and(|region| own().any(|job| !place(region, job.job).holds(job.area))) {
+            found.push(say!("a job outside of its stream's region", "задание за пределами области своего потока"));
+        }
     }
     let (first, last) = (asked.region.start.0, asked.region.start.0.saturating_add(asked.region.len.0));
     let inside = |start: u64, len: u64| start >= first && start.saturating_add(len) <= last;
@@ -86,9 +92,6 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
     if stream.place.memory.is_some() && jobs().any(|job| job.memory_node != stream.place.memory) {
         found.push(say!("buffers not on the NUMA node asked for", "буферы не на заявленном узле NUMA"));
     }
-    if stream.region.is_some_and(|region| jobs().any(|job| !region.holds(job.area))) {
-        found.push(say!("a job outside of its stream's region", "задание за пределами области своего потока"));
-    }
     if let Some(job) = jobs().find(|job| job.block_size != stream.block_size) {
         found.push(both(|l| {
             pick(l, "block size {i}, asked {a}", "блок {i}, заявлен {a}")
@@ -106,6 +109,7 @@ mod tests {
     use crate::trials::by_case;
     use stend_base::Bytes;
     use stend_record::TrialOutcome;
+    use stend_record::observed::JobFacts;
 
     fn check(change: fn(&mut TrialOutcome)) -> CheckResult {
         let record = run().trial(0).done().trial(0).change(move |o, _| change(o)).done().record();
@@ -135,6 +139,28 @@ mod tests {
         assert_eq!(check(|o| o.engine.jobs[0].dsync = true).measured.en, "open with O_DSYNC, asked without");
         let found = check(|o| o.engine.jobs.push(o.engine.jobs[0]));
         assert_eq!((found.status, found.measured.ru.as_str()), (CheckStatus::Fail, "заданий 2, заявлено 1"));
+    }
+
+    #[test]
+    fn a_job_in_the_region_of_another_target_fails() {
+        let of = |second: u64| {
+            let mut record = run().trial(0).done().record();
+            let trial = &mut record.trials[0];
+            let half = Bytes(trial.asked.region.len.0 / 2);
+            let region = Region { start: trial.asked.region.start, len: Bytes(half.0 / 2) };
+            trial.asked.parts = 2;
+            (trial.asked.streams[0].jobs, trial.asked.streams[0].region) = (2, Some(region));
+            let jobs = &mut trial.outcome.as_mut().unwrap().engine.jobs;
+            jobs[0].area = region;
+            jobs.push(JobFacts {
+                job: 1,
+                area: Region { start: Bytes(region.start.0 + second * half.0), ..region },
+                ..jobs[0]
+            });
+            executed(&by_case(&record)[0])
+        };
+        assert_eq!(of(1).status, CheckStatus::Pass);
+        assert_eq!(of(0).measured.en, "a job outside of its stream's region");
     }
 
     #[test]

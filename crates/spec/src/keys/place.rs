@@ -48,7 +48,7 @@ pub const NUMA: Mapping = Mapping {
 pub const REGION: Mapping = Mapping {
     en: "region",
     ru: "region",
-    doc: "A part of the range of all trials. Shares are cut to multiples of 4 KiB.",
+    doc: "A part of the range of all trials, or of that of each target where jobs are counted `per_target`. Shares are cut to multiples of 4 KiB.",
     keys: &[
         optional(
             "start",
