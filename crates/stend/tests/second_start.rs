@@ -96,7 +96,7 @@ fn two_directories_on_one_disk_are_one_drive_and_both_results_say_what_ran_besid
         kinds.map(|told| told["runs"].as_str().expect("text").to_string()).collect::<Vec<_>>()
     };
     expect_exit(&mut here(&["run", &small, "--on", &other, "--beside", "-o", &to]), 0);
-    assert_eq!(beside(&second), [path.clone()]);
+    assert_eq!(beside(&second), std::slice::from_ref(&path));
     assert_eq!(std::fs::read_dir(&leases).expect("notes").count(), 2, "the first has still to be told");
 
     tool(&["kill", "-INT", &running.child.id().to_string()]);
