@@ -23,6 +23,8 @@ use stend_stand::{Permission, Rehearsal};
 const MAGIC: [u8; 8] = *b"stend\r\n\x01";
 /// Largest frame. A trial of 64 streams with full histograms is far below it.
 pub const FRAME_MAX: usize = 16 << 20;
+/// Memory that a frame gets before any of it has come; nearly all frames are smaller.
+const AT_ONCE: usize = 64 << 10;
 
 /// From the coordinator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -390,8 +392,12 @@ pub fn read_frame<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Optio
     if length > FRAME_MAX {
         return Err(io::Error::other(format!("a frame of {length} bytes is over the limit")));
     }
-    let mut body = vec![0; length];
-    from.read_exact(&mut body)?;
+    // Memory for what comes, not for what is announced.
+    let mut body = Vec::with_capacity(length.min(AT_ONCE));
+    from.take(length as u64).read_to_end(&mut body)?;
+    if body.len() < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     postcard::from_bytes(&body).map(Some).map_err(io::Error::other)
 }
 
@@ -431,5 +437,36 @@ mod tests {
         assert!(read_frame::<Request>(&mut huge.as_slice()).unwrap_err().to_string().contains("over the limit"));
         let cut = [9, 0, 0, 0, 1, 2];
         assert!(read_frame::<Request>(&mut cut.as_slice()).is_err());
+    }
+
+    /// A stream, and the most bytes that were asked of it at once.
+    struct Asked<'a>(&'a [u8], usize);
+
+    impl Read for Asked<'_> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            self.1 = self.1.max(to.len());
+            self.0.read(to)
+        }
+    }
+
+    #[test]
+    fn a_frame_that_announces_more_than_comes_gets_no_memory_for_it() {
+        let mut stream = Asked(&[0, 0, 0, 1, 7], 0);
+        assert!(read_frame::<Request>(&mut stream).is_err());
+        assert!(stream.1 <= AT_ONCE, "{} bytes for one", stream.1);
+        let mut long = Vec::new();
+        let ios = vec![
+            stend_spec::trace::TracedIo {
+                at: Nanos(7),
+                offset: 1 << 40,
+                len: 4096,
+                op: stend_spec::workload::Op::Read,
+                durable: false
+            };
+            100_000
+        ];
+        write_frame(&mut long, &Request::Trace { number: 0, ios: ios.clone() }).unwrap();
+        let back = read_frame::<Request>(&mut long.as_slice()).unwrap();
+        assert!(long.len() > 2 * AT_ONCE && back == Some(Request::Trace { number: 0, ios }));
     }
 }

@@ -29,8 +29,11 @@ fn offset(zone: &str) -> Option<i64> {
     }
     let sign = if zone.starts_with('-') { -1 } else { 1 };
     let digits: String = zone.chars().skip(1).filter(|c| *c != ':').collect();
-    let (hours, minutes) = (digits.get(..2)?.parse::<i64>().ok()?, digits.get(2..)?);
-    let minutes = if minutes.is_empty() { 0 } else { minutes.parse::<i64>().ok()? };
+    if !matches!(digits.len(), 2 | 4) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let (hours, minutes) = digits.split_at(2);
+    let (hours, minutes) = (hours.parse::<i64>().ok()?, if minutes.is_empty() { 0 } else { minutes.parse().ok()? });
     (hours <= 14 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
@@ -68,5 +71,13 @@ mod tests {
         ] {
             assert_eq!(iso(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn a_zone_that_is_no_four_digits_is_none_and_does_not_overflow() {
+        for zone in ["+018446744073709551615", "+00-5", "+-100", "+0", "+03000", "+03:0x", "-", "+1500", "+0060"] {
+            assert_eq!(iso(&format!("2026-11-23T00:58:01{zone}")), None, "{zone}");
+        }
+        assert_eq!(iso("2026-11-23T03:58:01+03"), iso("2026-11-23T00:58:01Z"));
     }
 }

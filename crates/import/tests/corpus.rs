@@ -1,5 +1,5 @@
 //! Every file of the corpus, and of the fixtures, is read as one that a user hands in: none makes the importers panic, and what becomes of
-//! each is the line about it in `corpus/outcomes.txt`. The same entry is what the targets of `fuzz/` call, so that a finding of theirs
+//! each is the line about it in `corpus/outcomes.txt`. The same entry is what `make fuzz` calls, so that a finding of it
 //! becomes a file of the corpus (docs/formats/import.md, "Corpus and fuzzing").
 
 use expect_test::expect_file;

@@ -1,5 +1,5 @@
 //! Every file of jobs of the corpus is read as one that a user hands in: none makes the importers panic, and what becomes of each
-//! stands in `corpus/outcomes.txt`, to be read by a person whenever it changes. The target `jobs` of `fuzz/` calls the same entry, so
+//! stands in `corpus/outcomes.txt`, to be read by a person whenever it changes. The target `jobs` of `make fuzz` calls the same entry, so
 //! that a finding of it becomes a file of the corpus (docs/formats/import.md, "Corpus and fuzzing").
 
 use expect_test::expect_file;

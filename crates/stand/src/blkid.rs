@@ -88,7 +88,7 @@ fn answer(program: &Path, device: &Path, range: Option<(u64, u64)>) -> io::Resul
 }
 
 /// From its exit code and what it printed.
-fn parse(exit: Option<i32>, out: &str, err: &str) -> io::Result<Vec<Mark>> {
+pub(crate) fn parse(exit: Option<i32>, out: &str, err: &str) -> io::Result<Vec<Mark>> {
     let strange = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidData, what.to_string()));
     let mut pairs = Vec::new();
     for line in out.lines() {

@@ -40,6 +40,11 @@ const GPT: u64 = 28 << 10;
 /// Partition tables: they say nothing of what is in the partitions.
 const TABLES: [&str; 9] = ["PMBR", "atari", "bsd", "dasd", "dos", "gpt", "mac", "sgi", "sun"];
 
+/// Whether these whole blocks begin with a mark that is whole, and the bytes that it takes when it is written again.
+pub(crate) fn mark_in(blocks: &[u8]) -> Option<Vec<u8>> {
+    Mark::parse(blocks).map(|mark| mark.to_blocks())
+}
+
 /// What is known of the blocks that were read.
 #[derive(Debug, Default)]
 struct Tally {

@@ -3,6 +3,8 @@
 pub(crate) mod fabric;
 mod health;
 
+pub(crate) use health::of_json as health_in;
+
 use crate::access::{self, Viewer};
 use crate::devices::{Devices, Node};
 use crate::roots::{Roots, number};

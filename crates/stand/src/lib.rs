@@ -32,6 +32,7 @@ mod several;
 mod stands;
 mod testfile;
 mod together;
+pub mod untrusted;
 mod users;
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ pub(crate) fn fstab(roots: &Roots) -> Vec<(String, String)> {
 }
 
 /// Format: Linux Documentation/filesystems/proc.rst, section 3.5.
-fn parse(text: &str, seen_by: Option<u32>) -> Vec<Mount> {
+pub(crate) fn parse(text: &str, seen_by: Option<u32>) -> Vec<Mount> {
     let line = |line: &str| {
         let (before, after) = line.split_once(" - ")?;
         let before: Vec<&str> = before.split(' ').collect();

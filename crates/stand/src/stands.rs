@@ -27,7 +27,7 @@ use journal::Journal;
 use layers::{Below, Made, Site, Way};
 use names::Names;
 use signs::Sight;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use stend_base::{Error, Kind, Result, Say, say};
 use stend_record::{EventKind, TargetFacts};
 use stend_spec::stand::{IscsiTransport, Kind as LayerKind, Layer, Ref, Stand, Transport};
@@ -167,6 +167,12 @@ pub(crate) fn loops_back(roots: &Roots, name: &str) -> bool {
     };
     // That of a stand of two hosts goes over their network.
     stand_of(&journal).is_ok_and(|stand| stand.across.is_none() && stand.layers.iter().any(over_it))
+}
+
+/// The stand that the text of a journal is of; `None` where no whole line of one is in it. Errors: `Preflight` for what is no journal,
+/// `Spec` for a stand that this version does not know.
+pub(crate) fn stand_in(text: &str) -> Result<Option<Stand>> {
+    Journal::of_text(text, Path::new("journal"))?.as_ref().map(stand_of).transpose()
 }
 
 /// The stand that a journal is of.

@@ -23,6 +23,7 @@ pub use io_log::{IoLogs, io_logs};
 pub use locate::{directory, locate, make_directory, may_create, new_run_id};
 pub use owner::Owner;
 pub use reader::read;
+pub use spool::frames as spooled;
 pub use writer::{Options, Writer, create, create_whole, resume};
 
 /// Extension of a run file, without the dot.

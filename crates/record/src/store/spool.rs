@@ -186,7 +186,9 @@ fn content(mut file: &File) -> Vec<u8> {
     bytes
 }
 
-fn frames(bytes: &[u8], run: &str) -> Vec<(u64, Entry)> {
+/// The whole frames in the bytes of a spool of the run with this id, with their ordinals, up to the first one that is torn. Empty for what
+/// is no spool of that run.
+pub fn frames(bytes: &[u8], run: &str) -> Vec<(u64, Entry)> {
     let mut entries = Vec::new();
     let Some(mut rest) = after_start(bytes, run) else { return entries };
     while let Some((entry, next)) = frame(rest) {

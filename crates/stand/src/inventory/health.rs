@@ -22,7 +22,7 @@ pub(super) fn ask(path: &str) -> Option<Health> {
     of_json(&told)
 }
 
-fn of_json(text: &str) -> Option<Health> {
+pub(crate) fn of_json(text: &str) -> Option<Health> {
     let told: Value = serde_json::from_str(text).ok()?;
     let nvme = &told["nvme_smart_health_information_log"];
     let table = told["ata_smart_attributes"]["table"].as_array();

@@ -240,6 +240,12 @@ impl Journal {
         Ok(is_ours(&entries, &path)?.then_some(Journal { directory, file: None, entries }))
     }
 
+    /// The same of the text of one; `path` names it in errors.
+    pub(crate) fn of_text(text: &str, path: &Path) -> Result<Option<Journal>> {
+        let (entries, _) = lines(text, &path.display().to_string())?;
+        Ok(is_ours(&entries, path)?.then_some(Journal { directory: PathBuf::new(), file: None, entries }))
+    }
+
     /// What the stand is.
     pub(crate) fn head(&self) -> Option<&Head> {
         self.entries.iter().find_map(|entry| if let Entry::Stand(head) = entry { Some(head) } else { None })
@@ -353,6 +359,11 @@ fn read(path: &Path) -> Result<(Vec<Entry>, u64)> {
     let mut text = String::new();
     let file = File::open(path).map_err(|e| cannot(&shown, &e))?;
     file.take(SIZE_MAX).read_to_string(&mut text).map_err(|e| cannot(&shown, &e))?;
+    lines(&text, &shown)
+}
+
+/// The same of a text; `shown` names its file in errors.
+fn lines(text: &str, shown: &str) -> Result<(Vec<Entry>, u64)> {
     let mut entries = Vec::new();
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     for (line, number) in whole.lines().zip(1..) {

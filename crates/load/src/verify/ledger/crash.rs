@@ -72,35 +72,23 @@ pub fn pending(path: &Path, run: &str) -> Result<Option<Pending>> {
 
 /// The same on a machine in this boot.
 pub(super) fn pending_in(path: &Path, run: &str, boot: &str) -> Result<Option<Pending>> {
-    let name = path.display();
     let (file, head) = match head::open(path) {
         Ok(None) => return Ok(None),
         Ok(Some(found)) => found,
-        Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-            return Err(unusable(say!(
-                "`{name}` is not a whole ledger: it was cut, changed, or made by something else",
-                "`{name}` — не целый журнал: обрезан, изменён или создан не здесь"
-            )));
-        }
-        Err(e) => {
-            return Err(unusable(say!(
-                "cannot read the ledger `{name}`: {e}",
-                "не удаётся прочитать журнал `{name}`: {e}"
-            )));
-        }
+        Err(e) => return Err(unread(path, &e)),
     };
-    if head.run != run {
-        let other = head.run.escape_debug();
-        return Err(unusable(say!(
-            "`{name}` is the ledger of another run, `{other}`",
-            "`{name}` — журнал другого прогона, `{other}`"
-        )));
-    }
-    let mut words = [0; 16];
-    file.read_exact_at(&mut words, head::RESERVED as u64).map_err(|e| damaged(path, &e.to_string()))?;
-    let (reserved, shaken) = (head::number(&words, 0), head::number(&words, 8) != 0);
-    let rebooted = head.boot != boot || boot.is_empty();
-    Ok(Some(Pending { cells: Cells::File(file), head, rebooted, shaken, reserved }))
+    Pending::of(path, run, boot, Cells::File(file), head).map(Some)
+}
+
+fn unread(path: &Path, error: &io::Error) -> Box<Error> {
+    let name = path.display();
+    unusable(match error.kind() {
+        io::ErrorKind::InvalidData => say!(
+            "`{name}` is not a whole ledger: it was cut, changed, or made by something else",
+            "`{name}` — не целый журнал: обрезан, изменён или создан не здесь"
+        ),
+        _ => say!("cannot read the ledger `{name}`: {error}", "не удаётся прочитать журнал `{name}`: {error}"),
+    })
 }
 
 fn unusable(message: stend_base::Say) -> Box<Error> {
@@ -116,6 +104,31 @@ fn damaged(path: &Path, what: &str) -> Box<Error> {
 }
 
 impl Pending {
+    /// What the bytes of a file say that the run with this id left, on a machine in this boot; `path` names it in errors, which are those
+    /// of [`pending`].
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>, run: &str, boot: &str) -> Result<Pending> {
+        let len = bytes.len() as u64;
+        let cells = Cells::Memory(bytes);
+        let head = Head::read(len, &mut |memory, at| cells.read(memory, at)).map_err(|e| unread(path, &e))?;
+        Pending::of(path, run, boot, cells, head)
+    }
+
+    fn of(path: &Path, run: &str, boot: &str, cells: Cells, head: Head) -> Result<Pending> {
+        let name = path.display();
+        if head.run != run {
+            let other = head.run.escape_debug();
+            return Err(unusable(say!(
+                "`{name}` is the ledger of another run, `{other}`",
+                "`{name}` — журнал другого прогона, `{other}`"
+            )));
+        }
+        let mut words = [0; 16];
+        cells.read(&mut words, head::RESERVED as u64).map_err(|e| damaged(path, &e.to_string()))?;
+        let (reserved, shaken) = (head::number(&words, 0), head::number(&words, 8) != 0);
+        let rebooted = head.boot != boot || boot.is_empty();
+        Ok(Pending { cells, head, rebooted, shaken, reserved })
+    }
+
     /// One that was never in a file: of a process that went on.
     pub(super) fn recorded(head: Head, shaken: bool, bytes: Vec<u8>) -> Pending {
         Pending { cells: Cells::Memory(bytes), head, rebooted: false, shaken, reserved: 0 }

@@ -3,7 +3,7 @@
 use crate::layout::Area;
 use crate::verify::Marks;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -27,8 +27,8 @@ const NAME: usize = 64;
 const SUM: usize = 56;
 /// More areas than a trial can have jobs (64 streams of 1024).
 const AREAS_MAX: u64 = 1 << 16;
-/// No block is larger; as in a trial.
-const BLOCK_MAX: u64 = 1 << 30;
+/// No block is larger: it is read at once.
+const BLOCK_MAX: u64 = stend_spec::keys::BLOCK_SIZE.most.0;
 
 /// Whose cells these are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,25 @@ impl Head {
         bytes
     }
 
+    /// Reads that of a ledger of `len` bytes, by something that reads exactly so much from an offset on. What is no whole ledger is
+    /// `InvalidData`.
+    pub fn read(len: u64, read_at: &mut dyn FnMut(&mut [u8], u64) -> io::Result<()>) -> io::Result<Head> {
+        let foreign = || io::Error::from(ErrorKind::InvalidData);
+        let mut read = |bytes: &mut [u8], at| match read_at(bytes, at) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(foreign()),
+            other => other,
+        };
+        let mut bytes = vec![0; FIXED];
+        read(&mut bytes, 0)?;
+        let count = number(&bytes, 48);
+        if bytes[..8] != MAGIC || count > AREAS_MAX {
+            return Err(foreign());
+        }
+        bytes.resize(FIXED + count as usize * AREA_WORDS * 8, 0);
+        read(&mut bytes[FIXED..], FIXED as u64)?;
+        Head::parse(&bytes, len).ok_or_else(foreign)
+    }
+
     /// Reads it back; `None` for what is no whole ledger of this format.
     fn parse(bytes: &[u8], len: u64) -> Option<Head> {
         let whole = bytes.len() >= FIXED && bytes[..8] == MAGIC && number(bytes, SUM) == sum(bytes);
@@ -127,24 +146,12 @@ pub(super) fn read(path: &Path) -> io::Result<Option<Head>> {
 
 /// The same with the file.
 pub(super) fn open(path: &Path) -> io::Result<Option<(File, Head)>> {
-    let foreign = || io::Error::from(ErrorKind::InvalidData);
     let file = match stend_sys::plain::open_to_read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        other => other?.ok_or_else(foreign)?,
+        other => other?.ok_or_else(|| io::Error::from(ErrorKind::InvalidData))?,
     };
-    let mut fixed = Vec::new();
-    (&file).take(FIXED as u64).read_to_end(&mut fixed)?;
-    let count = fixed.get(48..56).map_or(u64::MAX, |_| number(&fixed, 48));
-    if fixed.len() < FIXED || fixed[..8] != MAGIC || count > AREAS_MAX {
-        return Err(foreign());
-    }
-    let mut table = vec![0; count as usize * AREA_WORDS * 8];
-    match file.read_exact_at(&mut table, FIXED as u64) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(foreign()),
-        other => other?,
-    }
-    fixed.extend(table);
-    let head = Head::parse(&fixed, file.metadata()?.len()).ok_or_else(foreign)?;
+    let len = file.metadata()?.len();
+    let head = Head::read(len, &mut |memory, at| file.read_exact_at(memory, at))?;
     Ok(Some((file, head)))
 }
 

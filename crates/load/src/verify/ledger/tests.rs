@@ -1,7 +1,9 @@
 //! Ledgers: what a real load leaves in one, every kind of damage between a crash and its judgement, and files that are none.
 
 use super::crash::{Pending, Reading, pending_in};
+use super::head::AreaOf;
 use super::*;
+use crate::layout::Area;
 use crate::tests::support::{DISK, trial};
 use crate::trial::Sinks;
 use crate::verify::sector::{SECTOR, stamp};
@@ -272,6 +274,26 @@ fn what_is_no_whole_ledger_of_this_run_is_refused_and_never_replaced() {
     assert!(pending_in(&path, RUN, OTHER_BOOT).unwrap().is_none());
     std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
     assert!(pending_in(&path, RUN, OTHER_BOOT).is_err());
+}
+
+#[test]
+fn a_ledger_of_blocks_that_no_trial_has_gets_no_memory_for_them() {
+    let of = |block: u64| {
+        let area = Area { start: 0, blocks: 1 };
+        let head = Head {
+            run: RUN.into(),
+            marks: Marks { run: 7, epoch: 1 },
+            in_flight: 1,
+            direct: false,
+            boot: OTHER_BOOT.into(),
+            areas: vec![AreaOf { area, block, stream: 0 }],
+        };
+        let mut bytes = head.to_bytes(1);
+        bytes.resize(head.len() as usize, 0);
+        Pending::from_bytes(Path::new("ledger"), bytes, RUN, OTHER_BOOT)
+    };
+    assert!(of(64 << 20).is_ok());
+    assert!(of(128 << 20).unwrap_err().message.en.contains("not a whole ledger"));
 }
 
 /// A trial of our own engine over 1 MiB with a ledger; then what its ledger says of the file.

@@ -1,0 +1,108 @@
+//! Files that people write by hand, or take from others.
+
+use crate::shown;
+use std::io::Cursor;
+use stend_base::{Bytes, Lang};
+use stend_spec::jobs::{World, command, files};
+use stend_spec::plan::{Decision, Outcome, Plan, PlanInputs};
+use stend_spec::trace::{Arrival, Source, TraceDevice};
+use stend_spec::workload::Op;
+use stend_spec::{Suite, parse};
+
+/// Steps that a plan is followed for.
+const STEPS: usize = 64;
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+/// A suite, and the plans that it gives.
+pub fn suite(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    match parse::suite(text, "suite.yaml") {
+        Ok(suite) => walked(&suite, bytes.len()),
+        Err(error) => assert!(error.message.en.starts_with("suite.yaml"), "{error}: no place"),
+    }
+}
+
+fn walked(suite: &Suite, which: usize) {
+    stend_spec::jobs::export::fio(suite);
+    for target in shown::places() {
+        let inputs = PlanInputs { suite: suite.clone(), seed: 7, target, time_budget: None, traces: Vec::new() };
+        let Ok(plan) = Plan::new(&inputs) else { continue };
+        let mut history = Vec::new();
+        for step in 0..STEPS {
+            let outcome = match plan.next(&history) {
+                Decision::Stop(_) => break,
+                Decision::Fill { .. } => Outcome::Ok,
+                Decision::Trial { case, seed, .. } | Decision::Round { case, seed, .. } => {
+                    plan.trial(case, seed);
+                    [Outcome::Ok, Outcome::Missed, Outcome::Narrow, Outcome::Steady, Outcome::Failed]
+                        [(which + step) % 5]
+                }
+            };
+            history.push(outcome);
+        }
+    }
+}
+
+/// A stand file.
+pub fn stand(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let Ok(stand) = parse::stand(text, "stand.yaml") else { return };
+    for layer in &stand.layers {
+        stand.makes(layer);
+        stand.above(&layer.name);
+        stand.is_over_paths(layer);
+    }
+    stand.log_writes();
+}
+
+/// A machine of the lab.
+pub fn machine(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let _ = parse::machine(text, "machine.yaml");
+}
+
+/// A gate, asked about a case.
+pub fn gate(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let Ok(gate) = parse::gate(text, "gate.yaml") else { return };
+    for rule in &gate.rules {
+        for op in [None, Some(Op::Read), Some(Op::Write)] {
+            rule.is_about("rand-read, queue_depth 32", op);
+        }
+    }
+}
+
+/// A trace, of which the length says whose I/O is taken.
+pub fn trace(bytes: &[u8]) {
+    let device = [TraceDevice::Only, TraceDevice::All, TraceDevice::Named("8,0".into())];
+    let align = [None, Some(Bytes(512)), Some(Bytes(4096))];
+    let which = bytes.len();
+    let source = Source {
+        file: "fuzzed".into(),
+        device: device[which % 3].clone(),
+        arrival: if which.is_multiple_of(2) { Arrival::Queued } else { Arrival::Issued },
+        align: align[which / 3 % 3],
+    };
+    let Ok(trace) = stend_spec::trace::read(Cursor::new(bytes), "fuzzed", &source) else { return };
+    assert!(trace.ios.iter().is_sorted_by_key(|io| io.at));
+    let ends = trace.ios.iter().map(|io| io.offset.saturating_add(io.len.into()));
+    assert_eq!(ends.max(), Some(trace.facts.end.0));
+}
+
+/// A file of jobs of another tool, which may include itself, and a command line.
+pub fn jobs(bytes: &[u8]) {
+    let lenient = bytes.len().is_multiple_of(2);
+    let read = |_: &str| Ok(bytes.to_vec());
+    let variable = |name: &str| (name.len() % 2 == 0).then(|| "4k".to_string());
+    let world = World { read: &read, variable: &variable, lenient };
+    if let Ok(imported) = files(&[("fuzzed".to_string(), bytes.to_vec())], &world) {
+        imported.text(Lang::Ru);
+        walked(&imported.suite, bytes.len());
+    }
+    if let Some(text) = text(bytes) {
+        let _ = command(&[text.to_string()], &world);
+    }
+}
