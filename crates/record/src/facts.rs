@@ -75,7 +75,8 @@ pub struct TargetFacts {
     /// Mount options of that file system.
     pub mount_options: Option<String>,
     /// Of ext3 and ext4, whether the file system keeps a journal; `None` of others, or if the kernel does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    // Written also where it is none: postcard knows no names of fields.
+    #[serde(default)]
     pub journal: Option<bool>,
     /// The device under the target first, then everything below it down to physical drives.
     pub devices: Vec<Device>,

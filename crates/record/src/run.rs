@@ -33,7 +33,8 @@ pub struct RunHeader {
     /// What another tool measured; `None`: Stend did.
     pub imported: Option<Imported>,
     /// The stand that was put up for the run, and taken down after it; `None`: the targets were there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    // Written also where it is none: postcard knows no names of fields.
+    #[serde(default)]
     pub stand: Option<StandText>,
 }
 
