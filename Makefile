@@ -53,7 +53,7 @@ ifeq ($(ONLY),)
 endif
 	@STEND=target/debug/stend cargo run --locked --offline --quiet -p stend-bench -- lab
 
-agree: ## Stend against fio on this machine: over an hour, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS)
+agree: ## Stend against fio on this machine: three hours, needs root and fio (FIO=/path, ON=/directory, BLOCKS, WINDOW_MS, ONLY=part of a name with OUT=/page: those rows alone)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- agree
 

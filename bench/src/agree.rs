@@ -4,6 +4,7 @@ mod cell;
 mod contest;
 mod limited;
 mod report;
+mod reserved;
 
 use crate::fio::Fio;
 use crate::{Outcome, Settings};
@@ -26,12 +27,11 @@ pub struct Extent {
 
 /// Measures everything and writes the page.
 pub fn compare(settings: &Settings) -> Outcome<()> {
-    if settings.only.is_some() {
-        return Err("ONLY: `agree` always measures everything; unset it".to_string());
-    }
     let extent =
         Extent { blocks: settings.blocks.unwrap_or(BLOCKS).max(BLOCKS), window: settings.window.unwrap_or(WINDOW) };
     let fio = Fio::find(settings)?;
+    // For as long as anything is measured.
+    let _reserved = reserved::Reserved::make()?;
     let limited = limited::Limited::make()?;
     let first = contest::on_device(settings, extent, &fio, limited.device(), &limited.words())?;
     drop(limited);

@@ -49,8 +49,8 @@ pub struct Settings {
     blocks: Option<usize>,
     /// Measuring window of each trial (`WINDOW_MS`).
     window: Option<Duration>,
-    /// Only rows whose name contains this (`ONLY`); the page is then printed and not written. `agree` refuses it, and `lab`
-    /// writes the part of its page that it names.
+    /// Only rows whose name contains this (`ONLY`); the page is then printed and not written. `agree` writes it where `OUT`
+    /// says, and `lab` writes the part of its page that it names.
     only: Option<String>,
     /// Simulations of each row (`SIMULATIONS`); the page is then printed and not written.
     simulations: Option<u32>,

@@ -1,8 +1,8 @@
-//! What is compared: eight workloads, and the numbers that one trial of either tool gives. Data only.
+//! What is compared: workloads, and the numbers that one trial of either tool gives. Data only.
 
 use stend_base::format::bytes;
 use stend_base::{Bytes, Lang, Nanos};
-use stend_spec::workload::{Backend, Mix, Op, Pattern, Region, Stream, Trial};
+use stend_spec::workload::{Backend, Mix, Op, Pages, Pattern, Region, Stream, Trial};
 
 /// Load before each window.
 pub const RAMP: Nanos = Nanos::millis(500);
@@ -20,16 +20,21 @@ pub struct Cell {
     pub block_size: Bytes,
     /// I/Os in flight.
     pub queue_depth: u32,
+    /// What buffers lie in; where it matters, the name says it.
+    pub pages: Pages,
 }
 
 /// All workloads, in the order of the table.
 pub fn all() -> Vec<Cell> {
-    let of = |random, kib, queue_depth| {
-        [false, true].map(|writes| Cell { random, writes, block_size: Bytes::kib(kib), queue_depth })
+    let of = |random, kib, queue_depth, pages| {
+        [false, true].map(|writes| Cell { random, writes, block_size: Bytes::kib(kib), queue_depth, pages })
     };
-    // 512 KiB is the largest sequential size that fio's buffers of 4 KiB pages pass in one request (128 segments on a
-    // loop device); at 1 MiB its I/Os are split and the limiter charges them twice.
-    [of(true, 4, 1), of(true, 4, 32), of(false, 512, 8), of(false, 1024, 8)].concat()
+    let small = [1, 32].map(|depth| of(true, 4, depth, Pages::Ordinary));
+    // 512 KiB is the largest size that ordinary pages pass in one request (128 segments on a loop device): above it I/Os
+    // are split and the limiter charges each part.
+    let large = [128, 256, 512, 1024, 4096];
+    let large = large.into_iter().flat_map(|kib| [Pages::Ordinary, Pages::Huge].map(|pages| of(false, kib, 8, pages)));
+    small.into_iter().chain(large).flatten().collect()
 }
 
 impl Cell {
@@ -38,7 +43,12 @@ impl Cell {
         let pattern = if self.random { "random" } else { "sequential" };
         let operation = if self.writes { "write" } else { "read" };
         let size = bytes(self.block_size, Lang::En);
-        format!("{pattern} {operation} {size}, depth {}", self.queue_depth)
+        let pages = match (self.random, self.pages) {
+            (true, _) => "",
+            (false, Pages::Ordinary) => ", ordinary pages",
+            (false, Pages::Huge) => ", huge pages",
+        };
+        format!("{pattern} {operation} {size}, depth {}{pages}", self.queue_depth)
     }
 
     /// The workload as the engine takes it.
@@ -47,7 +57,13 @@ impl Cell {
         let pattern = if self.random { Pattern::Random } else { Pattern::Sequential };
         let stream = Stream { queue_depth: self.queue_depth, ..Stream::new(mix, pattern, self.block_size) };
         let region = Region { start: Bytes(0), len: RANGE };
-        Trial { ramp: RAMP, seed, backend: Backend::IoUring, ..Trial::new(vec![stream], window, region) }
+        Trial {
+            ramp: RAMP,
+            seed,
+            backend: Backend::IoUring,
+            pages: self.pages,
+            ..Trial::new(vec![stream], window, region)
+        }
     }
 }
 
@@ -63,6 +79,15 @@ pub struct Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_blocks_are_compared_with_both_kinds_of_pages() {
+        let of = |kib, pages| all().iter().filter(|c| c.block_size == Bytes::kib(kib) && c.pages == pages).count();
+        for kib in [128, 256, 1024, 4096] {
+            assert_eq!((of(kib, Pages::Ordinary), of(kib, Pages::Huge)), (2, 2), "{kib}");
+        }
+        assert_eq!(all().iter().filter(|cell| cell.name().contains("pages")).count(), 20);
+    }
 
     #[test]
     fn every_cell_has_its_own_name() {

@@ -8,8 +8,9 @@ use crate::{Outcome, Settings, say, schedule};
 use std::path::Path;
 use std::time::Duration;
 use stend_analyse::stats::paired;
-use stend_base::Nanos;
-use stend_record::{TrialOutcome, TrialStatus};
+use stend_base::{Bytes, Nanos};
+use stend_record::{BufferPages, TrialOutcome, TrialStatus};
+use stend_spec::workload::Pages;
 
 /// Who runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,18 +58,19 @@ pub struct Compared {
 /// Stend against fio on a device with a limit: what both must find is known.
 pub fn on_device(settings: &Settings, extent: Extent, fio: &Fio, device: &Path, words: &str) -> Outcome<Table> {
     let stend = Stend::on_device(settings, device, RANGE)?;
-    run(extent, fio, stend, &[Contender::Stend, Contender::Fio], words, true)
+    run((extent, settings.only.as_deref()), fio, stend, &[Contender::Stend, Contender::Fio], words, true)
 }
 
 /// Stend against fio and against itself in a directory of the real disk.
 pub fn in_directory(settings: &Settings, extent: Extent, fio: &Fio) -> Outcome<Table> {
     let stend = Stend::in_directory(settings, &settings.directory, RANGE)?;
     let words = format!("a file in `{}`", settings.directory.display());
-    run(extent, fio, stend, &[Contender::Stend, Contender::Fio, Contender::Again], &words, false)
+    let contenders = [Contender::Stend, Contender::Fio, Contender::Again];
+    run((extent, settings.only.as_deref()), fio, stend, &contenders, &words, false)
 }
 
 fn run(
-    extent: Extent,
+    (extent, only): (Extent, Option<&str>),
     fio: &Fio,
     mut stend: Stend,
     contenders: &[Contender],
@@ -76,7 +78,8 @@ fn run(
     limited: bool,
 ) -> Outcome<Table> {
     let mut rows = Vec::new();
-    for cell in cell::all() {
+    let wanted = |cell: &Cell| only.is_none_or(|only| cell.name().contains(only));
+    for cell in cell::all().into_iter().filter(wanted) {
         say(&format!("{words}: {}", cell.name()));
         let mut results: Vec<(Contender, usize, Measured)> = Vec::new();
         for block in 0..extent.blocks {
@@ -97,7 +100,18 @@ fn run(
 
 fn by_stend(stend: &mut Stend, cell: &Cell, window: Duration, seed: u64) -> Outcome<Measured> {
     let (outcome, _) = stend.trial(cell.trial(Nanos(window.as_nanos() as u64), seed))?;
+    got(cell.pages, outcome.engine.buffers)?;
     numbers(&outcome).ok_or_else(|| format!("a trial of Stend has no numbers; it ended as {:?}", outcome.status))
+}
+
+/// Refuses a trial whose buffers lay in other pages than it is compared by.
+fn got(asked: Pages, buffers: Option<BufferPages>) -> Outcome<()> {
+    let BufferPages { size, huge } = buffers.ok_or("the kernel does not tell what buffers lie in")?;
+    let expected = if asked == Pages::Huge { size } else { Bytes(0) };
+    if huge == expected {
+        return Ok(());
+    }
+    Err(format!("{} of {} bytes of buffers lay in huge pages, and {asked:?} ones were asked for", huge.0, size.0))
 }
 
 /// Rate over the window, and the mean over everything that began in it, drained I/O included, as fio does.
@@ -147,6 +161,9 @@ pub fn fio_arguments(cell: &Cell, target: &str, window: Duration, seed: u64) -> 
         ("fixedbufs", "1".to_string()),
     ];
     let mut words = vec!["--thread".to_string(), "--time_based".to_string()];
+    if cell.pages == Pages::Huge {
+        words.extend(["--mem=shmhuge".to_string(), "--hugepage-size=2m".to_string()]);
+    }
     words.extend(values.iter().map(|(name, value)| format!("--{name}={value}")));
     words
 }
@@ -172,6 +189,14 @@ fn row(cell: Cell, results: &[(Contender, usize, Measured)], blocks: usize) -> O
 mod tests {
     use super::*;
     use Contender::{Again, Fio, Stend};
+
+    #[test]
+    fn a_trial_in_other_pages_than_asked_is_no_result() {
+        let buffers = |huge| Some(BufferPages { size: Bytes::mib(4), huge: Bytes::mib(huge) });
+        assert!(got(Pages::Huge, buffers(4)).is_ok() && got(Pages::Ordinary, buffers(0)).is_ok());
+        assert!(got(Pages::Huge, buffers(2)).is_err() && got(Pages::Ordinary, buffers(2)).is_err());
+        assert!(got(Pages::Ordinary, None).is_err());
+    }
 
     #[test]
     fn a_row_compares_inside_blocks_only() {

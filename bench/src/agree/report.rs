@@ -10,7 +10,12 @@ use crate::{Outcome, Settings, machine, page, say};
 const TOLERANCE: f64 = 0.03;
 /// Writes the document.
 pub fn write(settings: &Settings, extent: Extent, fio: &Fio, tables: &[Table]) -> Outcome<()> {
-    page::write(&settings.page("agree.md"), &document(settings, extent, fio, tables))?;
+    let text = document(settings, extent, fio, tables);
+    match (&settings.only, &settings.out) {
+        // A part of the rows is no page, unless it gets one of its own.
+        (Some(_), None) => say(&text),
+        _ => page::write(&settings.page("agree.md"), &text)?,
+    }
     let missed = tables.iter().filter(|table| table.limited).flat_map(|table| &table.rows).filter(|row| !holds(row));
     let missed = missed.map(|row| row.cell.name()).collect::<Vec<_>>();
     say(&format!("{} of the cells under the limit missed {}", missed.len(), missed.join(", ")));

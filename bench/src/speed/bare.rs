@@ -10,9 +10,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stend_base::Nanos;
 use stend_base::random::{below, mix};
+use stend_sys::buffer::Pages;
 use stend_sys::claim::Claim;
 use stend_sys::file::IoFile;
-use stend_sys::queue::{Queue, Request};
+use stend_sys::queue::{Queue, Request, Slots};
 use stend_sys::uring::{Polling, Ring};
 
 /// The clock is read once for so many calls.
@@ -38,7 +39,7 @@ fn open(experiment: &Experiment, target: &Path) -> Outcome<IoFile> {
 fn load(experiment: &Experiment, file: Arc<IoFile>, window: Duration, seed: u64) -> std::io::Result<Measured> {
     let (depth, batch, len) = (experiment.load.depth, experiment.load.batch.size, BLOCK.0 as usize);
     let request = if experiment.load.writes { Request::Write } else { Request::Read };
-    let mut ring = Ring::new(file, depth, len, Polling::Off)?;
+    let mut ring = Ring::new(file, Slots::new(depth, len, Pages::Ordinary)?, Polling::Off)?;
     let (mut free, mut done): (Vec<u32>, _) = ((0..depth).collect(), Vec::with_capacity(depth as usize));
     let (mut state, mut ios) = (mix(seed), 0u64);
     let (began, before) = (Instant::now(), cpu::of_process(std::process::id()).map_err(std::io::Error::other)?);

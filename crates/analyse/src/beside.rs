@@ -10,7 +10,7 @@ use stend_base::{Nanos, Result, Say, Share, format, say};
 use stend_record::published::{Claim, Dimension, Published};
 use stend_record::{ArmFacts, RunRecord};
 use stend_spec::plan::Plan;
-use stend_spec::workload::{Op, Pattern, Stream, Trial};
+use stend_spec::workload::{Op, Pages, Pattern, Stream, Trial};
 
 /// Conditions of a run that readers of a published table ask for first.
 const TOLD: [&str; 8] =
@@ -262,6 +262,9 @@ fn differences(claim: &Claim, asked: &Trial, stream: &Stream) -> Vec<Say> {
     if !asked.direct {
         found
             .push(say!("ours through the page cache, theirs not told", "у нас через страничный кэш, у них не указано"));
+    }
+    if asked.pages == Pages::Huge {
+        found.push(say!("ours in huge pages, theirs not told", "у нас большие страницы, у них не указано"));
     }
     found
 }

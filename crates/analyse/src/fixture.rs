@@ -8,7 +8,7 @@ pub use told::{by_fio, imported};
 
 use stend_base::histogram::{Histogram, Sparse};
 use stend_base::{Bytes, Nanos};
-use stend_record::observed::{FillOutcome, JobFacts, OpenSlice, OpenTotals};
+use stend_record::observed::{BufferPages, FillOutcome, JobFacts, OpenSlice, OpenTotals};
 use stend_record::sample::{CpuTimes, DiskCounters, Paging, ProcessCost};
 use stend_record::{
     ArmFacts, Contents, Device, EngineFacts, Event, EventKind, HostFacts, JobTotals, Parts, RunHeader, RunRecord,
@@ -443,6 +443,7 @@ impl TrialBuilder {
             backend: "io_uring".into(),
             registered: true,
             direct: self.asked.direct,
+            buffers: Some(BufferPages { size: Bytes::mib(4), huge: Bytes(0) }),
             clock_read_ns: 25,
             jobs: vec![JobFacts {
                 stream: 0,

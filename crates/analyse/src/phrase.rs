@@ -13,7 +13,7 @@ use stend_base::{Bytes, Lang, Millionths, Nanos, Say, format};
 use stend_spec::app::App;
 use stend_spec::topology::ranges;
 use stend_spec::trace::Pace;
-use stend_spec::workload::{BlockShare, Data, Op, Pattern, Stream, Sync, Trial, Zone};
+use stend_spec::workload::{BlockShare, Data, Op, Pages, Pattern, Stream, Sync, Trial, Zone};
 
 /// From here on a case is told by its throughput.
 const LARGE_BLOCK: Bytes = Bytes::kib(64);
@@ -60,6 +60,9 @@ pub fn workload(trial: &Trial) -> Say {
         }
         if !trial.direct {
             text.push_str(pick(lang, ", through the page cache", ", через страничный кэш"));
+        }
+        if trial.pages == Pages::Huge {
+            text.push_str(pick(lang, ", buffers in huge pages", ", буферы в больших страницах"));
         }
         text
     })
@@ -452,14 +455,15 @@ mod tests {
             let mut asked = record.trials[0].asked.clone();
             asked.streams[0].jobs = if depth == 4 { 2 } else { 1 };
             asked.direct = depth != 4;
+            asked.pages = if depth == 1 { Pages::Huge } else { Pages::Ordinary };
             let say = workload(&asked);
             text += &format!("{}\n{}\n", say.en, say.ru);
         }
         expect![[r#"
             random read, 4 KiB, 32 in flight
             случайное чтение, 4 КиБ, 32 в очереди
-            durable random write, 4 KiB, 1 in flight, fdatasync after each
-            надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой
+            durable random write, 4 KiB, 1 in flight, fdatasync after each, buffers in huge pages
+            надёжная случайная запись, 4 КиБ, 1 в очереди, fdatasync после каждой, буферы в больших страницах
             random, 70 % reads and 30 % writes, 4 KiB, 32 in flight
             случайный доступ, 70 % чтения и 30 % записи, 4 КиБ, 32 в очереди
             durable random write, 4 KiB, 2 × 4 in flight, fsync after every 8, through the page cache

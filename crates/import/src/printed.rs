@@ -7,7 +7,7 @@ use stend_base::histogram::Sparse;
 use stend_base::{Bytes, Nanos};
 use stend_record::observed::{EngineFacts, External, IoErrors, JobTotals, Slice, TrialOutcome, TrialStatus};
 use stend_record::{Told, ToldNumber, ToldOp};
-use stend_spec::workload::{Engine, Mix, OPS, Op, Region, Stream, Trial};
+use stend_spec::workload::{Engine, Mix, OPS, Op, Pages, Region, Stream, Trial};
 
 /// A mean must be known to this share of itself before anything is computed from it: Little's law multiplies it by the rate.
 const MEAN_PRECISION: f64 = 0.01;
@@ -36,6 +36,8 @@ pub(crate) struct Printed {
     pub stream: Stream,
     /// Around the page cache.
     pub direct: bool,
+    /// What its buffers were asked to lie in, where the tool tells.
+    pub pages: Pages,
     /// The tool held the load back.
     pub paced: bool,
     /// Every I/O has the block size of the stream, and bytes are told to better than a thousandth.
@@ -99,6 +101,7 @@ impl Printed {
         let asked = Trial {
             ramp: self.ramp,
             direct: self.direct,
+            pages: self.pages,
             engine: Engine::Other,
             ..Trial::new(vec![self.stream.clone()], self.window, region)
         };

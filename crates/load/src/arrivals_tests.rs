@@ -176,3 +176,64 @@ fn threads_that_share_a_job_take_every_arrival_once() {
     assert_eq!(taken, expected);
     assert_eq!(progress.take(arrivals, wanted), None);
 }
+
+/// How long each I/O of these times waits for a target that serves one after the other, each in `service`, and begins none
+/// from 4 s on for `stall`.
+fn waits(due: &[u64], stall: u64, service: u64) -> Vec<u64> {
+    let (begin, mut free) = (4_000_000_000, 0);
+    let one = |&due: &u64| {
+        let start = free.max(due);
+        let start = if (begin..begin + stall).contains(&start) { begin + stall } else { start };
+        free = start + service;
+        free - due
+    };
+    due.iter().map(one).collect()
+}
+
+/// Nearest rank of the waits themselves, and what the histogram that they are kept in tells.
+fn p99(mut waits: Vec<u64>) -> (f64, f64) {
+    let mut kept = stend_base::Histogram::new();
+    waits.iter().for_each(|&wait| kept.record(Nanos(wait)));
+    waits.sort_unstable();
+    let rank = (0.99 * waits.len() as f64).ceil() as usize;
+    (waits[rank - 1] as f64, kept.quantile(stend_base::Share(0.99)).unwrap().0 as f64)
+}
+
+/// docs/bench/truth.md, "What adds to a stall": two terms, of which draining is real and a bucket is at most 1/128.
+#[test]
+fn p99_of_a_stall_in_ten_seconds_is_within_a_hundredth_of_arithmetic_that_counts_the_draining() {
+    let due = times(&arrivals(Rate::constant(per_second(1000), Gaps::Even), 1)[0], 10_000);
+    let (mut most, mut most_without) = (0f64, 0f64);
+    // Stalls from 1 s to 1.075 s lie everywhere in many buckets (of 4 and 8 ms).
+    for (stall, service) in
+        (0..300u64).flat_map(|n| [1, 20, 50, 100, 300].map(|us| (1e9 + n as f64 * 250e3, us as f64 * 1e3)))
+    {
+        let (exact, told) = p99(waits(&due, stall as u64, service as u64));
+        assert!((exact..=exact * (1.0 + 1.0 / 128.0)).contains(&told), "a bucket: {exact} {told}");
+        // A hundred arrivals of the second waited longer, and each of those before it took the target a service.
+        let without = stall - 0.01 * 10e9;
+        let truth = without + 100.0 * service;
+        // The gap between two arrivals is 0.1 % of it.
+        assert!((exact / truth - 1.0).abs() < 0.0013, "{stall} {service}: {exact} {truth}");
+        (most, most_without) = (most.max((told / truth - 1.0).abs()), most_without.max(told / without - 1.0));
+    }
+    assert!(most < 0.01 && most_without > 0.03, "{most} {most_without}");
+}
+
+#[test]
+fn p99_of_a_stall_is_within_a_bucket_of_the_waits_themselves_whatever_arrivals_are_drawn() {
+    let mut apart = Vec::new();
+    for seed in 0..50 {
+        let spec = Stream { rate: Some(Rate::constant(per_second(1000), Gaps::Poisson)), ..stream() };
+        let jobs =
+            crate::layout::jobs(&stend_spec::workload::Trial { seed, ..trial(Bytes::mib(1), vec![spec]) }, u64::MAX);
+        let mut due = times(&Arrivals::new(&jobs.unwrap()[0]).unwrap(), 11_000);
+        due.retain(|&at| at < 10_000_000_000);
+        let (exact, told) = p99(waits(&due, 1_000_000_000, 20_000));
+        assert!((exact..=exact * (1.0 + 1.0 / 128.0)).contains(&told), "seed {seed}: {exact} {told}");
+        apart.push((exact / 902e6 - 1.0).abs());
+    }
+    // The waits themselves differ from the mean by the draw: 100 arrivals that come at random take 100 ms ± 10.
+    let far = apart.iter().filter(|apart| **apart > 0.011).count();
+    assert!((5..30).contains(&far), "{far} of 50 draws are more than one standard deviation away");
+}

@@ -48,6 +48,8 @@ pub(crate) struct Order<'a> {
     pub input: Option<OwnedFd>,
     /// User and group that it becomes; `None`: ours.
     pub user: Option<(u32, u32)>,
+    /// The kernel gives it no transparent huge pages.
+    pub ordinary_pages: bool,
     /// Lists of processes of the control groups that it enters before it is anything.
     pub groups: Vec<OwnedFd>,
 }
@@ -100,6 +102,9 @@ pub(crate) fn start(order: Order) -> io::Result<Started> {
         command.uid(user).gid(group);
     }
     command.stdout(output.try_clone()?).stderr(words.try_clone()?).process_group(0);
+    if order.ordinary_pages {
+        process::ordinary_pages(&mut command);
+    }
     process::enter_groups(&mut command, order.groups);
     process::die_with_parent(&mut command);
     let started = clock::now();
@@ -234,6 +239,14 @@ mod tests {
         assert_eq!((ended.output.as_slice(), ended.words.as_str(), ended.cut), (&b"out\n"[..], "err", None));
         assert_eq!(ended.status.unwrap().code(), Some(3));
         assert!(ended.started < ended.ended);
+    }
+
+    #[test]
+    fn a_child_and_its_children_get_no_huge_pages_where_that_is_asked() {
+        let script = "grep THP_enabled /proc/self/status; sh -c 'grep THP_enabled /proc/self/status'";
+        let told = |ordinary_pages| run(Order { ordinary_pages, ..shell(script) }, LONG, &|| false).unwrap().output;
+        assert_eq!(String::from_utf8(told(true)).unwrap(), "THP_enabled:\t0\n".repeat(2));
+        assert_eq!(String::from_utf8(told(false)).unwrap(), "THP_enabled:\t1\n".repeat(2));
     }
 
     #[test]

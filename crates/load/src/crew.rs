@@ -11,17 +11,20 @@ use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message, Recorder};
 use crate::shared::{Flying, InFlight, Shared, Times};
 use crate::sync_lane::SyncLane;
 use crate::{Control, placement};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use stend_base::{Error, Kind, Result, say};
+use stend_base::{Bytes, Error, Kind, Result, say};
+use stend_record::BufferPages;
+use stend_spec::workload;
 use stend_sys::aio::{self, Context};
+use stend_sys::buffer::{self, Pages};
 use stend_sys::interrupts::completion_cpus;
 use stend_sys::null::Null;
 use stend_sys::passthrough::Passthrough;
-use stend_sys::queue::Queue;
+use stend_sys::queue::{Queue, Slots};
 use stend_sys::uring::Ring;
 use stend_sys::{IoFile, affinity, clock, numa};
 
@@ -44,6 +47,15 @@ pub(crate) struct Crew {
     pub cpus: Vec<u32>,
     /// Every thread has its file and buffers registered.
     pub registered: bool,
+    /// What the buffers of all threads lie in, once they are set up; `None` if the kernel does not tell.
+    pub buffers: Option<BufferPages>,
+}
+
+/// Where the buffers of a thread lie.
+struct Buffers {
+    addresses: Range<usize>,
+    /// NUMA node of the first page, if the kernel tells.
+    node: Option<u32>,
 }
 
 /// One load thread, seen from outside.
@@ -61,16 +73,13 @@ pub(crate) struct Member {
     give_back: SyncSender<Box<Part>>,
     /// Where emptied chunks of its log go.
     chunks: Option<SyncSender<Box<Chunk>>>,
-    node: Arc<AtomicU32>,
+    buffers: Arc<OnceLock<Buffers>>,
 }
-
-/// Stands for a node that is not known.
-const NO_NODE: u32 = u32::MAX;
 
 impl Member {
     /// NUMA node that the kernel says its buffers lie on.
     pub fn node(&self) -> Option<u32> {
-        Some(self.node.load(Ordering::Relaxed)).filter(|&node| node != NO_NODE)
+        self.buffers.get()?.node
     }
 
     /// What it has in flight now.
@@ -105,7 +114,16 @@ struct Post {
     cpu: Option<u32>,
     file: Arc<IoFile>,
     progress: Arc<Progress>,
-    node: Arc<AtomicU32>,
+    pages: Pages,
+    buffers: Arc<OnceLock<Buffers>>,
+}
+
+/// The pages that a trial asks for.
+pub(crate) fn pages_of(trial: &workload::Trial) -> Pages {
+    match trial.pages {
+        workload::Pages::Ordinary => Pages::Ordinary,
+        workload::Pages::Huge => Pages::Huge,
+    }
 }
 
 /// Threads of neighbouring jobs of one kind taken together, so that CPUs are dealt out over the jobs of a stream.
@@ -146,18 +164,19 @@ impl Crew {
         let progress = jobs.iter().map(|job| Arc::new(Progress::new(Arrivals::new(job).as_ref()))).collect();
         let members = Vec::with_capacity(count);
         let cpus = places.iter().flatten().copied().collect();
-        let mut crew = Crew { shared, inbox, progress, members, cpus, registered: count > 0 };
+        let mut crew = Crew { shared, inbox, progress, members, cpus, registered: count > 0, buffers: None };
         for (index, job) in jobs.iter().enumerate() {
             let progress = crew.progress[index].clone();
             for thread_of_job in 0..threads_of(job, lane) as u32 {
                 let cpu = places[crew.members.len()];
                 let (job, file, progress) = (job.clone(), target.of(job).clone(), progress.clone());
-                let node = Arc::new(AtomicU32::new(NO_NODE));
-                let post = Post { lane, job, thread_of_job, cpu, file, progress, node };
+                let (pages, buffers) = (pages_of(task.trial), Arc::default());
+                let post = Post { lane, job, thread_of_job, cpu, file, progress, pages, buffers };
                 crew.start_thread(index, post, logged, out.clone())?;
             }
         }
         crew.wait_until_ready(control)?;
+        crew.buffers = crew.look_at_buffers();
         Ok(crew)
     }
 
@@ -175,7 +194,7 @@ impl Crew {
             chunks
         });
         let builder = std::thread::Builder::new().name(format!("load-{number}")).stack_size(STACK);
-        let node = post.node.clone();
+        let buffers = post.buffers.clone();
         let handle = builder.spawn(move || work(post, recorder)).map_err(|e| {
             Error::new(
                 Kind::Preflight,
@@ -194,9 +213,16 @@ impl Crew {
             in_flight,
             give_back,
             chunks,
-            node,
+            buffers,
         });
         Ok(())
+    }
+
+    /// What the buffers of all threads lie in.
+    fn look_at_buffers(&self) -> Option<BufferPages> {
+        let areas: Vec<_> = self.members.iter().filter_map(|m| Some(m.buffers.get()?.addresses.clone())).collect();
+        let huge = Bytes(buffer::huge_bytes(&areas).ok()? as u64);
+        Some(BufferPages { size: Bytes(areas.iter().map(|area| area.len() as u64).sum()), huge })
     }
 
     fn wait_until_ready(&mut self, control: &Control) -> Result<()> {
@@ -258,18 +284,19 @@ fn work(post: Post, mut recorder: Recorder) {
     }
     match post.lane {
         Lane::IoUring(polling) => {
-            run_queue(&post, recorder, |slots, len| Ring::new(post.file.clone(), slots, len, polling));
+            run_queue(&post, recorder, |memory| Ring::new(post.file.clone(), memory, polling));
         }
         Lane::NvmePassthrough => {
-            run_queue(&post, recorder, |slots, len| Passthrough::new(post.file.clone(), slots, len));
+            run_queue(&post, recorder, |memory| Passthrough::new(post.file.clone(), memory));
         }
         Lane::Libaio(syncs) => {
-            run_queue(&post, recorder, |slots, len| Context::new(post.file.clone(), slots, len, syncs));
+            run_queue(&post, recorder, |memory| Context::new(post.file.clone(), memory, syncs));
         }
-        Lane::Null => run_queue(&post, recorder, Null::new),
-        Lane::Psync => match SyncLane::new(&post.job, u64::from(post.thread_of_job), post.file, post.progress) {
+        Lane::Null => run_queue(&post, recorder, |memory| Ok(Null::new(memory))),
+        Lane::Psync => match SyncLane::new(&post.job, post.thread_of_job, post.file, post.pages, post.progress) {
             Ok(lane) => {
-                note_node(&post.node, lane.buffers());
+                let memory = lane.buffers().as_ptr_range();
+                note(&post.buffers, memory.start.addr()..memory.end.addr(), lane.buffers());
                 let start = recorder.wait_for_start(Ok(false));
                 lane.run(recorder, start);
             }
@@ -311,18 +338,21 @@ fn settle(post: &Post) -> Result<()> {
     Ok(())
 }
 
-/// Notes where the kernel says that buffers lie; a kernel without NUMA says nothing.
-fn note_node(post: &AtomicU32, buffers: &[u8]) {
-    if let Ok(node) = numa::node_of(buffers) {
-        post.store(node, Ordering::Relaxed);
-    }
+/// Notes where the buffers of a thread lie, the first of which is given; a kernel without NUMA knows no node.
+fn note(post: &OnceLock<Buffers>, addresses: Range<usize>, first: &[u8]) {
+    // A thread notes it once.
+    let _ = post.set(Buffers { addresses, node: numa::node_of(first).ok() });
 }
 
-fn run_queue<Q: Queue>(post: &Post, mut recorder: Recorder, queue: impl FnOnce(u32, usize) -> std::io::Result<Q>) {
+fn run_queue<Q: Queue>(post: &Post, mut recorder: Recorder, queue: impl FnOnce(Slots) -> std::io::Result<Q>) {
+    let queue = |slots, len| {
+        let mut memory = Slots::new(slots, len, post.pages)?;
+        note(&post.buffers, memory.addresses(), memory.slot_mut(0));
+        queue(memory)
+    };
     match QueueLane::new(&post.job, &post.progress, queue) {
         Ok(mut lane) => {
             lane.append_to(&post.job, &post.file);
-            note_node(&post.node, lane.buffers());
             let start = recorder.wait_for_start(Ok(lane.registered()));
             lane.run(recorder, start);
         }

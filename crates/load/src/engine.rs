@@ -286,6 +286,7 @@ impl Watch<'_> {
             cpus: self.crew.cpus.clone(),
             registered: self.crew.registered,
             direct: self.task.target.file().is_direct(),
+            buffers: self.crew.buffers,
             clock_read_ns: self.clock_read_ns,
             jobs: self.job_facts(),
             plain_syncs: self.task.lane == Lane::Libaio(Syncs::Plain),

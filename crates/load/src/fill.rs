@@ -11,7 +11,7 @@ use std::time::Duration;
 use stend_base::random::draw;
 use stend_base::{Bytes, Error, Kind, Nanos, Result, Say, say};
 use stend_record::observed::{FillOutcome, IoErrors, TrialOutcome, TrialStatus};
-use stend_spec::workload::{Mix, Op, Pattern, Region, Stream, Trial};
+use stend_spec::workload::{Mix, Op, Pages, Pattern, Region, Stream, Trial};
 use stend_sys::{IoFile, clock};
 
 /// Bytes per write: large enough for any device's full throughput, small enough to be sent whole.
@@ -102,6 +102,8 @@ fn write(
         // Each part its own data: equal seeds would write equal blocks.
         seed: draw(seed, region.start.0),
         direct: file.is_direct(),
+        // Nobody measures it; the sooner it is over, the better.
+        pages: Pages::Huge,
         parts,
         ..Trial::new(vec![stream], never, region)
     };

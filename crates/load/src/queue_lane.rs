@@ -123,11 +123,6 @@ impl<Q: Queue> QueueLane<Q> {
         self.queue.registered()
     }
 
-    /// The first of its buffers.
-    pub fn buffers(&mut self) -> &[u8] {
-        self.queue.slot_mut(0)
-    }
-
     /// Makes I/O from `start` until the recorder says stop, then waits for what is in flight.
     pub fn run(mut self, mut recorder: Recorder, start: Nanos) {
         let failure = self.load(&mut recorder, start).err();

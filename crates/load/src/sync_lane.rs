@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stend_base::Nanos;
 use stend_spec::workload::{Op, Sync, Think};
-use stend_sys::buffer::Pool;
+use stend_sys::buffer::{Pages, Pool};
 use stend_sys::ticker::Ticker;
 use stend_sys::{IoFile, clock};
 
@@ -46,11 +46,17 @@ struct Due {
 }
 
 impl SyncLane {
-    /// Sets the memory of the job's thread number `thread` up.
-    pub fn new(job: &Job, thread: u64, file: Arc<IoFile>, progress: Arc<Progress>) -> io::Result<SyncLane> {
+    /// Sets the memory of the job's thread number `thread` up, in such pages.
+    pub fn new(
+        job: &Job,
+        thread: u32,
+        file: Arc<IoFile>,
+        pages: Pages,
+        progress: Arc<Progress>,
+    ) -> io::Result<SyncLane> {
         let payload = Payload::new(job);
-        let mut pool = Pool::new(1, payload.slot_len())?;
-        payload.prime(thread, pool.slot_mut(0));
+        let mut pool = Pool::in_pages(1, payload.slot_len(), pages)?;
+        payload.prime(u64::from(thread), pool.slot_mut(0));
         let sequence = Sequence::new(job);
         Ok(SyncLane {
             append: Appended::new(job, &sequence, &file),

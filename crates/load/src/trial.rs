@@ -18,7 +18,8 @@ use stend_record::IoChunk;
 use stend_record::io_log::{OFFSET_LIMIT, SIZES_MAX};
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_spec::workload::{Backend, Data, OPS, Op, Pattern, Sync, Trial};
-use stend_sys::{IoFile, buffer, clock, queue};
+use stend_sys::buffer::{self, Pages};
+use stend_sys::{IoFile, clock, queue};
 
 /// After so many failed I/Os a trial is over: enough to see whether they are of one kind and where they
 /// lie, few enough not to hammer a drive that is on its way out.
@@ -217,6 +218,13 @@ fn kinds(stream: &stend_spec::workload::Stream) -> u64 {
     }
 }
 
+/// Memory of the I/Os of a job with so many threads, in bytes.
+pub(crate) fn buffers(job: &Job, threads: u64, pages: Pages) -> u64 {
+    let places = u64::from(job.spec.queue_depth) / threads.max(1);
+    let each = Payload::new(job).slot_len().saturating_mul(places as usize);
+    threads.saturating_mul(pages.round_up(each) as u64)
+}
+
 /// Refuses what would take the machine down before it measures anything. `traces`: bytes of recorded I/Os.
 fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()> {
     let in_flight = trial.in_flight();
@@ -232,10 +240,10 @@ fn check_size(trial: &Trial, jobs: &[Job], lane: Lane, traces: u64) -> Result<()
     }
     let threads_of = |job: &Job| if lane == Lane::Psync { u64::from(job.spec.queue_depth) } else { 1 };
     let of = |job: &Job| {
-        let (depth, threads) = (u64::from(job.spec.queue_depth), threads_of(job));
-        let buffers = Payload::new(job).slot_len() as u64 * depth;
+        let (threads, buffers) = (threads_of(job), buffers(job, threads_of(job), crew::pages_of(trial)));
         let course = job.course.as_ref().filter(|_| job.job == 0).map_or(0, |course| course.memory());
-        buffers + threads * memory_per_thread(job.spec.is_open(), kinds(&job.spec)) + verify::memory(job) + course
+        let recorded = threads * memory_per_thread(job.spec.is_open(), kinds(&job.spec));
+        buffers.saturating_add(recorded + verify::memory(job) + course)
     };
     let log = trial.io_log.map_or(0, |_| io_log::memory(jobs.iter().map(threads_of).sum()));
     let need = jobs.iter().fold(traces.saturating_add(log), |sum, job| sum.saturating_add(of(job)));

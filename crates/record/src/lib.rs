@@ -5,6 +5,7 @@ pub mod app;
 pub mod calibration;
 pub mod checkup;
 pub mod crash;
+mod engine;
 pub mod facts;
 mod fault;
 pub mod fio_bins;
@@ -37,8 +38,8 @@ pub use imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 pub use inventory::{FabricPath, Health, Inventory, InventoryDevice};
 pub use io_log::{IoChunk, IoLogTotals};
 pub use observed::{
-    ArmFacts, Censored, Chosen, Contents, EngineFacts, Event, EventKind, External, IoErrors, JobTotals, Slice,
-    TrialOutcome, TrialStatus, ZeroSample,
+    ArmFacts, BufferPages, Censored, Chosen, Contents, EngineFacts, Event, EventKind, External, IoErrors, JobTotals,
+    Slice, TrialOutcome, TrialStatus, ZeroSample,
 };
 pub use parts::Parts;
 pub use probes::{Probes, Silence};

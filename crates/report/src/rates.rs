@@ -194,7 +194,7 @@ mod tests {
                 "135\u{a0}IOPS",
                 "22.1\u{a0}MB/s",
             ] {
-                let screen = screen.replace('\u{202f}', "\u{a0}").replace(' ', "\u{a0}");
+                let screen = screen.replace(['\u{202f}', ' '], "\u{a0}");
                 assert!(screen.contains(&text.replace(' ', "\u{a0}")), "{text} is not in {screen}");
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::plan::Plan;
 use crate::prober::{NoProber, Probing};
-use crate::workload::{Backend, Engine, Mix, Pattern, Region, Stream, Trial};
+use crate::workload::{Backend, Engine, Mix, Pages, Pattern, Region, Stream, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -58,7 +58,8 @@ impl Reading {
         let stream = Stream { queue_depth, jobs: drives, ..Stream::new(Mix::of_reads(100), pattern, block) };
         let region = Region { start: Bytes(0), len: Bytes(len) };
         let trial = Trial::new(vec![stream], WINDOW, region);
-        Some(Trial { ramp: RAMP, drain_limit: DRAIN_LIMIT, parts: drives, ..trial })
+        // What no buffer holds back is above whatever a case can reach with either kind.
+        Some(Trial { ramp: RAMP, drain_limit: DRAIN_LIMIT, pages: Pages::Huge, parts: drives, ..trial })
     }
 }
 

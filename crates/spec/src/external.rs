@@ -2,7 +2,7 @@
 //! else. Pure; must not know which version is installed.
 
 use crate::suite::SuiteCase;
-use crate::workload::{Backend, Data, Engine, Pattern, Stream, Sync, Trial};
+use crate::workload::{Backend, Data, Engine, Pages, Pattern, Stream, Sync, Trial};
 use serde::{Deserialize, Serialize};
 use stend_base::{Error, Kind, Result, Say, say};
 
@@ -211,6 +211,9 @@ fn refusal(case: &SuiteCase, trial: &Trial) -> Option<Refusal> {
         );
         return Some(("io_log", why));
     }
+    if trial.pages == Pages::Huge {
+        return Some(("pages: huge", reserved()));
+    }
     let jobs: u64 = trial.streams.iter().map(|s| u64::from(s.jobs)).sum();
     if jobs > u64::from(FIO_JOBS_MAX) {
         let why = say!(
@@ -227,6 +230,13 @@ fn refusal(case: &SuiteCase, trial: &Trial) -> Option<Refusal> {
         return Some(("rate: {search}", why));
     }
     trial.streams.iter().find_map(of_stream)
+}
+
+fn reserved() -> Say {
+    say!(
+        "fio takes huge pages that an administrator has reserved (`vm.nr_hugepages`), and Stend reserves none",
+        "fio берёт большие страницы, зарезервированные администратором (`vm.nr_hugepages`), а Stend ничего не резервирует"
+    )
 }
 
 fn unknown() -> Say {

@@ -25,6 +25,7 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
     let writes = "op: write, pattern: random";
     let found = [
         refused("backend: none", reads),
+        refused("pages: huge", reads),
         refused("backend: psync", "op: read, pattern: random, queue_depth: 2"),
         refused("ramp: 0s", "op: read, pattern: random, jobs: 257"),
         refused("ramp: 0s", "op: discard, pattern: random"),
@@ -61,6 +62,7 @@ fn a_key_that_fio_cannot_express_is_named_before_anything_runs() {
     ];
     expect![[r#"
         case `a`: `backend: none` contradicts `engine: fio`: it measures what Stend's own engine costs
+        case `a`: `pages: huge` contradicts `engine: fio`: fio takes huge pages that an administrator has reserved (`vm.nr_hugepages`), and Stend reserves none
         case `a`: `backend: psync` contradicts `engine: fio`: a job of fio then has one I/O in flight, and a `queue_depth` above 1 was asked for
         case `a`: `jobs` contradicts `engine: fio`: 257 jobs were asked for, and Stend gives fio at most 256
         case `a`: `discard` contradicts `engine: fio`: there is nothing in fio that means the same

@@ -18,6 +18,7 @@ pub mod gate;
 pub mod io_log;
 pub mod machine;
 pub mod operation;
+pub mod pages;
 pub mod pattern;
 pub mod place;
 pub mod precondition;
@@ -270,7 +271,7 @@ pub const DEFAULTS: Mapping = Mapping {
     en: "defaults",
     ru: "defaults",
     doc: "Settings of every case that does not have its own.",
-    keys: &[DIRECT, RAMP_KEY, TRIAL, BACKEND, ENGINE, io_log::KEY, PROBER, steady::KEY],
+    keys: &[DIRECT, pages::KEY, RAMP_KEY, TRIAL, BACKEND, ENGINE, io_log::KEY, PROBER, steady::KEY],
 };
 
 /// `fill`.
@@ -292,10 +293,11 @@ pub const FILL: Mapping = Mapping {
 pub const CASE: Mapping = Mapping {
     en: "a case",
     ru: "случай",
-    doc: "One workload with its axes; `direct`, `ramp`, `trial`, `backend`, `engine`, `io_log`, `prober` and `steady` win over `defaults`.",
+    doc: "One workload with its axes; `direct`, `pages`, `ramp`, `trial`, `backend`, `engine`, `io_log`, `prober` and `steady` win over `defaults`.",
     keys: &[
         required("name", Shape::Name, "Name, unique in the suite."),
         DIRECT,
+        pages::KEY,
         RAMP_KEY,
         TRIAL,
         BACKEND,

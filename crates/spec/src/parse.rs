@@ -8,6 +8,7 @@ mod backend;
 mod batch;
 mod ceilings;
 mod data;
+mod defaults;
 mod fault;
 mod files;
 mod fill;
@@ -31,13 +32,12 @@ mod verify;
 
 use crate::keys::{self, Choice, Limits, Mapping};
 use crate::pattern::Pattern;
-use crate::prober::ProberKey;
-use crate::steady::Steady;
 use crate::suite::{JobsOf, StreamSpec, Suite, SuiteCase};
 use crate::topology::Placement;
-use crate::workload::{Backend, Batch, Engine, Sync};
+use crate::workload::{Batch, Sync};
 pub use crate::yaml::SIZE_MAX;
 use crate::yaml::{self, Key, Node, Value, error_at};
+use defaults::{Defaults, RAMP, WINDOW};
 pub use gate::gate;
 pub use machine::machine;
 pub use stand::stand;
@@ -91,59 +91,12 @@ pub fn suite(text: &str, file: &str) -> Result<Suite> {
     Ok(Suite { cases, blocks, until, arms, observe, ..before })
 }
 
-#[derive(Debug, Clone)]
-struct Defaults {
-    direct: bool,
-    /// As named; see [`RAMP`] and [`WINDOW`].
-    ramp: Option<Nanos>,
-    window: Option<Nanos>,
-    backend: Backend,
-    engine: Engine,
-    io_log: Option<Bytes>,
-    prober: ProberKey,
-    steady: Option<Steady>,
-}
-
-/// Where neither a case nor `defaults` say it.
-const RAMP: Nanos = Nanos::secs(1);
-const WINDOW: Nanos = Nanos::secs(3);
-
-impl Default for Defaults {
-    fn default() -> Self {
-        let (backend, engine) = (Backend::Auto, Engine::Native);
-        let prober = ProberKey::Auto;
-        Defaults { direct: true, ramp: None, window: None, backend, engine, io_log: None, prober, steady: None }
-    }
-}
-
-impl Defaults {
-    fn parse(node: &Node, file: &str) -> Result<Defaults> {
-        let mut map = Map::of(node, file, &keys::DEFAULTS)?;
-        let settings = Defaults::default().overridden(&mut map)?;
-        map.finish()?;
-        Ok(settings)
-    }
-
-    /// The settings that a case may repeat from `defaults`.
-    fn overridden(&self, map: &mut Map) -> Result<Defaults> {
-        Ok(Defaults {
-            direct: map.optional("direct", boolean)?.unwrap_or(self.direct),
-            ramp: map.optional("ramp", ramp)?.or(self.ramp),
-            window: map.optional("trial", window)?.or(self.window),
-            backend: map.optional("backend", |node, file| word(node, file, keys::BACKENDS))?.unwrap_or(self.backend),
-            engine: map.optional("engine", |node, file| word(node, file, keys::ENGINES))?.unwrap_or(self.engine),
-            io_log: map.optional("io_log", io_log::io_log)?.unwrap_or(self.io_log),
-            prober: map.optional("prober", prober::prober)?.unwrap_or(self.prober),
-            steady: map.optional("steady", steady::steady)?.unwrap_or(self.steady),
-        })
-    }
-}
-
 /// A case of a suite with so many test files.
 fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<SuiteCase> {
     let mut map = Map::of(node, file, &keys::CASE)?;
     let name = map.required("name", name)?;
-    let Defaults { direct, ramp, window, backend, engine, io_log, prober, steady } = defaults.overridden(&mut map)?;
+    let Defaults { direct, pages, ramp, window, backend, engine, io_log, prober, steady } =
+        defaults.overridden(&mut map)?;
     if let Some(spec) = map.optional("application", app::application)? {
         let (ramp, window) = (ramp.unwrap_or(RAMP), window.unwrap_or(WINDOW));
         app::fits(node, file, &spec, ramp, window)?;
@@ -188,7 +141,21 @@ fn case(node: &Node, file: &str, defaults: &Defaults, files: u32) -> Result<Suit
     }
     fault::fits(node, file, &faults, window, (engine, &streams))?;
     power::fits(node, file, &faults, &streams, steady.is_some())?;
-    Ok(SuiteCase { name, app: None, streams, ramp, window, direct, backend, engine, io_log, prober, steady, faults })
+    Ok(SuiteCase {
+        name,
+        app: None,
+        streams,
+        ramp,
+        window,
+        direct,
+        pages,
+        backend,
+        engine,
+        io_log,
+        prober,
+        steady,
+        faults,
+    })
 }
 
 fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {

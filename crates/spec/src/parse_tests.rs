@@ -1,6 +1,7 @@
 //! What a suite file may say, and how everything else is refused.
 
 use super::*;
+use crate::workload::{Backend, Pages};
 use expect_test::{Expect, expect};
 use stend_base::Lang;
 
@@ -57,6 +58,21 @@ fn contradictions_are_refused_not_ignored() {
     check_error(
         &with_stream("{op: {read: 70, write: 40}, pattern: random, block_size: 4KiB}"),
         expect!["error: suite.yaml:5:14: the shares of `op` are percent and add up to 110, not to 100"],
+    );
+}
+
+#[test]
+fn pages_are_ordinary_unless_a_case_or_the_defaults_say_otherwise() {
+    let text = |defaults: &str, case: &str| {
+        let stream = "{op: read, pattern: random, block_size: 1MiB}";
+        format!("suite: x\ndefaults: {{{defaults}}}\ncases:\n  - {{name: a, {case}streams: [{stream}]}}\n")
+    };
+    let pages = |defaults, case| suite(&text(defaults, case), "suite.yaml").unwrap().cases[0].pages;
+    assert_eq!((pages("", ""), pages("", "pages: huge, ")), (Pages::Ordinary, Pages::Huge));
+    assert_eq!((pages("pages: huge", ""), pages("pages: huge", "pages: ordinary, ")), (Pages::Huge, Pages::Ordinary));
+    check_error(
+        &text("", "pages: large, "),
+        expect!["error: suite.yaml:4:22: `large` is not one of `ordinary`, `huge`"],
     );
 }
 

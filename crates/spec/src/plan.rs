@@ -392,6 +392,7 @@ fn lay_out(case: &SuiteCase, cell: cells::Cell, range: (Region, &[Bytes]), input
         drain_limit: DRAIN_LIMIT,
         seed: 0,
         direct: case.direct,
+        pages: case.pages,
         backend: case.backend,
         engine: case.engine,
         io_log: case.io_log,

@@ -18,7 +18,7 @@ use crate::steady::Steady;
 use crate::topology::Placement;
 use crate::trace::{Pace, Source, TraceSpec};
 use crate::until::Until;
-use crate::workload::{Backend, Batch, BlockShare, Data, Engine, Mix, Pattern, Sync, Think, Verify};
+use crate::workload::{Backend, Batch, BlockShare, Data, Engine, Mix, Pages, Pattern, Sync, Think, Verify};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -91,6 +91,8 @@ pub struct SuiteCase {
     pub window: Nanos,
     /// Bypass the page cache.
     pub direct: bool,
+    /// What the buffers of its I/Os lie in.
+    pub pages: Pages,
     /// How I/O is submitted.
     pub backend: Backend,
     /// What makes the I/O.
@@ -154,6 +156,7 @@ impl SuiteCase {
             ramp: Nanos(0),
             window: spec.app.slo.window,
             direct: true,
+            pages: Pages::Ordinary,
             backend: Backend::Auto,
             engine: Engine::Native,
             io_log: None,

@@ -28,6 +28,8 @@ pub struct Trial {
     pub seed: u64,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
+    /// What the buffers of its I/Os lie in.
+    pub pages: Pages,
     /// How I/O is submitted.
     pub backend: Backend,
     /// What makes the I/O.
@@ -336,6 +338,17 @@ pub enum Engine {
     Other,
 }
 
+/// The memory that data are written from and read into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pages {
+    /// Pages of 4 KiB, as most applications have: each is a segment of its own in a request, and devices take a limited number.
+    #[default]
+    Ordinary,
+    /// Transparent huge pages of 2 MiB where the kernel has them: an I/O is one segment.
+    Huge,
+}
+
 /// Operation kinds that are counted and timed apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -382,6 +395,7 @@ impl Trial {
             drain_limit: Nanos::secs(30),
             seed: 1,
             direct: true,
+            pages: Pages::Ordinary,
             backend: Backend::Auto,
             engine: Engine::Native,
             io_log: None,

@@ -151,11 +151,10 @@ impl Drop for ContextId {
 }
 
 impl Context {
-    /// A context with `slots` slots (1 to [`SLOTS_MAX`](crate::queue::SLOTS_MAX)) of `slot_len` bytes for
-    /// `file`. Besides the slots it takes 200 bytes per slot. An error of kind `WouldBlock` means that
+    /// A context with such slots for `file`. Besides the slots it takes 200 bytes per slot. An error of kind `WouldBlock` means that
     /// the machine's limit of requests is reached: see [`explain`].
-    pub fn new(file: Arc<IoFile>, slots: u32, slot_len: usize, syncs: Syncs) -> io::Result<Context> {
-        let (memory, count) = (Slots::new(slots, slot_len)?, slots as usize);
+    pub fn new(file: Arc<IoFile>, memory: Slots, syncs: Syncs) -> io::Result<Context> {
+        let (slots, count) = (memory.count(), memory.count() as usize);
         let id = ContextId::new(u64::from(slots))?;
         Ok(Context {
             inner: ManuallyDrop::new(Inner { id, slots: memory, file }),

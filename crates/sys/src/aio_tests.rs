@@ -1,6 +1,7 @@
 //! AIO on a nameless file: what goes out comes back, and every refusal has its place.
 
 use super::*;
+use crate::buffer::Pages;
 use std::path::Path;
 
 const MIB: u64 = 1 << 20;
@@ -16,7 +17,7 @@ fn context(slots: u32, slot_len: usize, syncs: Syncs) -> Option<Context> {
         eprintln!("skipped: {obstacle}");
         return None;
     }
-    Some(Context::new(scratch(), slots, slot_len, syncs).unwrap())
+    Some(Context::new(scratch(), Slots::new(slots, slot_len, Pages::Ordinary).unwrap(), syncs).unwrap())
 }
 
 /// Waits for everything in flight.
@@ -63,7 +64,8 @@ fn a_refused_request_is_a_result_and_holds_up_nothing_behind_it() {
     let Some(_) = context(1, 4096, Syncs::Queued) else { return };
     let named = tempfile::NamedTempFile::new().unwrap();
     let read_only = IoFile::open_read(named.path(), false).unwrap();
-    let mut context = Context::new(Arc::new(read_only), 3, 4096, Syncs::Queued).unwrap();
+    let mut context =
+        Context::new(Arc::new(read_only), Slots::new(3, 4096, Pages::Ordinary).unwrap(), Syncs::Queued).unwrap();
     context.push(0, Request::Write, 0, 4096, 0);
     context.push(1, Request::Read, 0, 4096, MIB);
     context.push(2, Request::Write, 0, 4096, 0);

@@ -13,9 +13,9 @@ pub struct Null {
 }
 
 impl Null {
-    /// A queue with `slots` slots (1 to [`SLOTS_MAX`](crate::queue::SLOTS_MAX)) of `slot_len` bytes.
-    pub fn new(slots: u32, slot_len: usize) -> io::Result<Null> {
-        Ok(Null { slots: Slots::new(slots, slot_len)?, complete: Vec::with_capacity(slots as usize) })
+    /// A queue of such slots.
+    pub fn new(slots: Slots) -> Null {
+        Null { complete: Vec::with_capacity(slots.count() as usize), slots }
     }
 }
 
@@ -66,10 +66,15 @@ impl Queue for Null {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::buffer::Pages;
+
+    fn null(slots: u32) -> Null {
+        Null::new(Slots::new(slots, 4096, Pages::Ordinary).unwrap())
+    }
 
     #[test]
     fn whatever_is_pushed_comes_back_whole_and_the_memory_is_untouched() {
-        let mut null = Null::new(3, 4096).unwrap();
+        let mut null = null(3);
         null.slot_mut(0).fill(7);
         null.push(0, Request::Read, 0, 4096, 1 << 40);
         null.push(1, Request::Fsync, 0, 0, 0);
@@ -85,7 +90,7 @@ mod tests {
 
     #[test]
     fn with_nothing_to_do_it_waits() {
-        let (before, mut null) = (crate::clock::now(), Null::new(1, 4096).unwrap());
+        let (before, mut null) = (crate::clock::now(), null(1));
         null.submit_and_wait(1, Nanos::millis(2)).unwrap();
         assert!(crate::clock::now().saturating_sub(before) >= Nanos::millis(2));
         null.push(0, Request::Read, 0, 4096, 0);

@@ -1,6 +1,7 @@
 //! A ring that hands NVMe commands to a namespace as they are, past the block layer: reads and writes, and nothing else.
 //! Must not retry, time or interpret anything but the answer of the device. Why this is sound: see `queue`.
 
+use crate::buffer::Pages;
 use crate::file::IoFile;
 use crate::nvme::{self, Namespace};
 use crate::obstacle::Obstacle;
@@ -45,7 +46,8 @@ impl Passthrough {
             ))
         };
         let target = Arc::new(file.try_clone().map_err(|e| failed(&e))?);
-        let mut ring = Passthrough::of(target, namespace, 1, PROBE_LEN).map_err(|e| failed(&e))?;
+        let memory = Slots::new(1, PROBE_LEN, Pages::Ordinary).map_err(|e| failed(&e))?;
+        let mut ring = Passthrough::of(target, namespace, memory).map_err(|e| failed(&e))?;
         ring.push(0, Request::Read, 0, PROBE_LEN, 0);
         ring.submit_and_wait(1, Nanos::SECOND).map_err(|e| failed(&e))?;
         let mut done = Vec::new();
@@ -60,15 +62,14 @@ impl Passthrough {
         }
     }
 
-    /// A ring with `slots` slots (1 to [`SLOTS_MAX`](crate::queue::SLOTS_MAX)) of `slot_len` bytes for the namespace that
-    /// `file` is.
-    pub fn new(file: Arc<IoFile>, slots: u32, slot_len: usize) -> io::Result<Passthrough> {
+    /// A ring with such slots for the namespace that `file` is.
+    pub fn new(file: Arc<IoFile>, memory: Slots) -> io::Result<Passthrough> {
         let namespace = Namespace::behind(&file).map_err(|obstacle| io::Error::other(obstacle.to_string()))?;
-        Passthrough::of(file, namespace, slots, slot_len)
+        Passthrough::of(file, namespace, memory)
     }
 
-    fn of(file: Arc<IoFile>, namespace: Namespace, slots: u32, slot_len: usize) -> io::Result<Passthrough> {
-        let memory = Slots::new(slots, slot_len)?;
+    fn of(file: Arc<IoFile>, namespace: Namespace, memory: Slots) -> io::Result<Passthrough> {
+        let slots = memory.count();
         // Without entries of double size there is no room for a command, and the kernel refuses it.
         let uring = IoUring::builder().build(slots.next_power_of_two())?;
         if !uring.params().is_feature_ext_arg() {
@@ -185,7 +186,7 @@ mod tests {
     fn what_is_no_namespace_gets_no_ring() {
         let file = IoFile::create_scratch(Path::new("/var/tmp"), 1 << 20, true).unwrap();
         assert!(Passthrough::probe(&file).unwrap_err().cause.ru.contains("не пространство имён NVMe"));
-        let error = Passthrough::new(Arc::new(file), 1, 4096).err().unwrap();
+        let error = Passthrough::new(Arc::new(file), Slots::new(1, 4096, Pages::Ordinary).unwrap()).err().unwrap();
         assert!(error.to_string().contains("no NVMe namespace"), "{error}");
     }
 }

@@ -86,6 +86,14 @@ pub fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(in_child) };
 }
 
+/// Has a child, and whatever it starts, get ordinary pages alone, whatever the host does unasked: the kernel joins none of its
+/// memory to transparent huge pages.
+pub fn ordinary_pages(command: &mut Command) {
+    let in_child = || Ok(rustix::thread::disable_transparent_huge_pages(true)?);
+    // SAFETY: as in `die_with_parent`: one bare system call.
+    unsafe { command.pre_exec(in_child) };
+}
+
 /// Hands a descriptor to a child under its number; here it is closed when the command is dropped.
 pub fn keep_open(command: &mut Command, descriptor: OwnedFd) {
     let in_child = move || Ok(rustix::io::fcntl_setfd(&descriptor, rustix::io::FdFlags::empty())?);

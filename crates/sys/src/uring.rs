@@ -3,6 +3,7 @@
 //! Why this is sound: see `queue`.
 
 use crate::affinity;
+use crate::buffer::Pages;
 use crate::file::IoFile;
 use crate::obstacle::Obstacle;
 use crate::queue::{Completion, Queue, Request, Slots};
@@ -94,7 +95,8 @@ impl Ring {
             ))
         };
         let target = Arc::new(file.try_clone().map_err(|e| explain(&e))?);
-        let mut ring = Ring::new(target, 1, PROBE_LEN, Polling::Completions).map_err(|e| explain(&e))?;
+        let memory = Slots::new(1, PROBE_LEN, Pages::Ordinary).map_err(|e| explain(&e))?;
+        let mut ring = Ring::new(target, memory, Polling::Completions).map_err(|e| explain(&e))?;
         ring.push(0, Request::Read, 0, PROBE_LEN, 0);
         let mut done = Vec::new();
         ring.submit_and_wait(1, Nanos::SECOND).map_err(|e| explain(&e))?;
@@ -116,10 +118,10 @@ impl Ring {
         }
     }
 
-    /// A ring with `slots` slots (1 to [`SLOTS_MAX`]) of `slot_len` bytes for `file`. Registers the file
+    /// A ring with such slots for `file`. Registers the file
     /// and the memory if the kernel and RLIMIT_MEMLOCK allow, else works without.
-    pub fn new(file: Arc<IoFile>, slots: u32, slot_len: usize, polling: Polling) -> io::Result<Ring> {
-        let memory = Slots::new(slots, slot_len)?;
+    pub fn new(file: Arc<IoFile>, memory: Slots, polling: Polling) -> io::Result<Ring> {
+        let slots = memory.count();
         // The kernel's thread frees the entries of a batch when it has begun all of it; by then the first of them may be
         // complete and their slots in use again.
         let entries = if polling == Polling::Submissions { slots.saturating_mul(2) } else { slots };
@@ -311,7 +313,7 @@ mod tests {
             return None;
         }
         let file = IoFile::create_scratch(Path::new("/var/tmp"), MIB, true).unwrap();
-        Some(Ring::new(Arc::new(file), slots, slot_len, Polling::Off).unwrap())
+        Some(Ring::new(Arc::new(file), Slots::new(slots, slot_len, Pages::Ordinary).unwrap(), Polling::Off).unwrap())
     }
 
     /// Waits for everything in flight.
@@ -353,7 +355,8 @@ mod tests {
         let pinned = std::thread::spawn(move || {
             let cpu = crate::affinity::allowed().unwrap()[0];
             crate::affinity::pin_current(cpu).unwrap();
-            let mut ring = Ring::new(file, 3, 4096, Polling::Submissions).unwrap();
+            let mut ring =
+                Ring::new(file, Slots::new(3, 4096, Pages::Ordinary).unwrap(), Polling::Submissions).unwrap();
             // A slot is in use again as soon as its request is complete, whatever the thread has told of the others.
             let (mut free, mut done, mut left) = (vec![0, 1, 2], Vec::new(), 5_000u64);
             while left > 0 || ring.in_flight() > 0 {
@@ -387,7 +390,9 @@ mod tests {
         let in_memory = IoFile::create_scratch(Path::new("/dev/shm"), MIB, false).unwrap();
         let refused = Ring::polls(&in_memory).unwrap_err();
         assert!(refused.cause.en.contains("no queues for polling"), "{refused}");
-        let mut ring = Ring::new(Arc::new(in_memory), 1, 4096, Polling::Completions).unwrap();
+        let mut ring =
+            Ring::new(Arc::new(in_memory), Slots::new(1, 4096, Pages::Ordinary).unwrap(), Polling::Completions)
+                .unwrap();
         ring.push(0, Request::Read, 0, 4096, 0);
         assert_eq!(all(&mut ring).first().map(|c| c.result), Some(-libc::EOPNOTSUPP), "the kernel says so, too");
         ring.submit_and_wait(1, Nanos::millis(1)).unwrap();
@@ -398,7 +403,7 @@ mod tests {
         let Some(_) = ring(1, 4096) else { return };
         let files = [(); 3].map(|()| IoFile::create_scratch(Path::new("/var/tmp"), 4096, true).unwrap());
         let all = Arc::new(IoFile::joined(files.into(), &[4096; 3]).unwrap());
-        let mut ring = Ring::new(all.clone(), 3, 4096, Polling::Off).unwrap();
+        let mut ring = Ring::new(all.clone(), Slots::new(3, 4096, Pages::Ordinary).unwrap(), Polling::Off).unwrap();
         for slot in 0..3 {
             ring.slot_mut(slot).fill(slot as u8 + 1);
             ring.push(slot, Request::Write, 0, 4096, u64::from(slot) * 4096);
@@ -417,7 +422,7 @@ mod tests {
         let open = |path: &Path| IoFile::open_read(path, false).unwrap();
         let both = [open(named.path()), open(Path::new("/dev/null"))];
         let both = Arc::new(IoFile::joined(both.into(), &[4096; 2]).unwrap());
-        let mut ring = Ring::new(both.clone(), 4, 4096, Polling::Off).unwrap();
+        let mut ring = Ring::new(both.clone(), Slots::new(4, 4096, Pages::Ordinary).unwrap(), Polling::Off).unwrap();
         for (slot, request) in [(0, Request::Fsync), (2, Request::Fdatasync)] {
             ring.push(slot, request, 0, 0, 0);
             ring.push(slot + 1, request, 0, 0, 4096);
@@ -433,7 +438,8 @@ mod tests {
         let Some(_) = ring(1, 4096) else { return };
         let named = tempfile::NamedTempFile::new().unwrap();
         let read_only = IoFile::open_read(named.path(), false).unwrap();
-        let mut ring = Ring::new(Arc::new(read_only), 2, 4096, Polling::Off).unwrap();
+        let mut ring =
+            Ring::new(Arc::new(read_only), Slots::new(2, 4096, Pages::Ordinary).unwrap(), Polling::Off).unwrap();
         ring.push(0, Request::Write, 0, 4096, 0);
         ring.push(1, Request::Read, 0, 4096, MIB);
         let results: Vec<_> = all(&mut ring).iter().map(|c| c.result).collect();

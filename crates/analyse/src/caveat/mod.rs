@@ -18,6 +18,7 @@ use stend_base::{Nanos, Say, Share};
 use stend_record::targets::drives;
 use stend_record::{Aftermath, Crash, EngineFacts, EventKind, RunRecord, RunState};
 use stend_spec::plan::{Case, Plan};
+use stend_spec::workload::Pages;
 
 /// Every caveat that applies, most serious first.
 pub fn all(run: &RunRecord, plan: &Plan, measured: (&[CaseTrials<'_>], &[CaseFinding])) -> Vec<Caveat> {
@@ -142,7 +143,15 @@ fn engine(run: &RunRecord) -> Vec<Caveat> {
     let workers = engines().filter_map(|e| e.kernel_workers).max().unwrap_or(0);
     let said = |e: &EngineFacts| Caveat::Fallback { backend: e.backend.clone(), reason: e.fallback_reason.clone() };
     let punted = (workers > 0).then_some(Caveat::KernelWorkers { count: workers });
-    fallback.map(said).into_iter().chain(punted).collect()
+    fallback.map(said).into_iter().chain(punted).chain(ordinary_pages(run)).collect()
+}
+
+/// Huge pages that were asked for and not got, of the trial that got the fewest.
+fn ordinary_pages(run: &RunRecord) -> Option<Caveat> {
+    let asked = run.trials.iter().filter(|trial| trial.asked.pages == Pages::Huge);
+    let got = asked.filter_map(|trial| trial.outcome.as_ref()?.engine.buffers);
+    let shares = got.filter(|b| b.huge < b.size).map(|b| b.huge.0 as f64 / b.size.0 as f64);
+    shares.min_by(f64::total_cmp).map(|huge| Caveat::OrdinaryPages { huge: Share(huge) })
 }
 
 /// What was said before measuring and still holds; without plan and facts nothing was.

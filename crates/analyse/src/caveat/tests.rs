@@ -7,7 +7,7 @@ use stend_base::{Bytes, Kind, Lang, Nanos, Share, say};
 use stend_record::{Event, Refusal, TargetKind, TrialOutcome, TrialStatus, WriteAccess, ZeroSample};
 use stend_spec::arm::Switch;
 use stend_spec::external::Difference;
-use stend_spec::workload::{Backend, Engine, Mix, Sync};
+use stend_spec::workload::{Backend, Engine, Mix, Pages, Sync};
 
 /// Caveats of a record.
 fn caveats(record: &RunRecord) -> Vec<Caveat> {
@@ -92,6 +92,18 @@ fn the_engine_says_when_it_was_not_the_first_choice() {
     });
     let fallback = Caveat::Fallback { backend: "psync".into(), reason: "forbidden".into() };
     assert_eq!(found, [fallback, Caveat::KernelWorkers { count: 4 }]);
+}
+
+#[test]
+fn huge_pages_that_were_asked_for_and_not_got_are_told_and_ordinary_ones_are_none() {
+    let pages = |asked, huge| {
+        after(|r| {
+            r.trials[3].asked.pages = asked;
+            outcome(r).engine.buffers = Some(stend_record::BufferPages { size: Bytes::mib(8), huge: Bytes::mib(huge) });
+        })
+    };
+    assert_eq!(pages(Pages::Huge, 2), [Caveat::OrdinaryPages { huge: Share(0.25) }]);
+    assert_eq!((pages(Pages::Huge, 8), pages(Pages::Ordinary, 0)), (vec![], vec![]));
 }
 
 #[test]
@@ -236,6 +248,7 @@ fn every() -> Vec<Caveat> {
         Caveat::Fallback { backend: "psync".into(), reason: "io_uring is forbidden here (EPERM)".into() },
         Caveat::OtherEngine { cases: 2, differences: stend_spec::external::Difference::ALL.to_vec() },
         Caveat::KernelWorkers { count: 4 },
+        Caveat::OrdinaryPages { huge: Share(0.25) },
         Caveat::FewCpus { cpus: 2 },
         Caveat::ClockStep { by_ns: -2_500_000_000 },
         Caveat::TrialsLeftOut { count: 3 },

@@ -2,6 +2,7 @@
 //! the sentences are in the leaves.
 
 mod arms;
+mod engine;
 mod imported;
 mod run;
 mod target;
@@ -70,9 +71,10 @@ impl Caveat {
             Caveat::NotPrecise { cases, case, between_arms, rate, p99, no_p99 } => {
                 run::not_precise(*cases, (case, *between_arms), (*rate, *p99, *no_p99))
             }
-            Caveat::Fallback { backend, reason } => run::fallback(backend, reason),
-            Caveat::OtherEngine { cases, differences } => run::other_engine(*cases, differences),
-            Caveat::KernelWorkers { count } => run::kernel_workers(*count),
+            Caveat::Fallback { backend, reason } => engine::fallback(backend, reason),
+            Caveat::OtherEngine { cases, differences } => engine::other_engine(*cases, differences),
+            Caveat::KernelWorkers { count } => engine::kernel_workers(*count),
+            Caveat::OrdinaryPages { huge } => engine::ordinary_pages(*huge),
             Caveat::FewCpus { cpus } => run::few_cpus(*cpus),
             Caveat::ClockStep { by_ns } => run::clock_step(*by_ns),
             Caveat::NoSpool { why } => run::no_spool(why),

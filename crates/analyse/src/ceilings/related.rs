@@ -111,7 +111,7 @@ fn related<'a>(
         });
         let (mine, theirs) = mine.zip(theirs)?;
         let like = Stream { queue_depth: mine.queue_depth, jobs: mine.jobs, ..theirs.clone() };
-        let around = |t: &Trial| (t.direct, t.backend, t.engine, t.region);
+        let around = |t: &Trial| (t.direct, t.pages, t.backend, t.engine, t.region);
         let same_arm = plan.arm_of(rate.case) == plan.arm_of(case.case);
         (rate.iops > 0.0 && same_arm && like == *mine && around(other) == around(case.asked)).then_some((other, rate))
     })

@@ -6,7 +6,7 @@ use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say};
 use stend_spec::keys::BACKENDS;
-use stend_spec::workload::{Backend, Region, Stream, Sync};
+use stend_spec::workload::{Backend, Pages, Region, Stream, Sync};
 
 /// H04: backend, direct I/O, jobs, depth, block size and region are those that were asked for.
 pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
@@ -53,6 +53,10 @@ fn differences(trial: &Counting<'_>) -> Vec<Say> {
             true => say!("through the page cache, asked direct", "через страничный кэш, заявлен прямой ввод-вывод"),
             false => say!("direct, asked through the page cache", "прямой ввод-вывод, заявлен страничный кэш"),
         });
+    }
+    // Too few huge pages are the kernel's, and a caveat.
+    if asked.pages == Pages::Ordinary && engine.buffers.is_some_and(|buffers| buffers.huge.0 > 0) {
+        found.push(say!("buffers in huge pages, asked ordinary", "буферы в больших страницах, заявлены обычные"));
     }
     for (index, stream) in asked.streams.iter().enumerate() {
         found.extend(shape(trial, index as u16, stream));
@@ -136,6 +140,8 @@ mod tests {
             "through the page cache, asked direct; queue depth 4, asked 32; block size 8 KiB, asked 4 KiB; \
              a job outside of the region"
         );
+        let huge = |o: &mut TrialOutcome| o.engine.buffers.as_mut().unwrap().huge = Bytes::mib(2);
+        assert_eq!(check(huge).measured.en, "buffers in huge pages, asked ordinary");
         assert_eq!(check(|o| o.engine.jobs[0].dsync = true).measured.en, "open with O_DSYNC, asked without");
         let found = check(|o| o.engine.jobs.push(o.engine.jobs[0]));
         assert_eq!((found.status, found.measured.ru.as_str()), (CheckStatus::Fail, "заданий 2, заявлено 1"));

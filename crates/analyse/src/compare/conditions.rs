@@ -6,6 +6,7 @@ use crate::findings::Findings;
 use crate::phrase::{both, method, pick};
 use stend_base::{Bytes, Nanos, Say, format, say};
 use stend_record::{ArmFacts, Device, HostFacts, RunRecord, TargetFacts, TargetKind, TrialOutcome};
+use stend_spec::workload::Pages;
 
 /// Key, name and value of one circumstance of one run; the value is empty where it is not known.
 type Item = (&'static str, Say, Say);
@@ -249,9 +250,32 @@ fn tool(record: &RunRecord, findings: &Findings) -> Vec<Item> {
         ("backend", say!("I/O submitted by", "подача ввода-вывода"), backends),
         ("fallback", say!("reason of the fall-back", "причина запасного пути"), each(reasons, |r, _| r.clone())),
         ("registered", say!("files and buffers registered", "файлы и буферы зарегистрированы"), registered),
+        ("pages", say!("pages of buffers", "страницы буферов"), pages(record)),
         ("stend_version", Say::same("Stend"), Say::same(&record.header.stend_version)),
         ("limits_version", say!("limits of checks", "пределы проверок"), Say::same(&findings.limits_version)),
     ]
+}
+
+/// What buffers lay in: what was asked for, and where the kernel gave less, what was got. Of other tools fio, whose options are
+/// repeated, and diskspd tell; applications have memory of their own.
+fn pages(record: &RunRecord) -> Say {
+    let tool = record.header.imported.as_ref().map(|imported| imported.tool.as_str());
+    if !matches!(tool, None | Some("fio" | "diskspd")) || !crate::is_cache_known(record) {
+        return unknown();
+    }
+    let kind = |trial: &stend_record::TrialRecord| {
+        let got = trial.outcome.as_ref().filter(|_| trial.asked.app.is_none())?.engine.buffers;
+        let short = got.filter(|got| trial.asked.pages == Pages::Huge && got.huge < got.size);
+        // In whole percent, rounded down: not all is never 100 %.
+        Some((trial.asked.pages, short.map(|got| got.huge.0 * 100 / got.size.0.max(1))))
+    };
+    each(record.trials.iter().filter_map(kind), |(pages, got), lang| match (pages, got) {
+        (Pages::Ordinary, _) => pick(lang, "ordinary", "обычные").to_string(),
+        (Pages::Huge, None) => pick(lang, "huge", "большие").to_string(),
+        (Pages::Huge, Some(got)) => {
+            pick(lang, "huge, {n} % got", "большие, получено {n} %").replace("{n}", &got.to_string())
+        }
+    })
 }
 
 /// The different values among all of them, in their order.
@@ -350,6 +374,32 @@ mod tests {
         assert_eq!(keys, ["kernel", "device_firmware", "suite_text", "seed"]);
         assert_eq!(found.changed[3].values, [Say::same("7"), Say::same("8")]);
         assert!(found.same.iter().any(|c| c.key == "memory") && found.same.iter().all(|c| c.key != "hypervisor"));
+    }
+
+    #[test]
+    fn pages_of_buffers_are_a_condition_by_what_was_asked_and_got() {
+        let a = run().trial(0).done().record();
+        let with = |huge: u64| {
+            let mut record = a.clone();
+            record.trials[0].asked.pages = Pages::Huge;
+            let size = Bytes::mib(4);
+            record.trials[0].outcome.as_mut().unwrap().engine.buffers =
+                Some(stend_record::BufferPages { size, huge: Bytes(huge) });
+            record
+        };
+        let told = |b: &RunRecord| {
+            let (of_a, of_b) = (analyse(&a).unwrap(), analyse(b).unwrap());
+            let found = compare(&[(&a, &of_a), (b, &of_b)], &Options::default());
+            let changed = found.changed.into_iter().find(|c| c.key == "pages").unwrap();
+            (changed.values[0].en.clone(), changed.values[1].en.clone())
+        };
+        assert_eq!(told(&with(4 << 20)), ("ordinary".into(), "huge".into()));
+        assert_eq!(told(&with((4 << 20) - 1)), ("ordinary".into(), "huge, 99 % got".into()));
+        assert_eq!(pages(&a), say!("ordinary", "обычные"));
+        let mut imported = a.clone();
+        imported.header.imported =
+            Some(stend_record::imported::Imported { tool: "vdbench".into(), ..Default::default() });
+        assert_eq!(pages(&imported), unknown());
     }
 
     #[test]

@@ -111,6 +111,11 @@ pub enum Caveat {
         /// How many were seen.
         count: u32,
     },
+    /// Buffers were to lie in huge pages, and the kernel gave fewer.
+    OrdinaryPages {
+        /// Least share of the buffers of a trial that lay in huge pages.
+        huge: Share,
+    },
     /// Load threads and telemetry had to share CPUs.
     FewCpus {
         /// CPUs online.

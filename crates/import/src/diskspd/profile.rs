@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use stend_base::{Bytes, Millionths, Say, say};
 use stend_spec::pattern::{Pattern, Zone};
-use stend_spec::workload::{Mix, Stream, Sync};
+use stend_spec::workload::{Mix, Pages, Stream, Sync};
 use stend_spec::xml::Element;
 
 /// Settings of a time span that say what the load is; seeds, and what is printed, are none of the load.
@@ -52,6 +52,12 @@ impl<'e> Profile<'e> {
     /// Whether all go around the cache of the system.
     pub fn direct(&self) -> bool {
         !self.targets.is_empty() && self.targets.iter().all(|t| yes(t, "DisableOSCache") || yes(t, "DisableAllCache"))
+    }
+
+    /// What buffers lie in: huge pages if all targets ask for them.
+    pub fn pages(&self) -> Pages {
+        let huge = !self.targets.is_empty() && self.targets.iter().all(|target| yes(target, "UseLargePages"));
+        if huge { Pages::Huge } else { Pages::Ordinary }
     }
 
     /// Whether a limit or rests hold the load back.

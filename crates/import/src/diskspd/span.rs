@@ -99,6 +99,7 @@ impl<'e> Document<'e> {
             window: Nanos((window * 1e9).round() as u64),
             stream,
             direct: profile.direct(),
+            pages: profile.pages(),
             paced: profile.paced(),
             sizes_known: profile.one_size(),
             failed: false,

@@ -6,7 +6,7 @@ use stend_base::{Bytes, Lang, Nanos, Result};
 use stend_record::Entry;
 use stend_record::observed::{Slice, TrialOutcome};
 use stend_spec::pattern::Pattern;
-use stend_spec::workload::{Op, Sync, Trial};
+use stend_spec::workload::{Op, Pages, Sync, Trial};
 
 const MIX: &str = include_str!("../../tests/corpus/diskspd/2.2-mix.xml");
 const SPANS: &str = include_str!("../../tests/corpus/diskspd/2.2-two-spans.xml");
@@ -65,6 +65,8 @@ fn what_was_asked_for_is_what_the_profile_says() {
         (&Pattern::Uniform, 70, Sync::ODsync, true)
     );
     assert!(outcome.engine.direct);
+    let large = MIX.replace("<UseLargePages>false<", "<UseLargePages>true<");
+    assert_eq!((asked.pages, trials(&large).remove(0).0.pages), (Pages::Ordinary, Pages::Huge));
     let run = results(MIX).unwrap();
     assert_eq!(run.imported.files[0].version, "diskspd 2.2");
     assert_eq!(run.imported.targets, ["D:\\test & more\\io.dat"]);

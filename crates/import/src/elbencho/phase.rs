@@ -6,7 +6,7 @@ use crate::printed::{Printed, Side, mix_of};
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Nanos, Say, say};
 use stend_spec::pattern::Pattern;
-use stend_spec::workload::{Op, Stream};
+use stend_spec::workload::{Op, Pages, Stream};
 
 /// A phase that read or wrote data.
 #[derive(Debug)]
@@ -146,6 +146,7 @@ impl Phase {
             file,
             line: self.line,
             direct: yes(names.direct),
+            pages: Pages::Ordinary,
             // elbencho's --limitread and --limitwrite.
             paced: self.command.contains("--limit"),
             version: self.version,

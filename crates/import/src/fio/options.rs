@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Nanos};
 use stend_spec::pattern::Pattern;
-use stend_spec::workload::{BlockShare, Mix, Op, Sync};
+use stend_spec::workload::{BlockShare, Mix, Op, Pages, Sync};
 
 /// Engines of fio that have one I/O in flight per job, whatever `iodepth` says.
 const SYNCHRONOUS: [&str; 8] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "falloc"];
@@ -72,6 +72,13 @@ impl Options {
         let on = |name: &str| self.all.get(name).is_some_and(|value| value.trim() != "0");
         let buffered = self.all.get("buffered").map(|value| value.trim() == "0");
         on("direct") || buffered.unwrap_or(false)
+    }
+
+    /// What buffers lie in.
+    pub fn pages(&self) -> Pages {
+        let kind = self.any(&["mem", "iomem"]).unwrap_or_default().trim();
+        let huge = ["shmhuge", "mmaphuge"].iter().any(|huge| kind.split(':').next() == Some(*huge));
+        if huge { Pages::Huge } else { Pages::Ordinary }
     }
 
     /// When writes are durable.
@@ -298,6 +305,16 @@ mod tests {
         assert_eq!(zipf, Pattern::Zipf { theta_thousandths: 1200 });
         let odd = shape(&[("rw", "randread"), ("random_distribution", "zipf:x")]).1;
         assert_eq!(odd, Pattern::Random);
+    }
+
+    #[test]
+    fn memory_of_huge_pages() {
+        let pages = |kind| options(&[("mem", kind)]).pages();
+        assert_eq!(
+            (pages("shmhuge"), pages("mmaphuge:/x"), pages("mmap:/x")),
+            (Pages::Huge, Pages::Huge, Pages::Ordinary)
+        );
+        assert_eq!((options(&[("iomem", "mmaphuge")]).pages(), options(&[]).pages()), (Pages::Huge, Pages::Ordinary));
     }
 
     #[test]

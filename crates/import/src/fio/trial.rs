@@ -178,6 +178,7 @@ pub fn asked(group: &Group<'_>) -> Trial {
     Trial {
         ramp: group.sections.iter().map(|section| section.options.ramp()).max().unwrap_or_default(),
         direct: group.sections.iter().all(|section| section.options.direct()),
+        pages: group.sections.first().map(|section| section.options.pages()).unwrap_or_default(),
         engine: Engine::Fio,
         ..Trial::new(group.sections.iter().map(Section::stream).collect(), group.runtime(), region)
     }

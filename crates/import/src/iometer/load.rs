@@ -6,7 +6,7 @@ use crate::printed::{Latency, Printed, Side, mix_of, number};
 use std::collections::BTreeMap;
 use stend_base::{Bytes, Nanos, Say, say};
 use stend_spec::pattern::Pattern;
-use stend_spec::workload::{Op, Stream};
+use stend_spec::workload::{Op, Pages, Stream};
 
 /// Columns that say what was asked for.
 const ASKED: [&str; 6] = ["# Managers", "# Workers", "# Disks", "Starting Sector", "Maximum Size", "Queue Depth"];
@@ -56,6 +56,7 @@ pub fn trial(test: &Test, file: u32) -> Result<Result<Printed, Say>, Bad> {
         stream,
         // Iometer opens its targets without the cache of the system.
         direct: true,
+        pages: Pages::Ordinary,
         paced: access.is_some_and(|access| access.paced()),
         sizes_known: access.is_some_and(|access| access.size().is_some()),
         failed: false,

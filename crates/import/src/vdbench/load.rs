@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use stend_base::{Bytes, Nanos, Say, say};
 use stend_record::observed::Slice;
 use stend_spec::pattern::Pattern;
-use stend_spec::workload::{Op, Stream};
+use stend_spec::workload::{Op, Pages, Stream};
 
 /// Rates from this on mean "as much as goes" (9999988) or "a curve of it" (9999977).
 const UNLIMITED: f64 = 9_999_000.0;
@@ -141,6 +141,7 @@ impl<'t> Load<'t> {
             stream,
             // Not told; vdbench itself asks for direct I/O by an option of its own.
             direct: true,
+            pages: Pages::Ordinary,
             paced: of("reqrate") < UNLIMITED,
             sizes_known: mean.number("xfersize") == mean.number("bytes/io"),
             failed: false,

@@ -130,6 +130,8 @@ fn start(
         arguments: arguments.clone(),
         directory: Some(scratch.path()),
         input: Some(target),
+        // As our own engine has them; huge ones were refused.
+        ordinary_pages: true,
         ..Order::default()
     };
     let limit = STARTUP + (trial.ramp + trial.window + trial.drain_limit).duration();

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use std::path::Path;
 use stend_base::{Bytes, Millionths, Nanos};
 use stend_record::observed::{Slice, TrialStatus};
-use stend_spec::workload::{Backend, Op, Pattern, Region, Stream, Sync, Trial, Zone};
+use stend_spec::workload::{Backend, Op, Pages, Pattern, Region, Stream, Sync, Trial, Zone};
 use stend_sys::IoFile;
-use stend_sys::buffer::Pool;
+use stend_sys::buffer::{self, Pool};
 
 const LEN: Bytes = Bytes::mib(16);
 const LANES: [Backend; 4] = [Backend::Auto, Backend::IoUringSqpoll, Backend::Libaio, Backend::Psync];
@@ -41,6 +41,32 @@ fn counters_histograms_and_bytes_say_the_same() {
         assert!(drained <= 16, "{drained} of at most 16 in flight");
         assert!(outcome.errors.is_empty() && outcome.censored.is_empty());
     }
+}
+
+#[test]
+fn buffers_lie_in_the_pages_that_were_asked_for_and_the_outcome_says_what_was_got() {
+    let setting = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    let given = !setting.is_empty() && !setting.contains("[never]");
+    for backend in LANES {
+        // Writes keep more than two huge pages of data; with psync each I/O in flight has its own memory.
+        for pages in [Pages::Ordinary, Pages::Huge] {
+            let large = Stream { block_size: Bytes::kib(256), queue_depth: 4, jobs: 2, ..stream(50) };
+            let (outcome, _) = run(&Trial { backend, pages, ..trial(LEN, vec![large]) }, &filled(LEN)).unwrap();
+            let got = outcome.engine.buffers.unwrap();
+            assert!(got.size >= Bytes::mib(8), "{got:?}");
+            let huge = if pages == Pages::Huge && given { got.size } else { Bytes(0) };
+            assert_eq!(got.huge, huge, "{backend:?} {pages:?}");
+        }
+    }
+}
+
+#[test]
+fn small_buffers_in_huge_pages_are_counted_by_the_page_before_anything_runs() {
+    let job =
+        crate::layout::jobs(&trial(LEN, vec![Stream { queue_depth: 4, ..stream(100) }]), u64::MAX).unwrap().remove(0);
+    let of = |threads, pages| crate::trial::buffers(&job, threads, pages);
+    assert_eq!((of(1, buffer::Pages::Ordinary), of(4, buffer::Pages::Ordinary)), (4 * 4096, 4 * 4096));
+    assert_eq!((of(1, buffer::Pages::Huge), of(4, buffer::Pages::Huge)), (2 << 20, 8 << 20));
 }
 
 #[test]

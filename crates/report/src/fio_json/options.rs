@@ -7,7 +7,7 @@ use stend_base::{Bytes, Lang, Nanos, Say, say};
 use stend_record::{RunRecord, TargetKind};
 use stend_spec::as_fio;
 use stend_spec::pattern::Pattern;
-use stend_spec::workload::{Batch, Data, Stream, Sync};
+use stend_spec::workload::{Batch, Data, Pages, Stream, Sync};
 
 /// What its I/Os do and in which order: `randread`. What a stream does besides that is in [`left_out`].
 pub fn kinds(stream: &Stream) -> &'static str {
@@ -50,6 +50,9 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
     put("group_reporting", "1".to_string());
     if stend_analyse::is_cache_known(run) {
         put("direct", u8::from(trial.direct).to_string());
+    }
+    if trial.pages == Pages::Huge {
+        put("mem", "shmhuge".to_string());
     }
     let order = as_fio::order(&stream.pattern).unwrap_or_default();
     let words = order.into_iter().chain(as_fio::sync(stream.sync)).chain(as_fio::rate(stream).unwrap_or_default());

@@ -10,7 +10,7 @@ use stend_base::text::{plural_en, plural_ru};
 use stend_base::{Lang, Nanos, Say, format, say};
 use stend_record::{RunRecord, TrialRecord};
 use stend_spec::app::App;
-use stend_spec::workload::{Stream, Sync, Trial};
+use stend_spec::workload::{Pages, Stream, Sync, Trial};
 
 /// More blocks than this are not listed: the run file has them all.
 const BLOCKS_MAX: usize = 24;
@@ -184,10 +184,14 @@ fn describe(trial: &Trial) -> Say {
     } else {
         say!("through the page cache", "через страничный кэш")
     };
-    let (cache_en, cache_ru) = (cache.en, cache.ru);
+    let pages = match trial.pages {
+        Pages::Ordinary => Say::same(""),
+        Pages::Huge => say!("; buffers in huge pages", "; буферы в больших страницах"),
+    };
+    let (cache_en, cache_ru, pages_en, pages_ru) = (cache.en, cache.ru, pages.en, pages.ru);
     say!(
-        "{streams_en}; {cache_en}; {ramp_en} ramp, not counted, then a window of {window_en}",
-        "{streams_ru}; {cache_ru}; разгон {ramp_ru} не учитывается, затем окно {window_ru}"
+        "{streams_en}; {cache_en}{pages_en}; {ramp_en} ramp, not counted, then a window of {window_en}",
+        "{streams_ru}; {cache_ru}{pages_ru}; разгон {ramp_ru} не учитывается, затем окно {window_ru}"
     )
 }
 

@@ -211,8 +211,13 @@ fn storage_rows(storage: &StorageHost) -> Vec<(Say, Say)> {
 fn engine_rows(run: &RunRecord) -> Vec<(Say, Say)> {
     let mut ways: Vec<(EngineFacts, u32)> = Vec::new();
     for outcome in run.trials.iter().filter_map(|t| t.outcome.as_ref()) {
-        let mut engine =
-            EngineFacts { kernel_workers: None, clock_read_ns: 0, jobs: Vec::new(), ..outcome.engine.clone() };
+        let mut engine = EngineFacts {
+            kernel_workers: None,
+            clock_read_ns: 0,
+            buffers: None,
+            jobs: Vec::new(),
+            ..outcome.engine.clone()
+        };
         // Only by whom: job files differ in their seeds.
         if let Some(other) = &mut engine.external {
             (other.job_file, other.start_uncertainty_ns) = (String::new(), 0);

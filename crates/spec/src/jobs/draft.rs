@@ -6,7 +6,7 @@ use super::{Imported, not_ours};
 use crate::files::Files;
 use crate::prober::ProberKey;
 use crate::suite::{Fill, StreamSpec, Suite, SuiteCase};
-use crate::workload::{Backend, BlockShare, Engine};
+use crate::workload::{Backend, BlockShare, Engine, Pages};
 use stend_base::{Bytes, Error, Kind, Lang, Nanos, Result, say};
 
 /// Where jobs name no length: fio and others end by volume then, and a trial ends by the clock.
@@ -37,6 +37,7 @@ pub(super) struct DraftCase {
     pub ramp: Nanos,
     pub window: Nanos,
     pub direct: bool,
+    pub pages: Pages,
     pub backend: Backend,
 }
 
@@ -59,6 +60,7 @@ impl Draft {
                 ramp: case.ramp,
                 window: case.window,
                 direct: case.direct,
+                pages: case.pages,
                 backend: case.backend,
                 engine: Engine::Native,
                 io_log: None,

@@ -6,7 +6,7 @@ use super::told::{Told, shown};
 use super::{Imported, JobPlace, World, decoded};
 use crate::pattern::Pattern;
 use crate::suite::{JobsOf, StreamSpec};
-use crate::workload::{Backend, BlockShare, Mix};
+use crate::workload::{Backend, BlockShare, Mix, Pages};
 use stend_base::{Bytes, Error, Millionths, Nanos, Result, say};
 
 /// Rows of an access specification; Iometer has at most 100.
@@ -240,6 +240,7 @@ fn cases(
             ramp,
             window,
             direct: true,
+            pages: Pages::Ordinary,
             backend: Backend::Auto,
         });
     }

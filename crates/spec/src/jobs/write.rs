@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 use crate::rate::{Gaps, Rate};
 use crate::region::{Extent, Part};
 use crate::suite::{Fill, JobsOf, StreamSpec, SuiteCase};
-use crate::workload::{Backend, Data, Mix, Sync};
+use crate::workload::{Backend, Data, Mix, Pages, Sync};
 use std::fmt::Write;
 use stend_base::{Bytes, Lang, MilliIops, Millionths, Nanos, Say, say};
 
@@ -100,6 +100,11 @@ fn quoted(text: &str) -> String {
 fn settings(case: &SuiteCase) -> String {
     let mut lines = vec![format!("trial: {}", nanos(case.window)), format!("ramp: {}", nanos(case.ramp))];
     lines.push(format!("direct: {}", case.direct));
+    if case.pages != Pages::default() {
+        let word =
+            crate::keys::pages::PAGES.iter().find(|(_, _, is)| *is == case.pages).map_or("ordinary", |(word, ..)| word);
+        lines.push(format!("pages: {word}"));
+    }
     if case.backend != Backend::Auto {
         let word =
             crate::keys::BACKENDS.iter().find(|(_, _, is)| *is == case.backend).map_or("auto", |(word, ..)| word);

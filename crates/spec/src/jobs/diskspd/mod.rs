@@ -131,6 +131,7 @@ fn case(options: &Options, place: &JobPlace, told: &mut Told) -> Result<DraftCas
         ramp: options.warmup,
         window: options.duration,
         direct: options.direct,
+        pages: options.pages,
         backend,
     })
 }

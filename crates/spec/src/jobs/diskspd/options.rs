@@ -3,6 +3,7 @@
 use super::super::JobPlace;
 use super::super::told::{Told, shown};
 use super::order::Seen;
+use crate::workload::Pages;
 use stend_base::{Bytes, Error, Nanos, Result, say};
 
 /// A value and the word that said it.
@@ -51,6 +52,7 @@ pub(super) struct Options {
     pub duration: Nanos,
     pub warmup: Nanos,
     pub direct: bool,
+    pub pages: Pages,
     pub through: bool,
     pub random_data: bool,
     pub create: Option<Given<Bytes>>,
@@ -77,6 +79,7 @@ impl Options {
             duration: Nanos::secs(10),
             warmup: Nanos::secs(5),
             direct: false,
+            pages: Pages::Ordinary,
             through: false,
             random_data: false,
             create: None,
@@ -100,7 +103,7 @@ impl Options {
 }
 
 /// Switches that change no I/O of ours: what is printed, affinity, seeds, cool-down, hints.
-const HARMLESS: [&str; 14] = ["L", "D", "R", "v", "z", "n", "a", "P", "e", "x", "l", "C", "fs", "fr"];
+const HARMLESS: [&str; 13] = ["L", "D", "R", "v", "z", "n", "a", "P", "e", "x", "C", "fs", "fr"];
 /// Switches that mean something that a suite does not express.
 const REFUSED: [&str; 6] = ["X", "I", "y", "p", "T", "O"];
 
@@ -230,6 +233,7 @@ fn one(options: &mut Options, word: &Word, told: &mut Told) -> Result<()> {
         'W' => options.warmup = word.seconds()?,
         'c' => options.create = Some(Given { value: word.size(value, block)?, place: word.place.clone() }),
         'h' => (options.direct, options.through) = (true, true),
+        'l' => options.pages = Pages::Huge,
         'S' => cache(options, word, told)?,
         'Z' => data(options, word, told)?,
         'f' => told.harmless(&word.place, "-f"),

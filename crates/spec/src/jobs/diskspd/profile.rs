@@ -5,6 +5,7 @@ use super::super::told::{Told, shown};
 use super::super::{JobPlace, decoded};
 use super::options::{Given, Limit, Options};
 use super::order::{Seen, whole};
+use crate::workload::Pages;
 use crate::xml::{self, Element};
 use stend_base::{Bytes, Nanos, Result, say};
 
@@ -13,7 +14,7 @@ const SPANS_MAX: usize = 1000;
 /// Largest block, as of the switches.
 const BLOCK_MAX: u64 = 64 << 20;
 /// What changes no I/O of ours: what is printed, affinity, seeds, cool-down, hints.
-const HARMLESS: [&str; 25] = [
+const HARMLESS: [&str; 24] = [
     "Progress",
     "ExperimentFlags",
     "ResultFormat",
@@ -33,7 +34,6 @@ const HARMLESS: [&str; 25] = [
     "SequentialScan",
     "RandomAccess",
     "TemporaryFile",
-    "UseLargePages",
     "DisableLocalCache",
     "IOPriority",
     "Weight",
@@ -41,7 +41,8 @@ const HARMLESS: [&str; 25] = [
     "FlushType",
 ];
 /// What is read, for the nearest name of one that is unknown.
-const KNOWN: [&str; 31] = [
+const KNOWN: [&str; 32] = [
+    "UseLargePages",
     "Targets",
     "Duration",
     "Warmup",
@@ -232,6 +233,8 @@ fn of_target(options: &mut Options, target: &At, told: &mut Told) -> Result<()> 
             "WriteRatio" => options.writes = at.percent()? as u8,
             "FileSize" => options.create = Some(at.given(Bytes(at.number()?))),
             "DisableOSCache" => options.direct |= at.yes()?,
+            "UseLargePages" if at.yes()? => options.pages = Pages::Huge,
+            "UseLargePages" => {}
             "WriteThrough" => options.through |= at.yes()?,
             "DisableAllCache" => {
                 let all = at.yes()?;

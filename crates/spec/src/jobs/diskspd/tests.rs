@@ -1,6 +1,7 @@
 //! Commands and profiles of diskspd as suites; must not read files.
 
 use super::super::tests::{check, of_command, of_file};
+use crate::workload::Pages;
 use expect_test::expect;
 use stend_base::Lang;
 
@@ -253,6 +254,17 @@ fn what_a_profile_of_diskspd_means_otherwise_is_an_error_with_its_line() {
         let error = of_file(&PROFILE.replacen(from, to, 1), true).map(|i| i.text(Lang::En)).unwrap_err().to_string();
         assert!(error.contains(why), "{from}: {error}");
     }
+}
+
+#[test]
+fn large_pages_of_diskspd_are_huge_ones() {
+    let pages = |command: &str| of_command(command, false).unwrap().suite.cases[0].pages;
+    assert_eq!((pages("diskspd -b1M -l /dev/a"), pages("diskspd -b1M /dev/a")), (Pages::Huge, Pages::Ordinary));
+    let of_profile = |word: &str| {
+        let asked = format!("<UseLargePages>{word}</UseLargePages><BlockSize>8192<");
+        of_file(&PROFILE.replacen("<BlockSize>8192<", &asked, 1), false).unwrap().suite.cases[0].pages
+    };
+    assert_eq!((of_profile("true"), of_profile("false")), (Pages::Huge, Pages::Ordinary));
 }
 
 #[test]

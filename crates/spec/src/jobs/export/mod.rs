@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 use crate::prober::ProberKey;
 use crate::region::Extent;
 use crate::suite::{JobsOf, StreamSpec, Suite, SuiteCase};
-use crate::workload::{Backend, Data, Mix, Stream, Sync};
+use crate::workload::{Backend, Data, Mix, Pages, Stream, Sync};
 use stend_base::{Lang, Say, say};
 
 /// Most sections of a file; a suite can have more combinations than anybody runs.
@@ -111,6 +111,13 @@ fn of_suite(suite: &Suite) -> Vec<Say> {
     );
     let any = |of: fn(&SuiteCase) -> bool| suite.cases.iter().any(of);
     lack(
+        any(|case| case.pages == Pages::Huge),
+        say!(
+            "`pages: huge`: fio takes huge pages that are reserved, 2 MiB each: `sysctl vm.nr_hugepages=N`, N at least the buffers of all jobs",
+            "`pages: huge`: fio берёт зарезервированные большие страницы по 2 МиБ: `sysctl vm.nr_hugepages=N`, N — не меньше буферов всех заданий"
+        ),
+    );
+    lack(
         any(|case| matches!(case.prober, ProberKey::At { .. })),
         say!("`prober`: no single I/Os beside the load", "`prober`: одиночных операций рядом с нагрузкой нет"),
     );
@@ -141,6 +148,9 @@ fn cell(case: &SuiteCase, label: &str, streams: &[StreamSpec], lacks: &mut Vec<S
         lines.extend((index == 0).then(|| "stonewall".to_string()));
         lines.push(format!("ioengine={engine}\ndirect={}\nruntime={}us", u8::from(case.direct), micros(case.window.0)));
         lines.extend((case.ramp.0 > 0).then(|| format!("ramp_time={}us", micros(case.ramp.0))));
+        if case.pages == Pages::Huge {
+            lines.push("mem=shmhuge\nhugepage-size=2m".into());
+        }
         if case.backend == Backend::IoUringIopoll {
             lines.push("hipri=1".into());
         }

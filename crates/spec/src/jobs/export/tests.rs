@@ -1,8 +1,17 @@
 //! Suites and the jobs that they become, and back again; must not read files.
 
-use super::super::{World, export, files};
+use super::super::{Imported, World, export, files};
+use crate::workload::Pages;
 use expect_test::expect;
 use stend_base::{Error, Kind, Lang, say};
+
+/// Jobs that were exported, as a suite again.
+fn read_back(jobs: &str) -> Imported {
+    let read = |path: &str| Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")));
+    let variable = |name: &str| (name == "TARGET").then(|| "/dev/sdb".to_string());
+    let world = World { read: &read, variable: &variable, lenient: false };
+    files(&[("x".into(), jobs.as_bytes().to_vec())], &world).unwrap_or_else(|e| panic!("{e}\n{jobs}"))
+}
 
 #[test]
 fn what_a_suite_does_beside_its_load_is_named() {
@@ -16,6 +25,19 @@ fn what_a_suite_does_beside_its_load_is_named() {
     for key in ["`calibrate` and `ceilings`", "`confirm`", "`prober`"] {
         assert!(lacks.iter().any(|lack| lack.starts_with(key)), "{key}: {lacks:?}");
     }
+}
+
+#[test]
+fn huge_pages_become_reserved_ones_which_is_told_and_come_back() {
+    let text = "suite: x\ncases:\n- {name: a, pages: huge, streams: [{op: read, pattern: random, block_size: 1MiB}]}\n\
+                - {name: b, streams: [{op: read, pattern: random, block_size: 1MiB}]}\n";
+    let suite = crate::parse::suite(text, "s.yaml").unwrap();
+    let exported = export::fio(&suite);
+    assert!(exported.lacks.iter().any(|lack| lack.en.contains("vm.nr_hugepages")), "{:?}", exported.lacks);
+    let jobs = exported.text(Lang::En);
+    assert_eq!(jobs.matches("mem=shmhuge\nhugepage-size=2m\n").count(), 1, "{jobs}");
+    let pages: Vec<_> = read_back(&jobs).suite.cases.iter().map(|case| case.pages).collect();
+    assert_eq!(pages, [Pages::Huge, Pages::Ordinary]);
 }
 
 #[test]
@@ -127,11 +149,7 @@ fn what_is_exported_is_read_back_as_the_same_streams() {
     );
     let suite = crate::parse::suite(&text, "s.yaml").unwrap();
     let jobs = export::fio(&suite).text(Lang::Ru);
-    let read = |path: &str| Err(Error::new(Kind::Usage, say!("no `{path}`", "нет `{path}`")));
-    let variable = |name: &str| (name == "TARGET").then(|| "/dev/sdb".to_string());
-    let world = World { read: &read, variable: &variable, lenient: false };
-    let back = files(&[("x".into(), jobs.clone().into_bytes())], &world).unwrap_or_else(|e| panic!("{e}\n{jobs}"));
-    assert_eq!(back.suite.cases, suite.cases, "{jobs}");
+    assert_eq!(read_back(&jobs).suite.cases, suite.cases, "{jobs}");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::super::JobPlace;
 use super::super::told::{Told, shown};
 use super::access::Kinds;
 use super::job::Job;
-use crate::workload::Backend;
-use stend_base::{Result, say};
+use crate::workload::{Backend, Pages};
+use stend_base::{Bytes, Result, say};
 
 /// Whether the page cache is bypassed, the way of submitting, and the depth.
 pub(super) fn way(job: &Job, kinds: Kinds, told: &mut Told) -> Result<(bool, Backend, u32)> {
@@ -37,6 +37,44 @@ pub(super) fn way(job: &Job, kinds: Kinds, told: &mut Told) -> Result<(bool, Bac
     cached(job, kinds, direct || always, told)?;
     let depth = if backend == Backend::Psync && name != "posixaio" { alone(job, asked, told) } else { asked };
     Ok((direct || always, backend, depth))
+}
+
+/// What buffers lie in. Where fio has ordinary memory, the kernel may join its pages; ours it does not.
+pub(super) fn pages(job: &Job, told: &mut Told) -> Result<Pages> {
+    let (size, memory) = (job.get("hugepage-size"), job.get("mem"));
+    let kind = memory.map_or(Ok("malloc"), |option| option.text())?;
+    // A file of huge pages may be named behind a colon.
+    let kind = kind.split(':').next().unwrap_or(kind);
+    if let (Some(option), "shmhuge" | "mmaphuge") = (memory, kind) {
+        told.decided(
+            &option.place,
+            say!(
+                "huge pages that are reserved in fio are transparent ones of 2 MiB here: `pages: huge`",
+                "большие страницы, у fio зарезервированные, здесь прозрачные, по 2 МиБ: `pages: huge`"
+            ),
+        );
+        if let Some(size) = size
+            && size.bytes(size.text()?, job.kb_base()?)? != Bytes::mib(2)
+        {
+            let text = say!("huge pages have 2 MiB here", "большие страницы здесь по 2 МиБ");
+            told.decided(&size.place, text);
+        }
+        return Ok(Pages::Huge);
+    }
+    size.iter().for_each(|option| told.harmless(&option.place, "hugepage-size"));
+    let Some(option) = memory else { return Ok(Pages::Ordinary) };
+    match kind {
+        "malloc" | "shm" | "mmap" | "mmapshared" => told.harmless(&option.place, "mem"),
+        other => {
+            let other = shown(other);
+            told.changed(
+                &option.place,
+                say!("`mem={other}` is no memory that Stend has", "памяти `mem={other}` в Stend нет"),
+                say!("leave it out: `pages: ordinary`", "уберите её: `pages: ordinary`"),
+            )?;
+        }
+    }
+    Ok(Pages::Ordinary)
 }
 
 /// Engines whose I/O means that of a way of ours, and all others.

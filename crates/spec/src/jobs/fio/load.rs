@@ -9,7 +9,7 @@ use super::lines::Opt;
 use super::writes;
 use crate::rate::{Gaps, Rate};
 use crate::suite::StreamSpec;
-use crate::workload::{Backend, Batch, Think};
+use crate::workload::{Backend, Batch, Pages, Think};
 use stend_base::{Bytes, MilliIops, Nanos, Result, say};
 
 /// What a job asks for, as a stream, and what holds for its whole case.
@@ -20,6 +20,7 @@ pub(super) struct Load {
     pub ramp: Nanos,
     pub window: Nanos,
     pub direct: bool,
+    pub pages: Pages,
     pub backend: Backend,
 }
 
@@ -38,7 +39,8 @@ pub(super) fn load(job: &Job, told: &mut Told) -> Result<Load> {
     spec.batch = batch(job, depth, backend, told)?;
     spec.placement.cpus = cpus(job, told)?;
     spec.verify = writes::verify(job, &spec, backend, told)?;
-    Ok(Load { spec, ramp, window, direct, backend })
+    let pages = engine::pages(job, told)?;
+    Ok(Load { spec, ramp, window, direct, pages, backend })
 }
 
 fn times(job: &Job, told: &mut Told) -> Result<(Nanos, Nanos)> {

@@ -128,7 +128,7 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         streams.iter_mut().for_each(|stream| stream.region = stream.region.or(Some(all)));
     }
     fits(streams.len(), jobs)?;
-    let Some(Load { ramp, window, direct, backend, .. }) = common else {
+    let Some(Load { ramp, window, direct, pages, backend, .. }) = common else {
         return Err(Error::new(Kind::Bug, say!("a case without jobs", "случай без заданий")));
     };
     let name = match jobs {
@@ -136,7 +136,7 @@ fn case(jobs: &[(Job, Area)], range: &Range, told: &mut Told) -> Result<DraftCas
         [(job, _), rest @ ..] => format!("{} +{}", job.name, rest.len()),
         [] => String::new(),
     };
-    Ok(DraftCase { name, streams, ramp, window, direct, backend })
+    Ok(DraftCase { name, streams, ramp, window, direct, pages, backend })
 }
 
 /// fio makes discards by plain calls beside any engine; here a case has one way for all, and the best there is makes both.
@@ -248,6 +248,7 @@ fn fits(count: usize, jobs: &[(Job, Area)]) -> Result<()> {
 fn alike(job: &Job, first: &Load, load: &Load, told: &mut Told) -> Result<()> {
     let differing = [
         ("direct", first.direct != load.direct),
+        ("mem", first.pages != load.pages),
         ("ioengine", first.backend != load.backend),
         ("runtime", first.window != load.window),
         ("ramp_time", first.ramp != load.ramp),

@@ -146,13 +146,13 @@ const ALIASES: &[(&str, &str)] = &[
 const UNDERSTOOD: &str = "name filename directory rw bs bsrange bssplit ba bs_unaligned ioengine iodepth iodepth_batch \
     iodepth_batch_complete_min size io_size filesize offset offset_increment nrfiles number_ios loops norandommap \
     random_distribution percentage_random fsync fdatasync direct buffered numjobs runtime time_based ramp_time \
-    rwmixread rwmixwrite thinktime thinktime_spin thinktime_blocks rate rate_iops rate_process sync cpus_allowed \
+    rwmixread rwmixwrite mem hugepage-size thinktime thinktime_spin thinktime_blocks rate rate_iops rate_process sync cpus_allowed \
     cpus_allowed_policy stonewall zero_buffers buffer_compress_percentage dedupe_percentage kb_base hipri sqthread_poll \
     startdelay random_generator invalidate verify do_verify verify_backlog verify_only wait_for libblkio_driver \
     libblkio_path rbdname pool uri";
 
 const HARMLESS: &str = "description filename_format unique_filename opendir randrepeat randseed softrandommap openfiles \
-    fallocate fadvise_hint overwrite clocksource mem iomem_align hugepage-size lockmem write_hint \
+    fallocate fadvise_hint overwrite clocksource iomem_align lockmem write_hint \
     create_serialize create_fsync create_on_open allow_file_create allow_mounted_write end_fsync fsync_on_close \
     end_syncfs unlink unlink_each_loop exitall exit_what exitall_on_error new_group thread per_job_logs write_bw_log \
     write_lat_log write_iops_log write_hist_log write_iolog bwavgtime iopsavgtime log_entries log_avg_msec log_hist_msec \

@@ -4,6 +4,7 @@ mod meaning;
 
 use super::*;
 use crate::jobs::told::Weight;
+use crate::workload::Pages;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use stend_base::Lang;
@@ -60,6 +61,31 @@ fn a_file_of_the_article_becomes_eight_streams_whose_lies_are_told() {
     let error = import(&without, false).unwrap_err().to_string();
     assert!(error.contains("jobs.fio:30: the job `job-8` has no `filename`"), "{error}");
     assert!(import(&without, true).is_err(), "nobody can know which");
+}
+
+#[test]
+fn memory_of_huge_pages_is_taken_over_and_other_memory_changes_no_io() {
+    let of = |lines: &str| {
+        let text = format!("[a]\nfilename=/dev/x\ntime_based\nruntime=1\nrw=read\n{lines}");
+        let found = import(&text, false).unwrap_or_else(|e| panic!("{e}"));
+        (found.suite.cases[0].pages, found.text(Lang::En))
+    };
+    for kind in ["mem=shmhuge", "iomem=mmaphuge", "mem=mmaphuge:/huge/file"] {
+        let (pages, text) = of(kind);
+        assert_eq!(pages, Pages::Huge, "{text}");
+        assert!(text.contains("transparent ones of 2 MiB") && text.contains("\n    pages: huge\n"), "{text}");
+        assert!(of(&format!("{kind}\nhugepage-size=1g")).1.contains("jobs.fio:7: huge pages have 2 MiB here"));
+        assert!(!of(&format!("{kind}\nhugepage-size=2m")).1.contains("jobs.fio:7"));
+    }
+    for kind in ["", "mem=malloc", "iomem=mmap", "mem=mmap:/tmp/x", "mem=shm", "mem=mmapshared", "hugepage-size=2m"] {
+        let (pages, text) = of(kind);
+        assert!(pages == Pages::Ordinary && !text.contains("pages:"), "{text}");
+    }
+    assert!(refused("mem=cudamalloc").contains("jobs.fio:5: `mem=cudamalloc` is no memory that Stend has"));
+    assert!(
+        refused("[b]\nfilename=/dev/x\nrw=randread\nruntime=1\nmem=shmhuge")
+            .contains("`mem` differs from the jobs beside it")
+    );
 }
 
 #[test]

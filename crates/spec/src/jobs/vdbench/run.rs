@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 use crate::rate::{Gaps, Rate};
 use crate::region::{Extent, Part};
 use crate::suite::{JobsOf, StreamSpec};
-use crate::workload::{Backend, BlockShare, Data, Mix, Sync};
+use crate::workload::{Backend, BlockShare, Data, Mix, Pages, Sync};
 use stend_base::{Bytes, MilliIops, Millionths, Nanos, Result, say};
 
 /// Of each storage definition, where none is named.
@@ -107,7 +107,15 @@ pub(super) fn cases(file: &File, rd: &Definition, targets: u32, told: &mut Told)
                 of("rdpct", *read),
                 if seeks.len() > 1 { seek.as_ref().map(label).unwrap_or_default() } else { String::new() }
             );
-            cases.push(DraftCase { name, streams, ramp, window, direct, backend: Backend::Psync });
+            cases.push(DraftCase {
+                name,
+                streams,
+                ramp,
+                window,
+                direct,
+                pages: Pages::Ordinary,
+                backend: Backend::Psync,
+            });
         }
     }
     Ok(cases)

@@ -1,0 +1,26 @@
+//! The key of the memory of I/Os. Data only; must not parse.
+
+use super::{Choice, Key, Shape, optional, words};
+use crate::workload::Pages;
+
+/// What the buffers of I/Os lie in.
+pub const PAGES: &[Choice<Pages>] = &[
+    (
+        "ordinary",
+        "pages of 4 KiB, as most applications and fio have; the kernel is told not to join them",
+        Pages::Ordinary,
+    ),
+    (
+        "huge",
+        "transparent huge pages of 2 MiB (nearest in fio: `iomem=shmhuge`), where the kernel has them; the result says what was got. Each load thread takes at least one, with `psync` each I/O in flight",
+        Pages::Huge,
+    ),
+];
+
+/// `pages`.
+pub const KEY: Key = optional(
+    "pages",
+    "ordinary",
+    Shape::Word(|| words(PAGES)),
+    "What the buffers of I/Os lie in. Devices take a limited number of segments in one request, and each ordinary page is one unless its neighbour follows it in memory: large blocks are split, which huge pages avoid.",
+);
