@@ -103,8 +103,8 @@ fn entries(run: &RunRecord) -> Vec<Entry> {
         entries.push(Entry::IoLog { trial, chunk: chunk() });
         entries.extend(record.outcome.clone().map(|outcome| Entry::TrialEnd { trial, outcome: Box::new(outcome) }));
     }
-    entries.extend(run.fill.clone().map(Entry::Fill));
-    entries.extend(run.zeros.clone().map(Entry::Zeros));
+    entries.extend(run.fill.map(Entry::Fill));
+    entries.extend(run.zeros.map(Entry::Zeros));
     entries.extend(run.samples.iter().map(|sample| Entry::Sample(Box::new(sample.clone()))));
     entries.extend(run.events.iter().cloned().map(Entry::Event));
     entries.extend(run.storage.iter().map(|storage| Entry::Storage(Box::new(storage.facts.clone()))));

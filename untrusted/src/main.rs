@@ -74,7 +74,7 @@ fn search() -> Outcome<usize> {
         page.add(target, &done);
         page.write(&path)?;
     }
-    Ok(TARGETS.iter().map(|target| artifacts(target)).sum())
+    Ok(TARGETS.iter().map(artifacts).sum())
 }
 
 fn build() -> Outcome<()> {

@@ -96,7 +96,7 @@ pub fn trace(bytes: &[u8]) {
 pub fn jobs(bytes: &[u8]) {
     let lenient = bytes.len().is_multiple_of(2);
     let read = |_: &str| Ok(bytes.to_vec());
-    let variable = |name: &str| (name.len() % 2 == 0).then(|| "4k".to_string());
+    let variable = |name: &str| name.len().is_multiple_of(2).then(|| "4k".to_string());
     let world = World { read: &read, variable: &variable, lenient };
     if let Ok(imported) = files(&[("fuzzed".to_string(), bytes.to_vec())], &world) {
         imported.text(Lang::Ru);

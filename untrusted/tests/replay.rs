@@ -1,6 +1,8 @@
 //! What the search found, and what it begins with, is read again by every parser: as it is, cut, and with single bytes changed. A
 //! target that panics, or does not come back, fails; what it says of the bytes is tested where it is.
 
+#![allow(clippy::print_stdout, reason = "the last line before a panic says which bytes they were")]
+
 use std::path::{Path, PathBuf};
 use stend_untrusted::{TARGETS, Target, made};
 

@@ -38,6 +38,7 @@ const PACKAGES: [(&str, &[&str]); 17] = [
             "touch",
             "echo",
             "dd",
+            "mkfifo",
             "perl",
         ],
     ),

@@ -182,20 +182,7 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
             && (s.verify.is_none()
                 || s.mix.write > 0 && !s.mix.erases() && s.block_mix.is_empty() && s.data == Data::default())
     };
-    let part = trial.region.part(trial.parts, 0);
-    if trial.streams.iter().any(|s| s.region.is_some_and(|region| !part.holds(region))) {
-        return defect(say!(
-            "a stream of the trial works outside of the trial's region",
-            "поток испытания работает за пределами его области"
-        ));
-    }
-    let uneven = |s: &stend_spec::workload::Stream| !s.jobs.is_multiple_of(trial.parts.max(1));
-    if trial.streams.iter().any(uneven) {
-        return defect(say!(
-            "a stream of the trial has not as many jobs in each part of the region",
-            "у потока испытания разное число заданий в частях области"
-        ));
-    }
+    check_parts(trial)?;
     let sizes = |s: &stend_spec::workload::Stream| {
         s.sizes().map(|share| u32::from(share.percent)).sum::<u32>() == 100
             && s.sizes().all(|share| share.percent > 0 && (1..=s.block_size.0).contains(&share.size.0))
@@ -205,6 +192,25 @@ pub(crate) fn check(trial: &Trial, file: &IoFile) -> Result<()> {
         return defect(say!(
             "a stream of the trial is out of range (jobs, queue depth, block size, mix or verification)",
             "поток испытания вне допустимых границ (задания, глубина очереди, размер блока, доля чтения или сверка)"
+        ));
+    }
+    Ok(())
+}
+
+/// The same of the parts of its region.
+fn check_parts(trial: &Trial) -> Result<()> {
+    let defect = |text: Say| Err(Error::new(Kind::Bug, text));
+    let part = trial.region.part(trial.parts, 0);
+    if trial.streams.iter().any(|s| s.region.is_some_and(|region| !part.holds(region))) {
+        return defect(say!(
+            "a stream of the trial works outside of the trial's region",
+            "поток испытания работает за пределами его области"
+        ));
+    }
+    if trial.streams.iter().any(|s| !s.jobs.is_multiple_of(trial.parts.max(1))) {
+        return defect(say!(
+            "a stream of the trial has not as many jobs in each part of the region",
+            "у потока испытания разное число заданий в частях области"
         ));
     }
     Ok(())

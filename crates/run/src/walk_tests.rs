@@ -4,8 +4,7 @@ use super::*;
 use stend_base::Bytes;
 use stend_host::{Inspect, Permission};
 use stend_record::verification::{Checked, ReadBack, Verification};
-use stend_record::{ArmFacts, HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus};
-use stend_record::{WriteAccess, ZeroSample};
+use stend_record::{ArmFacts, HostFacts, IoErrors, TargetFacts, TargetKind, TrialOutcome, TrialStatus, ZeroSample};
 use stend_spec::plan::{PlanTarget, Room};
 use stend_spec::workload::Op;
 
@@ -62,7 +61,7 @@ fn facts() -> Reply {
         journal: None,
         devices: Vec::new(),
         signatures: Vec::new(),
-        access: WriteAccess::OwnDirectory,
+        access: stend_record::WriteAccess::OwnDirectory,
         contents: None,
         busy: None,
     };

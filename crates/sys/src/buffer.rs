@@ -218,8 +218,8 @@ mod tests {
                      7f00a0000000-7f00a0400000 rw-p 00000000 00:00 0 [heap]\nAnonHugePages:      4096 kB\n\
                      7f00b0000000-7f00b0001000 r--p 00000000 fe:00 12 /a-b\nAnonHugePages:         0 kB\n";
         let of = |areas: &[Range<usize>]| huge_in(smaps, areas);
-        assert_eq!(of(&[0x40_0000..0xa0_0000]), 4 << 20);
-        assert_eq!(of(&[0x40_0000..0x50_0000]), 1 << 20);
+        let one = |area: Range<usize>| of(std::slice::from_ref(&area));
+        assert_eq!((one(0x40_0000..0xa0_0000), one(0x40_0000..0x50_0000)), (4 << 20, 1 << 20));
         assert_eq!(of(&[0x40_0000..0x50_0000, 0x7f00_a000_0000..0x7f00_a000_1000]), (1 << 20) + 4096);
         assert_eq!(of(&[0x7f00_b000_0000..0x7f00_b000_1000, 0..0x1000]), 0);
     }
