@@ -327,7 +327,7 @@ mod tests {
     }
 
     /// Facts that no comparison shows, each with the reason.
-    const NOT_SHOWN: [(&str, &str); 8] = [
+    const NOT_SHOWN: [(&str, &str); 9] = [
         ("stend_version", "the header has it"),
         ("named", "the path that it means is shown"),
         ("free", "changes with every file; the working set and the fill are shown"),
@@ -335,6 +335,7 @@ mod tests {
         ("contents", "a target that was measured is filled or said not to be, whatever was on it"),
         ("access", "decides which cases run, and those are matched"),
         ("devices", "shown by field"),
+        ("journal", "the file system says it"),
         ("busy", "an observation, not a circumstance that was chosen; a caveat says it"),
     ];
 
@@ -350,6 +351,18 @@ mod tests {
                 || NOT_SHOWN.iter().any(|(name, _)| *name == fact);
             assert!(known, "`{fact}` is neither compared nor in NOT_SHOWN");
         }
+    }
+
+    #[test]
+    fn a_file_system_without_a_journal_is_another_one() {
+        let file_system = |journal| {
+            let mut record = run().trial(0).done().record();
+            (record.targets[0].file_system, record.targets[0].journal) = (Some("ext4".into()), journal);
+            let items = of_run(&record, &analyse(&record).unwrap());
+            items.into_iter().find(|item| item.0 == "file_system").unwrap().2.en
+        };
+        assert_eq!([file_system(None), file_system(Some(true))], ["ext4", "ext4"]);
+        assert_eq!(file_system(Some(false)), "ext4 -O ^has_journal");
     }
 
     #[test]
