@@ -58,6 +58,7 @@ impl Far {
         let server = Command::new("unshare")
             .args(["--mount", "sh", "-c", &inside])
             .env("XDG_CACHE_HOME", at("cache"))
+            .env("STEND_LEASES", scratch.path())
             .env("LANG", "C")
             .stdin(Stdio::null())
             .stdout(Stdio::null())

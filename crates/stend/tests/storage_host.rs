@@ -18,9 +18,10 @@ const SUITE: &str = "suite: watched\ndefaults: {ramp: 200ms, trial: 2s}\nfill: {
     streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]\n  - name: second\n    \
     streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 4}]\n";
 
-fn worker() -> Host {
+fn worker(scratch: &Scratch) -> Host {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stend"));
-    command.arg("worker");
+    // Tests share one disk.
+    command.arg("worker").env("STEND_LEASES", scratch.path());
     Host::reach(command, LIMIT).expect("a worker")
 }
 
@@ -44,7 +45,7 @@ fn run(scratch: &Scratch, storage: Storage, now_and_then: &mut dyn FnMut(&RunRec
         id: "R-20260102T030405Z-abcd".to_string(),
         run_file: file.clone(),
         command_line: Vec::new(),
-        host: worker(),
+        host: worker(scratch),
         started_unix: 0,
         resume: None,
         stand: None,
@@ -70,7 +71,7 @@ fn checks(record: &RunRecord, id: &str) -> Vec<CheckResult> {
 #[test]
 fn a_worker_watches_what_it_is_told_and_reads_at_once_when_a_trial_begins_or_ends() {
     let scratch = Scratch::new();
-    let mut host = worker();
+    let mut host = worker(&scratch);
     let (sender, receiver) = channel();
     host.listen(move |message| drop(sender.send(message))).expect("a thread");
     let next = || match receiver.recv_timeout(LIMIT).expect("an answer") {
@@ -108,7 +109,7 @@ fn a_worker_watches_what_it_is_told_and_reads_at_once_when_a_trial_begins_or_end
 #[test]
 fn bytes_are_counted_at_the_drives_of_the_storage_host() {
     let scratch = Scratch::new();
-    let storage = Storage::watch(worker(), "array1", vec![scratch.directory("data")]).expect("a storage host");
+    let storage = Storage::watch(worker(&scratch), "array1", vec![scratch.directory("data")]).expect("a storage host");
     let record = run(&scratch, storage, &mut |_| {});
     assert_eq!(record.state, RunState::Complete);
     let storage = record.storage.as_ref().expect("a storage host");
@@ -125,7 +126,7 @@ fn bytes_are_counted_at_the_drives_of_the_storage_host() {
 #[test]
 fn a_storage_host_that_is_lost_ends_no_run_and_what_it_would_have_told_is_not_made_up() {
     let scratch = Scratch::new();
-    let host = worker();
+    let host = worker(&scratch);
     let pid = rustix::process::Pid::from_raw(host.pid() as i32).expect("a process");
     let storage = Storage::watch(host, "array1", vec![scratch.directory("data")]).expect("a storage host");
     let mut killed = false;

@@ -64,8 +64,8 @@ pub fn busy(case: &CaseTrials<'_>) -> CheckResult {
             CheckStatus::Warn,
             measured,
             say!(
-                "Load threads waited for a CPU; latencies include that wait. Stop what else runs on this machine.",
-                "Потоки нагрузки ждали процессора, и это ожидание вошло в задержки. Остановите на машине всё лишнее."
+                "Load threads waited for a CPU; latencies include that wait. Stop what else runs on this machine; if nothing does, it has too few CPUs for this load.",
+                "Потоки нагрузки ждали процессора, и это ожидание вошло в задержки. Остановите на машине всё лишнее; если лишнего нет, процессоров для такой нагрузки мало."
             ),
         );
     }
