@@ -150,15 +150,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     let Some(ratios) = ops.into_iter().map(ratio).collect::<Option<Vec<(Op, [f64; 2])>>>() else {
         return check.not_measurable(too_few_samples());
     };
-    let measured = both(|l| {
-        let one = |(op, [all, _]): &(Op, [f64; 2])| format!("{} {}", op_name(*op).get(l), format::percent(*all, l));
-        format!(
-            "{} {} {}",
-            ratios.iter().map(one).collect::<Vec<_>>().join(", "),
-            pick(l, "at", "на"),
-            devices.join(", ")
-        )
-    });
+    let measured = shares(&ratios, &devices);
     // Large ones are split to what the device takes at a time, whoever makes them: only pieces that any device takes are worth a word.
     let least = |op: Op| {
         let own = stretch::application(&stretches, op);
@@ -186,6 +178,19 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         );
     }
     check.pass(measured)
+}
+
+/// The sizes of I/Os at the devices, as parts of the block.
+fn shares(ratios: &[(Op, [f64; 2])], devices: &[&str]) -> Say {
+    both(|l| {
+        let one = |(op, [all, _]): &(Op, [f64; 2])| format!("{} {}", op_name(*op).get(l), format::percent(*all, l));
+        format!(
+            "{} {} {}",
+            ratios.iter().map(one).collect::<Vec<_>>().join(", "),
+            pick(l, "at", "на"),
+            devices.join(", ")
+        )
+    })
 }
 
 pub(super) fn no_device() -> Say {
