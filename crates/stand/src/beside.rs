@@ -16,15 +16,15 @@ const SUFFIX: &str = ".drives";
 
 /// Another run on drives of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OtherRun {
+struct OtherRun {
     /// Its id.
-    pub run_id: String,
+    run_id: String,
     /// Process id of its worker.
-    pub pid: u32,
+    pid: u32,
     /// Path of its run file.
-    pub run_file: String,
+    run_file: String,
     /// Names of the drives that both use, as the kernel has them.
-    pub drives: Vec<String>,
+    drives: Vec<String>,
 }
 
 /// The note of this run. Dropping it ends what it says; the file stays for a run beside it, which may not have looked yet.

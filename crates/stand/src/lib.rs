@@ -39,7 +39,7 @@ mod users;
 mod recorded;
 
 pub use arm::{Entered, enter, may_execute, observe};
-pub use beside::{DriveNote, OtherRun, must_be_alone};
+pub use beside::{DriveNote, must_be_alone};
 pub use blkid::blkid_is_missing;
 pub use contents::sample_contents;
 pub use doctor::doctor;

@@ -151,7 +151,7 @@ pub fn io_size(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         return check.not_measurable(too_few_samples());
     };
     let measured = shares(&ratios, &devices);
-    // Large ones are split to what the device takes at a time, whoever makes them: only pieces that any device takes are worth a word.
+    // The kernel splits large blocks to what a device takes at a time, for every program. Pieces that any device would take warn.
     let least = |op: Op| {
         let own = stretch::application(&stretches, op);
         SPLIT * (NEVER_SPLIT.0 as f64 * own.ops / own.bytes).min(1.0)
