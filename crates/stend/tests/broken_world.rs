@@ -249,3 +249,74 @@ fn a_kernel_that_forbids_io_uring_is_worked_around_and_said() {
     let engine = trials(&file)[0].outcome.clone().expect("an outcome").engine;
     assert_eq!(engine.backend, "libaio");
 }
+
+/// A pipe that nobody empties, full: whoever writes to it waits.
+fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    let room = rustix::pipe::fcntl_getpipe_size(&writer).expect("its size");
+    std::io::Write::write_all(&mut writer, &vec![0; room]).expect("room for so much");
+    (reader, writer)
+}
+
+/// Whether a thread of a process waits in a write to its standard output.
+fn waits_for_its_reader(pid: u32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let calls = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("syscall")).ok());
+    // Number of the system call, then the descriptor.
+    let write = if cfg!(target_arch = "x86_64") { "1 0x1 " } else { "64 0x1 " };
+    calls.into_iter().any(|call| call.starts_with(write))
+}
+
+/// Words with which a verb has something to print; none of those that other tests have end while they do what they are for.
+fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&'a str> {
+    let [table, page, fio] = files;
+    match verb {
+        // `a_soft_stop_keeps_what_was_measured_and_cleans_up`, `sigterm_ends_whoever_waits_for_a_run_and_not_the_run`
+        "run" | "stop" => Vec::new(),
+        "audit" => vec!["audit", table],
+        "compare" => vec!["compare", "last", "R-20261121T213000Z-aaaa"],
+        "completions" => vec!["completions", "bash"],
+        "export" => vec!["export", "last", "--format", "json"],
+        "import" => vec!["import", fio],
+        "inspect" | "man" => vec![verb, target],
+        "lab" => vec!["lab", "list"],
+        "report" => vec!["report", "last", "-o", page],
+        "show" | "watch" => vec![verb, "last"],
+        "stand" => vec!["stand", "status"],
+        "doctor" | "list" | "suites" => vec![verb],
+        other => panic!("with which words does `{other}` print something?"),
+    }
+}
+
+#[test]
+fn sigterm_ends_every_verb_while_it_waits_for_its_reader_and_leaves_nothing_half_made() {
+    for verb in verbs(&Scratch::new()) {
+        let scratch = Scratch::new();
+        support::fixed_run::two_runs(&scratch);
+        let target = scratch.directory("t");
+        let fio = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/tests/fixtures/fio-2.21.json");
+        let files = [
+            scratch.file("table.csv", "source,test,metric,unit,value\nx,read,iops,IOPS,1000\n"),
+            scratch.join("page.html").display().to_string(),
+            fio.to_string(),
+        ];
+        let words = words_of(&verb, &target, &files);
+        if words.is_empty() {
+            continue;
+        }
+        let (_reader, writer) = full_pipe();
+        let mut command = stend(&scratch, &words);
+        let mut running = Running::new(command.stdout(writer).stderr(std::process::Stdio::null()));
+        let pid = running.child.id();
+        eventually(&format!("output of {words:?}"), Duration::from_secs(30), || waits_for_its_reader(pid));
+        let workers = running.workers();
+        signal(pid, "-TERM");
+        assert_eq!(running.wait_as_shell(Duration::from_secs(10)), Some(143), "{words:?}");
+        eventually("no worker", Duration::from_secs(20), || !workers.iter().any(|pid| alive(*pid)));
+        assert!(leftovers(&target).is_empty() && leftovers(&scratch.path().to_string_lossy()).is_empty());
+        // What had been written by then is whole.
+        if verb == "report" {
+            assert!(std::fs::read_to_string(&files[1]).expect("the page").trim_end().ends_with("</html>"));
+        }
+    }
+}

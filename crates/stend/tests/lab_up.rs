@@ -105,11 +105,13 @@ fn a_machine_whose_start_is_interrupted_does_not_stay() {
     let up = Up { place: scratch.directory("run"), serial: format!("T{}I", std::process::id()), scratch: &scratch };
     let file =
         scratch.file("tested.yaml", &format!("machine: tested\ndrives: [{{serial: {}, size: 64MiB}}]\n", up.serial));
-    let mut starting = Running::new(&mut up.command(&["lab", "up", &file]));
-    eventually("QEMU", Duration::from_secs(60), || !emulators(&up.serial).is_empty());
-    tool(&["kill", "-INT", &starting.child.id().to_string()]);
-    assert_eq!(starting.wait(Duration::from_secs(60)), Some(130));
-    assert_eq!((emulators(&up.serial), cached()), (Vec::new(), before));
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let mut starting = Running::new(&mut up.command(&["lab", "up", &file]));
+        eventually("QEMU", Duration::from_secs(60), || !emulators(&up.serial).is_empty());
+        tool(&["kill", signal, &starting.child.id().to_string()]);
+        assert_eq!(starting.wait_as_shell(Duration::from_secs(60)), Some(code));
+        assert_eq!((emulators(&up.serial), cached()), (Vec::new(), before.clone()));
+    }
     assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is up"));
 }
 

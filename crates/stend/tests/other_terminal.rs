@@ -52,3 +52,25 @@ fn watch_says_when_the_coordinator_is_gone() {
     let (stdout, stderr) = expect_exit(&mut stend(&scratch, &["watch", &file.to_string_lossy()]), 8);
     assert!(stdout.contains("IOPS") && stderr.contains("coordinator"), "{stdout}\n{stderr}");
 }
+
+#[test]
+fn sigterm_ends_whoever_waits_for_a_run_and_not_the_run() {
+    let scratch = Scratch::new();
+    let (mut run, file, target) = long_run(&scratch);
+    let path = file.to_string_lossy().into_owned();
+    let coordinator = run.child.id().to_string();
+    for words in [["watch", &path, "--progress", "plain"], ["stop", &path, "--lang", "en"]] {
+        // Stopped by the terminal, it does not answer: whoever waits for it goes on to do so.
+        tool(&["kill", "-STOP", &coordinator]);
+        let mut waiting = Running::new(&mut stend(&scratch, &words));
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(alive(waiting.child.id()), "{words:?} has ended by itself");
+        tool(&["kill", "-TERM", &waiting.child.id().to_string()]);
+        assert_eq!(waiting.wait_as_shell(Duration::from_secs(10)), Some(143), "{words:?}");
+        tool(&["kill", "-CONT", &coordinator]);
+        assert!(alive(run.child.id()), "{words:?} has taken the run along");
+    }
+    // It was told to stop before the one who told it was ended.
+    assert_eq!(run.wait(Duration::from_secs(20)), Some(130));
+    assert!(leftovers(&target).is_empty());
+}

@@ -363,6 +363,28 @@ fn fatal_tools(scratch: &Scratch, fatal: usize, after: bool) -> String {
 }
 
 #[test]
+fn a_stand_whose_building_is_ended_by_sigterm_is_taken_down_or_can_be() {
+    if !root("a_stand_whose_building_is_ended_by_sigterm_is_taken_down_or_can_be") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let stand = Stand::new(&scratch, "ended", &on_files(&scratch, 2, "- btrfs: {data: raid1}"));
+    let begun = scratch.join("begun");
+    let slow = format!("#!/bin/sh\ntouch {}\nexec sleep 1000\n", begun.display());
+    let directory = scratch.directory("tools");
+    tool(&["chmod", "+x", &scratch.file("tools/mkfs.btrfs", &slow)]);
+    let path = format!("{directory}:{}", std::env::var("PATH").expect("a path"));
+    let mut up = Running::new(stend(&scratch, &["stand", "up", &stand.file]).env("PATH", &path));
+    eventually("mkfs", std::time::Duration::from_secs(30), || begun.exists());
+    let workers = up.workers();
+    tool(&["kill", "-TERM", &up.child.id().to_string()]);
+    assert_eq!(up.wait_as_shell(std::time::Duration::from_secs(30)), Some(143));
+    assert!(!workers.iter().any(|pid| alive(*pid)), "the worker and what it had begun are gone");
+    stand.run("down", 0);
+    stand.is_gone();
+}
+
+#[test]
 fn settings_and_memory_are_put_back() {
     if !root("settings_and_memory_are_put_back") {
         return;

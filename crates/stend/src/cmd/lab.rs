@@ -6,6 +6,7 @@ use crate::out::Out;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,9 +36,9 @@ fn standing(arguments: &ArgMatches) -> Result<Standing> {
 }
 
 fn up(arguments: &ArgMatches, out: &Out) -> Result<()> {
-    let stopped = stop_flag()?;
-    let (standing, start) =
-        start(required(arguments, "FILE"), arguments.get_flag("cold"), &|| stopped.load(Ordering::Relaxed), out)?;
+    let ended = Ended::watch()?;
+    let outcome = start(required(arguments, "FILE"), arguments.get_flag("cold"), &|| ended.is_asked(), out);
+    let (standing, start) = ended.outcome(outcome)?;
     if out.json {
         let mut document = shown(&standing);
         document["start"] = if start.restored { "restored" } else { "booted" }.into();
@@ -75,15 +76,44 @@ fn started(name: &str, start: &Start) -> Say {
     )
 }
 
-/// Becomes true with Ctrl-C or SIGTERM, by which a machine that is half up would stay.
-pub(super) fn stop_flag() -> Result<Arc<AtomicBool>> {
-    let stopped = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, stopped.clone()).map_err(|e| {
-            Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
-        })?;
+/// What hears Ctrl-C and SIGTERM, by which a machine that is half up would stay.
+pub(super) struct Ended {
+    any: Arc<AtomicBool>,
+    by_sigterm: Arc<AtomicBool>,
+    /// Nothing is half made any more: a signal ends the process as ever.
+    over: Arc<AtomicBool>,
+}
+
+impl Ended {
+    /// Hears them from now on.
+    pub(super) fn watch() -> Result<Ended> {
+        let ended = Ended { any: Arc::default(), by_sigterm: Arc::default(), over: Arc::default() };
+        let heard = [(SIGTERM, &ended.by_sigterm), (SIGTERM, &ended.any), (SIGINT, &ended.any)];
+        let defaults = [SIGTERM, SIGINT].map(|signal| flag::register_conditional_default(signal, ended.over.clone()));
+        let flags = heard.map(|(signal, flag)| flag::register(signal, Arc::clone(flag)));
+        for registered in flags.into_iter().chain(defaults) {
+            registered.map_err(|e| {
+                Error::new(Kind::Bug, say!("cannot watch signals: {e}", "не удаётся следить за сигналами: {e}"))
+            })?;
+        }
+        Ok(ended)
     }
-    Ok(stopped)
+
+    /// Whether one of them came.
+    pub(super) fn is_asked(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    /// What came of it, with the exit code of the signal that interrupted it.
+    pub(super) fn outcome<T>(&self, outcome: Result<T>) -> Result<T> {
+        self.over.store(true, Ordering::Relaxed);
+        outcome.map_err(|mut error| {
+            if error.kind == Kind::Interrupted && self.by_sigterm.load(Ordering::Relaxed) {
+                error.kind = Kind::Terminated;
+            }
+            error
+        })
+    }
 }
 
 fn down(arguments: &ArgMatches, out: &Out) -> Result<()> {
@@ -100,9 +130,9 @@ fn cut(arguments: &ArgMatches, out: &Out) -> Result<()> {
     let standing = standing(arguments)?;
     // A run that wants its host to lose its power does that itself; any other would only lose its worker.
     standing.free()?;
-    let stopped = stop_flag()?;
+    let ended = Ended::watch()?;
     standing.cut()?;
-    let took = standing.back(&|| stopped.load(Ordering::Relaxed))?;
+    let took = ended.outcome(standing.back(&|| ended.is_asked()))?;
     let name = &standing.name;
     if out.json {
         return out

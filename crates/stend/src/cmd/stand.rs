@@ -66,13 +66,13 @@ fn machine(place: Place, order: &StandOrder, stoppers: &Stoppers, out: &Out) -> 
         _ if lab::standing_at(&place).is_some() => Ok(place),
         StandOrder::Up { stand, .. } => {
             let name = stend_spec::parse::stand(&stand.text, &stand.file)?.name;
-            let stopped = lab::stop_flag()?;
+            let ended = lab::Ended::watch()?;
             // Ctrl-C then ends the machine, not this program before it could.
             let (_channel, stopper) = stend_run::channel();
             stoppers.aim(Some(stopper));
-            let started = lab::start(file, false, &|| stopped.load(std::sync::atomic::Ordering::Relaxed), out);
+            let started = lab::start(file, false, &|| ended.is_asked(), out);
             stoppers.aim(None);
-            let (standing, _) = started?;
+            let (standing, _) = ended.outcome(started)?;
             standing.belongs_to(&name)?;
             Ok(Place::Lab(standing.name))
         }

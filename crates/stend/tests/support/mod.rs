@@ -7,8 +7,9 @@ pub mod fixed_run;
 pub mod lab;
 pub mod stand;
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A suite of two cases that takes about three seconds.
@@ -186,12 +187,22 @@ impl Running {
         }
     }
 
-    /// Waits for the end, at most `limit`.
+    /// Waits for the end, at most `limit`; its exit code, -1 if a signal ended it.
     pub fn wait(&mut self, limit: Duration) -> Option<i32> {
+        self.wait_for_status(limit).map(|status| status.code().unwrap_or(-1))
+    }
+
+    /// The same as a shell tells it: 128 and the number of the signal that ended it.
+    pub fn wait_as_shell(&mut self, limit: Duration) -> Option<i32> {
+        let status = self.wait_for_status(limit)?;
+        status.code().or_else(|| status.signal().map(|signal| 128 + signal))
+    }
+
+    fn wait_for_status(&mut self, limit: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
             if let Some(status) = self.child.try_wait().expect("a child") {
-                return Some(status.code().unwrap_or(-1));
+                return Some(status);
             }
             // A run that cannot write its file any more leaves its spool to whoever reads it.
             if self.spools.is_empty() {
