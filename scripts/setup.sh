@@ -30,8 +30,8 @@ for part in fmt clippy; do
     fi
 done
 
-# What the virtual lab starts; its guests are made of packages that are never installed.
-lab_packages=(qemu-system-x86)
+# What the virtual lab starts, and what gives its drives their latency; its guests are made of packages that are never installed.
+lab_packages=(qemu-system-x86 nbdkit)
 
 wanted="${1:-all}"
 packages=("${build_packages[@]}")

@@ -13,7 +13,7 @@ pub const BASELINE: &str = "single";
 const BESIDE: [&str; 1] = ["stands/nfs.yaml"];
 
 /// Stands whose ratios follow from arithmetic.
-const RATIOS: [&str; 4] = [BASELINE, "md-raid0", "md-raid10", "md-raid5"];
+const RATIOS: [&str; 3] = [BASELINE, "md-raid0", "md-raid10"];
 /// What is measured for these ratios: the same cases, several trials of each.
 const REPEATED: &str = "lab/suites/raid-ratios.yaml";
 

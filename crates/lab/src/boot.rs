@@ -7,6 +7,7 @@ use crate::files::Files;
 use crate::image::Image;
 use crate::qemu::{self, Accelerator, PROGRAM, Paths, Streams};
 use crate::qmp::Qmp;
+use crate::service_time::serve;
 use crate::socket::Socket;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -99,14 +100,15 @@ fn start(machine: &Machine, image: &Image, files: &Files, how: Accelerator) -> R
     let broken = |e: io::Error| does_not_start(&Say::same(e.to_string()), "");
     let (control, theirs) = Socket::pair().map_err(broken)?;
     let streams = Streams::Standard { control: theirs.as_raw_fd() };
-    let paths = Paths { image, archive: files.archive(), drives: files.drives(), keep: files.keep() };
+    let served = serve(machine, files)?;
+    let paths = Paths { image, archive: files.archive(), drives: served.places, keep: files.keep() };
     let (from, to) = io::pipe().map_err(broken)?;
     let console = Console::follow(from).map_err(broken)?;
     let mut command = Command::new(PROGRAM);
     // A group of its own: Ctrl-C in the terminal is for us alone, who end the run as it should be ended.
     command.args(qemu::arguments(machine, how, &paths, &streams, Plugging::Start)).stderr(to).process_group(0);
     stend_sys::process::die_with_parent(&mut command);
-    stend_sys::process::keep_open(&mut command, theirs);
+    [theirs].into_iter().chain(served.kept).for_each(|kept| stend_sys::process::keep_open(&mut command, kept));
     let watch = Watch::begin(control).map_err(broken)?;
     let host = without_core_dumps(|| Host::reach(command, BOOT_LIMIT));
     let qmp = watch.end();

@@ -13,6 +13,20 @@ const BUSES: (usize, usize) = (32, 28);
 /// An option of QEMU and its value.
 pub type Words = Vec<(&'static str, String)>;
 
+/// Where QEMU finds what a drive keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In this file.
+    File(String),
+    /// Under this name of what is served over a connection, which it has open under this number.
+    Served {
+        /// The number.
+        socket: i32,
+        /// The name.
+        name: String,
+    },
+}
+
 /// When drives are plugged in that can be while the guest runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plugging {
@@ -36,8 +50,8 @@ pub fn id(part: &str, serial: &str) -> String {
     format!("{part}-{serial}")
 }
 
-/// Everything about the drives; `files` are what they keep, in their order.
-pub fn options(machine: &Machine, files: &[String], plugging: Plugging) -> Words {
+/// Everything about the drives; `places` are those of what they keep, in their order.
+pub fn options(machine: &Machine, places: &[Place], plugging: Plugging) -> Words {
     let mut words = Words::new();
     // Also for node 0: what is on the root bus itself is on no node.
     for index in 0..machine.numa.len() {
@@ -46,10 +60,10 @@ pub fn options(machine: &Machine, files: &[String], plugging: Plugging) -> Words
     }
     let mut slots = 0;
     let mut controllers: Vec<Controller> = Vec::new();
-    for (drive, file) in machine.drives.iter().zip(files) {
+    for (drive, place) in machine.drives.iter().zip(places) {
         let later = comes_later(drive) && plugging != Plugging::Start;
         if !later || plugging == Plugging::Later {
-            words.extend(storage(drive, file));
+            words.extend(storage(drive, place));
         }
         for path in 0..drive.paths {
             let bus = match drive.kind {
@@ -78,7 +92,7 @@ fn name(drive: &Drive, path: u32) -> String {
 
 /// Serial numbers of all drives, each with what QEMU is told to plug it in, once for each path.
 pub fn plugs(machine: &Machine) -> Vec<(String, String)> {
-    let files = vec![String::new(); machine.drives.len()];
+    let files = vec![Place::File(String::new()); machine.drives.len()];
     let devices = options(machine, &files, Plugging::Start).into_iter().filter(|(option, _)| *option == "device");
     let devices: Vec<String> = devices.map(|(_, device)| device).collect();
     let named = |name: &str| {
@@ -120,19 +134,24 @@ pub fn has_limits(drive: &Drive) -> bool {
 /// What a drive keeps, with its limits over it.
 ///
 /// Limits are there where none are asked for, too: they can be set while the machine runs.
-fn storage(drive: &Drive, file: &str) -> Words {
+fn storage(drive: &Drive, place: &Place) -> Words {
     let [node, limits, limited] = ["file", "limits", "limited"].map(|part| id(part, &drive.serial));
     let most = |name: &str, most: Option<u64>| most.map(|most| format!(",{name}={most}")).unwrap_or_default();
     let group = most("x-iops-total", drive.iops.map(u64::from)) + &most("x-bps-total", drive.bandwidth.map(|b| b.0));
     // A discard counts with all its bytes: at 20 MiB/s that of a whole drive would take minutes.
     let discard = if has_limits(drive) { "ignore" } else { "unmap" };
-    vec![
-        (
-            "blockdev",
+    let kept = match place {
+        Place::File(file) => {
             format!(
                 "driver=file,node-name={node},filename={file},aio=threads,discard=unmap,locking=off,cache.direct=off"
-            ),
+            )
+        }
+        Place::Served { socket, name } => format!(
+            "driver=nbd,node-name={node},server.type=fd,server.str={socket},export={name},discard=unmap,cache.direct=off"
         ),
+    };
+    vec![
+        ("blockdev", kept),
         ("object", format!("throttle-group,id={limits}{group}")),
         (
             "blockdev",
@@ -198,4 +217,25 @@ fn device(drive: &Drive, path: u32, bus: &str) -> String {
         _ => {}
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn a_drive_with_a_service_time_is_reached_over_a_connection_below_its_limits() {
+        let text = "machine: m\ndrives:\n  - {serial: A1, size: 64MiB, iops: 400, latency: 3ms}\n";
+        let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
+        let place = Place::Served { socket: 7, name: "5".into() };
+        let options = options(&machine, &[place], Plugging::Start);
+        let told: Vec<String> = options.iter().map(|(option, value)| format!("-{option} {value}")).collect();
+        expect![[r#"
+            -blockdev driver=nbd,node-name=file-A1,server.type=fd,server.str=7,export=5,discard=unmap,cache.direct=off
+            -object throttle-group,id=limits-A1,x-iops-total=400
+            -blockdev driver=throttle,node-name=limited-A1,throttle-group=limits-A1,file=file-A1,discard=ignore
+        "#]]
+        .assert_eq(&format!("{}\n", told[..3].join("\n")));
+    }
 }

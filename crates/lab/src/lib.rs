@@ -24,6 +24,7 @@ mod payload;
 mod qemu;
 mod qmp;
 mod saved;
+mod service_time;
 mod socket;
 mod standing;
 mod start;

@@ -46,7 +46,7 @@ pub fn like(inventory: &Inventory, largest: Bytes) -> Result<Like> {
     let name: String = format!("like-{name}").chars().take(NAME).collect();
     let mut text = format!(
         "# Drives, their kinds and NUMA nodes as on {hostname} ({} CPUs, {} of memory).\n\
-         # Speed is not: `iops` and `bandwidth` limit a drive.\n\
+         # Speed is not: `iops` and `bandwidth` limit a drive, `latency` is what an I/O takes.\n\
          machine: {name}\n",
         inventory.host.cpus,
         bytes(inventory.host.memory, Lang::En),
@@ -231,7 +231,7 @@ mod tests {
         let Like { text, left_out } = like(&host, Bytes::gib(1)).unwrap();
         expect![[r#"
             # Drives, their kinds and NUMA nodes as on db 1.example (48 CPUs, 256 GiB of memory).
-            # Speed is not: `iops` and `bandwidth` limit a drive.
+            # Speed is not: `iops` and `bandwidth` limit a drive, `latency` is what an I/O takes.
             machine: like-db1example
             numa:
               - {cpus: 2, memory: 768MiB}

@@ -45,8 +45,8 @@ pub struct Paths<'a> {
     pub image: &'a Image,
     /// Archive that the guest's kernel unpacks: the first steps, and this program behind them.
     pub archive: String,
-    /// One file per drive, in their order.
-    pub drives: Vec<String>,
+    /// What each drive keeps, in their order.
+    pub drives: Vec<drives::Place>,
     /// What a reset of the machine leaves of its guest's own.
     pub keep: String,
 }
@@ -253,7 +253,8 @@ mod tests {
         let [kernel, start, system, packages] =
             ["kernel", "start", "system", "packages"].map(|name| Path::new("/c").join(name));
         let image = Image { kernel, start, system, packages };
-        let drives = (0..machine.drives.len()).map(|index| format!("/proc/7/fd/{index}")).collect();
+        let drives =
+            (0..machine.drives.len()).map(|index| drives::Place::File(format!("/proc/7/fd/{index}"))).collect();
         let paths = Paths { image: &image, archive: "/proc/7/fd/9".into(), drives, keep: "/proc/7/fd/8".into() };
         arguments(&machine, accelerator, &paths, &Streams::Standard { control: 5 }, Plugging::Start)
             .join(" ")
@@ -309,7 +310,7 @@ mod tests {
     fn a_guest_that_is_saved_has_slots_for_its_nvme_drives_and_does_not_wait_for_them() {
         let text = "machine: m\ndrives:\n  - {serial: A1, size: 64MiB}\n  - {kind: virtio, serial: B2, size: 64MiB}\n";
         let machine = stend_spec::parse::machine(text, "m.yaml").unwrap();
-        let files = vec!["/d1".to_string(), "/d2".to_string()];
+        let files = ["/d1", "/d2"].map(|file| drives::Place::File(file.into()));
         let told = |plugging| {
             let options = drives::options(&machine, &files, plugging);
             options.into_iter().map(|(_, value)| value).collect::<Vec<_>>()

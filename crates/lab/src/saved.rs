@@ -1,7 +1,7 @@
 //! Guests that were saved when they had booted and done nothing: memory and devices in a file each, under the hash of all that
 //! they follow from. A file has its name when it is whole, and a sum by which damage is found. Must not start anything.
 
-use crate::drives::Plugging;
+use crate::drives::{Place, Plugging};
 use crate::files::nameless;
 use crate::image::{Image, digest};
 use crate::qemu::{self, Accelerator, Paths, Streams};
@@ -39,8 +39,12 @@ pub fn key(machine: &Machine, how: Accelerator, image: &Image, program: &[u8], v
     }
     let rounded = Accelerator::Tcg { counter_khz: Some((khz + SPEED_STEP / 2) / SPEED_STEP * SPEED_STEP) };
     // Where files and sockets lie is nothing that a guest follows from.
-    let paths =
-        Paths { image, archive: String::new(), drives: vec![String::new(); machine.drives.len()], keep: String::new() };
+    let paths = Paths {
+        image,
+        archive: String::new(),
+        drives: vec![Place::File(String::new()); machine.drives.len()],
+        keep: String::new(),
+    };
     let streams = Streams::Sockets { directory: Path::new("") };
     let arguments = qemu::arguments(machine, rounded, &paths, &streams, Plugging::Nothing);
     let packages = fs::read_to_string(&image.packages).ok()?;

@@ -27,6 +27,12 @@ impl Socket {
         Ok((Socket(ours), theirs.into()))
     }
 
+    /// Two ends of one connection, of which other processes shall have both.
+    pub fn ends() -> io::Result<(OwnedFd, OwnedFd)> {
+        let (one, other) = UnixStream::pair()?;
+        Ok((one.into(), other.into()))
+    }
+
     /// The same connection for another thread.
     pub fn another(&self) -> io::Result<Socket> {
         self.0.try_clone().map(Socket)

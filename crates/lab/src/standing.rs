@@ -180,13 +180,11 @@ impl Standing {
     }
 
     /// Starts QEMU with these arguments in its directory, where sockets get short names, whatever the path. It leaves the terminal, and
-    /// this returns, when it can be spoken to. What is in `kept` it finds open under the same number.
-    pub(crate) fn launch(&self, arguments: impl FnOnce(&Streams) -> Vec<String>, kept: Option<OwnedFd>) -> Result<Qmp> {
+    /// this returns, when it can be spoken to. What is in `kept` it finds open under the same numbers.
+    pub(crate) fn launch(&self, arguments: impl FnOnce(&Streams) -> Vec<String>, kept: Vec<OwnedFd>) -> Result<Qmp> {
         let mut command = Command::new(PROGRAM);
         command.args(arguments(&Streams::Sockets { directory: &self.directory })).current_dir(&self.directory);
-        if let Some(kept) = kept {
-            stend_sys::process::keep_open(&mut command, kept);
-        }
+        kept.into_iter().for_each(|kept| stend_sys::process::keep_open(&mut command, kept));
         let output = without_core_dumps(|| command.output());
         let output = output.map_err(|e| does_not_start(&Say::same(e.to_string()), ""))?;
         if !output.status.success() {

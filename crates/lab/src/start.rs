@@ -12,6 +12,7 @@ use crate::migration;
 use crate::qemu::{self, Accelerator, COMMAND_SOCKET, PROGRAM, Paths};
 use crate::qmp::Qmp;
 use crate::saved::{self, Saved, Saves};
+use crate::service_time::serve;
 use crate::standing::{Standing, not_started};
 use std::cell::RefCell;
 use std::fs::File;
@@ -125,22 +126,24 @@ impl Attempt<'_> {
         if (self.stopped)() {
             return Err(not_started());
         }
+        let machine = self.order.machine;
+        let mut served = serve(machine, self.files)?;
         let paths = Paths {
             image: self.order.image,
             archive: self.files.archive(),
-            drives: self.files.drives(),
+            drives: served.places,
             keep: self.files.keep(),
         };
         let stream = saved.map(Saved::stream).transpose().map_err(|e| lost(&e))?;
         let incoming = stream.as_ref().map(|stream| ["-incoming".to_string(), format!("fd:{}", stream.as_raw_fd())]);
-        let machine = self.order.machine;
+        served.kept.extend(stream);
         self.standing.launch(
             |streams| {
                 let mut words = qemu::arguments(machine, how, &paths, streams, plugging);
                 words.extend(incoming.into_iter().flatten());
                 words
             },
-            stream,
+            served.kept,
         )
     }
 

@@ -1,6 +1,6 @@
 //! A virtual machine of the lab as its file describes it.
 
-use stend_base::Bytes;
+use stend_base::{Bytes, Nanos};
 
 /// A machine with its drives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub struct Drive {
     pub iops: Option<u32>,
     /// Most bytes per second of all kinds together.
     pub bandwidth: Option<Bytes>,
+    /// Least time of every I/O but flushes, whole milliseconds, 1 ms to 1 s.
+    pub latency: Option<Nanos>,
     /// Revolutions per minute of a SCSI or SAS drive, 401 to 65534.
     pub rotation: Option<u32>,
     /// World-wide name of a SCSI or SAS drive.

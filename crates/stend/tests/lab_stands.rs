@@ -7,6 +7,10 @@ use std::path::Path;
 use support::lab::{Machine, cached, ready};
 use support::*;
 
+/// One I/O in flight waits for one drive, however many there are; many keep all of them at work.
+const DEPTHS: &str = "suite: depths\ndefaults: {ramp: 500ms, trial: 3s}\nfill: {size: 48MiB}\nrepeats: {blocks: 1}\ncases:\n  \
+    - {name: d, streams: [{op: read, pattern: random, block_size: 4KiB, queue_depth: [1, 32]}]}\n";
+
 /// Beyond what RAID 5 keeps of its 256 last stripes: 16 MiB were so few that every tenth write found what it had to read there.
 const SUITE: &str = "suite: raid\ndefaults: {ramp: 300ms, trial: 2s}\nfill: {size: 48MiB}\nrepeats: {blocks: 1}\ncases:\n  \
     - {name: write, streams: [{op: write, pattern: random, block_size: 4KiB, queue_depth: 32}]}\n  \
@@ -38,6 +42,27 @@ impl Machine<'_> {
             |case: usize| found["cases"][case]["iops"]["value"].as_f64().unwrap_or_else(|| panic!("{name}: {found}"));
         (rate(0), rate(1))
     }
+}
+
+/// Of drives with a service time, one I/O in flight is as fast on four as on one, and 32 are four times as fast.
+fn depths(machine: &Machine) {
+    let suite = machine.scratch.file("depths.yaml", DEPTHS);
+    let rates = |name: &str, drives: u32, layer: &str| {
+        let drives: Vec<String> = (1..=drives).map(|number| format!("{{id: {}L{number}}}", machine.serial)).collect();
+        let text = format!("stand: {name}\ndrives: [{}]\nlayers: [{layer}]\n", drives.join(", "));
+        let stand = machine.scratch.file(&format!("{name}.yaml"), &text);
+        let file = machine.scratch.join(&format!("{name}.stend")).to_string_lossy().into_owned();
+        let words = ["run", &suite, "--stand", &stand, "--progress", "none", "-o", &file, "--allow-commands"];
+        machine.stend(&words, 0);
+        let found = show_json(machine.scratch, Path::new(&file));
+        [0, 1].map(|case: usize| {
+            found["cases"][case]["iops"]["value"].as_f64().unwrap_or_else(|| panic!("{name}: {found}"))
+        })
+    };
+    let [one, four] = [rates("one", 1, "dm: {linear: whole}"), rates("four", 4, "md: {level: 0}")];
+    let [alone, deep] = [four[0] / one[0], four[1] / one[1]];
+    assert!((alone - 1.0).abs() <= 0.1, "depth 1: {alone} of one drive: {one:?} {four:?}");
+    assert!(about(deep, 4.0), "depth 32: {deep} of one drive: {one:?} {four:?}");
 }
 
 /// Within 8 %.
@@ -246,6 +271,7 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
     let machine = Machine::up(&scratch, "layers", |serial| {
         format!(
             "memory: 1GiB\ncpus: 2\ndrives: [{{serial: {serial}, count: 4, size: 96MiB, iops: {DRIVE_IOPS}}}, \
+             {{serial: {serial}L, count: 4, size: 96MiB, iops: {DRIVE_IOPS}, latency: 3ms}}, \
              {{serial: {serial}W, kind: scsi, count: 2, size: 64MiB, paths: 2, wwn: 5000c500a0b1c2d0}}]\n"
         )
     });
@@ -264,6 +290,8 @@ fn raid_on_drives_with_limits_costs_what_its_layout_says_and_leaves_nothing() {
         assert!(about(written, writes * DRIVE_IOPS), "{name}: {written} writes per second");
         assert!(about(read, reads * DRIVE_IOPS), "{name}: {read} reads per second");
     }
+
+    depths(&machine);
 
     // A synchronisation is waited for, and a degraded array is told.
     let stand = machine.stand("mirror", 2, "md: {level: 1, member_size: 32MiB}");

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use stend_base::Bytes;
 use stend_lab::Failing;
-use support::lab::{cached, emulators, identity, ready};
+use support::lab::{cached, emulators, identity, processes, ready};
 use support::*;
 
 /// A machine that is up.
@@ -64,7 +64,8 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     }
     let before = cached();
     let up = Up { place: scratch.directory("run"), serial: format!("T{}U", std::process::id()), scratch: &scratch };
-    let drive = |node: u32| format!("  - {{serial: {}, count: 2, node: {node}, size: 64MiB}}\n", up.serial);
+    let drive =
+        |node: u32| format!("  - {{serial: {}, count: 2, node: {node}, size: 64MiB, latency: 1ms}}\n", up.serial);
     let text = format!(
         "machine: tested\nnuma: [{{cpus: 1, memory: 512MiB}}, {{cpus: 1, memory: 512MiB}}]\ndrives:\n{}{}",
         drive(0),
@@ -76,6 +77,9 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     let listed: serde_json::Value = serde_json::from_str(&up.lab(&["lab", "list", "--json"], 0).0).expect("JSON");
     assert_eq!((&listed[0]["machine"], listed[0]["drives"].as_array().map(Vec::len)), (&"tested".into(), Some(4)));
 
+    // One for each drive: they have a service time.
+    let served = || processes("nbdkit", "delay");
+    assert_eq!(served().len(), 4);
     commands(&up);
     a_machine_like_it(&up);
     layers_and_nodes(&up);
@@ -90,6 +94,8 @@ fn a_machine_stays_up_for_runs_commands_and_faults_until_it_is_ended() {
     );
     assert!(up.lab(&["lab", "list"], 0).0.contains("no machine is up"));
     assert_eq!((emulators(&up.serial), cached()), (Vec::new(), before));
+    // What served its drives ends when the emulator has let go of them.
+    eventually("no nbdkit", Duration::from_secs(10), || served().is_empty());
     let left: Vec<_> =
         std::fs::read_dir(std::path::Path::new(&up.place).join("stend/lab")).expect("a directory").collect();
     assert_eq!(left.len(), 1, "the lock alone: {left:?}");

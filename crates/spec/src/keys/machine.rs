@@ -2,7 +2,7 @@
 
 use super::{Choice, Limits, Mapping, Shape, optional, required, words};
 use crate::machine::DriveKind;
-use stend_base::Bytes;
+use stend_base::{Bytes, Nanos};
 
 /// What a drive is connected by.
 pub const KINDS: &[Choice<DriveKind>] = &[
@@ -43,6 +43,9 @@ pub const NODE_MEMORY: Limits<Bytes> = Limits { least: Bytes::mib(128), most: By
 pub const LINKS: Limits<usize> = Limits { least: 1, most: 4 };
 /// Number of the last node at most.
 pub const NODE: Limits<u32> = Limits { least: 0, most: NODES.most as u32 - 1 };
+/// Least time of an I/O of a drive.
+//= nbdkit-delay-filter(1): delays are whole milliseconds
+pub const LATENCY: Limits<Nanos> = Limits { least: Nanos::millis(1), most: Nanos::secs(1) };
 /// Revolutions per minute.
 //= SCSI Block Commands 4, "MEDIUM ROTATION RATE field": 1 is a drive that does not rotate, 401 to FFFEh are revolutions
 pub const ROTATION: Limits<u32> = Limits { least: 401, most: 0xFFFE };
@@ -154,6 +157,12 @@ pub const DRIVE: Mapping = Mapping {
             "Most I/Os per second, reads and writes together. The emulation itself ends at some ten thousand.",
         ),
         optional("bandwidth", "absent", Shape::Size(BANDWIDTH, 1), "Most bytes per second, reads and writes together."),
+        optional(
+            "latency",
+            "absent",
+            Shape::Span(LATENCY),
+            "Least time that every read and write takes, in whole milliseconds; needs `nbdkit` on this machine. Without it a drive answers at once until `iops` or `bandwidth` is reached, so that one I/O in flight on six drives reads six times one drive, which no real drives do. With at least the time that `iops` leaves for one I/O (3 ms at 400 per second), one I/O in flight stays below the limit.",
+        ),
         optional(
             "rotation",
             "absent",

@@ -1,12 +1,12 @@
 //! From YAML nodes to a [`Machine`] of the lab.
 
 use super::address::{self, Address};
-use super::{Map, boolean, bytes, list, name, text, whole, word};
+use super::{Map, boolean, bytes, list, name, span, text, whole, word};
 use crate::keys::{self, Limits, machine as known};
 use crate::machine::{self, Drive, DriveKind, Link, Machine};
 use crate::yaml::{self, Node};
 use stend_base::format::bytes as format;
-use stend_base::{Bytes, Lang, Result, say};
+use stend_base::{Bytes, Lang, Nanos, Result, say};
 
 /// Parses a machine file. `file` names it in errors; kind of every error is `Spec`.
 pub fn machine(text: &str, file: &str) -> Result<Machine> {
@@ -218,6 +218,7 @@ fn item_drives(node: &Node, file: &str, nodes: usize) -> Result<Vec<Drive>> {
             .unwrap_or(512),
         iops: map.optional("iops", |node, file| whole(node, file, known::IOPS))?,
         bandwidth: map.optional("bandwidth", |node, file| within(node, file, known::BANDWIDTH, 1))?,
+        latency: map.optional("latency", latency)?,
         rotation: map.optional("rotation", |node, file| of(node, file, disk, whole(node, file, known::ROTATION)?))?,
         wwn: map.optional("wwn", |node, file| of(node, file, disk, wwn(node, file)?))?,
         paths: map.optional("paths", |node, file| of(node, file, disk, whole(node, file, known::PATHS)?))?.unwrap_or(1),
@@ -303,6 +304,18 @@ fn mebibytes(node: &Node, file: &str, limits: Limits<Bytes>) -> Result<Bytes> {
     within(node, file, limits, known::UNIT)
 }
 
+/// Whole milliseconds.
+fn latency(node: &Node, file: &str) -> Result<Nanos> {
+    let (time, unit) = (span(node, file)?, Nanos::millis(1).0);
+    if known::LATENCY.hold(&time) && time.0.is_multiple_of(unit) {
+        return Ok(time);
+    }
+    let [least, most] = [known::LATENCY.least, known::LATENCY.most].map(|time| time.0 / unit);
+    let message =
+        say!("not {least} to {most} whole milliseconds", "нужно целое число миллисекунд, от {least} до {most}");
+    Err(node.error(file, message))
+}
+
 fn within(node: &Node, file: &str, limits: Limits<Bytes>, unit: u64) -> Result<Bytes> {
     let size = bytes(node, file)?;
     if limits.hold(&size) && size.0.is_multiple_of(unit) {
@@ -346,6 +359,7 @@ mod tests {
             logical_block_size: 512,
             iops: None,
             bandwidth: None,
+            latency: None,
             rotation: None,
             wwn: None,
             paths: 1,
@@ -365,13 +379,14 @@ mod tests {
         };
         assert_eq!(found, plain);
         let text = "machine: m\ncpus: 2\nmemory: 512MiB\nzfs: true\nnvme_poll_queues: 1\ndrives:\n  - {kind: virtio, serial: A, \
-                    size: 1GiB, logical_block_size: 4KiB, iops: 400, bandwidth: 20MiB}\n";
+                    size: 1GiB, logical_block_size: 4KiB, iops: 400, bandwidth: 20MiB, latency: 3ms}\n";
         let found = machine(text, "m.yaml").unwrap();
         assert_eq!((found.cpus, found.memory, found.nvme_poll_queues), (2, Bytes::mib(512), 1));
         assert!(found.zfs);
         let drive = &found.drives[0];
         assert_eq!((drive.kind, drive.logical_block_size), (DriveKind::Virtio, 4096));
         assert_eq!((drive.iops, drive.bandwidth), (Some(400), Some(Bytes::mib(20))));
+        assert_eq!(drive.latency, Some(Nanos::millis(3)));
     }
 
     #[test]
@@ -424,6 +439,8 @@ mod tests {
             ("", "{serial: A, size: 1MiB, logical_block_size: 1KiB}", "`512B`"),
             ("", "{serial: A, size: 1MiB, iops: 0}", "0 is outside 1"),
             ("", "{serial: A, size: 1MiB, bandwidth: 1B}", "not 4 KiB to 1 TiB"),
+            ("", "{serial: A, size: 1MiB, latency: 1500us}", "not 1 to 1000 whole milliseconds"),
+            ("", "{serial: A, size: 1MiB, latency: 2s}", "not 1 to 1000 whole"),
             ("", "{serial: A, size: 1MiB, sice: 1}", "unknown key `sice`"),
             ("", "{serial: A, size: 1MiB}, {serial: A, size: 1MiB}", "two drives have"),
             ("", "", "1 to 24 drives"),

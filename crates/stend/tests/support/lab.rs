@@ -81,12 +81,17 @@ pub fn identity(serial: &str) -> String {
 
 /// Process ids of the emulators that have a drive of this serial number.
 pub fn emulators(serial: &str) -> Vec<u32> {
+    processes("qemu-system", serial)
+}
+
+/// Living processes whose command begins so and has this in it.
+pub fn processes(program: &str, word: &str) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
     let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let has = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line).into_owned();
-        line.starts_with("qemu-system") && line.contains(serial) && alive(*pid)
+        line.starts_with(program) && line.contains(word) && alive(*pid)
     };
     ids.filter(has).collect()
 }
