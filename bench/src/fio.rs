@@ -33,6 +33,8 @@ pub struct Side {
     pub iops: f64,
     /// Mean of *lat* (not *clat*, which leaves the submission out), ns; 0 where it was switched off.
     pub latency_ns: f64,
+    /// Median and 99th percentile of *lat*, ns, where asked for.
+    pub quantiles_ns: Option<(f64, f64)>,
 }
 
 impl Fio {
@@ -82,7 +84,9 @@ fn ran(job: &Value, cpu: Duration) -> Option<Ran> {
     let side = |name: &str| {
         let side = &job[name];
         let latency_ns = side["lat_ns"]["mean"].as_f64().unwrap_or_default();
-        Some(Side { ios: side["total_ios"].as_u64()?, iops: side["iops"].as_f64()?, latency_ns })
+        let quantile = |name: &str| side["lat_ns"]["percentile"][name].as_f64();
+        let quantiles_ns = quantile("50.000000").zip(quantile("99.000000"));
+        Some(Side { ios: side["total_ios"].as_u64()?, iops: side["iops"].as_f64()?, latency_ns, quantiles_ns })
     };
     Some(Ran { read: side("read")?, write: side("write")?, cpu })
 }
@@ -95,9 +99,9 @@ mod tests {
     fn lat_is_taken_and_not_clat() {
         let json = br#"note: x
             {"jobs": [{"error": 0, "read": {"iops": 0.0, "total_ios": 0, "lat_ns": {"mean": 0.0}},
-             "write": {"iops": 250.5, "total_ios": 501, "clat_ns": {"mean": 1.0}, "lat_ns": {"mean": 2.0}}}]}"#;
+             "write": {"iops": 250.5, "total_ios": 501, "clat_ns": {"mean": 1.0}, "lat_ns": {"mean": 2.0, "percentile": {"50.000000": 2, "99.000000": 3}}}}]}"#;
         let ran = ran(&parse(json).unwrap()["jobs"][0], Duration::from_secs(1)).unwrap();
-        assert_eq!(ran.write, Side { ios: 501, iops: 250.5, latency_ns: 2.0 });
+        assert_eq!(ran.write, Side { ios: 501, iops: 250.5, latency_ns: 2.0, quantiles_ns: Some((2.0, 3.0)) });
         assert_eq!(ran.read.ios, 0);
     }
 

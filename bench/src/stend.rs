@@ -240,6 +240,7 @@ pub mod tests {
             run_delay_ns: None,
             cpu_max_ns: None,
             batch_span_ns: None,
+            submissions: None,
         };
         TrialOutcome {
             app: None,

@@ -189,6 +189,7 @@ fn outcome(shape: Shape, at: Nanos, seconds: &[Sparse], random: u64) -> TrialOut
             run_delay_ns: Some(1),
             cpu_max_ns: Some(1),
             batch_span_ns: None,
+            submissions: None,
         }
     };
     TrialOutcome {

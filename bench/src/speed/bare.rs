@@ -21,10 +21,12 @@ const CALLS: usize = 64;
 /// Longer than any I/O here takes.
 const PATIENCE: Nanos = Nanos::SECOND;
 
-/// Loads `target` for a window as the experiment does, one thread, and counts.
-pub fn run(experiment: &Experiment, target: &Path, extent: Extent, seed: u64) -> Outcome<Measured> {
+/// Loads `target` for a window as the experiment does, one thread, and counts; I/Os that begin at the same time are submitted
+/// `together`, or each by itself.
+pub fn run(experiment: &Experiment, target: &Path, extent: Extent, seed: u64, together: bool) -> Outcome<Measured> {
     let file = Arc::new(open(experiment, target)?);
-    let measure = move || load(experiment, file, extent.window, seed).map_err(|e| format!("a bare ring: {e}"));
+    let measure =
+        move || load(experiment, file, extent.window, seed, together).map_err(|e| format!("a bare ring: {e}"));
     std::thread::scope(|scope| scope.spawn(measure).join()).map_err(|_| "a bare ring panicked".to_string())?
 }
 
@@ -36,7 +38,13 @@ fn open(experiment: &Experiment, target: &Path) -> Outcome<IoFile> {
     IoFile::open_read(target, experiment.direct()).map_err(|e| format!("`{}`: {e}", target.display()))
 }
 
-fn load(experiment: &Experiment, file: Arc<IoFile>, window: Duration, seed: u64) -> std::io::Result<Measured> {
+fn load(
+    experiment: &Experiment,
+    file: Arc<IoFile>,
+    window: Duration,
+    seed: u64,
+    together: bool,
+) -> std::io::Result<Measured> {
     let (depth, batch, len) = (experiment.load.depth, experiment.load.batch.size, BLOCK.0 as usize);
     let request = if experiment.load.writes { Request::Write } else { Request::Read };
     let mut ring = Ring::new(file, Slots::new(depth, len, Pages::Ordinary)?, Polling::Off)?;
@@ -45,7 +53,11 @@ fn load(experiment: &Experiment, file: Arc<IoFile>, window: Duration, seed: u64)
     let (began, before) = (Instant::now(), cpu::of_process(std::process::id()).map_err(std::io::Error::other)?);
     while began.elapsed() < window {
         for _ in 0..CALLS {
-            for slot in free.drain(..) {
+            for (slot, before) in free.drain(..).zip(0..) {
+                // The last goes with the call that waits.
+                if before > 0 && !together {
+                    ring.submit()?;
+                }
                 state = mix(state);
                 ring.push(slot, request, 0, len, below(state, RANGE.0 / BLOCK.0) * BLOCK.0);
             }
@@ -64,7 +76,7 @@ fn load(experiment: &Experiment, file: Arc<IoFile>, window: Duration, seed: u64)
         ring.reap(&mut done);
     }
     let cpu = after.saturating_sub(before).as_secs_f64();
-    Ok(Measured { iops: ios as f64 / elapsed.as_secs_f64(), per_cpu: ios as f64 / cpu })
+    Ok(Measured { iops: ios as f64 / elapsed.as_secs_f64(), per_cpu: ios as f64 / cpu, latency: None })
 }
 
 #[cfg(test)]
@@ -76,7 +88,9 @@ mod tests {
     fn it_counts_what_dev_null_takes() {
         let experiment = experiment::all().into_iter().find(|e| e.name == "write /dev/null, depth 32").unwrap();
         let extent = Extent { rounds: 1, window: Duration::from_millis(200) };
-        let measured = run(&experiment, Path::new("/dev/null"), extent, 1).unwrap();
-        assert!(measured.iops > 1000.0 && measured.per_cpu > 1000.0, "{measured:?}");
+        for together in [false, true] {
+            let measured = run(&experiment, Path::new("/dev/null"), extent, 1, together).unwrap();
+            assert!(measured.iops > 1000.0 && measured.per_cpu > 1000.0, "{measured:?}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::{Outcome, Settings, say, schedule};
 use std::path::Path;
 use std::time::Duration;
 use stend_analyse::stats::{mean, paired};
-use stend_base::Nanos;
+use stend_base::{Histogram, Nanos, Share};
 use stend_record::TrialStatus;
 
 /// fio is started this often to learn what a start costs.
@@ -25,6 +25,8 @@ pub struct Measured {
     pub iops: f64,
     /// I/Os per second of CPU time.
     pub per_cpu: f64,
+    /// Median and 99th percentile of the latency, ns; `None` where nobody measured it.
+    pub latency: Option<(f64, f64)>,
 }
 
 /// An experiment with its numbers.
@@ -35,6 +37,8 @@ pub struct Found {
     pub compared: Vec<Compared>,
     /// What `Auto` chose, or what was asked for.
     pub backend: String,
+    /// Latencies of those who measure them, the median of the rounds: `None` is Stend.
+    pub latencies: Vec<(Option<Peer>, (f64, f64))>,
 }
 
 /// One goal with its numbers.
@@ -88,12 +92,14 @@ pub fn run(
     let mut rounds: Vec<Vec<Measured>> = Vec::new();
     let mut backend = String::new();
     for round in 0..extent.rounds {
-        let mut measured = vec![Measured { iops: 0.0, per_cpu: 0.0 }; last + 1];
+        let mut measured = vec![Measured { iops: 0.0, per_cpu: 0.0, latency: None }; last + 1];
         for contender in schedule::alternating(last + 1, round) {
             let seed = (round * (last + 1) + contender) as u64 + 1;
             measured[contender] = match contender.checked_sub(1).and_then(|peer| peers.get(peer)) {
                 None => by_stend(&mut stend, extent, experiment, seed, &mut backend)?,
-                Some(Peer::Bare) => bare::run(experiment, &stend.target, extent, seed)?,
+                Some(peer @ (Peer::Bare | Peer::BareTogether)) => {
+                    bare::run(experiment, &stend.target, extent, seed, *peer == Peer::BareTogether)?
+                }
                 Some(Peer::TIoUring) => {
                     let program = settings.t_io_uring.as_ref().ok_or("a peer that nobody named")?;
                     t_io_uring::run(program, experiment, &stend.target, extent.window)?
@@ -105,7 +111,7 @@ pub fn run(
                     let ran = fio.run(&fio_arguments(experiment, peer, &stend.target, extent.window, seed))?;
                     let side = if experiment.load.writes { ran.write } else { ran.read };
                     let cpu = ran.cpu.saturating_sub(start_up).as_secs_f64();
-                    Measured { iops: side.iops, per_cpu: side.ios as f64 / cpu }
+                    Measured { iops: side.iops, per_cpu: side.ios as f64 / cpu, latency: side.quantiles_ns }
                 }
             };
         }
@@ -113,7 +119,22 @@ pub fn run(
     }
     stend.end()?;
     let compared = experiment.goals.iter().map(|goal| compare(*goal, &peers, &rounds)).collect::<Outcome<_>>()?;
-    Ok(Found { experiment: experiment.clone(), compared, backend })
+    let latencies = latencies(&peers, &rounds);
+    Ok(Found { experiment: experiment.clone(), compared, backend, latencies })
+}
+
+/// Medians over the rounds of what contenders measured of their latencies.
+fn latencies(peers: &[Peer], rounds: &[Vec<Measured>]) -> Vec<(Option<Peer>, (f64, f64))> {
+    let who = std::iter::once(None).chain(peers.iter().copied().map(Some));
+    let middle = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied()
+    };
+    let of = |(index, who): (usize, Option<Peer>)| {
+        let found = || rounds.iter().filter_map(|round| round[index].latency);
+        Some((who, (middle(found().map(|(p50, _)| p50).collect())?, middle(found().map(|(_, p99)| p99).collect())?)))
+    };
+    who.enumerate().filter_map(of).collect()
 }
 
 /// The load as another Stend makes it.
@@ -146,7 +167,11 @@ fn by_stend(
     *backend = outcome.engine.backend.clone();
     let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
     let done: u64 = outcome.jobs.iter().flat_map(|job| job.done).map(|(ops, _)| ops).sum();
-    Ok(Measured { iops: done as f64 / window, per_cpu: cost.ios as f64 / cost.cpu.as_secs_f64() })
+    let mut all = Histogram::new();
+    outcome.jobs.iter().flat_map(|job| &job.latency).for_each(|of| all.merge_sparse(of));
+    let latency =
+        all.quantile(Share(0.5)).zip(all.quantile(Share(0.99))).map(|(p50, p99)| (p50.0 as f64, p99.0 as f64));
+    Ok(Measured { iops: done as f64 / window, per_cpu: cost.ios as f64 / cost.cpu.as_secs_f64(), latency })
 }
 
 /// Reads a file once, so that all its pages are in memory.
@@ -203,18 +228,19 @@ pub fn fio_arguments(experiment: &Experiment, peer: Peer, target: &Path, window:
         words.push("--direct=1".to_string());
     }
     let more: &[&str] = match peer {
-        Peer::FioTuned => &[
-            "--norandommap=1",
-            "--registerfiles=1",
-            "--fixedbufs=1",
-            "--iodepth_batch_submit=16",
-            "--iodepth_batch_complete_min=16",
-        ],
+        Peer::FioSame | Peer::FioBatches => {
+            &["--norandommap=1", "--registerfiles=1", "--fixedbufs=1", "--lat_percentiles=1", "--clat_percentiles=0"]
+        }
         Peer::FioNull => &["--norandommap=1", "--disable_slat=1", "--disable_lat=1"],
         Peer::FioPsync => &["--norandommap=1"],
-        Peer::FioDefault | Peer::OneThread | Peer::NoLog | Peer::Bare | Peer::TIoUring => &[],
+        Peer::FioDefault | Peer::OneThread | Peer::NoLog | Peer::Bare | Peer::BareTogether | Peer::TIoUring => &[],
     };
     words.extend(more.iter().map(|word| word.to_string()));
+    match peer {
+        Peer::FioSame => words.push("--iodepth_batch_complete_min=1".to_string()),
+        Peer::FioBatches => words.extend(["submit", "complete_min"].map(|what| format!("--iodepth_batch_{what}=16"))),
+        _ => {}
+    }
     words
 }
 
@@ -232,15 +258,19 @@ mod tests {
 
     #[test]
     fn a_goal_is_compared_with_its_own_peer_inside_rounds_only() {
-        let (goals, peers) = (super::super::experiment::all(), [Peer::FioTuned, Peer::FioDefault]);
+        let (goals, peers) = (super::super::experiment::all(), [Peer::FioSame, Peer::FioDefault]);
         let goal = goals.iter().find(|e| e.name == "write /dev/null, depth 32").unwrap().goals[1];
         assert_eq!(goal.peer, Peer::FioDefault);
         // Everything doubles from round to round; inside a round Stend has three times the second peer.
         let round = |r: i32| {
-            let m = |factor: f64| Measured { iops: 1.0, per_cpu: factor * 2f64.powi(r) };
+            let m =
+                |factor: f64| Measured { iops: factor * 2f64.powi(r), per_cpu: 1.0, latency: Some((factor, factor)) };
             vec![m(300.0), m(200.0), m(100.0), m(300.0)]
         };
         let compared = compare(goal, &peers, &(0..15).map(round).collect::<Vec<_>>()).unwrap();
         assert!((compared.middle.ratio - 3.0).abs() < 1e-9 && compared.floor.abs() < 1e-9);
+        let told = latencies(&peers, &(0..15).map(round).collect::<Vec<_>>());
+        assert_eq!(told.iter().map(|(who, _)| *who).collect::<Vec<_>>(), [None, Some(peers[0]), Some(peers[1])]);
+        assert_eq!(told[1].1, (200.0, 200.0));
     }
 }

@@ -35,7 +35,7 @@ fn document(settings: &Settings, extent: Extent, fio: &Fio, start_up: Duration, 
     for (name, value) in machine::facts(settings, fio) {
         text += &format!("| {name} | {value} |\n");
     }
-    text + "\n" + &table(results) + "\n" + &commands(extent, results)
+    text + "\n" + &table(results) + "\n" + &latencies(results) + "\n" + &commands(extent, results)
 }
 
 fn table(results: &[Found]) -> String {
@@ -62,7 +62,8 @@ fn table(results: &[Found]) -> String {
                     let reached = match most {
                         _ if most <= stretch => "yes, and the further goal",
                         _ if most <= must => "yes",
-                        _ => "**not shown**",
+                        _ if more(*peer, high) <= must => "undecided",
+                        _ => "**no**",
                     };
                     (format!("{id} ≤ {must} ns more (aim {stretch}): at most {most:.1}"), reached)
                 }
@@ -70,7 +71,8 @@ fn table(results: &[Found]) -> String {
                     let reached = match low {
                         _ if low >= stretch => "yes, and the further goal",
                         _ if low >= must => "yes",
-                        _ => "**not shown**",
+                        _ if high >= must => "undecided",
+                        _ => "**no**",
                     };
                     (format!("{id} ≥ {must} (aim {stretch})"), reached)
                 }
@@ -90,6 +92,18 @@ fn table(results: &[Found]) -> String {
     text
 }
 
+/// What each of those who measure latencies measured: what a batch costs.
+fn latencies(results: &[Found]) -> String {
+    let mut text = "| load | measured by | median, µs | p99, µs |\n|---|---|--:|--:|\n".to_string();
+    for result in results.iter().filter(|result| result.latencies.len() > 1) {
+        for (who, (p50, p99)) in &result.latencies {
+            let who = who.map_or("Stend", name);
+            text += &format!("| {} | {who} | {:.1} | {:.1} |\n", result.experiment.name, p50 / 1e3, p99 / 1e3);
+        }
+    }
+    text
+}
+
 /// How much longer an I/O takes than one of the peer's, ns, if there are `ratio` times as many per second.
 fn more(peer: f64, ratio: f64) -> f64 {
     1e9 / peer * (1.0 / ratio - 1.0)
@@ -103,7 +117,7 @@ fn commands(extent: Extent, results: &[Found]) -> String {
             .experiment
             .peers()
             .into_iter()
-            .filter(|peer| !matches!(peer, Peer::OneThread | Peer::NoLog | Peer::Bare))
+            .filter(|peer| !matches!(peer, Peer::OneThread | Peer::NoLog | Peer::Bare | Peer::BareTogether))
         {
             let (target, window) = (Path::new(target), extent.window);
             let (program, words) = match peer {
@@ -118,14 +132,16 @@ fn commands(extent: Extent, results: &[Found]) -> String {
 
 fn name(peer: Peer) -> &'static str {
     match peer {
-        Peer::FioTuned => "fio, tuned",
-        Peer::FioDefault => "fio, defaults",
+        Peer::FioSame => "fio, the same settings",
+        Peer::FioDefault => "fio, its defaults",
+        Peer::FioBatches => "fio, batches of 16",
         Peer::FioPsync => "fio, psync",
         Peer::FioNull => "fio, null, *clat* only",
         Peer::OneThread => "Stend, 1 thread",
         Peer::NoLog => "Stend, no log",
         Peer::TIoUring => "t/io_uring, no latency",
         Peer::Bare => "a bare ring, nothing measured",
+        Peer::BareTogether => "a bare ring, submitted together",
     }
 }
 
@@ -136,7 +152,7 @@ mod tests {
     use stend_analyse::stats::paired;
 
     fn shown(effects: [f64; 6]) -> String {
-        row("write /dev/null, depth 32", 5e6, 2e6, effects)
+        row("write /dev/null, depth 1, plain calls", 5e6, 2e6, effects)
     }
 
     fn row(name: &str, stend: f64, peer: f64, effects: [f64; 6]) -> String {
@@ -144,22 +160,23 @@ mod tests {
         let goal = experiment.goals[0];
         let middle = paired::middle(&effects).unwrap();
         let compared = vec![Compared { goal, stend, peer, middle, floor: 0.01 }];
-        table(&[Found { experiment, compared, backend: "io_uring".into() }])
+        table(&[Found { experiment, compared, backend: "io_uring".into(), latencies: Vec::new() }])
     }
 
     #[test]
     fn a_goal_is_reached_by_the_lower_end_and_not_by_the_middle() {
         let row = shown([1.2; 6]);
         assert!(row.contains("| yes, and the further goal |") && row.contains("| 200 | 500 |"), "{row}");
-        assert!(shown([1.0; 6]).contains("| yes |"));
-        assert!(shown([0.5, 1.2, 1.2, 1.2, 1.2, 1.2]).contains("**not shown**"));
+        assert!(shown([0.6; 6]).contains("| yes |"));
+        assert!(shown([-0.5, 1.2, 1.2, 1.2, 1.2, 1.2]).contains("| undecided |"));
+        assert!(shown([-0.5; 6]).contains("| **no** |"));
     }
 
     #[test]
     fn a_goal_of_time_is_reached_by_what_it_takes_at_most() {
         // Without a log 40 ns; with one half as fast, so 40 ns more, or 8 ns more.
         let of = |share: f64| row("no I/O, depth 32, with a log", 25e6 * share, 25e6, [share.ln(); 6]);
-        assert!(of(0.5).contains("at most 40.0 | **not shown** |"), "{}", of(0.5));
+        assert!(of(0.5).contains("at most 40.0 | **no** |"), "{}", of(0.5));
         assert!(of(40.0 / 60.0).contains("at most 20.0 | yes |") && of(40.0 / 48.0).contains("| yes, and the"));
     }
 }

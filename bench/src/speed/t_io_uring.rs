@@ -39,7 +39,7 @@ pub fn run(program: &Path, experiment: &Experiment, target: &Path, window: Durat
     let seconds = seconds.ok_or_else(|| format!("`{shown}` {} did not tell what it did", words.join(" ")))?;
     let iops = seconds.iter().sum::<f64>() / seconds.len() as f64;
     // Its thread never sleeps, so that a second is a second of a CPU.
-    Ok(Measured { iops, per_cpu: iops })
+    Ok(Measured { iops, per_cpu: iops, latency: None })
 }
 
 /// I/Os of every second: lines such as `IOPS=1.23M, BW=4.80GiB/s, IOS/call=16/16`.

@@ -8,7 +8,7 @@ use crate::latency::Distribution;
 use crate::limits::BATCH_INTERVALS;
 use crate::stats::effective;
 use crate::trials::CaseTrials;
-use crate::{charts, check, io_log, phrase, prober, rates, told};
+use crate::{charts, check, io_log, phrase, prober, rates, submitted, told};
 use std::collections::BTreeSet;
 use stend_base::{Nanos, Share};
 use stend_record::RunRecord;
@@ -56,6 +56,7 @@ pub fn finding(
         ceiling: None,
         replays: fidelity::of_case(run, case),
         io_logs: io_log::of_case(case),
+        submissions: submitted::of_case(case),
         prober: prober::of_case(case),
         no_prober: prober::why_none(case),
         checks: check::all(run, case),

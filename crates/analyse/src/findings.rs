@@ -20,6 +20,7 @@ pub use crate::sweeps::{Scaling, ScalingModel, SweepFinding, SweepOf, SweepPoint
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, MilliIops, Nanos, Say, Share};
 use stend_record::RunState;
+use stend_record::observed::Submissions;
 use stend_spec::workload::Op;
 
 /// Everything derived from one run.
@@ -157,6 +158,8 @@ pub struct CaseFinding {
     pub replays: Vec<ReplayFinding>,
     /// Logs of every I/O, one per trial; empty if none is kept.
     pub io_logs: Vec<IoLogFinding>,
+    /// How its I/Os were given to the kernel; `None` where each was a call of its own that waited for it, or another program made them.
+    pub submissions: Option<Submissions>,
     /// What single I/Os beside the load saw; `None` if there were none.
     pub prober: Option<ProberFinding>,
     /// Why there were none, where one would expect them.

@@ -405,7 +405,7 @@ impl TrialBuilder {
                 cpu_ns: Some(self.asked.window.0 / 10),
                 run_delay_ns: Some(self.asked.window.0 / 1000),
                 cpu_max_ns: Some(self.asked.window.0 / 10),
-                batch_span_ns: None,
+                ..JobTotals::default()
             }],
             drained: Vec::new(),
             censored: Vec::new(),

@@ -43,6 +43,7 @@ pub mod search;
 mod series;
 pub mod stats;
 mod steady;
+pub mod submitted;
 mod sweeps;
 mod told;
 mod trials;

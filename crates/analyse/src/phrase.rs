@@ -13,7 +13,7 @@ use stend_base::{Bytes, Lang, Millionths, Nanos, Say, format};
 use stend_spec::app::App;
 use stend_spec::topology::ranges;
 use stend_spec::trace::Pace;
-use stend_spec::workload::{BlockShare, Data, Op, Pages, Pattern, Stream, Sync, Trial, Zone};
+use stend_spec::workload::{BlockShare, Data, Op, Pages, Pattern, Stream, Submit, Sync, Trial, Zone};
 
 /// From here on a case is told by its throughput.
 const LARGE_BLOCK: Bytes = Bytes::kib(64);
@@ -141,7 +141,12 @@ pub fn place(stream: &Stream, lang: Lang) -> String {
     let memory = stream.place.memory.map(|node| {
         pick(lang, ", memory of NUMA node {n}", ", память узла NUMA {n}").replace("{n}", &node.to_string())
     });
-    [region, think, batch, cpus, memory].into_iter().flatten().collect()
+    let submit = match stream.submit {
+        Submit::Auto => None,
+        Submit::Each => Some(pick(lang, ", each submitted by itself", ", каждая подаётся отдельно").to_string()),
+        Submit::Batch => Some(pick(lang, ", submitted together", ", подаются вместе").to_string()),
+    };
+    [region, think, batch, submit, cpus, memory].into_iter().flatten().collect()
 }
 
 /// What I/Os do, and in which order: `random read`, `random, 70 % reads and 30 % writes`.

@@ -147,6 +147,7 @@ fn by_stream(jobs: &[JobTotals]) -> Vec<JobTotals> {
             run_delay_ns: None,
             cpu_max_ns: None,
             batch_span_ns: None,
+            submissions: None,
         }
     };
     streams.into_iter().map(one).collect()

@@ -170,6 +170,7 @@ fn totals(sides: &[Side]) -> JobTotals {
         run_delay_ns: None,
         cpu_max_ns: None,
         batch_span_ns: None,
+        submissions: None,
     }
 }
 

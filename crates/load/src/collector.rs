@@ -94,6 +94,7 @@ impl JobSum {
             run_delay_ns: None,
             cpu_max_ns: None,
             batch_span_ns: None,
+            submissions: None,
         }
     }
 }

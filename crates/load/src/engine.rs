@@ -349,6 +349,9 @@ impl Watch<'_> {
             let Some(finished) = &member.finished else { continue };
             let job = &mut totals[member.job];
             job.batch_span_ns = job.batch_span_ns.max(finished.batch_span.map(|span| span.0));
+            if let Some(more) = finished.submissions {
+                job.submissions.get_or_insert_default().add(more);
+            }
             let Some(usage) = finished.usage else { continue };
             job.cpu_ns = Some(job.cpu_ns.unwrap_or(0) + usage.cpu_ns);
             job.cpu_max_ns = job.cpu_max_ns.max(Some(usage.cpu_ns));

@@ -1,6 +1,7 @@
 //! What a thread records, what it leaves out, and what is passed on.
 
 use super::*;
+use crate::recorder::Finished;
 use crate::shared::{InFlight, Times};
 use crate::{recorder::Recorder, shared::Shared};
 use std::sync::mpsc::TryRecvError;
@@ -129,7 +130,7 @@ fn only_the_window_is_recorded_and_what_was_counted_was_handed_over() {
     [1999, 2000, 2001].into_iter().for_each(&mut complete);
     let now = Nanos(2_002 * MS);
     recorder.fault(0, io(now.0), None, 5);
-    recorder.finish(false, None, None);
+    recorder.finish(Finished::default());
     assert_eq!(counts(&inbox), [1, 1], "those of 340 and 1999 ms, and nothing of the drain");
 }
 

@@ -34,6 +34,7 @@ mod recorder;
 mod replay;
 mod sequence;
 mod shared;
+mod submission;
 mod sync_lane;
 mod target;
 #[cfg(test)]

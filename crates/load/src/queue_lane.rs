@@ -7,8 +7,9 @@ use crate::arrivals::{Arrivals, Progress};
 use crate::io_log::Ended;
 use crate::layout::Job;
 use crate::payload::Payload;
-use crate::recorder::Recorder;
+use crate::recorder::{Finished, Recorder};
 use crate::sequence::{Sequence, Step};
+use crate::submission::Submission;
 use crate::think::Rests;
 use crate::verify::Verifier;
 use std::io;
@@ -31,6 +32,7 @@ pub(crate) struct QueueLane<Q> {
     write: Request,
     slots: Box<[Slot]>,
     free: Vec<u32>,
+    begun: Vec<u32>,
     done: Vec<Completion>,
     next: u64,
     writes: u64,
@@ -38,6 +40,7 @@ pub(crate) struct QueueLane<Q> {
     verifier: Option<Verifier>,
     rests: Option<Rests>,
     batch: Batch,
+    submission: Submission,
     spans: Spans,
     append: Option<Appended>,
 }
@@ -90,6 +93,7 @@ impl<Q: Queue> QueueLane<Q> {
             let (progress, due) = (progress.clone(), arrivals.due(progress.arrival()));
             Open { arrivals, progress, due, freed: 0 }
         };
+        let submission = Submission::of(&job.spec, depth);
         let idle = Slot { op: Op::Read, request: Request::Read, offset: 0, len: 0, at: 0, turn: 0, sync_start: 0 };
         Ok(QueueLane {
             queue,
@@ -101,6 +105,7 @@ impl<Q: Queue> QueueLane<Q> {
             write: if job.spec.sync == Sync::Dsync { Request::WriteDsync } else { Request::Write },
             slots: vec![idle; depth as usize].into_boxed_slice(),
             free: (0..depth).rev().collect(),
+            begun: Vec::with_capacity(depth as usize),
             done: Vec::with_capacity(depth as usize),
             next: 0,
             writes: 0,
@@ -108,6 +113,7 @@ impl<Q: Queue> QueueLane<Q> {
             verifier: Verifier::new(job, depth),
             rests: job.spec.think.map(|think| Rests::new(think, depth)),
             batch: job.spec.batch,
+            submission,
             spans: Spans::default(),
             append: None,
         })
@@ -132,7 +138,8 @@ impl<Q: Queue> QueueLane<Q> {
             verifier.finish();
         }
         let span = self.spans.sum.checked_div(self.spans.count).map(Nanos);
-        recorder.finish(stalled, failure, span);
+        let submissions = Some(self.submission.done());
+        recorder.finish(Finished { stalled, failure, batch_span: span, submissions, ..Finished::default() });
     }
 
     fn load(&mut self, recorder: &mut Recorder, start: Nanos) -> io::Result<()> {
@@ -145,59 +152,106 @@ impl<Q: Queue> QueueLane<Q> {
             let mut wait = recorder.patience(now);
             let mut more = false;
             if self.open.is_some() {
-                if let Some(next) = self.begin_due(recorder, now) {
+                if let Some(next) = self.begin_due(recorder, now)? {
                     (wait, more) = (wait.min(next.saturating_sub(self.clock.now())), true);
                 }
             } else if recorder.accepting()
-                && let Some(next) = self.refill(recorder, now)
+                && let Some(next) = self.refill(recorder, now)?
             {
                 (wait, more) = (wait.min(next.saturating_sub(now)), true);
             }
             if self.queue.in_flight() == 0 && !more || recorder.given_up(now) {
                 return Ok(());
             }
-            self.queue.submit_and_wait(self.batch.size.min(self.queue.in_flight()).max(1), wait)?;
+            let flying = self.queue.in_flight();
+            let ready = self.submission.decides() && self.queue.is_ready();
+            self.submission.given();
+            self.queue.submit_and_wait(self.batch.size.min(flying).max(1), wait)?;
             self.queue.reap(&mut self.done);
+            if self.submission.decides() {
+                // All of them can only be complete at once if they were as soon as they were submitted.
+                self.submission.waited(!ready && (self.done.len() as u32) < flying);
+            }
             // One reading for all completions found: they were complete by now, and a reading for each
             // would only add the time we spend on the ones before it.
             now = self.clock.now();
             recorder.observe(now);
             for i in 0..self.done.len() {
-                self.complete(self.done[i], recorder, now);
+                self.complete(self.done[i], recorder, now)?;
             }
             self.done.clear();
         }
     }
 
     /// Queues the job's next I/O in every free slot; when the next slot has rested, if any rests.
-    fn refill(&mut self, recorder: &mut Recorder, now: Nanos) -> Option<Nanos> {
+    fn refill(&mut self, recorder: &mut Recorder, now: Nanos) -> io::Result<Option<Nanos>> {
         let wakes = self.rests.as_mut().and_then(|rests| rests.wake(now, &mut self.free));
+        if self.submission.is_each() && !self.batch.one_stamp {
+            self.begin_in_turn(recorder)?;
+            return Ok(wakes);
+        }
         let first = self.next;
         while self.next < self.limit {
             let Some(slot) = self.free.pop() else { break };
             let (op, request) = self.prepare(slot);
             let start = if self.batch.one_stamp { now } else { self.clock.now() };
             recorder.begin(slot as usize, op, start);
+            self.give_what_is_due()?;
             self.push(slot, request);
         }
         if self.batch.one_stamp && self.next > first {
             self.spans.sum += self.clock.now().saturating_sub(now).0;
             self.spans.count += 1;
         }
-        wakes
+        Ok(wakes)
+    }
+
+    /// Begins an I/O in every free slot and submits one after the other. All begin when the data of all are ready: what waits for those
+    /// before it is in flight for whoever asked for this depth, and where a call blocks, none of them hides.
+    fn begin_in_turn(&mut self, recorder: &mut Recorder) -> io::Result<()> {
+        while self.next < self.limit {
+            let Some(slot) = self.free.pop() else { break };
+            self.prepare(slot);
+            self.begun.push(slot);
+        }
+        let start = self.clock.now();
+        for &slot in &self.begun {
+            recorder.begin(slot as usize, self.slots[slot as usize].op, start);
+        }
+        for index in 0..self.begun.len() {
+            self.give_what_is_due()?;
+            let slot = self.begun[index];
+            self.push(slot, self.slots[slot as usize].request);
+        }
+        if self.begun.len() > 1 {
+            self.submission.took_turns(self.begun.len() as u64, self.clock.now().saturating_sub(start).0);
+        }
+        self.begun.clear();
+        Ok(())
+    }
+
+    /// Submits what was begun before the I/O that begins now, if it is not to wait for it.
+    #[inline(always)]
+    fn give_what_is_due(&mut self) -> io::Result<()> {
+        if !self.submission.is_due() {
+            return Ok(());
+        }
+        self.submission.given();
+        self.queue.submit()
     }
 
     /// Queues every I/O of an open loop that is due and has a slot; the time of the next one that will have.
-    fn begin_due(&mut self, recorder: &mut Recorder, mut now: Nanos) -> Option<Nanos> {
+    fn begin_due(&mut self, recorder: &mut Recorder, mut now: Nanos) -> io::Result<Option<Nanos>> {
         loop {
-            let open = self.open.as_ref()?;
-            let due = open.due.filter(|&due| recorder.wants(due, now))?;
+            let Some(open) = &self.open else { return Ok(None) };
+            let Some(due) = open.due.filter(|&due| recorder.wants(due, now)) else { return Ok(None) };
             let at = Nanos(recorder.origin() + due);
             if at > now {
-                return Some(at);
+                return Ok(Some(at));
             }
             let possible = Nanos(at.0.max(open.freed));
-            let slot = self.free.pop()?;
+            let Some(slot) = self.free.pop() else { return Ok(None) };
+            self.give_what_is_due()?;
             let (op, request) = self.prepare(slot);
             now = self.clock.now();
             recorder.begin_due(slot as usize, op, now, at, possible);
@@ -239,10 +293,11 @@ impl<Q: Queue> QueueLane<Q> {
 
     fn push(&mut self, slot: u32, request: Request) {
         let state = self.slots[slot as usize];
+        self.submission.queued();
         self.queue.push(slot, request, state.at, state.len as usize, state.offset);
     }
 
-    fn complete(&mut self, completion: Completion, recorder: &mut Recorder, now: Nanos) {
+    fn complete(&mut self, completion: Completion, recorder: &mut Recorder, now: Nanos) -> io::Result<()> {
         let (slot, result) = (completion.slot, completion.result);
         let state = self.slots[slot as usize];
         if result == -EAGAIN || result == -EINTR {
@@ -258,7 +313,8 @@ impl<Q: Queue> QueueLane<Q> {
             if let Some(verifier) = &mut self.verifier {
                 verifier.failed(slot, op, state.offset);
             }
-            return self.release(slot, recorder, now);
+            self.release(slot, recorder, now);
+            return Ok(());
         }
         if let (Some(verifier), false) = (&mut self.verifier, syncing) {
             let data = &self.queue.slot_mut(slot)[state.at..state.at + state.len as usize];
@@ -273,7 +329,8 @@ impl<Q: Queue> QueueLane<Q> {
             if state.op == Op::Write {
                 self.count_write(slot, recorder, now);
             }
-            return self.release(slot, recorder, now);
+            self.release(slot, recorder, now);
+            return Ok(());
         }
         match (op, u64::from(self.sync.every())) {
             (Op::Write, 1) => return self.begin_sync(slot, now),
@@ -291,6 +348,7 @@ impl<Q: Queue> QueueLane<Q> {
             }
         }
         self.release(slot, recorder, now);
+        Ok(())
     }
 
     fn count_write(&self, slot: u32, recorder: &mut Recorder, now: Nanos) {
@@ -298,13 +356,14 @@ impl<Q: Queue> QueueLane<Q> {
         recorder.complete(slot as usize, Ended { op: Op::Write, offset, len, now });
     }
 
-    fn begin_sync(&mut self, slot: u32, now: Nanos) {
+    fn begin_sync(&mut self, slot: u32, now: Nanos) -> io::Result<()> {
         self.slots[slot as usize].sync_start = now.0;
-        self.resume(slot);
+        self.resume(slot)
     }
 
     /// Queues what the slot is at, again or for the first time.
-    fn resume(&mut self, slot: u32) {
+    fn resume(&mut self, slot: u32) -> io::Result<()> {
+        self.give_what_is_due()?;
         let state = self.slots[slot as usize];
         let request = match (state.sync_start > 0, self.sync) {
             (true, Sync::Fsync(_)) => Request::Fsync,
@@ -312,6 +371,7 @@ impl<Q: Queue> QueueLane<Q> {
             (false, _) => state.request,
         };
         self.push(slot, request);
+        Ok(())
     }
 
     fn release(&mut self, slot: u32, recorder: &mut Recorder, now: Nanos) {

@@ -2,26 +2,36 @@
 
 use super::*;
 use crate::layout::tests::{stream, trial};
-use crate::recorder::{MESSAGES_PER_THREAD, Message};
+use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message};
 use crate::shared::{InFlight, Shared, Times};
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 use stend_base::Bytes;
 use stend_record::observed::IoErrors;
-use stend_spec::workload::{Mix, OPS, Stream};
+use stend_spec::workload::{Mix, OPS, Stream, Submit};
 use stend_sys::clock;
 
 const IOS: u64 = 200;
 const EIO: i32 = 5;
 const EOPNOTSUPP: i32 = 95;
 
-/// Completes as many as are waited for of what it is given, the n-th request with what `answer` makes of n and the right
-/// result.
+/// What is written down: the n-th request is answered with what `answer` makes of n and the right result, so many come at a time
+/// even if fewer are waited for, and whether the first of them is there before that.
+#[derive(Clone, Copy)]
+struct Script {
+    answer: fn(u64, i32) -> i32,
+    come: usize,
+    ready: bool,
+}
+
+/// What comes out: I/Os by operation, failures by class, how often completions were waited for, and how the thread ended.
+type Made = ([u64; OPS], Vec<IoErrors>, u64, Finished);
+
 struct Scripted {
+    script: Script,
     memory: Vec<Vec<u8>>,
     pending: Vec<Completion>,
     seen: u64,
-    answer: fn(u64, i32) -> i32,
     wanted: usize,
     rounds: Arc<AtomicU64>,
 }
@@ -41,12 +51,20 @@ impl Queue for Scripted {
 
     fn push(&mut self, slot: u32, request: Request, _at: usize, len: usize, _offset: u64) {
         let right = if request.moves_data() { len as i32 } else { 0 };
-        self.pending.push(Completion { slot, result: (self.answer)(self.seen, right) });
+        self.pending.push(Completion { slot, result: (self.script.answer)(self.seen, right) });
         self.seen += 1;
     }
 
+    fn submit(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.script.ready
+    }
+
     fn submit_and_wait(&mut self, want: u32, _timeout: Nanos) -> io::Result<()> {
-        self.wanted = want as usize;
+        self.wanted = self.pending.len().min(self.script.come.max(want as usize));
         self.rounds.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -58,12 +76,12 @@ impl Queue for Scripted {
 
 /// Makes so many I/Os of a stream: those that completed by operation, and failures by class.
 fn made(spec: Stream, answer: fn(u64, i32) -> i32) -> ([u64; OPS], Vec<IoErrors>) {
-    let (done, failures, ..) = made_in_rounds(spec, answer);
+    let (done, failures, ..) = made_by(spec, Script { answer, come: 1, ready: false });
     (done, failures)
 }
 
-/// The same, with how often completions were waited for, and how long the stamp of a batch was shared.
-fn made_in_rounds(spec: Stream, answer: fn(u64, i32) -> i32) -> ([u64; OPS], Vec<IoErrors>, u64, Option<Nanos>) {
+/// The same by a whole script, with all that comes out.
+fn made_by(spec: Stream, script: Script) -> Made {
     let job = crate::layout::jobs(&trial(Bytes::mib(1), vec![spec]), IOS).unwrap().remove(0);
     let shared = Arc::new(Shared::new(u64::MAX));
     let (out, inbox) = sync_channel(MESSAGES_PER_THREAD);
@@ -75,22 +93,22 @@ fn made_in_rounds(spec: Stream, answer: fn(u64, i32) -> i32) -> ([u64; OPS], Vec
     let rounds = Arc::new(AtomicU64::new(0));
     let queue = |slots: u32, len| {
         let memory = vec![vec![0; len]; slots as usize];
-        Ok(Scripted { memory, pending: Vec::new(), seen: 0, answer, wanted: 0, rounds: rounds.clone() })
+        Ok(Scripted { script, memory, pending: Vec::new(), seen: 0, wanted: 0, rounds: rounds.clone() })
     };
     let lane = QueueLane::new(&job, &Arc::new(Progress::new(None)), queue).unwrap();
     let start = recorder.wait_for_start(Ok(false));
     lane.run(recorder, start);
-    let (mut done, mut span) = ([0; OPS], None);
+    let (mut done, mut ended) = ([0; OPS], Finished::default());
     while let Ok(message) = inbox.try_recv() {
         match message {
             Message::Part(_, part) => {
                 done.iter_mut().zip(Op::ALL).for_each(|(sum, op)| *sum += part.counter(op).ops);
             }
-            Message::Finished(_, finished) => span = finished.batch_span,
+            Message::Finished(_, finished) => ended = finished,
             Message::Ready(_) | Message::Log(..) => {}
         }
     }
-    (done, shared.faults(), rounds.load(Ordering::Relaxed), span)
+    (done, shared.faults(), rounds.load(Ordering::Relaxed), ended)
 }
 
 fn deep(mix: Mix) -> Stream {
@@ -115,13 +133,45 @@ fn what_a_signal_or_a_shortage_interrupted_is_made_again_and_is_no_failure() {
 fn a_batch_is_waited_for_together_and_the_last_is_as_long_as_what_is_left() {
     let rounds = |size, one_stamp| {
         let spec = Stream { batch: Batch { size, one_stamp }, ..deep(Mix::of_reads(100)) };
-        let (done, failures, rounds, span) = made_in_rounds(spec, |_, right| right);
-        assert_eq!((done[Op::Read.index()], failures, span.is_some()), (IOS, Vec::new(), one_stamp));
+        let (done, failures, rounds, ended) = made_by(spec, Script { answer: |_, right| right, come: 1, ready: false });
+        assert_eq!((done[Op::Read.index()], failures, ended.batch_span.is_some()), (IOS, Vec::new(), one_stamp));
         rounds
     };
     assert_eq!((rounds(1, false), rounds(1, true), rounds(4, true), rounds(8, false)), (IOS, IOS, IOS / 4, IOS / 8));
     // 200 I/Os in sevens: the first 28 times leave four.
     assert_eq!(rounds(7, false), IOS.div_ceil(7));
+}
+
+#[test]
+fn each_is_submitted_by_itself_unless_the_thread_never_waits_or_is_told_otherwise() {
+    let submitted = |submit, size, come, ready| {
+        let spec = Stream { submit, batch: Batch { size, one_stamp: false }, ..deep(Mix::of_reads(100)) };
+        let (done, .., ended) = made_by(spec, Script { answer: |_, right| right, come, ready });
+        assert_eq!(done[Op::Read.index()], IOS);
+        let done = ended.submissions.unwrap();
+        assert_eq!(done.ios, IOS);
+        (done.calls, done.together)
+    };
+    assert_eq!(submitted(Submit::Auto, 1, 4, false), (IOS, 0), "it waits for each four");
+    // Eight at first, then four at a time.
+    assert_eq!(submitted(Submit::Batch, 1, 4, false), (1 + (IOS - 8) / 4, IOS));
+    assert_eq!(submitted(Submit::Auto, 4, 1, false), (1 + (IOS - 8) / 4, IOS), "a batch goes as one");
+    assert_eq!(submitted(Submit::Each, 4, 1, false), (IOS, 0));
+    // After eight waits that were none: all that was begun before them one by one.
+    let before = 8 + 7 * 4;
+    assert_eq!(submitted(Submit::Auto, 1, 4, true), (before + (IOS - before) / 4, IOS - before));
+    // What was all complete at once was complete when it was submitted: eight at a time, eight times.
+    assert_eq!(submitted(Submit::Auto, 1, 8, false), (8 * 8 + (IOS - 64) / 8, IOS - 64));
+    assert_eq!(submitted(Submit::Each, 1, 8, true), (IOS, 0));
+}
+
+#[test]
+fn what_is_made_again_and_syncs_are_submitted_by_themselves_too() {
+    let spec = Stream { sync: Sync::Fdatasync(1), submit: Submit::Each, ..deep(Mix::of_reads(0)) };
+    let answer = |n: u64, right: i32| if n.is_multiple_of(5) { -EAGAIN } else { right };
+    let (.., ended) = made_by(spec, Script { answer, come: 4, ready: false });
+    let done = ended.submissions.unwrap();
+    assert!(done.ios > 2 * IOS && done.calls == done.ios && done.together == 0, "{done:?}");
 }
 
 #[test]

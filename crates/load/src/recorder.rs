@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use stend_base::histogram::{BUCKETS, Histogram};
 use stend_base::{Error, Nanos};
+use stend_record::observed::Submissions;
 use stend_spec::workload::Op;
 use stend_sys::affinity::{ThreadTimes, thread_times};
 use stend_sys::clock;
@@ -60,6 +61,8 @@ pub(crate) struct Finished {
     pub late: Option<Box<Lateness>>,
     /// Mean time over which the one stamp of a batch was shared; `None`: every I/O has its own.
     pub batch_span: Option<Nanos>,
+    /// How its I/Os were given to the kernel; `None`: by a call each that returns when it is complete.
+    pub submissions: Option<Submissions>,
     /// I/Os that its log misses; none without a log.
     pub missed: Missed,
 }
@@ -254,8 +257,8 @@ impl Recorder {
         self.halted |= self.shared.fault(self.stream, io.op, errno, io.offset);
     }
 
-    /// Hands over what is left and says goodbye.
-    pub fn finish(mut self, stalled: bool, failure: Option<io::Error>, batch_span: Option<Nanos>) {
+    /// Hands over what is left and says goodbye with what the thread itself knows of its end.
+    pub fn finish(mut self, known: Finished) {
         self.note_usage();
         if !self.current.is_empty() {
             // What was counted before the end lies before the end, however late it is handed over.
@@ -266,7 +269,7 @@ impl Recorder {
             let _ = self.out.send(Message::Part(self.thread, self.current));
         }
         let missed = self.log.map(|log| log.finish()).unwrap_or_default();
-        let finished = Finished { usage: self.usage, stalled, failure, late: self.late, batch_span, missed };
+        let finished = Finished { usage: self.usage, late: self.late, missed, ..known };
         let _ = self.out.send(Message::Finished(self.thread, finished));
     }
 

@@ -48,7 +48,7 @@ fn an_io_belongs_to_the_interval_and_phase_of_its_completion() {
     );
     complete(&mut recorder, 2000);
     assert!(!recorder.accepting());
-    recorder.finish(false, None, None);
+    recorder.finish(Finished::default());
     assert_eq!(parts(&inbox)[0], (Phase::Window, 5, 1, 1));
 }
 
@@ -56,7 +56,7 @@ fn an_io_belongs_to_the_interval_and_phase_of_its_completion() {
 fn a_late_collector_costs_resolution_and_nothing_else() {
     let (mut recorder, _shared, inbox, _give_back) = recorder();
     (0..25).for_each(|i| complete(&mut recorder, i * 100));
-    recorder.finish(false, None, None);
+    recorder.finish(Finished::default());
     let parts = parts(&inbox);
     assert_eq!(parts.iter().map(|p| p.3).sum::<u64>(), 25);
     assert!(parts.contains(&(Phase::Window, 4, 16, 16)), "16 intervals in one part: {parts:?}");
@@ -105,7 +105,7 @@ fn the_wait_of_an_io_counts_from_when_it_was_due_and_only_ours_as_ours() {
     let at = |us: u64| Nanos(LOAD_START + us * 1000);
     recorder.begin_due(0, Op::Read, at(50), at(10), at(45));
     recorder.complete(0, Ended { op: Op::Read, offset: 0, len: 4096, now: at(80) });
-    recorder.finish(false, None, None);
+    recorder.finish(Finished::default());
     let mut messages = inbox.try_iter();
     let Some(Message::Part(0, part)) = messages.next() else { panic!("no part") };
     let counter = part.counter(Op::Read);

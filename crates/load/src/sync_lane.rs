@@ -6,7 +6,7 @@ use crate::arrivals::{Arrivals, Progress};
 use crate::io_log::Ended;
 use crate::layout::Job;
 use crate::payload::Payload;
-use crate::recorder::Recorder;
+use crate::recorder::{Finished, Recorder};
 use crate::sequence::{Sequence, Step};
 use crate::verify::Verifier;
 use std::io;
@@ -92,7 +92,7 @@ impl SyncLane {
         if let Some(verifier) = self.verifier {
             verifier.finish();
         }
-        recorder.finish(false, None, None);
+        recorder.finish(Finished::default());
     }
 
     fn closed_loop(&mut self, recorder: &mut Recorder) {

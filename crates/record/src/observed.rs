@@ -153,7 +153,7 @@ pub struct OpenTotals {
 }
 
 /// Totals of one job over the measuring window.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct JobTotals {
     /// Index of the stream in the trial.
     pub stream: u16,
@@ -174,6 +174,32 @@ pub struct JobTotals {
     /// Mean time from the one reading of the clock for a batch until its last I/O was queued, ns; `None`: the clock was
     /// read for each.
     pub batch_span_ns: Option<u64>,
+    /// How its I/Os were given to the kernel, ramp and drain included; `None`: by a call each that returns when the I/O is complete,
+    /// or another program made them.
+    pub submissions: Option<Submissions>,
+}
+
+/// How I/Os were given to the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Submissions {
+    /// Calls that gave it I/Os.
+    pub calls: u64,
+    /// I/Os, syncs and repeated ones included.
+    pub ios: u64,
+    /// Of these, those that were given together with others.
+    pub together: u64,
+    /// How long I/Os that went one by one waited for those before them, all together, ns; their latencies include it.
+    pub waited_ns: u64,
+}
+
+impl Submissions {
+    /// Adds those of another thread.
+    pub fn add(&mut self, more: Submissions) {
+        self.calls += more.calls;
+        self.ios += more.ios;
+        self.together += more.together;
+        self.waited_ns += more.waited_ns;
+    }
 }
 
 /// An I/O whose end was not seen.

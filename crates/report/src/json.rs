@@ -21,6 +21,7 @@ use stend_analyse::findings::{
 use stend_analyse::{Chart, Findings};
 use stend_base::{Kind, Say};
 use stend_record::RunState;
+use stend_record::observed::Submissions;
 use stend_spec::workload::Op;
 
 /// Raised when a field changes its meaning or goes away; new fields do not raise it.
@@ -156,6 +157,8 @@ struct Case<'a> {
     targets: Vec<TargetOut<'a>>,
     replays: Vec<ReplayOut<'a>>,
     io_logs: &'a [IoLogFinding],
+    /// How I/Os were given to the kernel.
+    submissions: Option<Submissions>,
     prober: Option<prober::ProberOut>,
     /// Why there is none, where one would expect it.
     no_prober: Option<&'a Say>,
@@ -371,6 +374,7 @@ fn case(case: &CaseFinding) -> Case<'_> {
         targets: case.targets.iter().map(target).collect(),
         replays: case.replays.iter().map(replay).collect(),
         io_logs: &case.io_logs,
+        submissions: case.submissions,
         prober: case.prober.as_ref().map(prober::out),
         no_prober: case.no_prober.as_ref(),
         checks: case.checks.iter().map(check).collect(),

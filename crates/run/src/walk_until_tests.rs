@@ -27,6 +27,7 @@ fn with_reads(ordinal: u32, reads: u64) -> Reply {
         run_delay_ns: None,
         cpu_max_ns: None,
         batch_span_ns: None,
+        submissions: None,
     }];
     Reply::TrialDone { ordinal, outcome }
 }

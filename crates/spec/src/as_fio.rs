@@ -6,7 +6,7 @@
 use crate::external::per_job;
 use crate::pattern::{Pattern, Zone};
 use crate::rate::Gaps;
-use crate::workload::{Batch, BlockShare, Data, Mix, Stream, Sync};
+use crate::workload::{Batch, BlockShare, Data, Mix, Stream, Submit, Sync};
 use stend_base::{Bytes, Millionths, Say, say};
 
 /// fio repeats its compressible pattern in pieces of this size; ours are 4 KiB, too.
@@ -85,10 +85,15 @@ pub fn rate(stream: &Stream) -> Option<Options> {
     Some(out)
 }
 
-/// How many I/Os are handed over at a time.
-pub fn batch(batch: Batch) -> Options {
-    let names = ["iodepth_batch_submit", "iodepth_batch_complete_min"];
-    names.into_iter().filter(|_| batch.size > 1).map(|name| (name, batch.size.to_string())).collect()
+/// How many I/Os are handed over at a time; at this depth.
+pub fn batch(batch: Batch, submit: Submit, depth: u32) -> Options {
+    let submitted = match submit {
+        Submit::Each => 1,
+        Submit::Batch => depth,
+        Submit::Auto => batch.size,
+    };
+    let numbers = [("iodepth_batch_submit", submitted), ("iodepth_batch_complete_min", batch.size)];
+    numbers.into_iter().filter(|(_, number)| *number > 1).map(|(name, number)| (name, number.to_string())).collect()
 }
 
 /// What is written, `least` being the smallest block: a piece of the pattern must fit into it.

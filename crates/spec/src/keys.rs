@@ -415,6 +415,7 @@ pub const STREAM: Mapping = Mapping {
             Shape::Map(&batch::BATCH),
             "What is done for several I/Os together. Contradicts `rate` and `backend: psync`.",
         ),
+        batch::SUBMIT_KEY,
         optional(
             "cpus",
             "any",

@@ -192,6 +192,7 @@ fn stream(node: &Node, file: &str, files: u32) -> Result<StreamSpec> {
         region: map.optional("region", place::region)?.flatten(),
         think: map.optional("think", |node, file| place::think(node, file, open))?.flatten(),
         batch: Batch::default(),
+        submit: map.optional("submit", |node, file| word(node, file, keys::batch::SUBMIT))?.unwrap_or_default(),
         rate,
         verify: None,
         search,

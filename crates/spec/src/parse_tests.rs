@@ -33,7 +33,7 @@ fn an_unknown_key_names_its_place_and_its_neighbour() {
         &with_stream("{op: read, pattern: random, block_size: 4KiB, tempo: 3}"),
         expect![[r#"
             error: suite.yaml:5:55: a stream: unknown key `tempo`
-            hint: known keys: `op`, `pattern`, `block_size`, `queue_depth`, `jobs`, `sync`, `data`, `rate`, `verify`, `region`, `think`, `batch`, `cpus`, `numa`, `trace`"#]],
+            hint: known keys: `op`, `pattern`, `block_size`, `queue_depth`, `jobs`, `sync`, `data`, `rate`, `verify`, `region`, `think`, `batch`, `submit`, `cpus`, `numa`, `trace`"#]],
     );
 }
 

@@ -18,7 +18,7 @@ use crate::steady::Steady;
 use crate::topology::Placement;
 use crate::trace::{Pace, Source, TraceSpec};
 use crate::until::Until;
-use crate::workload::{Backend, Batch, BlockShare, Data, Engine, Mix, Pages, Pattern, Sync, Think, Verify};
+use crate::workload::{Backend, Batch, BlockShare, Data, Engine, Mix, Pages, Pattern, Submit, Sync, Think, Verify};
 use serde::{Deserialize, Serialize};
 use stend_base::{Bytes, Nanos};
 
@@ -138,6 +138,8 @@ pub struct StreamSpec {
     pub think: Option<Think>,
     /// What is done for several I/Os together.
     pub batch: Batch,
+    /// How its I/Os are given to the kernel.
+    pub submit: Submit,
     /// CPUs and NUMA nodes.
     pub placement: Placement,
     /// The rate is searched; then there is none in `rate`.
@@ -185,6 +187,7 @@ impl StreamSpec {
             region: None,
             think: None,
             batch: Batch::default(),
+            submit: Submit::default(),
             placement: Placement::default(),
             search: None,
             trace: None,

@@ -86,6 +86,8 @@ pub struct Stream {
     pub think: Option<Think>,
     /// What is done for several I/Os of a closed loop together.
     pub batch: Batch,
+    /// How its I/Os are given to the kernel.
+    pub submit: Submit,
     /// CPUs of its threads and node of its buffers.
     pub place: Place,
     /// The trace that says what its I/Os do, where and when; then `mix` is what the trace holds, in whole percent, and
@@ -114,6 +116,19 @@ impl Default for Batch {
     fn default() -> Batch {
         Batch { size: 1, one_stamp: false }
     }
+}
+
+/// How I/Os that begin are given to the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Submit {
+    /// Each by itself, unless the thread is what limits the load: then those that begin together.
+    #[default]
+    Auto,
+    /// Each by itself, as soon as it is due.
+    Each,
+    /// Those that begin together by one call, after the last of them.
+    Batch,
 }
 
 /// When the places in flight of a closed loop rest. Each is a user of its own.
@@ -162,6 +177,7 @@ impl Stream {
             region: None,
             think: None,
             batch: Batch::default(),
+            submit: Submit::default(),
             place: Place::default(),
             replay: None,
         }

@@ -44,6 +44,21 @@ struct Event {
     result2: i64,
 }
 
+/// Begin of what the kernel maps for a context, at the address that is its id.
+//= linux, fs/aio.c, struct aio_ring
+#[repr(C)]
+struct Mapped {
+    id: u32,
+    capacity: u32,
+    head: u32,
+    tail: u32,
+    magic: u32,
+}
+
+/// What tells that a kernel maps it so.
+//= linux, fs/aio.c, AIO_RING_MAGIC
+const MAGIC: u32 = 0xa10a_10a1;
+
 /// The kernel's side; no request is in flight when it is dropped.
 struct ContextId(c_ulong);
 
@@ -125,6 +140,18 @@ impl ContextId {
         }
     }
 
+    /// Whether events have come that were not fetched, without a call.
+    #[inline(always)]
+    fn has_events(&self) -> bool {
+        let mapped = self.0 as *const Mapped;
+        // SAFETY: the id of a context is the address of a page that is mapped from `io_setup` to `io_destroy`, and is read only; the
+        // kernel changes `tail` meanwhile, so it is read as what may change.
+        unsafe {
+            (&raw const (*mapped).magic).read_volatile() == MAGIC
+                && (&raw const (*mapped).head).read_volatile() != (&raw const (*mapped).tail).read_volatile()
+        }
+    }
+
     /// One `io_getevents`; returns how many events it found. A signal is none.
     fn events(&self, want: u32, timeout: Nanos, events: &mut [Event]) -> io::Result<usize> {
         let (seconds, nanos) = (timeout.0 / 1_000_000_000, timeout.0 % 1_000_000_000);
@@ -170,7 +197,7 @@ impl Context {
     }
 
     /// Gives the kernel what it takes of what is queued.
-    fn submit(&mut self) {
+    fn give(&mut self) {
         self.addresses.clear();
         for &slot in &self.queued {
             self.addresses.push(&raw mut self.requests[slot as usize]);
@@ -246,9 +273,20 @@ impl Queue for Context {
     }
 
     #[inline]
+    fn submit(&mut self) -> io::Result<()> {
+        self.give();
+        Ok(())
+    }
+
+    #[inline]
+    fn is_ready(&mut self) -> bool {
+        self.arrived > 0 || !self.answered.is_empty() || self.inner.id.has_events()
+    }
+
+    #[inline]
     fn submit_and_wait(&mut self, want: u32, timeout: Nanos) -> io::Result<()> {
         if !self.queued.is_empty() {
-            self.submit();
+            self.give();
         }
         if !self.plain.is_empty() {
             self.sync_plainly();

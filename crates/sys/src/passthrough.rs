@@ -130,6 +130,16 @@ impl Queue for Passthrough {
     }
 
     #[inline]
+    fn submit(&mut self) -> io::Result<()> {
+        crate::uring::entered(self.inner.uring.submitter().submit())
+    }
+
+    #[inline]
+    fn is_ready(&mut self) -> bool {
+        !self.inner.uring.completion().is_empty()
+    }
+
+    #[inline]
     fn submit_and_wait(&mut self, want: u32, timeout: Nanos) -> io::Result<()> {
         let time = types::Timespec::new().sec(timeout.0 / 1_000_000_000).nsec((timeout.0 % 1_000_000_000) as u32);
         let args = types::SubmitArgs::new().timespec(&time);

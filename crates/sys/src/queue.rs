@@ -57,10 +57,16 @@ pub trait Queue {
     /// Memory of a slot. Panics if the slot has a request in flight.
     fn slot_mut(&mut self, slot: u32) -> &mut [u8];
 
-    /// Queues a request for the next [`submit_and_wait`](Self::submit_and_wait). A transfer moves `len`
+    /// Queues a request for the next [`submit`](Self::submit) or [`submit_and_wait`](Self::submit_and_wait). A transfer moves `len`
     /// bytes between `offset` of the target and `at` of the slot's memory; a sync is of the file that `offset` lies in,
     /// and what moves no data has a range of the target alone. Panics if the slot is in flight or the memory is not inside it.
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64);
+
+    /// Submits what is queued, without waiting. What the kernel does not take now stays queued.
+    fn submit(&mut self) -> io::Result<()>;
+
+    /// Whether a request is known to be complete, so that waiting for one would not wait.
+    fn is_ready(&mut self) -> bool;
 
     /// Submits what is queued and waits until `want` requests are complete or `timeout` has passed.
     /// Returning early is normal (signal, full queue, memory pressure): look at what

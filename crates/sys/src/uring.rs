@@ -214,6 +214,16 @@ impl Queue for Ring {
     }
 
     #[inline]
+    fn submit(&mut self) -> io::Result<()> {
+        entered(self.inner.uring.submitter().submit())
+    }
+
+    #[inline]
+    fn is_ready(&mut self) -> bool {
+        !self.inner.uring.completion().is_empty() || self.inner.uring.submission().taskrun()
+    }
+
+    #[inline]
     fn submit_and_wait(&mut self, want: u32, timeout: Nanos) -> io::Result<()> {
         if self.polling == Polling::Completions {
             return self.poll(want, timeout);
@@ -275,7 +285,8 @@ fn build(entries: u32, polling: Polling) -> io::Result<IoUring> {
         if single {
             builder.setup_single_issuer();
             if polling != Polling::Submissions {
-                builder.setup_defer_taskrun();
+                // The flag tells of requests that the next call will complete.
+                builder.setup_defer_taskrun().setup_taskrun_flag();
             }
         }
         if no_array {

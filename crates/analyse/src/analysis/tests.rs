@@ -124,7 +124,7 @@ prop_compose! {
         stream in 0u16..3, done in Op::ALL.map(|_| (number(), number())),
         latency in Op::ALL.map(|_| sparse()), times in [prop::option::of(number()), prop::option::of(number()), prop::option::of(number())],
     ) -> JobTotals {
-        JobTotals { stream, job: 0, done, service: times[0].map(|_| latency.clone()), latency, cpu_ns: times[0], run_delay_ns: times[1], cpu_max_ns: times[2], batch_span_ns: times[0] }
+        JobTotals { stream, job: 0, done, service: times[0].map(|_| latency.clone()), latency, cpu_ns: times[0], run_delay_ns: times[1], cpu_max_ns: times[2], batch_span_ns: times[0], submissions: None }
     }
 }
 

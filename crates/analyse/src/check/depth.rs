@@ -8,7 +8,7 @@ use crate::limits::{DEPTH_LOST, DEPTH_REACHED, TRIALS_SURE};
 use crate::phrase::{both, pick};
 use crate::stats::t_interval;
 use crate::trials::CaseTrials;
-use stend_base::{format, say};
+use stend_base::{Lang, format, say};
 use stend_record::RunRecord;
 use stend_record::sample::DiskCounters;
 use stend_spec::workload::{Op, Stream, Sync};
@@ -51,26 +51,21 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let mean = queue.mean();
+    // What waits for its turn to be submitted is in flight and not at the device: the result tells it, and it is no fault of a layer.
+    let held = waiting(case);
+    let rest = asked - held;
     let each: Vec<f64> = stretches
         .iter()
         .filter_map(|stretch| Queue::of(std::slice::from_ref(stretch), &devices))
         .map(|queue| queue.with_edges())
         .collect();
     // Trials that differ make the interval wide: one in which the queue never arrived must not hide there.
-    let lost = each.iter().copied().filter(|reached| *reached < DEPTH_LOST * asked).reduce(f64::min);
-    let measured = both(|l| {
-        let lowest = lost.map(|lost| {
-            pick(l, ", {n} in one trial", ", в одном испытании {n}").replace("{n}", &format::number(lost, l))
-        });
-        pick(l, "{m} of {a} at {d}{n}", "{m} из {a} на {d}{n}")
-            .replace("{m}", &format::number(mean, l))
-            .replace("{a}", &format::number(asked, l))
-            .replace("{d}", &devices.join(", "))
-            .replace("{n}", lowest.as_deref().filter(|_| each.len() > 1).unwrap_or_default())
-    });
+    let lost = each.iter().copied().filter(|reached| *reached < DEPTH_LOST * rest).reduce(f64::min);
+    let shown = lost.filter(|_| each.len() > 1);
+    let measured = both(|l| measured((mean, asked), &devices.join(", "), shown, held, l));
     // The whole interval is below, as far as trials make one.
     let interval = t_interval::interval(&each).filter(|_| each.len() >= TRIALS_SURE);
-    if lost.is_none() && interval.map_or(mean, |(_, high)| high).max(mean) >= DEPTH_REACHED * asked {
+    if lost.is_none() && interval.map_or(mean, |(_, high)| high).max(mean) >= DEPTH_REACHED * rest {
         return check.pass(measured);
     }
     check.result(
@@ -81,6 +76,29 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             "Остальная очередь ждала над устройством: в генераторе, файловой системе или слое между ними. Скорость относится не к устройству на этой глубине. Ищите предел слоёв (блокировки, `nr_requests`, один занятый ЦП) или добавьте заданий."
         ),
     )
+}
+
+/// How many were in flight of how many asked for, in the worst trial if that is `lost`, and how many were `held` above the device.
+fn measured((mean, asked): (f64, f64), devices: &str, lost: Option<f64>, held: f64, l: Lang) -> String {
+    let lost = lost
+        .map(|lost| pick(l, ", {n} in one trial", ", в одном испытании {n}").replace("{n}", &format::number(lost, l)));
+    let held = (held >= 0.05).then(|| {
+        pick(l, ", {n} waited to be submitted", ", {n} ждали подачи").replace("{n}", &format::number(held, l))
+    });
+    pick(l, "{m} of {a} at {d}{n}{h}", "{m} из {a} на {d}{n}{h}")
+        .replace("{m}", &format::number(mean, l))
+        .replace("{a}", &format::number(asked, l))
+        .replace("{d}", devices)
+        .replace("{n}", &lost.unwrap_or_default())
+        .replace("{h}", &held.unwrap_or_default())
+}
+
+/// Mean number of I/Os that waited for those before them to be submitted.
+fn waiting(case: &CaseTrials<'_>) -> f64 {
+    let waited = case.counting.iter().flat_map(|trial| &trial.outcome.jobs);
+    let waited: u64 = waited.filter_map(|job| job.submissions).map(|done| done.waited_ns).sum();
+    let loaded = case.counting.iter().map(|trial| trial.outcome.window_end.saturating_sub(trial.outcome.load_start).0);
+    waited as f64 / loaded.sum::<u64>().max(1) as f64
 }
 
 /// What the kernel counts of the queue of the devices.
@@ -135,6 +153,7 @@ mod tests {
     use super::*;
     use crate::fixture::{case, run, run_of};
     use crate::trials::by_case;
+    use stend_record::observed::Submissions;
 
     /// With this part of the time of all I/Os at the device.
     fn with(share: f64) -> CheckResult {
@@ -142,6 +161,26 @@ mod tests {
         let disks = record.samples.iter_mut().flat_map(|sample| &mut sample.disks);
         disks.for_each(|disk| disk.weighted_ns = (disk.weighted_ns as f64 * share) as u64);
         depth(&record, &by_case(&record)[0])
+    }
+
+    #[test]
+    fn what_waits_to_be_submitted_is_told_and_not_missed_at_the_device() {
+        let with = |waited_ns| {
+            let mut record = run().trial(0).done().record();
+            let disks = record.samples.iter_mut().flat_map(|sample| &mut sample.disks);
+            disks.for_each(|disk| disk.weighted_ns = disk.weighted_ns * 3 / 4);
+            let outcome = record.trials[0].outcome.as_mut().unwrap();
+            let loaded = (outcome.window_end - outcome.load_start).0;
+            let submissions = Submissions { calls: 1, ios: 1, together: 0, waited_ns: waited_ns * loaded };
+            outcome.jobs[0].submissions = Some(submissions);
+            depth(&record, &by_case(&record)[0])
+        };
+        let found = with(4);
+        assert_eq!(
+            (found.status, found.measured.en.as_str()),
+            (CheckStatus::Pass, "24.0 of 32.0 at sda, 4.00 waited to be submitted")
+        );
+        assert_eq!((with(1).status, with(0).measured.en.as_str()), (CheckStatus::Warn, "24.0 of 32.0 at sda"));
     }
 
     #[test]

@@ -5,8 +5,9 @@ use crate::findings::{CheckResult, CheckStatus};
 use crate::phrase::{both, pick};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say};
+use stend_record::observed::JobTotals;
 use stend_spec::keys::BACKENDS;
-use stend_spec::workload::{Backend, Pages, Region, Stream, Sync};
+use stend_spec::workload::{Backend, Pages, Region, Stream, Submit, Sync};
 
 /// H04: backend, direct I/O, jobs, depth, block size and region are those that were asked for.
 pub fn executed(case: &CaseTrials<'_>) -> CheckResult {
@@ -93,6 +94,11 @@ fn shape(trial: &Counting<'_>, index: u16, stream: &Stream) -> Vec<Say> {
             _ => say!("open with O_DSYNC, asked without", "открыто с O_DSYNC, заявлено без него"),
         });
     }
+    let together = |job: &&JobTotals| job.submissions.is_some_and(|done| done.together > 0);
+    let own = || trial.outcome.jobs.iter().filter(|job| job.stream == index);
+    if stream.submit == Submit::Each && own().any(|job| together(&job)) {
+        found.push(say!("I/Os submitted together, asked one by one", "операции поданы вместе, заявлены по одной"));
+    }
     if stream.place.memory.is_some() && jobs().any(|job| job.memory_node != stream.place.memory) {
         found.push(say!("buffers not on the NUMA node asked for", "буферы не на заявленном узле NUMA"));
     }
@@ -113,7 +119,7 @@ mod tests {
     use crate::trials::by_case;
     use stend_base::Bytes;
     use stend_record::TrialOutcome;
-    use stend_record::observed::JobFacts;
+    use stend_record::observed::{JobFacts, Submissions};
 
     fn check(change: fn(&mut TrialOutcome)) -> CheckResult {
         let record = run().trial(0).done().trial(0).change(move |o, _| change(o)).done().record();
@@ -145,6 +151,21 @@ mod tests {
         assert_eq!(check(|o| o.engine.jobs[0].dsync = true).measured.en, "open with O_DSYNC, asked without");
         let found = check(|o| o.engine.jobs.push(o.engine.jobs[0]));
         assert_eq!((found.status, found.measured.ru.as_str()), (CheckStatus::Fail, "заданий 2, заявлено 1"));
+    }
+
+    #[test]
+    fn one_by_one_is_not_together() {
+        let status = |submit, together| {
+            let mut record = run().trial(0).done().record();
+            record.trials[0].asked.streams[0].submit = submit;
+            let jobs = &mut record.trials[0].outcome.as_mut().unwrap().jobs;
+            jobs[0].submissions = Some(Submissions { calls: 90, ios: 100, together, waited_ns: 500_000 });
+            let found = executed(&by_case(&record)[0]);
+            (found.status, found.measured.en)
+        };
+        assert_eq!(status(Submit::Each, 10), (CheckStatus::Fail, "I/Os submitted together, asked one by one".into()));
+        assert_eq!(status(Submit::Each, 0).0, CheckStatus::Pass);
+        assert_eq!(status(Submit::Auto, 10).0, CheckStatus::Pass);
     }
 
     #[test]

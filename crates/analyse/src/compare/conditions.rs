@@ -6,7 +6,7 @@ use crate::findings::Findings;
 use crate::phrase::{both, method, pick};
 use stend_base::{Bytes, Nanos, Say, format, say};
 use stend_record::{ArmFacts, Device, HostFacts, RunRecord, TargetFacts, TargetKind, TrialOutcome};
-use stend_spec::workload::Pages;
+use stend_spec::workload::{Pages, Submit};
 
 /// Key, name and value of one circumstance of one run; the value is empty where it is not known.
 type Item = (&'static str, Say, Say);
@@ -250,10 +250,24 @@ fn tool(record: &RunRecord, findings: &Findings) -> Vec<Item> {
         ("backend", say!("I/O submitted by", "подача ввода-вывода"), backends),
         ("fallback", say!("reason of the fall-back", "причина запасного пути"), each(reasons, |r, _| r.clone())),
         ("registered", say!("files and buffers registered", "файлы и буферы зарегистрированы"), registered),
+        ("submit", say!("submitted", "подача операций"), submit(record)),
         ("pages", say!("pages of buffers", "страницы буферов"), pages(record)),
         ("stend_version", Say::same("Stend"), Say::same(&record.header.stend_version)),
         ("limits_version", say!("limits of checks", "пределы проверок"), Say::same(&findings.limits_version)),
     ]
+}
+
+/// How I/Os were to be given to the kernel.
+fn submit(record: &RunRecord) -> Say {
+    if record.header.imported.is_some() {
+        return unknown();
+    }
+    let asked = record.trials.iter().flat_map(|trial| &trial.asked.streams).map(|stream| stream.submit);
+    each(asked, |submit, l| match submit {
+        Submit::Auto => pick(l, "by the load", "по нагрузке").to_string(),
+        Submit::Each => pick(l, "one by one", "по одной").to_string(),
+        Submit::Batch => pick(l, "together", "вместе").to_string(),
+    })
 }
 
 /// What buffers lay in: what was asked for, and where the kernel gave less, what was got. Of other tools fio, whose options are
@@ -387,6 +401,17 @@ mod tests {
         assert_eq!(keys, ["kernel", "device_firmware", "suite_text", "seed"]);
         assert_eq!(found.changed[3].values, [Say::same("7"), Say::same("8")]);
         assert!(found.same.iter().any(|c| c.key == "memory") && found.same.iter().all(|c| c.key != "hypervisor"));
+    }
+
+    #[test]
+    fn how_ios_are_submitted_is_a_condition() {
+        let a = run().trial(0).done().record();
+        let mut b = a.clone();
+        b.trials[0].asked.streams[0].submit = Submit::Batch;
+        let (of_a, of_b) = (analyse(&a).unwrap(), analyse(&b).unwrap());
+        let found = compare(&[(&a, &of_a), (&b, &of_b)], &Options::default());
+        let changed = found.changed.into_iter().find(|c| c.key == "submit").unwrap();
+        assert_eq!((changed.values[0].en.as_str(), changed.values[1].ru.as_str()), ("by the load", "вместе"));
     }
 
     #[test]

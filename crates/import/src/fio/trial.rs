@@ -269,6 +269,7 @@ fn totals(job: &Job, stream: u16, index: u32) -> JobTotals {
         run_delay_ns: None,
         cpu_max_ns: None,
         batch_span_ns: None,
+        submissions: None,
     }
 }
 

@@ -85,7 +85,7 @@ fn section(out: &mut String, job: &Job, cpu: Option<u32>, logs: &Path) {
         sizes => format!("bssplit={}", as_fio::shares(sizes, |size| size.0.to_string())),
     });
     all.push(format!("iodepth={}", stream.queue_depth));
-    all.extend(lines(as_fio::batch(stream.batch)));
+    all.extend(lines(as_fio::batch(stream.batch, stream.submit, stream.queue_depth)));
     all.extend(lines(as_fio::rate(stream).unwrap_or_default()));
     all.push(format!("offset={}", job.area.start));
     all.push(format!("size={}", job.region().len.0));

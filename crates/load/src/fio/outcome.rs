@@ -227,6 +227,7 @@ fn totals(job: &Job, report: &Report) -> Result<JobTotals, String> {
         run_delay_ns: None,
         cpu_max_ns: cpu_ns,
         batch_span_ns: None,
+        submissions: None,
     })
 }
 

@@ -6,8 +6,8 @@ use crate::facts::{HostFacts, TargetFacts, TargetKind, WriteAccess};
 use crate::imported::{Imported, SourceFile, Told, ToldNumber, ToldOp};
 use crate::io_log::{IoChunk, IoLogTotals, Logged, Records};
 use crate::observed::{
-    Contents, EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, TrialOutcome,
-    TrialStatus, ZeroSample,
+    Contents, EngineFacts, Event, EventKind, FillOutcome, JobTotals, OpenSlice, OpenTotals, Phase, Slice, Submissions,
+    TrialOutcome, TrialStatus, ZeroSample,
 };
 use crate::parts::{ArcCounters, ArrayState, LineRate, Link, LinkState, Parts, PathState, PoolState, Temperature};
 use crate::probes::{Probes, Silence};
@@ -171,6 +171,7 @@ pub fn outcome() -> TrialOutcome {
         run_delay_ns: None,
         cpu_max_ns: Some(1),
         batch_span_ns: Some(900),
+        submissions: Some(Submissions { calls: 90, ios: 100, together: 20, waited_ns: 500_000 }),
     };
     TrialOutcome {
         status: TrialStatus::Complete,

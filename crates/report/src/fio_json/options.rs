@@ -79,7 +79,8 @@ pub(super) fn options(run: &RunRecord, group: &GroupAsFio, stream: u16) -> Vec<(
 /// Batches, contents and CPUs, as in the job files that `export --format fio-job` writes.
 fn besides(stream: &Stream) -> as_fio::Options {
     let contents = as_fio::contents(stream.data, stream.block_size_min());
-    [as_fio::batch(stream.batch), contents, as_fio::cpus(&stream.place.cpus)].concat()
+    [as_fio::batch(stream.batch, stream.submit, stream.queue_depth), contents, as_fio::cpus(&stream.place.cpus)]
+        .concat()
 }
 
 /// Names as one value of fio, which parts them at colons but for those behind a `\` (HOWTO.rst, `filename`).

@@ -9,6 +9,7 @@ use stend_analyse::findings::{
     CaseFinding, CheckResult, CheckStatus, Headline, OpFinding, ProberFinding, Quantile, QuantileValue, Service,
 };
 use stend_analyse::io_log::in_words;
+use stend_analyse::submitted;
 use stend_base::{Say, format, say};
 
 /// The section. The first card is open: it shows what the others hold.
@@ -65,6 +66,9 @@ fn card(m: &mut Markup, page: &Page, case: &CaseFinding) {
         }
         if let Some(logs) = in_words(&case.io_logs) {
             m.line("p", "about", &log(logs));
+        }
+        if let Some(said) = case.submissions.and_then(submitted::say) {
+            m.line("p", "about", &said);
         }
         let probed = case.prober.as_ref().map(ProberFinding::say);
         for said in probed.iter().chain(&case.no_prober) {

@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 use crate::rate::{Gaps, Rate};
 use crate::region::{Extent, Part};
 use crate::suite::{Fill, JobsOf, StreamSpec, SuiteCase};
-use crate::workload::{Backend, Data, Mix, Pages, Sync};
+use crate::workload::{Backend, Data, Mix, Pages, Submit, Sync};
 use std::fmt::Write;
 use stend_base::{Bytes, Lang, MilliIops, Millionths, Nanos, Say, say};
 
@@ -147,6 +147,11 @@ fn keys(stream: &StreamSpec, files: u32) -> Vec<String> {
     if stream.batch.size > 1 {
         keys.push(format!("batch: {{size: {}}}", stream.batch.size));
     }
+    keys.extend(match stream.submit {
+        Submit::Auto => None,
+        Submit::Each => Some("submit: each".to_string()),
+        Submit::Batch => Some("submit: batch".to_string()),
+    });
     if !stream.placement.cpus.is_empty() {
         let cpus: Vec<String> = stream.placement.cpus.iter().map(u32::to_string).collect();
         keys.push(format!("cpus: [{}]", cpus.join(", ")));

@@ -1,6 +1,7 @@
 //! The keys of what is done for several I/Os together. Data only; must not parse.
 
-use super::{Choice, Limits, Mapping, Shape, optional, words};
+use super::{Choice, Key, Limits, Mapping, Shape, optional, words};
+use crate::workload::Submit;
 
 /// I/Os of a batch.
 pub const SIZE: Limits<u32> = Limits { least: 1, most: 4096 };
@@ -30,3 +31,26 @@ pub const BATCH: Mapping = Mapping {
         ),
     ],
 };
+
+/// How I/Os are given to the kernel.
+pub const SUBMIT: &[Choice<Submit>] = &[
+    (
+        "auto",
+        "each by itself; where the thread is the limit, because completions are there whenever it looks, those that begin together (with `batch` always)",
+        Submit::Auto,
+    ),
+    (
+        "each",
+        "each by itself, as fio does by default; what waits for its turn has begun, and its latency says so",
+        Submit::Each,
+    ),
+    ("batch", "those that begin together by one call, after the last of them", Submit::Batch),
+];
+
+/// `submit`.
+pub const SUBMIT_KEY: Key = optional(
+    "submit",
+    "auto",
+    Shape::Word(|| words(SUBMIT)),
+    "How the I/Os that follow several completions are given to the kernel. By one call they cost less CPU time, and the device waits until the last of them was made. Of no meaning at depth 1 and with `backend: psync`. The result says what was done.",
+);

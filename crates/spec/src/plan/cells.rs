@@ -130,6 +130,7 @@ fn with_stream(
                         region: None,
                         think: spec.think,
                         batch: spec.batch,
+                        submit: spec.submit,
                         place: Place::default(),
                         replay: None,
                     };

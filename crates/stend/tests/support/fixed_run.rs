@@ -127,6 +127,7 @@ fn load(asked: &Trial, load_start: Nanos, iops: f64) -> (TrialOutcome, Vec<Slice
         run_delay_ns: None,
         cpu_max_ns: None,
         batch_span_ns: None,
+        submissions: None,
     };
     job.done[op.index()] = (ops, ops * 4096);
     job.latency[op.index()] = histogram.sparse();

@@ -115,6 +115,7 @@ fn outcome(jobs: &[JobLog], asked: &Trial, at: Nanos) -> TrialOutcome {
             run_delay_ns: None,
             cpu_max_ns: None,
             batch_span_ns: None,
+            submissions: None,
         }
     };
     let indexed = || (0u32..).zip(jobs);

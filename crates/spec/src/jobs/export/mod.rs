@@ -251,7 +251,7 @@ fn load(stream: &StreamSpec, label: &str, lacks: &mut Vec<Say>) -> Result<Vec<St
         }
         lines.push(format!("thinktime={}us\nthinktime_blocks={}", think.time.0.div_ceil(1000), think.every));
     }
-    lines.extend(as_fio::lines(as_fio::batch(stream.batch)));
+    lines.extend(as_fio::lines(as_fio::batch(stream.batch, stream.submit, depth)));
     if stream.placement.numa.is_some() {
         lacks.push(say!("`{label}`: `numa` is left out", "`{label}`: `numa` опущена"));
     }

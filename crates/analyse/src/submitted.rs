@@ -1,0 +1,50 @@
+//! How the I/Os of a case were given to the kernel: one by one, or several by one call. Pure.
+
+use crate::trials::CaseTrials;
+use stend_base::{Lang, Nanos, Say, format, say};
+use stend_record::observed::Submissions;
+
+/// Over the trials that count; `None` where each I/O is a call that returns when it is complete, or another program made them.
+pub(crate) fn of_case(case: &CaseTrials<'_>) -> Option<Submissions> {
+    let jobs = case.counting.iter().flat_map(|trial| &trial.outcome.jobs);
+    jobs.filter_map(|job| job.submissions).reduce(|mut all, more| {
+        all.add(more);
+        all
+    })
+}
+
+/// In a sentence; `None` where there is nothing to tell, because nothing was in flight beside an I/O.
+pub fn say(done: Submissions) -> Option<Say> {
+    if done.calls == 0 || done.ios == 0 {
+        return None;
+    }
+    let (calls, ios) = (done.calls as f64, done.ios as f64);
+    let waited = Nanos((done.waited_ns as f64 / ios) as u64);
+    let told = [Lang::En, Lang::Ru].map(|l| {
+        [format::fixed(ios / calls, 2, l), format::percent(done.together as f64 / ios, l), format::latency(waited, l)]
+    });
+    let [[n, share, time], [n_ru, share_ru, time_ru]] = &told;
+    Some(say!(
+        "Submitted: {n} I/Os per call, {share} of them together with others. Each waited {time} for its turn, which its latency includes.",
+        "Подача: {n_ru} операции за вызов, {share_ru} из них вместе с другими. Каждая ждала очереди {time_ru}, и задержка это включает."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_told_per_call_and_by_its_share() {
+        let told = say(Submissions { calls: 80, ios: 100, together: 25, waited_ns: 500_000 }).unwrap();
+        assert_eq!(
+            told.en,
+            "Submitted: 1.25 I/Os per call, 25.0 % of them together with others. Each waited 5.00 µs for its turn, which its latency includes."
+        );
+        assert_eq!(
+            told.ru,
+            "Подача: 1,25 операции за вызов, 25,0 % из них вместе с другими. Каждая ждала очереди 5,00 мкс, и задержка это включает."
+        );
+        assert_eq!(say(Submissions::default()), None);
+    }
+}

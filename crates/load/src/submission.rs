@@ -1,0 +1,133 @@
+//! Decides whether I/Os are given to the kernel one by one or several by one call, and counts what was done. Must not call the kernel.
+//!
+//! A device that gets its I/Os in bursts stands idle between them, so each is given when it is due. That is a call for each; a thread
+//! that spends all its time on calls gives fewer I/Os than by one call for several, and its device never waits for one of them.
+
+use stend_record::observed::Submissions;
+use stend_spec::workload::{Stream, Submit};
+
+/// After so many waits in a row for which a completion was there already the thread is the limit; by eye: by chance, with a completion
+/// there every other time, it happens once in 256.
+const NO_WAITS: u32 = 8;
+
+/// How one thread submits.
+pub(crate) struct Submission {
+    /// Each, or together.
+    each: bool,
+    /// Whether that follows from the load.
+    decides: bool,
+    no_waits: u32,
+    pending: u64,
+    done: Submissions,
+}
+
+impl Submission {
+    /// Of a thread with so many places.
+    pub fn of(stream: &Stream, places: u32) -> Submission {
+        // One place has nothing to be given together with.
+        let decides = stream.submit == Submit::Auto && !stream.batch.is_any() && places > 1;
+        let each = decides || stream.submit == Submit::Each;
+        Submission { each, decides, no_waits: 0, pending: 0, done: Submissions::default() }
+    }
+
+    /// Whether I/Os go one by one now.
+    #[inline(always)]
+    pub fn is_each(&self) -> bool {
+        self.each
+    }
+
+    /// Whether what was queued before has to go now, because another I/O is about to be.
+    #[inline(always)]
+    pub fn is_due(&self) -> bool {
+        self.each && self.pending > 0
+    }
+
+    /// Notes that an I/O was queued.
+    #[inline(always)]
+    pub fn queued(&mut self) {
+        self.pending += 1;
+    }
+
+    /// Notes that what is queued is given to the kernel now.
+    #[inline(always)]
+    pub fn given(&mut self) {
+        self.done.calls += u64::from(self.pending > 0);
+        self.done.ios += self.pending;
+        self.done.together += if self.pending > 1 { self.pending } else { 0 };
+        self.pending = 0;
+    }
+
+    /// Notes that so many I/Os began together, the last of which went so much later than the first: they waited half of that on average.
+    #[inline(always)]
+    pub fn took_turns(&mut self, ios: u64, span: u64) {
+        self.done.waited_ns += ios * span / 2;
+    }
+
+    /// Whether [`Submission::waited`] wants to know.
+    #[inline(always)]
+    pub fn decides(&self) -> bool {
+        self.decides
+    }
+
+    /// Notes whether the thread had to wait for a completion.
+    #[inline(always)]
+    pub fn waited(&mut self, waited: bool) {
+        self.no_waits = if waited { 0 } else { self.no_waits.saturating_add(1) };
+        self.each = self.no_waits < NO_WAITS;
+    }
+
+    /// What was done.
+    pub fn done(&self) -> Submissions {
+        self.done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::tests::stream;
+    use stend_spec::workload::Batch;
+
+    fn given(submission: &mut Submission, ios: u32) -> u64 {
+        let before = submission.done().calls;
+        for _ in 0..ios {
+            if submission.is_due() {
+                submission.given();
+            }
+            submission.queued();
+        }
+        submission.given();
+        submission.done().calls - before
+    }
+
+    #[test]
+    fn each_goes_by_itself_until_the_thread_never_waits_and_again_when_it_does() {
+        let mut auto = Submission::of(&stream(), 32);
+        assert_eq!(given(&mut auto, 4), 4);
+        (1..NO_WAITS).for_each(|_| auto.waited(false));
+        assert_eq!(given(&mut auto, 4), 4);
+        auto.waited(false);
+        assert_eq!(given(&mut auto, 4), 1);
+        auto.waited(true);
+        assert_eq!(given(&mut auto, 4), 4);
+        assert_eq!(auto.done(), Submissions { calls: 13, ios: 16, together: 4, waited_ns: 0 });
+    }
+
+    #[test]
+    fn what_is_asked_for_is_done_whatever_the_load() {
+        let of =
+            |submit, size| Submission::of(&Stream { submit, batch: Batch { size, one_stamp: false }, ..stream() }, 8);
+        let calls = |mut submission: Submission| (submission.decides(), given(&mut submission, 8));
+        assert_eq!(calls(of(Submit::Each, 4)), (false, 8));
+        assert_eq!(calls(of(Submit::Batch, 1)), (false, 1));
+        assert_eq!(calls(of(Submit::Auto, 4)), (false, 1), "a batch that is waited for goes together, too");
+        assert_eq!(calls(of(Submit::Auto, 1)), (true, 8));
+    }
+
+    #[test]
+    fn a_call_that_gives_nothing_is_none() {
+        let mut auto = Submission::of(&stream(), 1);
+        auto.given();
+        assert!(!auto.decides() && auto.done() == Submissions::default());
+    }
+}
