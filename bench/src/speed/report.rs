@@ -25,10 +25,11 @@ fn document(settings: &Settings, extent: Extent, fio: &Fio, start_up: Duration, 
          Blocks of 4 KiB at random over 512 MiB, {rounds} rounds of {window} ms each, the order of contenders reversed every other\n\
          round. The ratio is the median of the rounds' own ratios, Stend / peer, with its 95 % interval by order statistics. CPU\n\
          time is user and system time of the whole process, kernel workers of io_uring included; from fio's {} ms are taken off,\n\
-         what it costs to start it. Stend is the released binary at its defaults: a full histogram and a stamp of its own for every\n\
-         I/O. A bare ring is the same queue in a loop that only draws offsets, submits and reaps: what the kernel takes, and what nobody who uses\n\
+         what it costs to start it. Stend is the released binary at its defaults, with a histogram of the latency of every\n\
+         I/O. fio is run with the settings that Stend has by default, with its own defaults, and in batches of 16, whose latencies hold the waiting of\n\
+         fifteen others. A bare ring is the same queue in a loop that only draws offsets, submits and reaps: what the kernel takes, and what nobody who uses\n\
          io_uring so can be below. The A/A floor is the 95th percentile of the distance of Stend from itself in the same rounds. A goal is reached when\n\
-         the lower end of the interval is; that of a log of every I/O, if at that end an I/O takes no more than so many nanoseconds longer.\n\n\
+         the lower end of the interval is, missed when the upper end is not, and undecided between; that of a log of every I/O, if at that end an I/O takes no more than so many nanoseconds longer.\n\n\
          | what | |\n|---|---|\n",
         start_up.as_millis()
     );
