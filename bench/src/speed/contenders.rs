@@ -25,7 +25,7 @@ pub struct Measured {
     pub iops: f64,
     /// I/Os per second of CPU time.
     pub per_cpu: f64,
-    /// Median and 99th percentile of the latency, ns; `None` where nobody measured it.
+    /// Median and 99th percentile of the latency, ns; `None` where it was not measured.
     pub latency: Option<(f64, f64)>,
 }
 

@@ -27,8 +27,8 @@ fn document(settings: &Settings, extent: Extent, fio: &Fio, start_up: Duration, 
          time is user and system time of the whole process, kernel workers of io_uring included; from fio's {} ms are taken off,\n\
          what it costs to start it. Stend is the released binary at its defaults, with a histogram of the latency of every\n\
          I/O. fio is run with the settings that Stend has by default, with its own defaults, and in batches of 16, whose latencies hold the waiting of\n\
-         fifteen others. A bare ring is the same queue in a loop that only draws offsets, submits and reaps: what the kernel takes, and what nobody who uses\n\
-         io_uring so can be below. The A/A floor is the 95th percentile of the distance of Stend from itself in the same rounds. A goal is reached when\n\
+         fifteen others. A bare ring is the same queue in a loop that only draws offsets, submits and reaps: what the kernel takes, below which\n\
+         no program comes that uses io_uring so. The A/A floor is the 95th percentile of the distance of Stend from itself in the same rounds. A goal is reached when\n\
          the lower end of the interval is, missed when the upper end is not, and undecided between; that of a log of every I/O, if at that end an I/O takes no more than so many nanoseconds longer.\n\n\
          | what | |\n|---|---|\n",
         start_up.as_millis()

@@ -13,21 +13,26 @@ pub(crate) fn of_case(case: &CaseTrials<'_>) -> Option<Submissions> {
     })
 }
 
-/// In a sentence; `None` where there is nothing to tell, because nothing was in flight beside an I/O.
+/// In a sentence or two; `None` where each I/O went by itself and waited for none, as at depth 1.
 pub fn say(done: Submissions) -> Option<Say> {
-    if done.calls == 0 || done.ios == 0 {
+    if done.together == 0 && done.waited_ns == 0 {
         return None;
     }
-    let (calls, ios) = (done.calls as f64, done.ios as f64);
+    let (calls, ios) = (done.calls.max(1) as f64, done.ios.max(1) as f64);
     let waited = Nanos((done.waited_ns as f64 / ios) as u64);
     let told = [Lang::En, Lang::Ru].map(|l| {
         [format::fixed(ios / calls, 2, l), format::percent(done.together as f64 / ios, l), format::latency(waited, l)]
     });
     let [[n, share, time], [n_ru, share_ru, time_ru]] = &told;
-    Some(say!(
-        "Submitted: {n} I/Os per call, {share} of them together with others. Each waited {time} for its turn, which its latency includes.",
-        "Подача: {n_ru} операции за вызов, {share_ru} из них вместе с другими. Каждая ждала очереди {time_ru}, и задержка это включает."
-    ))
+    let Say { mut en, mut ru } = say!(
+        "Submitted: {n} I/Os per call, {share} of them together with others.",
+        "Подача: {n_ru} операции за вызов, {share_ru} из них вместе с другими."
+    );
+    if waited > Nanos(0) {
+        en += &format!(" Each waited {time} for its turn, which its latency includes.");
+        ru += &format!(" Каждая ждала очереди {time_ru}, и задержка это включает.");
+    }
+    Some(Say { en, ru })
 }
 
 #[cfg(test)]
@@ -45,6 +50,8 @@ mod tests {
             told.ru,
             "Подача: 1,25 операции за вызов, 25,0 % из них вместе с другими. Каждая ждала очереди 5,00 мкс, и задержка это включает."
         );
-        assert_eq!(say(Submissions::default()), None);
+        let batches = say(Submissions { calls: 25, ios: 100, together: 100, waited_ns: 0 }).unwrap();
+        assert_eq!(batches.en, "Submitted: 4.00 I/Os per call, 100.0 % of them together with others.");
+        assert_eq!(say(Submissions { calls: 100, ios: 100, together: 0, waited_ns: 0 }), None, "depth 1");
     }
 }

@@ -7,7 +7,7 @@ use crate::files::Files;
 use crate::image::Image;
 use crate::qemu::{self, Accelerator, PROGRAM, Paths, Streams};
 use crate::qmp::Qmp;
-use crate::service_time::serve;
+use crate::service_time::{self, serve};
 use crate::socket::Socket;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -59,6 +59,7 @@ pub fn boot(machine: &Machine, image: &Image, cache: &Path) -> Result<Started> {
         )
         .hint(say!("start both with `stend lab up`", "запустите обе командой `stend lab up`")));
     }
+    service_time::check(machine)?;
     let files = Files::make(machine, image, cache)?;
     try_each(accelerators(), |accelerator| start(machine, image, &files, accelerator))
 }

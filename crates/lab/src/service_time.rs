@@ -31,12 +31,14 @@ pub struct Served {
     pub kept: Vec<OwnedFd>,
 }
 
-/// Starts what serves the drives of one start of QEMU. Errors: `nbdkit` is not there, or cannot be started.
+/// Refuses a machine whose drives cannot be served because `nbdkit` is not there, before anything of it is started.
+pub fn check(machine: &Machine) -> Result<()> {
+    let Some(drive) = machine.drives.iter().find(|drive| drive.latency.is_some()) else { return Ok(()) };
+    Command::new(PROGRAM).arg("--version").output().map(drop).map_err(|e| cannot_serve(&drive.serial, &e))
+}
+
+/// Starts what serves the drives of one start of QEMU. Errors: it cannot be started.
 pub fn serve(machine: &Machine, files: &Files) -> Result<Served> {
-    if let Some(drive) = machine.drives.iter().find(|drive| drive.latency.is_some()) {
-        // What it is started by does not tell that it is not there.
-        Command::new(PROGRAM).arg("--version").output().map_err(|e| cannot_serve(&drive.serial, &e))?;
-    }
     let mut served = Served { places: Vec::new(), kept: Vec::new() };
     for (drive, file) in machine.drives.iter().zip(files.drives()) {
         let Some(latency) = drive.latency else {

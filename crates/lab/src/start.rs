@@ -12,7 +12,7 @@ use crate::migration;
 use crate::qemu::{self, Accelerator, COMMAND_SOCKET, PROGRAM, Paths};
 use crate::qmp::Qmp;
 use crate::saved::{self, Saved, Saves};
-use crate::service_time::serve;
+use crate::service_time::{self, serve};
 use crate::standing::{Standing, not_started};
 use std::cell::RefCell;
 use std::fs::File;
@@ -72,6 +72,8 @@ pub(crate) struct Attempt<'a> {
 impl Attempt<'_> {
     /// Starts it in this way. After an error something of it may be left.
     pub fn start(&self, how: Accelerator) -> Result<Start> {
+        // Else a saved guest would be taken for damaged.
+        service_time::check(self.order.machine)?;
         let mut notes = Vec::new();
         if let Some(key) = self.key(how)
             && let Some(start) = self.with_saves(&key, how, &mut notes)?

@@ -207,7 +207,7 @@ impl<Q: Queue> QueueLane<Q> {
     }
 
     /// Begins an I/O in every free slot and submits one after the other. All begin when the data of all are ready: what waits for those
-    /// before it is in flight for whoever asked for this depth, and where a call blocks, none of them hides.
+    /// before it counts as in flight, and where a call blocks, the stall shows in each of them.
     fn begin_in_turn(&mut self, recorder: &mut Recorder) -> io::Result<()> {
         while self.next < self.limit {
             let Some(slot) = self.free.pop() else { break };

@@ -22,9 +22,9 @@ pub(crate) struct Submission {
 }
 
 impl Submission {
-    /// Of a thread with so many places.
+    /// For a thread with this many I/Os in flight at most.
     pub fn of(stream: &Stream, places: u32) -> Submission {
-        // One place has nothing to be given together with.
+        // A single I/O in flight has no other to go with.
         let decides = stream.submit == Submit::Auto && !stream.batch.is_any() && places > 1;
         let each = decides || stream.submit == Submit::Each;
         Submission { each, decides, no_waits: 0, pending: 0, done: Submissions::default() }

@@ -250,7 +250,7 @@ fn a_kernel_that_forbids_io_uring_is_worked_around_and_said() {
     assert_eq!(engine.backend, "libaio");
 }
 
-/// A pipe that nobody empties, full: whoever writes to it waits.
+/// A full pipe that is never read: a write to it waits.
 fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     let room = rustix::pipe::fcntl_getpipe_size(&writer).expect("its size");
@@ -271,7 +271,7 @@ fn waits_for_its_reader(pid: u32) -> bool {
 fn words_of<'a>(verb: &'a str, target: &'a str, files: &'a [String; 3]) -> Vec<&'a str> {
     let [table, page, fio] = files;
     match verb {
-        // `a_soft_stop_keeps_what_was_measured_and_cleans_up`, `sigterm_ends_whoever_waits_for_a_run_and_not_the_run`
+        // `a_soft_stop_keeps_what_was_measured_and_cleans_up`, `sigterm_ends_the_verb_that_waits_for_a_run_and_not_the_run`
         "run" | "stop" => Vec::new(),
         "audit" => vec!["audit", table],
         "compare" => vec!["compare", "last", "R-20261121T213000Z-aaaa"],

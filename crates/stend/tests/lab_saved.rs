@@ -25,7 +25,7 @@ impl<'a> Machine<'a> {
     fn described(scratch: &'a Scratch, letter: char, cache: &Path) -> Machine<'a> {
         let serial = format!("T{}{letter}", std::process::id());
         let text = format!(
-            "machine: saved\nmemory: 512MiB\ndrives:\n  - {{serial: {serial}, count: 2, size: 64MiB}}\n  \
+            "machine: saved\nmemory: 512MiB\ndrives:\n  - {{serial: {serial}, count: 2, size: 64MiB, latency: 1ms}}\n  \
              - {{kind: virtio, serial: V1, size: 32MiB}}\n  - {{kind: scsi, serial: S1, size: 32MiB}}\n"
         );
         let file = scratch.file(&format!("{letter}.yaml"), &text);
@@ -95,6 +95,15 @@ fn cache(scratch: &Scratch) -> PathBuf {
     cache
 }
 
+/// A directory of programs with this one alone.
+fn only(scratch: &Scratch, program: &str) -> String {
+    let directory = scratch.directory("bin");
+    let path = std::env::var_os("PATH").expect("a path");
+    let found = std::env::split_paths(&path).map(|one| one.join(program)).find(|one| one.exists()).expect("installed");
+    std::os::unix::fs::symlink(found, Path::new(&directory).join(program)).expect("a link");
+    directory
+}
+
 #[test]
 fn the_second_machine_of_a_shape_is_restored_and_shares_nothing_with_the_first() {
     let scratch = Scratch::new();
@@ -114,6 +123,10 @@ fn the_second_machine_of_a_shape_is_restored_and_shares_nothing_with_the_first()
         return;
     }
     first.drives_work();
+    // What is missing is told, and the saved guest is not taken for damaged.
+    let mut without = second.command(&["lab", "up", &second.file, "--lang", "en"]);
+    let (_, told) = expect_exit(without.env("PATH", only(&scratch, "qemu-system-x86_64")), 4);
+    assert!(told.contains("apt-get install nbdkit") && kept[0].exists(), "{told}");
     let both: Vec<_> = [&second, &third]
         .map(|one| one.command(&["lab", "up", &one.file, "--json"]).stdout(Stdio::piped()).spawn().expect("started"))
         .into_iter()

@@ -54,13 +54,13 @@ fn watch_says_when_the_coordinator_is_gone() {
 }
 
 #[test]
-fn sigterm_ends_whoever_waits_for_a_run_and_not_the_run() {
+fn sigterm_ends_the_verb_that_waits_for_a_run_and_not_the_run() {
     let scratch = Scratch::new();
     let (mut run, file, target) = long_run(&scratch);
     let path = file.to_string_lossy().into_owned();
     let coordinator = run.child.id().to_string();
     for words in [["watch", &path, "--progress", "plain"], ["stop", &path, "--lang", "en"]] {
-        // Stopped by the terminal, it does not answer: whoever waits for it goes on to do so.
+        // Stopped by the terminal, it does not answer, and the verb goes on waiting.
         tool(&["kill", "-STOP", &coordinator]);
         let mut waiting = Running::new(&mut stend(&scratch, &words));
         std::thread::sleep(Duration::from_secs(1));
@@ -70,7 +70,7 @@ fn sigterm_ends_whoever_waits_for_a_run_and_not_the_run() {
         tool(&["kill", "-CONT", &coordinator]);
         assert!(alive(run.child.id()), "{words:?} has taken the run along");
     }
-    // It was told to stop before the one who told it was ended.
+    // `stop` had told it before it was ended itself.
     assert_eq!(run.wait(Duration::from_secs(20)), Some(130));
     assert!(leftovers(&target).is_empty());
 }

@@ -41,7 +41,7 @@ pub const SUBMIT: &[Choice<Submit>] = &[
     ),
     (
         "each",
-        "each by itself, as fio does by default; what waits for its turn has begun, and its latency says so",
+        "each by itself, as fio does by default; the latency of an I/O includes waiting for its turn",
         Submit::Each,
     ),
     ("batch", "those that begin together by one call, after the last of them", Submit::Batch),
