@@ -20,6 +20,8 @@ pub const SLIP_NEAR: f64 = 0.006;
 pub const IN_FLIGHT_IMPOSSIBLE: f64 = 1.05;
 /// H02: below this part of the asked in-flight, the queue was not filled.
 pub const IN_FLIGHT_REACHED: f64 = 0.9;
+/// H02: where the rest waited for its turn to be submitted, this part of the asked in-flight will do: less was in flight than waited.
+pub const IN_FLIGHT_TURNS: f64 = 0.5;
 
 /// H03: deviation of the share of an operation from the one asked for (method.md, H03).
 pub const MIX_DEVIATION: f64 = 0.01;

@@ -1,6 +1,6 @@
 //! How the I/Os of a case were given to the kernel: one by one, or several by one call. Pure.
 
-use crate::trials::CaseTrials;
+use crate::trials::{CaseTrials, Counting};
 use stend_base::{Lang, Nanos, Say, format, say};
 use stend_record::observed::Submissions;
 
@@ -11,6 +11,25 @@ pub(crate) fn of_case(case: &CaseTrials<'_>) -> Option<Submissions> {
         all.add(more);
         all
     })
+}
+
+/// Mean number of a trial's I/Os that waited for those before them to be submitted.
+pub(crate) fn waiting(trial: &Counting<'_>) -> f64 {
+    let loaded = trial.outcome.window_end.saturating_sub(trial.outcome.load_start).0;
+    let waited = trial.outcome.jobs.iter().filter_map(|job| job.submissions).map(|done| done.waited_ns);
+    waited.sum::<u64>() as f64 / loaded.max(1) as f64
+}
+
+/// What follows a number in flight where so many waited; empty where hardly any did.
+pub(crate) fn beside(waiting: f64, l: Lang) -> String {
+    if waiting < 0.05 {
+        return String::new();
+    }
+    let n = format::number(waiting, l);
+    match l {
+        Lang::En => format!(", {n} waited to be submitted"),
+        Lang::Ru => format!(", {n} ждали подачи"),
+    }
 }
 
 /// In a sentence or two; `None` where each I/O went by itself and waited for none, as at depth 1.
@@ -29,8 +48,8 @@ pub fn say(done: Submissions) -> Option<Say> {
         "Подача: {n_ru} операции за вызов, {share_ru} из них вместе с другими."
     );
     if waited > Nanos(0) {
-        en += &format!(" Each waited {time} for its turn, which its latency includes.");
-        ru += &format!(" Каждая ждала очереди {time_ru}, и задержка это включает.");
+        en += &format!(" Each waited {time} for its turn before its latency began.");
+        ru += &format!(" До начала отсчёта задержки каждая ждала подачи {time_ru}.");
     }
     Some(Say { en, ru })
 }
@@ -44,11 +63,11 @@ mod tests {
         let told = say(Submissions { calls: 80, ios: 100, together: 25, waited_ns: 500_000 }).unwrap();
         assert_eq!(
             told.en,
-            "Submitted: 1.25 I/Os per call, 25.0 % of them together with others. Each waited 5.00 µs for its turn, which its latency includes."
+            "Submitted: 1.25 I/Os per call, 25.0 % of them together with others. Each waited 5.00 µs for its turn before its latency began."
         );
         assert_eq!(
             told.ru,
-            "Подача: 1,25 операции за вызов, 25,0 % из них вместе с другими. Каждая ждала очереди 5,00 мкс, и задержка это включает."
+            "Подача: 1,25 операции за вызов, 25,0 % из них вместе с другими. До начала отсчёта задержки каждая ждала подачи 5,00 мкс."
         );
         let batches = say(Submissions { calls: 25, ios: 100, together: 100, waited_ns: 0 }).unwrap();
         assert_eq!(batches.en, "Submitted: 4.00 I/Os per call, 100.0 % of them together with others.");

@@ -1,6 +1,6 @@
 //! A load thread on io_uring or Linux AIO: what is free begins, and one completion is waited for or a batch of them, in an
-//! open loop only until the next I/O is due, and with rests until a place wakes. Must not allocate, lock, or make any other
-//! system call between two interval edges.
+//! open loop only until the next I/O is due, and with rests until a place wakes. What is complete is read between two submissions, so
+//! that its time is its own. Must not allocate, lock, or make any other system call between two interval edges.
 
 use crate::append::Appended;
 use crate::arrivals::{Arrivals, Progress};
@@ -12,6 +12,7 @@ use crate::sequence::{Sequence, Step};
 use crate::submission::Submission;
 use crate::think::Rests;
 use crate::verify::Verifier;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,6 +21,9 @@ use stend_spec::workload::{Batch, Op, Sync};
 use stend_sys::IoFile;
 use stend_sys::queue::{Completion, Queue, Request};
 use stend_sys::ticker::Ticker;
+
+/// A call that submits and takes so long is held up by the target: the length of the intervals in which stalls are looked for.
+const STALL: Nanos = crate::INTERVAL;
 
 /// One job's queue and everything its I/O follows from.
 pub(crate) struct QueueLane<Q> {
@@ -32,7 +36,8 @@ pub(crate) struct QueueLane<Q> {
     write: Request,
     slots: Box<[Slot]>,
     free: Vec<u32>,
-    begun: Vec<u32>,
+    /// Slots whose I/Os wait for those before them to be submitted.
+    turns: VecDeque<u32>,
     done: Vec<Completion>,
     next: u64,
     writes: u64,
@@ -70,6 +75,8 @@ struct Slot {
     request: Request,
     offset: u64,
     len: u32,
+    /// Number of the I/O in the job.
+    index: u64,
     at: usize,
     /// Where its next data to be written begin.
     turn: usize,
@@ -94,7 +101,8 @@ impl<Q: Queue> QueueLane<Q> {
             Open { arrivals, progress, due, freed: 0 }
         };
         let submission = Submission::of(&job.spec, depth);
-        let idle = Slot { op: Op::Read, request: Request::Read, offset: 0, len: 0, at: 0, turn: 0, sync_start: 0 };
+        let (op, request) = (Op::Read, Request::Read);
+        let idle = Slot { op, request, offset: 0, len: 0, index: 0, at: 0, turn: 0, sync_start: 0 };
         Ok(QueueLane {
             queue,
             clock: Ticker::new(),
@@ -105,7 +113,7 @@ impl<Q: Queue> QueueLane<Q> {
             write: if job.spec.sync == Sync::Dsync { Request::WriteDsync } else { Request::Write },
             slots: vec![idle; depth as usize].into_boxed_slice(),
             free: (0..depth).rev().collect(),
-            begun: Vec::with_capacity(depth as usize),
+            turns: VecDeque::with_capacity(depth as usize),
             done: Vec::with_capacity(depth as usize),
             next: 0,
             writes: 0,
@@ -155,7 +163,7 @@ impl<Q: Queue> QueueLane<Q> {
                 if let Some(next) = self.begin_due(recorder, now)? {
                     (wait, more) = (wait.min(next.saturating_sub(self.clock.now())), true);
                 }
-            } else if recorder.accepting()
+            } else if (recorder.accepting() || !self.turns.is_empty())
                 && let Some(next) = self.refill(recorder, now)?
             {
                 (wait, more) = (wait.min(next.saturating_sub(now)), true);
@@ -163,30 +171,46 @@ impl<Q: Queue> QueueLane<Q> {
             if self.queue.in_flight() == 0 && !more || recorder.given_up(now) {
                 return Ok(());
             }
-            let flying = self.queue.in_flight();
-            let ready = self.submission.decides() && self.queue.is_ready();
-            self.submission.given();
-            self.queue.submit_and_wait(self.batch.size.min(flying).max(1), wait)?;
-            self.queue.reap(&mut self.done);
-            if self.submission.decides() {
-                // All of them can only be complete at once if they were as soon as they were submitted.
-                self.submission.waited(!ready && (self.done.len() as u32) < flying);
-            }
-            // One reading for all completions found: they were complete by now, and a reading for each
-            // would only add the time we spend on the ones before it.
-            now = self.clock.now();
-            recorder.observe(now);
-            for i in 0..self.done.len() {
-                self.complete(self.done[i], recorder, now)?;
-            }
-            self.done.clear();
+            self.give_and_wait(wait)?;
+            now = self.end_complete(recorder)?;
         }
+    }
+
+    /// Submits what is queued and waits for completions, unless I/Os wait for their turn.
+    fn give_and_wait(&mut self, wait: Nanos) -> io::Result<()> {
+        let flying = self.queue.in_flight();
+        let busy = self.submission.decides() && (!self.turns.is_empty() || self.queue.is_ready());
+        self.submission.given();
+        if !self.turns.is_empty() {
+            self.queue.submit()?;
+        } else {
+            self.queue.submit_and_wait(self.batch.size.min(flying).max(1), wait)?;
+        }
+        self.queue.reap(&mut self.done);
+        if self.submission.decides() {
+            // All of them can only be complete at once if they were as soon as they were submitted.
+            self.submission.waited(!busy && (self.done.len() as u32) < flying);
+        }
+        Ok(())
+    }
+
+    /// Counts the completions that were read; the time.
+    fn end_complete(&mut self, recorder: &mut Recorder) -> io::Result<Nanos> {
+        // One reading for all completions found: they were complete by now, and a reading for each
+        // would only add the time we spend on the ones before it.
+        let now = self.clock.now();
+        recorder.observe(now);
+        for i in 0..self.done.len() {
+            self.complete(self.done[i], recorder, now)?;
+        }
+        self.done.clear();
+        Ok(now)
     }
 
     /// Queues the job's next I/O in every free slot; when the next slot has rested, if any rests.
     fn refill(&mut self, recorder: &mut Recorder, now: Nanos) -> io::Result<Option<Nanos>> {
         let wakes = self.rests.as_mut().and_then(|rests| rests.wake(now, &mut self.free));
-        if self.submission.is_each() && !self.batch.one_stamp {
+        if self.submission.is_each() && !self.batch.one_stamp || !self.turns.is_empty() {
             self.begin_in_turn(recorder)?;
             return Ok(wakes);
         }
@@ -206,28 +230,45 @@ impl<Q: Queue> QueueLane<Q> {
         Ok(wakes)
     }
 
-    /// Begins an I/O in every free slot and submits one after the other. All begin when the data of all are ready: what waits for those
-    /// before it counts as in flight, and where a call blocks, the stall shows in each of them.
+    /// Submits an I/O for every free slot, one after the other, each with the clock read just before its call. Until then it waits for
+    /// its turn, which is this thread's pace and no latency of the target; but behind a call that blocks it waits for the target, so
+    /// that a stall shows in each of them. Ends after as many as there are slots, so that the end of the load is seen.
     fn begin_in_turn(&mut self, recorder: &mut Recorder) -> io::Result<()> {
-        while self.next < self.limit {
-            let Some(slot) = self.free.pop() else { break };
-            self.prepare(slot);
-            self.begun.push(slot);
+        let mut called = self.clock.now();
+        self.take_turns(recorder, called);
+        let mut held = 0;
+        for _ in 0..self.slots.len() {
+            let Some(slot) = self.turns.pop_front() else { break };
+            if self.submission.is_due() {
+                self.give_what_is_due()?;
+                if self.clock.now().saturating_sub(called) >= STALL {
+                    held = self.turns.len() + 1;
+                }
+                self.read_meanwhile(recorder)?;
+            }
+            let request = self.set_up(slot);
+            let start = self.clock.now();
+            match held {
+                0 => {
+                    self.submission.took_its_turn(recorder.postpone(slot as usize, self.slots[slot as usize].op, start))
+                }
+                _ => held -= 1,
+            }
+            called = start;
+            self.push(slot, request);
         }
-        let start = self.clock.now();
-        for &slot in &self.begun {
-            recorder.begin(slot as usize, self.slots[slot as usize].op, start);
-        }
-        for index in 0..self.begun.len() {
-            self.give_what_is_due()?;
-            let slot = self.begun[index];
-            self.push(slot, self.slots[slot as usize].request);
-        }
-        if self.begun.len() > 1 {
-            self.submission.took_turns(self.begun.len() as u64, self.clock.now().saturating_sub(start).0);
-        }
-        self.begun.clear();
         Ok(())
+    }
+
+    /// Gives every free slot an I/O, which waits for its turn.
+    #[inline(always)]
+    fn take_turns(&mut self, recorder: &mut Recorder, now: Nanos) {
+        while self.next < self.limit && recorder.accepting() {
+            let Some(slot) = self.free.pop() else { break };
+            let op = self.draw(slot);
+            recorder.begin(slot as usize, op, now);
+            self.turns.push_back(slot);
+        }
     }
 
     /// Submits what was begun before the I/O that begins now, if it is not to wait for it.
@@ -238,6 +279,21 @@ impl<Q: Queue> QueueLane<Q> {
         }
         self.submission.given();
         self.queue.submit()
+    }
+
+    /// Reads what is complete before the next I/O is submitted: otherwise it would end when all of them are, and its slot would be idle.
+    #[inline(always)]
+    fn read_meanwhile(&mut self, recorder: &mut Recorder) -> io::Result<()> {
+        if self.batch.size == 1 {
+            self.queue.reap(&mut self.done);
+        }
+        if !self.done.is_empty() {
+            let now = self.end_complete(recorder)?;
+            if self.open.is_none() {
+                self.take_turns(recorder, now);
+            }
+        }
+        Ok(())
     }
 
     /// Queues every I/O of an open loop that is due and has a slot; the time of the next one that will have.
@@ -251,7 +307,10 @@ impl<Q: Queue> QueueLane<Q> {
             }
             let possible = Nanos(at.0.max(open.freed));
             let Some(slot) = self.free.pop() else { return Ok(None) };
-            self.give_what_is_due()?;
+            if self.submission.is_due() {
+                self.give_what_is_due()?;
+                self.read_meanwhile(recorder)?;
+            }
             let (op, request) = self.prepare(slot);
             now = self.clock.now();
             recorder.begin_due(slot as usize, op, now, at, possible);
@@ -267,28 +326,46 @@ impl<Q: Queue> QueueLane<Q> {
 
     /// Sets a free slot up for the job's next I/O.
     fn prepare(&mut self, slot: u32) -> (Op, Request) {
+        let op = self.draw(slot);
+        (op, self.set_up(slot))
+    }
+
+    /// Takes the job's next I/O into a free slot.
+    #[inline(always)]
+    fn draw(&mut self, slot: u32) -> Op {
         let Step { op, offset, len, durable } = self.sequence.at(self.next);
+        let request = match op {
+            Op::Write if durable => Request::WriteDsync,
+            Op::Write => self.write,
+            op => request_of(op),
+        };
+        let turn = self.slots[slot as usize].turn;
+        self.slots[slot as usize] = Slot { op, request, offset, len, index: self.next, at: 0, turn, sync_start: 0 };
+        self.next += 1;
+        op
+    }
+
+    /// Makes the data of a slot's I/O.
+    #[inline(always)]
+    fn set_up(&mut self, slot: u32) -> Request {
         let state = &mut self.slots[slot as usize];
-        let (request, at) = match op {
+        match state.op {
             Op::Write => {
-                let memory = self.queue.slot_mut(slot);
-                let at = match &mut self.verifier {
-                    Some(verifier) => verifier.stamp(slot, &mut memory[..len as usize], offset),
-                    None => self.payload.stamp(memory, &mut state.turn, self.next, len as usize),
+                let (memory, len) = (self.queue.slot_mut(slot), state.len as usize);
+                state.at = match &mut self.verifier {
+                    Some(verifier) => verifier.stamp(slot, &mut memory[..len], state.offset),
+                    None => self.payload.stamp(memory, &mut state.turn, state.index, len),
                 };
-                (if durable { Request::WriteDsync } else { self.write }, at)
             }
             Op::Read => {
                 if let Some(verifier) = &mut self.verifier {
-                    verifier.begin_read(slot, offset);
+                    verifier.begin_read(slot, state.offset);
                 }
-                (Request::Read, self.payload.read_at())
+                state.at = self.payload.read_at();
             }
-            op => (request_of(op), 0),
-        };
-        *state = Slot { op, request, offset, len, at, sync_start: 0, ..*state };
-        self.next += 1;
-        (op, request)
+            _ => {}
+        }
+        state.request
     }
 
     fn push(&mut self, slot: u32, request: Request) {

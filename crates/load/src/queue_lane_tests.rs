@@ -6,7 +6,7 @@ use crate::recorder::{Finished, MESSAGES_PER_THREAD, Message};
 use crate::shared::{InFlight, Shared, Times};
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
-use stend_base::Bytes;
+use stend_base::{Bytes, Histogram};
 use stend_record::observed::IoErrors;
 use stend_spec::workload::{Mix, OPS, Stream, Submit};
 use stend_sys::clock;
@@ -16,16 +16,20 @@ const EIO: i32 = 5;
 const EOPNOTSUPP: i32 = 95;
 
 /// What is written down: the n-th request is answered with what `answer` makes of n and the right result, so many come at a time
-/// even if fewer are waited for, and whether the first of them is there before that.
+/// even if fewer are waited for, whether the first of them is there before that, how many are complete with each submission, and how long one takes.
 #[derive(Clone, Copy)]
 struct Script {
     answer: fn(u64, i32) -> i32,
     come: usize,
     ready: bool,
+    at_once: usize,
+    call: Nanos,
 }
 
-/// What comes out: I/Os by operation, failures by class, how often completions were waited for, and how the thread ended.
-type Made = ([u64; OPS], Vec<IoErrors>, u64, Finished);
+const SCRIPT: Script = Script { answer: |_, right| right, come: 1, ready: false, at_once: 0, call: Nanos(0) };
+
+/// What comes out: I/Os by operation, failures by class, how often completions were waited for, how the thread ended, and latencies.
+type Made = ([u64; OPS], Vec<IoErrors>, u64, Finished, Histogram);
 
 struct Scripted {
     script: Script,
@@ -56,6 +60,8 @@ impl Queue for Scripted {
     }
 
     fn submit(&mut self) -> io::Result<()> {
+        std::thread::sleep(self.script.call.duration());
+        self.wanted = self.pending.len().min(self.wanted + self.script.at_once);
         Ok(())
     }
 
@@ -70,19 +76,24 @@ impl Queue for Scripted {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>) {
-        done.extend(self.pending.drain(..self.wanted));
+        done.extend(self.pending.drain(..std::mem::take(&mut self.wanted)));
     }
 }
 
 /// Makes so many I/Os of a stream: those that completed by operation, and failures by class.
 fn made(spec: Stream, answer: fn(u64, i32) -> i32) -> ([u64; OPS], Vec<IoErrors>) {
-    let (done, failures, ..) = made_by(spec, Script { answer, come: 1, ready: false });
+    let (done, failures, ..) = made_by(spec, Script { answer, ..SCRIPT });
     (done, failures)
 }
 
 /// The same by a whole script, with all that comes out.
 fn made_by(spec: Stream, script: Script) -> Made {
-    let job = crate::layout::jobs(&trial(Bytes::mib(1), vec![spec]), IOS).unwrap().remove(0);
+    made_of(IOS, spec, script)
+}
+
+/// So many I/Os.
+fn made_of(ios: u64, spec: Stream, script: Script) -> Made {
+    let job = crate::layout::jobs(&trial(Bytes::mib(1), vec![spec]), ios).unwrap().remove(0);
     let shared = Arc::new(Shared::new(u64::MAX));
     let (out, inbox) = sync_channel(MESSAGES_PER_THREAD);
     let in_flight = Arc::new(InFlight::new(job.spec.queue_depth as usize, false));
@@ -98,17 +109,18 @@ fn made_by(spec: Stream, script: Script) -> Made {
     let lane = QueueLane::new(&job, &Arc::new(Progress::new(None)), queue).unwrap();
     let start = recorder.wait_for_start(Ok(false));
     lane.run(recorder, start);
-    let (mut done, mut ended) = ([0; OPS], Finished::default());
+    let (mut done, mut ended, mut latency) = ([0; OPS], Finished::default(), Histogram::new());
     while let Ok(message) = inbox.try_recv() {
         match message {
             Message::Part(_, part) => {
                 done.iter_mut().zip(Op::ALL).for_each(|(sum, op)| *sum += part.counter(op).ops);
+                part.latencies.iter().for_each(|of| latency.merge(of));
             }
             Message::Finished(_, finished) => ended = finished,
             Message::Ready(_) | Message::Log(..) => {}
         }
     }
-    (done, shared.faults(), rounds.load(Ordering::Relaxed), ended)
+    (done, shared.faults(), rounds.load(Ordering::Relaxed), ended, latency)
 }
 
 fn deep(mix: Mix) -> Stream {
@@ -133,7 +145,7 @@ fn what_a_signal_or_a_shortage_interrupted_is_made_again_and_is_no_failure() {
 fn a_batch_is_waited_for_together_and_the_last_is_as_long_as_what_is_left() {
     let rounds = |size, one_stamp| {
         let spec = Stream { batch: Batch { size, one_stamp }, ..deep(Mix::of_reads(100)) };
-        let (done, failures, rounds, ended) = made_by(spec, Script { answer: |_, right| right, come: 1, ready: false });
+        let (done, failures, rounds, ended, _) = made_by(spec, SCRIPT);
         assert_eq!((done[Op::Read.index()], failures, ended.batch_span.is_some()), (IOS, Vec::new(), one_stamp));
         rounds
     };
@@ -146,7 +158,7 @@ fn a_batch_is_waited_for_together_and_the_last_is_as_long_as_what_is_left() {
 fn each_is_submitted_by_itself_unless_the_thread_never_waits_or_is_told_otherwise() {
     let submitted = |submit, size, come, ready| {
         let spec = Stream { submit, batch: Batch { size, one_stamp: false }, ..deep(Mix::of_reads(100)) };
-        let (done, .., ended) = made_by(spec, Script { answer: |_, right| right, come, ready });
+        let (done, .., ended, _) = made_by(spec, Script { come, ready, ..SCRIPT });
         assert_eq!(done[Op::Read.index()], IOS);
         let done = ended.submissions.unwrap();
         assert_eq!(done.ios, IOS);
@@ -166,10 +178,45 @@ fn each_is_submitted_by_itself_unless_the_thread_never_waits_or_is_told_otherwis
 }
 
 #[test]
+fn what_is_complete_is_read_between_two_submissions_and_its_slot_is_used_again() {
+    let waits = |submit, size, at_once| {
+        let spec = Stream { submit, batch: Batch { size, one_stamp: false }, ..deep(Mix::of_reads(100)) };
+        let (done, failures, waits, ended, _) = made_by(spec, Script { at_once, ..SCRIPT });
+        assert_eq!((done[Op::Read.index()], failures, ended.submissions.unwrap().ios), (IOS, Vec::new(), IOS));
+        waits
+    };
+    assert_eq!(waits(Submit::Each, 1, 0), IOS, "nothing is complete before it is waited for");
+    // Only the last one is: nothing is submitted after it.
+    assert_eq!(waits(Submit::Each, 1, 1), 1);
+    // A thread that never waits submits together at some time, and then waits for each.
+    assert!((1..IOS).contains(&waits(Submit::Auto, 1, 1)));
+    assert_eq!(waits(Submit::Each, 4, 1), IOS / 4, "a batch is waited for, whatever is complete");
+}
+
+#[test]
+fn an_io_begins_when_its_turn_comes_unless_the_target_holds_up_the_one_before() {
+    let with = |call| {
+        let spec = Stream { submit: Submit::Each, queue_depth: 4, ..deep(Mix::of_reads(100)) };
+        let (.., ended, latency) = made_of(4, spec, Script { call, come: 4, ..SCRIPT });
+        assert_eq!(latency.count(), 4);
+        (Nanos(ended.submissions.unwrap().waited_ns), latency.min().unwrap(), latency.max().unwrap())
+    };
+    // One waits for one call, the next for two, the last for three; it is in flight after that.
+    let (waited, least, most) = with(Nanos::millis(5));
+    assert!(
+        waited >= Nanos::millis(5 * (1 + 2 + 3)) && most >= Nanos::millis(15) && least < most,
+        "{waited:?}, {least:?}, {most:?}"
+    );
+    // The first call blocks, so that all were due before it.
+    let (waited, least, _) = with(STALL);
+    assert!(waited < STALL && least.0 >= 3 * STALL.0, "{waited:?}, {least:?}");
+}
+
+#[test]
 fn what_is_made_again_and_syncs_are_submitted_by_themselves_too() {
     let spec = Stream { sync: Sync::Fdatasync(1), submit: Submit::Each, ..deep(Mix::of_reads(0)) };
     let answer = |n: u64, right: i32| if n.is_multiple_of(5) { -EAGAIN } else { right };
-    let (.., ended) = made_by(spec, Script { answer, come: 4, ready: false });
+    let (.., ended, _) = made_by(spec, Script { answer, come: 4, ..SCRIPT });
     let done = ended.submissions.unwrap();
     assert!(done.ios > 2 * IOS && done.calls == done.ios && done.together == 0, "{done:?}");
 }

@@ -202,6 +202,14 @@ impl Recorder {
         self.in_flight.set(slot, op, start.0);
     }
 
+    /// Notes that an I/O that was to begin before begins only now; how much later that is.
+    #[inline(always)]
+    pub fn postpone(&mut self, slot: usize, op: Op, start: Nanos) -> Nanos {
+        let since = Nanos(self.in_flight.start(slot));
+        self.begin(slot, op, start);
+        start.saturating_sub(since)
+    }
+
     /// Notes that an I/O of an open loop begins that was due at `due` and could begin at `possible`: when it was
     /// due and there was a place for it.
     #[inline(always)]

@@ -3,6 +3,7 @@
 //! A device that gets its I/Os in bursts stands idle between them, so each is given when it is due. That is a call for each; a thread
 //! that spends all its time on calls gives fewer I/Os than by one call for several, and its device never waits for one of them.
 
+use stend_base::Nanos;
 use stend_record::observed::Submissions;
 use stend_spec::workload::{Stream, Submit};
 
@@ -57,10 +58,10 @@ impl Submission {
         self.pending = 0;
     }
 
-    /// Notes that so many I/Os began together, the last of which went so much later than the first: they waited half of that on average.
+    /// Notes that an I/O waited so long for those before it to be submitted.
     #[inline(always)]
-    pub fn took_turns(&mut self, ios: u64, span: u64) {
-        self.done.waited_ns += ios * span / 2;
+    pub fn took_its_turn(&mut self, waited: Nanos) {
+        self.done.waited_ns += waited.0;
     }
 
     /// Whether [`Submission::waited`] wants to know.

@@ -188,7 +188,7 @@ pub struct Submissions {
     pub ios: u64,
     /// Of these, those that were given together with others.
     pub together: u64,
-    /// How long I/Os that went one by one waited for those before them, all together, ns; their latencies include it.
+    /// How long I/Os that went one by one waited for those before them, all together, ns, before their latencies began.
     pub waited_ns: u64,
 }
 

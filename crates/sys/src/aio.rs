@@ -275,6 +275,9 @@ impl Queue for Context {
     #[inline]
     fn submit(&mut self) -> io::Result<()> {
         self.give();
+        if self.inner.id.has_events() {
+            self.arrived += self.inner.id.events(0, Nanos(0), &mut self.events[self.arrived..])?;
+        }
         Ok(())
     }
 

@@ -62,7 +62,7 @@ pub trait Queue {
     /// and what moves no data has a range of the target alone. Panics if the slot is in flight or the memory is not inside it.
     fn push(&mut self, slot: u32, request: Request, at: usize, len: usize, offset: u64);
 
-    /// Submits what is queued, without waiting. What the kernel does not take now stays queued.
+    /// Submits what is queued, without waiting. What the kernel does not take now stays queued; what is complete by then can be reaped.
     fn submit(&mut self) -> io::Result<()>;
 
     /// Whether a request is known to be complete, so that waiting for one would not wait.

@@ -7,6 +7,7 @@ use crate::findings::{CheckResult, CheckStatus};
 use crate::limits::{DEPTH_LOST, DEPTH_REACHED, TRIALS_SURE};
 use crate::phrase::{both, pick};
 use crate::stats::t_interval;
+use crate::submitted;
 use crate::trials::CaseTrials;
 use stend_base::{Lang, format, say};
 use stend_record::RunRecord;
@@ -51,8 +52,8 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
         ));
     }
     let mean = queue.mean();
-    // What waits for its turn to be submitted is in flight and not at the device: the result tells it, and it is no fault of a layer.
-    let held = waiting(case);
+    // What waits for its turn to be submitted is not at the device: the result tells it, and it is no fault of a layer.
+    let held = case.counting.iter().map(submitted::waiting).sum::<f64>() / case.counting.len() as f64;
     let rest = asked - held;
     let each: Vec<f64> = stretches
         .iter()
@@ -82,23 +83,12 @@ pub fn depth(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
 fn measured((mean, asked): (f64, f64), devices: &str, lost: Option<f64>, held: f64, l: Lang) -> String {
     let lost = lost
         .map(|lost| pick(l, ", {n} in one trial", ", в одном испытании {n}").replace("{n}", &format::number(lost, l)));
-    let held = (held >= 0.05).then(|| {
-        pick(l, ", {n} waited to be submitted", ", {n} ждали подачи").replace("{n}", &format::number(held, l))
-    });
     pick(l, "{m} of {a} at {d}{n}{h}", "{m} из {a} на {d}{n}{h}")
         .replace("{m}", &format::number(mean, l))
         .replace("{a}", &format::number(asked, l))
         .replace("{d}", devices)
         .replace("{n}", &lost.unwrap_or_default())
-        .replace("{h}", &held.unwrap_or_default())
-}
-
-/// Mean number of I/Os that waited for those before them to be submitted.
-fn waiting(case: &CaseTrials<'_>) -> f64 {
-    let waited = case.counting.iter().flat_map(|trial| &trial.outcome.jobs);
-    let waited: u64 = waited.filter_map(|job| job.submissions).map(|done| done.waited_ns).sum();
-    let loaded = case.counting.iter().map(|trial| trial.outcome.window_end.saturating_sub(trial.outcome.load_start).0);
-    waited as f64 / loaded.sum::<u64>().max(1) as f64
+        .replace("{h}", &submitted::beside(held, l))
 }
 
 /// What the kernel counts of the queue of the devices.

@@ -2,8 +2,9 @@
 
 use super::Check;
 use crate::findings::{CheckResult, CheckStatus};
-use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED};
+use crate::limits::{IN_FLIGHT_IMPOSSIBLE, IN_FLIGHT_REACHED, IN_FLIGHT_TURNS};
 use crate::phrase::{both, pick};
+use crate::submitted;
 use crate::told::{self, Occupied};
 use crate::trials::{CaseTrials, Counting};
 use stend_base::{Say, format, say};
@@ -23,6 +24,8 @@ struct InFlight {
     least: f64,
     /// Most: I/O that was in flight at the end was so for all of its latency, as far as it fits.
     most: f64,
+    /// Mean number that waited to be submitted.
+    held: f64,
 }
 
 /// H02: there are never more I/Os in flight than asked for, and in a closed loop hardly fewer.
@@ -44,14 +47,17 @@ pub fn in_flight(case: &CaseTrials<'_>) -> CheckResult {
         true => case.counting.iter().map(|trial| implied(trial, closed)).collect(),
         false => Vec::new(),
     };
-    let low = |t: &InFlight| t.most / t.asked;
+    // What waits for its turn is told and will do, as long as more is in flight than waits.
+    let low = |t: &InFlight| ((t.most + t.held) / t.asked).min(t.most / t.asked / IN_FLIGHT_TURNS * IN_FLIGHT_REACHED);
     let high = |t: &InFlight| t.least / t.asked;
     let Some(fullest) = trials.iter().max_by(|a, b| high(a).total_cmp(&high(b))) else { return check.no_trials() };
     let measured = |t: &InFlight| {
         let (mean, asked) = (t.mean, t.asked);
         both(|l| {
             let (mean, asked) = (format::number(mean, l), format::number(asked, l));
-            pick(l, "{m} in flight of {a}", "{m} в очереди из {a}").replace("{m}", &mean).replace("{a}", &asked)
+            let told =
+                pick(l, "{m} in flight of {a}", "{m} в очереди из {a}").replace("{m}", &mean).replace("{a}", &asked);
+            told + &submitted::beside(t.held, l)
         })
     };
     if high(fullest) > IN_FLIGHT_IMPOSSIBLE {
@@ -124,6 +130,7 @@ fn implied(trial: &Counting<'_>, counts: impl Fn(&Stream) -> bool) -> InFlight {
         asked: asked.max(1.0),
         least: (sum - edge).max(0.0) / window,
         most: (sum + pending) / window,
+        held: submitted::waiting(trial),
     }
 }
 
@@ -175,7 +182,7 @@ mod tests {
     use crate::fixture::{case, open_case, run, run_of, traced_case};
     use crate::trials::by_case;
     use stend_base::histogram::Sparse;
-    use stend_record::observed::Drained;
+    use stend_record::observed::{Drained, Submissions};
     use stend_record::{External, Slice, TrialOutcome};
     use stend_spec::trace::Pace;
     use stend_spec::workload::Sync;
@@ -218,6 +225,23 @@ mod tests {
     #[test]
     fn a_queue_that_was_not_filled_is_a_warning() {
         assert_eq!(scale(0.7).status, CheckStatus::Warn);
+    }
+
+    #[test]
+    fn what_waited_for_its_turn_is_told_and_will_do_unless_it_is_more_than_what_was_in_flight() {
+        let of = |flying: f64, waiting: u64| {
+            check(move |o, _| {
+                let latency = &mut o.jobs[0].latency[0];
+                latency.sum_ns = (latency.sum_ns as f64 * flying) as u128;
+                let waited_ns = waiting * (o.window_end - o.load_start).0;
+                o.jobs[0].submissions = Some(Submissions { calls: 1, ios: 1, together: 0, waited_ns });
+            })
+        };
+        let found = of(0.75, 7);
+        let told = (found.status, found.measured.en.as_str());
+        assert_eq!(told, (CheckStatus::Pass, "24.0 in flight of 32.0, 7.00 waited to be submitted"));
+        assert_eq!(of(0.75, 1).status, CheckStatus::Warn, "four are missing besides");
+        assert_eq!((of(0.45, 17).status, of(0.55, 14).status), (CheckStatus::Warn, CheckStatus::Pass));
     }
 
     #[test]

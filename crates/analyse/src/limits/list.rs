@@ -103,6 +103,7 @@ fn of_arithmetic() -> Vec<Limit> {
         limit!(Share SLIP_NEAR, "H01", "how near a published number is to a slip of units to be called that", "насколько число близко к ошибке единиц, чтобы так её назвать"),
         limit!(Number IN_FLIGHT_IMPOSSIBLE, "H02", "I/Os in flight over those asked for, impossible above", "операций в полёте к запрошенным, выше невозможно"),
         limit!(Number IN_FLIGHT_REACHED, "H02", "I/Os in flight over those asked for, queue not full below", "операций в полёте к запрошенным, ниже очередь неполна"),
+        limit!(Number IN_FLIGHT_TURNS, "H02", "the same where the rest waited for its turn to be submitted", "то же, если остальные ждали подачи"),
         limit!(Share MIX_DEVIATION, "H03", "share of an operation against the one asked for", "доля вида операций против запрошенной"),
         limit!(Number MIX_SIGMA, "H01 H03", "standard deviations that chance may add", "стандартных отклонений на случайность"),
         limit!(Number COINCIDENCES_EXPECTED, "H05", "expected coincidences from which an equal value says nothing", "ожидаемых совпадений, с которых равенство ни о чём не говорит"),

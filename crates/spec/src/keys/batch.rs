@@ -41,7 +41,7 @@ pub const SUBMIT: &[Choice<Submit>] = &[
     ),
     (
         "each",
-        "each by itself, as fio does by default; the latency of an I/O includes waiting for its turn",
+        "each by itself, as fio does by default; an I/O begins when its turn comes, and the result tells how long it waited",
         Submit::Each,
     ),
     ("batch", "those that begin together by one call, after the last of them", Submit::Batch),
