@@ -25,9 +25,7 @@ build: ## build the static release binary
 	@RUSTFLAGS="$(STATIC)" cargo build --release --locked --offline --target "$(HOST)" -p stend
 
 test: setup ## set up what is missing, then everything that CI does
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --offline --quiet -- -D warnings
-	cargo test --workspace --locked --offline --no-fail-fast
+	@scripts/test.sh
 
 demo: ## measure this machine's disk (a file under /var/tmp) and print verdict and report
 	@scripts/setup.sh build
