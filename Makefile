@@ -66,7 +66,7 @@ speed: ## what an I/O costs, against fio: a quarter of an hour, needs root and f
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- speed
 
-truth: ## does a load come as asked, does a stall show: five minutes, needs root and fio (FIO=/path, ELBENCHO=/path, ONLY=stall|rates|little|many)
+truth: ## does a load come as asked, does a stall show: five minutes, needs root, fio and tracefs (FIO=/path, ELBENCHO=/path, ONLY=stall|rates|little|stamps|many)
 	@$(MAKE) --no-print-directory build
 	@STEND="$(STEND)" cargo run --locked --offline --quiet --release -p stend-bench -- truth
 

@@ -1,5 +1,6 @@
 //! Stend as a contender: the binary under test as a worker that keeps the target ready between trials.
 
+use crate::truth::stamps::End;
 use crate::{Outcome, Settings, cpu};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use stend_base::{Bytes, Error, Nanos};
 use stend_host::protocol::Reply;
 use stend_host::{FromHost, Host, Inspect, Permission, Prepare, Request};
+use stend_record::io_log::Logged;
 use stend_record::{Slice, TrialOutcome, TrialStatus};
 use stend_spec::workload::{Region, Trial};
 
@@ -118,8 +120,24 @@ impl Stend {
     /// One trial with its intervals.
     pub fn trial_in_slices(&mut self, trial: Trial) -> Outcome<(TrialOutcome, Vec<Slice>)> {
         let mut all = Vec::new();
-        let (outcome, _) = self.observed(trial, &mut |slices| all.extend_from_slice(slices))?;
+        let (outcome, _) = self.observed(trial, &mut |reply| {
+            if let Reply::Slices { slices, .. } = reply {
+                all.extend_from_slice(slices);
+            }
+        })?;
         Ok((outcome, all))
+    }
+
+    /// One trial that keeps a log of every I/O, and their ends.
+    pub fn trial_with_log(&mut self, trial: Trial) -> Outcome<(TrialOutcome, Vec<End>)> {
+        let mut ends = Vec::new();
+        let (outcome, _) = self.observed(trial, &mut |reply| {
+            if let Reply::Log { chunk, .. } = reply {
+                let of = |io: Logged| End { at: Nanos(chunk.base.0 + io.end), offset: io.offset };
+                ends.extend(chunk.ios().flatten().map(of));
+            }
+        })?;
+        Ok((outcome, ends))
     }
 
     /// One trial, and what it cost.
@@ -127,17 +145,17 @@ impl Stend {
         self.observed(trial, &mut |_| {})
     }
 
-    fn observed(&mut self, trial: Trial, see: &mut dyn FnMut(&[Slice])) -> Outcome<(TrialOutcome, Cost)> {
+    fn observed(&mut self, trial: Trial, see: &mut dyn FnMut(&Reply)) -> Outcome<(TrialOutcome, Cost)> {
         let ordinal = self.trials;
         self.trials += 1;
         let (mut ios, before) = (0, cpu::of_process(self.host.pid())?);
         let outcome =
             self.ask(&Request::Trial { ordinal, trial: Box::new(trial), faults: Vec::new(), block: 0 }, |reply| {
+                see(&reply);
                 match reply {
                     Reply::TrialDone { outcome, .. } => Some(outcome),
                     Reply::Slices { slices, .. } => {
                         ios += slices.iter().map(|slice| slice.ops).sum::<u64>();
-                        see(&slices);
                         None
                     }
                     _ => None,

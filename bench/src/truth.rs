@@ -6,6 +6,7 @@ mod many;
 mod rates;
 mod report;
 mod stall;
+pub mod stamps;
 
 use crate::fio::Fio;
 use crate::{Outcome, Settings};
@@ -18,6 +19,7 @@ pub fn compare(settings: &Settings) -> Outcome<()> {
         stalls: if wanted("stall") { stall::measure(settings, &fio)? } else { Vec::new() },
         rates: if wanted("rates") { rates::measure(settings, &fio)? } else { Vec::new() },
         many: if wanted("many") { many::measure(settings)? } else { Vec::new() },
+        stamps: if wanted("stamps") { stamps::measure(settings)? } else { Vec::new() },
         in_flight: if wanted("little") { little::measure(settings)? } else { Vec::new() },
     };
     report::write(settings, &fio, &found)

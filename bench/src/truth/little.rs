@@ -21,6 +21,8 @@ pub struct Row {
     pub depth: u32,
     /// Mean latency times rate.
     pub by_latency: f64,
+    /// Mean number that waited for those before them to be submitted.
+    pub waiting: f64,
     /// Mean in flight as the block layer counts: from when it has a request to when the device is done with it.
     pub by_device: f64,
 }
@@ -39,9 +41,15 @@ pub fn measure(settings: &Settings) -> Outcome<Vec<Row>> {
         let window = outcome.window_end.saturating_sub(outcome.window_start).as_secs();
         let latencies = outcome.jobs.iter().flat_map(|job| &job.latency);
         let total: u128 = latencies.map(|latency| latency.sum_ns).sum();
+        let waited: u64 = outcome.jobs.iter().filter_map(|job| job.submissions).map(|done| done.waited_ns).sum();
         // The counter ran from order to answer, but load only in the window: there is no ramp, and the drain is of a few I/Os.
         let by_device = after.saturating_sub(before) as f64 / 1e3 / window;
-        rows.push(Row { depth, by_latency: total as f64 / 1e9 / window, by_device });
+        rows.push(Row {
+            depth,
+            by_latency: total as f64 / 1e9 / window,
+            waiting: waited as f64 / 1e9 / window,
+            by_device,
+        });
     }
     stend.end()?;
     Ok(rows)

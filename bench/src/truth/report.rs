@@ -1,9 +1,9 @@
 //! The result as Markdown.
 
-use super::{little, many, rates, stall};
+use super::{little, many, rates, stall, stamps};
 use crate::fio::Fio;
 use crate::{Outcome, Settings, machine, page, say};
-use stend_base::Bytes;
+use stend_base::{Bytes, Nanos, Share};
 use stend_spec::rate::Gaps;
 
 /// Everything that was measured.
@@ -16,6 +16,8 @@ pub struct Found {
     pub many: Vec<many::Row>,
     /// Depths.
     pub in_flight: Vec<little::Row>,
+    /// Stamps by depth.
+    pub stamps: Vec<stamps::Row>,
 }
 
 /// Distance from the truth that Stend must keep to.
@@ -42,7 +44,11 @@ pub fn write(settings: &Settings, fio: &Fio, found: &Found) -> Outcome<()> {
 }
 
 fn body(found: &Found) -> String {
-    stalls(&found.stalls) + &rates(&found.rates) + &in_flight(&found.in_flight) + &many(&found.many)
+    stalls(&found.stalls)
+        + &rates(&found.rates)
+        + &in_flight(&found.in_flight)
+        + &stamps(&found.stamps)
+        + &many(&found.many)
 }
 
 fn stalls(rows: &[stall::Row]) -> String {
@@ -110,13 +116,41 @@ fn in_flight(rows: &[little::Row]) -> String {
     let mut text = format!(
         "## In flight\n\n\
          Random reads of 4 KiB of a loop device over memory, direct, one job, 4 s. At least {LITTLE} of the depth must be in flight by\n\
-         latency times rate (Little). The block layer counts for itself what is in its queue: less, because Stend also counts the way\n\
+         latency times rate (Little), with those that wait for their turn to be submitted. The block layer counts for itself what is in its queue: less, because Stend also counts the way\n\
          there and back. How much less is shown and not judged; more may it not have.\n\n\
-         | depth | latency × rate | block layer | holds |\n|---|---|---|---|\n"
+         | depth | latency × rate | wait for their turn | block layer | holds |\n|---|---|---|---|---|\n"
     );
     for row in rows {
         let verdict = if row.holds() { "yes" } else { "**no**" };
-        text += &format!("| {} | {:.2} | {:.2} | {verdict} |\n", row.depth, row.by_latency, row.by_device);
+        text += &format!(
+            "| {} | {:.2} | {:.2} | {:.2} | {verdict} |\n",
+            row.depth, row.by_latency, row.waiting, row.by_device
+        );
+    }
+    text + "\n"
+}
+
+fn stamps(rows: &[stamps::Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Stamps\n\n\
+                    Random reads of 4 KiB of a loop device over memory, direct, one job, 1 s. How much later Stend stamps a completion than the kernel\n\
+                    is done with the request (trace point `block_rq_complete`, whole µs, so up to 1 µs too much). It is part of the latency.\n\n\
+                    | depth | I/Os | median latency, µs | late: median, µs | p99, µs | p99.9, µs | median late, of the median latency |\n\
+                    |---|---|---|---|---|---|---|\n"
+        .to_string();
+    for row in rows {
+        let micros = |time: Option<Nanos>| time.map_or(f64::NAN, |time| time.0 as f64 / 1e3);
+        let [median, p99, p999] = [0.5, 0.99, 0.999].map(|q| micros(row.late.quantile(Share(q))));
+        let latency = row.latency / 1e3;
+        text += &format!(
+            "| {} | {} of {} | {latency:.1} | {median:.1} | {p99:.1} | {p999:.1} | {:.1} % |\n",
+            row.depth,
+            row.found.0,
+            row.found.1,
+            median / latency * 100.0
+        );
     }
     text + "\n"
 }
@@ -140,7 +174,7 @@ fn many(rows: &[many::Row]) -> String {
 
 impl little::Row {
     fn holds(&self) -> bool {
-        let share = self.by_latency / f64::from(self.depth);
+        let share = (self.by_latency + self.waiting) / f64::from(self.depth);
         (LITTLE..=MORE).contains(&share) && self.by_device <= self.by_latency * MORE
     }
 }
@@ -161,7 +195,9 @@ mod tests {
 
     #[test]
     fn what_is_in_flight_must_be_the_depth_and_the_device_may_not_see_more() {
-        let holds = |by_latency, by_device| little::Row { depth: 32, by_latency, by_device }.holds();
+        let row = |by_latency, waiting, by_device| little::Row { depth: 32, by_latency, waiting, by_device };
+        let holds = |by_latency, by_device| row(by_latency, 0.0, by_device).holds();
+        assert!(row(28.0, 3.0, 20.0).holds() && !row(28.0, 6.0, 20.0).holds());
         assert!(holds(31.8, 28.2) && holds(29.0, 29.0));
         assert!(!holds(28.0, 20.0) && !holds(34.0, 20.0), "not the depth");
         assert!(!holds(30.0, 32.0), "the device saw more than the latencies tell");

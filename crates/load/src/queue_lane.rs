@@ -210,7 +210,7 @@ impl<Q: Queue> QueueLane<Q> {
     /// Queues the job's next I/O in every free slot; when the next slot has rested, if any rests.
     fn refill(&mut self, recorder: &mut Recorder, now: Nanos) -> io::Result<Option<Nanos>> {
         let wakes = self.rests.as_mut().and_then(|rests| rests.wake(now, &mut self.free));
-        if self.submission.is_each() && !self.batch.one_stamp || !self.turns.is_empty() {
+        if self.submission.has_turns() && !self.batch.one_stamp || !self.turns.is_empty() {
             self.begin_in_turn(recorder)?;
             return Ok(wakes);
         }

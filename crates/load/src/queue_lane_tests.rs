@@ -178,6 +178,16 @@ fn each_is_submitted_by_itself_unless_the_thread_never_waits_or_is_told_otherwis
 }
 
 #[test]
+fn a_thread_that_never_waits_submits_a_deep_queue_in_parts() {
+    let spec = Stream { queue_depth: 128, ..deep(Mix::of_reads(100)) };
+    let (done, _, _, ended, _) = made_of(2000, spec, Script { come: 128, ready: true, ..SCRIPT });
+    let submitted = ended.submissions.unwrap();
+    // Eight times 128 one by one; then the rest in parts of 16.
+    assert_eq!((done[Op::Read.index()], submitted.together), (2000, 976));
+    assert_eq!(submitted.calls, 8 * 128 + 976 / 16);
+}
+
+#[test]
 fn what_is_complete_is_read_between_two_submissions_and_its_slot_is_used_again() {
     let waits = |submit, size, at_once| {
         let spec = Stream { submit, batch: Batch { size, one_stamp: false }, ..deep(Mix::of_reads(100)) };

@@ -9,7 +9,7 @@ use crate::phrase::{both, op as op_name, pick};
 use crate::trials::CaseTrials;
 use stend_base::{Bytes, Say, format, say};
 use stend_record::{RunRecord, Sample, TargetKind};
-use stend_spec::workload::Op;
+use stend_spec::workload::{Op, Region, Trial};
 
 /// File systems that keep what was read in memory of this machine whatever the opening says: ZFS has a cache
 /// of its own, and FUSE may take direct I/O and cache it all the same.
@@ -28,7 +28,7 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
     if !asked(case, Op::Read) {
         return check.not_applicable(say!("the case does not read", "случай не читает"));
     }
-    let region = case.asked.region.len;
+    let region = read_from(case.asked);
     let anyway = run.targets.iter().filter_map(|t| t.file_system.as_deref()).find(|fs| caches_anyway(fs));
     if case.asked.direct && anyway.is_none() {
         return check.pass(both(|l| {
@@ -60,6 +60,23 @@ pub fn working_set(run: &RunRecord, case: &CaseTrials<'_>) -> CheckResult {
             .replace("{n}", &format::bytes(Bytes(need as u64), l))
         }),
     )
+}
+
+/// Bytes that the streams which read may read from, each counted once.
+fn read_from(asked: &Trial) -> Bytes {
+    let reading = asked.streams.iter().filter(|stream| stream.mix.share(Op::Read) > 0);
+    let Some(mut regions) = reading.map(|stream| stream.region).collect::<Option<Vec<Region>>>() else {
+        return asked.region.len;
+    };
+    regions.sort_by_key(|region| region.start);
+    let (mut bytes, mut counted) = (0, 0);
+    for region in regions {
+        let (start, end) = (region.start.0.max(counted), region.start.0.saturating_add(region.len.0));
+        bytes += end.saturating_sub(start);
+        counted = counted.max(end);
+    }
+    // They are told for the first of several parts.
+    Bytes(bytes.saturating_mul(u64::from(asked.parts)))
 }
 
 fn caches_anyway(file_system: &str) -> bool {
@@ -228,6 +245,25 @@ mod tests {
         record.host = None;
         record.samples[0].limits = None;
         assert_eq!(h10(&record), CheckStatus::NotMeasurable);
+    }
+
+    #[test]
+    fn h10_counts_what_is_read_from_and_not_the_range_around_it() {
+        let mut record = record();
+        let asked = &mut record.trials[0].asked;
+        (asked.direct, asked.region.len) = (false, Bytes::gib(64 * 22));
+        let part = |start, len| Some(Region { start: Bytes::gib(start), len: Bytes::gib(len) });
+        asked.streams[0].region = part(0, 64);
+        assert_eq!(read_from(asked), Bytes::gib(64));
+        asked.streams.push(asked.streams[0].clone());
+        asked.streams[1].region = part(32, 64);
+        assert_eq!(read_from(asked), Bytes::gib(96), "what both read counts once");
+        asked.parts = 2;
+        assert_eq!(read_from(asked), Bytes::gib(192));
+        asked.streams[1].region = None;
+        assert_eq!(read_from(asked), asked.region.len);
+        asked.streams.truncate(1);
+        assert_eq!(h10(&record), CheckStatus::Warn);
     }
 
     #[test]
