@@ -22,7 +22,7 @@ use stend_sys::IoFile;
 use stend_sys::queue::{Completion, Queue, Request};
 use stend_sys::ticker::Ticker;
 
-/// A call that submits and takes so long is held up by the target: the length of the intervals in which stalls are looked for.
+/// What waits so long for its turn is held up by the target: the length of the intervals in which stalls are looked for.
 const STALL: Nanos = crate::INTERVAL;
 
 /// One job's queue and everything its I/O follows from.
@@ -231,30 +231,21 @@ impl<Q: Queue> QueueLane<Q> {
     }
 
     /// Submits an I/O for every free slot, one after the other, each with the clock read just before its call. Until then it waits for
-    /// its turn, which is this thread's pace and no latency of the target; but behind a call that blocks it waits for the target, so
+    /// its turn, which is this thread's pace and no latency of the target; but behind calls that block it waits for the target, so
     /// that a stall shows in each of them. Ends after as many as there are slots, so that the end of the load is seen.
     fn begin_in_turn(&mut self, recorder: &mut Recorder) -> io::Result<()> {
-        let mut called = self.clock.now();
-        self.take_turns(recorder, called);
-        let mut held = 0;
+        let now = self.clock.now();
+        self.take_turns(recorder, now);
         for _ in 0..self.slots.len() {
             let Some(slot) = self.turns.pop_front() else { break };
             if self.submission.is_due() {
                 self.give_what_is_due()?;
-                if self.clock.now().saturating_sub(called) >= STALL {
-                    held = self.turns.len() + 1;
-                }
                 self.read_meanwhile(recorder)?;
             }
             let request = self.set_up(slot);
             let start = self.clock.now();
-            match held {
-                0 => {
-                    self.submission.took_its_turn(recorder.postpone(slot as usize, self.slots[slot as usize].op, start))
-                }
-                _ => held -= 1,
-            }
-            called = start;
+            let waited = recorder.postpone(slot as usize, self.slots[slot as usize].op, start, STALL);
+            self.submission.took_its_turn(waited.unwrap_or_default());
             self.push(slot, request);
         }
         Ok(())

@@ -223,6 +223,14 @@ fn an_io_begins_when_its_turn_comes_unless_the_target_holds_up_the_one_before() 
 }
 
 #[test]
+fn an_io_that_waited_for_a_stall_in_the_last_call_of_a_turn_has_it_in_its_latency() {
+    let spec = Stream { submit: Submit::Each, queue_depth: 2, ..deep(Mix::of_reads(100)) };
+    let (.., latency) = made_of(4, spec, Script { call: STALL, at_once: 1, ..SCRIPT });
+    // Each call ends one: the first waits for its own, the next two for two calls, the last one for the call before it.
+    assert!(latency.count() == 4 && latency.sum_ns() >= 6 * u128::from(STALL.0), "{}", latency.sum_ns());
+}
+
+#[test]
 fn what_is_made_again_and_syncs_are_submitted_by_themselves_too() {
     let spec = Stream { sync: Sync::Fdatasync(1), submit: Submit::Each, ..deep(Mix::of_reads(0)) };
     let answer = |n: u64, right: i32| if n.is_multiple_of(5) { -EAGAIN } else { right };

@@ -202,12 +202,14 @@ impl Recorder {
         self.in_flight.set(slot, op, start.0);
     }
 
-    /// Notes that an I/O that was to begin before begins only now; how much later that is.
+    /// Notes that an I/O that was to begin before begins only now, unless that is `limit` later or more; how much later it is.
     #[inline(always)]
-    pub fn postpone(&mut self, slot: usize, op: Op, start: Nanos) -> Nanos {
-        let since = Nanos(self.in_flight.start(slot));
-        self.begin(slot, op, start);
-        start.saturating_sub(since)
+    pub fn postpone(&mut self, slot: usize, op: Op, start: Nanos, limit: Nanos) -> Option<Nanos> {
+        let waited = start.saturating_sub(Nanos(self.in_flight.start(slot)));
+        (waited < limit).then(|| {
+            self.begin(slot, op, start);
+            waited
+        })
     }
 
     /// Notes that an I/O of an open loop begins that was due at `due` and could begin at `possible`: when it was

@@ -75,7 +75,7 @@ fn read_from(asked: &Trial) -> Bytes {
         bytes += end.saturating_sub(start);
         counted = counted.max(end);
     }
-    // They are told for the first of several parts.
+    // These are the regions in the first part.
     Bytes(bytes.saturating_mul(u64::from(asked.parts)))
 }
 
